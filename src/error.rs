@@ -1,0 +1,39 @@
+//! What can go wrong in the core. `pg/error.rs` turns each of these into an SQLSTATE with a hint.
+
+/// An error of the core: a bad parameter, a limit of the machine, or a request to stop.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// A parameter has a value outside its range.
+    #[error("{name} must be {allowed}, not {value}")]
+    Parameter {
+        /// The parameter as the caller knows it.
+        name: &'static str,
+        /// The value that was given.
+        value: String,
+        /// The values that would do, in words.
+        allowed: &'static str,
+    },
+    /// The allocator refused memory for data; the call ends, the process does not.
+    #[error("out of memory while {doing}")]
+    OutOfMemory {
+        /// What the memory was for.
+        doing: &'static str,
+    },
+    /// More of something than the 32-bit numbers that count it can hold.
+    #[error("too many {what}: at most {limit} fit into one call")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// How many there may be.
+        limit: u64,
+    },
+    /// Somebody asked the call to stop (see [`crate::workers::Stop`]); its work can be taken up again.
+    #[error("stopped")]
+    Stopped,
+    /// The operating system gave no thread to work on.
+    #[error("could not start a worker thread: {0}")]
+    Thread(String),
+}
+
+/// Results of the core.
+pub type Result<T> = std::result::Result<T, Error>;

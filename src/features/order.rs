@@ -1,0 +1,588 @@
+//! The sets of all workers into the records of a join: one dictionary, equal sets as one record,
+//! tokens in ascending order of document frequency, records in ascending order of size.
+//!
+//! Rare tokens first is what makes prefixes selective (ppjoin-similarity-joins.txt, section 3).
+//! Tokens that no second record has can never be shared: a record keeps only their number. The
+//! outcome depends on the documents alone, not on their order nor on the number of workers, except
+//! for which row stands first in a record.
+
+use std::ops::Range;
+
+use super::collect::{Collector, Sets};
+use super::dictionary::Dictionary;
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "ordering token sets";
+
+/// Distinct sets in ascending order of size.
+#[derive(Debug, Default)]
+pub struct Records {
+    tokens: Vec<u32>,
+    starts: Vec<usize>,
+    sizes: Vec<u32>,
+    rows: Vec<u32>,
+    row_starts: Vec<usize>,
+}
+
+impl Records {
+    /// How many records there are.
+    pub fn len(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Whether there is no record.
+    pub fn is_empty(&self) -> bool {
+        self.sizes.is_empty()
+    }
+
+    /// The number of tokens of a record, those that no other record has included.
+    #[inline]
+    pub fn size(&self, record: usize) -> u32 {
+        self.sizes[record]
+    }
+
+    /// All sizes, ascending.
+    pub fn sizes(&self) -> &[u32] {
+        &self.sizes
+    }
+
+    /// The tokens of a record that other records may have too, rarest first. They stand behind
+    /// `size - tokens.len()` still rarer ones, which nothing can be shared of.
+    #[inline]
+    pub fn tokens(&self, record: usize) -> &[u32] {
+        &self.tokens[self.starts[record]..self.starts[record + 1]]
+    }
+
+    /// The rows whose set this is.
+    #[inline]
+    pub fn rows(&self, record: usize) -> &[u32] {
+        &self.rows[self.row_starts[record]..self.row_starts[record + 1]]
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.tokens)
+            + memory::bytes(&self.starts)
+            + memory::bytes(&self.sizes)
+            + memory::bytes(&self.rows)
+            + memory::bytes(&self.row_starts)
+    }
+}
+
+/// The records of one or two tables.
+#[derive(Debug)]
+pub struct Ordered {
+    /// Those of the only table, or of the left one.
+    pub left: Records,
+    /// Those of the right table, where there are two.
+    pub right: Option<Records>,
+    /// How many different tokens the documents have.
+    pub distinct_tokens: usize,
+    /// How many of these can be shared; records number them from 0.
+    pub shared_tokens: usize,
+    /// The most bytes that were held at one time.
+    pub peak_bytes: usize,
+}
+
+/// Orders what the collectors gathered. With `right_from`, rows from that number on are those of
+/// the right table. O(N log n) for N tokens in all.
+pub fn order(
+    collectors: Vec<Collector>,
+    right_from: Option<u32>,
+    workers: &dyn Workers,
+) -> Result<Ordered> {
+    let (dictionary, mut parts) = join_dictionaries(collectors, workers)?;
+    let mut groups = group_equal_sets(&mut parts, right_from, workers)?;
+    let split = match right_from {
+        Some(_) => groups
+            .starts
+            .partition_point(|&start| !groups.entries[start].right),
+        None => groups.starts.len(),
+    };
+    let ranks = rank_tokens(
+        &dictionary,
+        &parts,
+        &groups,
+        split,
+        right_from.is_some(),
+        workers,
+    )?;
+    let distinct_tokens = dictionary.len();
+    let held = dictionary.bytes() + parts.iter().map(Sets::bytes).sum::<usize>();
+    drop(dictionary);
+    groups.starts.push(groups.entries.len());
+    let left = build_records(&groups, 0..split, &parts, &ranks.of, workers)?;
+    let right = match right_from {
+        Some(_) => Some(build_records(
+            &groups,
+            split..groups.starts.len() - 1,
+            &parts,
+            &ranks.of,
+            workers,
+        )?),
+        None => None,
+    };
+    let peak_bytes = held
+        + memory::bytes(&ranks.of)
+        + memory::bytes(&groups.entries)
+        + memory::bytes(&groups.starts)
+        + left.bytes()
+        + right.as_ref().map_or(0, Records::bytes);
+    Ok(Ordered {
+        left,
+        right,
+        distinct_tokens,
+        shared_tokens: ranks.shared,
+        peak_bytes,
+    })
+}
+
+/// One dictionary for all, and all sets in its numbers.
+fn join_dictionaries(
+    collectors: Vec<Collector>,
+    workers: &dyn Workers,
+) -> Result<(Dictionary, Vec<Sets>)> {
+    const BUDGET: usize = 1 << 16;
+    struct Part {
+        sets: Sets,
+        translation: Vec<u32>,
+        translated: usize,
+    }
+    let mut dictionary = Dictionary::default();
+    let mut parts = Vec::with_capacity(collectors.len());
+    for (n, collector) in collectors.into_iter().enumerate() {
+        let sets = collector.sets;
+        if n == 0 {
+            dictionary = collector.dictionary;
+            // Numbers of the first worker stay: nothing to translate.
+            parts.push(Part {
+                translated: sets.tokens.len(),
+                sets,
+                translation: Vec::new(),
+            });
+            continue;
+        }
+        let mut joined = (dictionary, Vec::new());
+        workers::one(workers, &mut joined, |(dictionary, translation), stop| {
+            while translation.len() < collector.dictionary.len() {
+                stop.check()?;
+                dictionary.absorb(&collector.dictionary, translation, BUDGET)?;
+            }
+            Ok(())
+        })?;
+        dictionary = joined.0;
+        parts.push(Part {
+            sets,
+            translation: joined.1,
+            translated: 0,
+        });
+    }
+    workers::each(workers, &mut parts, |part, stop| {
+        let Part {
+            sets,
+            translation,
+            translated,
+        } = part;
+        let start = *translated;
+        for piece in sets.tokens[start..].chunks_mut(BUDGET) {
+            stop.check()?;
+            piece
+                .iter_mut()
+                .for_each(|token| *token = translation[*token as usize]);
+            *translated += piece.len();
+        }
+        Ok(())
+    })?;
+    Ok((
+        dictionary,
+        parts.into_iter().map(|part| part.sets).collect(),
+    ))
+}
+
+/// A set, where its tokens are, and what it is sorted by.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    right: bool,
+    size: u32,
+    fingerprint: u64,
+    row: u32,
+    part: u32,
+    set: u32,
+}
+
+impl Entry {
+    fn range(self, parts: &[Sets]) -> Range<usize> {
+        parts[self.part as usize].range(self.set as usize)
+    }
+
+    fn tokens(self, parts: &[Sets]) -> &[u32] {
+        &parts[self.part as usize].tokens[self.range(parts)]
+    }
+
+    /// What equal sets have in common; unlike sets of one table hardly ever do.
+    fn key(&self) -> (bool, u32, u64) {
+        (self.right, self.size, self.fingerprint)
+    }
+}
+
+/// All sets, equal ones of a table side by side, by table, then size.
+#[derive(Debug, Default)]
+struct Groups {
+    entries: Vec<Entry>,
+    /// Where each group starts in `entries`.
+    starts: Vec<usize>,
+}
+
+/// Brings equal sets together. Sets with equal fingerprints are compared token by token.
+fn group_equal_sets(
+    parts: &mut [Sets],
+    right_from: Option<u32>,
+    workers: &dyn Workers,
+) -> Result<Groups> {
+    let mut entries = Vec::new();
+    memory::reserve(
+        &mut entries,
+        parts.iter().map(|part| part.rows.len()).sum(),
+        DOING,
+    )?;
+    for (n, part) in parts.iter().enumerate() {
+        entries.extend(part.rows.iter().enumerate().map(|(set, &row)| Entry {
+            right: right_from.is_some_and(|from| row >= from),
+            size: part.range(set).len() as u32,
+            fingerprint: part.fingerprints[set],
+            row,
+            part: n as u32,
+            set: set as u32,
+        }));
+    }
+    workers::one(workers, &mut entries, |entries, stop| {
+        workers::sort_unstable_by(entries, stop, &|a, b| {
+            (a.key(), a.row).cmp(&(b.key(), b.row))
+        })
+    })?;
+    let mut state = (
+        parts,
+        Groups {
+            entries,
+            starts: Vec::new(),
+        },
+        0,
+    );
+    workers::one(workers, &mut state, |(parts, groups, next), stop| {
+        while *next < groups.entries.len() {
+            let run = &mut groups.entries[*next..];
+            let length = run
+                .iter()
+                .position(|entry| entry.key() != run[0].key())
+                .unwrap_or(run.len());
+            let starts = split_run(&mut run[..length], parts, stop)?;
+            memory::reserve(&mut groups.starts, starts.len(), DOING)?;
+            groups
+                .starts
+                .extend(starts.iter().map(|start| *next + start));
+            *next += length;
+        }
+        Ok(())
+    })?;
+    Ok(state.1)
+}
+
+/// Reorders a run of entries with equal keys so that equal sets stand together; where each group starts.
+fn split_run(run: &mut [Entry], parts: &mut [Sets], stop: &Stop) -> Result<Vec<usize>> {
+    stop.check()?;
+    if run.len() == 1 {
+        return Ok(vec![0]);
+    }
+    for entry in run.iter() {
+        stop.check()?;
+        let range = entry.range(parts);
+        parts[entry.part as usize].tokens[range].sort_unstable();
+    }
+    let mut starts = Vec::new();
+    let mut begun = 0;
+    while begun < run.len() {
+        memory::push(&mut starts, begun, DOING)?;
+        let first = run[begun].tokens(parts);
+        let mut equal = Vec::new();
+        let mut unlike = Vec::new();
+        for &entry in &run[begun..] {
+            stop.check()?;
+            let group = if entry.tokens(parts) == first {
+                &mut equal
+            } else {
+                &mut unlike
+            };
+            memory::push(group, entry, DOING)?;
+        }
+        run[begun..][..equal.len()].copy_from_slice(&equal);
+        begun += equal.len();
+        run[begun..].copy_from_slice(&unlike);
+    }
+    Ok(starts)
+}
+
+/// The place of each token in the order of frequency.
+struct Ranks {
+    /// By number of the dictionary; [`LONE`] for what cannot be shared.
+    of: Vec<u32>,
+    shared: usize,
+}
+
+/// The rank of a token that no two records to be compared have.
+const LONE: u32 = u32::MAX;
+
+/// Counts in how many records each token stands and ranks those that can be shared: in two records,
+/// or in both tables.
+fn rank_tokens(
+    dictionary: &Dictionary,
+    parts: &[Sets],
+    groups: &Groups,
+    split: usize,
+    two_tables: bool,
+    workers: &dyn Workers,
+) -> Result<Ranks> {
+    let tokens = dictionary.len();
+    let left = count_records(tokens, parts, groups, 0..split, workers)?;
+    let right = if two_tables {
+        count_records(tokens, parts, groups, split..groups.starts.len(), workers)?
+    } else {
+        Vec::new()
+    };
+    let mut order: Vec<(u32, u64, u32)> = Vec::new();
+    for (number, &count) in left.iter().enumerate() {
+        let (shared, frequency) = match right.get(number) {
+            Some(&other) => (count > 0 && other > 0, count.saturating_add(other)),
+            None => (count > 1, count),
+        };
+        if shared {
+            // Ties by the token's hash: the order is the same whatever the numbers are.
+            memory::push(
+                &mut order,
+                (frequency, dictionary.hash(number as u32), number as u32),
+                DOING,
+            )?;
+        }
+    }
+    drop(right);
+    let mut of = left;
+    workers::one(workers, &mut order, |order, stop| {
+        workers::sort_unstable_by(order, stop, &Ord::cmp)
+    })?;
+    of.fill(LONE);
+    for (rank, &(_, _, number)) in order.iter().enumerate() {
+        of[number as usize] = rank as u32;
+    }
+    Ok(Ranks {
+        of,
+        shared: order.len(),
+    })
+}
+
+fn count_records(
+    tokens: usize,
+    parts: &[Sets],
+    groups: &Groups,
+    records: Range<usize>,
+    workers: &dyn Workers,
+) -> Result<Vec<u32>> {
+    let mut state = (memory::filled(0u32, tokens, DOING)?, records);
+    workers::one(workers, &mut state, |(counts, records), stop| {
+        for record in records {
+            groups.entries[groups.starts[record]]
+                .tokens(parts)
+                .iter()
+                .for_each(|&t| counts[t as usize] += 1);
+            stop.check()?;
+        }
+        Ok(())
+    })?;
+    Ok(state.0)
+}
+
+/// Lays out the records of some groups; `groups.starts` has its end appended.
+fn build_records(
+    groups: &Groups,
+    range: Range<usize>,
+    parts: &[Sets],
+    ranks: &[u32],
+    workers: &dyn Workers,
+) -> Result<Records> {
+    const RECORDS_A_PIECE: usize = 1 << 12;
+    let starts = &groups.starts[range.start..=range.end];
+    let entry_of = |record: usize| groups.entries[starts[record]];
+    let count = range.len();
+    if u32::try_from(count).is_err() {
+        return Err(Error::TooMany {
+            what: "different documents",
+            limit: u32::MAX.into(),
+        });
+    }
+
+    let mut pieces: Vec<(Range<usize>, Vec<usize>)> = (0..count)
+        .step_by(RECORDS_A_PIECE)
+        .map(|from| (from..count.min(from + RECORDS_A_PIECE), Vec::new()))
+        .collect();
+    workers::each(workers, &mut pieces, |(records, lengths), stop| {
+        memory::reserve(lengths, records.len(), DOING)?;
+        for record in records {
+            let tokens = entry_of(record).tokens(parts);
+            lengths.push(
+                tokens
+                    .iter()
+                    .filter(|&&t| ranks[t as usize] != LONE)
+                    .count(),
+            );
+            stop.check()?;
+        }
+        Ok(())
+    })?;
+    let mut offsets = Vec::new();
+    memory::reserve(&mut offsets, count + 1, DOING)?;
+    offsets.push(0);
+    for length in pieces.iter().flat_map(|(_, lengths)| lengths) {
+        offsets.push(offsets[offsets.len() - 1] + length);
+    }
+
+    let mut tokens = memory::filled(0u32, offsets[count], DOING)?;
+    let mut rest = tokens.as_mut_slice();
+    let mut pieces = Vec::new();
+    for from in (0..count).step_by(RECORDS_A_PIECE) {
+        let to = count.min(from + RECORDS_A_PIECE);
+        let (here, after) = rest.split_at_mut(offsets[to] - offsets[from]);
+        pieces.push((from..to, here));
+        rest = after;
+    }
+    workers::each(workers, &mut pieces, |(records, space), stop| {
+        while let Some(record) = records.clone().next() {
+            stop.check()?;
+            let (here, _) = space.split_at_mut(offsets[record + 1] - offsets[record]);
+            let kept = entry_of(record)
+                .tokens(parts)
+                .iter()
+                .map(|&t| ranks[t as usize])
+                .filter(|&r| r != LONE);
+            here.iter_mut()
+                .zip(kept)
+                .for_each(|(slot, rank)| *slot = rank);
+            here.sort_unstable();
+            *space = &mut std::mem::take(space)[offsets[record + 1] - offsets[record]..];
+            records.start += 1;
+        }
+        Ok(())
+    })?;
+
+    let entries = &groups.entries[starts[0]..starts[count]];
+    let mut records = Records {
+        tokens,
+        starts: offsets,
+        ..Records::default()
+    };
+    memory::reserve(&mut records.rows, entries.len(), DOING)?;
+    records.rows.extend(entries.iter().map(|entry| entry.row));
+    memory::reserve(&mut records.row_starts, count + 1, DOING)?;
+    records
+        .row_starts
+        .extend(starts.iter().map(|start| start - starts[0]));
+    memory::reserve(&mut records.sizes, count, DOING)?;
+    records
+        .sizes
+        .extend((0..count).map(|record| entry_of(record).size));
+    Ok(records)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::FeatureSpec;
+    use crate::features::tokens::Document;
+    use crate::workers::PlainThreads;
+    use proptest::prelude::*;
+
+    fn collect(texts: &[String], threads: usize) -> Vec<Collector> {
+        let mut collectors: Vec<_> = (0..threads)
+            .map(|_| Collector::new(FeatureSpec::WORDS))
+            .collect();
+        for (row, text) in texts.iter().enumerate() {
+            let document = Document::Text(text.clone());
+            collectors[row % threads]
+                .add(row as u32, &document, &Stop::default())
+                .unwrap();
+        }
+        collectors
+    }
+
+    fn describe(records: &Records) -> Vec<(u32, Vec<u32>, Vec<u32>)> {
+        (0..records.len())
+            .map(|r| {
+                (
+                    records.size(r),
+                    records.tokens(r).to_vec(),
+                    records.rows(r).to_vec(),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn rare_tokens_first_and_equal_sets_once() {
+        let texts = ["b a", "a b", "a c d", "a a", "", "a b c"].map(str::to_owned);
+        let ordered = order(collect(&texts, 1), None, &PlainThreads(1)).unwrap();
+        assert_eq!((ordered.distinct_tokens, ordered.shared_tokens), (5, 3));
+        // a stands in 4 records, b and c in 2 each; d and the second a in one each.
+        let (a, b) = (2, ordered.left.tokens(1).iter().copied().find(|&t| t != 2));
+        let mut records = describe(&ordered.left);
+        records.iter_mut().for_each(|r| r.2.sort_unstable());
+        assert!(records.contains(&(2, vec![a], vec![3])));
+        assert!(
+            records
+                .iter()
+                .any(|r| r.0 == 2 && r.1.len() == 2 && r.2 == [0, 1])
+        );
+        assert!(records.contains(&(3, vec![0, 1, a], vec![5])));
+        assert!(b.is_some());
+        assert!(
+            order(Vec::new(), None, &PlainThreads(2))
+                .unwrap()
+                .left
+                .is_empty()
+        );
+        assert!(
+            order(collect(&[], 2), Some(0), &PlainThreads(2))
+                .unwrap()
+                .right
+                .unwrap()
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn equal_fingerprints_do_not_make_equal_sets() {
+        let mut parts = vec![Sets {
+            tokens: vec![1, 2, 3, 1, 2, 1],
+            ends: vec![2, 4, 6],
+            rows: vec![0, 1, 2],
+            fingerprints: vec![9, 9, 9],
+        }];
+        let groups = group_equal_sets(&mut parts, None, &PlainThreads(1)).unwrap();
+        assert_eq!(groups.starts, [0, 2]);
+        assert_eq!(
+            groups.entries.iter().map(|e| e.row).collect::<Vec<_>>(),
+            [0, 2, 1]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn records_do_not_depend_on_workers(texts in prop::collection::vec("[a-e ]{0,9}", 0..30), right in 0..30u32) {
+            for right_from in [None, Some(right)] {
+                let one = order(collect(&texts, 1), right_from, &PlainThreads(1)).unwrap();
+                let many = order(collect(&texts, 3), right_from, &PlainThreads(3)).unwrap();
+                prop_assert_eq!(describe(&one.left), describe(&many.left));
+                prop_assert_eq!(one.right.as_ref().map(describe), many.right.as_ref().map(describe));
+                prop_assert_eq!(one.distinct_tokens, many.distinct_tokens);
+            }
+        }
+    }
+}

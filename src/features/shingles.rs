@@ -1,0 +1,97 @@
+//! Shingles: every window of k consecutive tokens, hashed to 64 bits (Broder; algorithms.md
+//! section 2).
+
+use crate::error::Result;
+use crate::hash;
+use crate::workers::Stop;
+
+/// Calls `each` with the hash of every window of `k >= 1` of the `tokens` (hashes of tokens), in order.
+///
+/// n tokens give n - k + 1 shingles; 0 < n < k tokens give one, of all of them. With `wrap` the
+/// window goes on at the start and n >= k tokens give n. A window of one token has that token's own
+/// hash. O(n·k).
+pub fn for_each_shingle(
+    tokens: &[u64],
+    k: usize,
+    wrap: bool,
+    scratch: &mut Vec<u8>,
+    stop: &Stop,
+    mut each: impl FnMut(u64) -> Result<()>,
+) -> Result<()> {
+    const CHECK_EVERY: usize = 1 << 10;
+    if tokens.is_empty() {
+        return Ok(());
+    }
+    if tokens.len() < k {
+        return each(hash::hash_sequence(tokens, scratch));
+    }
+    for (n, window) in tokens.windows(k).enumerate() {
+        if n % CHECK_EVERY == 0 {
+            stop.check()?;
+        }
+        each(if k == 1 {
+            window[0]
+        } else {
+            hash::hash_sequence(window, scratch)
+        })?;
+    }
+    if wrap && k > 1 {
+        let mut window = Vec::with_capacity(k);
+        for start in tokens.len() - k + 1..tokens.len() {
+            window.clear();
+            window.extend_from_slice(&tokens[start..]);
+            window.extend_from_slice(&tokens[..k - (tokens.len() - start)]);
+            each(hash::hash_sequence(&window, scratch))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shingles(tokens: &[u64], k: usize, wrap: bool) -> Vec<u64> {
+        let mut all = Vec::new();
+        let each = |s| {
+            all.push(s);
+            Ok(())
+        };
+        for_each_shingle(tokens, k, wrap, &mut Vec::new(), &Stop::default(), each)
+            .expect("not stopped");
+        all
+    }
+
+    #[test]
+    fn short_texts_give_one_shingle_of_all_words() {
+        assert_eq!(shingles(&[], 5, false), []);
+        assert_eq!(
+            shingles(&[1, 2], 5, false),
+            [hash::hash_sequence(&[1, 2], &mut Vec::new())]
+        );
+        assert_eq!(shingles(&[1, 2], 5, true), shingles(&[1, 2], 5, false));
+        assert_eq!(shingles(&[7], 1, true), [7]);
+    }
+
+    proptest! {
+        #[test]
+        fn windows_are_hashed_in_order(tokens in prop::collection::vec(0..4u64, 0..30), k in 1..8usize) {
+            let n = tokens.len();
+            let plain = shingles(&tokens, k, false);
+            let wrapped = shingles(&tokens, k, true);
+            prop_assert_eq!(plain.len(), if n == 0 { 0 } else if n < k { 1 } else { n - k + 1 });
+            prop_assert_eq!(wrapped.len(), if n < k { plain.len() } else { n });
+            prop_assert_eq!(&wrapped[..plain.len()], &plain[..]);
+            // Shingles are equal exactly where their windows are.
+            let doubled: Vec<u64> = tokens.iter().chain(&tokens).copied().collect();
+            if n >= k {
+                for i in 0..n {
+                    for j in 0..n {
+                        prop_assert_eq!(wrapped[i] == wrapped[j], doubled[i..i + k] == doubled[j..j + k]);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Documents into tokens: which tokeniser, how many words a token, and whether repeats count.
+
+use super::shingles;
+use crate::error::{Error, Result};
+use crate::hash;
+use crate::memory;
+use crate::text::{grams, words};
+use crate::workers::Stop;
+
+/// How a text is cut into tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tokenizer {
+    /// [`crate::text::words`].
+    Words,
+    /// q-grams of characters ([`crate::text::grams`]); the shingle length is q.
+    Chars,
+    /// Runs of anything that is not white space, as they stand.
+    Whitespace,
+}
+
+/// How a document becomes a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FeatureSpec {
+    /// How texts are cut.
+    pub tokenizer: Tokenizer,
+    /// Tokens to a shingle (characters to a gram), 1 to [`FeatureSpec::LONGEST_SHINGLE`].
+    pub shingle: usize,
+    /// Whether the k-th occurrence of a token is a token of its own.
+    pub multiset: bool,
+    /// Whether shingles go on from the end of the text to its start.
+    pub wrap: bool,
+}
+
+impl FeatureSpec {
+    /// The longest shingle; windows are hashed whole, so longer ones would cost without use.
+    pub const LONGEST_SHINGLE: usize = 1000;
+
+    /// Words, one a token, repeats counted: the default of the exact measures.
+    pub const WORDS: Self = Self {
+        tokenizer: Tokenizer::Words,
+        shingle: 1,
+        multiset: true,
+        wrap: false,
+    };
+
+    /// Checks a shingle length that a user gave.
+    pub fn check_shingle(name: &'static str, shingle: i64) -> Result<usize> {
+        match usize::try_from(shingle) {
+            Ok(k) if (1..=Self::LONGEST_SHINGLE).contains(&k) => Ok(k),
+            _ => Err(Error::Parameter {
+                name,
+                value: shingle.to_string(),
+                allowed: "between 1 and 1000",
+            }),
+        }
+    }
+}
+
+/// A document as it comes from its table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Document {
+    /// A text, still to be cut.
+    Text(String),
+    /// Tokens already made.
+    Tokens(Vec<String>),
+    /// Numbers already made.
+    Numbers(Vec<i64>),
+}
+
+impl Document {
+    /// About how many bytes its tokens are made from.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Tokens(tokens) => tokens.iter().map(|t| t.len() + size_of::<String>()).sum(),
+            Self::Numbers(numbers) => size_of_val(numbers.as_slice()),
+        }
+    }
+}
+
+/// One token: a string, or a number (a shingle's hash, an element of a `bigint[]`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Token<'a> {
+    /// A string of bytes, equal only to the same bytes.
+    Bytes(&'a [u8]),
+    /// A number.
+    Number(u64),
+}
+
+/// Space that documents use one after the other.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    word: String,
+    hashes: Vec<u64>,
+    bytes: Vec<u8>,
+    grams: grams::Scratch,
+}
+
+/// Calls `each` with every token of the document, in order, repeats included. O(bytes · shingle).
+pub fn for_each_token(
+    document: &Document,
+    spec: &FeatureSpec,
+    scratch: &mut Scratch,
+    stop: &Stop,
+    mut each: impl FnMut(Token<'_>) -> Result<()>,
+) -> Result<()> {
+    match document {
+        Document::Text(text) if spec.tokenizer == Tokenizer::Chars => {
+            grams::for_each_gram(text, spec.shingle, &mut scratch.grams, stop, |gram| {
+                each(Token::Bytes(gram))
+            })
+        }
+        Document::Numbers(numbers) if spec.shingle == 1 => numbers
+            .iter()
+            .try_for_each(|&number| each(Token::Number(number.cast_unsigned()))),
+        _ if spec.shingle == 1 => {
+            for_each_unit(document, spec.tokenizer, &mut scratch.word, stop, |unit| {
+                each(Token::Bytes(unit))
+            })
+        }
+        _ => {
+            let Scratch {
+                word,
+                hashes,
+                bytes,
+                ..
+            } = scratch;
+            hashes.clear();
+            if let Document::Numbers(numbers) = document {
+                for &number in numbers {
+                    push_hash(hashes, hash::mix(number.cast_unsigned()))?;
+                }
+            } else {
+                for_each_unit(document, spec.tokenizer, word, stop, |unit| {
+                    push_hash(hashes, hash::hash_bytes(unit))
+                })?;
+            }
+            shingles::for_each_shingle(hashes, spec.shingle, spec.wrap, bytes, stop, |shingle| {
+                each(Token::Number(shingle))
+            })
+        }
+    }
+}
+
+fn push_hash(hashes: &mut Vec<u64>, hash: u64) -> Result<()> {
+    memory::push(hashes, hash, "hashing the words of a text")
+}
+
+/// The units that shingles are made of: words, runs without white space, given tokens.
+fn for_each_unit(
+    document: &Document,
+    tokenizer: Tokenizer,
+    word: &mut String,
+    stop: &Stop,
+    mut each: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    const CHECK_EVERY: usize = 1 << 12;
+    match document {
+        Document::Text(text) if tokenizer == Tokenizer::Whitespace => text
+            .split_whitespace()
+            .enumerate()
+            .try_for_each(|(n, unit)| {
+                if n % CHECK_EVERY == 0 {
+                    stop.check()?;
+                }
+                each(unit.as_bytes())
+            }),
+        Document::Text(text) => {
+            words::for_each_word(text, word, stop, |word| each(word.as_bytes()))
+        }
+        Document::Tokens(tokens) => tokens.iter().enumerate().try_for_each(|(n, token)| {
+            if n % CHECK_EVERY == 0 {
+                stop.check()?;
+            }
+            each(token.as_bytes())
+        }),
+        Document::Numbers(_) => Ok(()),
+    }
+}

@@ -1,0 +1,59 @@
+//! The one hash of the project: XXH3 with 64 bits, and a mix of 64-bit values.
+//!
+//! Everything that is stored or compared between calls is made with these. They are pinned: a
+//! change of one golden value below needs a new [`VERSION`], and sketches of unlike versions are
+//! never compared.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Version of the hash functions in this file; part of every stored signature.
+pub const VERSION: u8 = 1;
+
+/// Hash of a string of bytes: XXH3, 64 bits, seed 0.
+#[inline]
+pub fn hash_bytes(bytes: &[u8]) -> u64 {
+    xxh3_64(bytes)
+}
+
+/// Hash of a number: a bijection of the 64-bit values in which every bit depends on every bit
+/// (the finaliser of SplitMix64; Steele, Lea, Flood, OOPSLA 2014).
+#[inline]
+pub fn mix(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Hash of a sequence of hashes, whose order matters: XXH3 of their little-endian bytes.
+#[inline]
+pub fn hash_sequence(hashes: &[u64], scratch: &mut Vec<u8>) -> u64 {
+    scratch.clear();
+    for hash in hashes {
+        scratch.extend_from_slice(&hash.to_le_bytes());
+    }
+    xxh3_64(scratch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn golden_vectors() {
+        assert_eq!(hash_bytes(b""), 0x2d06_8005_38d3_94c2);
+        assert_eq!(hash_bytes(b"near"), GOLDEN[0]);
+        assert_eq!(hash_bytes("漢字".as_bytes()), GOLDEN[1]);
+        assert_eq!(mix(0), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(mix(1), GOLDEN[2]);
+        assert_eq!(hash_sequence(&[1, 2, 3], &mut Vec::new()), GOLDEN[3]);
+    }
+
+    /// Made with the reference implementation of XXH3 (and, for the mix, from its definition).
+    const GOLDEN: [u64; 4] = [
+        0xdc94_c9f9_b7e0_fa92,
+        0xc45b_cbdd_9899_fc81,
+        0x910a_2dec_8902_5cc1,
+        0x7c68_b490_6e7e_a780,
+    ];
+}

@@ -1,0 +1,114 @@
+//! What a character is to the word tokeniser, and its simple lower case.
+
+use std::sync::OnceLock;
+
+use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+use unicode_script::{Script, UnicodeScript};
+
+/// The part a character plays in a word (algorithms.md section 1, *Words*).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// Ends a word and belongs to none.
+    Separator,
+    /// A letter or number: part of a run.
+    Alphanumeric,
+    /// A letter or number of a script that is written without spaces: a word of its own.
+    Alone,
+    /// A combining mark: belongs to the word before it, else separates.
+    Mark,
+    /// A combining mark that counts as alphabetic: belongs to the word before it, else begins one.
+    AlphabeticMark,
+}
+
+/// The class of a character. Classes of 256 neighbouring characters are worked out together when
+/// the first of them is met, so that a look-up is two loads.
+#[inline]
+pub fn class(c: char) -> Class {
+    static PAGES: [OnceLock<Box<[Class; 256]>>; 0x1100] = [const { OnceLock::new() }; 0x1100];
+    let code = c as usize;
+    PAGES[code >> 8].get_or_init(|| page(code & !0xff))[code & 0xff]
+}
+
+/// Unicode's simple lower case: always one character.
+#[inline]
+pub fn lower(c: char) -> char {
+    // The full mapping that the standard library has differs from the simple one for this alone.
+    if c == '\u{130}' {
+        'i'
+    } else {
+        c.to_lowercase().next().unwrap_or(c)
+    }
+}
+
+fn page(first: usize) -> Box<[Class; 256]> {
+    let mut classes = Box::new([Class::Separator; 256]);
+    for (n, slot) in classes.iter_mut().enumerate() {
+        *slot = u32::try_from(first + n)
+            .ok()
+            .and_then(char::from_u32)
+            .map_or(Class::Separator, classify);
+    }
+    classes
+}
+
+fn classify(c: char) -> Class {
+    if c.general_category_group() == GeneralCategoryGroup::Mark {
+        return if c.is_alphanumeric() {
+            Class::AlphabeticMark
+        } else {
+            Class::Mark
+        };
+    }
+    if !c.is_alphanumeric() {
+        return Class::Separator;
+    }
+    match c.script() {
+        Script::Han
+        | Script::Hiragana
+        | Script::Katakana
+        | Script::Thai
+        | Script::Lao
+        | Script::Khmer
+        | Script::Myanmar => Class::Alone,
+        _ => Class::Alphanumeric,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_of_scripts() {
+        let cases = [
+            ('a', Class::Alphanumeric),
+            ('_', Class::Separator),
+            ('é', Class::Alphanumeric),
+            ('½', Class::Alphanumeric),
+            ('漢', Class::Alone),
+            ('々', Class::Alone),
+            ('か', Class::Alone),
+            ('ก', Class::Alone),
+            ('한', Class::Alphanumeric),
+            ('\u{301}', Class::Mark),
+            ('\u{93f}', Class::AlphabeticMark),
+            ('。', Class::Separator),
+            ('\u{10ffff}', Class::Separator),
+        ];
+        for (c, expected) in cases {
+            assert_eq!(class(c), expected, "{c:?}");
+        }
+    }
+
+    #[test]
+    fn lower_case_is_one_character() {
+        assert_eq!(
+            ['İ', 'Σ', 'ẞ', 'ǅ', 'K'].map(lower),
+            ['i', 'σ', 'ß', 'ǆ', 'k']
+        );
+        let all = (0..=0x10ffff).filter_map(char::from_u32);
+        for c in all.filter(|&c| c != '\u{130}') {
+            assert_eq!(c.to_lowercase().count(), 1, "{c:?}");
+        }
+    }
+}

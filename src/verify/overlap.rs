@@ -1,0 +1,78 @@
+//! How many tokens two sorted lists share.
+
+/// Shared tokens of two ascending lists without repeats, or none as soon as it is sure that there
+/// are fewer than `need`. O(|a| + |b|), or O(|a|·log |b|) where one is far shorter.
+#[inline]
+pub fn shared_at_least(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    if short.len() < need {
+        return None;
+    }
+    let found = if short.len().saturating_mul(32) < long.len() {
+        gallop(short, long)
+    } else {
+        return merge(short, long, need);
+    };
+    (found >= need).then_some(found)
+}
+
+/// Branch-poor merge in blocks; after each block it looks whether `need` can still be reached.
+fn merge(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
+    const BLOCK: usize = 16;
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        if shared + (a.len() - i).min(b.len() - j) < need {
+            return None;
+        }
+        let steps = (a.len() - i).min(b.len() - j).min(BLOCK);
+        for _ in 0..steps {
+            let (x, y) = (a[i], b[j]);
+            shared += usize::from(x == y);
+            i += usize::from(x <= y);
+            j += usize::from(y <= x);
+        }
+    }
+    (shared >= need).then_some(shared)
+}
+
+/// Looks the tokens of a short list up in a long one, in steps that double.
+fn gallop(short: &[u32], long: &[u32]) -> usize {
+    let mut rest = long;
+    let mut shared = 0;
+    for &token in short {
+        let mut step = 1;
+        while step < rest.len() && rest[step] < token {
+            step *= 2;
+        }
+        let at = rest[..rest.len().min(step + 1)].partition_point(|&t| t < token);
+        rest = &rest[at..];
+        match rest.first() {
+            Some(&t) if t == token => shared += 1,
+            Some(_) => {}
+            None => break,
+        }
+    }
+    shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::btree_set;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn counts_what_both_have(
+            a in btree_set(0..60u32, 0..50),
+            b in prop_oneof![btree_set(0..60u32, 0..50), btree_set(0..5000u32, 0..1500)],
+            need in 0..30usize,
+        ) {
+            let expected = a.intersection(&b).count();
+            let (a, b): (Vec<_>, Vec<_>) = (a.into_iter().collect(), b.into_iter().collect());
+            let wanted = (expected >= need).then_some(expected);
+            prop_assert_eq!(shared_at_least(&a, &b, need), wanted);
+            prop_assert_eq!(shared_at_least(&b, &a, need), wanted);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Threads that work on shared data and can be stopped and started again.
+//!
+//! The core never asks who runs it: it gets [`Workers`]. Under test these are plain threads; inside
+//! a server they are threads with all signals blocked, watched by a leader that looks for cancel
+//! requests (`pg/workers.rs`). Work is written so that it may return [`Error::Stopped`] at any
+//! check and be called again later, going on where it was.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{Error, Result};
+
+/// A flag that asks all workers to return soon.
+#[derive(Debug, Default)]
+pub struct Stop(AtomicBool);
+
+impl Stop {
+    /// Asks every worker that holds this flag to return.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// [`Error::Stopped`] once somebody asked to stop. One relaxed load: cheap in inner loops, though
+    /// not for every byte.
+    #[inline]
+    pub fn check(&self) -> Result<()> {
+        if self.0.load(Ordering::Relaxed) {
+            Err(Error::Stopped)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// The work of one thread: called with the number of the worker, 0 to `count - 1`.
+pub type Work<'a> = dyn Fn(usize, &Stop) -> Result<()> + Sync + 'a;
+
+/// Somebody who runs work on a number of threads.
+pub trait Workers {
+    /// How many threads there are, at least 1.
+    fn count(&self) -> usize;
+
+    /// Runs `work` once on each of `threads` threads (at least 1, at most [`Workers::count`]) and
+    /// waits for all. After a stop it is run again on all of them, or the call does not return. The
+    /// first other error is returned.
+    fn run(&self, threads: usize, work: &Work<'_>) -> Result<()>;
+}
+
+/// Plain threads that nobody interrupts: for tests, benchmarks and programs.
+#[derive(Debug, Clone, Copy)]
+pub struct PlainThreads(pub usize);
+
+impl Workers for PlainThreads {
+    fn count(&self) -> usize {
+        self.0.max(1)
+    }
+
+    fn run(&self, threads: usize, work: &Work<'_>) -> Result<()> {
+        let stop = &Stop::default();
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads.min(self.count()))
+                .map(|n| scope.spawn(move || work(n, stop)))
+                .collect();
+            let own = work(0, stop);
+            let others = others
+                .into_iter()
+                .map(|t| t.join().unwrap_or_else(|p| std::panic::resume_unwind(p)));
+            others.fold(own, Result::and)
+        })
+    }
+}
+
+/// Brings every item of `items` to its end: `work` is called on each by some thread, and called
+/// again on those that were stopped. Items are taken in order; what is done does not depend on the
+/// number of threads.
+pub fn each<T: Send>(
+    workers: &dyn Workers,
+    items: &mut [T],
+    work: impl Fn(&mut T, &Stop) -> Result<()> + Sync,
+) -> Result<()> {
+    let slots: Vec<Mutex<Option<&mut T>>> = items
+        .iter_mut()
+        .map(|item| Mutex::new(Some(item)))
+        .collect();
+    let threads = workers.count().min(slots.len());
+    if threads == 0 {
+        return Ok(());
+    }
+    workers.run(threads, &|_, stop| {
+        for slot in &slots {
+            // A slot that is locked is another thread's; one that is empty is done.
+            let Ok(mut slot) = slot.try_lock() else {
+                continue;
+            };
+            if let Some(item) = slot.as_mut() {
+                work(item, stop)?;
+                *slot = None;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Brings one piece of work to its end on one thread, beside the leader that watches it.
+pub fn one<T: Send>(
+    workers: &dyn Workers,
+    item: &mut T,
+    work: impl Fn(&mut T, &Stop) -> Result<()> + Sync,
+) -> Result<()> {
+    each(workers, std::slice::from_mut(item), work)
+}
+
+/// Sorts in slices, so that a stop request is answered between them. In place, O(n log n), not stable.
+pub fn sort_unstable_by<T, F>(items: &mut [T], stop: &Stop, compare: &F) -> Result<()>
+where
+    F: Fn(&T, &T) -> std::cmp::Ordering,
+{
+    // Sorts of this size end within milliseconds.
+    const SLICE: usize = 1 << 17;
+    stop.check()?;
+    if items.len() <= SLICE {
+        items.sort_unstable_by(compare);
+        return Ok(());
+    }
+    let middle = items.len() / 2;
+    items.select_nth_unstable_by(middle, compare);
+    let (low, high) = items.split_at_mut(middle);
+    sort_unstable_by(low, stop, compare)?;
+    sort_unstable_by(high, stop, compare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    /// Stops the work every few checks, as a leader with pending interrupts does.
+    struct Interrupted(AtomicUsize);
+
+    impl Workers for Interrupted {
+        fn count(&self) -> usize {
+            1
+        }
+
+        fn run(&self, _threads: usize, work: &Work<'_>) -> Result<()> {
+            loop {
+                let stop = Stop::default();
+                if self.0.fetch_add(1, Ordering::Relaxed) < 3 {
+                    stop.request();
+                }
+                match work(0, &stop) {
+                    Err(Error::Stopped) => {}
+                    end => return end,
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stopped_work_goes_on_where_it_was() {
+        let mut sums = vec![(0..100u64, 0u64); 20];
+        let add = |(range, sum): &mut (std::ops::Range<u64>, u64), stop: &Stop| {
+            for n in range.by_ref() {
+                *sum += n;
+                stop.check()?;
+            }
+            Ok(())
+        };
+        each(&Interrupted(AtomicUsize::new(0)), &mut sums, add).unwrap();
+        each(&PlainThreads(4), &mut sums, add).unwrap();
+        assert!(sums.iter().all(|(_, sum)| *sum == 4950));
+    }
+
+    #[test]
+    fn sorts_in_slices() {
+        let mut items: Vec<u64> = (0..500_000).map(crate::hash::mix).collect();
+        let mut expected = items.clone();
+        expected.sort_unstable();
+        sort_unstable_by(&mut items, &Stop::default(), &u64::cmp).unwrap();
+        assert_eq!(items, expected);
+        let stop = Stop::default();
+        stop.request();
+        assert_eq!(
+            sort_unstable_by(&mut items, &stop, &u64::cmp),
+            Err(Error::Stopped)
+        );
+    }
+}
