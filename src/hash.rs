@@ -50,10 +50,6 @@ mod tests {
     }
 
     /// Made with the reference implementation of XXH3 (and, for the mix, from its definition).
-    const GOLDEN: [u64; 4] = [
-        0xdc94_c9f9_b7e0_fa92,
-        0xc45b_cbdd_9899_fc81,
-        0x910a_2dec_8902_5cc1,
-        0x7c68_b490_6e7e_a780,
-    ];
+    const GOLDEN: [u64; 4] =
+        [0xdc94_c9f9_b7e0_fa92, 0xc45b_cbdd_9899_fc81, 0x910a_2dec_8902_5cc1, 0x7c68_b490_6e7e_a780];
 }

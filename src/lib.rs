@@ -16,3 +16,6 @@ pub mod memory;
 pub mod text;
 pub mod verify;
 pub mod workers;
+
+#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
+mod pg;

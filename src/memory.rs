@@ -23,15 +23,13 @@ pub fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T], doing: &'static str) -> Re
 /// Makes room for `more` further items.
 #[inline]
 pub fn reserve<T>(vec: &mut Vec<T>, more: usize, doing: &'static str) -> Result<()> {
-    vec.try_reserve(more)
-        .map_err(|_| Error::OutOfMemory { doing })
+    vec.try_reserve(more).map_err(|_| Error::OutOfMemory { doing })
 }
 
 /// A vector of `len` copies of `value`.
 pub fn filled<T: Clone>(value: T, len: usize, doing: &'static str) -> Result<Vec<T>> {
     let mut vec = Vec::new();
-    vec.try_reserve_exact(len)
-        .map_err(|_| Error::OutOfMemory { doing })?;
+    vec.try_reserve_exact(len).map_err(|_| Error::OutOfMemory { doing })?;
     vec.resize(len, value);
     Ok(vec)
 }

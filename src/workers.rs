@@ -24,11 +24,7 @@ impl Stop {
     /// not for every byte.
     #[inline]
     pub fn check(&self) -> Result<()> {
-        if self.0.load(Ordering::Relaxed) {
-            Err(Error::Stopped)
-        } else {
-            Ok(())
-        }
+        if self.0.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(()) }
     }
 }
 
@@ -58,13 +54,11 @@ impl Workers for PlainThreads {
     fn run(&self, threads: usize, work: &Work<'_>) -> Result<()> {
         let stop = &Stop::default();
         std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads.min(self.count()))
-                .map(|n| scope.spawn(move || work(n, stop)))
-                .collect();
+            let others: Vec<_> =
+                (1..threads.min(self.count())).map(|n| scope.spawn(move || work(n, stop))).collect();
             let own = work(0, stop);
-            let others = others
-                .into_iter()
-                .map(|t| t.join().unwrap_or_else(|p| std::panic::resume_unwind(p)));
+            let others =
+                others.into_iter().map(|t| t.join().unwrap_or_else(|p| std::panic::resume_unwind(p)));
             others.fold(own, Result::and)
         })
     }
@@ -78,10 +72,7 @@ pub fn each<T: Send>(
     items: &mut [T],
     work: impl Fn(&mut T, &Stop) -> Result<()> + Sync,
 ) -> Result<()> {
-    let slots: Vec<Mutex<Option<&mut T>>> = items
-        .iter_mut()
-        .map(|item| Mutex::new(Some(item)))
-        .collect();
+    let slots: Vec<Mutex<Option<&mut T>>> = items.iter_mut().map(|item| Mutex::new(Some(item))).collect();
     let threads = workers.count().min(slots.len());
     if threads == 0 {
         return Ok(());
@@ -180,9 +171,6 @@ mod tests {
         assert_eq!(items, expected);
         let stop = Stop::default();
         stop.request();
-        assert_eq!(
-            sort_unstable_by(&mut items, &stop, &u64::cmp),
-            Err(Error::Stopped)
-        );
+        assert_eq!(sort_unstable_by(&mut items, &stop, &u64::cmp), Err(Error::Stopped));
     }
 }

@@ -48,12 +48,7 @@ impl Bounds {
 
     /// Sizes, 1 to `largest`, that a partner of a set of `size` can have; none if no set can be its
     /// partner. O(log largest).
-    pub fn partner_sizes(
-        &self,
-        side: Side,
-        size: u32,
-        largest: u32,
-    ) -> Option<RangeInclusive<u32>> {
+    pub fn partner_sizes(&self, side: Side, size: u32, largest: u32) -> Option<RangeInclusive<u32>> {
         let possible = |partner: u32| self.least_overlap(side, size, partner).is_some();
         let middle = size.min(largest);
         // Below its own size a partner has to be large enough, above it small enough.
@@ -69,8 +64,7 @@ impl Bounds {
     /// `least_partner` or more.
     pub fn prefix(&self, side: Side, size: u32, least_partner: u32) -> u32 {
         // The least partner has the least required overlap.
-        self.least_overlap(side, size, least_partner)
-            .map_or(0, |overlap| size - overlap + 1)
+        self.least_overlap(side, size, least_partner).map_or(0, |overlap| size - overlap + 1)
     }
 }
 
@@ -81,11 +75,7 @@ fn partition(from: u32, to: u32, holds: impl Fn(u32) -> bool) -> u32 {
     while low < high {
         let middle = low.midpoint(high);
         // Between two u32, so one itself.
-        if holds(middle as u32) {
-            low = middle + 1
-        } else {
-            high = middle
-        }
+        if holds(middle as u32) { low = middle + 1 } else { high = middle }
     }
     u32::try_from(low).unwrap_or(u32::MAX)
 }
@@ -98,13 +88,8 @@ mod tests {
     /// All sizes to 40, many thresholds: bounds equal what trying every size gives.
     #[test]
     fn bounds_equal_brute_force() {
-        let measures = [
-            Measure::Jaccard,
-            Measure::Cosine,
-            Measure::Dice,
-            Measure::Overlap,
-            Measure::Containment,
-        ];
+        let measures =
+            [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap, Measure::Containment];
         let mut predicates = Vec::new();
         for measure in measures {
             for n in 1..=28 {
@@ -121,11 +106,8 @@ mod tests {
                     for largest in [1, size, size + 3, 40] {
                         let possible: Vec<u32> = (1..=largest)
                             .filter(|&partner| {
-                                let (l, r) = if side == Side::Left {
-                                    (size, partner)
-                                } else {
-                                    (partner, size)
-                                };
+                                let (l, r) =
+                                    if side == Side::Left { (size, partner) } else { (partner, size) };
                                 predicate.passes(l.min(r), l, r)
                             })
                             .collect();

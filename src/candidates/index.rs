@@ -35,24 +35,13 @@ impl Index {
         let listed = |record: usize| {
             let tokens = records.tokens(record);
             let lone = records.size(record) as usize - tokens.len();
-            (
-                &tokens[..(prefix(record) as usize)
-                    .saturating_sub(lone)
-                    .min(tokens.len())],
-                lone,
-            )
+            (&tokens[..(prefix(record) as usize).saturating_sub(lone).min(tokens.len())], lone)
         };
         // First the length of each list, in the place behind its start …
-        let mut counted = (
-            memory::filled(0usize, shared_tokens + 1, DOING)?,
-            0..records.len(),
-        );
+        let mut counted = (memory::filled(0usize, shared_tokens + 1, DOING)?, 0..records.len());
         workers::one(workers, &mut counted, |(ends, todo), stop| {
             for record in todo {
-                listed(record)
-                    .0
-                    .iter()
-                    .for_each(|&token| ends[token as usize + 1] += 1);
+                listed(record).0.iter().for_each(|&token| ends[token as usize + 1] += 1);
                 stop.check()?;
             }
             Ok(())
@@ -62,10 +51,7 @@ impl Index {
             starts[token + 1] += starts[token];
         }
         // … then the postings, in order of records and so of sizes.
-        let empty = Posting {
-            record: 0,
-            position: 0,
-        };
+        let empty = Posting { record: 0, position: 0 };
         let postings = memory::filled(empty, starts[shared_tokens], DOING)?;
         let mut next = Vec::new();
         memory::extend(&mut next, &starts, DOING)?;
@@ -75,20 +61,14 @@ impl Index {
                 let (tokens, lone) = listed(record);
                 for (n, &token) in tokens.iter().enumerate() {
                     let place = &mut next[token as usize];
-                    postings[*place] = Posting {
-                        record: record as u32,
-                        position: (lone + n) as u32,
-                    };
+                    postings[*place] = Posting { record: record as u32, position: (lone + n) as u32 };
                     *place += 1;
                 }
                 stop.check()?;
             }
             Ok(())
         })?;
-        Ok(Self {
-            starts,
-            postings: filled.0,
-        })
+        Ok(Self { starts, postings: filled.0 })
     }
 
     /// The postings of a token, in ascending order of records.

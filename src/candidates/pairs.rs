@@ -36,20 +36,8 @@ pub struct Pairs {
 impl Pairs {
     /// All pairs of `join`.
     pub fn new(join: PrefixJoin) -> Self {
-        let next_record = if join.is_self_join() {
-            0
-        } else {
-            join.left().len()
-        };
-        Self {
-            join,
-            next_record,
-            batch: Vec::new(),
-            next_in_batch: 0,
-            current: None,
-            at: (0, 0),
-            given: 0,
-        }
+        let next_record = if join.is_self_join() { 0 } else { join.left().len() };
+        Self { join, next_record, batch: Vec::new(), next_in_batch: 0, current: None, at: (0, 0), given: 0 }
     }
 
     /// A number of pairs that are sure to come, known before the join is made: those of equal rows.
@@ -71,26 +59,21 @@ impl Pairs {
 
     /// The next pair; none after the last. Takes O(1) except where the join has to go on: then as
     /// long as a batch of it takes.
-    #[inline]
     pub fn next(&mut self, workers: &dyn Workers) -> Result<Option<Pair>> {
         loop {
-            if let Some(pair) = self.next_of_current() {
-                self.given += 1;
+            if let Some(pair) = self.take() {
                 return Ok(Some(pair));
             }
-            if !self.next_records(workers)? {
+            if !self.advance(workers)? {
                 return Ok(None);
             }
         }
     }
 
+    /// The next pair of the present two records; none when [`Pairs::advance`] has to be called. O(1).
     #[inline]
-    fn next_of_current(&mut self) -> Option<Pair> {
-        let RecordPair {
-            left,
-            right,
-            similarity,
-        } = self.current?;
+    pub fn take(&mut self) -> Option<Pair> {
+        let RecordPair { left, right, similarity } = self.current?;
         let lefts = self.join.left().rows(left as usize);
         let rights = self.join.right().rows(right as usize);
         let same = self.join.is_self_join() && left == right;
@@ -103,26 +86,19 @@ impl Pairs {
             return None;
         };
         self.at.1 += 1;
-        Some(Pair {
-            left,
-            right,
-            similarity,
-        })
+        self.given += 1;
+        Some(Pair { left, right, similarity })
     }
 
-    /// Goes on to the next pair of records; false if there is none.
-    fn next_records(&mut self, workers: &dyn Workers) -> Result<bool> {
+    /// Goes on to the next two records; false if there are none. Joins a batch where it has to.
+    pub fn advance(&mut self, workers: &dyn Workers) -> Result<bool> {
         while self.next_record < self.join.left().len() {
             let record = self.next_record;
             self.next_record += 1;
             if self.join.left().rows(record).len() > 1 && self.equals_pass(record) {
                 let (record, size) = (record as u32, self.join.left().size(record));
                 let similarity = self.join.predicate().similarity(size, size, size);
-                self.current = Some(RecordPair {
-                    left: record,
-                    right: record,
-                    similarity,
-                });
+                self.current = Some(RecordPair { left: record, right: record, similarity });
                 self.at = (0, 1);
                 return Ok(true);
             }

@@ -94,12 +94,7 @@ const PRUNED: u32 = u32::MAX;
 impl PrefixJoin {
     /// Prepares the join: builds the index of the right table, or of the only one.
     pub fn new(ordered: Ordered, predicate: Predicate, workers: &dyn Workers) -> Result<Self> {
-        let Ordered {
-            left,
-            right,
-            shared_tokens,
-            ..
-        } = ordered;
+        let Ordered { left, right, shared_tokens, .. } = ordered;
         let bounds = Bounds::new(predicate);
         let largest_left = left.sizes().last().copied().unwrap_or(0);
         let indexed = right.as_ref().unwrap_or(&left);
@@ -110,14 +105,11 @@ impl PrefixJoin {
         for &size in indexed.sizes() {
             if sizes.last() != Some(&size) {
                 let least_partner = match right {
-                    Some(_) => bounds
-                        .partner_sizes(Side::Right, size, largest_left)
-                        .map(|p| *p.start()),
+                    Some(_) => bounds.partner_sizes(Side::Right, size, largest_left).map(|p| *p.start()),
                     // Who probes is not smaller.
                     None => Some(size),
                 };
-                let prefix =
-                    least_partner.map_or(0, |least| bounds.prefix(Side::Right, size, least));
+                let prefix = least_partner.map_or(0, |least| bounds.prefix(Side::Right, size, least));
                 memory::push(&mut sizes, size, DOING)?;
                 memory::push(&mut prefixes, prefix, DOING)?;
             }
@@ -127,25 +119,10 @@ impl PrefixJoin {
         let index = Index::build(indexed, shared_tokens, prefix, workers)?;
         const PROBES_A_UNIT: usize = 256;
         let probes = left.len();
-        let todo = (0..probes)
-            .step_by(PROBES_A_UNIT)
-            .map(|from| from..probes.min(from + PROBES_A_UNIT))
-            .collect();
-        let sides = Sides {
-            left,
-            right,
-            bounds,
-            index,
-            sizes,
-            size_of,
-            prefixes,
-        };
-        Ok(Self {
-            sides,
-            todo,
-            spare: Vec::new(),
-            counts: Counts::default(),
-        })
+        let todo =
+            (0..probes).step_by(PROBES_A_UNIT).map(|from| from..probes.min(from + PROBES_A_UNIT)).collect();
+        let sides = Sides { left, right, bounds, index, sizes, size_of, prefixes };
+        Ok(Self { sides, todo, spare: Vec::new(), counts: Counts::default() })
     }
 
     /// The next pairs, in an order that depends on the records alone; none when the join is done. A
@@ -165,11 +142,7 @@ impl PrefixJoin {
         let mut units: Vec<Unit> = self
             .todo
             .drain(..units)
-            .map(|probes| Unit {
-                probes,
-                pairs: Vec::new(),
-                counts: Counts::default(),
-            })
+            .map(|probes| Unit { probes, pairs: Vec::new(), counts: Counts::default() })
             .collect();
         let spare = Mutex::new(std::mem::take(&mut self.spare));
         let take = || spare.lock().map_or_else(|_| None, |mut spare| spare.pop());
@@ -182,9 +155,7 @@ impl PrefixJoin {
             while !unit.probes.is_empty() && unit.pairs.len() < ENOUGH {
                 let (kept, counts) = (unit.pairs.len(), unit.counts);
                 let probe = unit.probes.start;
-                let probed =
-                    self.sides
-                        .probe(probe, &mut scratch, stop, &mut unit.pairs, &mut unit.counts);
+                let probed = self.sides.probe(probe, &mut scratch, stop, &mut unit.pairs, &mut unit.counts);
                 scratch.forget();
                 if let Err(error) = probed {
                     // The probe is made again from its beginning.
@@ -201,11 +172,7 @@ impl PrefixJoin {
         })?;
         self.spare = spare.into_inner().unwrap_or_default();
         let mut batch = Vec::new();
-        memory::reserve(
-            &mut batch,
-            units.iter().map(|unit| unit.pairs.len()).sum(),
-            DOING,
-        )?;
+        memory::reserve(&mut batch, units.iter().map(|unit| unit.pairs.len()).sum(), DOING)?;
         for unit in units.into_iter() {
             batch.extend_from_slice(&unit.pairs);
             self.counts.add(&unit.counts);
@@ -249,15 +216,7 @@ impl PrefixJoin {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        let Sides {
-            left,
-            right,
-            index,
-            sizes,
-            size_of,
-            prefixes,
-            ..
-        } = &self.sides;
+        let Sides { left, right, index, sizes, size_of, prefixes, .. } = &self.sides;
         left.bytes()
             + right.as_ref().map_or(0, Records::bytes)
             + index.bytes()
@@ -298,9 +257,7 @@ impl Sides {
     /// self-join.
     fn partners(&self, probe: usize) -> Option<Range<u32>> {
         let largest = self.sizes.last().copied().unwrap_or(0);
-        let sizes = self
-            .bounds
-            .partner_sizes(Side::Left, self.left.size(probe), largest)?;
+        let sizes = self.bounds.partner_sizes(Side::Left, self.left.size(probe), largest)?;
         let all = self.indexed().sizes();
         let from = all.partition_point(|size| size < sizes.start());
         let to = match self.right {
@@ -331,10 +288,7 @@ impl Sides {
         let tokens = self.left.tokens(probe);
         let lone = size - tokens.len() as u32;
         let least_partner = self.indexed().size(partners.start as usize);
-        let prefix = self
-            .bounds
-            .prefix(Side::Left, size, least_partner)
-            .saturating_sub(lone) as usize;
+        let prefix = self.bounds.prefix(Side::Left, size, least_partner).saturating_sub(lone) as usize;
         let prefix = prefix.min(tokens.len());
         for (position, &token) in (lone..).zip(&tokens[..prefix]) {
             let list = self.index.list(token);
@@ -355,15 +309,7 @@ impl Sides {
             if let Some(shared) = self.verify(tokens, prefix, partner as usize, found, least) {
                 let other = self.indexed().size(partner as usize);
                 let similarity = self.bounds.predicate().similarity(shared, size, other);
-                memory::push(
-                    pairs,
-                    RecordPair {
-                        left: probe as u32,
-                        right: partner,
-                        similarity,
-                    },
-                    DOING,
-                )?;
+                memory::push(pairs, RecordPair { left: probe as u32, right: partner, similarity }, DOING)?;
             }
         }
         Ok(())
@@ -394,12 +340,7 @@ impl Sides {
         counts: &mut Counts,
     ) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 12;
-        let Scratch {
-            overlaps,
-            touched,
-            least,
-            ..
-        } = scratch;
+        let Scratch { overlaps, touched, least, .. } = scratch;
         for piece in list.chunks(CHECK_EVERY) {
             stop.check()?;
             memory::reserve(touched, piece.len(), DOING)?;
@@ -428,31 +369,16 @@ impl Sides {
     /// The shared tokens of a probe and a partner of which `found` are in both prefixes, if there
     /// are `least`. Starts behind the smaller of the two last prefix tokens: up to there all
     /// shared tokens are in both prefixes, so they are counted.
-    fn verify(
-        &self,
-        tokens: &[u32],
-        prefix: usize,
-        partner: usize,
-        found: u32,
-        least: u32,
-    ) -> Option<u32> {
+    fn verify(&self, tokens: &[u32], prefix: usize, partner: usize, found: u32, least: u32) -> Option<u32> {
         let others = self.indexed().tokens(partner);
         let size = self.size_of[partner] as usize;
         let lone = self.sizes[size] as usize - others.len();
-        let other_prefix = (self.prefixes[size] as usize)
-            .saturating_sub(lone)
-            .min(others.len());
+        let other_prefix = (self.prefixes[size] as usize).saturating_sub(lone).min(others.len());
         let (last, other_last) = (tokens[prefix - 1], others[other_prefix - 1]);
         let (rest, other_rest) = if last < other_last {
-            (
-                &tokens[prefix..],
-                &others[others[..other_prefix].partition_point(|&t| t <= last)..],
-            )
+            (&tokens[prefix..], &others[others[..other_prefix].partition_point(|&t| t <= last)..])
         } else {
-            (
-                &tokens[tokens[..prefix].partition_point(|&t| t <= other_last)..],
-                &others[other_prefix..],
-            )
+            (&tokens[tokens[..prefix].partition_point(|&t| t <= other_last)..], &others[other_prefix..])
         };
         let more = shared_at_least(rest, other_rest, least.saturating_sub(found) as usize)?;
         Some(found + more as u32)

@@ -84,10 +84,7 @@ impl Collector {
                 return Ok(());
             }
             if size > u32::MAX as usize {
-                return Err(Error::TooMany {
-                    what: "tokens in a document",
-                    limit: u32::MAX.into(),
-                });
+                return Err(Error::TooMany { what: "tokens in a document", limit: u32::MAX.into() });
             }
             memory::reserve(&mut self.sets.ends, 1, DOING)?;
             memory::reserve(&mut self.sets.rows, 1, DOING)?;
@@ -106,21 +103,11 @@ impl Collector {
 
     fn add_tokens(&mut self, document: &Document, stop: &Stop) -> Result<u64> {
         const CHECK_EVERY: usize = 1 << 14;
-        let Self {
-            spec,
-            dictionary,
-            sets,
-            seen,
-            scratch,
-            ..
-        } = self;
+        let Self { spec, dictionary, sets, seen, scratch, .. } = self;
         let set = u32::try_from(sets.rows.len())
             .ok()
             .filter(|&n| n < u32::MAX)
-            .ok_or(Error::TooMany {
-                what: "documents",
-                limit: u32::MAX.into(),
-            })?;
+            .ok_or(Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
         let mut fingerprint = 0u64;
         let mut count = 0;
         for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
@@ -160,16 +147,9 @@ mod tests {
     fn sizes(spec: FeatureSpec, texts: &[&str]) -> (Vec<usize>, usize, u64) {
         let mut c = Collector::new(spec);
         for (row, text) in texts.iter().enumerate() {
-            c.add(
-                row as u32,
-                &Document::Text((*text).to_owned()),
-                &Stop::default(),
-            )
-            .unwrap();
+            c.add(row as u32, &Document::Text((*text).to_owned()), &Stop::default()).unwrap();
         }
-        let sizes = (0..c.sets.ends.len())
-            .map(|n| c.sets.range(n).len())
-            .collect();
+        let sizes = (0..c.sets.ends.len()).map(|n| c.sets.range(n).len()).collect();
         (sizes, c.dictionary.len(), c.empty)
     }
 
@@ -177,18 +157,11 @@ mod tests {
     fn repeats_are_tokens_of_their_own() {
         let texts = ["as soon as possible", "", "as as as", "possible"];
         assert_eq!(sizes(FeatureSpec::WORDS, &texts), (vec![4, 3, 1], 5, 1));
-        let set = FeatureSpec {
-            multiset: false,
-            ..FeatureSpec::WORDS
-        };
+        let set = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
         assert_eq!(sizes(set, &texts), (vec![3, 1, 1], 3, 1));
         let shingles = FeatureSpec { shingle: 2, ..set };
         assert_eq!(sizes(shingles, &texts), (vec![3, 1, 1], 5, 1));
-        let grams = FeatureSpec {
-            tokenizer: Tokenizer::Chars,
-            shingle: 2,
-            ..FeatureSpec::WORDS
-        };
+        let grams = FeatureSpec { tokenizer: Tokenizer::Chars, shingle: 2, ..FeatureSpec::WORDS };
         assert_eq!(sizes(grams, &["aaaa", "a"]), (vec![3, 1], 4, 0));
     }
 

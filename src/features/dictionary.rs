@@ -66,18 +66,15 @@ impl Dictionary {
                 let (keys, arena) = (&self.keys, &self.arena);
                 let found = self.table.find(hash, |&n| match keys[n as usize] {
                     Key::Bytes { start, length } => {
-                        length as usize == bytes.len()
-                            && &arena[start as usize..][..bytes.len()] == bytes
+                        length as usize == bytes.len() && &arena[start as usize..][..bytes.len()] == bytes
                     }
                     _ => false,
                 });
                 if let Some(&number) = found {
                     return Ok(number);
                 }
-                let length = u32::try_from(bytes.len()).map_err(|_| Error::TooMany {
-                    what: "bytes in a token",
-                    limit: u32::MAX.into(),
-                })?;
+                let length = u32::try_from(bytes.len())
+                    .map_err(|_| Error::TooMany { what: "bytes in a token", limit: u32::MAX.into() })?;
                 let start = self.arena.len() as u64;
                 memory::extend(&mut self.arena, bytes, DOING)?;
                 self.add(hash, Key::Bytes { start, length })
@@ -106,10 +103,7 @@ impl Dictionary {
         let number = u32::try_from(self.keys.len())
             .ok()
             .filter(|&n| n < u32::MAX)
-            .ok_or(Error::TooMany {
-                what: "different tokens",
-                limit: u32::MAX.into(),
-            })?;
+            .ok_or(Error::TooMany { what: "different tokens", limit: u32::MAX.into() })?;
         let hashes = &self.hashes;
         self.table
             .try_reserve(1, |&n| hashes[n as usize])
@@ -117,8 +111,7 @@ impl Dictionary {
         memory::push(&mut self.keys, key, DOING)?;
         memory::push(&mut self.hashes, hash, DOING)?;
         let hashes = &self.hashes;
-        self.table
-            .insert_unique(hash, number, |&n| hashes[n as usize]);
+        self.table.insert_unique(hash, number, |&n| hashes[n as usize]);
         Ok(number)
     }
 
@@ -130,9 +123,9 @@ impl Dictionary {
         memory::reserve(translation, to - from, DOING)?;
         for number in from..to {
             let here = match other.keys[number] {
-                Key::Bytes { start, length } => self.number(Token::Bytes(
-                    &other.arena[start as usize..][..length as usize],
-                ))?,
+                Key::Bytes { start, length } => {
+                    self.number(Token::Bytes(&other.arena[start as usize..][..length as usize]))?
+                }
                 Key::Number(value) => self.number(Token::Number(value))?,
                 // A token is numbered before its further occurrences.
                 Key::Occurrence { of, nth } => self.occurrence(translation[of as usize], nth)?,
@@ -181,11 +174,7 @@ mod tests {
         }
         assert_eq!(translation, [2, 3, 4, 5, 0, 6]);
         for (there, &here) in translation.iter().enumerate() {
-            assert_eq!(
-                two.hash(there as u32),
-                one.hash(here),
-                "hashes do not depend on the dictionary"
-            );
+            assert_eq!(two.hash(there as u32), one.hash(here), "hashes do not depend on the dictionary");
         }
     }
 }

@@ -88,40 +88,21 @@ pub struct Ordered {
 
 /// Orders what the collectors gathered. With `right_from`, rows from that number on are those of
 /// the right table. O(N log n) for N tokens in all.
-pub fn order(
-    collectors: Vec<Collector>,
-    right_from: Option<u32>,
-    workers: &dyn Workers,
-) -> Result<Ordered> {
+pub fn order(collectors: Vec<Collector>, right_from: Option<u32>, workers: &dyn Workers) -> Result<Ordered> {
     let (dictionary, mut parts) = join_dictionaries(collectors, workers)?;
     let mut groups = group_equal_sets(&mut parts, right_from, workers)?;
     let split = match right_from {
-        Some(_) => groups
-            .starts
-            .partition_point(|&start| !groups.entries[start].right),
+        Some(_) => groups.starts.partition_point(|&start| !groups.entries[start].right),
         None => groups.starts.len(),
     };
-    let ranks = rank_tokens(
-        &dictionary,
-        &parts,
-        &groups,
-        split,
-        right_from.is_some(),
-        workers,
-    )?;
+    let ranks = rank_tokens(&dictionary, &parts, &groups, split, right_from.is_some(), workers)?;
     let distinct_tokens = dictionary.len();
     let held = dictionary.bytes() + parts.iter().map(Sets::bytes).sum::<usize>();
     drop(dictionary);
     groups.starts.push(groups.entries.len());
     let left = build_records(&groups, 0..split, &parts, &ranks.of, workers)?;
     let right = match right_from {
-        Some(_) => Some(build_records(
-            &groups,
-            split..groups.starts.len() - 1,
-            &parts,
-            &ranks.of,
-            workers,
-        )?),
+        Some(_) => Some(build_records(&groups, split..groups.starts.len() - 1, &parts, &ranks.of, workers)?),
         None => None,
     };
     let peak_bytes = held
@@ -130,20 +111,11 @@ pub fn order(
         + memory::bytes(&groups.starts)
         + left.bytes()
         + right.as_ref().map_or(0, Records::bytes);
-    Ok(Ordered {
-        left,
-        right,
-        distinct_tokens,
-        shared_tokens: ranks.shared,
-        peak_bytes,
-    })
+    Ok(Ordered { left, right, distinct_tokens, shared_tokens: ranks.shared, peak_bytes })
 }
 
 /// One dictionary for all, and all sets in its numbers.
-fn join_dictionaries(
-    collectors: Vec<Collector>,
-    workers: &dyn Workers,
-) -> Result<(Dictionary, Vec<Sets>)> {
+fn join_dictionaries(collectors: Vec<Collector>, workers: &dyn Workers) -> Result<(Dictionary, Vec<Sets>)> {
     const BUDGET: usize = 1 << 16;
     struct Part {
         sets: Sets,
@@ -157,11 +129,7 @@ fn join_dictionaries(
         if n == 0 {
             dictionary = collector.dictionary;
             // Numbers of the first worker stay: nothing to translate.
-            parts.push(Part {
-                translated: sets.tokens.len(),
-                sets,
-                translation: Vec::new(),
-            });
+            parts.push(Part { translated: sets.tokens.len(), sets, translation: Vec::new() });
             continue;
         }
         let mut joined = (dictionary, Vec::new());
@@ -173,32 +141,19 @@ fn join_dictionaries(
             Ok(())
         })?;
         dictionary = joined.0;
-        parts.push(Part {
-            sets,
-            translation: joined.1,
-            translated: 0,
-        });
+        parts.push(Part { sets, translation: joined.1, translated: 0 });
     }
     workers::each(workers, &mut parts, |part, stop| {
-        let Part {
-            sets,
-            translation,
-            translated,
-        } = part;
+        let Part { sets, translation, translated } = part;
         let start = *translated;
         for piece in sets.tokens[start..].chunks_mut(BUDGET) {
             stop.check()?;
-            piece
-                .iter_mut()
-                .for_each(|token| *token = translation[*token as usize]);
+            piece.iter_mut().for_each(|token| *token = translation[*token as usize]);
             *translated += piece.len();
         }
         Ok(())
     })?;
-    Ok((
-        dictionary,
-        parts.into_iter().map(|part| part.sets).collect(),
-    ))
+    Ok((dictionary, parts.into_iter().map(|part| part.sets).collect()))
 }
 
 /// A set, where its tokens are, and what it is sorted by.
@@ -236,17 +191,9 @@ struct Groups {
 }
 
 /// Brings equal sets together. Sets with equal fingerprints are compared token by token.
-fn group_equal_sets(
-    parts: &mut [Sets],
-    right_from: Option<u32>,
-    workers: &dyn Workers,
-) -> Result<Groups> {
+fn group_equal_sets(parts: &mut [Sets], right_from: Option<u32>, workers: &dyn Workers) -> Result<Groups> {
     let mut entries = Vec::new();
-    memory::reserve(
-        &mut entries,
-        parts.iter().map(|part| part.rows.len()).sum(),
-        DOING,
-    )?;
+    memory::reserve(&mut entries, parts.iter().map(|part| part.rows.len()).sum(), DOING)?;
     for (n, part) in parts.iter().enumerate() {
         entries.extend(part.rows.iter().enumerate().map(|(set, &row)| Entry {
             right: right_from.is_some_and(|from| row >= from),
@@ -258,30 +205,16 @@ fn group_equal_sets(
         }));
     }
     workers::one(workers, &mut entries, |entries, stop| {
-        workers::sort_unstable_by(entries, stop, &|a, b| {
-            (a.key(), a.row).cmp(&(b.key(), b.row))
-        })
+        workers::sort_unstable_by(entries, stop, &|a, b| (a.key(), a.row).cmp(&(b.key(), b.row)))
     })?;
-    let mut state = (
-        parts,
-        Groups {
-            entries,
-            starts: Vec::new(),
-        },
-        0,
-    );
+    let mut state = (parts, Groups { entries, starts: Vec::new() }, 0);
     workers::one(workers, &mut state, |(parts, groups, next), stop| {
         while *next < groups.entries.len() {
             let run = &mut groups.entries[*next..];
-            let length = run
-                .iter()
-                .position(|entry| entry.key() != run[0].key())
-                .unwrap_or(run.len());
+            let length = run.iter().position(|entry| entry.key() != run[0].key()).unwrap_or(run.len());
             let starts = split_run(&mut run[..length], parts, stop)?;
             memory::reserve(&mut groups.starts, starts.len(), DOING)?;
-            groups
-                .starts
-                .extend(starts.iter().map(|start| *next + start));
+            groups.starts.extend(starts.iter().map(|start| *next + start));
             *next += length;
         }
         Ok(())
@@ -309,11 +242,7 @@ fn split_run(run: &mut [Entry], parts: &mut [Sets], stop: &Stop) -> Result<Vec<u
         let mut unlike = Vec::new();
         for &entry in &run[begun..] {
             stop.check()?;
-            let group = if entry.tokens(parts) == first {
-                &mut equal
-            } else {
-                &mut unlike
-            };
+            let group = if entry.tokens(parts) == first { &mut equal } else { &mut unlike };
             memory::push(group, entry, DOING)?;
         }
         run[begun..][..equal.len()].copy_from_slice(&equal);
@@ -358,26 +287,17 @@ fn rank_tokens(
         };
         if shared {
             // Ties by the token's hash: the order is the same whatever the numbers are.
-            memory::push(
-                &mut order,
-                (frequency, dictionary.hash(number as u32), number as u32),
-                DOING,
-            )?;
+            memory::push(&mut order, (frequency, dictionary.hash(number as u32), number as u32), DOING)?;
         }
     }
     drop(right);
     let mut of = left;
-    workers::one(workers, &mut order, |order, stop| {
-        workers::sort_unstable_by(order, stop, &Ord::cmp)
-    })?;
+    workers::one(workers, &mut order, |order, stop| workers::sort_unstable_by(order, stop, &Ord::cmp))?;
     of.fill(LONE);
     for (rank, &(_, _, number)) in order.iter().enumerate() {
         of[number as usize] = rank as u32;
     }
-    Ok(Ranks {
-        of,
-        shared: order.len(),
-    })
+    Ok(Ranks { of, shared: order.len() })
 }
 
 fn count_records(
@@ -390,10 +310,7 @@ fn count_records(
     let mut state = (memory::filled(0u32, tokens, DOING)?, records);
     workers::one(workers, &mut state, |(counts, records), stop| {
         for record in records {
-            groups.entries[groups.starts[record]]
-                .tokens(parts)
-                .iter()
-                .for_each(|&t| counts[t as usize] += 1);
+            groups.entries[groups.starts[record]].tokens(parts).iter().for_each(|&t| counts[t as usize] += 1);
             stop.check()?;
         }
         Ok(())
@@ -414,10 +331,7 @@ fn build_records(
     let entry_of = |record: usize| groups.entries[starts[record]];
     let count = range.len();
     if u32::try_from(count).is_err() {
-        return Err(Error::TooMany {
-            what: "different documents",
-            limit: u32::MAX.into(),
-        });
+        return Err(Error::TooMany { what: "different documents", limit: u32::MAX.into() });
     }
 
     let mut pieces: Vec<(Range<usize>, Vec<usize>)> = (0..count)
@@ -428,12 +342,7 @@ fn build_records(
         memory::reserve(lengths, records.len(), DOING)?;
         for record in records {
             let tokens = entry_of(record).tokens(parts);
-            lengths.push(
-                tokens
-                    .iter()
-                    .filter(|&&t| ranks[t as usize] != LONE)
-                    .count(),
-            );
+            lengths.push(tokens.iter().filter(|&&t| ranks[t as usize] != LONE).count());
             stop.check()?;
         }
         Ok(())
@@ -458,14 +367,9 @@ fn build_records(
         while let Some(record) = records.clone().next() {
             stop.check()?;
             let (here, _) = space.split_at_mut(offsets[record + 1] - offsets[record]);
-            let kept = entry_of(record)
-                .tokens(parts)
-                .iter()
-                .map(|&t| ranks[t as usize])
-                .filter(|&r| r != LONE);
-            here.iter_mut()
-                .zip(kept)
-                .for_each(|(slot, rank)| *slot = rank);
+            let kept =
+                entry_of(record).tokens(parts).iter().map(|&t| ranks[t as usize]).filter(|&r| r != LONE);
+            here.iter_mut().zip(kept).for_each(|(slot, rank)| *slot = rank);
             here.sort_unstable();
             *space = &mut std::mem::take(space)[offsets[record + 1] - offsets[record]..];
             records.start += 1;
@@ -474,21 +378,13 @@ fn build_records(
     })?;
 
     let entries = &groups.entries[starts[0]..starts[count]];
-    let mut records = Records {
-        tokens,
-        starts: offsets,
-        ..Records::default()
-    };
+    let mut records = Records { tokens, starts: offsets, ..Records::default() };
     memory::reserve(&mut records.rows, entries.len(), DOING)?;
     records.rows.extend(entries.iter().map(|entry| entry.row));
     memory::reserve(&mut records.row_starts, count + 1, DOING)?;
-    records
-        .row_starts
-        .extend(starts.iter().map(|start| start - starts[0]));
+    records.row_starts.extend(starts.iter().map(|start| start - starts[0]));
     memory::reserve(&mut records.sizes, count, DOING)?;
-    records
-        .sizes
-        .extend((0..count).map(|record| entry_of(record).size));
+    records.sizes.extend((0..count).map(|record| entry_of(record).size));
     Ok(records)
 }
 
@@ -501,27 +397,17 @@ mod tests {
     use proptest::prelude::*;
 
     fn collect(texts: &[String], threads: usize) -> Vec<Collector> {
-        let mut collectors: Vec<_> = (0..threads)
-            .map(|_| Collector::new(FeatureSpec::WORDS))
-            .collect();
+        let mut collectors: Vec<_> = (0..threads).map(|_| Collector::new(FeatureSpec::WORDS)).collect();
         for (row, text) in texts.iter().enumerate() {
             let document = Document::Text(text.clone());
-            collectors[row % threads]
-                .add(row as u32, &document, &Stop::default())
-                .unwrap();
+            collectors[row % threads].add(row as u32, &document, &Stop::default()).unwrap();
         }
         collectors
     }
 
     fn describe(records: &Records) -> Vec<(u32, Vec<u32>, Vec<u32>)> {
         (0..records.len())
-            .map(|r| {
-                (
-                    records.size(r),
-                    records.tokens(r).to_vec(),
-                    records.rows(r).to_vec(),
-                )
-            })
+            .map(|r| (records.size(r), records.tokens(r).to_vec(), records.rows(r).to_vec()))
             .collect()
     }
 
@@ -535,26 +421,11 @@ mod tests {
         let mut records = describe(&ordered.left);
         records.iter_mut().for_each(|r| r.2.sort_unstable());
         assert!(records.contains(&(2, vec![a], vec![3])));
-        assert!(
-            records
-                .iter()
-                .any(|r| r.0 == 2 && r.1.len() == 2 && r.2 == [0, 1])
-        );
+        assert!(records.iter().any(|r| r.0 == 2 && r.1.len() == 2 && r.2 == [0, 1]));
         assert!(records.contains(&(3, vec![0, 1, a], vec![5])));
         assert!(b.is_some());
-        assert!(
-            order(Vec::new(), None, &PlainThreads(2))
-                .unwrap()
-                .left
-                .is_empty()
-        );
-        assert!(
-            order(collect(&[], 2), Some(0), &PlainThreads(2))
-                .unwrap()
-                .right
-                .unwrap()
-                .is_empty()
-        );
+        assert!(order(Vec::new(), None, &PlainThreads(2)).unwrap().left.is_empty());
+        assert!(order(collect(&[], 2), Some(0), &PlainThreads(2)).unwrap().right.unwrap().is_empty());
     }
 
     #[test]
@@ -567,10 +438,7 @@ mod tests {
         }];
         let groups = group_equal_sets(&mut parts, None, &PlainThreads(1)).unwrap();
         assert_eq!(groups.starts, [0, 2]);
-        assert_eq!(
-            groups.entries.iter().map(|e| e.row).collect::<Vec<_>>(),
-            [0, 2, 1]
-        );
+        assert_eq!(groups.entries.iter().map(|e| e.row).collect::<Vec<_>>(), [0, 2, 1]);
     }
 
     proptest! {

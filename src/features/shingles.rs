@@ -29,11 +29,7 @@ pub fn for_each_shingle(
         if n % CHECK_EVERY == 0 {
             stop.check()?;
         }
-        each(if k == 1 {
-            window[0]
-        } else {
-            hash::hash_sequence(window, scratch)
-        })?;
+        each(if k == 1 { window[0] } else { hash::hash_sequence(window, scratch) })?;
     }
     if wrap && k > 1 {
         let mut window = Vec::with_capacity(k);
@@ -58,18 +54,14 @@ mod tests {
             all.push(s);
             Ok(())
         };
-        for_each_shingle(tokens, k, wrap, &mut Vec::new(), &Stop::default(), each)
-            .expect("not stopped");
+        for_each_shingle(tokens, k, wrap, &mut Vec::new(), &Stop::default(), each).expect("not stopped");
         all
     }
 
     #[test]
     fn short_texts_give_one_shingle_of_all_words() {
         assert_eq!(shingles(&[], 5, false), []);
-        assert_eq!(
-            shingles(&[1, 2], 5, false),
-            [hash::hash_sequence(&[1, 2], &mut Vec::new())]
-        );
+        assert_eq!(shingles(&[1, 2], 5, false), [hash::hash_sequence(&[1, 2], &mut Vec::new())]);
         assert_eq!(shingles(&[1, 2], 5, true), shingles(&[1, 2], 5, false));
         assert_eq!(shingles(&[7], 1, true), [7]);
     }

@@ -36,22 +36,13 @@ impl FeatureSpec {
     pub const LONGEST_SHINGLE: usize = 1000;
 
     /// Words, one a token, repeats counted: the default of the exact measures.
-    pub const WORDS: Self = Self {
-        tokenizer: Tokenizer::Words,
-        shingle: 1,
-        multiset: true,
-        wrap: false,
-    };
+    pub const WORDS: Self = Self { tokenizer: Tokenizer::Words, shingle: 1, multiset: true, wrap: false };
 
     /// Checks a shingle length that a user gave.
     pub fn check_shingle(name: &'static str, shingle: i64) -> Result<usize> {
         match usize::try_from(shingle) {
             Ok(k) if (1..=Self::LONGEST_SHINGLE).contains(&k) => Ok(k),
-            _ => Err(Error::Parameter {
-                name,
-                value: shingle.to_string(),
-                allowed: "between 1 and 1000",
-            }),
+            _ => Err(Error::Parameter { name, value: shingle.to_string(), allowed: "between 1 and 1000" }),
         }
     }
 }
@@ -110,21 +101,14 @@ pub fn for_each_token(
                 each(Token::Bytes(gram))
             })
         }
-        Document::Numbers(numbers) if spec.shingle == 1 => numbers
-            .iter()
-            .try_for_each(|&number| each(Token::Number(number.cast_unsigned()))),
+        Document::Numbers(numbers) if spec.shingle == 1 => {
+            numbers.iter().try_for_each(|&number| each(Token::Number(number.cast_unsigned())))
+        }
         _ if spec.shingle == 1 => {
-            for_each_unit(document, spec.tokenizer, &mut scratch.word, stop, |unit| {
-                each(Token::Bytes(unit))
-            })
+            for_each_unit(document, spec.tokenizer, &mut scratch.word, stop, |unit| each(Token::Bytes(unit)))
         }
         _ => {
-            let Scratch {
-                word,
-                hashes,
-                bytes,
-                ..
-            } = scratch;
+            let Scratch { word, hashes, bytes, .. } = scratch;
             hashes.clear();
             if let Document::Numbers(numbers) = document {
                 for &number in numbers {
@@ -156,18 +140,15 @@ fn for_each_unit(
 ) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 12;
     match document {
-        Document::Text(text) if tokenizer == Tokenizer::Whitespace => text
-            .split_whitespace()
-            .enumerate()
-            .try_for_each(|(n, unit)| {
+        Document::Text(text) if tokenizer == Tokenizer::Whitespace => {
+            text.split_whitespace().enumerate().try_for_each(|(n, unit)| {
                 if n % CHECK_EVERY == 0 {
                     stop.check()?;
                 }
                 each(unit.as_bytes())
-            }),
-        Document::Text(text) => {
-            words::for_each_word(text, word, stop, |word| each(word.as_bytes()))
+            })
         }
+        Document::Text(text) => words::for_each_word(text, word, stop, |word| each(word.as_bytes())),
         Document::Tokens(tokens) => tokens.iter().enumerate().try_for_each(|(n, token)| {
             if n % CHECK_EVERY == 0 {
                 stop.check()?;

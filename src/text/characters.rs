@@ -33,31 +33,20 @@ pub fn class(c: char) -> Class {
 #[inline]
 pub fn lower(c: char) -> char {
     // The full mapping that the standard library has differs from the simple one for this alone.
-    if c == '\u{130}' {
-        'i'
-    } else {
-        c.to_lowercase().next().unwrap_or(c)
-    }
+    if c == '\u{130}' { 'i' } else { c.to_lowercase().next().unwrap_or(c) }
 }
 
 fn page(first: usize) -> Box<[Class; 256]> {
     let mut classes = Box::new([Class::Separator; 256]);
     for (n, slot) in classes.iter_mut().enumerate() {
-        *slot = u32::try_from(first + n)
-            .ok()
-            .and_then(char::from_u32)
-            .map_or(Class::Separator, classify);
+        *slot = u32::try_from(first + n).ok().and_then(char::from_u32).map_or(Class::Separator, classify);
     }
     classes
 }
 
 fn classify(c: char) -> Class {
     if c.general_category_group() == GeneralCategoryGroup::Mark {
-        return if c.is_alphanumeric() {
-            Class::AlphabeticMark
-        } else {
-            Class::Mark
-        };
+        return if c.is_alphanumeric() { Class::AlphabeticMark } else { Class::Mark };
     }
     if !c.is_alphanumeric() {
         return Class::Separator;
@@ -102,10 +91,7 @@ mod tests {
 
     #[test]
     fn lower_case_is_one_character() {
-        assert_eq!(
-            ['İ', 'Σ', 'ẞ', 'ǅ', 'K'].map(lower),
-            ['i', 'σ', 'ß', 'ǆ', 'k']
-        );
+        assert_eq!(['İ', 'Σ', 'ẞ', 'ǅ', 'K'].map(lower), ['i', 'σ', 'ß', 'ǆ', 'k']);
         let all = (0..=0x10ffff).filter_map(char::from_u32);
         for c in all.filter(|&c| c != '\u{130}') {
             assert_eq!(c.to_lowercase().count(), 1, "{c:?}");

@@ -25,10 +25,7 @@ pub fn for_each_gram(
 ) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 14;
     const DOING: &str = "cutting a text into characters";
-    let Scratch {
-        text: clean,
-        starts,
-    } = scratch;
+    let Scratch { text: clean, starts } = scratch;
     clean.clear();
     starts.clear();
     for (n, word) in text.split_whitespace().enumerate() {

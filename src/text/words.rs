@@ -35,11 +35,7 @@ pub fn for_each_word(
         }
         let byte = bytes[at];
         let (c, class, length) = if byte.is_ascii() {
-            let class = if byte.is_ascii_alphanumeric() {
-                Class::Alphanumeric
-            } else {
-                Class::Separator
-            };
+            let class = if byte.is_ascii_alphanumeric() { Class::Alphanumeric } else { Class::Separator };
             (byte.to_ascii_lowercase() as char, class, 1)
         } else {
             let Some(c) = text[at..].chars().next() else {
@@ -57,13 +53,13 @@ pub fn for_each_word(
             each(word)?;
             word.clear();
         }
-        let begins =
-            !matches!(class, Class::Separator) && !(class == Class::Mark && word.is_empty());
+        let begins = match class {
+            Class::Separator => false,
+            Class::Mark => !word.is_empty(),
+            Class::Alphanumeric | Class::Alone | Class::AlphabeticMark => true,
+        };
         if begins {
-            word.try_reserve(c.len_utf8())
-                .map_err(|_| Error::OutOfMemory {
-                    doing: "reading a word",
-                })?;
+            word.try_reserve(c.len_utf8()).map_err(|_| Error::OutOfMemory { doing: "reading a word" })?;
             word.push(c);
         }
         if !matches!(class, Class::Mark | Class::AlphabeticMark) {

@@ -62,11 +62,7 @@ impl Predicate {
     /// Pairs with `measure >= threshold`, in (0, 1].
     pub fn new(measure: Measure, threshold: f64) -> Result<Self> {
         if threshold > 0.0 && threshold <= 1.0 {
-            Ok(Self {
-                measure,
-                threshold,
-                min_overlap: 1,
-            })
+            Ok(Self { measure, threshold, min_overlap: 1 })
         } else {
             Err(Error::Parameter {
                 name: "threshold",
@@ -79,20 +75,13 @@ impl Predicate {
     /// Pairs with at least `min_overlap` shared tokens (at least 1), whatever their similarity by
     /// `measure`.
     pub fn shared(measure: Measure, min_overlap: u32) -> Self {
-        Self {
-            measure,
-            threshold: 0.0,
-            min_overlap: min_overlap.max(1),
-        }
+        Self { measure, threshold: 0.0, min_overlap: min_overlap.max(1) }
     }
 
     /// This one, and at least `min_overlap` shared tokens.
     #[must_use]
     pub fn and_shared(self, min_overlap: u32) -> Self {
-        Self {
-            min_overlap: min_overlap.max(1),
-            ..self
-        }
+        Self { min_overlap: min_overlap.max(1), ..self }
     }
 
     /// The similarity that is reported of a pair.
@@ -132,13 +121,8 @@ impl Predicate {
 mod tests {
     use super::*;
 
-    const MEASURES: [Measure; 5] = [
-        Measure::Jaccard,
-        Measure::Cosine,
-        Measure::Dice,
-        Measure::Overlap,
-        Measure::Containment,
-    ];
+    const MEASURES: [Measure; 5] =
+        [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap, Measure::Containment];
 
     #[test]
     fn ties_at_the_threshold_are_in() {
@@ -146,11 +130,7 @@ mod tests {
         assert!(jaccard(0.8).passes(4, 4, 5));
         assert!(jaccard(0.833_333_333_333_333_4).passes(5, 5, 6));
         assert!(!jaccard(0.833_333_333_333_333_5).passes(5, 5, 6));
-        assert!(
-            Predicate::new(Measure::Cosine, 0.8)
-                .unwrap()
-                .passes(4, 5, 5)
-        );
+        assert!(Predicate::new(Measure::Cosine, 0.8).unwrap().passes(4, 5, 5));
         assert_eq!(Measure::Jaccard.similarity(4, 5, 5), 4.0 / 6.0);
         assert_eq!(Measure::Containment.similarity(3, 4, 6), 0.75);
         assert_eq!(Measure::Overlap.similarity(3, 6, 4), 0.75);
@@ -215,18 +195,11 @@ mod tests {
                 ];
                 for (measure, expected) in checks {
                     let found = Predicate::new(measure, t).unwrap().least_overlap(x, y);
-                    assert_eq!(
-                        found,
-                        Some(expected).filter(|&o| o <= x.min(y)),
-                        "{measure:?} {t} {x} {y}"
-                    );
+                    assert_eq!(found, Some(expected).filter(|&o| o <= x.min(y)), "{measure:?} {t} {x} {y}");
                 }
                 let product = u128::from(x) * u128::from(y);
-                let cosine = Predicate::new(Measure::Cosine, t)
-                    .unwrap()
-                    .least_overlap(x, y);
-                let enough =
-                    |o: u32| u128::from(o).pow(2) * 10_000 >= u128::from(percent).pow(2) * product;
+                let cosine = Predicate::new(Measure::Cosine, t).unwrap().least_overlap(x, y);
+                let enough = |o: u32| u128::from(o).pow(2) * 10_000 >= u128::from(percent).pow(2) * product;
                 if let Some(o) = cosine {
                     assert!(enough(o) && !enough(o - 1), "cosine {t} {x} {y}: {o}");
                 } else {

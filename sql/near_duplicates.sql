@@ -1,0 +1,104 @@
+-- The main job: pairs of near duplicates in one table or between two. Bodies: src/pg/join.rs.
+
+CREATE FUNCTION near_duplicates(
+    docs regclass,
+    threshold float8 DEFAULT NULL,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    method text DEFAULT 'jaccard',
+    tokenizer text DEFAULT NULL,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    max_pairs bigint DEFAULT NULL
+) RETURNS TABLE(left_id bigint, right_id bigint, similarity float8)
+    AS 'MODULE_PATHNAME', 'neardup_join'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000;
+COMMENT ON FUNCTION near_duplicates(
+    regclass, float8, jsonb, text, text, text, text, int, bool, bigint
+) IS 'all pairs of rows whose texts are at least so similar, for ids that are integers';
+
+CREATE FUNCTION near_duplicates(
+    docs regclass,
+    threshold float8,
+    id_type anyelement,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    method text DEFAULT 'jaccard',
+    tokenizer text DEFAULT NULL,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    max_pairs bigint DEFAULT NULL
+) RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8)
+    AS 'MODULE_PATHNAME', 'neardup_join_typed'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000;
+COMMENT ON FUNCTION near_duplicates(
+    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint
+) IS 'all pairs of rows whose texts are at least so similar, for ids of the given type';
+
+CREATE FUNCTION near_duplicates_between(
+    "left" regclass,
+    "right" regclass,
+    threshold float8 DEFAULT NULL,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    method text DEFAULT 'jaccard',
+    tokenizer text DEFAULT NULL,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    max_pairs bigint DEFAULT NULL,
+    right_id_column text DEFAULT NULL,
+    right_text_column text DEFAULT NULL
+) RETURNS TABLE(left_id bigint, right_id bigint, similarity float8)
+    AS 'MODULE_PATHNAME', 'neardup_join_between'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000;
+COMMENT ON FUNCTION near_duplicates_between(
+    regclass, regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text
+) IS 'all pairs of a row of the left and a row of the right table whose texts are at least so similar, for ids that are integers';
+
+CREATE FUNCTION near_duplicates_between(
+    "left" regclass,
+    "right" regclass,
+    threshold float8,
+    id_type anyelement,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    method text DEFAULT 'jaccard',
+    tokenizer text DEFAULT NULL,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    max_pairs bigint DEFAULT NULL,
+    right_id_column text DEFAULT NULL,
+    right_text_column text DEFAULT NULL
+) RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8)
+    AS 'MODULE_PATHNAME', 'neardup_join_between_typed'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000;
+COMMENT ON FUNCTION near_duplicates_between(
+    regclass, regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text
+) IS 'all pairs of a row of the left and a row of the right table whose texts are at least so similar, for ids of the given type';
+
+CREATE FUNCTION near_duplicates_stats() RETURNS TABLE(
+    documents bigint,
+    skipped_null bigint,
+    skipped_empty bigint,
+    tokens bigint,
+    distinct_tokens bigint,
+    distinct_sets bigint,
+    candidates bigint,
+    pruned_by_size bigint,
+    pruned_by_position bigint,
+    verified bigint,
+    pairs bigint,
+    peak_memory bigint,
+    threads bigint,
+    read_ms float8,
+    order_ms float8,
+    join_ms float8
+)
+    AS 'MODULE_PATHNAME', 'neardup_stats'
+    LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1;
+COMMENT ON FUNCTION near_duplicates_stats() IS
+    'what the last call of near_duplicates or near_duplicates_between in this session by this role did';

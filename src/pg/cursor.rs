@@ -1,0 +1,83 @@
+//! A cursor over a query of two columns. What a fetch brought is freed by the next one: memory does
+//! not grow with the number of rows.
+
+use std::ptr;
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Datum};
+
+use super::encoding;
+use super::error::{Result, SqlError};
+
+/// An open cursor in an SPI session of its own. After an error the server itself cleans both up.
+#[derive(Debug)]
+pub struct Cursor {
+    portal: pg_sys::Portal,
+    table: *mut pg_sys::SPITupleTable,
+}
+
+impl Cursor {
+    /// Opens a cursor for a query without parameters, in the snapshot of the calling statement.
+    pub fn open(sql: &str) -> Result<Self> {
+        let sql = encoding::to_server(sql)?;
+        // SAFETY: connects once and finishes in drop; the query is a C string, copied by the server.
+        let portal = unsafe {
+            if pg_sys::SPI_connect() != pg_sys::SPI_OK_CONNECT as i32 {
+                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, "SPI_connect failed"));
+            }
+            pg_sys::SPI_cursor_open_with_args(
+                ptr::null(),
+                sql.as_ptr(),
+                0,
+                ptr::null_mut(),
+                ptr::null_mut(),
+                ptr::null(),
+                true,
+                pg_sys::CURSOR_OPT_NO_SCROLL as i32,
+            )
+        };
+        Ok(Self { portal, table: ptr::null_mut() })
+    }
+
+    /// The next rows, at most `rows`; none after the last. Their values live until the next fetch.
+    pub fn fetch(&mut self, rows: usize) -> impl Iterator<Item = [Option<Datum>; 2]> + '_ {
+        self.free();
+        // SAFETY: the portal is open; the table holds `numvals` rows of the two columns.
+        unsafe {
+            pg_sys::SPI_cursor_fetch(self.portal, true, rows as std::ffi::c_long);
+            self.table = pg_sys::SPI_tuptable;
+            let table = self.table;
+            let count = if table.is_null() { 0 } else { (*table).numvals as usize };
+            (0..count).map(move |row| {
+                let tuple = *(*table).vals.add(row);
+                [1, 2].map(|column| {
+                    let mut null = false;
+                    let datum = pg_sys::SPI_getbinval(tuple, (*table).tupdesc, column, &raw mut null);
+                    (!null).then_some(datum)
+                })
+            })
+        }
+    }
+
+    fn free(&mut self) {
+        if !self.table.is_null() {
+            // SAFETY: a table of ours, freed once.
+            unsafe { pg_sys::SPI_freetuptable(self.table) };
+            self.table = ptr::null_mut();
+        }
+    }
+}
+
+impl Drop for Cursor {
+    fn drop(&mut self) {
+        // While an error unwinds, the server is about to drop both with the transaction.
+        if !std::thread::panicking() {
+            self.free();
+            // SAFETY: opened by us, once.
+            unsafe {
+                pg_sys::SPI_cursor_close(self.portal);
+                pg_sys::SPI_finish();
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Text between the server's encoding and UTF-8, which everything else in this project uses.
+
+use std::borrow::Cow;
+use std::ffi::{CStr, CString};
+
+use pgrx::pg_sys;
+use pgrx::pg_sys::pg_enc;
+
+use super::error::{Result, SqlError};
+use pgrx::PgSqlErrorCode;
+
+/// Bytes of the server as text; none if they are not text (a database in SQL_ASCII holds anything).
+pub fn to_utf8(bytes: &[u8]) -> Option<Cow<'_, str>> {
+    // SAFETY: a look at a constant of the database.
+    let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
+    if encoding == pg_enc::PG_UTF8 as i32 || encoding == pg_enc::PG_SQL_ASCII as i32 {
+        return std::str::from_utf8(bytes).ok().map(Cow::Borrowed);
+    }
+    let start = bytes.as_ptr().cast();
+    let length = i32::try_from(bytes.len()).ok()?;
+    // SAFETY: `length` bytes are there; the answer is a C string in the current memory context, or
+    // `start` itself where nothing had to be converted.
+    unsafe {
+        let converted = pg_sys::pg_server_to_any(start, length, pg_enc::PG_UTF8 as i32);
+        if std::ptr::eq(converted, start) {
+            return std::str::from_utf8(bytes).ok().map(Cow::Borrowed);
+        }
+        let text = CStr::from_ptr(converted).to_str().ok().map(|text| Cow::Owned(text.to_owned()));
+        pg_sys::pfree(converted.cast());
+        text
+    }
+}
+
+/// Text in the server's encoding, as a C string. Errors for characters that it does not have.
+pub fn to_server(text: &str) -> Result<CString> {
+    let nul = |_| SqlError::new(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, "text holds a NUL");
+    let length = i32::try_from(text.len())
+        .map_err(|_| SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "text is too long"))?;
+    let start = text.as_ptr().cast();
+    // SAFETY: as in `to_utf8`, the other way round.
+    unsafe {
+        let converted = pg_sys::pg_any_to_server(start, length, pg_enc::PG_UTF8 as i32);
+        if std::ptr::eq(converted, start) {
+            return CString::new(text).map_err(nul);
+        }
+        let own = CStr::from_ptr(converted).to_owned();
+        pg_sys::pfree(converted.cast());
+        Ok(own)
+    }
+}
+
+/// A C string of the server, for messages: what is not text is shown as replacement characters.
+///
+/// # Safety
+/// `string` points to a C string.
+pub unsafe fn c_string(string: *const std::ffi::c_char) -> String {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { CStr::from_ptr(string) }.to_bytes();
+    to_utf8(bytes).map_or_else(|| String::from_utf8_lossy(bytes).into_owned(), Cow::into_owned)
+}

@@ -1,0 +1,122 @@
+//! Words, shingles and the measures of two texts as SQL functions (sql.md section 2).
+
+use std::borrow::Cow;
+
+use pgrx::pg_sys::Datum;
+
+use super::call::{Call, sql_function, text_array};
+use super::error::Result;
+use super::workers::BackendWorkers;
+use crate::features::collect::Collector;
+use crate::features::tokens::{Document, Scratch, Token, for_each_token};
+use crate::features::{FeatureSpec, Tokenizer};
+use crate::text::words::for_each_word;
+use crate::verify::measure::Measure;
+use crate::verify::overlap::shared_at_least;
+use crate::workers::{self, PlainThreads, Workers};
+
+sql_function! {
+    /// `words(text) → text[]`
+    neardup_words, pg_finfo_neardup_words, |call| {
+        let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
+        let mut words = Vec::new();
+        workers::one(workers_for(text.len()), &mut words, |words, stop| {
+            words.clear();
+            for_each_word(&text, &mut String::new(), stop, |word| {
+                crate::memory::push(words, word.to_owned(), "collecting words")
+            })
+        })?;
+        text_array(&words)
+    }
+}
+
+sql_function! {
+    /// `shingles(text, k, wrap) → bigint[]`
+    neardup_shingles, pg_finfo_neardup_shingles, |call| {
+        let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
+        let shingle = FeatureSpec::check_shingle("k", i64::from(call.need::<i32>(1, "k")?))?;
+        let wrap = call.need(2, "wrap")?;
+        let spec = FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: false, wrap };
+        let size = text.len();
+        let document = Document::Text(text.into_owned());
+        let mut shingles: Vec<i64> = Vec::new();
+        workers::one(workers_for(size), &mut shingles, |shingles, stop| {
+            shingles.clear();
+            for_each_token(&document, &spec, &mut Scratch::default(), stop, |token| {
+                let hash = match token {
+                    Token::Bytes(word) => crate::hash::hash_bytes(word),
+                    Token::Number(hash) => hash,
+                };
+                crate::memory::push(shingles, hash.cast_signed(), "collecting shingles")
+            })
+        })?;
+        Ok(call.give(Some(shingles)))
+    }
+}
+
+sql_function! {
+    /// `jaccard(text, text, k) → float8`
+    neardup_jaccard, pg_finfo_neardup_jaccard, |call| measure(call, Measure::Jaccard, true)
+}
+sql_function! {
+    /// `cosine(text, text, k) → float8`
+    neardup_cosine, pg_finfo_neardup_cosine, |call| measure(call, Measure::Cosine, true)
+}
+sql_function! {
+    /// `dice(text, text, k) → float8`
+    neardup_dice, pg_finfo_neardup_dice, |call| measure(call, Measure::Dice, true)
+}
+sql_function! {
+    /// `overlap(text, text, k) → float8`
+    neardup_overlap, pg_finfo_neardup_overlap, |call| measure(call, Measure::Overlap, true)
+}
+sql_function! {
+    /// `resemblance(text, text, k) → float8`
+    neardup_resemblance, pg_finfo_neardup_resemblance, |call| measure(call, Measure::Jaccard, false)
+}
+sql_function! {
+    /// `containment(text, text, k) → float8`
+    neardup_containment, pg_finfo_neardup_containment, |call| measure(call, Measure::Containment, false)
+}
+
+/// A measure of two texts. Repeated words count where single words are compared and the measure is
+/// one of the join's, as `near_duplicates` does by default.
+fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
+    let Some(texts) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
+    let shingle = FeatureSpec::check_shingle("k", i64::from(call.need::<i32>(2, "k")?))?;
+    let spec =
+        FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: repeats && shingle == 1, wrap: false };
+    let size = texts.iter().map(|text| text.len()).sum();
+    let documents = texts.map(Cow::into_owned).map(Document::Text);
+    let mut state = (Collector::new(spec), 0, 0.0);
+    workers::one(workers_for(size), &mut state, |(collector, added, similarity), stop| {
+        while let Some(document) = documents.get(*added) {
+            collector.add(*added as u32, document, stop)?;
+            *added += 1;
+        }
+        let [a, b] = [0, 1].map(|row| set_of_row(collector, row));
+        let shared = shared_at_least(&a, &b, 0).unwrap_or(0);
+        // No document has more tokens than 32 bits count.
+        *similarity = measure.similarity(shared as u32, a.len() as u32, b.len() as u32);
+        Ok(())
+    })?;
+    Ok(call.give(Some(state.2)))
+}
+
+/// The tokens of a row in ascending order; none where the document was empty.
+fn set_of_row(collector: &Collector, row: u32) -> Vec<u32> {
+    let sets = &collector.sets;
+    let found = sets.rows.iter().position(|&r| r == row);
+    let mut tokens = found.map_or(Vec::new(), |n| sets.tokens[sets.range(n)].to_vec());
+    tokens.sort_unstable();
+    tokens
+}
+
+/// Whoever works on texts of so many bytes: a thread beside the leader where that may take long
+/// enough for somebody to want to cancel it.
+fn workers_for(bytes: usize) -> &'static dyn Workers {
+    const LONG: usize = 1 << 18;
+    static HERE: PlainThreads = PlainThreads(1);
+    static BESIDE: BackendWorkers = BackendWorkers::single();
+    if bytes < LONG { &HERE } else { &BESIDE }
+}

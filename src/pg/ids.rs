@@ -1,0 +1,234 @@
+//! Ids of documents: numbers, or values of any type that has a default ordering.
+//!
+//! Rows are numbered as they are read; this keeps what they are called, finds NULL and double ids,
+//! and says which of two rows comes first.
+
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgSqlErrorCode, check_for_interrupts};
+
+use super::columns::type_name;
+use super::encoding::c_string;
+use super::error::{Result, SqlError};
+use crate::memory;
+use crate::workers::{self, Workers};
+
+const DOING: &str = "keeping ids";
+
+/// The ids of one table, by number of the row.
+#[derive(Debug)]
+pub enum Ids {
+    /// smallint, int and bigint.
+    Integers(Vec<i64>),
+    /// Any other type.
+    Values(Values),
+}
+
+/// Ids of any type, copied.
+#[derive(Debug)]
+pub struct Values {
+    type_oid: pg_sys::Oid,
+    /// The server's entry for the type, with its comparison; it lives as long as the session.
+    cache: *mut pg_sys::TypeCacheEntry,
+    /// The values of a type that is passed by value, or the places in `arena` of the others.
+    places: Vec<usize>,
+    /// In words, so that every value is aligned as any type may need it.
+    arena: Vec<u64>,
+    /// The place of each row in the order of ids.
+    rank: Vec<u32>,
+}
+
+impl Ids {
+    /// No ids yet, of a type.
+    pub fn new(type_oid: pg_sys::Oid) -> Result<Self> {
+        if type_oid == pg_sys::INT8OID {
+            return Ok(Self::Integers(Vec::new()));
+        }
+        // SAFETY: any type is looked up; the entry is never freed.
+        let cache = unsafe { pg_sys::lookup_type_cache(type_oid, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32) };
+        // SAFETY: as above.
+        if unsafe { (*cache).cmp_proc_finfo.fn_oid } == pg_sys::InvalidOid {
+            return Err(SqlError::new(
+                PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION,
+                format!("type {} has no default ordering, so it cannot be an id", type_name(type_oid)),
+            )
+            .hint("Cast the id in a view, for example to text."));
+        }
+        Ok(Self::Values(Values { type_oid, cache, places: Vec::new(), arena: Vec::new(), rank: Vec::new() }))
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Integers(ids) => ids.len(),
+            Self::Values(values) => values.places.len(),
+        }
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Integers(ids) => memory::bytes(ids),
+            Self::Values(Values { places, arena, rank, .. }) => {
+                memory::bytes(places) + memory::bytes(arena) + memory::bytes(rank)
+            }
+        }
+    }
+
+    /// Adds the id of the next row.
+    ///
+    /// # Safety
+    /// `id` is a datum of the type that [`Ids::new`] was given.
+    pub unsafe fn push(&mut self, id: Datum) -> Result<()> {
+        match self {
+            Self::Integers(ids) => memory::push(ids, id.value() as i64, DOING)?,
+            // SAFETY: the caller's promise.
+            Self::Values(values) => unsafe { values.push(id) }?,
+        }
+        Ok(())
+    }
+
+    /// The id of a row, as long as these ids live.
+    pub fn datum(&self, row: u32) -> Datum {
+        match self {
+            Self::Integers(ids) => Datum::from(ids[row as usize]),
+            Self::Values(values) => values.datum(row as usize),
+        }
+    }
+
+    /// Whether the id of row `a` comes before that of `b`.
+    #[inline]
+    pub fn before(&self, a: u32, b: u32) -> bool {
+        match self {
+            Self::Integers(ids) => ids[a as usize] < ids[b as usize],
+            Self::Values(values) => values.rank[a as usize] < values.rank[b as usize],
+        }
+    }
+
+    /// How the id of a row is written.
+    pub fn show(&self, row: u32) -> String {
+        match self {
+            Self::Integers(ids) => ids[row as usize].to_string(),
+            Self::Values(values) => values.show(row as usize),
+        }
+    }
+
+    /// Puts the rows in order of their ids; an error if two have the same.
+    pub fn sort(&mut self, relation: &str, workers: &dyn Workers) -> Result<()> {
+        let double = match self {
+            Self::Integers(ids) => double_integer(ids, workers)?,
+            Self::Values(values) => values.sort()?,
+        };
+        match double {
+            None => Ok(()),
+            Some(row) => Err(SqlError::new(
+                PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
+                format!("id {} stands in more than one row of {relation}", self.show(row)),
+            )
+            .hint("Every document needs an id of its own; name another column with id_column => '…'.")),
+        }
+    }
+}
+
+fn double_integer(ids: &[i64], workers: &dyn Workers) -> Result<Option<u32>> {
+    // The usual case: they were read in order.
+    if ids.is_sorted_by(|a, b| a < b) {
+        return Ok(None);
+    }
+    let mut sorted = Vec::new();
+    memory::extend(&mut sorted, ids, DOING)?;
+    workers::one(workers, &mut sorted, |sorted, stop| workers::sort_unstable_by(sorted, stop, &i64::cmp))?;
+    let double = sorted.windows(2).find(|pair| pair[0] == pair[1]);
+    Ok(double.and_then(|pair| ids.iter().position(|id| *id == pair[0])).map(|row| row as u32))
+}
+
+impl Values {
+    unsafe fn push(&mut self, id: Datum) -> Result<()> {
+        // SAFETY: the entry lives as long as the session.
+        let (by_value, length) = unsafe { ((*self.cache).typbyval, (*self.cache).typlen) };
+        if by_value {
+            memory::push(&mut self.places, id.value(), DOING)?;
+            return Ok(());
+        }
+        // SAFETY: a datum by reference is a varlena (-1), a C string (-2), or has a fixed length.
+        let bytes: &[u8] = unsafe {
+            match length {
+                -1 => {
+                    let plain = pg_sys::pg_detoast_datum(id.cast_mut_ptr());
+                    std::slice::from_raw_parts(plain.cast(), pgrx::varsize_any(plain))
+                }
+                -2 => std::ffi::CStr::from_ptr(id.cast_mut_ptr()).to_bytes_with_nul(),
+                fixed => std::slice::from_raw_parts(id.cast_mut_ptr(), fixed as usize),
+            }
+        };
+        memory::push(&mut self.places, self.arena.len(), DOING)?;
+        memory::reserve(&mut self.arena, bytes.len().div_ceil(8), DOING)?;
+        self.arena.extend(bytes.chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_ne_bytes(word)
+        }));
+        Ok(())
+    }
+
+    fn datum(&self, row: usize) -> Datum {
+        let place = self.places[row];
+        // SAFETY: the entry lives as long as the session.
+        if unsafe { (*self.cache).typbyval } {
+            Datum::from(place)
+        } else {
+            Datum::from(&raw const self.arena[place])
+        }
+    }
+
+    fn show(&self, row: usize) -> String {
+        let mut output = pg_sys::InvalidOid;
+        let mut varlena = false;
+        // SAFETY: the type has an output function, which takes its values.
+        unsafe {
+            pg_sys::getTypeOutputInfo(self.type_oid, &raw mut output, &raw mut varlena);
+            c_string(pg_sys::OidOutputFunctionCall(output, self.datum(row)))
+        }
+    }
+
+    /// Ranks the rows; the row of an id that another row has too, if there is one.
+    fn sort(&mut self) -> Result<Option<u32>> {
+        let compare = |a: u32, b: u32| {
+            // SAFETY: both are values of the type whose comparison this is; it frees nothing of ours.
+            unsafe {
+                let function = &raw mut (*self.cache).cmp_proc_finfo;
+                let collation = (*self.cache).typcollation;
+                let order = pg_sys::FunctionCall2Coll(
+                    function,
+                    collation,
+                    self.datum(a as usize),
+                    self.datum(b as usize),
+                );
+                (order.value() as i32).cmp(&0)
+            }
+        };
+        let count = self.places.len();
+        let mut order = memory::filled(0u32, count, DOING)?;
+        order.iter_mut().zip(0..).for_each(|(slot, row)| *slot = row);
+        let mut compared = 0u64;
+        // Comparisons may leave traces in the current context: a context of its own takes them.
+        let mut context = pgrx::PgMemoryContexts::new("neardup: comparing ids");
+        // SAFETY: nothing allocated inside is used after.
+        unsafe {
+            context.switch_to(|context| {
+                order.sort_unstable_by(|&a, &b| {
+                    compared += 1;
+                    if compared.is_multiple_of(1 << 12) {
+                        check_for_interrupts!();
+                        context.reset();
+                    }
+                    compare(a, b)
+                });
+            });
+        }
+        let double = order.windows(2).find(|pair| compare(pair[0], pair[1]).is_eq()).map(|pair| pair[0]);
+        let mut rank = memory::filled(0u32, count, DOING)?;
+        order.iter().zip(0..).for_each(|(&row, place)| rank[row as usize] = place);
+        self.rank = rank;
+        Ok(double)
+    }
+}

@@ -1,0 +1,34 @@
+//! The thin layer that knows PostgreSQL: arguments in, rows out, errors with their SQLSTATE.
+//!
+//! The SQL objects are declared in `sql/*.sql`; each C function there is a function of this module.
+#![allow(unsafe_code)] // The one door to the server's C interface; every use says why it is sound.
+
+mod call;
+mod columns;
+mod cursor;
+mod decode;
+mod encoding;
+mod error;
+mod functions;
+mod ids;
+mod join;
+mod progress;
+mod request;
+mod rows;
+mod settings;
+mod source;
+mod stats;
+mod workers;
+
+use pgrx::prelude::*;
+
+::pgrx::pg_module_magic!(name, version);
+
+extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
+extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
+
+/// Called once when the library is loaded into a backend.
+#[pg_guard]
+pub extern "C-unwind" fn _PG_init() {
+    settings::define();
+}

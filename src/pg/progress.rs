@@ -1,0 +1,39 @@
+//! Where a long call is: in the process title, and by NOTICE where that is asked for.
+
+use std::ffi::CString;
+use std::time::{Duration, Instant};
+
+use pgrx::pg_sys;
+
+use super::settings;
+
+/// Reports at most twice a second, so that it costs nothing.
+#[derive(Debug)]
+pub struct Progress {
+    name: &'static str,
+    last: Instant,
+}
+
+impl Progress {
+    /// The progress of a call of `name`.
+    pub fn new(name: &'static str) -> Self {
+        Self { name, last: Instant::now() }
+    }
+
+    /// Says where the call is, if it did not lately. Never called while workers run.
+    pub fn report(&mut self, state: impl FnOnce() -> String) {
+        const EVERY: Duration = Duration::from_millis(500);
+        if self.last.elapsed() < EVERY {
+            return;
+        }
+        self.last = Instant::now();
+        let state = state();
+        if let Ok(title) = CString::new(format!("{}: {state}", self.name)) {
+            // SAFETY: a C string that outlives the call.
+            unsafe { pg_sys::set_ps_display(title.as_ptr()) };
+        }
+        if settings::progress() {
+            pgrx::notice!("{}: {state}", self.name);
+        }
+    }
+}

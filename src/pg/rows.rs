@@ -1,0 +1,95 @@
+//! Rows out of a set-returning function, in the way the server asks for them.
+//!
+//! In FROM they go to a tuplestore, which spills to disk and is counted in temp_file_limit. In the
+//! select list they are given one at a time, as they are found, and the work ends with the query.
+
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
+
+use super::call::Call;
+use super::error::{Result, SqlError};
+
+/// Something that gives rows of `N` columns, none of them NULL.
+pub trait Rows<const N: usize>: 'static {
+    /// The next row; none after the last.
+    fn next(&mut self) -> Result<Option<[Datum; N]>>;
+}
+
+/// Whether the server wants all rows at once.
+pub fn wants_all(call: Call) -> Result<bool> {
+    // SAFETY: `resultinfo` is null or a node; a set-returning call has a ReturnSetInfo.
+    unsafe {
+        let info: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
+        if info.is_null() || (*info).type_ != pg_sys::NodeTag::T_ReturnSetInfo {
+            return Err(SqlError::new(
+                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                "set-valued function called in context that cannot accept a set",
+            ));
+        }
+        Ok((*info).allowedModes & pg_sys::SetFunctionReturnMode::SFRM_Materialize_Preferred as i32 != 0)
+    }
+}
+
+/// Answers one call of the server: with all rows, or with the next one.
+pub fn answer<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>) -> Result<Datum> {
+    if wants_all(call)? { all(call, start()?) } else { one(call, start) }
+}
+
+/// Gives all rows at once.
+pub fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<Datum> {
+    const CHECK_EVERY: u32 = 1 << 10;
+    // SAFETY: `info` is a call that accepts a materialised set; the server makes the store and the
+    // descriptor of the columns our SQL declares.
+    unsafe {
+        pg_sys::InitMaterializedSRF(call.info, 0);
+        let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
+        let (store, descriptor) = ((*result).setResult, (*result).setDesc);
+        let mut given = 0u32;
+        while let Some(mut values) = rows.next()? {
+            pg_sys::tuplestore_putvalues(store, descriptor, values.as_mut_ptr(), [false; N].as_mut_ptr());
+            given = given.wrapping_add(1);
+            if given.is_multiple_of(CHECK_EVERY) {
+                check_for_interrupts!();
+            }
+        }
+    }
+    Ok(Datum::null())
+}
+
+fn one<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>) -> Result<Datum> {
+    // SAFETY: the protocol of value-per-call functions (funcapi.h). The rows live in the memory
+    // context of the whole query and are dropped with it, also where the query ends early.
+    unsafe {
+        if (*(*call.info).flinfo).fn_extra.is_null() {
+            let context = pg_sys::init_MultiFuncCall(call.info);
+            let rows = start()?;
+            let mut memory = PgMemoryContexts::For((*context).multi_call_memory_ctx);
+            (*context).user_fctx = memory.leak_and_drop_on_delete(rows).cast();
+            (*context).tuple_desc = memory.switch_to(|_| {
+                let mut descriptor = std::ptr::null_mut();
+                pg_sys::get_call_result_type(call.info, std::ptr::null_mut(), &raw mut descriptor);
+                pg_sys::BlessTupleDesc(descriptor)
+            });
+        }
+        let context = pg_sys::per_MultiFuncCall(call.info);
+        let rows: &mut R = &mut *(*context).user_fctx.cast();
+        let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
+        match rows.next()? {
+            Some(mut values) => {
+                (*context).call_cntr += 1;
+                (*result).isDone = pg_sys::ExprDoneCond::ExprMultipleResult;
+                let tuple = pg_sys::heap_form_tuple(
+                    (*context).tuple_desc,
+                    values.as_mut_ptr(),
+                    [false; N].as_mut_ptr(),
+                );
+                Ok(pg_sys::HeapTupleHeaderGetDatum((*tuple).t_data))
+            }
+            None => {
+                pg_sys::end_MultiFuncCall(call.info, context);
+                (*result).isDone = pg_sys::ExprDoneCond::ExprEndResult;
+                Ok(call.give::<i32>(None))
+            }
+        }
+    }
+}

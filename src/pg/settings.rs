@@ -1,0 +1,49 @@
+//! Settings: they steer resources, never answers.
+
+use std::ffi::CString;
+
+use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
+use pgrx::pg_sys;
+
+static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
+static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(false);
+
+/// Declares the settings and keeps their prefix to ourselves.
+pub fn define() {
+    GucRegistry::define_int_guc(
+        c"neardup.threads",
+        c"Threads a call of neardup works with.",
+        c"0 means as many as a parallel query may use: max_parallel_workers_per_gather + 1.",
+        &THREADS,
+        0,
+        1024,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_bool_guc(
+        c"neardup.progress",
+        c"Whether long calls of neardup report their phase and share by NOTICE.",
+        c"The process title shows them in any case.",
+        &PROGRESS,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    let prefix = CString::from(c"neardup");
+    // SAFETY: a C string that outlives the call, in the backend's own thread.
+    unsafe { pg_sys::MarkGUCPrefixReserved(prefix.as_ptr()) };
+}
+
+/// The number of threads to work with, at least 1.
+pub fn threads() -> usize {
+    let threads = match THREADS.get() {
+        // SAFETY: an int that only this thread writes.
+        0 => 1 + unsafe { pg_sys::max_parallel_workers_per_gather },
+        asked => asked,
+    };
+    usize::try_from(threads).unwrap_or(1).max(1)
+}
+
+/// Whether to report progress by NOTICE.
+pub fn progress() -> bool {
+    PROGRESS.get()
+}

@@ -1,0 +1,163 @@
+//! Reads documents through a cursor of SPI, so that privileges, row-level security, views,
+//! partitions and foreign tables are honoured as in any query of the caller.
+
+use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts, pg_sys};
+
+use super::columns::{Column, Relation, type_name};
+use super::cursor::Cursor;
+use super::decode::{Kind, decode};
+use super::encoding;
+use super::error::{Result, SqlError};
+use super::ids::Ids;
+use crate::error::Error;
+use crate::features::tokens::Document;
+use crate::memory;
+
+const DOING: &str = "reading documents";
+
+/// A query for ids and documents.
+#[derive(Debug)]
+pub struct Source {
+    sql: String,
+    kind: Kind,
+    /// The relation's name, for messages.
+    pub relation: String,
+    id_column: String,
+}
+
+impl Source {
+    /// The query for the documents of a relation. `tsearch` is a text-search configuration to parse
+    /// texts with; `given` says whether the caller named a tokeniser.
+    pub fn new(
+        relation: &Relation,
+        id: &Column,
+        id_type: pg_sys::Oid,
+        text: &Column,
+        tsearch: Option<&str>,
+        given: bool,
+    ) -> Result<Self> {
+        let kind = Kind::of(text.base_type);
+        if kind != Kind::Text && given {
+            let message =
+                format!("column \"{}\" holds tokens already made, so no tokenizer is used", text.name);
+            return Err(SqlError::parameter(message).hint("Leave the argument tokenizer out."));
+        }
+        let column = format!("d.{}", text.quoted()?);
+        let document = match (kind, tsearch) {
+            (Kind::Text, None) => format!("{column}::pg_catalog.text"),
+            (Kind::Text, Some(configuration)) => {
+                let configuration = encoding::to_server(configuration)?;
+                // SAFETY: a C string in, a C string out.
+                let quoted =
+                    unsafe { encoding::c_string(pg_sys::quote_literal_cstr(configuration.as_ptr())) };
+                format!("pg_catalog.to_tsvector({quoted}::pg_catalog.regconfig, {column}::pg_catalog.text)")
+            }
+            (Kind::Tokens, _) => format!("{column}::pg_catalog.text[]"),
+            (Kind::Numbers, _) => format!("{column}::pg_catalog.int8[]"),
+            (Kind::Vector, _) => column,
+        };
+        // SAFETY: gives a C string for any number.
+        let id_type = unsafe { encoding::c_string(pg_sys::format_type_be_qualified(id_type)) };
+        Ok(Self {
+            sql: format!("SELECT d.{}::{id_type}, {document} FROM {} AS d", id.quoted()?, relation.qualified),
+            kind: if tsearch.is_some() { Kind::Vector } else { kind },
+            relation: relation.shown.clone(),
+            id_column: id.name.clone(),
+        })
+    }
+
+    /// Hands `batch` the documents in batches, with the number of the row within this source. NULL
+    /// documents have an id only. Ids are added to `ids`; NULL ones are an error.
+    pub fn read(
+        &self,
+        ids: &mut Ids,
+        mut batch: impl FnMut(&mut Vec<(u32, Document)>, &Ids) -> Result<()>,
+    ) -> Result<()> {
+        /// Documents that are cut into tokens at one time.
+        const BYTES_A_BATCH: usize = 8 << 20;
+        /// Rows the server fetches at one time are between these; as many as fill about a megabyte.
+        const ROWS_A_FETCH: std::ops::RangeInclusive<usize> = 1..=256;
+        let mut documents = Vec::new();
+        let mut bytes = 0;
+        let mut rows = 16;
+        let mut cursor = Cursor::open(&self.sql)?;
+        // Detoasted copies live here until their rows are done.
+        let mut context = PgMemoryContexts::new("neardup: documents");
+        loop {
+            check_for_interrupts!();
+            let mut fetched = 0;
+            let mut fetched_bytes = 0;
+            for [id, value] in cursor.fetch(rows) {
+                fetched += 1;
+                let row = u32::try_from(ids.len())
+                    .map_err(|_| Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
+                let id = id.ok_or_else(|| self.null_id())?;
+                // SAFETY: the query casts ids to their type and documents to their kind; copies are
+                // made of both before the context is reset.
+                let document = unsafe {
+                    let document = context.switch_to(|_| {
+                        ids.push(id)?;
+                        value.map(|value| decode(self.kind, value)).transpose()
+                    })?;
+                    context.reset();
+                    document
+                };
+                match document {
+                    Some(Some(document)) => {
+                        fetched_bytes += document.bytes();
+                        memory::push(&mut documents, (row, document), DOING)?;
+                    }
+                    Some(None) => return Err(self.not_text(&ids.show(row))),
+                    None => {}
+                }
+            }
+            bytes += fetched_bytes;
+            if bytes >= BYTES_A_BATCH || (fetched == 0 && !documents.is_empty()) {
+                batch(&mut documents, ids)?;
+                documents.clear();
+                bytes = 0;
+            }
+            if fetched == 0 {
+                return Ok(());
+            }
+            rows =
+                (fetched * (1 << 20) / (fetched_bytes + 1)).clamp(*ROWS_A_FETCH.start(), *ROWS_A_FETCH.end());
+        }
+    }
+
+    fn null_id(&self) -> SqlError {
+        SqlError::new(
+            PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+            format!("column \"{}\" of {} holds NULL, which cannot be an id", self.id_column, self.relation),
+        )
+        .hint("Name a column without NULL with id_column => '…'.")
+    }
+
+    fn not_text(&self, id: &str) -> SqlError {
+        SqlError::new(
+            PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
+            format!("the document with id {id} of {} is not valid UTF-8", self.relation),
+        )
+        .hint("Convert it with convert_from(…, 'its encoding'), or leave it out through a view.")
+    }
+}
+
+/// The error for an id column whose type does not fit the form of the call.
+pub fn wrong_id_type(relation: &Relation, id: &Column, wanted: pg_sys::Oid, call: &str) -> SqlError {
+    SqlError::new(
+        PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+        format!(
+            "id column \"{}\" of {} is of type {}, not {}",
+            id.name,
+            relation.shown,
+            id.type_name(),
+            type_name(wanted)
+        ),
+    )
+    .hint(if id.is_integer() {
+        format!("Integers need no type: SELECT * FROM {call};")
+    } else {
+        let call = call.trim_end_matches(')');
+        format!("Say which type the ids have: SELECT * FROM {call}, NULL::{});", id.type_name())
+    })
+}

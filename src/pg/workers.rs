@@ -1,0 +1,143 @@
+//! Worker threads inside a backend.
+//!
+//! The rules: no PostgreSQL call ever from a worker; all signals are blocked in workers, so that the
+//! server's handlers run in the leader alone; no worker outlives the call that started it. The
+//! leader only waits. When an interrupt is pending it stops and joins the workers *before* it
+//! processes the interrupt, because that may end the process without unwinding (FATAL) or leave by
+//! an error; if it was a harmless one, the work is taken up again where it stopped.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pgrx::pg_sys;
+
+use super::settings;
+use crate::error::{Error, Result};
+use crate::workers::{Stop, Work, Workers};
+
+/// The worker threads of this backend.
+#[derive(Debug, Clone, Copy)]
+pub struct BackendWorkers {
+    threads: usize,
+}
+
+impl BackendWorkers {
+    /// As many as `neardup.threads` says.
+    pub fn new() -> Self {
+        Self { threads: settings::threads() }
+    }
+
+    /// A single one: for work that only has to be interruptible.
+    pub const fn single() -> Self {
+        Self { threads: 1 }
+    }
+}
+
+impl Workers for BackendWorkers {
+    fn count(&self) -> usize {
+        self.threads
+    }
+
+    fn run(&self, threads: usize, work: &Work<'_>) -> Result<()> {
+        loop {
+            pgrx::check_for_interrupts!();
+            match run_until_interrupt(threads.clamp(1, self.threads), work) {
+                Err(Error::Stopped) => {}
+                end => return end,
+            }
+        }
+    }
+}
+
+/// Runs the workers until they are done or an interrupt is pending; they are all joined on return.
+fn run_until_interrupt(threads: usize, work: &Work<'_>) -> Result<()> {
+    const LOOK_EVERY: Duration = Duration::from_millis(5);
+    let stop = &Stop::default();
+    let running = &AtomicUsize::new(0);
+    let leader = std::thread::current();
+    std::thread::scope(|scope| {
+        let mut workers = Vec::new();
+        let mut failed = None;
+        let signals = SignalsBlocked::new();
+        for n in 0..threads {
+            running.fetch_add(1, Ordering::SeqCst);
+            let leader = leader.clone();
+            let spawned =
+                std::thread::Builder::new().name(format!("neardup {n}")).spawn_scoped(scope, move || {
+                    // Tells the leader also when the work panics.
+                    let _finished = OnDrop(|| {
+                        running.fetch_sub(1, Ordering::SeqCst);
+                        leader.unpark();
+                    });
+                    work(n, stop)
+                });
+            match spawned {
+                Ok(worker) => workers.push(worker),
+                Err(error) => {
+                    running.fetch_sub(1, Ordering::SeqCst);
+                    // With fewer threads it is the same work, only slower.
+                    failed = Some(Error::Thread(error.to_string()));
+                    break;
+                }
+            }
+        }
+        drop(signals);
+        if let (true, Some(error)) = (workers.is_empty(), failed) {
+            return Err(error);
+        }
+        while running.load(Ordering::SeqCst) > 0 {
+            if interrupt_pending() {
+                stop.request();
+                break;
+            }
+            std::thread::park_timeout(LOOK_EVERY);
+        }
+        // A panic of a worker goes on in the leader, where pgrx makes an error of it.
+        let results: Vec<Result<()>> = workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect();
+        // A real error counts more than a stop.
+        let stopped = results.contains(&Err(Error::Stopped));
+        results.into_iter().find(|r| !matches!(r, Ok(()) | Err(Error::Stopped))).unwrap_or(Ok(()))?;
+        if stopped { Err(Error::Stopped) } else { Ok(()) }
+    })
+}
+
+fn interrupt_pending() -> bool {
+    // SAFETY: an int that signal handlers of this thread set; read anew each time.
+    unsafe { std::ptr::read_volatile(&raw const pg_sys::InterruptPending) != 0 }
+}
+
+/// Calls a function when it goes out of scope.
+struct OnDrop<F: Fn()>(F);
+
+impl<F: Fn()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// All signals blocked in this thread, for threads it starts to inherit that; undone on drop.
+struct SignalsBlocked(libc::sigset_t);
+
+impl SignalsBlocked {
+    fn new() -> Self {
+        // SAFETY: both sets are valid memory for the calls, which only write to them and to the
+        // mask of this thread.
+        unsafe {
+            let mut all = std::mem::zeroed();
+            let mut before = std::mem::zeroed();
+            libc::sigfillset(&raw mut all);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+            Self(before)
+        }
+    }
+}
+
+impl Drop for SignalsBlocked {
+    fn drop(&mut self) {
+        // SAFETY: the mask that was in force before.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
+    }
+}
