@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use neardup::candidates::pairs::Pairs;
-use neardup::candidates::prefix_join::{Counts, PrefixJoin};
+use neardup::candidates::prefix_join::{Algorithm, Counts, PrefixJoin};
 use neardup::features::FeatureSpec;
 use neardup::features::collect::Collector;
 use neardup::features::order::order;
@@ -12,43 +12,48 @@ use neardup::verify::measure::{Measure, Predicate};
 use neardup::workers::{PlainThreads, Stop, Workers};
 use proptest::prelude::*;
 
-const SELF_MEASURES: [Measure; 4] = [
-    Measure::Jaccard,
-    Measure::Cosine,
-    Measure::Dice,
-    Measure::Overlap,
-];
+const SELF_MEASURES: [Measure; 4] = [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap];
 
 /// Pairs as (smaller row, greater row, bits of the similarity), sorted.
 type Found = Vec<(u32, u32, u64)>;
 
-/// Joins sets of numbers, with rows from `right_from` on as a second table.
+const ALGORITHMS: [Algorithm; 4] =
+    [Algorithm::Auto, Algorithm::AllPairs, Algorithm::PpJoin, Algorithm::PpJoinPlus(2)];
+
+/// Joins sets of numbers in every way, with rows from `right_from` on as a second table.
 fn join(
+    sets: &[Vec<i64>],
+    right_from: Option<usize>,
+    predicate: Predicate,
+    threads: usize,
+) -> (Found, Vec<Counts>) {
+    let mut ways =
+        ALGORITHMS.map(|algorithm| join_by(algorithm, sets, right_from, predicate, threads)).into_iter();
+    let (found, counts) = ways.next().unwrap();
+    let mut all = vec![counts];
+    for (other, counts) in ways {
+        assert_eq!(other, found, "all algorithms find the same pairs");
+        all.push(counts);
+    }
+    assert!(all[1].verified >= all[2].verified && all[2].verified >= all[3].verified, "filters only remove");
+    (found, all)
+}
+
+fn join_by(
+    algorithm: Algorithm,
     sets: &[Vec<i64>],
     right_from: Option<usize>,
     predicate: Predicate,
     threads: usize,
 ) -> (Found, Counts) {
     let workers = PlainThreads(threads);
-    let mut collectors: Vec<_> = (0..threads)
-        .map(|_| {
-            Collector::new(FeatureSpec {
-                multiset: false,
-                ..FeatureSpec::WORDS
-            })
-        })
-        .collect();
+    let mut collectors: Vec<_> =
+        (0..threads).map(|_| Collector::new(FeatureSpec { multiset: false, ..FeatureSpec::WORDS })).collect();
     for (row, set) in sets.iter().enumerate() {
-        collectors[row % threads]
-            .add(
-                row as u32,
-                &Document::Numbers(set.clone()),
-                &Stop::default(),
-            )
-            .unwrap();
+        collectors[row % threads].add(row as u32, &Document::Numbers(set.clone()), &Stop::default()).unwrap();
     }
     let ordered = order(collectors, right_from.map(|row| row as u32), &workers).unwrap();
-    let mut pairs = Pairs::new(PrefixJoin::new(ordered, predicate, &workers).unwrap());
+    let mut pairs = Pairs::new(PrefixJoin::new(ordered, predicate, algorithm, &workers).unwrap());
     let certain = pairs.certain();
     let mut found = Vec::new();
     while let Some(pair) = pairs.next(&workers as &dyn Workers).unwrap() {
@@ -61,31 +66,21 @@ fn join(
     assert_eq!(found.len() as u64, pairs.given());
     assert!(certain <= pairs.given());
     let counts = pairs.counts();
-    assert_eq!(
-        counts.candidates,
-        counts.pruned_by_position + counts.verified
-    );
+    assert_eq!(counts.candidates, counts.pruned_by_position + counts.pruned_by_suffix + counts.verified);
     found.sort_unstable();
     (found, counts)
 }
 
 /// The specification.
 fn naive(sets: &[Vec<i64>], right_from: Option<usize>, predicate: Predicate) -> Found {
-    let sets: Vec<BTreeSet<i64>> = sets
-        .iter()
-        .map(|set| set.iter().copied().collect())
-        .collect();
+    let sets: Vec<BTreeSet<i64>> = sets.iter().map(|set| set.iter().copied().collect()).collect();
     let mut found = Vec::new();
     for left in 0..right_from.unwrap_or(sets.len()) {
         for right in right_from.unwrap_or(left + 1)..sets.len() {
             let shared = sets[left].intersection(&sets[right]).count() as u32;
             let (x, y) = (sets[left].len() as u32, sets[right].len() as u32);
             if shared > 0 && predicate.passes(shared, x, y) {
-                found.push((
-                    left as u32,
-                    right as u32,
-                    predicate.similarity(shared, x, y).to_bits(),
-                ));
+                found.push((left as u32, right as u32, predicate.similarity(shared, x, y).to_bits()));
             }
         }
     }
@@ -174,10 +169,7 @@ fn many_equal_sets() {
     for measure in SELF_MEASURES {
         for threshold in [0.75, 0.76, 1.0] {
             let predicate = Predicate::new(measure, threshold).unwrap();
-            assert_eq!(
-                join(&sets, None, predicate, 2).0,
-                naive(&sets, None, predicate)
-            );
+            assert_eq!(join(&sets, None, predicate, 2).0, naive(&sets, None, predicate));
         }
     }
 }
@@ -185,20 +177,14 @@ fn many_equal_sets() {
 /// Records that share only tokens everybody has, and long records that nearly agree.
 #[test]
 fn hubs_and_long_records() {
-    let mut sets: Vec<Vec<i64>> = (0..400)
-        .map(|n| vec![-1, n * 10, n * 10 + 1, n * 10 + 2])
-        .collect();
+    let mut sets: Vec<Vec<i64>> = (0..400).map(|n| vec![-1, n * 10, n * 10 + 1, n * 10 + 2]).collect();
     for shift in 0..10 {
         sets.push((10_000 + shift * 50..15_000 + shift * 60).collect());
     }
     for threshold in [0.1, 0.5, 0.9, 0.99] {
         for measure in SELF_MEASURES {
             let predicate = Predicate::new(measure, threshold).unwrap();
-            assert_eq!(
-                join(&sets, None, predicate, 3).0,
-                naive(&sets, None, predicate),
-                "{predicate:?}"
-            );
+            assert_eq!(join(&sets, None, predicate, 3).0, naive(&sets, None, predicate), "{predicate:?}");
         }
     }
 }

@@ -1,8 +1,16 @@
-//! Which pairs are worth checking, and the exact join made of them: bounds from sizes ([`bounds`]),
-//! posting lists of prefixes ([`index`]), the join of distinct sets ([`prefix_join`]), and the pairs
-//! of rows it stands for ([`pairs`]).
+//! Which pairs are worth checking, and the exact join made of them.
+//!
+//! Bounds from sizes ([`bounds`]) for the records of one or two tables ([`sides`]); what a probe
+//! finds, by posting lists with positions ([`positional`], [`suffix`]) or with bitmaps ([`streaming`],
+//! [`bitmap`], [`popcount`]); the join of distinct sets ([`prefix_join`]); the pairs of rows it stands
+//! for ([`pairs`]).
 
+pub mod bitmap;
 pub mod bounds;
-pub mod index;
 pub mod pairs;
+pub mod popcount;
+pub mod positional;
 pub mod prefix_join;
+pub mod sides;
+pub mod streaming;
+pub mod suffix;

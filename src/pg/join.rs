@@ -15,7 +15,7 @@ use super::source::Source;
 use super::stats::{self, Stats};
 use super::workers::BackendWorkers;
 use crate::candidates::pairs::Pairs;
-use crate::candidates::prefix_join::PrefixJoin;
+use crate::candidates::prefix_join::{Algorithm, PrefixJoin};
 use crate::error::Error;
 use crate::features::collect::Collector;
 use crate::features::order::order;
@@ -105,7 +105,7 @@ impl Run {
         stats.distinct_sets = (ordered.left.len() + ordered.right.as_ref().map_or(0, |r| r.len())) as u64;
         let ids_bytes = left.bytes() + right.as_ref().map_or(0, |(ids, _)| ids.bytes());
         stats.peak_memory = (ordered.peak_bytes + ids_bytes) as u64;
-        let pairs = Pairs::new(PrefixJoin::new(ordered, request.predicate, &workers)?);
+        let pairs = Pairs::new(PrefixJoin::new(ordered, request.predicate, Algorithm::Auto, &workers)?);
         stats.phases[1] = milliseconds(began);
 
         // SAFETY: a look at a variable of the session.

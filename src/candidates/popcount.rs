@@ -1,0 +1,130 @@
+//! SIMD kernels: how many bits bitmaps differ in. Chosen when the program runs.
+#![allow(unsafe_code)] // Intrinsics; each use says why it is sound.
+
+/// Appends to the last argument the places, counted from the fourth, of the bitmaps that differ from
+/// the first one in no more bits than the third argument says.
+pub type Kernel<const W: usize> = fn(&[u64; W], &[[u64; W]], u32, u32, &mut Vec<u32>);
+
+/// The fastest kernel for this processor.
+pub fn kernel<const W: usize>() -> Kernel<W> {
+    all_kernels()[0]
+}
+
+/// All kernels this processor can run, the fastest first.
+pub fn all_kernels<const W: usize>() -> Vec<Kernel<W>> {
+    let mut kernels: Vec<Kernel<W>> = vec![portable];
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("popcnt") {
+            kernels.push(x86::popcnt);
+        }
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq") {
+            kernels.push(x86::avx512);
+        }
+    }
+    kernels.reverse();
+    kernels
+}
+
+#[inline(always)]
+fn portable<const W: usize>(
+    probe: &[u64; W],
+    bitmaps: &[[u64; W]],
+    allowed: u32,
+    first: u32,
+    near: &mut Vec<u32>,
+) {
+    for (place, bitmap) in (first..).zip(bitmaps) {
+        let differ: u32 = probe.iter().zip(bitmap).map(|(a, b)| (a ^ b).count_ones()).sum();
+        if differ <= allowed {
+            near.push(place);
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::{
+        _mm512_add_epi64, _mm512_cmple_epu64_mask, _mm512_loadu_si512, _mm512_permutex_epi64,
+        _mm512_popcnt_epi64, _mm512_set1_epi64, _mm512_shuffle_i64x2, _mm512_xor_si512,
+    };
+
+    pub fn popcnt<const W: usize>(
+        probe: &[u64; W],
+        bitmaps: &[[u64; W]],
+        allowed: u32,
+        first: u32,
+        near: &mut Vec<u32>,
+    ) {
+        #[target_feature(enable = "popcnt")]
+        fn run<const W: usize>(
+            probe: &[u64; W],
+            bitmaps: &[[u64; W]],
+            allowed: u32,
+            first: u32,
+            near: &mut Vec<u32>,
+        ) {
+            super::portable(probe, bitmaps, allowed, first, near);
+        }
+        // SAFETY: listed among the kernels only where the processor has the instruction.
+        unsafe { run(probe, bitmaps, allowed, first, near) }
+    }
+
+    pub fn avx512<const W: usize>(
+        probe: &[u64; W],
+        bitmaps: &[[u64; W]],
+        allowed: u32,
+        first: u32,
+        near: &mut Vec<u32>,
+    ) {
+        /// Eight words at a time: the bits of 8 / W bitmaps.
+        #[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
+        fn run<const W: usize>(
+            probe: &[u64; W],
+            bitmaps: &[[u64; W]],
+            allowed: u32,
+            first: u32,
+            near: &mut Vec<u32>,
+        ) {
+            let words: [u64; 8] = std::array::from_fn(|n| probe[n % W]);
+            // SAFETY: eight words are there.
+            let probes = unsafe { _mm512_loadu_si512(words.as_ptr().cast()) };
+            let most = _mm512_set1_epi64(allowed.into());
+            // The first lane of each bitmap.
+            let lanes = match W {
+                1 => 0xff,
+                2 => 0x55,
+                4 => 0x11,
+                _ => 0x01,
+            };
+            let chunks = bitmaps.chunks_exact(8 / W);
+            let rest = chunks.remainder();
+            let mut place = first;
+            for chunk in chunks {
+                // SAFETY: 8 / W bitmaps of W words are there.
+                let words = unsafe { _mm512_loadu_si512(chunk.as_ptr().cast()) };
+                let mut bits = _mm512_popcnt_epi64(_mm512_xor_si512(probes, words));
+                // Each lane adds its neighbours' until it has the whole bitmap's.
+                if W >= 2 {
+                    bits = _mm512_add_epi64(bits, _mm512_permutex_epi64::<0b10_11_00_01>(bits));
+                }
+                if W >= 4 {
+                    bits = _mm512_add_epi64(bits, _mm512_permutex_epi64::<0b01_00_11_10>(bits));
+                }
+                if W >= 8 {
+                    bits = _mm512_add_epi64(bits, _mm512_shuffle_i64x2::<0b01_00_11_10>(bits, bits));
+                }
+                let mut found = _mm512_cmple_epu64_mask(bits, most) & lanes;
+                while found != 0 {
+                    near.push(place + found.trailing_zeros() / W as u32);
+                    found &= found - 1;
+                }
+                place += (8 / W) as u32;
+            }
+            super::portable(probe, rest, allowed, place, near);
+        }
+        const { assert!(matches!(W, 1 | 2 | 4 | 8)) };
+        // SAFETY: listed among the kernels only where the processor has the instructions.
+        unsafe { run(probe, bitmaps, allowed, first, near) }
+    }
+}
