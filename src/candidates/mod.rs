@@ -1,12 +1,13 @@
 //! Which pairs are worth checking, and the exact join made of them.
 //!
-//! Bounds from sizes ([`bounds`]) for the records of one or two tables ([`sides`]); what a probe
-//! finds, by posting lists with positions ([`positional`], [`suffix`]) or with bitmaps ([`streaming`],
-//! [`bitmap`], [`popcount`]); the join of distinct sets ([`prefix_join`]); the pairs of rows it stands
+//! Bounds from sizes ([`bounds`]) for the records of one or two tables ([`sides`]); posting lists of
+//! their prefixes ([`lists`]), used record by record with positions ([`positional`], [`suffix`]) or token
+//! by token with bitmaps ([`streaming`], [`bitmap`], [`popcount`]); the join of distinct sets ([`prefix_join`]); the pairs of rows it stands
 //! for ([`pairs`]).
 
 pub mod bitmap;
 pub mod bounds;
+pub mod lists;
 pub mod pairs;
 pub mod popcount;
 pub mod positional;

@@ -1,23 +1,19 @@
 //! Probing as All-Pairs, PPJoin and PPJoin+ do it: posting lists with positions, a counter for each
 //! record met, then verification (ppjoin-similarity-joins.txt, sections 3 and 4).
 
-use super::prefix_join::{Counts, Prober, RecordPair, Scratch};
-use super::sides::Sides;
+use super::lists::{Lists, Posting};
+use super::prefix_join::{Counts, Engine, Found, RecordPair, Scratch};
+use super::sides::{Needs, Sides};
 use super::suffix::hamming_at_least;
+use std::collections::VecDeque;
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::memory;
 use crate::verify::overlap::shared_at_least;
-use crate::workers::{self, Stop, Workers};
+use crate::workers::Stop;
 
-const DOING: &str = "building the posting lists";
-
-/// A token of a record's prefix.
-#[derive(Debug, Clone, Copy)]
-struct Posting {
-    record: u32,
-    /// How many tokens of the record are rarer, those included that no other record has.
-    position: u32,
-}
+const DOING: &str = "joining by positions";
 
 /// Which filters stand between the posting lists and verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,82 +26,88 @@ pub enum Filters {
     Suffix(u32),
 }
 
-/// Posting lists of all shared tokens, smallest record first. 8 bytes a posting and 8 a token.
+/// The index of the records that are found, and the filters to use with it.
 #[derive(Debug)]
 pub struct Positional {
     filters: Filters,
-    starts: Vec<usize>,
-    postings: Vec<Posting>,
+    indexed: Lists,
 }
 
 /// The mark of a record that is ruled out.
 const PRUNED: u32 = u32::MAX;
 
 impl Positional {
-    /// Lists the indexing prefixes of all indexed records. O(tokens + postings).
-    pub fn new(sides: &Sides, filters: Filters, workers: &dyn Workers) -> Result<Self> {
-        let starts = list_starts(sides, workers)?;
-        let empty = Posting { record: 0, position: 0 };
-        let postings = memory::filled(empty, starts[sides.shared_tokens], DOING)?;
-        let mut next = Vec::new();
-        memory::extend(&mut next, &starts, DOING)?;
-        let mut filling = (postings, next, 0..sides.indexed().len());
-        workers::one(workers, &mut filling, |(postings, next, todo), stop| {
-            for record in todo {
-                let prefix = sides.indexing_prefix(record);
-                for (position, &token) in (prefix.lone..).zip(prefix.tokens) {
-                    let place = &mut next[token as usize];
-                    postings[*place] = Posting { record: record as u32, position };
-                    *place += 1;
-                }
-                stop.check()?;
-            }
-            Ok(())
-        })?;
-        Ok(Self { filters, starts, postings: filling.0 })
-    }
-
-    fn list(&self, token: u32) -> &[Posting] {
-        &self.postings[self.starts[token as usize]..self.starts[token as usize + 1]]
+    /// Probes the lists of the records that are found.
+    pub fn new(indexed: Lists, filters: Filters) -> Self {
+        Self { filters, indexed }
     }
 }
 
-/// Where the list of each token starts, and behind the last the number of postings.
-pub fn list_starts(sides: &Sides, workers: &dyn Workers) -> Result<Vec<usize>> {
-    let starts = memory::filled(0usize, sides.shared_tokens + 1, DOING)?;
-    let mut counting = (starts, 0..sides.indexed().len());
-    workers::one(workers, &mut counting, |(starts, todo), stop| {
-        for record in todo {
-            let prefix = sides.indexing_prefix(record);
-            prefix.tokens.iter().for_each(|&token| starts[token as usize + 1] += 1);
+impl Engine for Positional {
+    /// Ranges of probes.
+    fn plan(&self, sides: &Sides) -> Result<VecDeque<Range<usize>>> {
+        const PROBES_A_UNIT: usize = 256;
+        let probes = sides.left().len();
+        Ok((0..probes).step_by(PROBES_A_UNIT).map(|from| from..probes.min(from + PROBES_A_UNIT)).collect())
+    }
+
+    fn work(
+        &self,
+        sides: &Sides,
+        todo: &mut Range<usize>,
+        scratch: &mut Scratch,
+        stop: &Stop,
+        found: &mut Found,
+    ) -> Result<()> {
+        if scratch.marks.is_empty() {
+            scratch.marks = memory::filled(0, sides.indexed().len(), DOING)?;
+            scratch.needs = Needs::new(sides)?;
+        }
+        while todo.start < todo.end && !found.is_enough() {
             stop.check()?;
+            let (kept, counts) = (found.pairs.len(), found.counts);
+            let probed = self.probe(sides, todo.start, scratch, stop, found);
+            for record in scratch.touched.drain(..) {
+                scratch.marks[record as usize] = 0;
+            }
+            if let Err(error) = probed {
+                // The probe is made again from its beginning.
+                found.pairs.truncate(kept);
+                found.counts = counts;
+                return Err(error);
+            }
+            todo.start += 1;
         }
         Ok(())
-    })?;
-    let mut starts = counting.0;
-    for token in 0..sides.shared_tokens {
-        starts[token + 1] += starts[token];
     }
-    Ok(starts)
+
+    fn bytes(&self) -> usize {
+        self.indexed.bytes()
+    }
 }
 
-impl Prober for Positional {
+impl Positional {
+    /// Finds all partners of one record of the left side.
     fn probe(
         &self,
         sides: &Sides,
         probe: usize,
         scratch: &mut Scratch,
         stop: &Stop,
-        pairs: &mut Vec<RecordPair>,
-        counts: &mut Counts,
+        found: &mut Found,
     ) -> Result<()> {
-        let Some(partners) = sides.partners(probe) else { return Ok(()) };
+        let Found { pairs, counts } = found;
+        let reach = sides.reach(probe as u32);
+        let partners = reach.first..reach.end;
+        if partners.is_empty() {
+            return Ok(());
+        }
         let size = sides.left().size(probe);
         scratch.needs.of(sides, size, &partners);
         let tokens = sides.left().tokens(probe);
-        let prefix = sides.probing_prefix(probe, &partners);
+        let prefix = sides.probing_prefix(probe);
         for (n, &token) in prefix.tokens.iter().enumerate() {
-            let list = self.list(token);
+            let list = self.indexed.list(token);
             let from = list.partition_point(|posting| posting.record < partners.start);
             let to = from + list[from..].partition_point(|posting| posting.record < partners.end);
             counts.pruned_by_size += from as u64;
@@ -128,12 +130,6 @@ impl Prober for Positional {
         Ok(())
     }
 
-    fn bytes(&self) -> usize {
-        memory::bytes(&self.starts) + memory::bytes(&self.postings)
-    }
-}
-
-impl Positional {
     /// Counts one shared token for every posting, unless what stands behind it cannot bring the
     /// overlap to what is needed. `tokens` are the probe's from this one on.
     fn count_shared(
@@ -162,7 +158,7 @@ impl Positional {
                     counts.candidates += 1;
                     touched.push(posting.record);
                 }
-                let other_rest = sides.sizes[size] - posting.position;
+                let other_rest = posting.rest;
                 let least = needs.least[size];
                 if self.filters == Filters::Size || *mark + rest.min(other_rest) >= least {
                     *mark += 1;

@@ -1,9 +1,9 @@
 //! The exact join of distinct sets (algorithms.md section 8): prefix and size filter, then what the
 //! chosen algorithm adds, then verification.
 //!
-//! The index is built whole before the first probe, over the short indexing prefixes; a probe of a
-//! self-join reads only postings of records before its own. So probes are independent of each
-//! other, and any number of threads gives the same pairs and the same counts.
+//! The index is built whole before the first probe; in a self-join a record is paired only with
+//! records before it. So pieces of work are independent of each other, and any number of threads
+//! gives the same pairs and the same counts.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -12,6 +12,7 @@ use std::sync::Mutex;
 
 use super::bitmap::words_for;
 use super::bounds::Side;
+use super::lists::Lists;
 use super::positional::{Filters, Positional};
 use super::sides::{Needs, Sides};
 use super::streaming::Streaming;
@@ -52,7 +53,7 @@ pub struct RecordPair {
 /// What the filters did, in pairs of distinct records where nothing else is said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Pairs that share a token of their prefixes, whose sizes go together, and whose bitmaps do
+    /// Pairs that share a token of their prefixes, whose sizes go together, and whose bitmaps do, too,
     /// where there are bitmaps.
     pub candidates: u64,
     /// Postings passed over because the sizes do not go together.
@@ -78,60 +79,71 @@ impl Counts {
     }
 }
 
-/// An index, and how it is probed.
-pub trait Prober: Debug + Send + Sync {
-    /// Finds all partners of one record of the left side.
-    fn probe(
+/// An index, and a way to find all pairs by it.
+pub trait Engine: Debug + Send + Sync {
+    /// All the work, in pieces of numbers that mean something to the engine.
+    fn plan(&self, sides: &Sides) -> Result<VecDeque<Range<usize>>>;
+
+    /// Does a piece of work, until it is done or enough pairs are found; `todo` becomes what is left
+    /// of it, also after an error.
+    fn work(
         &self,
         sides: &Sides,
-        probe: usize,
+        todo: &mut Range<usize>,
         scratch: &mut Scratch,
         stop: &Stop,
-        pairs: &mut Vec<RecordPair>,
-        counts: &mut Counts,
+        found: &mut Found,
     ) -> Result<()>;
 
     /// Bytes on the heap.
     fn bytes(&self) -> usize;
 }
 
-/// Space for one probe after the other.
+/// What a piece of work found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The pairs, in the order they were found.
+    pub pairs: Vec<RecordPair>,
+    /// What the filters did.
+    pub counts: Counts,
+}
+
+impl Found {
+    /// Whether there are so many pairs that they should be handed on first.
+    #[inline]
+    pub fn is_enough(&self) -> bool {
+        const ENOUGH: usize = 1 << 16;
+        self.pairs.len() >= ENOUGH
+    }
+}
+
+/// Space that one piece of work uses after the other.
 #[derive(Debug)]
 pub struct Scratch {
     /// What the present probe needs of its partners.
     pub needs: Needs,
-    /// A number for each indexed record: a count that [`Scratch::forget`] clears, or a stamp.
+    /// A count for each indexed record that the present probe met; zero between probes.
     pub marks: Vec<u32>,
     /// The records met by the present probe.
     pub touched: Vec<u32>,
-    /// The stamp of the present probe.
-    pub stamp: u32,
+    /// Places of bitmaps that are near.
+    pub near: Vec<u32>,
+    /// Bitmaps of a list, one behind the other.
+    pub bitmaps: Vec<u64>,
 }
 
 impl Scratch {
-    fn new(sides: &Sides) -> Result<Self> {
-        let marks = memory::filled(0, sides.indexed().len(), DOING)?;
-        Ok(Self { needs: Needs::new(sides)?, marks, touched: Vec::new(), stamp: 0 })
-    }
-
-    /// Goes on to a stamp that no mark has.
-    pub fn next_stamp(&mut self) {
-        self.stamp = self.stamp.wrapping_add(1);
-        if self.stamp == 0 {
-            self.marks.fill(0);
-            self.stamp = 1;
-        }
-    }
-
-    /// Makes ready for the next probe, in time proportional to what the last one touched.
-    fn forget(&mut self) {
-        for record in self.touched.drain(..) {
-            self.marks[record as usize] = 0;
-        }
+    fn new() -> Self {
+        let (marks, touched, near, bitmaps) = Default::default();
+        Self { needs: Needs::default(), marks, touched, near, bitmaps }
     }
 
     fn bytes(&self) -> usize {
-        self.needs.bytes() + memory::bytes(&self.marks) + memory::bytes(&self.touched)
+        self.needs.bytes()
+            + memory::bytes(&self.marks)
+            + memory::bytes(&self.touched)
+            + memory::bytes(&self.near)
+            + memory::bytes(&self.bitmaps)
     }
 }
 
@@ -139,9 +151,11 @@ impl Scratch {
 #[derive(Debug)]
 pub struct PrefixJoin {
     sides: Sides,
-    prober: Box<dyn Prober>,
-    /// Ranges of probes that are still to be made.
+    engine: Box<dyn Engine>,
+    /// The pieces of work that are still to be done.
     todo: VecDeque<Range<usize>>,
+    /// How much work there was at first.
+    total: usize,
     spare: Vec<Scratch>,
     counts: Counts,
 }
@@ -154,13 +168,11 @@ impl PrefixJoin {
         algorithm: Algorithm,
         workers: &dyn Workers,
     ) -> Result<Self> {
-        const PROBES_A_UNIT: usize = 256;
         let sides = Sides::new(ordered, predicate)?;
-        let prober = prober(&sides, algorithm, workers)?;
-        let probes = sides.left().len();
-        let todo =
-            (0..probes).step_by(PROBES_A_UNIT).map(|from| from..probes.min(from + PROBES_A_UNIT)).collect();
-        Ok(Self { sides, prober, todo, spare: Vec::new(), counts: Counts::default() })
+        let engine = engine(&sides, algorithm, workers)?;
+        let todo = engine.plan(&sides)?;
+        let total = todo.iter().map(Range::len).sum();
+        Ok(Self { sides, engine, todo, total, spare: Vec::new(), counts: Counts::default() })
     }
 
     /// The next pairs, in an order that depends on the records alone; none when the join is done. A
@@ -172,16 +184,13 @@ impl PrefixJoin {
             return Ok(None);
         }
         let units = self.todo.len().min(UNITS_A_BATCH);
-        let mut units: Vec<Unit> = self
-            .todo
-            .drain(..units)
-            .map(|probes| Unit { probes, pairs: Vec::new(), counts: Counts::default() })
-            .collect();
+        let mut units: Vec<(Range<usize>, Found)> =
+            self.todo.drain(..units).map(|todo| (todo, Found::default())).collect();
         let spare = Mutex::new(std::mem::take(&mut self.spare));
-        workers::each(workers, &mut units, |unit, stop| {
+        workers::each(workers, &mut units, |(todo, found), stop| {
             let scratch = spare.lock().map_or_else(|_| None, |mut spare| spare.pop());
-            let mut scratch = scratch.map_or_else(|| Scratch::new(&self.sides), Ok)?;
-            unit.work(&self.sides, &*self.prober, &mut scratch, stop)?;
+            let mut scratch = scratch.unwrap_or_else(Scratch::new);
+            self.engine.work(&self.sides, todo, &mut scratch, stop, found)?;
             if let Ok(mut spare) = spare.lock() {
                 spare.push(scratch);
             }
@@ -189,12 +198,12 @@ impl PrefixJoin {
         })?;
         self.spare = spare.into_inner().unwrap_or_default();
         let mut batch = Vec::new();
-        memory::reserve(&mut batch, units.iter().map(|unit| unit.pairs.len()).sum(), DOING)?;
-        for unit in units {
-            batch.extend_from_slice(&unit.pairs);
-            self.counts.add(&unit.counts);
-            if !unit.probes.is_empty() {
-                self.todo.push_back(unit.probes);
+        memory::reserve(&mut batch, units.iter().map(|(_, found)| found.pairs.len()).sum(), DOING)?;
+        for (todo, found) in units {
+            batch.extend_from_slice(&found.pairs);
+            self.counts.add(&found.counts);
+            if !todo.is_empty() {
+                self.todo.push_back(todo);
             }
         }
         Ok(Some(batch))
@@ -225,64 +234,51 @@ impl PrefixJoin {
         self.sides.is_self_join()
     }
 
-    /// The share of probes that are made, 0 to 1.
+    /// The share of the work that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
         let todo: usize = self.todo.iter().map(Range::len).sum();
-        1.0 - todo as f64 / self.sides.left().len().max(1) as f64
+        1.0 - todo as f64 / self.total.max(1) as f64
     }
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.sides.bytes() + self.prober.bytes() + self.spare.iter().map(Scratch::bytes).sum::<usize>()
+        self.sides.bytes() + self.engine.bytes() + self.spare.iter().map(Scratch::bytes).sum::<usize>()
     }
 }
 
-/// Some probes, and what they found.
-struct Unit {
-    probes: Range<usize>,
-    pairs: Vec<RecordPair>,
-    counts: Counts,
-}
-
-impl Unit {
-    /// Makes the probes, or so many that there are enough pairs.
-    fn work(&mut self, sides: &Sides, prober: &dyn Prober, scratch: &mut Scratch, stop: &Stop) -> Result<()> {
-        const ENOUGH: usize = 1 << 16;
-        while !self.probes.is_empty() && self.pairs.len() < ENOUGH {
-            stop.check()?;
-            let (kept, counts) = (self.pairs.len(), self.counts);
-            let probe = self.probes.start;
-            let probed = prober.probe(sides, probe, scratch, stop, &mut self.pairs, &mut self.counts);
-            scratch.forget();
-            if let Err(error) = probed {
-                // The probe is made again from its beginning.
-                self.pairs.truncate(kept);
-                self.counts = counts;
-                return Err(error);
-            }
-            self.probes.start += 1;
-        }
-        Ok(())
-    }
-}
-
-/// The index that the algorithm needs.
-fn prober(sides: &Sides, algorithm: Algorithm, workers: &dyn Workers) -> Result<Box<dyn Prober>> {
+/// The engine of an algorithm, with its index.
+fn engine(sides: &Sides, algorithm: Algorithm, workers: &dyn Workers) -> Result<Box<dyn Engine>> {
+    let indexed = Lists::of_indexed(sides, workers)?;
     let filters = match algorithm {
         Algorithm::AllPairs => Filters::Size,
         Algorithm::PpJoin => Filters::Positional,
         Algorithm::PpJoinPlus(depth) => Filters::Suffix(depth),
         Algorithm::Auto => {
-            return Ok(match bitmap_words(sides) {
-                Some(1) => Box::new(Streaming::<1>::new(sides, workers)?),
-                Some(2) => Box::new(Streaming::<2>::new(sides, workers)?),
-                Some(4) => Box::new(Streaming::<4>::new(sides, workers)?),
-                Some(_) => Box::new(Streaming::<8>::new(sides, workers)?),
-                None => Box::new(Positional::new(sides, Filters::Positional, workers)?),
-            });
+            return match bitmap_words(sides) {
+                Some(1) => streaming::<1>(sides, indexed, workers),
+                Some(2) => streaming::<2>(sides, indexed, workers),
+                Some(4) => streaming::<4>(sides, indexed, workers),
+                Some(_) => streaming::<8>(sides, indexed, workers),
+                None => Ok(Box::new(Positional::new(indexed, Filters::Positional))),
+            };
         }
     };
-    Ok(Box::new(Positional::new(sides, filters, workers)?))
+    Ok(Box::new(Positional::new(indexed, filters)))
+}
+
+/// The engine with bitmaps of `W` words, unless it turns out that these rule too few records out:
+/// where the same records meet again and again, counters are faster.
+fn streaming<const W: usize>(
+    sides: &Sides,
+    indexed: Lists,
+    workers: &dyn Workers,
+) -> Result<Box<dyn Engine>> {
+    const TOO_MANY_NEAR: f64 = 0.2;
+    let streaming = Streaming::<W>::new(sides, indexed, workers)?;
+    if streaming.share_near(sides) > TOO_MANY_NEAR {
+        return Ok(Box::new(Positional::new(streaming.into_indexed(), Filters::Positional)));
+    }
+    Ok(Box::new(streaming))
 }
 
 /// How wide bitmaps have to be to rule out unrelated records of the size that most postings have;

@@ -1,6 +1,6 @@
 //! The records of one table or two, and what follows from their sizes alone.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use super::bounds::{Bounds, Side};
 use crate::error::Result;
@@ -24,6 +24,21 @@ pub struct Sides {
     pub size_of: Vec<u32>,
     /// The length of the indexing prefix for each of `sizes`.
     prefixes: Vec<u32>,
+    /// For each record that probes, whom it may be paired with.
+    reaches: Vec<Reach>,
+}
+
+/// Whom a record may be paired with, by size alone.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reach {
+    /// The first of the indexed records.
+    pub first: u32,
+    /// The record behind the last of them: in a self-join the record itself.
+    pub end: u32,
+    /// In how many tokens it may differ from any of them, at most.
+    pub differ: u32,
+    /// How long its probing prefix is.
+    prefix: u32,
 }
 
 /// The prefix of a record: those of its first tokens that can be shared.
@@ -57,7 +72,48 @@ impl Sides {
             }
             size_of.push(sizes.len() as u32 - 1);
         }
-        Ok(Self { left, right, bounds, shared_tokens, sizes, size_of, prefixes })
+        let reaches = Vec::new();
+        let mut sides = Self { left, right, bounds, shared_tokens, sizes, size_of, prefixes, reaches };
+        memory::reserve(&mut sides.reaches, sides.left.len(), DOING)?;
+        for probe in 0..sides.left.len() {
+            let reach = match probe.checked_sub(1) {
+                Some(before) if sides.left.size(before) == sides.left.size(probe) => sides.reaches[before],
+                _ => sides.reach_of_size(sides.left.size(probe)),
+            };
+            // Records are numbered with 32 bits.
+            let end = if sides.is_self_join() { probe as u32 } else { reach.end };
+            sides.reaches.push(Reach { end, ..reach });
+        }
+        Ok(sides)
+    }
+
+    /// The reach of a record of this size, as if it stood behind all records it fits.
+    fn reach_of_size(&self, size: u32) -> Reach {
+        let all = self.indexed().sizes();
+        let largest = all.last().copied().unwrap_or(0);
+        let Some(partners) = self.bounds.partner_sizes(Side::Left, size, largest) else {
+            return Reach::default();
+        };
+        let first = all.partition_point(|other| other < partners.start()) as u32;
+        let end = all.partition_point(|other| other <= partners.end()) as u32;
+        let prefix = match all.get(first as usize) {
+            Some(&least) => self.bounds.prefix(Side::Left, size, least),
+            None => 0,
+        };
+        Reach { first, end, differ: self.most_difference(size, &partners), prefix }
+    }
+
+    /// In how many tokens a record of this size and one of the `partners` may differ. As a function of
+    /// the partner's size x + y - 2·α is convex for every measure, apart from α being a whole number
+    /// that is at most one and a rounding away from its formula: so no partner is over both ends by
+    /// more than 4.
+    fn most_difference(&self, size: u32, partners: &RangeInclusive<u32>) -> u32 {
+        let largest = if self.is_self_join() { size } else { *partners.end() };
+        let differ = |other: u32| {
+            let least = self.bounds.least_overlap(Side::Left, size, other).unwrap_or(0);
+            (size - least.min(size)).saturating_add(other - least.min(other))
+        };
+        differ(*partners.start()).max(differ(largest)).saturating_add(4)
     }
 
     /// The records that probe.
@@ -89,26 +145,16 @@ impl Sides {
         prefix(self.indexed(), record, self.prefixes[self.size_of[record] as usize])
     }
 
-    /// The tokens with which a record probes for `partners`.
-    pub fn probing_prefix(&self, probe: usize, partners: &Range<u32>) -> Prefix<'_> {
-        let least_partner = self.indexed().size(partners.start as usize);
-        let length = self.bounds.prefix(Side::Left, self.left.size(probe), least_partner);
-        prefix(&self.left, probe, length)
+    /// The tokens with which a record probes.
+    #[inline]
+    pub fn probing_prefix(&self, probe: usize) -> Prefix<'_> {
+        prefix(&self.left, probe, self.reaches[probe].prefix)
     }
 
-    /// The indexed records that a probe may be paired with by their size, and before itself in a
-    /// self-join.
-    pub fn partners(&self, probe: usize) -> Option<Range<u32>> {
-        let largest = self.sizes.last().copied().unwrap_or(0);
-        let sizes = self.bounds.partner_sizes(Side::Left, self.left.size(probe), largest)?;
-        let all = self.indexed().sizes();
-        let from = all.partition_point(|size| size < sizes.start());
-        let to = match self.right {
-            Some(_) => all.partition_point(|size| size <= sizes.end()),
-            None => probe,
-        };
-        // Records are numbered with 32 bits.
-        (from < to).then_some(from as u32..to as u32)
+    /// Whom a record may be paired with.
+    #[inline]
+    pub fn reach(&self, probe: u32) -> Reach {
+        self.reaches[probe as usize]
     }
 
     /// Bytes on the heap.
@@ -118,6 +164,7 @@ impl Sides {
             + memory::bytes(&self.sizes)
             + memory::bytes(&self.size_of)
             + memory::bytes(&self.prefixes)
+            + memory::bytes(&self.reaches)
     }
 }
 
@@ -134,8 +181,6 @@ fn prefix(records: &Records, record: usize, length: u32) -> Prefix<'_> {
 pub struct Needs {
     /// The least overlap with each of [`Sides::sizes`]; [`u32::MAX`] where there is none.
     pub least: Vec<u32>,
-    /// How many tokens the probe and a partner up to that size may differ in, at most.
-    pub differ: Vec<u32>,
     size: Option<u32>,
 }
 
@@ -143,11 +188,7 @@ impl Needs {
     /// Needs of nobody yet.
     pub fn new(sides: &Sides) -> Result<Self> {
         let sizes = sides.sizes.len();
-        Ok(Self {
-            least: memory::filled(u32::MAX, sizes, DOING)?,
-            differ: memory::filled(0, sizes, DOING)?,
-            size: None,
-        })
+        Ok(Self { least: memory::filled(u32::MAX, sizes, DOING)?, size: None })
     }
 
     /// Makes them those of a probe of `size` with its partners.
@@ -162,19 +203,14 @@ impl Needs {
         } else {
             sides.size_of[partners.end as usize - 1] as usize
         };
-        let mut most = 0;
         for n in sides.size_of[partners.start as usize] as usize..=last {
             let least = sides.bounds.least_overlap(Side::Left, size, sides.sizes[n]);
             self.least[n] = least.unwrap_or(u32::MAX);
-            if let Some(least) = least {
-                most = most.max((size - least).saturating_add(sides.sizes[n] - least));
-            }
-            self.differ[n] = most;
         }
     }
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.least) + memory::bytes(&self.differ)
+        memory::bytes(&self.least)
     }
 }

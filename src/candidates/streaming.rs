@@ -1,135 +1,233 @@
-//! Probing by streaming through posting lists that carry bitmaps.
+//! The join token by token: everybody who probes with a token against everybody indexed under it.
 //!
-//! PPJoin's time goes into records met in a list once and never again: each costs random reads of
-//! its counter and its size, and most of those that pass cost a look at their tokens. Here every
-//! posting has its record's parity bitmap beside it, so that a list is read from front to end and
-//! nearly all of it is ruled out on the way; only what is left is looked at, once a pair.
+//! PPJoin's time goes into random reads, of the counters and sizes of records that a probe meets once
+//! and never again, and of the tokens of those that pass. Here the records of a token's list are
+//! brought together once, with a parity bitmap each, and all probes of that token run along them:
+//! a comparison is a few instructions on memory that is in the cache, and rules nearly everybody
+//! out. What is left is looked at where it is the rarest token that both share, so once a pair, and
+//! without a counter.
+
+use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::bitmap::{Bitmap, Comparer, of_record};
-use super::positional::list_starts;
-use super::prefix_join::{Counts, Prober, RecordPair, Scratch};
+use super::lists::{Lists, Posting};
+use super::prefix_join::{Engine, Found, RecordPair, Scratch};
 use super::sides::Sides;
 use crate::error::Result;
+use crate::features::order::Records;
 use crate::memory;
-use crate::verify::overlap::shared_at_least;
+use crate::verify::overlap::{disjoint, shared_at_least};
 use crate::workers::{self, Stop, Workers};
 
-const DOING: &str = "building the posting lists";
+const DOING: &str = "joining by bitmaps";
 
-/// A token of a record's prefix: the record, and the tokens from this one on.
-#[derive(Debug, Clone, Copy)]
-struct Posting {
-    record: u32,
-    rest: u32,
-}
-
-/// Posting lists with bitmaps of `W` words. 8 + 8·W bytes a posting and 8 a token.
+/// Lists of both sides, and bitmaps of `W` words of all records.
 #[derive(Debug)]
 pub struct Streaming<const W: usize> {
     comparer: Comparer<W>,
-    starts: Vec<usize>,
-    postings: Vec<Posting>,
-    bitmaps: Vec<Bitmap<W>>,
+    probing: Lists,
+    indexed: Lists,
+    left_bitmaps: Vec<Bitmap<W>>,
+    /// Those of the right table, where there is one.
+    right_bitmaps: Option<Vec<Bitmap<W>>>,
 }
 
 impl<const W: usize> Streaming<W> {
-    /// Lists the indexing prefixes of all indexed records. O(all tokens + postings).
-    pub fn new(sides: &Sides, workers: &dyn Workers) -> Result<Self> {
-        let starts = list_starts(sides, workers)?;
-        let count = starts[sides.shared_tokens];
-        let mut next = Vec::new();
-        memory::extend(&mut next, &starts, DOING)?;
-        let empty = Posting { record: 0, rest: 0 };
-        let (postings, bitmaps) =
-            (memory::filled(empty, count, DOING)?, memory::filled([0; W], count, DOING)?);
-        let mut filling = (postings, bitmaps, next, 0..sides.indexed().len());
-        workers::one(workers, &mut filling, |(postings, bitmaps, next, todo), stop| {
-            for record in todo {
-                stop.check()?;
-                let tokens = sides.indexing_prefix(record).tokens;
-                if tokens.is_empty() {
-                    continue;
-                }
-                let bitmap = of_record(sides.indexed(), record);
-                let rests = (0..=sides.indexed().tokens(record).len() as u32).rev();
-                for (&token, rest) in tokens.iter().zip(rests) {
-                    let place = &mut next[token as usize];
-                    postings[*place] = Posting { record: record as u32, rest };
-                    bitmaps[*place] = bitmap;
-                    *place += 1;
-                }
+    /// Takes the lists of the records that are found, lists those that probe, and makes the bitmaps
+    /// of all. O(all tokens).
+    pub fn new(sides: &Sides, indexed: Lists, workers: &dyn Workers) -> Result<Self> {
+        let probing = Lists::of_probing(sides, workers)?;
+        let left_bitmaps = bitmaps(sides.left(), workers)?;
+        let right_bitmaps = match sides.is_self_join() {
+            true => None,
+            false => Some(bitmaps(sides.indexed(), workers)?),
+        };
+        Ok(Self { comparer: Comparer::new(), probing, indexed, left_bitmaps, right_bitmaps })
+    }
+
+    /// The lists of the records that are found.
+    pub fn into_indexed(self) -> Lists {
+        self.indexed
+    }
+
+    /// The share of a sample of comparisons in which the bitmaps rule nobody out.
+    pub fn share_near(&self, sides: &Sides) -> f64 {
+        const SAMPLES: usize = 512;
+        /// Of the end of a list, where the partners of nearly the same size are.
+        const COMPARISONS_A_SAMPLE: usize = 64;
+        let probes = self.probing.postings.len();
+        let (mut compared, mut near) = (0, Vec::new());
+        for sample in 0..SAMPLES.min(probes) {
+            let at = sample * probes / SAMPLES.min(probes);
+            let token = self.probing.starts.partition_point(|&start| start <= at) - 1;
+            let probe = self.probing.postings[at];
+            let reach = sides.reach(probe.record);
+            let list = self.indexed.list(token as u32);
+            let from = list.partition_point(|posting| posting.record < reach.first);
+            let to = list.partition_point(|posting| posting.record < reach.end).max(from);
+            for posting in &list[from.max(to.saturating_sub(COMPARISONS_A_SAMPLE))..to] {
+                compared += 1;
+                let other = &self.indexed_bitmaps()[posting.record as usize];
+                let bitmap = &self.left_bitmaps[probe.record as usize];
+                self.comparer.near(bitmap, std::slice::from_ref(other), reach.differ, 0, &mut near);
             }
-            Ok(())
-        })?;
-        Ok(Self { comparer: Comparer::new(), starts, postings: filling.0, bitmaps: filling.1 })
+        }
+        near.len() as f64 / f64::from(compared.max(1))
+    }
+
+    fn indexed_bitmaps(&self) -> &[Bitmap<W>] {
+        self.right_bitmaps.as_ref().unwrap_or(&self.left_bitmaps)
     }
 }
 
-impl<const W: usize> Prober for Streaming<W> {
-    fn probe(
-        &self,
-        sides: &Sides,
-        probe: usize,
-        scratch: &mut Scratch,
-        stop: &Stop,
-        pairs: &mut Vec<RecordPair>,
-        counts: &mut Counts,
-    ) -> Result<()> {
-        /// Postings compared with one bound, that of the largest record among them.
-        const BLOCK: usize = 64;
-        let Some(partners) = sides.partners(probe) else { return Ok(()) };
-        let size = sides.left().size(probe);
-        scratch.needs.of(sides, size, &partners);
-        scratch.next_stamp();
-        let Scratch { needs, marks, touched: near, stamp, .. } = scratch;
-        memory::reserve(near, BLOCK, DOING)?;
-        let bitmap = of_record(sides.left(), probe);
-        let tokens = sides.left().tokens(probe);
-        for (n, &token) in sides.probing_prefix(probe, &partners).tokens.iter().enumerate() {
-            let list = self.starts[token as usize]..self.starts[token as usize + 1];
-            let postings = &self.postings[list.clone()];
-            let from = postings.partition_point(|posting| posting.record < partners.start);
-            let to = from + postings[from..].partition_point(|posting| posting.record < partners.end);
-            counts.pruned_by_size += from as u64;
-            let postings = &postings[from..to];
-            let bitmaps = &self.bitmaps[list][from..to];
-            let tokens = &tokens[n..];
-            for (postings, bitmaps) in postings.chunks(BLOCK).zip(bitmaps.chunks(BLOCK)) {
-                stop.check()?;
-                let largest = postings[postings.len() - 1].record;
-                let allowed = needs.differ[sides.size_of[largest as usize] as usize];
-                near.clear();
-                self.comparer.near(&bitmap, bitmaps, allowed, 0, near);
-                counts.pruned_by_bitmap += (postings.len() - near.len()) as u64;
-                for &place in near.iter() {
-                    let Posting { record, rest } = postings[place as usize];
-                    // Met before: then by a rarer token, from which on all was compared.
-                    if std::mem::replace(&mut marks[record as usize], *stamp) == *stamp {
-                        continue;
-                    }
-                    counts.candidates += 1;
-                    let least = needs.least[sides.size_of[record as usize] as usize];
-                    if (tokens.len() as u32).min(rest) < least {
-                        counts.pruned_by_position += 1;
-                        continue;
-                    }
-                    counts.verified += 1;
-                    let others = sides.indexed().tokens(record as usize);
-                    let others = &others[others.len() - rest as usize..];
-                    if let Some(shared) = shared_at_least(tokens, others, least as usize) {
-                        let other = sides.indexed().size(record as usize);
-                        let similarity = sides.bounds().predicate().similarity(shared as u32, size, other);
-                        let pair = RecordPair { left: probe as u32, right: record, similarity };
-                        memory::push(pairs, pair, DOING)?;
-                    }
+fn bitmaps<const W: usize>(records: &Records, workers: &dyn Workers) -> Result<Vec<Bitmap<W>>> {
+    const RECORDS_A_PIECE: usize = 1 << 12;
+    let mut bitmaps = memory::filled([0; W], records.len(), DOING)?;
+    let mut pieces: Vec<_> = bitmaps.chunks_mut(RECORDS_A_PIECE).enumerate().collect();
+    workers::each(workers, &mut pieces, |(piece, bitmaps), stop| {
+        for (n, bitmap) in bitmaps.iter_mut().enumerate() {
+            *bitmap = of_record(records, *piece * RECORDS_A_PIECE + n);
+            stop.check()?;
+        }
+        Ok(())
+    })?;
+    Ok(bitmaps)
+}
+
+impl<const W: usize> Engine for Streaming<W> {
+    /// Ranges of probing postings, cut so that each is about as much work.
+    fn plan(&self, sides: &Sides) -> Result<VecDeque<Range<usize>>> {
+        const COMPARISONS_A_UNIT: usize = 1 << 20;
+        /// What a posting costs beside its comparisons, in comparisons.
+        const POSTING: usize = 16;
+        let mut units = VecDeque::new();
+        let (mut from, mut work) = (0, 0);
+        for token in 0..sides.shared_tokens {
+            let probes = self.probing.range(token);
+            let each = POSTING + self.indexed.range(token).len() / 2;
+            let mut at = probes.start;
+            while at < probes.end {
+                let fit = (COMPARISONS_A_UNIT.saturating_sub(work) / each).max(1).min(probes.end - at);
+                at += fit;
+                work += fit * each;
+                if work >= COMPARISONS_A_UNIT {
+                    units.try_reserve(1).map_err(|_| crate::error::Error::OutOfMemory { doing: DOING })?;
+                    units.push_back(from..at);
+                    (from, work) = (at, 0);
                 }
             }
         }
-        near.clear();
+        units.push_back(from..self.probing.postings.len());
+        Ok(units)
+    }
+
+    fn work(
+        &self,
+        sides: &Sides,
+        todo: &mut Range<usize>,
+        scratch: &mut Scratch,
+        stop: &Stop,
+        found: &mut Found,
+    ) -> Result<()> {
+        let mut token = self.probing.starts.partition_point(|&start| start <= todo.start) - 1;
+        while todo.start < todo.end && !found.is_enough() {
+            while self.probing.starts[token + 1] <= todo.start {
+                token += 1;
+            }
+            let end = self.probing.starts[token + 1].min(todo.end);
+            let list = &self.indexed.postings[self.indexed.range(token)];
+            if list.is_empty() {
+                stop.check()?;
+                todo.start = end;
+                continue;
+            }
+            let mut probes = todo.start..end;
+            let result = self.join_lists(sides, &mut probes, list, scratch, stop, found);
+            todo.start = probes.start;
+            result?;
+        }
         Ok(())
     }
 
     fn bytes(&self) -> usize {
-        memory::bytes(&self.starts) + memory::bytes(&self.postings) + memory::bytes(&self.bitmaps)
+        self.probing.bytes()
+            + self.indexed.bytes()
+            + memory::bytes(&self.left_bitmaps)
+            + self.right_bitmaps.as_ref().map_or(0, memory::bytes)
     }
+}
+
+impl<const W: usize> Streaming<W> {
+    /// Compares the probing postings `probes` of one token with its indexed `list`, one after the
+    /// other, until there are enough pairs.
+    fn join_lists(
+        &self,
+        sides: &Sides,
+        probes: &mut Range<usize>,
+        list: &[Posting],
+        scratch: &mut Scratch,
+        stop: &Stop,
+        found: &mut Found,
+    ) -> Result<()> {
+        let Scratch { near, bitmaps, .. } = scratch;
+        bitmaps.clear();
+        memory::reserve(bitmaps, list.len() * W, DOING)?;
+        for posting in list {
+            bitmaps.extend_from_slice(&self.indexed_bitmaps()[posting.record as usize]);
+        }
+        let (bitmaps, _) = bitmaps.as_chunks::<W>();
+        memory::reserve(near, list.len(), DOING)?;
+        // Both ends of what a probe may be paired with move up as probes grow.
+        let (mut from, mut to) = (0, 0);
+        while probes.start < probes.end && !found.is_enough() {
+            stop.check()?;
+            let probe = self.probing.postings[probes.start];
+            let reach = sides.reach(probe.record);
+            from += list[from..].iter().take_while(|posting| posting.record < reach.first).count();
+            to = to.max(from);
+            to += list[to..].iter().take_while(|posting| posting.record < reach.end).count();
+            near.clear();
+            let bitmap = &self.left_bitmaps[probe.record as usize];
+            self.comparer.near(bitmap, &bitmaps[from..to], reach.differ, from as u32, near);
+            found.counts.pruned_by_bitmap += (to - from - near.len()) as u64;
+            for &place in near.iter() {
+                check(sides, probe, list[place as usize], found)?;
+            }
+            probes.start += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Checks a probe and a posting of the same token.
+#[inline]
+fn check(sides: &Sides, probe: Posting, posting: Posting, found: &mut Found) -> Result<()> {
+    // Where they share a rarer token, they meet there. Similar records mostly share the one before.
+    if probe.before == posting.before {
+        return Ok(());
+    }
+    let (left, right) = (probe.record as usize, posting.record as usize);
+    let tokens = sides.left().tokens(left);
+    let others = sides.indexed().tokens(right);
+    let (before, tokens) = tokens.split_at(tokens.len() - probe.rest as usize);
+    let (before_others, others) = others.split_at(others.len() - posting.rest as usize);
+    if !disjoint(before, before_others) {
+        return Ok(());
+    }
+    found.counts.candidates += 1;
+    let (size, other) = (sides.left().size(left), sides.indexed().size(right));
+    let predicate = sides.bounds().predicate();
+    let least = predicate.least_overlap(size, other).unwrap_or(u32::MAX);
+    if probe.rest.min(posting.rest) < least {
+        found.counts.pruned_by_position += 1;
+        return Ok(());
+    }
+    found.counts.verified += 1;
+    if let Some(shared) = shared_at_least(tokens, others, least as usize) {
+        let similarity = predicate.similarity(shared as u32, size, other);
+        let pair = RecordPair { left: probe.record, right: posting.record, similarity };
+        memory::push(&mut found.pairs, pair, DOING)?;
+    }
+    Ok(())
 }

@@ -16,6 +16,22 @@ pub fn shared_at_least(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
     (found >= need).then_some(found)
 }
 
+/// Whether two ascending lists share nothing. Looks from their ends, where records of a join have
+/// the more frequent tokens and so mostly what they share. O(|a| + |b|).
+#[inline]
+pub fn disjoint(a: &[u32], b: &[u32]) -> bool {
+    let (mut i, mut j) = (a.len(), b.len());
+    while i > 0 && j > 0 {
+        let (x, y) = (a[i - 1], b[j - 1]);
+        if x == y {
+            return false;
+        }
+        i -= usize::from(x > y);
+        j -= usize::from(x < y);
+    }
+    true
+}
+
 /// Branch-poor merge in blocks; after each block it looks whether `need` can still be reached.
 fn merge(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
     const BLOCK: usize = 16;
@@ -73,6 +89,7 @@ mod tests {
             let wanted = (expected >= need).then_some(expected);
             prop_assert_eq!(shared_at_least(&a, &b, need), wanted);
             prop_assert_eq!(shared_at_least(&b, &a, need), wanted);
+            prop_assert_eq!(disjoint(&a, &b), expected == 0);
         }
     }
 }

@@ -1,0 +1,27 @@
+# Thin wrappers: each target is a script of the same name. PG_CONFIG names another PostgreSQL.
+.PHONY: all setup install demo test bench clean help
+.NOTPARALLEL:
+
+all: setup ## build the extension
+	cargo build --release --no-default-features --features pg15
+
+setup: ## install what is missing: Debian packages, cargo-pgrx
+	@scripts/setup.sh
+
+install: setup ## build and install into PostgreSQL
+	@scripts/install.sh
+
+demo: ## find near duplicates among this machine's licence texts (DOCS=folder: among its text files)
+	@scripts/demo.sh
+
+test: ## every check and test, with servers of their own
+	@scripts/test.sh
+
+bench: ## time the core
+	@scripts/bench.sh
+
+clean: ## remove what was built
+	cargo clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Whatever a call is doing, a cancel, a timeout or a termination ends it within a second, and the session goes on.
+set -euo pipefail
+source "$(dirname "$0")/../../scripts/expect.sh"
+server_start "max_parallel_workers_per_gather = 2"
+
+q <<'SQL'
+CREATE EXTENSION neardup;
+CREATE TABLE tiny(id int PRIMARY KEY, body text);
+INSERT INTO tiny VALUES (1, 'one two three four'), (2, 'one two three four five');
+-- Long in one phase each. Rows that come slowly:
+CREATE VIEW slow_rows AS SELECT i AS id, 'row ' || i || pg_sleep(0.005)::text AS body FROM generate_series(1, 4000) i;
+-- Documents of 10 MB, and one of 50 MB:
+CREATE TABLE long_text AS SELECT 1 AS id, string_agg(md5(i::text), ' ') AS body FROM generate_series(1, 318000) i;
+CREATE VIEW long_texts AS SELECT i AS id, body || i AS body FROM long_text, generate_series(1, 100) i;
+CREATE TABLE longest_text AS SELECT 1 AS id, string_agg(body || i, ' ') AS body FROM long_text, generate_series(1, 5) i;
+-- Many tokens to be counted and ordered:
+CREATE TABLE many_tokens AS SELECT i AS id, md5(i::text) || ' ' || md5((-i)::text) || ' ' || i % 1000 AS body
+    FROM generate_series(1, 1500000) i;
+-- Candidates without end, of which none becomes a pair:
+CREATE TABLE many_candidates AS SELECT i AS id, (
+    SELECT string_agg((hashint8extended(i, j) % 400)::text, ' ') FROM generate_series(1, 60) j) AS body
+    FROM generate_series(1, 100000) i;
+-- Pairs without end:
+CREATE TABLE many_pairs AS SELECT i AS id, 'The quick brown fox'::text AS body FROM generate_series(1, 50000) i;
+-- Documents that differ, and yet most of them are pairs:
+CREATE TABLE many_near AS SELECT i AS id, body FROM generate_series(1, 100000) i, LATERAL (
+    SELECT string_agg((hashint8extended(i, j) % 30)::text, ' ') AS body FROM generate_series(1, 20) j) d;
+CREATE TABLE seen(call text, how text, delay float8, doing text, ended text, ms int);
+SQL
+
+out=$server/out
+mkdir "$out"
+
+# begin CALL [SETTING]: the call in a session of its own, in the background, and then another call in that session.
+# Sets pid, the backend's.
+begin() {
+    rm -f "$out/lines"
+    psql -X -qAt -v VERBOSITY=sqlstate >"$out/lines" 2>&1 <<SQL &
+${2:-}
+SELECT pg_backend_pid();
+$1;
+SELECT 'ended', extract(epoch FROM clock_timestamp());
+SELECT 'afterwards', similarity FROM near_duplicates('tiny', 0.8);
+SQL
+    client=$!
+    until pid=$(head -n 1 "$out/lines" 2>/dev/null) && [[ -n $pid ]]; do sleep 0.02; done
+}
+
+# Seconds since the epoch, and the milliseconds from one such time to another.
+now() { echo "$EPOCHREALTIME"; }
+ms() { awk -v from="$1" -v to="$2" 'BEGIN { printf "%d", (to - from) * 1000 }'; }
+
+# note CALL HOW DELAY DOING ENDED MS
+note() {
+    q -v call="$1" -v how="$2" -v delay="$3" -v doing="$4" -v ended="$5" -v ms="$6" \
+        <<<"INSERT INTO seen VALUES (:'call', :'how', :delay, :'doing', :'ended', :ms)"
+}
+
+# interrupt CALL cancel|terminate DELAY: the signal after so many seconds.
+interrupt() {
+    local doing sent ended
+    begin "$1"
+    sleep "$3"
+    doing=$(ps -o args= -p "$pid" || true)
+    sent=$(now)
+    # If the call is over already there is nothing to cancel; the signal must not hit what comes after it.
+    q -c "SELECT pg_$2_backend(pid) FROM pg_stat_activity WHERE pid = $pid AND query NOT LIKE '%tiny%'" >/dev/null
+    wait "$client" || true
+    ended=$(sed -n 's/^ended|//p' "$out/lines")
+    note "$1" "$2" "$3" "$doing" "$(grep -oE 'ERROR:  .*|FATAL:  .*' "$out/lines" | head -n 1)" "$(ms "$sent" "${ended:-$(now)}")"
+    if [[ $2 == cancel ]]; then
+        expect "the session goes on after $1" 'afterwards|0.8' "$(tail -n 1 "$out/lines")"
+    fi
+}
+
+# Calls that would take minutes.
+endless=(
+    "SELECT count(*) FROM near_duplicates('slow_rows', 0.8, id_column => 'id')"
+    "SELECT count(*) FROM near_duplicates('long_texts', 0.8, id_column => 'id')"
+    "SELECT count(*) FROM near_duplicates('many_candidates', 0.6, id_column => 'id')"
+    "SELECT count(*) FROM near_duplicates_between('many_candidates', 'many_candidates', 0.6, id_column => 'id')"
+    "SELECT count(*) FROM near_duplicates('many_pairs', 0.8, id_column => 'id', max_pairs => 2000000000)"
+    "SELECT count(*) FROM (SELECT near_duplicates('many_near', 0.3, id_column => 'id') OFFSET 0) streamed"
+)
+for call in "${endless[@]}"; do
+    for delay in 0.2 0.5 1 2 4; do interrupt "$call" cancel "$delay"; done
+    interrupt "$call" terminate 0.7
+
+    began=$(now)
+    begin "$call" "SET statement_timeout = '600ms';"
+    wait "$client" || true
+    note "$call" timeout 0.6 '' "$(grep -o 'ERROR:  .*' "$out/lines")" "$(($(ms "$began" "$(sed -n 's/^ended|//p' "$out/lines")") - 600))"
+done
+
+# Calls of some seconds with phases of their own: cancelled all along the time that they take.
+for call in "SELECT count(*) FROM near_duplicates('many_tokens', 0.8, id_column => 'id')" \
+    "SELECT count(*) FROM near_duplicates('long_text', 0.8, id_column => 'id', tokenizer => 'chars')" \
+    'SELECT cardinality(words(body)) FROM longest_text' 'SELECT cardinality(shingles(body)) FROM longest_text' \
+    "SELECT jaccard(body, body || 'x') FROM longest_text" "SELECT resemblance(body, body || 'x') FROM longest_text"; do
+    began=$(now)
+    begin "$call"
+    wait "$client"
+    whole=$(ms "$began" "$(now)")
+    for share in 15 40 60 75 85 95; do
+        interrupt "$call" cancel "$(awk "BEGIN { print $whole * $share / 100000 }")"
+    done
+done
+
+psql -X -P footer=off -c "SELECT regexp_replace(call, '^SELECT (count\(\*\) FROM )?', '') AS call, how, delay, regexp_replace(doing, '^.*\[local\] ', '') AS doing, ended, ms FROM seen"
+expect_sql 'each call ends within a second' '' "SELECT * FROM seen WHERE ended <> '' AND ms > 1000"
+expect_sql 'with its SQLSTATE' '' "SELECT * FROM seen WHERE ended <> '' AND ended NOT LIKE
+    CASE how WHEN 'terminate' THEN 'FATAL:  57P01' ELSE 'ERROR:  57014' END"
+expect_sql 'most calls were ended, not over before' '' \
+    "SELECT call FROM seen GROUP BY call HAVING count(*) FILTER (WHERE ended <> '') < 3"
+finish

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Hostile documents: every method ends in time and memory, and where the answer is known it is that.
+set -euo pipefail
+source "$(dirname "$0")/../../scripts/expect.sh"
+corpora_or_skip
+server_start "statement_timeout = '120s'"
+
+q -c 'CREATE EXTENSION neardup' -c 'CREATE TABLE lines(line json)'
+load_json "$corpora/nasty/nasty.jsonl.gz" lines
+q -f "$corpora/nasty/generators.sql"
+q <<'SQL'
+CREATE TABLE nasty(id text PRIMARY KEY, body text);
+INSERT INTO nasty SELECT line->>'id', line->>'text' FROM lines;
+CREATE TABLE small(id text PRIMARY KEY, body text);
+INSERT INTO small SELECT * FROM nasty WHERE length(body) <= 5000;
+ALTER TABLE nasty_same ADD PRIMARY KEY (id);
+ALTER TABLE nasty_empty ADD PRIMARY KEY (id);
+ALTER TABLE nasty_hub ADD PRIMARY KEY (id);
+ALTER TABLE nasty_chain ADD PRIMARY KEY (id);
+ALTER TABLE nasty_boundary ADD PRIMARY KEY (id);
+CREATE TABLE runs(no serial, relation text, arguments text, pairs bigint, ms bigint, peak_mb int);
+-- The most memory this backend has held so far, in MB, as the kernel counts it.
+CREATE FUNCTION peak_mb() RETURNS int LANGUAGE sql VOLATILE AS $$
+    SELECT substring(pg_read_file('/proc/self/status', 0, 10000) from 'VmHWM:\s+(\d+)')::int / 1024
+$$;
+SQL
+
+# run RELATION ID_TYPE ARGUMENTS: one call as a row of the table runs.
+run() {
+    cat <<SQL
+INSERT INTO runs(relation, arguments, pairs, ms, peak_mb)
+SELECT '$1', \$args\$$3\$args\$, count(*), extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000, peak_mb()
+FROM near_duplicates('$1', threshold => $3, id_type => NULL::$2);
+SQL
+}
+
+# Every method, tokenizer and length of shingle, from high to very low thresholds; one session for each method.
+for method in jaccard cosine dice overlap containment; do
+    for threshold in 0.9 0.5 0.05; do
+        for variant in "tokenizer => 'words'" "tokenizer => 'whitespace'" "tokenizer => 'chars'" 'shingle => 3' 'multiset => false'; do
+            run nasty text "$threshold, method => '$method', $variant"
+        done
+    done | q
+done
+for arguments in 0.8 0.5 "0.8, tokenizer => 'whitespace'" '0.2, shingle => 5' "0.5, method => 'cosine'" "0.9, method => 'containment'"; do
+    run nasty_big text "$arguments" | q
+done
+for relation in same empty hub chain boundary; do
+    if [[ $relation != same ]]; then run "nasty_$relation" int 0.5 | q; fi
+done
+psql -X -P footer=off -c 'SELECT relation, arguments, pairs, ms, peak_mb FROM runs ORDER BY no'
+expect_sql 'memory for documents of 1 MB' '' "SELECT * FROM runs WHERE relation = 'nasty' AND peak_mb > 768"
+expect_sql 'memory for a document of 100 MB' '' "SELECT * FROM runs WHERE relation = 'nasty_big' AND peak_mb > 1024"
+
+# What is known: pairs exactly at a threshold are in, and out one step of float8 above it (1.2e-16 between 0.5 and 1).
+expect_sql 'a similarity equal to the threshold is enough' $'1|2|t\n2|3|t\n4|5|t\n7|10|t\n9|10|t' "
+    SELECT a, b, similarity = a::float8 / b
+    FROM (VALUES (4, 5), (9, 10), (1, 2), (2, 3), (7, 10)) known(a, b), near_duplicates('small', a::float8 / b, NULL::text)
+    WHERE left_id = format('boundary_%s_%s_x', a, b) AND right_id = format('boundary_%s_%s_y', a, b) ORDER BY b, a"
+expect_sql 'a similarity one step under the threshold is not' 0 "
+    SELECT count(*)
+    FROM (VALUES (4, 5), (9, 10), (1, 2), (2, 3), (7, 10)) known(a, b), near_duplicates('small', a::float8 / b + 1.2e-16, NULL::text)
+    WHERE left_id = format('boundary_%s_%s_x', a, b)"
+dups="left_id LIKE 'dup\_%' AND right_id LIKE 'dup\_%'"
+expect_sql 'words in another order or case are the same words' '6|1' \
+    "SELECT count(*), min(similarity) FROM near_duplicates('small', 0.8, NULL::text) WHERE $dups"
+expect_sql 'shingles tell the order' 'dup_case dup_exact_1, dup_case dup_exact_2, dup_exact_1 dup_exact_2' \
+    "SELECT string_agg(left_id || ' ' || right_id, ', ' ORDER BY left_id, right_id)
+     FROM near_duplicates('small', 0.8, NULL::text, shingle => 5) WHERE $dups AND similarity = 1"
+expect_sql 'repeated words count' '1|0' "
+    SELECT count(*) FILTER (WHERE similarity = 99999 / 100001::float8), count(*) FILTER (WHERE similarity <> 99999 / 100001::float8)
+    FROM near_duplicates('nasty', 0.5, NULL::text) WHERE left_id = 'one_word_100k' AND right_id = 'one_word_100k_b'"
+expect_sql 'texts of 10 MB' '0.818182' "
+    SELECT round(similarity::numeric, 6) FROM near_duplicates('nasty_big', 0.8, NULL::text)
+    WHERE left_id = 'text_10mb' AND right_id = 'text_10mb_near'"
+expect_sql 'what was skipped' $'t\n1|t' "
+    SELECT count(*) > 0 FROM near_duplicates('nasty', 0.8, NULL::text);
+    SELECT skipped_null, skipped_empty >= 15 FROM near_duplicates_stats()"
+
+# Tables that break a naive join.
+expect_sql 'empty documents have no pair' 0 "SELECT count(*) FROM near_duplicates('nasty_empty', 0.8)"
+expect_sql 'one word in all documents makes no pair' 0 "SELECT count(*) FROM near_duplicates('nasty_hub', 0.5)"
+expect_sql 'a chain has one pair a link' '9999|t|t' \
+    "SELECT count(*), bool_and(right_id = left_id + 1), bool_and(similarity = 9 / 11::float8) FROM near_duplicates('nasty_chain', 0.8)"
+expect_sql '10,000 pairs at the threshold' '10000|t|t' \
+    "SELECT count(*), bool_and(right_id = left_id + 1), bool_and(similarity = 0.8) FROM near_duplicates('nasty_boundary', 0.8)"
+expect_error 'a thousand million pairs are refused' 54000 'max_pairs' "SELECT count(*) FROM near_duplicates('nasty_same', 0.8)"
+expect_error 'with a hint' 54000 '^HINT: .*LIMIT' "SELECT count(*) FROM near_duplicates('nasty_same', 0.8, max_pairs => 1000)"
+expect_sql 'but some of them are given at once' '10|t' "
+    SELECT count(*), clock_timestamp() < statement_timestamp() + interval '900 ms'
+    FROM (SELECT near_duplicates('nasty_same', 0.8) LIMIT 10) pairs"
+finish

@@ -1,0 +1,42 @@
+# To be sourced, by every script: where the project is, which PostgreSQL is meant, as whom its programs run.
+# shellcheck shell=bash
+
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+PG_CONFIG=${PG_CONFIG:-/usr/lib/postgresql/15/bin/pg_config}
+# rustup puts cargo here; a shell that is no login shell may not have it in its path.
+PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin
+
+# PostgreSQL refuses to run as root.
+if [[ $EUID -eq 0 ]]; then server_user=postgres; else server_user=$(id -un); fi
+
+# Runs a program of the server, as its user; in / because that user may not be allowed to enter the current folder.
+as_server() {
+    if [[ $EUID -eq 0 ]]; then (cd / && runuser -u "$server_user" -- "$@"); else "$@"; fi
+}
+
+# Prints a new directory of the server's user. Short, because the socket's path may have 107 bytes only, and not
+# below a TMPDIR which that user cannot enter.
+private_dir() {
+    local parent dir
+    for parent in "${TMPDIR:-/tmp}" /tmp; do
+        dir=$(TMPDIR=$parent mktemp -d)
+        if [[ $EUID -eq 0 ]]; then chown "$server_user" "$dir"; fi
+        if [[ ${#dir} -le 80 ]] && as_server test -w "$dir"; then
+            echo "$dir"
+            return
+        fi
+        rmdir "$dir"
+    done
+    echo "no directory for a server below ${TMPDIR:-/tmp} or /tmp" >&2
+    return 1
+}
+
+# step "what, roughly how long" command…: a line before, the seconds after; the status is the command's.
+step() {
+    local what=$1 began=$SECONDS status=0
+    shift
+    echo "== $what"
+    "$@" || status=$?
+    echo "   $((SECONDS - began)) s"
+    return "$status"
+}

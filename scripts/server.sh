@@ -1,0 +1,49 @@
+# To be sourced: a private PostgreSQL server, reached only through a Unix socket in a directory of its own.
+#   server_start ['configuration lines']   in a new directory; stopped and removed when the script ends
+#   server_in DIRECTORY ['configuration lines']   in that directory; stays until server_stop
+#   q …   psql with bare output, stopping at the first error; psql, pg_dump, createdb … reach the server as well
+# shellcheck shell=bash
+
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+bindir=$("$PG_CONFIG" --bindir)
+PATH=$bindir:$PATH
+
+server_in() {
+    server=$1
+    as_server "$bindir/initdb" -D "$server/data" -U postgres -A trust -N --encoding=UTF8 --locale=C.UTF-8 >/dev/null
+    as_server tee -a "$server/data/postgresql.conf" >/dev/null <<CONF
+listen_addresses = ''
+unix_socket_directories = '$server'
+fsync = off
+shared_buffers = 64MB
+${2:-}
+CONF
+    # Variables of the caller's shell must not lead us to another server.
+    unset PGHOSTADDR PGSERVICE PGOPTIONS
+    export PGHOST=$server PGPORT=5432 PGUSER=postgres PGDATABASE=postgres PGCLIENTENCODING=UTF8
+    as_server "$bindir/pg_ctl" -D "$server/data" -o '-p 5432' -w -l "$server/log" start >/dev/null || {
+        cat "$server/log" >&2
+        return 1
+    }
+}
+
+server_start() {
+    local dir
+    dir=$(private_dir)
+    # shellcheck disable=SC2064 # the directory as it is now
+    trap "server_stop '$dir'" EXIT
+    server_in "$dir" "$@"
+}
+
+# A backend that hangs in a call must not keep the machine: after a while it is cut off.
+server_stop() {
+    local ctl=("$bindir/pg_ctl" -D "$1/data" -w -t 20 stop)
+    if [[ -f $1/data/postmaster.pid ]]; then
+        as_server "${ctl[@]}" -m fast >/dev/null 2>&1 || as_server "${ctl[@]}" -m immediate >/dev/null
+    fi
+    rm -rf "$1"
+}
+
+q() {
+    psql -X -v ON_ERROR_STOP=1 -qAt "$@"
+}
