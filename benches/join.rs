@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use neardup::candidates::pairs::Pairs;
-use neardup::candidates::prefix_join::{Algorithm, PrefixJoin};
+use neardup::candidates::prefix_join::Algorithm;
 use neardup::features::FeatureSpec;
 use neardup::features::collect::Collector;
 use neardup::features::order::order;
@@ -81,8 +81,7 @@ fn ours(sets: &textbook::Sets, t: f64, threads: usize) -> (u64, f64) {
     let ordered = order(vec![collector], None, &workers).expect("memory");
     let predicate = Predicate::new(Measure::Jaccard, t).expect("a threshold");
     let began = Instant::now();
-    let mut pairs =
-        Pairs::new(PrefixJoin::new(ordered, predicate, Algorithm::Auto, &workers).expect("memory"));
+    let mut pairs = Pairs::new(ordered, predicate, Algorithm::Auto, usize::MAX).expect("memory");
     while pairs.next(&workers).expect("memory").is_some() {}
     (pairs.given(), began.elapsed().as_secs_f64())
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use neardup::candidates::pairs::Pairs;
-use neardup::candidates::prefix_join::{Algorithm, Counts, PrefixJoin};
+use neardup::candidates::prefix_join::{Algorithm, Counts};
 use neardup::features::FeatureSpec;
 use neardup::features::collect::Collector;
 use neardup::features::order::order;
@@ -27,13 +27,17 @@ fn join(
     predicate: Predicate,
     threads: usize,
 ) -> (Found, Vec<Counts>) {
-    let mut ways =
-        ALGORITHMS.map(|algorithm| join_by(algorithm, sets, right_from, predicate, threads)).into_iter();
+    let by = |algorithm, budget| join_by(algorithm, sets, right_from, predicate, threads, budget);
+    let mut ways = ALGORITHMS.map(|algorithm| by(algorithm, usize::MAX)).into_iter();
     let (found, counts) = ways.next().unwrap();
     let mut all = vec![counts];
     for (other, counts) in ways {
         assert_eq!(other, found, "all algorithms find the same pairs");
         all.push(counts);
+    }
+    for budget in [0, 1500] {
+        let (blocks, _) = by(Algorithm::Auto, budget);
+        assert_eq!(blocks, found, "blocks of records find the same pairs");
     }
     assert!(all[1].verified >= all[2].verified && all[2].verified >= all[3].verified, "filters only remove");
     (found, all)
@@ -45,6 +49,7 @@ fn join_by(
     right_from: Option<usize>,
     predicate: Predicate,
     threads: usize,
+    budget: usize,
 ) -> (Found, Counts) {
     let workers = PlainThreads(threads);
     let mut collectors: Vec<_> =
@@ -53,7 +58,7 @@ fn join_by(
         collectors[row % threads].add(row as u32, &Document::Numbers(set.clone()), &Stop::default()).unwrap();
     }
     let ordered = order(collectors, right_from.map(|row| row as u32), &workers).unwrap();
-    let mut pairs = Pairs::new(PrefixJoin::new(ordered, predicate, algorithm, &workers).unwrap());
+    let mut pairs = Pairs::new(ordered, predicate, algorithm, budget).unwrap();
     let certain = pairs.certain();
     let mut found = Vec::new();
     while let Some(pair) = pairs.next(&workers as &dyn Workers).unwrap() {

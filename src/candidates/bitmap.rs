@@ -7,7 +7,7 @@
 //! too little.
 
 use super::popcount::{self, Kernel};
-use crate::features::order::Records;
+use crate::features::records::Records;
 use crate::hash;
 
 /// Bitmaps of `W` words of 64 bits.

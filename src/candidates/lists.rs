@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::sides::{Prefix, Sides};
 use crate::error::Result;
-use crate::features::order::Records;
+use crate::features::records::Records;
 use crate::memory;
 use crate::workers::{self, Workers};
 

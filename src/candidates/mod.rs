@@ -2,10 +2,12 @@
 //!
 //! Bounds from sizes ([`bounds`]) for the records of one or two tables ([`sides`]); posting lists of
 //! their prefixes ([`lists`]), used record by record with positions ([`positional`], [`suffix`]) or token
-//! by token with bitmaps ([`streaming`], [`bitmap`], [`popcount`]); the join of distinct sets ([`prefix_join`]); the pairs of rows it stands
+//! by token with bitmaps ([`streaming`], [`bitmap`], [`popcount`]); the join of distinct sets ([`prefix_join`]) in blocks that
+//! fit into memory ([`blocks`]); the pairs of rows it stands
 //! for ([`pairs`]).
 
 pub mod bitmap;
+pub mod blocks;
 pub mod bounds;
 pub mod lists;
 pub mod pairs;

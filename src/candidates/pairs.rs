@@ -3,8 +3,13 @@
 //! Rows with equal sets are one record of the join. Their pairs come first, and with them those of
 //! every pair of records, counted out without being stored: memory does not grow with their number.
 
-use super::prefix_join::{Counts, PrefixJoin, RecordPair};
+use super::blocks::BlockJoin;
+use super::prefix_join::{Algorithm, Counts, RecordPair};
 use crate::error::Result;
+use crate::features::order::Ordered;
+use crate::features::records::Members;
+use crate::memory;
+use crate::verify::measure::Predicate;
 use crate::workers::Workers;
 
 /// Two rows and their similarity.
@@ -21,9 +26,13 @@ pub struct Pair {
 /// The pairs of a join. In a self-join each pair comes once, its rows in either order.
 #[derive(Debug)]
 pub struct Pairs {
-    join: PrefixJoin,
-    /// The next record whose equal rows are paired.
-    next_record: usize,
+    join: BlockJoin,
+    left: Members,
+    /// The rows of the right table, where there are two.
+    right: Option<Members>,
+    /// The records of more than one row whose rows are pairs, and the next of them.
+    equal: Vec<u32>,
+    next_equal: usize,
     batch: Vec<RecordPair>,
     next_in_batch: usize,
     /// The pair of records that is being expanded; a record with itself for equal rows.
@@ -34,27 +43,39 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// All pairs of `join`.
-    pub fn new(join: PrefixJoin) -> Self {
-        let next_record = if join.is_self_join() { 0 } else { join.left().len() };
-        Self { join, next_record, batch: Vec::new(), next_in_batch: 0, current: None, at: (0, 0), given: 0 }
+    /// All pairs that pass, found with about `budget` bytes of records and index at a time.
+    pub fn new(ordered: Ordered, predicate: Predicate, algorithm: Algorithm, budget: usize) -> Result<Self> {
+        let Ordered { left, right, shared_tokens, .. } = ordered;
+        let mut equal = Vec::new();
+        if right.is_none() {
+            for (record, &size) in left.store.sizes().iter().enumerate() {
+                if left.members.rows(record).len() > 1 && predicate.passes(size, size, size) {
+                    memory::push(&mut equal, record as u32, "listing equal documents")?;
+                }
+            }
+        }
+        let (right_store, right) = right.map(|right| (right.store, right.members)).unzip();
+        Ok(Self {
+            join: BlockJoin::new(left.store, right_store, shared_tokens, predicate, algorithm, budget),
+            left: left.members,
+            right,
+            equal,
+            next_equal: 0,
+            batch: Vec::new(),
+            next_in_batch: 0,
+            current: None,
+            at: (0, 0),
+            given: 0,
+        })
     }
 
     /// A number of pairs that are sure to come, known before the join is made: those of equal rows.
     pub fn certain(&self) -> u64 {
-        (self.next_record..self.join.left().len())
-            .filter(|&record| self.equals_pass(record))
-            .map(|record| {
-                let rows = self.join.left().rows(record).len() as u64;
-                rows * (rows - 1) / 2
-            })
-            .fold(0, u64::saturating_add)
-    }
-
-    /// Whether rows with this same set are pairs.
-    fn equals_pass(&self, record: usize) -> bool {
-        let size = self.join.left().size(record);
-        self.join.predicate().passes(size, size, size)
+        let pairs = self.equal.iter().map(|&record| {
+            let rows = self.left.rows(record as usize).len() as u64;
+            rows * (rows - 1) / 2
+        });
+        pairs.fold(0, u64::saturating_add)
     }
 
     /// The next pair; none after the last. Takes O(1) except where the join has to go on: then as
@@ -74,9 +95,9 @@ impl Pairs {
     #[inline]
     pub fn take(&mut self) -> Option<Pair> {
         let RecordPair { left, right, similarity } = self.current?;
-        let lefts = self.join.left().rows(left as usize);
-        let rights = self.join.right().rows(right as usize);
-        let same = self.join.is_self_join() && left == right;
+        let lefts = self.left.rows(left as usize);
+        let rights = self.right.as_ref().unwrap_or(&self.left).rows(right as usize);
+        let same = self.right.is_none() && left == right;
         if self.at.1 == rights.len() {
             let next = self.at.0 + 1;
             self.at = (next, if same { next + 1 } else { 0 });
@@ -92,16 +113,11 @@ impl Pairs {
 
     /// Goes on to the next two records; false if there are none. Joins a batch where it has to.
     pub fn advance(&mut self, workers: &dyn Workers) -> Result<bool> {
-        while self.next_record < self.join.left().len() {
-            let record = self.next_record;
-            self.next_record += 1;
-            if self.join.left().rows(record).len() > 1 && self.equals_pass(record) {
-                let (record, size) = (record as u32, self.join.left().size(record));
-                let similarity = self.join.predicate().similarity(size, size, size);
-                self.current = Some(RecordPair { left: record, right: record, similarity });
-                self.at = (0, 1);
-                return Ok(true);
-            }
+        if let Some(&record) = self.equal.get(self.next_equal) {
+            self.next_equal += 1;
+            self.current = Some(RecordPair { left: record, right: record, similarity: 1.0 });
+            self.at = (0, 1);
+            return Ok(true);
         }
         while self.next_in_batch == self.batch.len() {
             self.next_in_batch = 0;
@@ -136,6 +152,10 @@ impl Pairs {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.join.bytes() + crate::memory::bytes(&self.batch)
+        self.join.bytes()
+            + self.left.bytes()
+            + self.right.as_ref().map_or(0, Members::bytes)
+            + memory::bytes(&self.equal)
+            + memory::bytes(&self.batch)
     }
 }

@@ -17,9 +17,7 @@ use super::positional::{Filters, Positional};
 use super::sides::{Needs, Sides};
 use super::streaming::Streaming;
 use crate::error::Result;
-use crate::features::order::{Ordered, Records};
 use crate::memory;
-use crate::verify::measure::Predicate;
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "joining";
@@ -69,7 +67,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, other: &Self) {
+    /// Adds what was counted elsewhere.
+    pub fn add(&mut self, other: &Self) {
         self.candidates += other.candidates;
         self.pruned_by_size += other.pruned_by_size;
         self.pruned_by_bitmap += other.pruned_by_bitmap;
@@ -161,14 +160,8 @@ pub struct PrefixJoin {
 }
 
 impl PrefixJoin {
-    /// Prepares the join: builds the index of the right table, or of the only one.
-    pub fn new(
-        ordered: Ordered,
-        predicate: Predicate,
-        algorithm: Algorithm,
-        workers: &dyn Workers,
-    ) -> Result<Self> {
-        let sides = Sides::new(ordered, predicate)?;
+    /// Prepares the join: builds the index of the records that are found.
+    pub fn new(sides: Sides, algorithm: Algorithm, workers: &dyn Workers) -> Result<Self> {
         let engine = engine(&sides, algorithm, workers)?;
         let todo = engine.plan(&sides)?;
         let total = todo.iter().map(Range::len).sum();
@@ -212,26 +205,6 @@ impl PrefixJoin {
     /// What the filters did so far.
     pub fn counts(&self) -> Counts {
         self.counts
-    }
-
-    /// Which pairs are in.
-    pub fn predicate(&self) -> &Predicate {
-        self.sides.bounds().predicate()
-    }
-
-    /// The records that probe.
-    pub fn left(&self) -> &Records {
-        self.sides.left()
-    }
-
-    /// The records that are found: of the right table, or of the only one.
-    pub fn right(&self) -> &Records {
-        self.sides.indexed()
-    }
-
-    /// Whether a table is joined with itself.
-    pub fn is_self_join(&self) -> bool {
-        self.sides.is_self_join()
     }
 
     /// The share of the work that is done, 0 to 1.

@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use super::bounds::{Bounds, Side};
 use crate::error::Result;
-use crate::features::order::{Ordered, Records};
+use crate::features::records::Records;
 use crate::memory;
 use crate::verify::measure::Predicate;
 
@@ -51,10 +51,16 @@ pub struct Prefix<'a> {
 }
 
 impl Sides {
-    /// Takes the records of a join. The right table is indexed, or the only one.
-    pub fn new(ordered: Ordered, predicate: Predicate) -> Result<Self> {
-        let Ordered { left, right, shared_tokens, .. } = ordered;
+    /// Takes the records of a join, whose shared tokens are numbered below `shared_tokens`. The right
+    /// ones are indexed, or the only ones.
+    pub fn new(
+        left: Records,
+        right: Option<Records>,
+        shared_tokens: usize,
+        predicate: Predicate,
+    ) -> Result<Self> {
         let bounds = Bounds::new(predicate);
+        let smallest_left = left.sizes().first().copied().unwrap_or(0);
         let largest_left = left.sizes().last().copied().unwrap_or(0);
         let indexed = right.as_ref().unwrap_or(&left);
         let (mut sizes, mut prefixes, mut size_of) = (Vec::<u32>::new(), Vec::new(), Vec::new());
@@ -62,7 +68,10 @@ impl Sides {
         for &size in indexed.sizes() {
             if sizes.last() != Some(&size) {
                 let least_partner = match right {
-                    Some(_) => bounds.partner_sizes(Side::Right, size, largest_left).map(|p| *p.start()),
+                    Some(_) => bounds
+                        .partner_sizes(Side::Right, size, largest_left)
+                        .map(|partners| smallest_left.max(*partners.start()))
+                        .filter(|&least| bounds.least_overlap(Side::Right, size, least).is_some()),
                     // Who probes is not smaller.
                     None => Some(size),
                 };

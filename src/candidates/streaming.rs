@@ -15,7 +15,7 @@ use super::lists::{Lists, Posting};
 use super::prefix_join::{Engine, Found, RecordPair, Scratch};
 use super::sides::Sides;
 use crate::error::Result;
-use crate::features::order::Records;
+use crate::features::records::Records;
 use crate::memory;
 use crate::verify::overlap::{disjoint, shared_at_least};
 use crate::workers::{self, Stop, Workers};

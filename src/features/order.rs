@@ -10,74 +10,21 @@ use std::ops::Range;
 
 use super::collect::{Collector, Sets};
 use super::dictionary::Dictionary;
+use super::records::{Members, Records};
+use super::store::{Store, Table};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "ordering token sets";
 
-/// Distinct sets in ascending order of size.
-#[derive(Debug, Default)]
-pub struct Records {
-    tokens: Vec<u32>,
-    starts: Vec<usize>,
-    sizes: Vec<u32>,
-    rows: Vec<u32>,
-    row_starts: Vec<usize>,
-}
-
-impl Records {
-    /// How many records there are.
-    pub fn len(&self) -> usize {
-        self.sizes.len()
-    }
-
-    /// Whether there is no record.
-    pub fn is_empty(&self) -> bool {
-        self.sizes.is_empty()
-    }
-
-    /// The number of tokens of a record, those that no other record has included.
-    #[inline]
-    pub fn size(&self, record: usize) -> u32 {
-        self.sizes[record]
-    }
-
-    /// All sizes, ascending.
-    pub fn sizes(&self) -> &[u32] {
-        &self.sizes
-    }
-
-    /// The tokens of a record that other records may have too, rarest first. They stand behind
-    /// `size - tokens.len()` still rarer ones, which nothing can be shared of.
-    #[inline]
-    pub fn tokens(&self, record: usize) -> &[u32] {
-        &self.tokens[self.starts[record]..self.starts[record + 1]]
-    }
-
-    /// The rows whose set this is.
-    #[inline]
-    pub fn rows(&self, record: usize) -> &[u32] {
-        &self.rows[self.row_starts[record]..self.row_starts[record + 1]]
-    }
-
-    /// Bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        memory::bytes(&self.tokens)
-            + memory::bytes(&self.starts)
-            + memory::bytes(&self.sizes)
-            + memory::bytes(&self.rows)
-            + memory::bytes(&self.row_starts)
-    }
-}
-
 /// The records of one or two tables.
 #[derive(Debug)]
 pub struct Ordered {
     /// Those of the only table, or of the left one.
-    pub left: Records,
+    pub left: Table,
     /// Those of the right table, where there are two.
-    pub right: Option<Records>,
+    pub right: Option<Table>,
     /// How many different tokens the documents have.
     pub distinct_tokens: usize,
     /// How many of these can be shared; records number them from 0.
@@ -110,7 +57,7 @@ pub fn order(collectors: Vec<Collector>, right_from: Option<u32>, workers: &dyn 
         + memory::bytes(&groups.entries)
         + memory::bytes(&groups.starts)
         + left.bytes()
-        + right.as_ref().map_or(0, Records::bytes);
+        + right.as_ref().map_or(0, Table::bytes);
     Ok(Ordered { left, right, distinct_tokens, shared_tokens: ranks.shared, peak_bytes })
 }
 
@@ -325,7 +272,7 @@ fn build_records(
     parts: &[Sets],
     ranks: &[u32],
     workers: &dyn Workers,
-) -> Result<Records> {
+) -> Result<Table> {
     const RECORDS_A_PIECE: usize = 1 << 12;
     let starts = &groups.starts[range.start..=range.end];
     let entry_of = |record: usize| groups.entries[starts[record]];
@@ -378,14 +325,17 @@ fn build_records(
     })?;
 
     let entries = &groups.entries[starts[0]..starts[count]];
-    let mut records = Records { tokens, starts: offsets, ..Records::default() };
-    memory::reserve(&mut records.rows, entries.len(), DOING)?;
-    records.rows.extend(entries.iter().map(|entry| entry.row));
-    memory::reserve(&mut records.row_starts, count + 1, DOING)?;
-    records.row_starts.extend(starts.iter().map(|start| start - starts[0]));
-    memory::reserve(&mut records.sizes, count, DOING)?;
-    records.sizes.extend((0..count).map(|record| entry_of(record).size));
-    Ok(records)
+    let mut sizes = Vec::new();
+    memory::reserve(&mut sizes, count, DOING)?;
+    sizes.extend((0..count).map(|record| entry_of(record).size));
+    let mut rows = Vec::new();
+    memory::reserve(&mut rows, entries.len(), DOING)?;
+    rows.extend(entries.iter().map(|entry| entry.row));
+    let mut row_starts = Vec::new();
+    memory::reserve(&mut row_starts, count + 1, DOING)?;
+    row_starts.extend(starts.iter().map(|start| start - starts[0]));
+    let store = Store::Memory(Records::new(tokens, offsets, sizes));
+    Ok(Table { store, members: Members::new(rows, row_starts) })
 }
 
 #[cfg(test)]
@@ -405,10 +355,15 @@ mod tests {
         collectors
     }
 
-    fn describe(records: &Records) -> Vec<(u32, Vec<u32>, Vec<u32>)> {
+    fn describe(table: &Table) -> Vec<(u32, Vec<u32>, Vec<u32>)> {
+        let Table { store: Store::Memory(records), members } = table else { unreachable!() };
         (0..records.len())
-            .map(|r| (records.size(r), records.tokens(r).to_vec(), records.rows(r).to_vec()))
+            .map(|r| (records.size(r), records.tokens(r).to_vec(), members.rows(r).to_vec()))
             .collect()
+    }
+
+    fn tokens(table: &Table, record: usize) -> Vec<u32> {
+        describe(table)[record].1.clone()
     }
 
     #[test]
@@ -417,15 +372,15 @@ mod tests {
         let ordered = order(collect(&texts, 1), None, &PlainThreads(1)).unwrap();
         assert_eq!((ordered.distinct_tokens, ordered.shared_tokens), (5, 3));
         // a stands in 4 records, b and c in 2 each; d and the second a in one each.
-        let (a, b) = (2, ordered.left.tokens(1).iter().copied().find(|&t| t != 2));
+        let (a, b) = (2, tokens(&ordered.left, 1).into_iter().find(|&t| t != 2));
         let mut records = describe(&ordered.left);
         records.iter_mut().for_each(|r| r.2.sort_unstable());
         assert!(records.contains(&(2, vec![a], vec![3])));
         assert!(records.iter().any(|r| r.0 == 2 && r.1.len() == 2 && r.2 == [0, 1]));
         assert!(records.contains(&(3, vec![0, 1, a], vec![5])));
         assert!(b.is_some());
-        assert!(order(Vec::new(), None, &PlainThreads(2)).unwrap().left.is_empty());
-        assert!(order(collect(&[], 2), Some(0), &PlainThreads(2)).unwrap().right.unwrap().is_empty());
+        assert!(order(Vec::new(), None, &PlainThreads(2)).unwrap().left.members.is_empty());
+        assert!(order(collect(&[], 2), Some(0), &PlainThreads(2)).unwrap().right.unwrap().members.is_empty());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode, pg_sys};
 
 use super::encoding;
 use super::error::{Result, SqlError};
+use crate::memory;
 
 /// Declares the C function `$symbol` that SQL calls; it runs `$body`, a function from a [`Call`] to
 /// a result with a datum.
@@ -66,12 +67,25 @@ impl Call {
         let Some(datum) = (unsafe { pg_getarg_datum(self.info, n) }) else { return Ok(None) };
         // SAFETY: a text that lives as long as the call; detoasted copies live in its memory context.
         let bytes = unsafe { varlena_bytes(datum) };
-        encoding::to_utf8(bytes).map(Some).ok_or_else(|| {
+        let text = encoding::to_utf8(bytes)?.ok_or_else(|| {
             SqlError::new(
                 PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
                 format!("argument {} is not valid UTF-8", n + 1),
             )
-        })
+        });
+        text.map(Some)
+    }
+
+    /// JSON argument `n`, none if it is NULL.
+    pub fn json(self, n: usize, name: &str) -> Result<Option<serde_json::Value>> {
+        // SAFETY: as in `get`.
+        let Some(datum) = (unsafe { pg_getarg_datum(self.info, n) }) else { return Ok(None) };
+        // SAFETY: a jsonb, whose output is a C string.
+        let json =
+            unsafe { encoding::c_string(pg_sys::OidOutputFunctionCall(pg_sys::F_JSONB_OUT.into(), datum)) };
+        serde_json::from_str(&json)
+            .map(Some)
+            .map_err(|error| SqlError::parameter(format!("{name} cannot be read: {error}")))
     }
 
     /// Two text arguments, none if one is NULL.
@@ -116,7 +130,8 @@ pub fn text_array(texts: &[String]) -> Result<pg_sys::Datum> {
     let count = i32::try_from(texts.len()).map_err(|_| {
         SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "too many elements for an array")
     })?;
-    let mut elements = Vec::with_capacity(texts.len());
+    let mut elements = Vec::new();
+    memory::reserve(&mut elements, texts.len(), "making an array")?;
     for text in texts {
         let text = encoding::to_server(text)?;
         // No text of the server is longer than 1 GB.

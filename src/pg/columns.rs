@@ -2,8 +2,13 @@
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
+use super::decode::Kind;
 use super::encoding::{self, c_string};
 use super::error::{Result, SqlError};
+use super::ids;
+
+/// Names that say which of several text columns holds the documents.
+const USUAL: [&str; 4] = ["body", "content", "text", "document"];
 
 /// A column that a user may name.
 #[derive(Debug, Clone)]
@@ -20,6 +25,10 @@ pub struct Column {
 impl Column {
     fn is_text(&self) -> bool {
         self.category == pg_sys::TYPCATEGORY_STRING
+    }
+
+    fn is_usual(&self) -> bool {
+        USUAL.contains(&&*self.name)
     }
 
     /// Whether it holds whole numbers that fit into bigint.
@@ -110,58 +119,82 @@ impl Relation {
         }
     }
 
-    /// The column of the ids: the named one, or the only one of the primary key.
-    pub fn id_column(&self, named: Option<&str>) -> Result<&Column> {
+    /// The column of the ids: the one that `argument` names, or the only one of the primary key.
+    pub fn id_column(&self, named: Option<&str>, argument: &str) -> Result<&Column> {
         if let Some(name) = named {
-            return self.named(name, "id_column");
+            return self.named(name, argument);
         }
-        if let [number] = self.primary_key[..]
-            && let Some(column) = self.columns.iter().find(|column| column.number == number)
-        {
-            return Ok(column);
-        }
-        let why =
-            if self.primary_key.is_empty() { "no primary key" } else { "a primary key of several columns" };
-        let message = format!("relation {} has {why}, so the column of the ids must be named", self.shown);
-        let example = self.columns.iter().find(|column| column.name == "id").or(self.columns.first());
-        Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, message).hint(format!(
-            "For example: SELECT * FROM near_duplicates('{}', 0.8, id_column => '{}'); columns: {}.",
-            self.shown,
-            example.map_or("id", |column| &column.name),
-            names(self.columns.iter()),
-        )))
+        self.key().ok_or_else(|| {
+            let why = if self.primary_key.is_empty() {
+                "no primary key"
+            } else {
+                "a primary key of several columns"
+            };
+            SqlError::new(
+                PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+                format!("relation {} has {why}, so the column of the ids must be named", self.shown),
+            )
+        })
     }
 
-    /// The column of the documents: the named one, the only text column that is not the id, or the
-    /// only one of these that has a usual name.
-    pub fn text_column(&self, named: Option<&str>, id: &Column) -> Result<&Column> {
-        const USUAL: [&str; 4] = ["body", "content", "text", "document"];
+    /// The column of the documents: the one that `argument` names, the only text column that is not
+    /// the id, or the only one of these that has a usual name.
+    pub fn text_column(&self, named: Option<&str>, argument: &str, id: &Column) -> Result<&Column> {
         if let Some(name) = named {
-            return self.named(name, "text_column");
+            return self.named(name, argument);
         }
-        let texts: Vec<&Column> =
-            self.columns.iter().filter(|column| column.is_text() && column.number != id.number).collect();
-        let usual: Vec<&&Column> = texts.iter().filter(|column| USUAL.contains(&&*column.name)).collect();
-        match (&texts[..], &usual[..]) {
-            ([only], _) => Ok(only),
-            (_, [only]) => Ok(only),
-            ([], _) => Err(SqlError::new(
+        self.only_text(id).ok_or_else(|| match self.texts(id).next() {
+            None => SqlError::new(
                 PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
                 format!("relation {} has no text column beside its id", self.shown),
-            )
-            .hint(format!(
-                "Name a column with text_column => '…'; columns: {}.",
-                names(self.columns.iter())
-            ))),
-            _ => Err(SqlError::new(
+            ),
+            Some(_) => SqlError::new(
                 PgSqlErrorCode::ERRCODE_AMBIGUOUS_COLUMN,
-                format!("relation {} has several text columns: {}", self.shown, names(texts.iter().copied())),
-            )
-            .hint(format!(
-                "Name one: SELECT * FROM near_duplicates('{}', 0.8, text_column => '{}');",
-                self.shown, texts[0].name
-            ))),
-        }
+                format!("relation {} has several text columns: {}", self.shown, names(self.texts(id))),
+            ),
+        })
+    }
+
+    /// Columns that would do for the ids and the documents, for hints: those of these names if there
+    /// are such, else those that need no name, else likely ones.
+    pub fn likely_columns(&self, id: Option<&str>, text: Option<&str>) -> Option<(&Column, &Column)> {
+        let named = |name: Option<&str>| self.columns.iter().find(|column| Some(&*column.name) == name);
+        let likely_text = |id: &Column| {
+            let made = self.columns.iter().find(|column| Kind::of(column.base_type) != Kind::Text);
+            (named(text).or_else(|| self.only_text(id)))
+                .or_else(|| self.texts(id).next())
+                .or(made)
+                .filter(|column| column.number != id.number)
+        };
+        let columns = self.columns.iter();
+        (named(id).into_iter().chain(self.key()).chain(named(Some("id"))))
+            .chain(columns.clone().filter(|column| column.is_integer()))
+            .chain(columns.clone().filter(|column| !column.is_usual()))
+            .chain(columns)
+            .filter(|column| ids::has_order(column.base_type))
+            .find_map(|id| Some((id, likely_text(id)?)))
+    }
+
+    /// The names of the columns, for hints.
+    pub fn column_names(&self) -> String {
+        names(self.columns.iter())
+    }
+
+    /// The only column of the primary key.
+    fn key(&self) -> Option<&Column> {
+        let [number] = self.primary_key[..] else { return None };
+        self.columns.iter().find(|column| column.number == number)
+    }
+
+    /// The text columns beside the id.
+    fn texts(&self, id: &Column) -> impl Iterator<Item = &Column> {
+        let id = id.number;
+        self.columns.iter().filter(move |column| column.is_text() && column.number != id)
+    }
+
+    /// The text column beside the id that need not be named.
+    fn only_text(&self, id: &Column) -> Option<&Column> {
+        only(self.texts(id)).or_else(|| only(self.texts(id).filter(|column| column.is_usual())))
     }
 
     fn named(&self, name: &str, argument: &str) -> Result<&Column> {
@@ -170,13 +203,24 @@ impl Relation {
                 PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
                 format!("{argument}: relation {} has no column \"{name}\"", self.shown),
             )
-            .hint(format!("Columns: {}.", names(self.columns.iter())))
         })
     }
 }
 
+/// The item if there is only one.
+fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    let item = items.next()?;
+    items.next().is_none().then_some(item)
+}
+
+/// The names of columns; of very many the first.
 fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
-    columns.map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
+    const MOST: usize = 30;
+    let mut names: Vec<&str> = columns.take(MOST + 1).map(|column| column.name.as_str()).collect();
+    if names.len() > MOST {
+        names[MOST] = "…";
+    }
+    names.join(", ")
 }
 
 fn column(attribute: &pg_sys::FormData_pg_attribute) -> Column {

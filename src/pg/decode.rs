@@ -1,11 +1,12 @@
 //! Values of the server into documents of the core.
 
+use std::borrow::Cow;
+
 use pgrx::pg_sys::{self, Datum};
 
 use super::call::varlena_bytes;
 use super::encoding;
 use super::error::Result;
-use crate::error::Error;
 use crate::features::tokens::Document;
 use crate::memory;
 
@@ -16,25 +17,30 @@ const DOING: &str = "reading a document";
 pub enum Kind {
     /// A text to be cut into tokens.
     Text,
-    /// `text[]`: tokens already made.
+    /// `text[]`, or an array that can be cast to it: tokens already made.
     Tokens,
-    /// `bigint[]`: numbers already made.
+    /// `bigint[]`, or an array of smaller integers: numbers already made.
     Numbers,
     /// `tsvector`: lexemes with positions.
     Vector,
 }
 
 impl Kind {
-    /// What a column of this type is taken for.
+    /// What a column of this type, which is no domain, is taken for.
     pub fn of(base_type: pg_sys::Oid) -> Self {
-        match base_type {
-            pg_sys::TSVECTOROID => Self::Vector,
-            pg_sys::TEXTARRAYOID
-            | pg_sys::VARCHARARRAYOID
-            | pg_sys::BPCHARARRAYOID
-            | pg_sys::NAMEARRAYOID => Self::Tokens,
-            pg_sys::INT2ARRAYOID | pg_sys::INT4ARRAYOID | pg_sys::INT8ARRAYOID => Self::Numbers,
-            _ => Self::Text,
+        if base_type == pg_sys::TSVECTOROID {
+            return Self::Vector;
+        }
+        // SAFETY: any type is looked up; elements have a type that exists.
+        let element = unsafe {
+            match pg_sys::get_element_type(base_type) {
+                pg_sys::InvalidOid => return Self::Text,
+                element => pg_sys::getBaseType(element),
+            }
+        };
+        match element {
+            pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID => Self::Numbers,
+            _ => Self::Tokens,
         }
     }
 }
@@ -51,7 +57,7 @@ pub unsafe fn decode(kind: Kind, value: Datum) -> Result<Option<Document>> {
             Kind::Text => Ok(text(varlena_bytes(value))?.map(Document::Text)),
             Kind::Tokens => {
                 let mut tokens = Vec::new();
-                for element in elements(value, pg_sys::TEXTOID) {
+                for element in elements(value, pg_sys::TEXTOID)? {
                     let Some(token) = text(varlena_bytes(element))? else { return Ok(None) };
                     memory::push(&mut tokens, token, DOING)?;
                 }
@@ -59,7 +65,7 @@ pub unsafe fn decode(kind: Kind, value: Datum) -> Result<Option<Document>> {
             }
             Kind::Numbers => {
                 let mut numbers = Vec::new();
-                for element in elements(value, pg_sys::INT8OID) {
+                for element in elements(value, pg_sys::INT8OID)? {
                     memory::push(&mut numbers, element.value() as i64, DOING)?;
                 }
                 Ok(Some(Document::Numbers(numbers)))
@@ -70,15 +76,16 @@ pub unsafe fn decode(kind: Kind, value: Datum) -> Result<Option<Document>> {
 }
 
 fn text(bytes: &[u8]) -> Result<Option<String>> {
-    let Some(text) = encoding::to_utf8(bytes) else { return Ok(None) };
-    let mut own = String::new();
-    own.try_reserve_exact(text.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
-    own.push_str(&text);
-    Ok(Some(own))
+    Ok(match encoding::to_utf8(bytes)? {
+        Some(Cow::Owned(text)) => Some(text),
+        Some(Cow::Borrowed(text)) => Some(encoding::own(text)?),
+        None => None,
+    })
 }
 
 /// The elements of an array that are not NULL, whatever its dimensions.
-unsafe fn elements(array: Datum, element_type: pg_sys::Oid) -> Vec<Datum> {
+unsafe fn elements(array: Datum, element_type: pg_sys::Oid) -> Result<Vec<Datum>> {
+    let mut elements = Vec::new();
     let (mut length, mut by_value, mut align) = (0, false, 0);
     let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
     // SAFETY: an array of that type; the server fills `count` values and flags.
@@ -94,8 +101,10 @@ unsafe fn elements(array: Datum, element_type: pg_sys::Oid) -> Vec<Datum> {
             &raw mut nulls,
             &raw mut count,
         );
-        (0..count as usize).filter(|&n| !*nulls.add(n)).map(|n| *values.add(n)).collect()
+        memory::reserve(&mut elements, count as usize, DOING)?;
+        elements.extend((0..count as usize).filter(|&n| !*nulls.add(n)).map(|n| *values.add(n)));
     }
+    Ok(elements)
 }
 
 /// The lexemes of a tsvector, each as often as it has positions and in their order; a lexeme without

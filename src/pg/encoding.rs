@@ -7,27 +7,37 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::pg_enc;
 
 use super::error::{Result, SqlError};
+use crate::error::Error;
 use pgrx::PgSqlErrorCode;
 
+/// A copy of a text that may be long.
+pub fn own(text: &str) -> std::result::Result<String, Error> {
+    let mut own = String::new();
+    own.try_reserve_exact(text.len()).map_err(|_| Error::OutOfMemory { doing: "copying a text" })?;
+    own.push_str(text);
+    Ok(own)
+}
+
 /// Bytes of the server as text; none if they are not text (a database in SQL_ASCII holds anything).
-pub fn to_utf8(bytes: &[u8]) -> Option<Cow<'_, str>> {
+pub fn to_utf8(bytes: &[u8]) -> Result<Option<Cow<'_, str>>> {
     // SAFETY: a look at a constant of the database.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
+    let as_they_are = || Ok(std::str::from_utf8(bytes).ok().map(Cow::Borrowed));
     if encoding == pg_enc::PG_UTF8 as i32 || encoding == pg_enc::PG_SQL_ASCII as i32 {
-        return std::str::from_utf8(bytes).ok().map(Cow::Borrowed);
+        return as_they_are();
     }
     let start = bytes.as_ptr().cast();
-    let length = i32::try_from(bytes.len()).ok()?;
+    let Ok(length) = i32::try_from(bytes.len()) else { return Ok(None) };
     // SAFETY: `length` bytes are there; the answer is a C string in the current memory context, or
     // `start` itself where nothing had to be converted.
     unsafe {
         let converted = pg_sys::pg_server_to_any(start, length, pg_enc::PG_UTF8 as i32);
         if std::ptr::eq(converted, start) {
-            return std::str::from_utf8(bytes).ok().map(Cow::Borrowed);
+            return as_they_are();
         }
-        let text = CStr::from_ptr(converted).to_str().ok().map(|text| Cow::Owned(text.to_owned()));
+        let text = CStr::from_ptr(converted).to_str().ok().map(own).transpose()?;
         pg_sys::pfree(converted.cast());
-        text
+        Ok(text.map(Cow::Owned))
     }
 }
 
@@ -56,5 +66,8 @@ pub fn to_server(text: &str) -> Result<CString> {
 pub unsafe fn c_string(string: *const std::ffi::c_char) -> String {
     // SAFETY: the caller's promise.
     let bytes = unsafe { CStr::from_ptr(string) }.to_bytes();
-    to_utf8(bytes).map_or_else(|| String::from_utf8_lossy(bytes).into_owned(), Cow::into_owned)
+    match to_utf8(bytes) {
+        Ok(Some(text)) => text.into_owned(),
+        _ => String::from_utf8_lossy(bytes).into_owned(),
+    }
 }

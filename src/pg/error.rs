@@ -47,12 +47,8 @@ impl From<crate::error::Error> for SqlError {
         use crate::error::Error;
         let message = error.to_string();
         match error {
-            Error::Parameter { name: "threshold", .. } => {
-                Self::parameter(message).hint("For example: SELECT * FROM near_duplicates('docs', 0.8);")
-            }
-            Error::Parameter { name: "k" | "shingle", .. } => {
-                Self::parameter(message).hint("5 words are a common length of a shingle; 1 compares words.")
-            }
+            Error::Parameter { name: name @ ("k" | "shingle"), .. } => Self::parameter(message)
+                .hint(format!("5 words are a common length of a shingle, 1 compares words: {name} => 5")),
             Error::Parameter { .. } => Self::parameter(message),
             Error::OutOfMemory { .. } => Self::new(PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY, message)
                 .hint("Work on a part of the documents at a time, or on a machine with more memory."),

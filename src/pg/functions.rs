@@ -5,11 +5,13 @@ use std::borrow::Cow;
 use pgrx::pg_sys::Datum;
 
 use super::call::{Call, sql_function, text_array};
+use super::encoding;
 use super::error::Result;
 use super::workers::BackendWorkers;
 use crate::features::collect::Collector;
 use crate::features::tokens::{Document, Scratch, Token, for_each_token};
 use crate::features::{FeatureSpec, Tokenizer};
+use crate::memory;
 use crate::text::words::for_each_word;
 use crate::verify::measure::Measure;
 use crate::verify::overlap::shared_at_least;
@@ -23,7 +25,7 @@ sql_function! {
         workers::one(workers_for(text.len()), &mut words, |words, stop| {
             words.clear();
             for_each_word(&text, &mut String::new(), stop, |word| {
-                crate::memory::push(words, word.to_owned(), "collecting words")
+                memory::push(words, encoding::own(word)?, "collecting words")
             })
         })?;
         text_array(&words)
@@ -38,7 +40,7 @@ sql_function! {
         let wrap = call.need(2, "wrap")?;
         let spec = FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: false, wrap };
         let size = text.len();
-        let document = Document::Text(text.into_owned());
+        let document = document(text)?;
         let mut shingles: Vec<i64> = Vec::new();
         workers::one(workers_for(size), &mut shingles, |shingles, stop| {
             shingles.clear();
@@ -47,7 +49,7 @@ sql_function! {
                     Token::Bytes(word) => crate::hash::hash_bytes(word),
                     Token::Number(hash) => hash,
                 };
-                crate::memory::push(shingles, hash.cast_signed(), "collecting shingles")
+                memory::push(shingles, hash.cast_signed(), "collecting shingles")
             })
         })?;
         Ok(call.give(Some(shingles)))
@@ -82,19 +84,19 @@ sql_function! {
 /// A measure of two texts. Repeated words count where single words are compared and the measure is
 /// one of the join's, as `near_duplicates` does by default.
 fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
-    let Some(texts) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
+    let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
     let shingle = FeatureSpec::check_shingle("k", i64::from(call.need::<i32>(2, "k")?))?;
     let spec =
         FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: repeats && shingle == 1, wrap: false };
-    let size = texts.iter().map(|text| text.len()).sum();
-    let documents = texts.map(Cow::into_owned).map(Document::Text);
+    let size = a.len() + b.len();
+    let documents = [document(a)?, document(b)?];
     let mut state = (Collector::new(spec), 0, 0.0);
     workers::one(workers_for(size), &mut state, |(collector, added, similarity), stop| {
         while let Some(document) = documents.get(*added) {
             collector.add(*added as u32, document, stop)?;
             *added += 1;
         }
-        let [a, b] = [0, 1].map(|row| set_of_row(collector, row));
+        let (a, b) = (set_of_row(collector, 0)?, set_of_row(collector, 1)?);
         let shared = shared_at_least(&a, &b, 0).unwrap_or(0);
         // No document has more tokens than 32 bits count.
         *similarity = measure.similarity(shared as u32, a.len() as u32, b.len() as u32);
@@ -103,13 +105,22 @@ fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
     Ok(call.give(Some(state.2)))
 }
 
+fn document(text: Cow<'_, str>) -> Result<Document> {
+    Ok(Document::Text(match text {
+        Cow::Owned(text) => text,
+        Cow::Borrowed(text) => encoding::own(text)?,
+    }))
+}
+
 /// The tokens of a row in ascending order; none where the document was empty.
-fn set_of_row(collector: &Collector, row: u32) -> Vec<u32> {
+fn set_of_row(collector: &Collector, row: u32) -> crate::error::Result<Vec<u32>> {
     let sets = &collector.sets;
-    let found = sets.rows.iter().position(|&r| r == row);
-    let mut tokens = found.map_or(Vec::new(), |n| sets.tokens[sets.range(n)].to_vec());
+    let mut tokens = Vec::new();
+    if let Some(n) = sets.rows.iter().position(|&r| r == row) {
+        memory::extend(&mut tokens, &sets.tokens[sets.range(n)], "comparing two texts")?;
+    }
     tokens.sort_unstable();
-    tokens
+    Ok(tokens)
 }
 
 /// Whoever works on texts of so many bytes: a thread beside the leader where that may take long

@@ -6,7 +6,6 @@
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
-use super::columns::type_name;
 use super::encoding::c_string;
 use super::error::{Result, SqlError};
 use crate::memory;
@@ -37,23 +36,26 @@ pub struct Values {
     rank: Vec<u32>,
 }
 
+/// The server's entry for a type, with its comparison if it has one.
+fn cache(type_oid: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry {
+    // SAFETY: any type is looked up; the entry is never freed.
+    unsafe { pg_sys::lookup_type_cache(type_oid, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32) }
+}
+
+/// Whether values of a type can be ids: whether it has a default ordering.
+pub fn has_order(type_oid: pg_sys::Oid) -> bool {
+    // SAFETY: the entry lives as long as the session.
+    unsafe { (*cache(type_oid)).cmp_proc_finfo.fn_oid != pg_sys::InvalidOid }
+}
+
 impl Ids {
-    /// No ids yet, of a type.
-    pub fn new(type_oid: pg_sys::Oid) -> Result<Self> {
+    /// No ids yet, of a type that has an order.
+    pub fn new(type_oid: pg_sys::Oid) -> Self {
         if type_oid == pg_sys::INT8OID {
-            return Ok(Self::Integers(Vec::new()));
+            return Self::Integers(Vec::new());
         }
-        // SAFETY: any type is looked up; the entry is never freed.
-        let cache = unsafe { pg_sys::lookup_type_cache(type_oid, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32) };
-        // SAFETY: as above.
-        if unsafe { (*cache).cmp_proc_finfo.fn_oid } == pg_sys::InvalidOid {
-            return Err(SqlError::new(
-                PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION,
-                format!("type {} has no default ordering, so it cannot be an id", type_name(type_oid)),
-            )
-            .hint("Cast the id in a view, for example to text."));
-        }
-        Ok(Self::Values(Values { type_oid, cache, places: Vec::new(), arena: Vec::new(), rank: Vec::new() }))
+        let cache = cache(type_oid);
+        Self::Values(Values { type_oid, cache, places: Vec::new(), arena: Vec::new(), rank: Vec::new() })
     }
 
     /// How many rows there are.

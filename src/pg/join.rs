@@ -7,6 +7,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::call::{Call, sql_function};
 use super::error::{Result, SqlError};
+use super::example::Example;
 use super::ids::Ids;
 use super::progress::Progress;
 use super::request::{Form, Request};
@@ -15,7 +16,7 @@ use super::source::Source;
 use super::stats::{self, Stats};
 use super::workers::BackendWorkers;
 use crate::candidates::pairs::Pairs;
-use crate::candidates::prefix_join::{Algorithm, PrefixJoin};
+use crate::candidates::prefix_join::Algorithm;
 use crate::error::Error;
 use crate::features::collect::Collector;
 use crate::features::order::order;
@@ -70,7 +71,7 @@ struct Run {
     workers: BackendWorkers,
     progress: Progress,
     max_pairs: Option<u64>,
-    example: String,
+    example: Example,
     stats: Stats,
     owner: pg_sys::Oid,
 }
@@ -102,10 +103,12 @@ impl Run {
         progress.report(|| "ordering".to_owned());
         let ordered = order(collectors, right.as_ref().map(|_| right_from), &workers)?;
         stats.distinct_tokens = ordered.distinct_tokens as u64;
-        stats.distinct_sets = (ordered.left.len() + ordered.right.as_ref().map_or(0, |r| r.len())) as u64;
+        stats.distinct_sets = (ordered.left.members.len()
+            + ordered.right.as_ref().map_or(0, |right| right.members.len()))
+            as u64;
         let ids_bytes = left.bytes() + right.as_ref().map_or(0, |(ids, _)| ids.bytes());
         stats.peak_memory = (ordered.peak_bytes + ids_bytes) as u64;
-        let pairs = Pairs::new(PrefixJoin::new(ordered, request.predicate, Algorithm::Auto, &workers)?);
+        let pairs = Pairs::new(ordered, request.predicate, Algorithm::Auto, usize::MAX)?;
         stats.phases[1] = milliseconds(began);
 
         // SAFETY: a look at a variable of the session.
@@ -194,7 +197,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// Reads all documents of a source, whose rows count from `from`, and gives their ids.
     fn read(&mut self, source: &Source, id_type: pg_sys::Oid, from: u32) -> Result<Ids> {
-        let mut ids = Ids::new(id_type)?;
+        let mut ids = Ids::new(id_type);
         let mut read = 0;
         source.read(&mut ids, |documents, ids| {
             if from.checked_add(ids.len() as u32).is_none() {

@@ -9,6 +9,7 @@ mod cursor;
 mod decode;
 mod encoding;
 mod error;
+mod example;
 mod functions;
 mod ids;
 mod join;

@@ -3,7 +3,7 @@
 
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts, pg_sys};
 
-use super::columns::{Column, Relation, type_name};
+use super::columns::{Column, Relation};
 use super::cursor::Cursor;
 use super::decode::{Kind, decode};
 use super::encoding;
@@ -27,37 +27,30 @@ pub struct Source {
 
 impl Source {
     /// The query for the documents of a relation. `tsearch` is a text-search configuration to parse
-    /// texts with; `given` says whether the caller named a tokeniser.
+    /// texts with.
     pub fn new(
         relation: &Relation,
         id: &Column,
         id_type: pg_sys::Oid,
         text: &Column,
-        tsearch: Option<&str>,
-        given: bool,
+        tsearch: Option<pg_sys::Oid>,
     ) -> Result<Self> {
         let kind = Kind::of(text.base_type);
-        if kind != Kind::Text && given {
-            let message =
-                format!("column \"{}\" holds tokens already made, so no tokenizer is used", text.name);
-            return Err(SqlError::parameter(message).hint("Leave the argument tokenizer out."));
-        }
         let column = format!("d.{}", text.quoted()?);
         let document = match (kind, tsearch) {
             (Kind::Text, None) => format!("{column}::pg_catalog.text"),
-            (Kind::Text, Some(configuration)) => {
-                let configuration = encoding::to_server(configuration)?;
-                // SAFETY: a C string in, a C string out.
-                let quoted =
-                    unsafe { encoding::c_string(pg_sys::quote_literal_cstr(configuration.as_ptr())) };
-                format!("pg_catalog.to_tsvector({quoted}::pg_catalog.regconfig, {column}::pg_catalog.text)")
-            }
+            (Kind::Text, Some(configuration)) => format!(
+                "pg_catalog.to_tsvector('{}'::pg_catalog.regconfig, {column}::pg_catalog.text)",
+                configuration.to_u32()
+            ),
             (Kind::Tokens, _) => format!("{column}::pg_catalog.text[]"),
             (Kind::Numbers, _) => format!("{column}::pg_catalog.int8[]"),
             (Kind::Vector, _) => column,
         };
-        // SAFETY: gives a C string for any number.
-        let id_type = unsafe { encoding::c_string(pg_sys::format_type_be_qualified(id_type)) };
+        // Without a length, so that a cast to char or bit does not cut ids to a length of one.
+        let plain = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
+        // SAFETY: gives a C string for any type.
+        let id_type = unsafe { encoding::c_string(pg_sys::format_type_extended(id_type, -1, plain as u16)) };
         Ok(Self {
             sql: format!("SELECT d.{}::{id_type}, {document} FROM {} AS d", id.quoted()?, relation.qualified),
             kind: if tsearch.is_some() { Kind::Vector } else { kind },
@@ -104,7 +97,7 @@ impl Source {
                 };
                 match document {
                     Some(Some(document)) => {
-                        fetched_bytes += document.bytes();
+                        fetched_bytes += document.bytes() + size_of::<(u32, Document)>();
                         memory::push(&mut documents, (row, document), DOING)?;
                     }
                     Some(None) => return Err(self.not_text(&ids.show(row))),
@@ -140,24 +133,4 @@ impl Source {
         )
         .hint("Convert it with convert_from(…, 'its encoding'), or leave it out through a view.")
     }
-}
-
-/// The error for an id column whose type does not fit the form of the call.
-pub fn wrong_id_type(relation: &Relation, id: &Column, wanted: pg_sys::Oid, call: &str) -> SqlError {
-    SqlError::new(
-        PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-        format!(
-            "id column \"{}\" of {} is of type {}, not {}",
-            id.name,
-            relation.shown,
-            id.type_name(),
-            type_name(wanted)
-        ),
-    )
-    .hint(if id.is_integer() {
-        format!("Integers need no type: SELECT * FROM {call};")
-    } else {
-        let call = call.trim_end_matches(')');
-        format!("Say which type the ids have: SELECT * FROM {call}, NULL::{});", id.type_name())
-    })
 }

@@ -1,0 +1,64 @@
+//! Calls of our functions for hints: what was wrong is put right in them, so that they work.
+
+use std::fmt;
+
+/// A call of a function on certain relations.
+#[derive(Debug, Clone)]
+pub struct Example {
+    function: &'static str,
+    /// The names of the relations, as SQL text needs them.
+    relations: Vec<String>,
+    /// The threshold; none where the function's default is meant.
+    pub threshold: Option<f64>,
+    /// The name of the type of ids that are no integers.
+    pub id_type: Option<String>,
+    /// Arguments by name, each with an SQL literal.
+    named: Vec<(&'static str, String)>,
+}
+
+impl Example {
+    /// A call of `function` with a usual threshold.
+    pub fn new(function: &'static str, relations: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            function,
+            relations: relations.into_iter().collect(),
+            threshold: Some(0.8),
+            id_type: None,
+            named: Vec::new(),
+        }
+    }
+
+    /// The call with a further argument.
+    #[must_use]
+    pub fn with(&self, name: &'static str, value: impl fmt::Display) -> Self {
+        let mut with = self.clone();
+        with.named.push((name, value.to_string()));
+        with
+    }
+}
+
+impl fmt::Display for Example {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.function)?;
+        for (n, relation) in self.relations.iter().enumerate() {
+            write!(f, "{}{}", if n == 0 { "" } else { ", " }, literal(relation))?;
+        }
+        match (self.threshold, &self.id_type) {
+            (Some(threshold), _) => write!(f, ", {threshold}")?,
+            (None, Some(_)) => write!(f, ", NULL")?,
+            (None, None) => {}
+        }
+        if let Some(id_type) = &self.id_type {
+            write!(f, ", NULL::{id_type}")?;
+        }
+        for (name, value) in &self.named {
+            write!(f, ", {name} => {value}")?;
+        }
+        write!(f, ")")
+    }
+}
+
+/// A string as an SQL literal.
+pub fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
