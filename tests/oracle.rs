@@ -7,6 +7,8 @@ use neardup::candidates::prefix_join::{Algorithm, Counts};
 use neardup::features::FeatureSpec;
 use neardup::features::collect::Collector;
 use neardup::features::order::order;
+use neardup::features::spill::Spill;
+use neardup::features::store::{TempFile, TempFiles};
 use neardup::features::tokens::Document;
 use neardup::verify::measure::{Measure, Predicate};
 use neardup::workers::{PlainThreads, Stop, Workers};
@@ -27,8 +29,8 @@ fn join(
     predicate: Predicate,
     threads: usize,
 ) -> (Found, Vec<Counts>) {
-    let by = |algorithm, budget| join_by(algorithm, sets, right_from, predicate, threads, budget);
-    let mut ways = ALGORITHMS.map(|algorithm| by(algorithm, usize::MAX)).into_iter();
+    let by = |algorithm, budget, way| join_by(algorithm, sets, right_from, predicate, threads, budget, way);
+    let mut ways = ALGORITHMS.map(|algorithm| by(algorithm, usize::MAX, Way::Memory)).into_iter();
     let (found, counts) = ways.next().unwrap();
     let mut all = vec![counts];
     for (other, counts) in ways {
@@ -36,11 +38,45 @@ fn join(
         all.push(counts);
     }
     for budget in [0, 1500] {
-        let (blocks, _) = by(Algorithm::Auto, budget);
+        let (blocks, _) = by(Algorithm::Auto, budget, Way::Memory);
         assert_eq!(blocks, found, "blocks of records find the same pairs");
+        let (spilled, _) = by(Algorithm::Auto, budget, Way::Files(7));
+        assert_eq!(spilled, found, "records in files find the same pairs");
     }
     assert!(all[1].verified >= all[2].verified && all[2].verified >= all[3].verified, "filters only remove");
     (found, all)
+}
+
+/// A file in memory, as a server's temporary file.
+#[derive(Default)]
+struct FileInMemory(Vec<u8>);
+
+impl TempFile for FileInMemory {
+    fn write(&mut self, bytes: &[u8]) -> neardup::error::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn read(&mut self, at: u64, bytes: &mut [u8]) -> neardup::error::Result<()> {
+        bytes.copy_from_slice(&self.0[at as usize..][..bytes.len()]);
+        Ok(())
+    }
+}
+
+struct FilesInMemory;
+
+impl TempFiles for FilesInMemory {
+    fn create(&self) -> neardup::error::Result<Box<dyn TempFile>> {
+        Ok(Box::new(FileInMemory::default()))
+    }
+}
+
+/// How sets get from the collectors to the join.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Memory,
+    /// Through files, written after each so many sets.
+    Files(usize),
 }
 
 fn join_by(
@@ -50,14 +86,30 @@ fn join_by(
     predicate: Predicate,
     threads: usize,
     budget: usize,
+    way: Way,
 ) -> (Found, Counts) {
     let workers = PlainThreads(threads);
     let mut collectors: Vec<_> =
         (0..threads).map(|_| Collector::new(FeatureSpec { multiset: false, ..FeatureSpec::WORDS })).collect();
+    let files = FilesInMemory;
+    let mut spill = Spill::new(&files);
     for (row, set) in sets.iter().enumerate() {
+        if Some(row) == right_from {
+            spill.go_right(row as u32);
+            collectors.iter_mut().for_each(Collector::go_right);
+        }
         collectors[row % threads].add(row as u32, &Document::Numbers(set.clone()), &Stop::default()).unwrap();
+        if matches!(way, Way::Files(each) if row % each == 0) {
+            spill.take(&mut collectors).unwrap();
+        }
     }
-    let ordered = order(collectors, right_from.map(|row| row as u32), &workers).unwrap();
+    if let Some(row) = right_from {
+        spill.go_right(row as u32);
+    }
+    let ordered = match way {
+        Way::Memory => order(collectors, right_from.map(|row| row as u32), &workers).unwrap(),
+        Way::Files(_) => spill.order(collectors, budget, &workers).unwrap(),
+    };
     let mut pairs = Pairs::new(ordered, predicate, algorithm, budget).unwrap();
     let certain = pairs.certain();
     let mut found = Vec::new();

@@ -41,6 +41,16 @@ impl Sets {
     }
 }
 
+/// What is known of a token.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mark {
+    /// The last document that had it, and how often so far.
+    document: u32,
+    times: u32,
+    /// In how many documents of each table it is.
+    documents: [u32; 2],
+}
+
 /// Turns documents into sets, with a dictionary of its own.
 #[derive(Debug)]
 pub struct Collector {
@@ -51,8 +61,12 @@ pub struct Collector {
     pub sets: Sets,
     /// Documents without any token: they are similar to nothing and have no set.
     pub empty: u64,
-    /// For each token the last set that had it and how often.
-    seen: Vec<(u32, u32)>,
+    /// What is known of each token.
+    marks: Vec<Mark>,
+    /// A number for each document that no other one has.
+    next: u32,
+    /// Documents of which table are added: 0 for the left one, 1 for the right one.
+    table: usize,
     scratch: Scratch,
 }
 
@@ -64,14 +78,27 @@ impl Collector {
             dictionary: Dictionary::default(),
             sets: Sets::default(),
             empty: 0,
-            seen: Vec::new(),
+            marks: Vec::new(),
+            next: 0,
+            table: 0,
             scratch: Scratch::default(),
         }
     }
 
+    /// Says that from now on documents of the right table are added.
+    pub fn go_right(&mut self) {
+        self.table = 1;
+    }
+
+    /// In how many documents of a table, 0 or 1, a token of the dictionary is.
+    #[inline]
+    pub fn documents_with(&self, number: usize, table: usize) -> u32 {
+        self.marks[number].documents[table]
+    }
+
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.dictionary.bytes() + self.sets.bytes() + memory::bytes(&self.seen)
+        self.dictionary.bytes() + self.sets.bytes() + memory::bytes(&self.marks)
     }
 
     /// Adds the set of a document. After an error, a stop too, the sets are as they were before.
@@ -94,20 +121,18 @@ impl Collector {
             Ok(())
         });
         if added.is_err() {
-            self.sets.tokens.truncate(start);
-            // Marks of the set that was given up must not count for the next one.
-            self.seen.iter_mut().for_each(|mark| mark.1 = 0);
+            for token in self.sets.tokens.drain(start..) {
+                self.marks[token as usize].documents[self.table] -= 1;
+            }
         }
         added
     }
 
     fn add_tokens(&mut self, document: &Document, stop: &Stop) -> Result<u64> {
         const CHECK_EVERY: usize = 1 << 14;
-        let Self { spec, dictionary, sets, seen, scratch, .. } = self;
-        let set = u32::try_from(sets.rows.len())
-            .ok()
-            .filter(|&n| n < u32::MAX)
-            .ok_or(Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
+        self.next =
+            (self.next.checked_add(1)).ok_or(Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
+        let Self { spec, dictionary, sets, marks, scratch, next: document_number, table, .. } = self;
         let mut fingerprint = 0u64;
         let mut count = 0;
         for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
@@ -116,24 +141,26 @@ impl Collector {
                 stop.check()?;
             }
             let mut number = dictionary.number(token)?;
-            if seen.len() < dictionary.len() {
-                memory::push(seen, (u32::MAX, 0), DOING)?;
+            if marks.len() < dictionary.len() {
+                memory::push(marks, Mark::default(), DOING)?;
             }
-            let mark = &mut seen[number as usize];
-            if mark.0 == set && mark.1 > 0 {
+            let mark = &mut marks[number as usize];
+            if mark.document == *document_number {
                 if !spec.multiset {
                     return Ok(());
                 }
-                mark.1 += 1;
-                number = dictionary.occurrence(number, mark.1)?;
-                if seen.len() < dictionary.len() {
-                    memory::push(seen, (u32::MAX, 0), DOING)?;
+                mark.times += 1;
+                number = dictionary.occurrence(number, mark.times)?;
+                if marks.len() < dictionary.len() {
+                    memory::push(marks, Mark::default(), DOING)?;
                 }
             } else {
-                *mark = (set, 1);
+                (mark.document, mark.times) = (*document_number, 1);
             }
+            memory::push(&mut sets.tokens, number, DOING)?;
+            marks[number as usize].documents[*table] += 1;
             fingerprint = fingerprint.wrapping_add(hash::mix(dictionary.hash(number)));
-            memory::push(&mut sets.tokens, number, DOING)
+            Ok(())
         })?;
         Ok(fingerprint)
     }

@@ -1,13 +1,16 @@
 //! Units into sets: tokens of a text ([`tokens`]), shingles ([`shingles`]), the dictionary that
 //! numbers them ([`dictionary`]), one set a document ([`collect`]), and the records of a join ([`records`],
 //! [`store`]),
-//! with tokens in order of frequency ([`order`]).
+//! with tokens in order of frequency ([`rank`], [`order`], and [`spill`] where they do not fit into
+//! memory).
 
 pub mod collect;
 pub mod dictionary;
 pub mod order;
+pub mod rank;
 pub mod records;
 pub mod shingles;
+pub mod spill;
 pub mod store;
 pub mod tokens;
 

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::collect::{Collector, Sets};
-use super::dictionary::Dictionary;
+use super::rank::{LONE, join_dictionaries, rank};
 use super::records::{Members, Records};
 use super::store::{Store, Table};
 use crate::error::{Error, Result};
@@ -36,13 +36,19 @@ pub struct Ordered {
 /// Orders what the collectors gathered. With `right_from`, rows from that number on are those of
 /// the right table. O(N log n) for N tokens in all.
 pub fn order(collectors: Vec<Collector>, right_from: Option<u32>, workers: &dyn Workers) -> Result<Ordered> {
-    let (dictionary, mut parts) = join_dictionaries(collectors, workers)?;
+    let (dictionaries, sets): (Vec<_>, Vec<_>) =
+        collectors.into_iter().map(|collector| (collector.dictionary, collector.sets)).unzip();
+    let (dictionary, translations) = join_dictionaries(dictionaries, workers)?;
+    let mut parts = translate(sets, translations, workers)?;
     let mut groups = group_equal_sets(&mut parts, right_from, workers)?;
     let split = match right_from {
         Some(_) => groups.starts.partition_point(|&start| !groups.entries[start].right),
         None => groups.starts.len(),
     };
-    let ranks = rank_tokens(&dictionary, &parts, &groups, split, right_from.is_some(), workers)?;
+    let count = |records| count_records(dictionary.len(), &parts, &groups, records, workers);
+    let left = count(0..split)?;
+    let right = right_from.map(|_| count(split..groups.starts.len())).transpose()?;
+    let ranks = rank(&dictionary, left, right, workers)?;
     let distinct_tokens = dictionary.len();
     let held = dictionary.bytes() + parts.iter().map(Sets::bytes).sum::<usize>();
     drop(dictionary);
@@ -61,37 +67,16 @@ pub fn order(collectors: Vec<Collector>, right_from: Option<u32>, workers: &dyn 
     Ok(Ordered { left, right, distinct_tokens, shared_tokens: ranks.shared, peak_bytes })
 }
 
-/// One dictionary for all, and all sets in its numbers.
-fn join_dictionaries(collectors: Vec<Collector>, workers: &dyn Workers) -> Result<(Dictionary, Vec<Sets>)> {
+/// All sets in the numbers of the joined dictionary.
+fn translate(
+    sets: Vec<Sets>,
+    translations: Vec<Option<Vec<u32>>>,
+    workers: &dyn Workers,
+) -> Result<Vec<Sets>> {
     const BUDGET: usize = 1 << 16;
-    struct Part {
-        sets: Sets,
-        translation: Vec<u32>,
-        translated: usize,
-    }
-    let mut dictionary = Dictionary::default();
-    let mut parts = Vec::with_capacity(collectors.len());
-    for (n, collector) in collectors.into_iter().enumerate() {
-        let sets = collector.sets;
-        if n == 0 {
-            dictionary = collector.dictionary;
-            // Numbers of the first worker stay: nothing to translate.
-            parts.push(Part { translated: sets.tokens.len(), sets, translation: Vec::new() });
-            continue;
-        }
-        let mut joined = (dictionary, Vec::new());
-        workers::one(workers, &mut joined, |(dictionary, translation), stop| {
-            while translation.len() < collector.dictionary.len() {
-                stop.check()?;
-                dictionary.absorb(&collector.dictionary, translation, BUDGET)?;
-            }
-            Ok(())
-        })?;
-        dictionary = joined.0;
-        parts.push(Part { sets, translation: joined.1, translated: 0 });
-    }
-    workers::each(workers, &mut parts, |part, stop| {
-        let Part { sets, translation, translated } = part;
+    let mut parts: Vec<_> = sets.into_iter().zip(translations).map(|(sets, t)| (sets, t, 0)).collect();
+    workers::each(workers, &mut parts, |(sets, translation, translated), stop| {
+        let Some(translation) = translation else { return Ok(()) };
         let start = *translated;
         for piece in sets.tokens[start..].chunks_mut(BUDGET) {
             stop.check()?;
@@ -100,7 +85,7 @@ fn join_dictionaries(collectors: Vec<Collector>, workers: &dyn Workers) -> Resul
         }
         Ok(())
     })?;
-    Ok((dictionary, parts.into_iter().map(|part| part.sets).collect()))
+    Ok(parts.into_iter().map(|(sets, ..)| sets).collect())
 }
 
 /// A set, where its tokens are, and what it is sorted by.
@@ -197,54 +182,6 @@ fn split_run(run: &mut [Entry], parts: &mut [Sets], stop: &Stop) -> Result<Vec<u
         run[begun..].copy_from_slice(&unlike);
     }
     Ok(starts)
-}
-
-/// The place of each token in the order of frequency.
-struct Ranks {
-    /// By number of the dictionary; [`LONE`] for what cannot be shared.
-    of: Vec<u32>,
-    shared: usize,
-}
-
-/// The rank of a token that no two records to be compared have.
-const LONE: u32 = u32::MAX;
-
-/// Counts in how many records each token stands and ranks those that can be shared: in two records,
-/// or in both tables.
-fn rank_tokens(
-    dictionary: &Dictionary,
-    parts: &[Sets],
-    groups: &Groups,
-    split: usize,
-    two_tables: bool,
-    workers: &dyn Workers,
-) -> Result<Ranks> {
-    let tokens = dictionary.len();
-    let left = count_records(tokens, parts, groups, 0..split, workers)?;
-    let right = if two_tables {
-        count_records(tokens, parts, groups, split..groups.starts.len(), workers)?
-    } else {
-        Vec::new()
-    };
-    let mut order: Vec<(u32, u64, u32)> = Vec::new();
-    for (number, &count) in left.iter().enumerate() {
-        let (shared, frequency) = match right.get(number) {
-            Some(&other) => (count > 0 && other > 0, count.saturating_add(other)),
-            None => (count > 1, count),
-        };
-        if shared {
-            // Ties by the token's hash: the order is the same whatever the numbers are.
-            memory::push(&mut order, (frequency, dictionary.hash(number as u32), number as u32), DOING)?;
-        }
-    }
-    drop(right);
-    let mut of = left;
-    workers::one(workers, &mut order, |order, stop| workers::sort_unstable_by(order, stop, &Ord::cmp))?;
-    of.fill(LONE);
-    for (rank, &(_, _, number)) in order.iter().enumerate() {
-        of[number as usize] = rank as u32;
-    }
-    Ok(Ranks { of, shared: order.len() })
 }
 
 fn count_records(
