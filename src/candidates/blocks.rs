@@ -172,9 +172,9 @@ fn blocks(store: &Store, bounds: &Bounds, side: Side, budget: usize) -> Vec<Rang
     let mut blocks = Vec::new();
     let (mut from, mut bytes) = (0, 0usize);
     let (mut size, mut prefix) = (0, 0);
-    for record in 0..sizes.len() {
-        if sizes[record] != size {
-            size = sizes[record];
+    for (record, &own) in sizes.iter().enumerate() {
+        if own != size {
+            size = own;
             let partners = bounds.partner_sizes(side, size, u32::MAX);
             prefix = partners.map_or(0, |partners| bounds.prefix(side, size, *partners.start()) as usize);
         }

@@ -46,7 +46,7 @@ impl Positional {
 impl Engine for Positional {
     /// Ranges of probes.
     fn plan(&self, sides: &Sides) -> Result<VecDeque<Range<usize>>> {
-        const PROBES_A_UNIT: usize = 256;
+        const PROBES_A_UNIT: usize = 64;
         let probes = sides.left().len();
         Ok((0..probes).step_by(PROBES_A_UNIT).map(|from| from..probes.min(from + PROBES_A_UNIT)).collect())
     }

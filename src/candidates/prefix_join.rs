@@ -155,6 +155,8 @@ pub struct PrefixJoin {
     todo: VecDeque<Range<usize>>,
     /// How much work there was at first.
     total: usize,
+    /// How many pieces the last batch was made of.
+    units: usize,
     spare: Vec<Scratch>,
     counts: Counts,
 }
@@ -165,18 +167,20 @@ impl PrefixJoin {
         let engine = engine(&sides, algorithm, workers)?;
         let todo = engine.plan(&sides)?;
         let total = todo.iter().map(Range::len).sum();
-        Ok(Self { sides, engine, todo, total, spare: Vec::new(), counts: Counts::default() })
+        Ok(Self { sides, engine, todo, total, units: 2, spare: Vec::new(), counts: Counts::default() })
     }
 
     /// The next pairs, in an order that depends on the records alone; none when the join is done. A
     /// batch may be empty. Its size is bounded, whatever the number of pairs: a few million pairs at
     /// most.
     pub fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
-        const UNITS_A_BATCH: usize = 64;
+        const LARGEST_BATCH: usize = 64;
         if self.todo.is_empty() {
             return Ok(None);
         }
-        let units = self.todo.len().min(UNITS_A_BATCH);
+        // The first pairs come soon, the others with less effort.
+        self.units = (2 * self.units).min(LARGEST_BATCH);
+        let units = self.todo.len().min(self.units);
         let mut units: Vec<(Range<usize>, Found)> =
             self.todo.drain(..units).map(|todo| (todo, Found::default())).collect();
         let spare = Mutex::new(std::mem::take(&mut self.spare));
@@ -254,18 +258,18 @@ fn streaming<const W: usize>(
     Ok(Box::new(streaming))
 }
 
-/// How wide bitmaps have to be to rule out unrelated records of the size that most postings have;
-/// none where no bitmap would.
+/// How wide bitmaps have to be to rule out unrelated records of nearly all sizes that postings have;
+/// none where no bitmap would. Larger sets may differ in more tokens and need wider ones.
 fn bitmap_words(sides: &Sides) -> Option<usize> {
     let records = sides.indexed();
     let postings = |record: usize| sides.indexing_prefix(record).tokens.len() as u64;
-    let half = (0..records.len()).map(postings).sum::<u64>() / 2;
+    let nearly_all = (0..records.len()).map(postings).sum::<u64>() / 20 * 19;
     let mut seen = 0;
-    let middle = (0..records.len()).find(|&record| {
+    let large = (0..records.len()).find(|&record| {
         seen += postings(record);
-        seen > half
+        seen > nearly_all
     })?;
-    let size = records.size(middle);
+    let size = records.size(large);
     let least = sides.bounds().least_overlap(Side::Left, size, size)?;
     words_for(size, 2 * (size - least))
 }

@@ -51,29 +51,32 @@ impl<const W: usize> Streaming<W> {
         self.indexed
     }
 
-    /// The share of a sample of comparisons in which the bitmaps rule nobody out.
+    /// The share of all comparisons in which the bitmaps rule nobody out, from a sample.
     pub fn share_near(&self, sides: &Sides) -> f64 {
-        const SAMPLES: usize = 512;
-        /// Of the end of a list, where the partners of nearly the same size are.
-        const COMPARISONS_A_SAMPLE: usize = 64;
+        const PROBES: usize = 1024;
+        const COMPARISONS_A_PROBE: usize = 32;
         let probes = self.probing.postings.len();
-        let (mut compared, mut near) = (0, Vec::new());
-        for sample in 0..SAMPLES.min(probes) {
-            let at = sample * probes / SAMPLES.min(probes);
+        let (mut compared, mut passed, mut near) = (0.0, 0.0, Vec::new());
+        for sample in 0..PROBES.min(probes) {
+            let at = sample * probes / PROBES.min(probes);
             let token = self.probing.starts.partition_point(|&start| start <= at) - 1;
             let probe = self.probing.postings[at];
             let reach = sides.reach(probe.record);
             let list = self.indexed.list(token as u32);
             let from = list.partition_point(|posting| posting.record < reach.first);
             let to = list.partition_point(|posting| posting.record < reach.end).max(from);
-            for posting in &list[from.max(to.saturating_sub(COMPARISONS_A_SAMPLE))..to] {
-                compared += 1;
+            let list = &list[from..to];
+            let step = list.len().div_ceil(COMPARISONS_A_PROBE).max(1);
+            near.clear();
+            for posting in list.iter().step_by(step) {
                 let other = &self.indexed_bitmaps()[posting.record as usize];
                 let bitmap = &self.left_bitmaps[probe.record as usize];
                 self.comparer.near(bitmap, std::slice::from_ref(other), reach.differ, 0, &mut near);
             }
+            compared += list.len() as f64;
+            passed += (near.len() * step) as f64;
         }
-        near.len() as f64 / f64::from(compared.max(1))
+        passed / f64::max(compared, 1.0)
     }
 
     fn indexed_bitmaps(&self) -> &[Bitmap<W>] {

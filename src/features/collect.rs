@@ -59,6 +59,8 @@ pub struct Collector {
     pub dictionary: Dictionary,
     /// The sets made so far.
     pub sets: Sets,
+    /// The number of tokens of all sets, those that were taken away too.
+    pub tokens: u64,
     /// Documents without any token: they are similar to nothing and have no set.
     pub empty: u64,
     /// What is known of each token.
@@ -77,6 +79,7 @@ impl Collector {
             spec,
             dictionary: Dictionary::default(),
             sets: Sets::default(),
+            tokens: 0,
             empty: 0,
             marks: Vec::new(),
             next: 0,
@@ -117,6 +120,7 @@ impl Collector {
             memory::reserve(&mut self.sets.rows, 1, DOING)?;
             memory::push(&mut self.sets.fingerprints, fingerprint, DOING)?;
             self.sets.rows.push(row);
+            self.tokens += size as u64;
             self.sets.ends.push(self.sets.tokens.len());
             Ok(())
         });

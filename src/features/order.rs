@@ -33,6 +33,13 @@ pub struct Ordered {
     pub peak_bytes: usize,
 }
 
+impl Ordered {
+    /// Whether the records are in temporary files.
+    pub fn is_in_files(&self) -> bool {
+        matches!(self.left.store, Store::File { .. })
+    }
+}
+
 /// Orders what the collectors gathered. With `right_from`, rows from that number on are those of
 /// the right table. O(N log n) for N tokens in all.
 pub fn order(collectors: Vec<Collector>, right_from: Option<u32>, workers: &dyn Workers) -> Result<Ordered> {

@@ -125,25 +125,79 @@ pub unsafe fn varlena_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
     }
 }
 
-/// An array of texts in the server's encoding.
-pub fn text_array(texts: &[String]) -> Result<pg_sys::Datum> {
-    let count = i32::try_from(texts.len()).map_err(|_| {
-        SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "too many elements for an array")
-    })?;
-    let mut elements = Vec::new();
-    memory::reserve(&mut elements, texts.len(), "making an array")?;
-    for text in texts {
-        let text = encoding::to_server(text)?;
-        // No text of the server is longer than 1 GB.
-        let length = text.as_bytes().len() as i32;
-        // SAFETY: `length` bytes are there; the copy lives in the current memory context.
-        elements
-            .push(pg_sys::Datum::from(unsafe { pg_sys::cstring_to_text_with_len(text.as_ptr(), length) }));
+/// Strings one behind the other: very many of them are still only two allocations, so that where
+/// memory ends there is enough left to say so.
+#[derive(Debug, Default)]
+pub struct Strings {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Strings {
+    /// Adds a string.
+    pub fn push(&mut self, string: &[u8]) -> crate::error::Result<()> {
+        const DOING: &str = "collecting words";
+        memory::reserve(&mut self.ends, 1, DOING)?;
+        memory::extend(&mut self.bytes, string, DOING)?;
+        self.ends.push(self.bytes.len());
+        Ok(())
     }
-    // SAFETY: `count` datums of type text: variable length, by reference, aligned as an int.
-    let array = unsafe {
-        let align = pg_sys::TYPALIGN_INT as std::ffi::c_char;
-        pg_sys::construct_array(elements.as_mut_ptr(), count, pg_sys::TEXTOID, -1, false, align)
-    };
-    Ok(pg_sys::Datum::from(array))
+
+    /// Removes all strings.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// The strings, which are UTF-8, in the server's encoding.
+    pub fn to_server(&self) -> Result<Self> {
+        let mut converted = Self::default();
+        for string in self.iter() {
+            converted.push(encoding::to_server(&String::from_utf8_lossy(string))?.as_bytes())?;
+        }
+        Ok(converted)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| &self.bytes[std::mem::replace(&mut start, end)..end])
+    }
+}
+
+/// A `text[]` of strings that are in the server's encoding. Layout: utils/array.h.
+pub fn text_array(strings: &Strings) -> Result<pg_sys::Datum> {
+    const LENGTH: usize = size_of::<i32>();
+    const LARGEST: usize = 0x3fff_ffff;
+    let header =
+        (size_of::<pg_sys::ArrayType>() + 2 * LENGTH).next_multiple_of(pg_sys::MAXIMUM_ALIGNOF as usize);
+    let size_of = |string: &[u8]| (LENGTH + string.len()).next_multiple_of(LENGTH);
+    let size = header + strings.iter().map(size_of).sum::<usize>();
+    if size > LARGEST {
+        let message = format!("an array of {} texts would be larger than 1 GB", strings.ends.len());
+        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
+            .hint("Work on a part of the text at a time: substring(text from 1 for 10000000)"));
+    }
+    if strings.ends.is_empty() {
+        // SAFETY: makes an array in the current memory context.
+        return Ok(unsafe { pg_sys::construct_empty_array(pg_sys::TEXTOID) }.into());
+    }
+    // SAFETY: `size` bytes, all zero, aligned for anything: a header without NULLs, the dimension and
+    // its lower bound, and for each element its length and bytes, aligned as an int. No number here
+    // is more than `LARGEST`.
+    unsafe {
+        let array: *mut pg_sys::ArrayType = pg_sys::palloc0(size).cast();
+        pgrx::set_varsize_4b(array.cast(), size as i32);
+        (*array).ndim = 1;
+        (*array).elemtype = pg_sys::TEXTOID;
+        let dimension: *mut i32 = array.add(1).cast();
+        *dimension = strings.ends.len() as i32;
+        *dimension.add(1) = 1;
+        let mut at: *mut u8 = array.cast::<u8>().add(header);
+        for string in strings.iter() {
+            pgrx::set_varsize_4b(at.cast(), (LENGTH + string.len()) as i32);
+            at.add(LENGTH).copy_from_nonoverlapping(string.as_ptr(), string.len());
+            at = at.add(size_of(string));
+        }
+        Ok(array.into())
+    }
 }

@@ -18,12 +18,18 @@ pub fn own(text: &str) -> std::result::Result<String, Error> {
     Ok(own)
 }
 
-/// Bytes of the server as text; none if they are not text (a database in SQL_ASCII holds anything).
-pub fn to_utf8(bytes: &[u8]) -> Result<Option<Cow<'_, str>>> {
+/// Whether texts of the server are UTF-8 as they stand. SQL_ASCII holds any bytes, which are taken
+/// as UTF-8.
+pub fn is_utf8() -> bool {
     // SAFETY: a look at a constant of the database.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
+    encoding == pg_enc::PG_UTF8 as i32 || encoding == pg_enc::PG_SQL_ASCII as i32
+}
+
+/// Bytes of the server as text; none if they are not text (a database in SQL_ASCII holds anything).
+pub fn to_utf8(bytes: &[u8]) -> Result<Option<Cow<'_, str>>> {
     let as_they_are = || Ok(std::str::from_utf8(bytes).ok().map(Cow::Borrowed));
-    if encoding == pg_enc::PG_UTF8 as i32 || encoding == pg_enc::PG_SQL_ASCII as i32 {
+    if is_utf8() {
         return as_they_are();
     }
     let start = bytes.as_ptr().cast();

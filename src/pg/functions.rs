@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use pgrx::pg_sys::Datum;
 
-use super::call::{Call, sql_function, text_array};
+use super::call::{Call, Strings, sql_function, text_array};
 use super::encoding;
 use super::error::Result;
 use super::workers::BackendWorkers;
@@ -21,13 +21,14 @@ sql_function! {
     /// `words(text) → text[]`
     neardup_words, pg_finfo_neardup_words, |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
-        let mut words = Vec::new();
+        let mut words = Strings::default();
         workers::one(workers_for(text.len()), &mut words, |words, stop| {
             words.clear();
-            for_each_word(&text, &mut String::new(), stop, |word| {
-                memory::push(words, encoding::own(word)?, "collecting words")
-            })
+            for_each_word(&text, &mut String::new(), stop, |word| words.push(word.as_bytes()))
         })?;
+        if !encoding::is_utf8() {
+            words = words.to_server()?;
+        }
         text_array(&words)
     }
 }

@@ -12,14 +12,18 @@ use super::ids::Ids;
 use super::progress::Progress;
 use super::request::{Form, Request};
 use super::rows::{self, Rows};
+use super::settings;
 use super::source::Source;
 use super::stats::{self, Stats};
+use super::temp_file::ServerFiles;
 use super::workers::BackendWorkers;
 use crate::candidates::pairs::Pairs;
 use crate::candidates::prefix_join::Algorithm;
 use crate::error::Error;
 use crate::features::collect::Collector;
 use crate::features::order::order;
+use crate::features::spill::Spill;
+use crate::features::store::Table;
 use crate::features::tokens::Document;
 use crate::workers::{self, Workers};
 
@@ -81,7 +85,10 @@ impl Run {
     fn new(request: &Request) -> Result<Self> {
         let workers = BackendWorkers::new();
         let mut progress = Progress::new(request.name);
+        let files = ServerFiles::in_current_context();
         let mut reader = Reader {
+            spill: Spill::new(&files),
+            memory: settings::memory(),
             collectors: (0..workers.count()).map(|_| Collector::new(request.spec)).collect(),
             stats: Stats { threads: workers.count() as u64, ..Stats::default() },
             workers,
@@ -91,24 +98,36 @@ impl Run {
         let left = reader.read(&request.left, request.id_type, 0)?;
         let right_from = left.len() as u32;
         let right = match &request.right {
-            Some(source) => Some((reader.read(source, request.id_type, right_from)?, right_from)),
+            Some(source) => {
+                reader.go_right(right_from);
+                Some((reader.read(source, request.id_type, right_from)?, right_from))
+            }
             None => None,
         };
-        let Reader { collectors, mut stats, .. } = reader;
+        let Reader { collectors, mut stats, spill, memory, .. } = reader;
         stats.skipped_empty = collectors.iter().map(|collector| collector.empty).sum();
-        stats.tokens = collectors.iter().map(|collector| collector.sets.tokens.len() as u64).sum();
+        stats.tokens = collectors.iter().map(|collector| collector.tokens).sum();
         stats.phases[0] = milliseconds(began);
 
         let began = Instant::now();
         progress.report(|| "ordering".to_owned());
-        let ordered = order(collectors, right.as_ref().map(|_| right_from), &workers)?;
+        let ids_bytes = left.bytes() + right.as_ref().map_or(0, |(ids, _)| ids.bytes());
+        // Ids stay; at least a part is left for everything else.
+        let budget = memory.saturating_sub(ids_bytes).max(memory / 4);
+        let ordered = if spill.is_used() {
+            spill.order(collectors, budget, &workers)?
+        } else {
+            order(collectors, right.as_ref().map(|_| right_from), &workers)?
+        };
         stats.distinct_tokens = ordered.distinct_tokens as u64;
         stats.distinct_sets = (ordered.left.members.len()
             + ordered.right.as_ref().map_or(0, |right| right.members.len()))
             as u64;
-        let ids_bytes = left.bytes() + right.as_ref().map_or(0, |(ids, _)| ids.bytes());
-        stats.peak_memory = (ordered.peak_bytes + ids_bytes) as u64;
-        let pairs = Pairs::new(ordered, request.predicate, Algorithm::Auto, usize::MAX)?;
+        stats.peak_memory = stats.peak_memory.max((ordered.peak_bytes + ids_bytes) as u64);
+        let places = ordered.left.bytes() + ordered.right.as_ref().map_or(0, Table::bytes);
+        let budget =
+            if ordered.is_in_files() { budget.saturating_sub(places).max(memory / 4) } else { budget };
+        let pairs = Pairs::new(ordered, request.predicate, Algorithm::Auto, budget)?;
         stats.phases[1] = milliseconds(began);
 
         // SAFETY: a look at a variable of the session.
@@ -187,14 +206,22 @@ impl Drop for Run {
 }
 
 /// Reads documents and cuts them into tokens.
-struct Reader<'a> {
+struct Reader<'a, 'f> {
     collectors: Vec<Collector>,
+    spill: Spill<'f>,
+    memory: usize,
     stats: Stats,
     workers: BackendWorkers,
     progress: &'a mut Progress,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
+    /// Goes on to the right table, whose rows count from `from`.
+    fn go_right(&mut self, from: u32) {
+        self.spill.go_right(from);
+        self.collectors.iter_mut().for_each(Collector::go_right);
+    }
+
     /// Reads all documents of a source, whose rows count from `from`, and gives their ids.
     fn read(&mut self, source: &Source, id_type: pg_sys::Oid, from: u32) -> Result<Ids> {
         let mut ids = Ids::new(id_type);
@@ -205,6 +232,14 @@ impl Reader<'_> {
             }
             read += documents.len();
             tokenise(&mut self.collectors, documents, from, &self.workers)?;
+            let held: usize = self.collectors.iter().map(Collector::bytes).sum();
+            let text: usize = documents.iter().map(|(_, document)| document.bytes()).sum();
+            self.stats.peak_memory = self.stats.peak_memory.max((held + text + ids.bytes()) as u64);
+            // What is in memory is ordered by copying it; and the dictionary has to stay.
+            let sets: usize = self.collectors.iter().map(|collector| collector.sets.bytes()).sum();
+            if 2 * sets + (held - sets) + ids.bytes() > self.memory && sets > self.memory / 8 {
+                self.spill.take(&mut self.collectors)?;
+            }
             self.progress.report(|| format!("reading, {} documents", ids.len()));
             Ok(())
         })?;

@@ -19,6 +19,7 @@ mod rows;
 mod settings;
 mod source;
 mod stats;
+mod temp_file;
 mod workers;
 
 use pgrx::prelude::*;

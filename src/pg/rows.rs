@@ -8,6 +8,7 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
 use super::call::Call;
 use super::error::{Result, SqlError};
+use super::temp_file::drop_abandoned;
 
 /// Something that gives rows of `N` columns, none of them NULL.
 pub trait Rows<const N: usize>: 'static {
@@ -57,24 +58,32 @@ pub fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<Datum> 
 }
 
 fn one<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>) -> Result<Datum> {
-    // SAFETY: the protocol of value-per-call functions (funcapi.h). The rows live in the memory
-    // context of the whole query and are dropped with it, also where the query ends early.
+    // SAFETY: the protocol of value-per-call functions (funcapi.h). What gives the rows lives in the
+    // memory context of the whole query. It is dropped when the rows or the query end; after an error
+    // the server deletes the context, and with it what is still there.
     unsafe {
+        let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
         if (*(*call.info).flinfo).fn_extra.is_null() {
             let context = pg_sys::init_MultiFuncCall(call.info);
-            let rows = start()?;
             let mut memory = PgMemoryContexts::For((*context).multi_call_memory_ctx);
-            (*context).user_fctx = memory.leak_and_drop_on_delete(rows).cast();
-            (*context).tuple_desc = memory.switch_to(|_| {
+            let (rows, descriptor) = memory.switch_to(|_| -> Result<_> {
                 let mut descriptor = std::ptr::null_mut();
                 pg_sys::get_call_result_type(call.info, std::ptr::null_mut(), &raw mut descriptor);
-                pg_sys::BlessTupleDesc(descriptor)
-            });
+                Ok((start()?, pg_sys::BlessTupleDesc(descriptor)))
+            })?;
+            let held = memory.leak_and_drop_on_delete(Held(Some(rows)));
+            (*context).user_fctx = held.cast();
+            (*context).tuple_desc = descriptor;
+            let argument = Datum::from(held);
+            pg_sys::RegisterExprContextCallback((*result).econtext, Some(end_of_query::<R>), argument);
         }
         let context = pg_sys::per_MultiFuncCall(call.info);
-        let rows: &mut R = &mut *(*context).user_fctx.cast();
-        let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
-        match rows.next()? {
+        let held: *mut Held<R> = (*context).user_fctx.cast();
+        let next = match &mut (*held).0 {
+            Some(rows) => rows.next()?,
+            None => None,
+        };
+        match next {
             Some(mut values) => {
                 (*context).call_cntr += 1;
                 (*result).isDone = pg_sys::ExprDoneCond::ExprMultipleResult;
@@ -86,10 +95,31 @@ fn one<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>
                 Ok(pg_sys::HeapTupleHeaderGetDatum((*tuple).t_data))
             }
             None => {
+                let argument = Datum::from(held);
+                pg_sys::UnregisterExprContextCallback((*result).econtext, Some(end_of_query::<R>), argument);
+                drop((*held).0.take());
                 pg_sys::end_MultiFuncCall(call.info, context);
                 (*result).isDone = pg_sys::ExprDoneCond::ExprEndResult;
                 Ok(call.give::<i32>(None))
             }
         }
     }
+}
+
+/// What gives the rows, until the query ends.
+struct Held<R>(Option<R>);
+
+impl<R> Drop for Held<R> {
+    /// Still held when its memory context goes: the query ended with an error.
+    fn drop(&mut self) {
+        drop_abandoned(self.0.take());
+    }
+}
+
+/// The query ends without an error, perhaps before the last row.
+#[pgrx::pg_guard]
+unsafe extern "C-unwind" fn end_of_query<R>(argument: Datum) {
+    let held: *mut Held<R> = argument.cast_mut_ptr();
+    // SAFETY: registered with what is held; called before the memory context goes.
+    drop(unsafe { (*held).0.take() });
 }

@@ -6,6 +6,7 @@ use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 use pgrx::pg_sys;
 
 static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
+static MEMORY: GucSetting<i32> = GucSetting::<i32>::new(0);
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(false);
 
 /// Declares the settings and keeps their prefix to ourselves.
@@ -19,6 +20,16 @@ pub fn define() {
         1024,
         GucContext::Userset,
         GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"neardup.memory",
+        c"Memory a call of neardup works with before it uses temporary files.",
+        c"0 means maintenance_work_mem.",
+        &MEMORY,
+        0,
+        i32::MAX,
+        GucContext::Userset,
+        GucFlags::UNIT_KB,
     );
     GucRegistry::define_bool_guc(
         c"neardup.progress",
@@ -41,6 +52,16 @@ pub fn threads() -> usize {
         asked => asked,
     };
     usize::try_from(threads).unwrap_or(1).max(1)
+}
+
+/// The bytes to work with.
+pub fn memory() -> usize {
+    let kilobytes = match MEMORY.get() {
+        // SAFETY: an int that only this thread writes.
+        0 => unsafe { pg_sys::maintenance_work_mem },
+        asked => asked,
+    };
+    usize::try_from(kilobytes).unwrap_or(0).max(64) << 10
 }
 
 /// Whether to report progress by NOTICE.
