@@ -18,7 +18,6 @@ use super::stats::{self, Stats};
 use super::temp_file::ServerFiles;
 use super::workers::BackendWorkers;
 use crate::candidates::pairs::Pairs;
-use crate::candidates::prefix_join::Algorithm;
 use crate::error::Error;
 use crate::features::collect::Collector;
 use crate::features::order::order;
@@ -127,7 +126,7 @@ impl Run {
         let places = ordered.left.bytes() + ordered.right.as_ref().map_or(0, Table::bytes);
         let budget =
             if ordered.is_in_files() { budget.saturating_sub(places).max(memory / 4) } else { budget };
-        let pairs = Pairs::new(ordered, request.predicate, Algorithm::Auto, budget)?;
+        let pairs = Pairs::new(ordered, request.predicate, request.algorithm, budget)?;
         stats.phases[1] = milliseconds(began);
 
         // SAFETY: a look at a variable of the session.

@@ -13,6 +13,7 @@ use super::error::{Result, SqlError};
 use super::example::{Example, literal};
 use super::ids;
 use super::source::Source;
+use crate::candidates::prefix_join::Algorithm;
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::verify::measure::{Measure, Predicate};
 
@@ -42,6 +43,8 @@ pub struct Request {
     pub spec: FeatureSpec,
     /// Which pairs are in.
     pub predicate: Predicate,
+    /// How candidates are found; the pairs are the same.
+    pub algorithm: Algorithm,
     /// The most pairs to give, where the caller said so.
     pub max_pairs: Option<u64>,
     /// This call without its limit, for hints.
@@ -78,7 +81,9 @@ impl Request {
             .map_err(|error| SqlError::from(error).hint(such_as(&example)))?;
         example.threshold = Some(threshold.unwrap_or(DEFAULT_THRESHOLD));
 
-        let known: &[_] = if method == "overlap" { &["max_pairs", "min_overlap"] } else { &["max_pairs"] };
+        const KNOWN: [&str; 4] = ["max_pairs", "algorithm", "max_depth", "min_overlap"];
+        // An absolute number of shared tokens is a measure of its own only for overlap.
+        let known = if method == "overlap" { &KNOWN[..] } else { &KNOWN[..3] };
         let mut options = Options::new(call.json(first, "options"), known, &example)?;
         let most_pairs = options.count("max_pairs", &example)?;
         let predicate = match options.count("min_overlap", &example)? {
@@ -92,6 +97,7 @@ impl Request {
             }
             None => given,
         };
+        let algorithm = options.algorithm(&example)?;
         options.0.remove("max_pairs");
         if !options.0.is_empty() {
             example = example.with("options", literal(&Value::Object(options.0).to_string()));
@@ -133,7 +139,7 @@ impl Request {
         }
         let right = (sources.len() == 2).then(|| sources.remove(1));
         let left = sources.remove(0);
-        Ok(Self { name: form.name, left, right, id_type, spec, predicate, max_pairs, example })
+        Ok(Self { name: form.name, left, right, id_type, spec, predicate, algorithm, max_pairs, example })
     }
 }
 
@@ -358,6 +364,26 @@ impl Options {
                 Err(SqlError::parameter(format!("options must be a JSON object, not {other}"))
                     .hint(example()))
             }
+        }
+    }
+
+    /// How candidates are found, and how often the suffix filter splits.
+    fn algorithm(&self, example: &Example) -> Result<Algorithm> {
+        const DEFAULT_DEPTH: u64 = 2;
+        const DEEPEST: u64 = 16;
+        let depth = self.count("max_depth", example)?.unwrap_or(DEFAULT_DEPTH).min(DEEPEST) as u32;
+        match self.0.get("algorithm").unwrap_or(&Value::Null) {
+            Value::Null => Ok(Algorithm::Auto),
+            value => match value.as_str() {
+                Some("auto") => Ok(Algorithm::Auto),
+                Some("allpairs") => Ok(Algorithm::AllPairs),
+                Some("ppjoin") => Ok(Algorithm::PpJoin),
+                Some("ppjoin+") => Ok(Algorithm::PpJoinPlus(depth)),
+                _ => Err(SqlError::parameter(format!("unknown algorithm {value}")).hint(format!(
+                    "Algorithms: auto, allpairs, ppjoin, ppjoin+. {}",
+                    such_as(&example.with("options", literal("{\"algorithm\": \"ppjoin+\"}")))
+                ))),
+            },
         }
     }
 

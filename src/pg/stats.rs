@@ -58,8 +58,8 @@ sql_function! {
 /// The account as a single row.
 struct Account(Option<Stats>);
 
-impl Rows<16> for Account {
-    fn next(&mut self) -> Result<Option<[Datum; 16]>> {
+impl Rows<18> for Account {
+    fn next(&mut self) -> Result<Option<[Datum; 18]>> {
         let Some(stats) = self.0.take() else { return Ok(None) };
         let counts = stats.counts;
         let numbers = [
@@ -71,13 +71,15 @@ impl Rows<16> for Account {
             stats.distinct_sets,
             counts.candidates,
             counts.pruned_by_size,
+            counts.pruned_by_bitmap,
             counts.pruned_by_position,
+            counts.pruned_by_suffix,
             counts.verified,
             stats.pairs,
             stats.peak_memory,
             stats.threads,
         ];
-        let mut row = [Datum::null(); 16];
+        let mut row = [Datum::null(); 18];
         let values = numbers.into_iter().chain(stats.phases.map(f64::to_bits));
         row.iter_mut().zip(values).for_each(|(column, value)| *column = Datum::from(value));
         Ok(Some(row))
