@@ -6,7 +6,7 @@
 use super::dictionary::Dictionary;
 use super::tokens::{Document, FeatureSpec, Scratch, Token, for_each_token};
 use crate::error::{Error, Result};
-use crate::hash;
+use crate::hash::mix;
 use crate::memory;
 use crate::workers::Stop;
 
@@ -144,7 +144,7 @@ impl Collector {
             if count % CHECK_EVERY == 0 {
                 stop.check()?;
             }
-            let mut number = dictionary.number(token)?;
+            let (mut number, mut hash) = dictionary.number(token)?;
             if marks.len() < dictionary.len() {
                 memory::push(marks, Mark::default(), DOING)?;
             }
@@ -154,7 +154,7 @@ impl Collector {
                     return Ok(());
                 }
                 mark.times += 1;
-                number = dictionary.occurrence(number, mark.times)?;
+                (number, hash) = dictionary.occurrence((number, hash), mark.times)?;
                 if marks.len() < dictionary.len() {
                     memory::push(marks, Mark::default(), DOING)?;
                 }
@@ -163,7 +163,7 @@ impl Collector {
             }
             memory::push(&mut sets.tokens, number, DOING)?;
             marks[number as usize].documents[*table] += 1;
-            fingerprint = fingerprint.wrapping_add(hash::mix(dictionary.hash(number)));
+            fingerprint = fingerprint.wrapping_add(mix(hash));
             Ok(())
         })?;
         Ok(fingerprint)

@@ -12,43 +12,62 @@ use crate::memory;
 
 const DOING: &str = "numbering tokens";
 
-/// What a number stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Key {
-    /// The bytes of the arena before `end`, from the end of the string before it.
-    Bytes { start: u64, length: u32 },
-    /// A number.
-    Number(u64),
-    /// The `nth` (2, 3, …) occurrence of another token in its document.
-    Occurrence { of: u32, nth: u32 },
+/// A token and its number. What the token is stands here too, so that looking it up touches nothing
+/// but the table; only strings over 16 bytes are in the arena.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    number: u32,
+    kind: Kind,
+    content: [u64; 2],
 }
 
-/// Tokens and their numbers, 0 to `len - 1` in order of arrival. About 40 bytes a token and its bytes.
+/// What [`Slot::content`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A string of so many bytes, at most 16, padded with zeros.
+    Short(u8),
+    /// Start and length of a string in the arena.
+    Long,
+    /// A number.
+    Number,
+    /// Another token, and which occurrence of it in a document: 2, 3, …
+    Occurrence,
+}
+
+/// Tokens and their numbers, 0 to `len - 1` in order of arrival. About 40 bytes a token.
 #[derive(Debug, Default)]
 pub struct Dictionary {
-    table: HashTable<u32>,
+    table: HashTable<Slot>,
+    /// By number.
     hashes: Vec<u64>,
-    keys: Vec<Key>,
     arena: Vec<u8>,
+}
+
+/// The longest string that fits into a slot.
+const SHORT: usize = 16;
+
+#[inline]
+fn short(bytes: &[u8]) -> [u64; 2] {
+    let mut padded = [0; SHORT];
+    padded[..bytes.len()].copy_from_slice(bytes);
+    bytemuck::cast(padded)
 }
 
 impl Dictionary {
     /// How many tokens there are.
+    #[inline]
     pub fn len(&self) -> usize {
-        self.keys.len()
+        self.hashes.len()
     }
 
     /// Whether there is no token.
     pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
+        self.hashes.is_empty()
     }
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.table.allocation_size()
-            + memory::bytes(&self.hashes)
-            + memory::bytes(&self.keys)
-            + memory::bytes(&self.arena)
+        self.table.allocation_size() + memory::bytes(&self.hashes) + memory::bytes(&self.arena)
     }
 
     /// The hash of a token: the same for equal tokens in any dictionary.
@@ -57,82 +76,113 @@ impl Dictionary {
         self.hashes[number as usize]
     }
 
-    /// The number of a token, a new one if it was not met before.
+    /// The number of a token, a new one if it was not met before, and its hash.
     #[inline]
-    pub fn number(&mut self, token: Token<'_>) -> Result<u32> {
-        match token {
-            Token::Bytes(bytes) => {
-                let hash = hash::hash_bytes(bytes);
-                let (keys, arena) = (&self.keys, &self.arena);
-                let found = self.table.find(hash, |&n| match keys[n as usize] {
-                    Key::Bytes { start, length } => {
-                        length as usize == bytes.len() && &arena[start as usize..][..bytes.len()] == bytes
-                    }
-                    _ => false,
-                });
-                if let Some(&number) = found {
-                    return Ok(number);
-                }
-                let length = u32::try_from(bytes.len())
-                    .map_err(|_| Error::TooMany { what: "bytes in a token", limit: u32::MAX.into() })?;
-                let start = self.arena.len() as u64;
-                memory::extend(&mut self.arena, bytes, DOING)?;
-                self.add(hash, Key::Bytes { start, length })
+    pub fn number(&mut self, token: Token<'_>) -> Result<(u32, u64)> {
+        let (hash, kind, content) = match token {
+            Token::Number(value) => (hash::mix(value), Kind::Number, [value, 0]),
+            Token::Bytes(bytes) if bytes.len() <= SHORT => {
+                (hash::hash_bytes(bytes), Kind::Short(bytes.len() as u8), short(bytes))
             }
-            Token::Number(value) => self.number_of_key(hash::mix(value), Key::Number(value)),
+            Token::Bytes(bytes) => return self.number_of_long(bytes),
+        };
+        Ok((self.number_of(hash, kind, content)?, hash))
+    }
+
+    /// The number and the hash of the `nth` occurrence of a token with this number and hash; `nth`
+    /// counts from 2.
+    #[inline]
+    pub fn occurrence(&mut self, of: (u32, u64), nth: u32) -> Result<(u32, u64)> {
+        let hash = hash::mix(of.1 ^ hash::mix(nth.into()));
+        Ok((self.number_of(hash, Kind::Occurrence, [of.0.into(), nth.into()])?, hash))
+    }
+
+    #[inline]
+    fn number_of(&mut self, hash: u64, kind: Kind, content: [u64; 2]) -> Result<u32> {
+        match self.table.find(hash, |slot| slot.content == content && slot.kind == kind) {
+            Some(slot) => Ok(slot.number),
+            None => self.add(hash, kind, content),
         }
     }
 
-    /// The number of the `nth` occurrence of token `of`; `nth` counts from 2.
-    #[inline]
-    pub fn occurrence(&mut self, of: u32, nth: u32) -> Result<u32> {
-        let hash = hash::mix(self.hash(of) ^ hash::mix(nth.into()));
-        self.number_of_key(hash, Key::Occurrence { of, nth })
-    }
-
-    #[inline]
-    fn number_of_key(&mut self, hash: u64, key: Key) -> Result<u32> {
-        let keys = &self.keys;
-        match self.table.find(hash, |&n| keys[n as usize] == key) {
-            Some(&number) => Ok(number),
-            None => self.add(hash, key),
+    fn number_of_long(&mut self, bytes: &[u8]) -> Result<(u32, u64)> {
+        let hash = hash::hash_bytes(bytes);
+        let found = self.table.find(hash, |slot| slot.kind == Kind::Long && self.long(slot.content) == bytes);
+        if let Some(slot) = found {
+            return Ok((slot.number, hash));
         }
+        let content = [self.arena.len() as u64, bytes.len() as u64];
+        memory::extend(&mut self.arena, bytes, DOING)?;
+        Ok((self.add(hash, Kind::Long, content)?, hash))
     }
 
-    fn add(&mut self, hash: u64, key: Key) -> Result<u32> {
-        let number = u32::try_from(self.keys.len())
+    fn long(&self, [start, length]: [u64; 2]) -> &[u8] {
+        &self.arena[start as usize..][..length as usize]
+    }
+
+    #[cold]
+    fn add(&mut self, hash: u64, kind: Kind, content: [u64; 2]) -> Result<u32> {
+        let number = u32::try_from(self.len())
             .ok()
-            .filter(|&n| n < u32::MAX)
+            .filter(|&n| n < u32::MAX - 1)
             .ok_or(Error::TooMany { what: "different tokens", limit: u32::MAX.into() })?;
         let hashes = &self.hashes;
         self.table
-            .try_reserve(1, |&n| hashes[n as usize])
+            .try_reserve(1, |slot| hashes[slot.number as usize])
             .map_err(|_| Error::OutOfMemory { doing: DOING })?;
-        memory::push(&mut self.keys, key, DOING)?;
         memory::push(&mut self.hashes, hash, DOING)?;
         let hashes = &self.hashes;
-        self.table.insert_unique(hash, number, |&n| hashes[n as usize]);
+        let slot = Slot { number, kind, content };
+        self.table.insert_unique(hash, slot, |slot| hashes[slot.number as usize]);
         Ok(number)
     }
 
-    /// Takes over the tokens of `other` from its number `translation.len()` on, and appends the
-    /// numbers they have here. Call it again to go on where a budget of `most` tokens ended.
-    pub fn absorb(&mut self, other: &Self, translation: &mut Vec<u32>, most: usize) -> Result<()> {
+    /// Its tokens in the order of their numbers, for another dictionary to [`Dictionary::absorb`].
+    pub fn in_order(&self) -> Result<InOrder<'_>> {
+        let none = Slot { number: 0, kind: Kind::Number, content: [0; 2] };
+        let mut slots = memory::filled(none, self.len(), DOING)?;
+        self.table.iter().for_each(|slot| slots[slot.number as usize] = *slot);
+        Ok(InOrder { of: self, slots })
+    }
+
+    /// Takes over tokens from number `translation.len()` on, at most so many, and appends the numbers
+    /// they have here. To be called until all have one.
+    pub fn absorb(&mut self, other: &InOrder<'_>, translation: &mut Vec<u32>, most: usize) -> Result<()> {
         let from = translation.len();
-        let to = other.len().min(from.saturating_add(most));
+        let to = other.slots.len().min(from.saturating_add(most));
         memory::reserve(translation, to - from, DOING)?;
-        for number in from..to {
-            let here = match other.keys[number] {
-                Key::Bytes { start, length } => {
-                    self.number(Token::Bytes(&other.arena[start as usize..][..length as usize]))?
-                }
-                Key::Number(value) => self.number(Token::Number(value))?,
+        for &Slot { number, kind, content } in &other.slots[from..to] {
+            let hash = other.of.hash(number);
+            let here = match kind {
+                Kind::Short(_) | Kind::Number => self.number_of(hash, kind, content)?,
+                Kind::Long => self.number_of_long(other.of.long(content))?.0,
                 // A token is numbered before its further occurrences.
-                Key::Occurrence { of, nth } => self.occurrence(translation[of as usize], nth)?,
+                Kind::Occurrence => {
+                    self.number_of(hash, kind, [translation[content[0] as usize].into(), content[1]])?
+                }
             };
             translation.push(here);
         }
         Ok(())
+    }
+}
+
+/// The tokens of a dictionary in the order of their numbers.
+#[derive(Debug)]
+pub struct InOrder<'a> {
+    of: &'a Dictionary,
+    slots: Vec<Slot>,
+}
+
+impl InOrder<'_> {
+    /// How many tokens there are.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether there is no token.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
     }
 }
 
@@ -143,34 +193,39 @@ mod tests {
     #[test]
     fn equal_tokens_and_only_these_share_a_number() {
         let mut d = Dictionary::default();
-        let a = d.number(Token::Bytes(b"as")).unwrap();
-        let b = d.number(Token::Bytes(b"a")).unwrap();
-        let n = d.number(Token::Number(7)).unwrap();
-        let a2 = d.occurrence(a, 2).unwrap();
-        let a3 = d.occurrence(a, 3).unwrap();
-        let b2 = d.occurrence(b, 2).unwrap();
-        assert_eq!([a, b, n, a2, a3, b2], [0, 1, 2, 3, 4, 5]);
-        assert_eq!(d.number(Token::Bytes(b"as")).unwrap(), a);
-        assert_eq!(d.number(Token::Bytes(b"")).unwrap(), 6);
-        assert_eq!(d.number(Token::Number(7)).unwrap(), n);
-        assert_eq!(d.occurrence(a, 3).unwrap(), a3);
-        assert_eq!(d.len(), 7);
+        let long = "a string that is longer than sixteen bytes";
+        let strings = ["as", "a", "as\0", "", "sixteen bytes ok", "seventeen bytes !", long, &long[1..]];
+        let mut tokens: Vec<Token<'_>> = strings.iter().map(|s| Token::Bytes(s.as_bytes())).collect();
+        tokens.extend([7, 0, u64::MAX, u64::from_le_bytes(*b"as\0\0\0\0\0\0")].map(Token::Number));
+        for (number, &token) in tokens.iter().enumerate() {
+            assert_eq!(d.number(token).unwrap().0, number as u32, "{token:?}");
+        }
+        let (a, b) = (d.number(tokens[0]).unwrap(), d.number(tokens[1]).unwrap());
+        let others = [(a, 2), (a, 3), (b, 2)].map(|(of, nth)| d.occurrence(of, nth).unwrap());
+        assert_eq!(others.map(|(number, _)| number), [12, 13, 14]);
+        for (number, &token) in tokens.iter().enumerate() {
+            let (found, hash) = d.number(token).unwrap();
+            assert_eq!((found, hash), (number as u32, d.hash(number as u32)));
+        }
+        assert_eq!(d.occurrence(a, 3).unwrap(), others[1]);
+        assert_eq!(d.len(), 15);
     }
 
     #[test]
     fn dictionaries_are_joined_by_meaning() {
         let mut one = Dictionary::default();
         let mut two = Dictionary::default();
-        for word in ["x", "y", "z"] {
+        for word in ["x", "y", "a word of many letters"] {
             one.number(Token::Bytes(word.as_bytes())).unwrap();
         }
-        for word in ["z", "new", "x"] {
+        for word in ["a word of many letters", "new", "x"] {
             let n = two.number(Token::Bytes(word.as_bytes())).unwrap();
             two.occurrence(n, 2).unwrap();
         }
         let mut translation = Vec::new();
-        while translation.len() < two.len() {
-            one.absorb(&two, &mut translation, 2).unwrap();
+        let in_order = two.in_order().unwrap();
+        while translation.len() < in_order.len() {
+            one.absorb(&in_order, &mut translation, 2).unwrap();
         }
         assert_eq!(translation, [2, 3, 4, 5, 0, 6]);
         for (there, &here) in translation.iter().enumerate() {

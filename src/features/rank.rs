@@ -19,6 +19,7 @@ pub fn join_dictionaries(
     let mut joined = first;
     let mut translations = vec![None];
     for other in dictionaries {
+        let other = other.in_order()?;
         let mut state = (joined, Vec::new());
         workers::one(workers, &mut state, |(joined, translation), stop| {
             while translation.len() < other.len() {
