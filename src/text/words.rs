@@ -33,16 +33,25 @@ pub fn for_each_word(
             stop.check()?;
             next_check = at + CHECK_EVERY;
         }
-        let byte = bytes[at];
-        let (c, class, length) = if byte.is_ascii() {
-            let class = if byte.is_ascii_alphanumeric() { Class::Alphanumeric } else { Class::Separator };
-            (byte.to_ascii_lowercase() as char, class, 1)
-        } else {
-            let Some(c) = text[at..].chars().next() else {
-                break;
-            };
-            (lower(c), class(c), c.len_utf8())
-        };
+        if bytes[at].is_ascii() {
+            // Most text is runs of ASCII letters and single separators.
+            let run = ascii_run(&bytes[at..bytes.len().min(next_check)]);
+            if (alone || run == 0) && !word.is_empty() {
+                each(word)?;
+                word.clear();
+            }
+            alone = false;
+            if run > 0 {
+                reserve(word, run)?;
+                let start = word.len();
+                word.push_str(&text[at..at + run]);
+                word[start..].make_ascii_lowercase();
+            }
+            at += run.max(1);
+            continue;
+        }
+        let Some(c) = text[at..].chars().next() else { break };
+        let (class, length, c) = (class(c), c.len_utf8(), lower(c));
         at += length;
         let joins = match class {
             Class::Alphanumeric => !alone,
@@ -59,7 +68,7 @@ pub fn for_each_word(
             Class::Alphanumeric | Class::Alone | Class::AlphabeticMark => true,
         };
         if begins {
-            word.try_reserve(c.len_utf8()).map_err(|_| Error::OutOfMemory { doing: "reading a word" })?;
+            reserve(word, c.len_utf8())?;
             word.push(c);
         }
         if !matches!(class, Class::Mark | Class::AlphabeticMark) {
@@ -70,6 +79,17 @@ pub fn for_each_word(
         each(word)?;
     }
     Ok(())
+}
+
+/// How many ASCII letters and digits some bytes begin with.
+#[inline]
+fn ascii_run(bytes: &[u8]) -> usize {
+    bytes.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(bytes.len())
+}
+
+#[inline]
+fn reserve(word: &mut String, bytes: usize) -> Result<()> {
+    word.try_reserve(bytes).map_err(|_| Error::OutOfMemory { doing: "reading a word" })
 }
 
 /// The words of a text as strings of their own.
