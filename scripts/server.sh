@@ -1,6 +1,7 @@
 # To be sourced: a private PostgreSQL server, reached only through a Unix socket in a directory of its own.
 #   server_start ['configuration lines']   in a new directory; stopped and removed when the script ends
-#   server_in DIRECTORY ['configuration lines']   in that directory; stays until server_stop
+#   server_in DIRECTORY ['configuration lines']   in that directory; stays until server_stop DIRECTORY
+#   server_down DIRECTORY, server_up   stop it, and start the present one again
 #   q …   psql with bare output, stopping at the first error; psql, pg_dump, createdb … reach the server as well
 # shellcheck shell=bash
 
@@ -21,7 +22,12 @@ CONF
     # Variables of the caller's shell must not lead us to another server.
     unset PGHOSTADDR PGSERVICE PGOPTIONS
     export PGHOST=$server PGPORT=5432 PGUSER=postgres PGDATABASE=postgres PGCLIENTENCODING=UTF8
-    as_server "$bindir/pg_ctl" -D "$server/data" -o '-p 5432' -w -l "$server/log" start >/dev/null || {
+    server_up
+}
+
+# Without RUST_BACKTRACE, which would add a DETAIL to errors.
+server_up() {
+    as_server env -u RUST_BACKTRACE "$bindir/pg_ctl" -D "$server/data" -o '-p 5432' -w -l "$server/log" start >/dev/null || {
         cat "$server/log" >&2
         return 1
     }
@@ -36,11 +42,15 @@ server_start() {
 }
 
 # A backend that hangs in a call must not keep the machine: after a while it is cut off.
-server_stop() {
+server_down() {
     local ctl=("$bindir/pg_ctl" -D "$1/data" -w -t 20 stop)
     if [[ -f $1/data/postmaster.pid ]]; then
         as_server "${ctl[@]}" -m fast >/dev/null 2>&1 || as_server "${ctl[@]}" -m immediate >/dev/null
     fi
+}
+
+server_stop() {
+    server_down "$1"
     rm -rf "$1"
 }
 

@@ -1,7 +1,10 @@
-//! The pairs of rows that a join of distinct sets stands for, one after the other.
+//! The pairs of rows that a join of records stands for, one after the other.
 //!
-//! Rows with equal sets are one record of the join. Their pairs come first, and with them those of
-//! every pair of records, counted out without being stored: memory does not grow with their number.
+//! Rows with equal sets, or equal texts, are one record of the join. Their pairs come first, and with
+//! them those of every pair of records, counted out without being stored: memory does not grow with
+//! their number.
+
+use std::fmt::Debug;
 
 use super::blocks::BlockJoin;
 use super::prefix_join::{Algorithm, Counts, RecordPair};
@@ -12,6 +15,40 @@ use crate::memory;
 use crate::verify::measure::Predicate;
 use crate::workers::Workers;
 
+/// A join of records.
+pub trait RecordJoin: Debug {
+    /// The next pairs of records, each once; none when the join is done. A batch may be empty, and its
+    /// size is bounded. After [`crate::error::Error::Stopped`] it can be called again.
+    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>>;
+
+    /// What the filters did so far.
+    fn counts(&self) -> Counts;
+
+    /// The share of the work that is done, 0 to 1.
+    fn progress(&self) -> f64;
+
+    /// Bytes on the heap.
+    fn bytes(&self) -> usize;
+}
+
+impl RecordJoin for BlockJoin {
+    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
+        self.next_batch(workers)
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts()
+    }
+
+    fn progress(&self) -> f64 {
+        self.progress()
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes()
+    }
+}
+
 /// Two rows and their similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
@@ -19,14 +56,14 @@ pub struct Pair {
     pub left: u32,
     /// A row of the right table, or another row of the only one.
     pub right: u32,
-    /// The similarity of their sets.
+    /// Their similarity.
     pub similarity: f64,
 }
 
 /// The pairs of a join. In a self-join each pair comes once, its rows in either order.
 #[derive(Debug)]
 pub struct Pairs {
-    join: BlockJoin,
+    join: Box<dyn RecordJoin>,
     left: Members,
     /// The rows of the right table, where there are two.
     right: Option<Members>,
@@ -55,9 +92,20 @@ impl Pairs {
             }
         }
         let (right_store, right) = right.map(|right| (right.store, right.members)).unzip();
-        Ok(Self {
-            join: BlockJoin::new(left.store, right_store, shared_tokens, predicate, algorithm, budget),
-            left: left.members,
+        let join = BlockJoin::new(left.store, right_store, shared_tokens, predicate, algorithm, budget);
+        Ok(Self::of_records(Box::new(join), left.members, right, equal))
+    }
+
+    /// The pairs of records that `join` finds, and of the rows of each of the records `equal`.
+    pub fn of_records(
+        join: Box<dyn RecordJoin>,
+        left: Members,
+        right: Option<Members>,
+        equal: Vec<u32>,
+    ) -> Self {
+        Self {
+            join,
+            left,
             right,
             equal,
             next_equal: 0,
@@ -66,7 +114,7 @@ impl Pairs {
             current: None,
             at: (0, 0),
             given: 0,
-        })
+        }
     }
 
     /// A number of pairs that are sure to come, known before the join is made: those of equal rows.
@@ -111,7 +159,8 @@ impl Pairs {
         Some(Pair { left, right, similarity })
     }
 
-    /// Goes on to the next two records; false if there are none. Joins a batch where it has to.
+    /// Goes on to the next two records, or at least some way towards them; false if there are none.
+    /// Joins at most one batch.
     pub fn advance(&mut self, workers: &dyn Workers) -> Result<bool> {
         if let Some(&record) = self.equal.get(self.next_equal) {
             self.next_equal += 1;
@@ -119,14 +168,13 @@ impl Pairs {
             self.at = (0, 1);
             return Ok(true);
         }
-        while self.next_in_batch == self.batch.len() {
+        if self.next_in_batch == self.batch.len() {
             self.next_in_batch = 0;
-            match self.join.next_batch(workers)? {
-                Some(batch) => self.batch = batch,
-                None => {
-                    self.batch = Vec::new();
-                    return Ok(false);
-                }
+            let batch = self.join.next_batch(workers)?;
+            let more = batch.is_some();
+            self.batch = batch.unwrap_or_default();
+            if self.batch.is_empty() {
+                return Ok(more);
             }
         }
         self.current = Some(self.batch[self.next_in_batch]);

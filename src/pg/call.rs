@@ -25,11 +25,10 @@ macro_rules! sql_function {
         /// # Safety
         /// Called by the server's function manager only.
         #[unsafe(no_mangle)]
-        #[pgrx::pg_guard]
         pub unsafe extern "C-unwind" fn $symbol(info: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
-            let call = $crate::pg::call::Call::new(info);
             let body: fn($crate::pg::call::Call) -> $crate::pg::error::Result<pgrx::pg_sys::Datum> = $body;
-            body(call).unwrap_or_else(|error| error.raise())
+            // SAFETY: the outermost frame of a call.
+            unsafe { $crate::pg::error::guard(|| body($crate::pg::call::Call::new(info))) }
         }
     };
 }

@@ -160,10 +160,9 @@ impl Relation {
     pub fn likely_columns(&self, id: Option<&str>, text: Option<&str>) -> Option<(&Column, &Column)> {
         let named = |name: Option<&str>| self.columns.iter().find(|column| Some(&*column.name) == name);
         let likely_text = |id: &Column| {
-            let made = self.columns.iter().find(|column| Kind::of(column.base_type) != Kind::Text);
             (named(text).or_else(|| self.only_text(id)))
                 .or_else(|| self.texts(id).next())
-                .or(made)
+                .or_else(|| self.any_document())
                 .filter(|column| column.number != id.number)
         };
         let columns = self.columns.iter();
@@ -173,6 +172,11 @@ impl Relation {
             .chain(columns)
             .filter(|column| ids::has_order(column.base_type))
             .find_map(|id| Some((id, likely_text(id)?)))
+    }
+
+    /// A column that may hold documents, for hints.
+    pub fn any_document(&self) -> Option<&Column> {
+        self.columns.iter().find(|column| column.is_text() || Kind::of(column.base_type) != Kind::Text)
     }
 
     /// The names of the columns, for hints.

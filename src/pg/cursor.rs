@@ -1,19 +1,37 @@
 //! A cursor over a query of two columns. What a fetch brought is freed by the next one: memory does
 //! not grow with the number of rows.
 
+use std::ffi::{c_char, c_int, c_long};
 use std::ptr;
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
 use super::encoding;
-use super::error::{Result, SqlError};
+use super::error::{Result, SqlError, catch};
+
+// The query may run anybody's functions: errors of these are to come back whole.
+unsafe extern "C-unwind" {
+    fn SPI_cursor_open_with_args(
+        name: *const c_char,
+        source: *const c_char,
+        arguments: c_int,
+        types: *mut pg_sys::Oid,
+        values: *mut Datum,
+        nulls: *const c_char,
+        read_only: bool,
+        options: c_int,
+    ) -> pg_sys::Portal;
+    fn SPI_cursor_fetch(portal: pg_sys::Portal, forward: bool, count: c_long);
+}
 
 /// An open cursor in an SPI session of its own. After an error the server itself cleans both up.
 #[derive(Debug)]
 pub struct Cursor {
     portal: pg_sys::Portal,
     table: *mut pg_sys::SPITupleTable,
+    /// Whether the server is about to clean up.
+    failed: bool,
 }
 
 impl Cursor {
@@ -25,37 +43,35 @@ impl Cursor {
             if pg_sys::SPI_connect() != pg_sys::SPI_OK_CONNECT as i32 {
                 return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, "SPI_connect failed"));
             }
-            pg_sys::SPI_cursor_open_with_args(
-                ptr::null(),
-                sql.as_ptr(),
-                0,
-                ptr::null_mut(),
-                ptr::null_mut(),
-                ptr::null(),
-                true,
-                pg_sys::CURSOR_OPT_NO_SCROLL as i32,
-            )
+            let (name, source, nulls) = (ptr::null(), sql.as_ptr(), ptr::null());
+            let (types, values) = (ptr::null_mut(), ptr::null_mut());
+            let options = pg_sys::CURSOR_OPT_NO_SCROLL as i32;
+            catch(|| SPI_cursor_open_with_args(name, source, 0, types, values, nulls, true, options))?
         };
-        Ok(Self { portal, table: ptr::null_mut() })
+        Ok(Self { portal, table: ptr::null_mut(), failed: false })
     }
 
     /// The next rows, at most `rows`; none after the last. Their values live until the next fetch.
-    pub fn fetch(&mut self, rows: usize) -> impl Iterator<Item = [Option<Datum>; 2]> + '_ {
+    pub fn fetch(&mut self, rows: usize) -> Result<impl Iterator<Item = [Option<Datum>; 2]> + '_> {
         self.free();
+        let portal = self.portal;
         // SAFETY: the portal is open; the table holds `numvals` rows of the two columns.
         unsafe {
-            pg_sys::SPI_cursor_fetch(self.portal, true, rows as std::ffi::c_long);
+            if let Err(error) = catch(|| SPI_cursor_fetch(portal, true, rows as c_long)) {
+                self.failed = true;
+                return Err(error);
+            }
             self.table = pg_sys::SPI_tuptable;
             let table = self.table;
             let count = if table.is_null() { 0 } else { (*table).numvals as usize };
-            (0..count).map(move |row| {
+            Ok((0..count).map(move |row| {
                 let tuple = *(*table).vals.add(row);
                 [1, 2].map(|column| {
                     let mut null = false;
                     let datum = pg_sys::SPI_getbinval(tuple, (*table).tupdesc, column, &raw mut null);
                     (!null).then_some(datum)
                 })
-            })
+            }))
         }
     }
 
@@ -70,8 +86,8 @@ impl Cursor {
 
 impl Drop for Cursor {
     fn drop(&mut self) {
-        // While an error unwinds, the server is about to drop both with the transaction.
-        if !std::thread::panicking() {
+        // After an error the server is about to drop both with the transaction.
+        if !self.failed && !std::thread::panicking() {
             self.free();
             // SAFETY: opened by us, once.
             unsafe {

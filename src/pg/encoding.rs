@@ -65,6 +65,41 @@ pub fn to_server(text: &str) -> Result<CString> {
     }
 }
 
+/// Text for a message, in the server's encoding; characters that it does not have become `?`.
+pub fn for_display(text: &str) -> CString {
+    let bytes = if is_utf8() { text.as_bytes().to_vec() } else { lossy(&text.replace('…', "...")) };
+    CString::new(bytes).unwrap_or_default()
+}
+
+fn lossy(mut text: &str) -> Vec<u8> {
+    /// The most bytes that a byte becomes.
+    const GROWTH: usize = pg_sys::MAX_CONVERSION_GROWTH as usize;
+    let utf8 = pg_enc::PG_UTF8 as i32;
+    // SAFETY: looks at the database's encoding and at the catalogue of conversions.
+    let (encoding, conversion) = unsafe {
+        let encoding = pg_sys::GetDatabaseEncoding();
+        (encoding, pg_sys::FindDefaultConversionProc(utf8, encoding))
+    };
+    let mut all = Vec::new();
+    while !text.is_empty() {
+        let mut buffer = vec![0; text.len() * GROWTH + 1];
+        let (length, room) = (text.len() as i32, buffer.len() as i32);
+        // SAFETY: reads `length` bytes and writes at most `room`, of which the last is zero; says how
+        // many it read before it met a character that has no equivalent.
+        let done = unsafe {
+            let (from, to) = (text.as_ptr().cast_mut(), buffer.as_mut_ptr());
+            pg_sys::pg_do_encoding_conversion_buf(conversion, utf8, encoding, from, length, to, room, true)
+        };
+        all.extend(buffer.into_iter().take_while(|&byte| byte != 0));
+        let mut rest = text.get(done as usize..).unwrap_or_default().chars();
+        if rest.next().is_some() {
+            all.push(b'?');
+        }
+        text = rest.as_str();
+    }
+    all
+}
+
 /// A C string of the server, for messages: what is not text is shown as replacement characters.
 ///
 /// # Safety

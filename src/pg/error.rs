@@ -2,25 +2,39 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::mem::MaybeUninit;
 
-use pgrx::pg_sys::panic::ErrorReport;
+use cee_scape::call_with_sigsetjmp;
+use pgrx::pg_sys::panic::{ErrorReport, pgrx_extern_c_guard};
+use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
+use super::encoding;
 use crate::error::Error;
 
 /// An error on its way to the client.
 #[derive(Debug)]
-pub struct SqlError {
-    code: PgSqlErrorCode,
-    message: Message,
-    hint: Option<Cow<'static, str>>,
+pub enum SqlError {
+    /// One of ours.
+    Own {
+        /// Its SQLSTATE.
+        code: PgSqlErrorCode,
+        /// What is wrong.
+        message: Message,
+        /// What to do about it.
+        hint: Option<Cow<'static, str>>,
+    },
+    /// One of the server's, from [`catch`].
+    Server(*mut pg_sys::ErrorData),
 }
 
 /// A message. That of the core is put in words only when the call ends: when memory ran out there
 /// is none for words before.
 #[derive(Debug)]
-enum Message {
+pub enum Message {
+    /// In words.
     Text(String),
+    /// What the core says.
     Core(Error),
 }
 
@@ -39,7 +53,7 @@ pub type Result<T> = std::result::Result<T, SqlError>;
 impl SqlError {
     /// An error with its SQLSTATE.
     pub fn new(code: PgSqlErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: Message::Text(message.into()), hint: None }
+        Self::Own { code, message: Message::Text(message.into()), hint: None }
     }
 
     /// A bad value of a parameter.
@@ -47,20 +61,111 @@ impl SqlError {
         Self::new(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE, message)
     }
 
-    /// What to do about it.
+    /// What to do about it. Errors of the server have their own hints.
     #[must_use]
     pub fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
-        Self { hint: Some(hint.into()), ..self }
+        match self {
+            Self::Own { code, message, .. } => Self::Own { code, message, hint: Some(hint.into()) },
+            server @ Self::Server(_) => server,
+        }
     }
 
-    /// Ends the call with this error.
+    /// Ends the call with this error, where it cannot be returned.
     pub fn raise(self) -> ! {
-        let mut report = ErrorReport::new(self.code, self.message.to_string(), "neardup");
-        if let Some(hint) = self.hint {
-            report = report.set_hint(hint);
+        match self {
+            Self::Own { code, message, hint } => {
+                let mut report = ErrorReport::new(code, message.to_string(), "neardup");
+                if let Some(hint) = hint {
+                    report = report.set_hint(hint);
+                }
+                report.report(PgLogLevel::ERROR);
+            }
+            // SAFETY: the error was copied from the server.
+            Self::Server(error) => unsafe { pg_sys::ReThrowError(error) },
         }
-        report.report(PgLogLevel::ERROR);
         unreachable!("an ERROR does not return")
+    }
+}
+
+/// An error of ours as the server keeps errors: in its encoding, in the current memory context.
+fn prepare(code: PgSqlErrorCode, message: &Message, hint: Option<&str>) -> *mut pg_sys::ErrorData {
+    let message = encoding::for_display(&message.to_string());
+    let hint = hint.map(encoding::for_display);
+    // SAFETY: all zero is an error without any of its parts.
+    unsafe {
+        let error: *mut pg_sys::ErrorData = pg_sys::palloc0(size_of::<pg_sys::ErrorData>()).cast();
+        (*error).elevel = PgLogLevel::ERROR as i32;
+        (*error).sqlerrcode = code as i32;
+        (*error).message = pg_sys::pstrdup(message.as_ptr());
+        if let Some(hint) = hint {
+            (*error).hint = pg_sys::pstrdup(hint.as_ptr());
+        }
+        error
+    }
+}
+
+// The server's own functions, without the guards of pgrx: these make a panic of an error, which
+// keeps neither its context nor, in other encodings than UTF-8, its texts.
+unsafe extern "C-unwind" {
+    fn ThrowErrorData(error: *mut pg_sys::ErrorData);
+    fn ReThrowError(error: *mut pg_sys::ErrorData);
+}
+
+/// Runs the body of a function that the server calls. Panics and the server's own errors unwind it
+/// and then go on in the server, and so does the error that it returns.
+///
+/// # Safety
+/// The caller is called by the server and holds nothing that is dropped: the server jumps over it.
+pub unsafe fn guard(body: impl FnOnce() -> Result<Datum>) -> Datum {
+    /// What an error has become when everything else is dropped.
+    enum Ended {
+        Own(*mut pg_sys::ErrorData),
+        Server(*mut pg_sys::ErrorData),
+    }
+    let ended = || {
+        body().map_err(|error| match error {
+            SqlError::Own { code, message, hint } => Ended::Own(prepare(code, &message, hint.as_deref())),
+            SqlError::Server(error) => Ended::Server(error),
+        })
+    };
+    // SAFETY: the caller's promise; nothing here is dropped either when the server jumps.
+    unsafe {
+        match pgrx_extern_c_guard(ended) {
+            Ok(datum) => return datum,
+            Err(Ended::Own(error)) => ThrowErrorData(error),
+            Err(Ended::Server(error)) => ReThrowError(error),
+        }
+    }
+    unreachable!("an ERROR does not return")
+}
+
+/// Calls functions of the server that run other people's code. An error of theirs comes back whole.
+/// The call must end with it, and call nothing of the server before that but to free memory.
+///
+/// # Safety
+/// `call` calls such functions without a guard of pgrx and holds nothing that is dropped: an error
+/// jumps over it.
+pub unsafe fn catch<T: Copy>(call: impl FnOnce() -> T) -> Result<T> {
+    // SAFETY: what PG_TRY and PG_CATCH of elog.h do.
+    unsafe {
+        let memory = pg_sys::CurrentMemoryContext;
+        let handler = pg_sys::PG_exception_stack;
+        let context = pg_sys::error_context_stack;
+        let mut result = MaybeUninit::uninit();
+        let jumped = call_with_sigsetjmp(false, |here| {
+            pg_sys::PG_exception_stack = std::ptr::from_ref(here).cast_mut().cast();
+            result.write(call());
+            0
+        });
+        pg_sys::PG_exception_stack = handler;
+        pg_sys::error_context_stack = context;
+        if jumped == 0 {
+            return Ok(result.assume_init());
+        }
+        pg_sys::CurrentMemoryContext = memory;
+        let error = pg_sys::CopyErrorData();
+        pg_sys::FlushErrorState();
+        Err(SqlError::Server(error))
     }
 }
 
@@ -87,6 +192,6 @@ impl From<Error> for SqlError {
             }
         };
         let hint = Some(hint).filter(|hint| !hint.is_empty()).map(Cow::Borrowed);
-        Self { code, message: Message::Core(error), hint }
+        Self::Own { code, message: Message::Core(error), hint }
     }
 }

@@ -114,8 +114,9 @@ impl Ids {
         }
     }
 
-    /// Puts the rows in order of their ids; an error if two have the same.
-    pub fn sort(&mut self, relation: &str, workers: &dyn Workers) -> Result<()> {
+    /// Puts the rows in order of their ids; an error if two have the same, which names the relation and
+    /// the argument for the column.
+    pub fn sort(&mut self, relation: &str, argument: &str, workers: &dyn Workers) -> Result<()> {
         let double = match self {
             Self::Integers(ids) => double_integer(ids, workers)?,
             Self::Values(values) => values.sort()?,
@@ -126,7 +127,9 @@ impl Ids {
                 PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
                 format!("id {} stands in more than one row of {relation}", self.show(row)),
             )
-            .hint("Every document needs an id of its own; name another column with id_column => '…'.")),
+            .hint(format!(
+                "Every document needs an id of its own; name another column with {argument} => '…'."
+            ))),
         }
     }
 }

@@ -150,6 +150,12 @@ impl Run {
         }
     }
 
+    fn report(&mut self) {
+        let pairs = &self.pairs;
+        self.progress
+            .report(|| format!("joining, {:.0} %, {} pairs", 100.0 * pairs.progress(), pairs.given()));
+    }
+
     fn too_many(&self, most: u64) -> SqlError {
         SqlError::new(
             PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
@@ -165,6 +171,7 @@ impl Run {
 
 impl Rows<3> for Run {
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {
+        const REPORT_EVERY: u64 = 1 << 16;
         let pair = loop {
             if let Some(pair) = self.pairs.take() {
                 break pair;
@@ -172,14 +179,15 @@ impl Rows<3> for Run {
             let began = Instant::now();
             let more = self.pairs.advance(&self.workers)?;
             self.stats.phases[2] += milliseconds(began);
-            let pairs = &self.pairs;
-            self.stats.peak_memory = self.stats.peak_memory.max(pairs.bytes() as u64);
-            self.progress
-                .report(|| format!("joining, {:.0} %, {} pairs", 100.0 * pairs.progress(), pairs.given()));
+            self.stats.peak_memory = self.stats.peak_memory.max(self.pairs.bytes() as u64);
+            self.report();
             if !more {
                 return Ok(None);
             }
         };
+        if self.pairs.given().is_multiple_of(REPORT_EVERY) {
+            self.report();
+        }
         if let Some(most) = self.max_pairs.filter(|&most| self.pairs.given() > most) {
             return Err(self.too_many(most));
         }
@@ -221,28 +229,45 @@ impl Reader<'_, '_> {
         self.collectors.iter_mut().for_each(Collector::go_right);
     }
 
+    /// Takes token sets out of memory where there is not enough for all; `others` are bytes held
+    /// beside the collectors.
+    fn spill(&mut self, others: usize) -> Result<()> {
+        let held: usize = self.collectors.iter().map(Collector::bytes).sum();
+        self.stats.peak_memory = self.stats.peak_memory.max((held + others) as u64);
+        let sets: usize = self.collectors.iter().map(|collector| collector.sets.bytes()).sum();
+        // What is in memory is ordered by copying it.
+        if held + sets + others > self.memory && sets > self.memory / 8 {
+            self.spill.take(&mut self.collectors)?;
+        }
+        Ok(())
+    }
+
     /// Reads all documents of a source, whose rows count from `from`, and gives their ids.
     fn read(&mut self, source: &Source, id_type: pg_sys::Oid, from: u32) -> Result<Ids> {
+        /// Documents that are cut into tokens at one time.
+        const BYTES_A_BATCH: usize = 8 << 20;
         let mut ids = Ids::new(id_type);
         let mut read = 0;
-        source.read(&mut ids, |documents, ids| {
+        let mut bytes = 0;
+        let mut counted = 0;
+        source.read(&mut ids, |documents, ids, last| {
+            self.progress.report(|| format!("reading, {} documents", ids.len()));
+            bytes += documents[counted..].iter().map(|(_, document)| document.bytes()).sum::<usize>();
+            counted = documents.len();
+            if bytes < BYTES_A_BATCH.min(self.memory / 8) && !last {
+                return Ok(());
+            }
             if from.checked_add(ids.len() as u32).is_none() {
                 return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() }.into());
             }
-            read += documents.len();
             tokenise(&mut self.collectors, documents, from, &self.workers)?;
-            let held: usize = self.collectors.iter().map(Collector::bytes).sum();
-            let text: usize = documents.iter().map(|(_, document)| document.bytes()).sum();
-            self.stats.peak_memory = self.stats.peak_memory.max((held + text + ids.bytes()) as u64);
-            // What is in memory is ordered by copying it; and the dictionary has to stay.
-            let sets: usize = self.collectors.iter().map(|collector| collector.sets.bytes()).sum();
-            if 2 * sets + (held - sets) + ids.bytes() > self.memory && sets > self.memory / 8 {
-                self.spill.take(&mut self.collectors)?;
-            }
-            self.progress.report(|| format!("reading, {} documents", ids.len()));
+            read += documents.len();
+            self.spill(bytes + ids.bytes())?;
+            documents.clear();
+            (bytes, counted) = (0, 0);
             Ok(())
         })?;
-        ids.sort(&source.relation, &self.workers)?;
+        ids.sort(&source.relation, source.id_argument, &self.workers)?;
         self.stats.documents += ids.len() as u64;
         self.stats.skipped_null += (ids.len() - read) as u64;
         Ok(ids)

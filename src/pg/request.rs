@@ -53,6 +53,8 @@ pub struct Request {
 
 const METHODS: [&str; 5] = ["jaccard", "cosine", "dice", "overlap", "containment"];
 const DEFAULT_THRESHOLD: f64 = 0.8;
+/// The arguments that name columns: of the only or left table, and of the right one.
+const ARGUMENTS: [[&str; 2]; 2] = [["id_column", "text_column"], ["right_id_column", "right_text_column"]];
 
 impl Request {
     /// Reads the arguments of a call. Each that is found good becomes part of the example which the
@@ -134,8 +136,8 @@ impl Request {
         };
 
         let mut sources = Vec::new();
-        for (table, (id, text)) in tables.tables.iter().zip(columns) {
-            sources.push(Source::new(&table.relation, id, id_type, text, tsearch)?);
+        for ((table, (id, text)), [argument, _]) in tables.tables.iter().zip(columns).zip(ARGUMENTS) {
+            sources.push(Source::new(&table.relation, (id, argument), id_type, text, tsearch)?);
         }
         let right = (sources.len() == 2).then(|| sources.remove(1));
         let left = sources.remove(0);
@@ -202,10 +204,13 @@ impl Tables {
                     let names = relation.column_names();
                     format!("For example: SELECT * FROM {example}; columns: {names}.")
                 }
-                None => format!(
-                    "A view can give it what it lacks: SELECT row_number() OVER () AS id, … AS body FROM {};",
-                    relation.shown
-                ),
+                None => match relation.any_document().and_then(|document| document.quoted().ok()) {
+                    Some(document) => format!(
+                        "A view can number the rows: SELECT row_number() OVER () AS id, {document} FROM {};",
+                        relation.shown
+                    ),
+                    None => "A view can make a text of other columns.".to_owned(),
+                },
             })
         };
         let id = relation.id_column(id.1.as_deref(), id.0).map_err(with_hint)?;
@@ -240,8 +245,6 @@ impl Tables {
     /// The call with the columns that the caller named or, where there are none such, with likely
     /// ones; none where there are none.
     fn example(&self) -> Option<Example> {
-        const ARGUMENTS: [[&str; 2]; 2] =
-            [["id_column", "text_column"], ["right_id_column", "right_text_column"]];
         let mut example = self.bare_example();
         let mut types = Vec::new();
         let mut named = (None, None);

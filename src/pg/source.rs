@@ -23,6 +23,8 @@ pub struct Source {
     /// The relation's name, for messages.
     pub relation: String,
     id_column: String,
+    /// The argument that names the column of the ids.
+    pub id_argument: &'static str,
 }
 
 impl Source {
@@ -30,7 +32,7 @@ impl Source {
     /// texts with.
     pub fn new(
         relation: &Relation,
-        id: &Column,
+        (id, id_argument): (&Column, &'static str),
         id_type: pg_sys::Oid,
         text: &Column,
         tsearch: Option<pg_sys::Oid>,
@@ -56,22 +58,22 @@ impl Source {
             kind: if tsearch.is_some() { Kind::Vector } else { kind },
             relation: relation.shown.clone(),
             id_column: id.name.clone(),
+            id_argument,
         })
     }
 
-    /// Hands `batch` the documents in batches, with the number of the row within this source. NULL
-    /// documents have an id only. Ids are added to `ids`; NULL ones are an error.
+    /// Hands `batch` the documents as they come, each with the number of its row within this source;
+    /// what it leaves in them, for want of enough, it is handed again with more. The last time it is
+    /// told that there are no more. NULL documents have an id only. Ids are added to `ids`; NULL ones
+    /// are an error.
     pub fn read(
         &self,
         ids: &mut Ids,
-        mut batch: impl FnMut(&mut Vec<(u32, Document)>, &Ids) -> Result<()>,
+        mut batch: impl FnMut(&mut Vec<(u32, Document)>, &Ids, bool) -> Result<()>,
     ) -> Result<()> {
-        /// Documents that are cut into tokens at one time.
-        const BYTES_A_BATCH: usize = 8 << 20;
         /// Rows the server fetches at one time are between these; as many as fill about a megabyte.
         const ROWS_A_FETCH: std::ops::RangeInclusive<usize> = 1..=256;
         let mut documents = Vec::new();
-        let mut bytes = 0;
         let mut rows = 16;
         let mut cursor = Cursor::open(&self.sql)?;
         // Detoasted copies live here until their rows are done.
@@ -80,7 +82,7 @@ impl Source {
             check_for_interrupts!();
             let mut fetched = 0;
             let mut fetched_bytes = 0;
-            for [id, value] in cursor.fetch(rows) {
+            for [id, value] in cursor.fetch(rows)? {
                 fetched += 1;
                 let row = u32::try_from(ids.len())
                     .map_err(|_| Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
@@ -104,12 +106,7 @@ impl Source {
                     None => {}
                 }
             }
-            bytes += fetched_bytes;
-            if bytes >= BYTES_A_BATCH || (fetched == 0 && !documents.is_empty()) {
-                batch(&mut documents, ids)?;
-                documents.clear();
-                bytes = 0;
-            }
+            batch(&mut documents, ids, fetched == 0)?;
             if fetched == 0 {
                 return Ok(());
             }
@@ -123,7 +120,7 @@ impl Source {
             PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
             format!("column \"{}\" of {} holds NULL, which cannot be an id", self.id_column, self.relation),
         )
-        .hint("Name a column without NULL with id_column => '…'.")
+        .hint(format!("Name a column without NULL with {} => '…'.", self.id_argument))
     }
 
     fn not_text(&self, id: &str) -> SqlError {

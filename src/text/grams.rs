@@ -1,65 +1,124 @@
-//! q-grams of characters: every window of q characters of the lower-cased text in which a run of
-//! white space is one space.
+//! q-grams of characters: every window of q characters, of the text as it is or of the lower-cased text
+//! in which a run of white space is one space.
 //!
 //! A text of 0 < n < q characters gives one gram, all of it, as with shingles.
+
+use std::collections::VecDeque;
 
 use super::characters::lower;
 use crate::error::Result;
 use crate::memory;
 use crate::workers::Stop;
 
-/// Space that calls use again and again.
+/// The last characters of a text, of which grams are made; calls use its space again and again.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    text: Vec<u8>,
-    starts: Vec<usize>,
+    /// Their bytes, behind some that are done with.
+    bytes: Vec<u8>,
+    /// The length of each in bytes.
+    lengths: VecDeque<u8>,
+    /// Where the first of them starts in `bytes`.
+    start: usize,
 }
 
-/// Calls `each` with every q-gram of `text` in order; `q` is at least 1. O(bytes) plus what `each` costs.
+impl Scratch {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.lengths.clear();
+        self.start = 0;
+    }
+
+    /// Adds a character and, once there are `q`, hands them to `each` and lets the first go.
+    #[inline]
+    fn push(&mut self, c: char, q: usize, each: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        const DONE: usize = 1 << 12;
+        if self.start > DONE {
+            self.bytes.drain(..self.start);
+            self.start = 0;
+        }
+        memory::extend(
+            &mut self.bytes,
+            c.encode_utf8(&mut [0; 4]).as_bytes(),
+            "cutting a text into characters",
+        )?;
+        self.lengths.push_back(c.len_utf8() as u8);
+        if self.lengths.len() == q {
+            each(&self.bytes[self.start..])?;
+            self.start += usize::from(self.lengths.pop_front().unwrap_or(0));
+        }
+        Ok(())
+    }
+}
+
+/// Calls `each` with every q-gram of `text` in order; `q` is at least 1. O(bytes) plus what `each`
+/// costs; memory for q characters.
 pub fn for_each_gram(
     text: &str,
     q: usize,
-    scratch: &mut Scratch,
+    last: &mut Scratch,
     stop: &Stop,
     mut each: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 14;
-    const DOING: &str = "cutting a text into characters";
-    let Scratch { text: clean, starts } = scratch;
-    clean.clear();
-    starts.clear();
-    for (n, word) in text.split_whitespace().enumerate() {
-        if n > 0 {
-            memory::push(starts, clean.len(), DOING)?;
-            memory::push(clean, b' ', DOING)?;
+    last.clear();
+    let (mut space, mut read, mut pushed) = (false, 0usize, 0usize);
+    for c in text.chars() {
+        read += 1;
+        if read.is_multiple_of(CHECK_EVERY) {
+            stop.check()?;
         }
-        for (n, c) in word.chars().enumerate() {
-            if n % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
-            memory::push(starts, clean.len(), DOING)?;
-            memory::extend(clean, lower(c).encode_utf8(&mut [0; 4]).as_bytes(), DOING)?;
+        if c.is_whitespace() {
+            space = pushed > 0;
+            continue;
         }
+        if std::mem::take(&mut space) {
+            last.push(' ', q, &mut each)?;
+            pushed += 1;
+        }
+        last.push(lower(c), q, &mut each)?;
+        pushed += 1;
     }
-    if starts.is_empty() {
-        return Ok(());
+    if (1..q).contains(&pushed) {
+        each(&last.bytes)?;
     }
-    memory::push(starts, clean.len(), DOING)?;
-    if starts.len() - 1 < q {
-        return each(clean);
-    }
-    for (n, window) in starts.windows(q + 1).enumerate() {
+    Ok(())
+}
+
+/// Calls `each` with a hash of every q-gram of `text` as it is, in order: equal for equal grams, and
+/// hardly ever for unlike ones. `q` is at least 1. O(bytes), whatever q.
+pub fn for_each_raw_gram(
+    text: &str,
+    q: usize,
+    stop: &Stop,
+    mut each: impl FnMut(u64) -> Result<()>,
+) -> Result<()> {
+    const CHECK_EVERY: usize = 1 << 14;
+    // A polynomial in an odd number, of which the oldest term is taken away at each step.
+    const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
+    let oldest = (0..q).fold(1u64, |power, _| power.wrapping_mul(BASE));
+    let number = |c: char| u64::from(u32::from(c)) + 1;
+    let (mut hash, mut given) = (0u64, false);
+    let mut leaving = text.chars();
+    for (n, c) in text.chars().enumerate() {
         if n % CHECK_EVERY == 0 {
             stop.check()?;
         }
-        each(&clean[window[0]..window[q]])?;
+        hash = hash.wrapping_mul(BASE).wrapping_add(number(c));
+        if n >= q {
+            hash = hash.wrapping_sub(leaving.next().map_or(0, number).wrapping_mul(oldest));
+        }
+        if n + 1 >= q {
+            each(hash)?;
+            given = true;
+        }
     }
-    Ok(())
+    if given || text.is_empty() { Ok(()) } else { each(hash) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn grams(text: &str, q: usize) -> Vec<String> {
         let mut all = Vec::new();
@@ -79,5 +138,32 @@ mod tests {
         assert_eq!(grams("abc", 3), ["abc"]);
         assert_eq!(grams("  A\n\nbÉ字 ", 3), ["a b", " bé", "bé字"]);
         assert_eq!(grams("aaa", 1), ["a", "a", "a"]);
+        let long: String = ('a'..='z').chain('α'..='ω').cycle().take(20_000).collect();
+        let all: Vec<char> = long.chars().collect();
+        let expected: Vec<String> =
+            all.windows(7).map(|window| window.iter().map(|&c| lower(c)).collect()).collect();
+        assert_eq!(grams(&long, 7), expected);
+    }
+
+    proptest! {
+        #[test]
+        fn raw_grams_are_equal_where_their_characters_are(text in "[aA 字é]{0,12}", q in 1..6usize) {
+            let mut hashes = Vec::new();
+            for_each_raw_gram(&text, q, &Stop::default(), |hash| {
+                hashes.push(hash);
+                Ok(())
+            }).expect("not stopped");
+            let text: Vec<char> = text.chars().collect();
+            let mut windows: Vec<&[char]> = text.windows(q).collect();
+            if windows.is_empty() && !text.is_empty() {
+                windows.push(&text);
+            }
+            prop_assert_eq!(hashes.len(), windows.len());
+            for (i, a) in windows.iter().enumerate() {
+                for (j, b) in windows.iter().enumerate() {
+                    prop_assert_eq!(hashes[i] == hashes[j], a == b);
+                }
+            }
+        }
     }
 }
