@@ -1,9 +1,15 @@
 //! The exact join on ready integer sets against a textbook PPJoin, in one run.
 //!
-//!     cargo bench --no-default-features --bench join -- DIR [NAME:THRESHOLD …] [threads=N]
+//!     cargo bench --no-default-features --bench join -- DIR [NAME:THRESHOLD …] [threads=N] [algorithms]
+//!     cargo bench --no-default-features --bench join -- machine
 //!
-//! DIR holds NAME.sets (see benches/README.md). Prints seconds and the ratio; numbers of pairs must agree.
+//! DIR holds NAME.sets (see benches/README.md). Prints seconds and their ratio to the textbook's; the numbers
+//! of pairs must agree. With `algorithms` the join is made by each of ours instead, on one thread: seconds, and
+//! how many candidates are verified, of which PPJoin+ has the fewest and All-Pairs the most in the paper. With
+//! `machine` in the place of DIR only the machine is described.
 
+#[path = "common/machine.rs"]
+mod machine;
 #[path = "peers/textbook.rs"]
 mod textbook;
 
@@ -14,10 +20,10 @@ use neardup::candidates::pairs::Pairs;
 use neardup::candidates::prefix_join::Algorithm;
 use neardup::features::FeatureSpec;
 use neardup::features::collect::Collector;
-use neardup::features::order::order;
+use neardup::features::order::{Ordered, order};
 use neardup::features::tokens::Document;
 use neardup::verify::measure::{Measure, Predicate};
-use neardup::workers::{PlainThreads, Stop};
+use neardup::workers::{PlainThreads, Stop, each};
 
 const RUNS: [(&str, f64); 10] = [
     ("reuters", 0.9),
@@ -32,17 +38,26 @@ const RUNS: [(&str, f64); 10] = [
     ("big200k_sh5", 0.8),
 ];
 
+/// In the paper's order, then what is used where nobody chooses.
+const ALGORITHMS: [(&str, Algorithm); 4] = [
+    ("All-Pairs", Algorithm::AllPairs),
+    ("PPJoin", Algorithm::PpJoin),
+    ("PPJoin+", Algorithm::PpJoinPlus(2)),
+    ("ours", Algorithm::Auto),
+];
+
 fn main() {
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     let Some(dir) = args.next().map(PathBuf::from) else {
-        eprintln!("usage: cargo bench --bench join -- DIR [NAME:THRESHOLD …] [threads=N]");
+        eprintln!("usage: cargo bench --bench join -- DIR [NAME:THRESHOLD …] [threads=N] [algorithms]");
         return;
     };
-    let mut threads = vec![1, 4];
-    let mut runs = Vec::new();
+    let (mut threads, mut algorithms, mut runs) = (vec![1, 4], false, Vec::new());
     for arg in args {
         if let Some(n) = arg.strip_prefix("threads=") {
             threads = vec![n.parse().expect("a number of threads")];
+        } else if arg == "algorithms" {
+            algorithms = true;
         } else {
             let (name, t) = arg.split_once(':').expect("NAME:THRESHOLD");
             runs.push((name.to_owned(), t.parse().expect("a threshold")));
@@ -51,37 +66,99 @@ fn main() {
     if runs.is_empty() {
         runs = RUNS.iter().map(|(name, t)| ((*name).to_owned(), *t)).collect();
     }
-    println!("{:<14} {:>4} {:>10} {:>9}  ours by threads: seconds, ratio", "input", "t", "pairs", "textbook");
+    let machine = machine::Machine::measure();
+    machine.print();
+    if dir.as_os_str() == "machine" {
+        return;
+    }
+    println!();
+    if algorithms {
+        head(&ALGORITHMS.map(|(name, _)| (format!("{name}, s"), "verified".to_owned())));
+    } else {
+        head(&threads.iter().map(|n| (format!("ours {n}, s"), "ratio".to_owned())).collect::<Vec<_>>());
+    }
     for (name, t) in runs {
         let Ok(sets) = textbook::Sets::read(&dir.join(format!("{name}.sets"))) else {
-            println!("{name:<14} skipped: no {name}.sets in {}", dir.display());
+            eprintln!("{name} {t}: skipped, there is no {name}.sets");
             continue;
         };
-        let began = Instant::now();
-        let found = textbook::join(&sets, t);
-        let textbook = began.elapsed().as_secs_f64();
-        print!("{name:<14} {t:>4} {:>10} {textbook:>9.3}", found.pairs);
-        for &threads in &threads {
-            let (pairs, seconds) = ours(&sets, t, threads);
-            assert_eq!(pairs, found.pairs, "both find all pairs");
-            print!("  {threads}: {seconds:>8.3} {:>5.2}", seconds / textbook);
+        let (textbook, found) = best(|| (), |()| textbook::join(&sets, t));
+        // No join is done before it has read every token.
+        let floor = (sets.tokens.len() * size_of::<u32>()) as f64 / machine.memcpy / 1e9;
+        print!(
+            "| {name:<12} | {t:>4} | {:>9} | {floor:>8.4} | {textbook:>11.4} | {:>10} |",
+            found.pairs, found.candidates
+        );
+        if algorithms {
+            for (_, algorithm) in ALGORITHMS {
+                let (seconds, verified) = ours(&sets, t, algorithm, 1, found.pairs);
+                print!(" {seconds:>12.4} | {verified:>10} |");
+            }
+        } else {
+            for &threads in &threads {
+                let (seconds, _) = ours(&sets, t, Algorithm::Auto, threads, found.pairs);
+                print!(" {seconds:>12.4} | {:>10.2} |", seconds / textbook);
+            }
         }
         println!();
     }
 }
 
-/// Pairs, and the seconds of the join from ordered records on.
-fn ours(sets: &textbook::Sets, t: f64, threads: usize) -> (u64, f64) {
-    let workers = PlainThreads(threads);
-    let mut collector = Collector::new(FeatureSpec { multiset: false, ..FeatureSpec::WORDS });
-    for n in 0..sets.len() {
-        let numbers = sets.set(n).iter().map(|&token| i64::from(token)).collect();
-        collector.add(n as u32, &Document::Numbers(numbers), &Stop::default()).expect("memory");
+/// The head of the table: what all have, and pairs of columns.
+fn head(columns: &[(String, String)]) {
+    print!(
+        "| {:<12} | {:>4} | {:>9} | {:>8} | {:>11} | {:>10} |",
+        "input", "t", "pairs", "floor, s", "textbook, s", "verified"
+    );
+    columns.iter().for_each(|(a, b)| print!(" {a:>12} | {b:>10} |"));
+    print!("\n|{:-<14}|{:->5}:|{:->10}:|{:->9}:|{:->12}:|{:->11}:|", "", "", "", "", "", "");
+    columns.iter().for_each(|_| print!("{:->13}:|{:->11}:|", "", ""));
+    println!();
+}
+
+/// Seconds of `work` on what `prepare` made, the least of three times where once takes less than 2 s.
+fn best<P, R>(mut prepare: impl FnMut() -> P, mut work: impl FnMut(P) -> R) -> (f64, R) {
+    let mut once = || {
+        let prepared = prepare();
+        let began = Instant::now();
+        let result = work(prepared);
+        (began.elapsed().as_secs_f64(), result)
+    };
+    let (mut least, result) = once();
+    if least < 2.0 {
+        least = least.min(once().0).min(once().0);
     }
-    let ordered = order(vec![collector], None, &workers).expect("memory");
+    (least, result)
+}
+
+/// Seconds of the join from ordered records on, and how many pairs of records were verified.
+fn ours(sets: &textbook::Sets, t: f64, algorithm: Algorithm, threads: usize, expected: u64) -> (f64, u64) {
     let predicate = Predicate::new(Measure::Jaccard, t).expect("a threshold");
-    let began = Instant::now();
-    let mut pairs = Pairs::new(ordered, predicate, Algorithm::Auto, usize::MAX).expect("memory");
-    while pairs.next(&workers).expect("memory").is_some() {}
-    (pairs.given(), began.elapsed().as_secs_f64())
+    let workers = PlainThreads(threads);
+    let (seconds, pairs) = best(
+        || prepare(sets),
+        |ordered| {
+            let mut pairs = Pairs::new(ordered, predicate, algorithm, usize::MAX).expect("memory");
+            while pairs.next(&workers).expect("memory").is_some() {}
+            pairs
+        },
+    );
+    assert_eq!(pairs.given(), expected, "both find all pairs");
+    (seconds, pairs.counts().verified)
+}
+
+/// The sets as records in order: what a call has read when it begins to join.
+fn prepare(sets: &textbook::Sets) -> Ordered {
+    const PARTS: usize = 4;
+    let workers = PlainThreads(PARTS);
+    let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
+    let mut parts: Vec<_> = (0..PARTS).map(|part| (part, Collector::new(spec))).collect();
+    each(&workers, &mut parts, |(part, collector), stop: &Stop| {
+        (*part..sets.len()).step_by(PARTS).try_for_each(|n| {
+            let numbers = sets.set(n).iter().map(|&token| i64::from(token)).collect();
+            collector.add(n as u32, &Document::Numbers(numbers), stop)
+        })
+    })
+    .expect("memory");
+    order(parts.into_iter().map(|(_, collector)| collector).collect(), None, &workers).expect("memory")
 }

@@ -1,6 +1,94 @@
 #!/usr/bin/env bash
-# The benchmarks of the core, which need no server.
+# bench.sh [kernels] [join] [server] [peers]: the benchmarks, all of them where none is named, within about 15 minutes.
+# Tables go to the output and to bench.md in cargo's target folder, what is done meanwhile to standard error.
+# NEARDUP_BENCH names a folder of inputs NAME.tsv and NAME.sets. Without it they are made by the generator beside
+# the folder NEARDUP_DATA; without that the texts that this machine has are taken. See benches/README.md.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
+source "$project/scripts/bench_tables.sh"
+source "$project/scripts/bench_server.sh"
+source "$project/scripts/bench_peers.sh"
 cd "$project"
-cargo bench --no-default-features "$@"
+
+sections=("$@")
+if ((${#sections[@]} == 0)); then sections=(kernels join server peers); fi
+for section in "${sections[@]}"; do
+    case $section in
+        kernels | join | server | peers) ;;
+        *) echo "usage: scripts/bench.sh [kernels] [join] [server] [peers]" >&2 && exit 1 ;;
+    esac
+done
+
+# What is made once and used again, until cargo clean.
+kept=${CARGO_TARGET_DIR:-$project/target}/bench
+mkdir -p "$kept"
+report=${CARGO_TARGET_DIR:-$project/target}/bench.md
+: >"$report"
+dir=$(private_dir)
+trap 'bench_server_stop; rm -rf "$dir"' EXIT
+
+# Sets: corpora, the folder of the inputs; large and small, which of these to take for what.
+find_corpora() {
+    local data=${NEARDUP_DATA:-$project/../shared/data}
+    local generator=$data/../bench/make_corpora.py
+    large=big200k
+    small=reuters
+    if [[ -n ${NEARDUP_BENCH:-} ]]; then
+        corpora=$NEARDUP_BENCH
+    elif [[ -e $kept/corpora/complete ]]; then
+        corpora=$kept/corpora
+    elif [[ -f $generator ]] && python3 -c 'import numpy' 2>/dev/null; then
+        corpora=$kept/corpora
+        progress 'make the inputs (2 min, once)'
+        timeout 600 python3 "$generator" "$corpora" >&2
+        touch "$corpora/complete"
+    else
+        skipped 'the generated inputs' 'no generator beside NEARDUP_DATA, or no python3 with numpy; texts of this machine instead'
+        large=licences
+        small=licences
+        corpora=$dir
+        scripts/text_rows.sh /usr/share/doc/*/copyright /usr/share/common-licenses |
+            sed 's/\\[nrt]/ /g; s/\\\\/\\/g' | awk -F'\t' '{ print NR "\t" $2 }' >"$dir/licences.tsv"
+    fi
+}
+
+# A line for each kernel, of criterion's output the middle of the three throughputs.
+kernels() {
+    progress 'kernels (2 min)'
+    timeout 300 cargo bench --no-default-features --bench kernels -- --noplot 2>/dev/null |
+        awk '
+            /^[a-z].*\// { name = $0; sub(/ *time:.*/, "", name) }
+            /thrpt:.*\/s/ { sub(/elem/, " calls", $5); print name "|" $4 " " $5 }' | table 'kernel|speed'
+}
+
+join() {
+    if [[ ! -f $corpora/$large.sets ]]; then
+        skipped 'the join on ready sets' "no $large.sets; it comes with the generated inputs"
+        return
+    fi
+    progress 'join on ready sets beside a textbook PPJoin (3 min)'
+    timeout 300 cargo bench --no-default-features --bench join -- "$corpora" | sed -n '/^|/p; $s/.*//p' | say
+    progress 'candidates by algorithm (2 min)'
+    # The longest inputs would take minutes with All-Pairs.
+    timeout 200 cargo bench --no-default-features --bench join -- "$corpora" algorithms \
+        reuters:0.8 reuters:0.5 rules:0.8 big200k:0.9 big200k:0.8 big200k_sh5:0.8 | sed -n '/^|/p; $s/.*//p' | say
+}
+
+progress 'build the benchmarks (1 min)'
+cargo bench --no-default-features --bench join --bench kernels --no-run
+find_corpora
+machine=$(cargo bench --no-default-features --bench join -- machine)
+say <<END
+$machine.
+neardup $(git describe --always --dirty 2>/dev/null || echo '(no git)'), load before the run $(cut -d' ' -f1 /proc/loadavg).
+
+END
+memcpy=${machine#*memcpy }
+memcpy=${memcpy%% GB*}
+
+for section in "${sections[@]}"; do
+    heading "$section"
+    # A section that fails must not take the others with it.
+    "$section" || skipped "the rest of $section" 'it failed or its time was up'
+done
+progress "the tables are in $report; scripts/bench_results.sh puts them into benches/README.md"

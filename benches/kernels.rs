@@ -1,0 +1,237 @@
+//! The inner loops one by one: bytes, tokens or calls a second, beside the speed of memory in the same run.
+//!
+//!     cargo bench --no-default-features --bench kernels [-- FILTER]
+//!
+//! All inputs are made here, from fixed numbers.
+
+#[path = "common/machine.rs"]
+mod machine;
+
+use std::fmt::Write;
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use neardup::candidates::popcount;
+use neardup::features::dictionary::Dictionary;
+use neardup::features::tokens::Token;
+use neardup::hash;
+use neardup::text::words::for_each_word;
+use neardup::verify::measure::{Measure, Predicate};
+use neardup::verify::overlap::{disjoint, shared_at_least};
+use neardup::workers::Stop;
+
+/// More than any cache holds.
+const LARGE: usize = 128 << 20;
+
+/// What the others are compared with: copying, and reading alone, which is what most of them do.
+fn memory(c: &mut Criterion) {
+    machine::Machine::measure().print();
+    let mut group = c.benchmark_group("memory");
+    let (from, mut to) = (vec![1u64; LARGE / 8], vec![0u64; LARGE / 8]);
+    group.throughput(Throughput::Bytes(LARGE as u64));
+    group.bench_function("memcpy", |b| b.iter(|| black_box(&mut to).copy_from_slice(black_box(&from))));
+    let sum = |words: &[u64]| words.iter().fold(0u64, |sum, word| sum.wrapping_add(*word));
+    group.bench_function("read", |b| b.iter(|| sum(black_box(&from))));
+}
+
+/// Words by rank, the frequent ones first and short.
+fn vocabulary(words: usize) -> Vec<String> {
+    let letters =
+        |n: usize| (0..2 + n.ilog2() as usize / 2).map(move |k| hash::mix((n * 64 + k) as u64) % 26);
+    (1..=words).map(|n| letters(n).map(|letter| (b'a' + letter as u8) as char).collect()).collect()
+}
+
+/// Ranks as they follow one another in a text: about as 1 / rank.
+fn ranks(words: usize, many: usize) -> Vec<usize> {
+    let share = |n: usize| hash::mix(n as u64) as f64 / u64::MAX as f64;
+    (0..many).map(|n| (words as f64).powf(share(n)) as usize % words).collect()
+}
+
+fn tokenizer(c: &mut Criterion) {
+    const WORDS: usize = 200_000;
+    let vocabulary = vocabulary(50_000);
+    let mut ascii = String::new();
+    for (n, rank) in ranks(vocabulary.len(), WORDS).into_iter().enumerate() {
+        ascii.push_str(&vocabulary[rank]);
+        ascii.push_str(if n % 11 == 10 { ", " } else { " " });
+        if n % 97 == 96 {
+            write!(ascii, "The {n}. ").expect("memory");
+        }
+    }
+    let han = |n: usize| char::from_u32(0x4e00 + (hash::mix(n as u64) % 5000) as u32).expect("a character");
+    let cjk: String = (0..WORDS).map(|n| if n % 17 == 16 { '，' } else { han(n) }).collect();
+    let mut group = c.benchmark_group("words");
+    for (name, text) in [("ascii", ascii), ("cjk", cjk)] {
+        group.throughput(Throughput::Bytes(text.len() as u64));
+        let (stop, mut scratch) = (Stop::default(), String::new());
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                let mut words = 0u64;
+                let done = for_each_word(black_box(&text), &mut scratch, &stop, |word| {
+                    words += u64::from(!black_box(word).is_empty());
+                    Ok(())
+                });
+                done.map(|()| words)
+            })
+        });
+    }
+}
+
+fn hashes(c: &mut Criterion) {
+    let bytes: Vec<u8> = (0..1 << 20).map(|n| hash::mix(n) as u8).collect();
+    let (keys, _) = bytes.as_chunks::<{ machine::KEY }>();
+    let mut group = c.benchmark_group("hash");
+    group.throughput(Throughput::Elements(keys.len() as u64));
+    group.bench_function("xxh3, 30 bytes", |b| {
+        b.iter(|| black_box(keys).iter().fold(0u64, |sum, key| sum.wrapping_add(hash::hash_bytes(key))))
+    });
+    group.bench_function("mix", |b| {
+        b.iter(|| (0..keys.len() as u64).fold(0, |sum: u64, n| sum.wrapping_add(hash::mix(black_box(n)))))
+    });
+    group.throughput(Throughput::Bytes(bytes.len() as u64));
+    group.bench_function("xxh3, 1 MB", |b| b.iter(|| hash::hash_bytes(black_box(&bytes))));
+}
+
+fn dictionary(c: &mut Criterion) {
+    const TOKENS: usize = 200_000;
+    let vocabulary = vocabulary(50_000);
+    let text: Vec<&str> =
+        ranks(vocabulary.len(), TOKENS).into_iter().map(|rank| vocabulary[rank].as_str()).collect();
+    let number = |dictionary: &mut Dictionary, word: &str| {
+        dictionary.number(Token::Bytes(word.as_bytes())).expect("memory")
+    };
+    let mut known = Dictionary::default();
+    for word in &vocabulary {
+        number(&mut known, word);
+    }
+    let mut group = c.benchmark_group("dictionary");
+    group.throughput(Throughput::Elements(TOKENS as u64));
+    group.bench_function("words of a text", |b| {
+        b.iter(|| {
+            for word in &text {
+                black_box(number(&mut known, word));
+            }
+        })
+    });
+    group.bench_function("new numbers", |b| {
+        b.iter(|| {
+            let mut fresh = Dictionary::default();
+            for n in 0..TOKENS as u64 {
+                fresh.number(Token::Number(n)).expect("memory");
+            }
+            fresh.len()
+        })
+    });
+}
+
+/// Two ascending lists without repeats, of which the second has about `share` of the first's tokens.
+fn lists(size: usize, other: usize, share: f64, seed: u64) -> (Vec<u32>, Vec<u32>) {
+    let token = |n: usize| hash::mix(seed << 32 | n as u64) as u32;
+    let common = (size as f64 * share) as usize;
+    let sorted = |tokens: &mut dyn Iterator<Item = u32>| {
+        let mut tokens: Vec<u32> = tokens.collect();
+        tokens.sort_unstable();
+        tokens.dedup();
+        tokens
+    };
+    (sorted(&mut (0..size).map(token)), sorted(&mut (size - common..size - common + other).map(token)))
+}
+
+fn overlap(c: &mut Criterion) {
+    /// So many that the processor cannot learn them by heart.
+    const PAIRS: u64 = 256;
+    let mut group = c.benchmark_group("shared_at_least");
+    let jaccard = Predicate::new(Measure::Jaccard, 0.8).expect("a threshold");
+    let mut bench = |name: String, pairs: &[(Vec<u32>, Vec<u32>)], need: &dyn Fn(usize, usize) -> usize| {
+        let pairs: Vec<_> = pairs.iter().map(|(x, y)| (x, y, need(x.len(), y.len()))).collect();
+        group.throughput(Throughput::Elements(PAIRS));
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                black_box(&pairs)
+                    .iter()
+                    .filter_map(|(x, y, need)| shared_at_least(x, y, *need))
+                    .sum::<usize>()
+            })
+        });
+    };
+    for size in [32, 128, 1024] {
+        for percent in [10, 95] {
+            let pairs: Vec<_> =
+                (0..PAIRS).map(|n| lists(size, size, f64::from(percent) / 100.0, n)).collect();
+            bench(format!("{size} tokens, {percent} % shared, all"), &pairs, &|_, _| 1);
+            bench(format!("{size} tokens, {percent} % shared, for 0.8"), &pairs, &|x, y| {
+                jaccard.least_overlap(x as u32, y as u32).map_or(usize::MAX, |least| least as usize)
+            });
+        }
+    }
+    let pairs: Vec<_> = (0..PAIRS).map(|n| lists(16, 4096, 0.5, n)).collect();
+    bench("16 tokens among 4096, all".to_owned(), &pairs, &|_, _| 1);
+    drop(group);
+    let mut group = c.benchmark_group("disjoint");
+    let pairs: Vec<_> = (0..PAIRS).map(|n| lists(16, 16, 0.0, n)).collect();
+    group.throughput(Throughput::Elements(PAIRS));
+    group.bench_function("16 tokens", |b| {
+        b.iter(|| black_box(&pairs).iter().filter(|(x, y)| disjoint(x, y)).count())
+    });
+}
+
+fn least_overlap(c: &mut Criterion) {
+    let sizes: Vec<(u32, u32)> = (0..1024u64)
+        .map(|n| (50 + hash::mix(n) % 100, 50 + hash::mix(n + 1024) % 100))
+        .map(|(x, y)| (x as u32, y as u32))
+        .collect();
+    let mut group = c.benchmark_group("least_overlap");
+    for (name, measure) in [("jaccard", Measure::Jaccard), ("cosine", Measure::Cosine)] {
+        let predicate = Predicate::new(measure, 0.8).expect("a threshold");
+        group.throughput(Throughput::Elements(sizes.len() as u64));
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                black_box(&sizes).iter().filter_map(|&(x, y)| predicate.least_overlap(x, y)).sum::<u32>()
+            })
+        });
+    }
+}
+
+/// One bitmap against many, with every kernel of this processor; hardly one in a thousand is near.
+fn bitmaps_of<const W: usize>(c: &mut Criterion) {
+    let names = ["portable", "popcnt", "avx512"];
+    for (place, bytes) in [("in cache", 256 << 10), ("in memory", LARGE)] {
+        let mut group = c.benchmark_group(format!("bitmaps {place}"));
+        let bitmaps: Vec<[u64; W]> = (0..bytes / 8 / W)
+            .map(|n| std::array::from_fn(|word| hash::mix((n * W + word) as u64)))
+            .collect();
+        let probe: [u64; W] = std::array::from_fn(|word| !hash::mix(word as u64));
+        // Three standard deviations below the half of the bits.
+        let allowed = (32.0 * W as f64 - 12.0 * (W as f64).sqrt()) as u32;
+        let mut near = Vec::with_capacity(bitmaps.len());
+        group.throughput(Throughput::Bytes(bytes as u64));
+        // The slowest is the last, and every processor has it.
+        for (kernel, name) in popcount::all_kernels::<W>().into_iter().rev().zip(names) {
+            group.bench_function(format!("{} bits, {name}", W * 64), |b| {
+                b.iter(|| {
+                    near.clear();
+                    kernel(black_box(&probe), black_box(&bitmaps), allowed, 0, &mut near);
+                    near.len()
+                })
+            });
+        }
+    }
+}
+
+fn bitmaps(c: &mut Criterion) {
+    bitmaps_of::<1>(c);
+    bitmaps_of::<2>(c);
+    bitmaps_of::<4>(c);
+    bitmaps_of::<8>(c);
+}
+
+criterion_group! {
+    name = kernels;
+    config = Criterion::default()
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_millis(600))
+        .sample_size(20);
+    targets = memory, tokenizer, hashes, dictionary, overlap, least_overlap, bitmaps
+}
+criterion_main!(kernels);
