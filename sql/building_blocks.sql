@@ -47,3 +47,9 @@ CREATE FUNCTION containment(a text, b text, k int DEFAULT 5) RETURNS float8
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION containment(text, text, int) IS
     'the share of the k-word shingles of a that b contains (Broder)';
+
+CREATE FUNCTION edit_similarity(a text, b text) RETURNS float8
+    AS 'MODULE_PATHNAME', 'neardup_edit_similarity'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION edit_similarity(text, text) IS
+    '1 - Levenshtein distance / characters of the longer text; case and white space count';

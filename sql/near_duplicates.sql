@@ -13,7 +13,7 @@ CREATE FUNCTION near_duplicates(
     max_pairs bigint DEFAULT NULL
 ) RETURNS TABLE(left_id bigint, right_id bigint, similarity float8)
     AS 'MODULE_PATHNAME', 'neardup_join'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION near_duplicates(
     regclass, float8, jsonb, text, text, text, text, int, bool, bigint
 ) IS 'all pairs of rows whose texts are at least so similar, for ids that are integers';
@@ -32,7 +32,7 @@ CREATE FUNCTION near_duplicates(
     max_pairs bigint DEFAULT NULL
 ) RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8)
     AS 'MODULE_PATHNAME', 'neardup_join_typed'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION near_duplicates(
     regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint
 ) IS 'all pairs of rows whose texts are at least so similar, for ids of the given type';
@@ -53,7 +53,7 @@ CREATE FUNCTION near_duplicates_between(
     right_text_column text DEFAULT NULL
 ) RETURNS TABLE(left_id bigint, right_id bigint, similarity float8)
     AS 'MODULE_PATHNAME', 'neardup_join_between'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION near_duplicates_between(
     regclass, regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text
 ) IS 'all pairs of a row of the left and a row of the right table whose texts are at least so similar, for ids that are integers';
@@ -75,7 +75,7 @@ CREATE FUNCTION near_duplicates_between(
     right_text_column text DEFAULT NULL
 ) RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8)
     AS 'MODULE_PATHNAME', 'neardup_join_between_typed'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000000;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION near_duplicates_between(
     regclass, regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text
 ) IS 'all pairs of a row of the left and a row of the right table whose texts are at least so similar, for ids of the given type';

@@ -2,9 +2,8 @@
 //! sections 2 and 3).
 //!
 //! All bounds are found by searching with the predicate itself, never by a formula in floating
-//! point: what it lets pass, they let pass. The searches rest on two facts about every measure: at
-//! full containment similarity falls as sizes move apart, and the least overlap never falls when a
-//! set grows.
+//! point: what it lets pass, they let pass. The searches rest on a fact about every measure: at full
+//! containment similarity falls as sizes move apart.
 
 use std::ops::RangeInclusive;
 
@@ -63,8 +62,11 @@ impl Bounds {
     /// The number of a set's rarest tokens of which one at least is shared with any partner of size
     /// `least_partner` or more.
     pub fn prefix(&self, side: Side, size: u32, least_partner: u32) -> u32 {
-        // The least partner has the least required overlap.
-        self.least_overlap(side, size, least_partner).map_or(0, |overlap| size - overlap + 1)
+        let least = match side {
+            Side::Left => self.predicate.least_overlap_from(size, least_partner),
+            Side::Right => self.predicate.least_overlap_from(least_partner, size),
+        };
+        least.map_or(0, |overlap| size - overlap + 1)
     }
 }
 

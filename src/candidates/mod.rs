@@ -9,6 +9,7 @@
 pub mod bitmap;
 pub mod blocks;
 pub mod bounds;
+pub mod edit_join;
 pub mod lists;
 pub mod pairs;
 pub mod popcount;

@@ -112,17 +112,15 @@ impl Sides {
         Reach { first, end, differ: self.most_difference(size, &partners), prefix }
     }
 
-    /// In how many tokens a record of this size and one of the `partners` may differ. As a function of
-    /// the partner's size x + y - 2·α is convex for every measure, apart from α being a whole number
-    /// that is at most one and a rounding away from its formula: so no partner is over both ends by
-    /// more than 4.
+    /// In how many tokens a record of this size and one of the `partners` may differ: no more than at
+    /// both ends, but for a ripple ([`Predicate::ripple`]).
     fn most_difference(&self, size: u32, partners: &RangeInclusive<u32>) -> u32 {
         let largest = if self.is_self_join() { size } else { *partners.end() };
         let differ = |other: u32| {
             let least = self.bounds.least_overlap(Side::Left, size, other).unwrap_or(0);
             (size - least.min(size)).saturating_add(other - least.min(other))
         };
-        differ(*partners.start()).max(differ(largest)).saturating_add(4)
+        differ(*partners.start()).max(differ(largest)).saturating_add(self.bounds.predicate().ripple())
     }
 
     /// The records that probe.

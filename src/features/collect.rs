@@ -4,7 +4,8 @@
 //! 1, *Multiset to set*), so that everything after this knows plain sets only.
 
 use super::dictionary::Dictionary;
-use super::tokens::{Document, FeatureSpec, Scratch, Token, for_each_token};
+use super::texts::TextCollector;
+use super::tokens::{Document, FeatureSpec, Scratch, Token, Tokenizer, for_each_token};
 use crate::error::{Error, Result};
 use crate::hash::mix;
 use crate::memory;
@@ -59,6 +60,8 @@ pub struct Collector {
     pub dictionary: Dictionary,
     /// The sets made so far.
     pub sets: Sets,
+    /// The texts kept so far, where these are wanted in place of sets.
+    pub texts: TextCollector,
     /// The number of tokens of all sets, those that were taken away too.
     pub tokens: u64,
     /// Documents without any token: they are similar to nothing and have no set.
@@ -79,6 +82,7 @@ impl Collector {
             spec,
             dictionary: Dictionary::default(),
             sets: Sets::default(),
+            texts: TextCollector::default(),
             tokens: 0,
             empty: 0,
             marks: Vec::new(),
@@ -101,11 +105,17 @@ impl Collector {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.dictionary.bytes() + self.sets.bytes() + memory::bytes(&self.marks)
+        self.dictionary.bytes() + self.sets.bytes() + self.texts.bytes() + memory::bytes(&self.marks)
     }
 
-    /// Adds the set of a document. After an error, a stop too, the sets are as they were before.
+    /// Adds the set of a document, or its text. After an error, a stop too, the sets are as they were
+    /// before.
     pub fn add(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
+        if let (Tokenizer::Whole, Document::Text(text)) = (self.spec.tokenizer, document) {
+            self.texts.add(row, text)?;
+            self.empty += u64::from(text.is_empty());
+            return Ok(());
+        }
         let start = self.sets.tokens.len();
         let added = self.add_tokens(document, stop).and_then(|fingerprint| {
             let size = self.sets.tokens.len() - start;
@@ -194,6 +204,12 @@ mod tests {
         assert_eq!(sizes(shingles, &texts), (vec![3, 1, 1], 5, 1));
         let grams = FeatureSpec { tokenizer: Tokenizer::Chars, shingle: 2, ..FeatureSpec::WORDS };
         assert_eq!(sizes(grams, &["aaaa", "a"]), (vec![3, 1], 4, 0));
+    }
+
+    #[test]
+    fn whole_texts_are_kept() {
+        let (sets, tokens, empty) = sizes(FeatureSpec::WHOLE, &["as soon", "", "as soon"]);
+        assert_eq!((sets, tokens, empty), (vec![], 0, 1));
     }
 
     #[test]

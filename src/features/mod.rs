@@ -6,12 +6,14 @@
 
 pub mod collect;
 pub mod dictionary;
+pub mod gram_sets;
 pub mod order;
 pub mod rank;
 pub mod records;
 pub mod shingles;
 pub mod spill;
 pub mod store;
+pub mod texts;
 pub mod tokens;
 
 pub use tokens::{FeatureSpec, Tokenizer};

@@ -170,7 +170,7 @@ fn split_run(run: &mut [Entry], parts: &mut [Sets], stop: &Stop) -> Result<Vec<u
     for entry in run.iter() {
         stop.check()?;
         let range = entry.range(parts);
-        parts[entry.part as usize].tokens[range].sort_unstable();
+        workers::sort_unstable_by(&mut parts[entry.part as usize].tokens[range], stop, &Ord::cmp)?;
     }
     let mut starts = Vec::new();
     let mut begun = 0;
@@ -261,7 +261,7 @@ fn build_records(
             let kept =
                 entry_of(record).tokens(parts).iter().map(|&t| ranks[t as usize]).filter(|&r| r != LONE);
             here.iter_mut().zip(kept).for_each(|(slot, rank)| *slot = rank);
-            here.sort_unstable();
+            workers::sort_unstable_by(here, stop, &Ord::cmp)?;
             *space = &mut std::mem::take(space)[offsets[record + 1] - offsets[record]..];
             records.start += 1;
         }

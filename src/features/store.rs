@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::records::{Members, Records};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory;
 
 const DOING: &str = "loading records";
@@ -22,6 +22,16 @@ pub trait TempFile {
 pub trait TempFiles {
     /// A new, empty file.
     fn create(&self) -> Result<Box<dyn TempFile>>;
+}
+
+/// Makes none: for programs that have memory enough.
+#[derive(Debug, Clone, Copy)]
+pub struct NoFiles;
+
+impl TempFiles for NoFiles {
+    fn create(&self) -> Result<Box<dyn TempFile>> {
+        Err(Error::OutOfMemory { doing: "looking for a temporary file" })
+    }
 }
 
 /// The records of a table.

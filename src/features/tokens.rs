@@ -14,6 +14,10 @@ pub enum Tokenizer {
     Words,
     /// q-grams of characters ([`crate::text::grams`]); the shingle length is q.
     Chars,
+    /// Hashes of the q-grams of characters of the text as it is; the shingle length is q.
+    RawChars,
+    /// Not at all: texts are kept, to be compared character by character.
+    Whole,
     /// Runs of anything that is not white space, as they stand.
     Whitespace,
 }
@@ -37,6 +41,9 @@ impl FeatureSpec {
 
     /// Words, one a token, repeats counted: the default of the exact measures.
     pub const WORDS: Self = Self { tokenizer: Tokenizer::Words, shingle: 1, multiset: true, wrap: false };
+
+    /// Whole texts.
+    pub const WHOLE: Self = Self { tokenizer: Tokenizer::Whole, ..Self::WORDS };
 
     /// Checks a shingle length that a user gave.
     pub fn check_shingle(name: &'static str, shingle: i64) -> Result<usize> {
@@ -100,6 +107,9 @@ pub fn for_each_token(
             grams::for_each_gram(text, spec.shingle, &mut scratch.grams, stop, |gram| {
                 each(Token::Bytes(gram))
             })
+        }
+        Document::Text(text) if spec.tokenizer == Tokenizer::RawChars => {
+            grams::for_each_raw_gram(text, spec.shingle, stop, |gram| each(Token::Number(gram)))
         }
         Document::Numbers(numbers) if spec.shingle == 1 => {
             numbers.iter().try_for_each(|&number| each(Token::Number(number.cast_unsigned())))

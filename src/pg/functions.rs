@@ -13,6 +13,8 @@ use crate::features::tokens::{Document, Scratch, Token, for_each_token};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::memory;
 use crate::text::words::for_each_word;
+use crate::verify::edit;
+use crate::verify::levenshtein::Pattern;
 use crate::verify::measure::Measure;
 use crate::verify::overlap::shared_at_least;
 use crate::workers::{self, PlainThreads, Workers};
@@ -82,6 +84,28 @@ sql_function! {
     neardup_containment, pg_finfo_neardup_containment, |call| measure(call, Measure::Containment, false)
 }
 
+sql_function! {
+    /// `edit_similarity(text, text) → float8`
+    neardup_edit_similarity, pg_finfo_neardup_edit_similarity, |call| {
+        let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
+        let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+        // No text of the server has more characters than 32 bits count.
+        let [x, y] = [&a, &b].map(|text| text.chars().count() as u32);
+        let (longer, mut distance) = (x.max(y), 0);
+        if a != b {
+            // What a comparison of two texts costs goes with the product of their lengths, 64 at a time.
+            let effort = a.len().saturating_mul(b.len()) / 1024;
+            workers::one(workers_for(effort), &mut distance, |distance, stop| {
+                let mut pattern = Pattern::default();
+                pattern.set(&a)?;
+                *distance = pattern.distance(&b, y, longer, 0, stop)?.unwrap_or(longer);
+                Ok(())
+            })?;
+        }
+        Ok(call.give(Some(edit::similarity(distance, longer))))
+    }
+}
+
 /// A measure of two texts. Repeated words count where single words are compared and the measure is
 /// one of the join's, as `near_duplicates` does by default.
 fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
@@ -124,7 +148,7 @@ fn set_of_row(collector: &Collector, row: u32) -> crate::error::Result<Vec<u32>>
     Ok(tokens)
 }
 
-/// Whoever works on texts of so many bytes: a thread beside the leader where that may take long
+/// Whoever works on texts of so many bytes, or as long as on so many: a thread beside the leader where that may take long
 /// enough for somebody to want to cancel it.
 fn workers_for(bytes: usize) -> &'static dyn Workers {
     const LONG: usize = 1 << 18;

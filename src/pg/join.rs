@@ -10,19 +10,21 @@ use super::error::{Result, SqlError};
 use super::example::Example;
 use super::ids::Ids;
 use super::progress::Progress;
-use super::request::{Form, Request};
+use super::request::{Form, Request, Similarity};
 use super::rows::{self, Rows};
 use super::settings;
 use super::source::Source;
 use super::stats::{self, Stats};
 use super::temp_file::ServerFiles;
 use super::workers::BackendWorkers;
+use crate::candidates::edit_join::edit_pairs;
 use crate::candidates::pairs::Pairs;
 use crate::error::Error;
 use crate::features::collect::Collector;
 use crate::features::order::order;
 use crate::features::spill::Spill;
 use crate::features::store::Table;
+use crate::features::texts::distinct;
 use crate::features::tokens::Document;
 use crate::workers::{self, Workers};
 
@@ -113,20 +115,41 @@ impl Run {
         let ids_bytes = left.bytes() + right.as_ref().map_or(0, |(ids, _)| ids.bytes());
         // Ids stay; at least a part is left for everything else.
         let budget = memory.saturating_sub(ids_bytes).max(memory / 4);
-        let ordered = if spill.is_used() {
-            spill.order(collectors, budget, &workers)?
-        } else {
-            order(collectors, right.as_ref().map(|_| right_from), &workers)?
+        let right_from = right.as_ref().map(|_| right_from);
+        let pairs = match request.similarity {
+            Similarity::Sets(predicate) => {
+                let ordered = if spill.is_used() {
+                    spill.order(collectors, budget, &workers)?
+                } else {
+                    order(collectors, right_from, &workers)?
+                };
+                stats.distinct_tokens = ordered.distinct_tokens as u64;
+                stats.distinct_sets = (ordered.left.members.len()
+                    + ordered.right.as_ref().map_or(0, |right| right.members.len()))
+                    as u64;
+                stats.peak_memory = stats.peak_memory.max((ordered.peak_bytes + ids_bytes) as u64);
+                let places = ordered.left.bytes() + ordered.right.as_ref().map_or(0, Table::bytes);
+                let budget = if ordered.is_in_files() {
+                    budget.saturating_sub(places).max(memory / 4)
+                } else {
+                    budget
+                };
+                Pairs::new(ordered, predicate, request.algorithm, budget)?
+            }
+            Similarity::Edit(edit) => {
+                let texts = collectors.into_iter().map(|collector| collector.texts).collect();
+                let distinct = distinct(texts, right_from, &workers)?;
+                // Texts stay, too.
+                let budget = budget.saturating_sub(distinct.texts.bytes()).max(memory / 4);
+                let (pairs, prepared) =
+                    edit_pairs(distinct, edit, request.algorithm, &files, budget, &workers)?;
+                stats.tokens = prepared.grams;
+                stats.distinct_tokens = prepared.distinct_grams;
+                stats.distinct_sets = prepared.distinct_texts;
+                stats.peak_memory = stats.peak_memory.max((prepared.peak_bytes + ids_bytes) as u64);
+                pairs
+            }
         };
-        stats.distinct_tokens = ordered.distinct_tokens as u64;
-        stats.distinct_sets = (ordered.left.members.len()
-            + ordered.right.as_ref().map_or(0, |right| right.members.len()))
-            as u64;
-        stats.peak_memory = stats.peak_memory.max((ordered.peak_bytes + ids_bytes) as u64);
-        let places = ordered.left.bytes() + ordered.right.as_ref().map_or(0, Table::bytes);
-        let budget =
-            if ordered.is_in_files() { budget.saturating_sub(places).max(memory / 4) } else { budget };
-        let pairs = Pairs::new(ordered, request.predicate, request.algorithm, budget)?;
         stats.phases[1] = milliseconds(began);
 
         // SAFETY: a look at a variable of the session.

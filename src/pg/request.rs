@@ -15,6 +15,7 @@ use super::ids;
 use super::source::Source;
 use crate::candidates::prefix_join::Algorithm;
 use crate::features::{FeatureSpec, Tokenizer};
+use crate::verify::edit::EditPredicate;
 use crate::verify::measure::{Measure, Predicate};
 
 /// Where the arguments of one SQL function stand.
@@ -28,6 +29,15 @@ pub struct Form {
     pub typed: bool,
 }
 
+/// What is compared of documents, and which pairs are in.
+#[derive(Debug, Clone, Copy)]
+pub enum Similarity {
+    /// Their token sets.
+    Sets(Predicate),
+    /// Their texts, character by character.
+    Edit(EditPredicate),
+}
+
 /// What is to be done.
 #[derive(Debug)]
 pub struct Request {
@@ -39,10 +49,10 @@ pub struct Request {
     pub right: Option<Source>,
     /// The type of the ids.
     pub id_type: pg_sys::Oid,
-    /// How documents become sets.
+    /// How documents become sets, or that they do not.
     pub spec: FeatureSpec,
     /// Which pairs are in.
-    pub predicate: Predicate,
+    pub similarity: Similarity,
     /// How candidates are found; the pairs are the same.
     pub algorithm: Algorithm,
     /// The most pairs to give, where the caller said so.
@@ -51,7 +61,9 @@ pub struct Request {
     pub example: Example,
 }
 
-const METHODS: [&str; 5] = ["jaccard", "cosine", "dice", "overlap", "containment"];
+const METHODS: [&str; 6] = ["jaccard", "cosine", "dice", "overlap", "containment", EDIT];
+/// The method that compares characters.
+const EDIT: &str = "edit";
 const DEFAULT_THRESHOLD: f64 = 0.8;
 /// The arguments that name columns: of the only or left table, and of the right one.
 const ARGUMENTS: [[&str; 2]; 2] = [["id_column", "text_column"], ["right_id_column", "right_text_column"]];
@@ -67,19 +79,24 @@ impl Request {
         let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
 
         let method = call.text(first + 3)?.unwrap_or(Cow::Borrowed(METHODS[0]));
-        let measure = measure(&method, form.relations).ok_or_else(|| {
-            SqlError::parameter(format!("unknown method \"{method}\"")).hint(format!(
-                "Methods: {}. {}",
-                METHODS.join(", "),
-                such_as(&example.with("method", literal("cosine")))
-            ))
-        })?;
+        let measure = match &*method {
+            EDIT => None,
+            _ => Some(measure(&method, form.relations).ok_or_else(|| {
+                SqlError::parameter(format!("unknown method \"{method}\"")).hint(format!(
+                    "Methods: {}. {}",
+                    METHODS.join(", "),
+                    such_as(&example.with("method", literal("cosine")))
+                ))
+            })?),
+        };
+        let mut plain = example.clone();
         if method != METHODS[0] {
             example = example.with("method", literal(&method));
         }
 
+        // All methods take the same thresholds.
         let threshold = call.get::<f64>(form.relations);
-        let given = Predicate::new(measure, threshold.unwrap_or(DEFAULT_THRESHOLD))
+        let edit = EditPredicate::new(threshold.unwrap_or(DEFAULT_THRESHOLD))
             .map_err(|error| SqlError::from(error).hint(such_as(&example)))?;
         example.threshold = Some(threshold.unwrap_or(DEFAULT_THRESHOLD));
 
@@ -88,23 +105,20 @@ impl Request {
         let known = if method == "overlap" { &KNOWN[..] } else { &KNOWN[..3] };
         let mut options = Options::new(call.json(first, "options"), known, &example)?;
         let most_pairs = options.count("max_pairs", &example)?;
-        let predicate = match options.count("min_overlap", &example)? {
-            Some(least) => {
-                let least = u32::try_from(least).unwrap_or(u32::MAX);
-                example.threshold = threshold;
-                match threshold {
-                    Some(_) => given.and_shared(least),
-                    None => Predicate::shared(measure, least),
-                }
-            }
-            None => given,
-        };
+        let least = options.count("min_overlap", &example)?;
+        if least.is_some() {
+            example.threshold = threshold;
+        }
         let algorithm = options.algorithm(&example)?;
         options.0.remove("max_pairs");
         if !options.0.is_empty() {
             example = example.with("options", literal(&Value::Object(options.0).to_string()));
         }
 
+        if measure.is_none() {
+            plain.threshold = example.threshold;
+            check_edit(call, first, &columns, &plain)?;
+        }
         let tokenizer = call.text(first + 4)?;
         let (units, tsearch) = parse_tokenizer(tokenizer.as_deref(), &example)?;
         if let Some(tokenizer) = tokenizer {
@@ -141,8 +155,46 @@ impl Request {
         }
         let right = (sources.len() == 2).then(|| sources.remove(1));
         let left = sources.remove(0);
-        Ok(Self { name: form.name, left, right, id_type, spec, predicate, algorithm, max_pairs, example })
+        let (spec, similarity) = match measure {
+            Some(measure) => (spec, Similarity::Sets(predicate(measure, threshold, least)?)),
+            None => (FeatureSpec::WHOLE, Similarity::Edit(edit)),
+        };
+        Ok(Self { name: form.name, left, right, id_type, spec, similarity, algorithm, max_pairs, example })
     }
+}
+
+/// The pairs that reach a threshold and have so many tokens in common: one of these alone where the other
+/// is not given, the default threshold where neither is.
+fn predicate(measure: Measure, threshold: Option<f64>, shared: Option<u64>) -> Result<Predicate> {
+    let shared = shared.map(|shared| u32::try_from(shared).unwrap_or(u32::MAX));
+    Ok(match (threshold, shared) {
+        (None, Some(shared)) => Predicate::shared(measure, shared),
+        (threshold, shared) => {
+            let given = Predicate::new(measure, threshold.unwrap_or(DEFAULT_THRESHOLD))?;
+            shared.map_or(given, |shared| given.and_shared(shared))
+        }
+    })
+}
+
+/// Refuses what has no meaning where characters are compared: arguments that say how texts are cut, and
+/// columns that hold no texts. `first` is the number of the first argument behind the id type.
+fn check_edit(call: Call, first: usize, columns: &[(&Column, &Column)], example: &Example) -> Result<()> {
+    let given = [
+        ("tokenizer", call.text(first + 4)?.is_some()),
+        ("shingle", call.get::<i32>(first + 5).is_some()),
+        ("multiset", call.get::<bool>(first + 6).is_some()),
+    ];
+    if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
+        let message = format!("method \"{EDIT}\" compares texts character by character: {name} is not used");
+        return Err(SqlError::parameter(message).hint(such_as(&example.with("method", literal(EDIT)))));
+    }
+    if let Some((_, made)) = columns.iter().find(|(_, text)| Kind::of(text.base_type) != Kind::Text) {
+        let name = &made.name;
+        let message = format!("column \"{name}\" holds tokens already made, not texts to be compared");
+        return Err(SqlError::parameter(message)
+            .hint(format!("Name a column of texts, or leave the method out. {}", such_as(example))));
+    }
+    Ok(())
 }
 
 /// The hint that shows a call which works.

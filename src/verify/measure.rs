@@ -4,6 +4,7 @@
 //! that its float8 is the same everywhere. A pair is similar exactly when that float8 is >= the
 //! threshold's: [`Predicate`] never decides by anything else.
 
+use super::edit::GramBound;
 use crate::error::{Error, Result};
 
 /// What similarity means.
@@ -50,32 +51,42 @@ impl Measure {
     }
 }
 
+/// Checks a threshold that a user gave: in (0, 1].
+pub fn check_threshold(threshold: f64) -> Result<()> {
+    if threshold > 0.0 && threshold <= 1.0 {
+        return Ok(());
+    }
+    let allowed = "greater than 0 and at most 1";
+    Err(Error::Parameter { name: "threshold", value: threshold.to_string(), allowed })
+}
+
 /// Which pairs are in: similarity and shared tokens reach their thresholds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Predicate {
     measure: Measure,
     threshold: f64,
     min_overlap: u32,
+    /// Where there is one, it decides instead.
+    grams: Option<GramBound>,
 }
 
 impl Predicate {
     /// Pairs with `measure >= threshold`, in (0, 1].
     pub fn new(measure: Measure, threshold: f64) -> Result<Self> {
-        if threshold > 0.0 && threshold <= 1.0 {
-            Ok(Self { measure, threshold, min_overlap: 1 })
-        } else {
-            Err(Error::Parameter {
-                name: "threshold",
-                value: threshold.to_string(),
-                allowed: "greater than 0 and at most 1",
-            })
-        }
+        check_threshold(threshold)?;
+        Ok(Self { measure, threshold, min_overlap: 1, grams: None })
     }
 
     /// Pairs with at least `min_overlap` shared tokens (at least 1), whatever their similarity by
     /// `measure`.
     pub fn shared(measure: Measure, min_overlap: u32) -> Self {
-        Self { measure, threshold: 0.0, min_overlap: min_overlap.max(1) }
+        Self { measure, threshold: 0.0, min_overlap: min_overlap.max(1), grams: None }
+    }
+
+    /// Pairs that share as many grams as similar texts do; to be verified. What is reported is the
+    /// Jaccard similarity of the grams.
+    pub fn grams(bound: GramBound) -> Self {
+        Self { grams: Some(bound), ..Self::shared(Measure::Jaccard, 1) }
     }
 
     /// This one, and at least `min_overlap` shared tokens.
@@ -93,6 +104,9 @@ impl Predicate {
     /// Whether a pair is in.
     #[inline]
     pub fn passes(&self, shared: u32, left: u32, right: u32) -> bool {
+        if let Some(grams) = &self.grams {
+            return grams.least_overlap(left, right).is_some_and(|least| shared >= least);
+        }
         shared >= self.min_overlap && self.measure.similarity(shared, left, right) >= self.threshold
     }
 
@@ -100,6 +114,9 @@ impl Predicate {
     /// a subset would. Exact: the float only says where the search starts. O(1).
     #[inline]
     pub fn least_overlap(&self, left: u32, right: u32) -> Option<u32> {
+        if let Some(grams) = &self.grams {
+            return grams.least_overlap(left, right);
+        }
         let most = left.min(right);
         if !self.passes(most, left, right) {
             return None;
@@ -114,6 +131,22 @@ impl Predicate {
             least -= 1;
         }
         Some(least)
+    }
+
+    /// The least number of shared tokens with which sets of these sizes pass, or one of these and any
+    /// larger one; none where sets of these sizes do not. O(1).
+    #[inline]
+    pub fn least_overlap_from(&self, left: u32, right: u32) -> Option<u32> {
+        // For measures it never falls when a set grows.
+        let least = self.least_overlap(left, right)?;
+        Some(self.grams.map_or(least, |grams| grams.least_overlap_from(left, right)))
+    }
+
+    /// By how much |x| + |y| - 2·(least overlap), as a function of one size, may lie over the greater
+    /// of its values at two sizes about it. For every measure it is convex, apart from the overlap
+    /// being a whole number that is at most one and a rounding away from its formula.
+    pub fn ripple(&self) -> u32 {
+        4 + self.grams.map_or(0, |grams| grams.ripple())
     }
 }
 

@@ -1,0 +1,285 @@
+//! Texts kept as they are, for comparisons character by character: each distinct one once, with the
+//! rows that hold it.
+
+use super::records::Members;
+use crate::error::{Error, Result};
+use crate::hash;
+use crate::memory;
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "collecting texts";
+
+/// Texts of one worker, one behind the other, each with the row it came from.
+#[derive(Debug, Default)]
+pub struct TextCollector {
+    text: String,
+    /// Where each text ends in `text`.
+    ends: Vec<usize>,
+    /// How many characters each has.
+    lengths: Vec<u32>,
+    hashes: Vec<u64>,
+    rows: Vec<u32>,
+}
+
+impl TextCollector {
+    /// Adds the text of a row. Texts without any character are similar to nothing and are not kept.
+    pub fn add(&mut self, row: u32, text: &str) -> Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let length = u32::try_from(text.chars().count())
+            .map_err(|_| Error::TooMany { what: "characters in a text", limit: u32::MAX.into() })?;
+        memory::reserve(&mut self.ends, 1, DOING)?;
+        memory::reserve(&mut self.lengths, 1, DOING)?;
+        memory::reserve(&mut self.hashes, 1, DOING)?;
+        memory::reserve(&mut self.rows, 1, DOING)?;
+        self.text.try_reserve(text.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+        self.lengths.push(length);
+        self.hashes.push(hash::hash_bytes(text.as_bytes()));
+        self.rows.push(row);
+        Ok(())
+    }
+
+    fn text(&self, n: usize) -> &str {
+        let start = if n == 0 { 0 } else { self.ends[n - 1] };
+        &self.text[start..self.ends[n]]
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.text.capacity()
+            + memory::bytes(&self.ends)
+            + memory::bytes(&self.lengths)
+            + memory::bytes(&self.hashes)
+            + memory::bytes(&self.rows)
+    }
+}
+
+/// Distinct texts, those of the left table before those of the right one, shorter ones first.
+#[derive(Debug)]
+pub struct Texts {
+    parts: Vec<TextCollector>,
+    /// The collector of each text, and its number there.
+    places: Vec<(u32, u32)>,
+    lengths: Vec<u32>,
+}
+
+impl Texts {
+    /// How many texts there are.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there is no text.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// A text.
+    #[inline]
+    pub fn text(&self, text: u32) -> &str {
+        let (part, n) = self.places[text as usize];
+        self.parts[part as usize].text(n as usize)
+    }
+
+    /// The number of its characters.
+    #[inline]
+    pub fn length(&self, text: u32) -> u32 {
+        self.lengths[text as usize]
+    }
+
+    /// The numbers of characters of all texts; in each table ascending.
+    pub fn lengths(&self) -> &[u32] {
+        &self.lengths
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.parts.iter().map(TextCollector::bytes).sum::<usize>()
+            + memory::bytes(&self.places)
+            + memory::bytes(&self.lengths)
+    }
+}
+
+/// The distinct texts of one or two tables, and the rows that hold them.
+#[derive(Debug)]
+pub struct Distinct {
+    /// The texts of both tables.
+    pub texts: Texts,
+    /// The rows of the only table's, or the left one's.
+    pub left: Members,
+    /// The rows of those of the right table, where there are two.
+    pub right: Option<Members>,
+}
+
+/// A text, where it is, and what it is sorted by.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    right: bool,
+    length: u32,
+    hash: u64,
+    row: u32,
+    place: (u32, u32),
+}
+
+impl Entry {
+    /// What equal texts of a table have in common; unlike ones hardly ever do.
+    fn key(&self) -> (bool, u32, u64) {
+        (self.right, self.length, self.hash)
+    }
+}
+
+/// Brings equal texts together, whatever worker read them. With `right_from`, rows from that number on
+/// are those of the right table. O(n log n) for n texts, and the outcome does not depend on the number
+/// of workers.
+pub fn distinct(
+    parts: Vec<TextCollector>,
+    right_from: Option<u32>,
+    workers: &dyn Workers,
+) -> Result<Distinct> {
+    let mut entries = Vec::new();
+    memory::reserve(&mut entries, parts.iter().map(|part| part.rows.len()).sum(), DOING)?;
+    for (number, part) in parts.iter().enumerate() {
+        entries.extend(part.rows.iter().enumerate().map(|(n, &row)| Entry {
+            right: right_from.is_some_and(|from| row >= from),
+            length: part.lengths[n],
+            hash: part.hashes[n],
+            row,
+            place: (number as u32, n as u32),
+        }));
+    }
+    workers::one(workers, &mut entries, |entries, stop| {
+        workers::sort_unstable_by(entries, stop, &|a, b| (a.key(), a.row).cmp(&(b.key(), b.row)))
+    })?;
+    let mut state = (entries, Vec::new(), 0);
+    workers::one(workers, &mut state, |(entries, starts, next), stop| {
+        while *next < entries.len() {
+            *next = split_run(&parts, entries, *next, starts, stop)?;
+        }
+        Ok(())
+    })?;
+    let (entries, mut starts, _) = state;
+    let mut places = Vec::new();
+    memory::reserve(&mut places, starts.len(), DOING)?;
+    places.extend(starts.iter().map(|&start: &usize| entries[start].place));
+    let mut lengths = Vec::new();
+    memory::reserve(&mut lengths, starts.len(), DOING)?;
+    lengths.extend(starts.iter().map(|&start| entries[start].length));
+    let split = starts.partition_point(|&start| !entries[start].right);
+    memory::push(&mut starts, entries.len(), DOING)?;
+    let left = members(&entries, &starts[..=split])?;
+    let right = right_from.map(|_| members(&entries, &starts[split..])).transpose()?;
+    Ok(Distinct { texts: Texts { parts, places, lengths }, left, right })
+}
+
+/// Reorders the entries from `from` on that have its key, so that equal texts stand together; adds where
+/// each group starts, and gives the entry behind the last.
+fn split_run(
+    parts: &[TextCollector],
+    entries: &mut [Entry],
+    from: usize,
+    starts: &mut Vec<usize>,
+    stop: &Stop,
+) -> Result<usize> {
+    const CHECK_EVERY: usize = 1 << 20;
+    let text = |entry: &Entry| parts[entry.place.0 as usize].text(entry.place.1 as usize);
+    let key = entries[from].key();
+    let end = from + entries[from..].iter().take_while(|entry| entry.key() == key).count();
+    let (mut begun, known) = (from, starts.len());
+    let mut compared = CHECK_EVERY;
+    while begun < end {
+        memory::push(starts, begun, DOING)?;
+        let first = text(&entries[begun]);
+        let mut equal = begun + 1;
+        for n in begun + 1..end {
+            if compared >= CHECK_EVERY {
+                compared = 0;
+                // The run is gone through again from its beginning.
+                stop.check().inspect_err(|_| starts.truncate(known))?;
+            }
+            compared += first.len();
+            if text(&entries[n]) == first {
+                entries.swap(equal, n);
+                equal += 1;
+            }
+        }
+        entries[begun..equal].sort_unstable_by_key(|entry| entry.row);
+        begun = equal;
+    }
+    Ok(end)
+}
+
+/// The rows of the groups that start at `starts`, of which the last is the end of all.
+fn members(entries: &[Entry], starts: &[usize]) -> Result<Members> {
+    let (first, end) = (starts[0], starts[starts.len() - 1]);
+    if u32::try_from(starts.len()).is_err() {
+        return Err(Error::TooMany { what: "different documents", limit: u32::MAX.into() });
+    }
+    let (mut rows, mut places) = (Vec::new(), Vec::new());
+    memory::reserve(&mut rows, end - first, DOING)?;
+    rows.extend(entries[first..end].iter().map(|entry| entry.row));
+    memory::reserve(&mut places, starts.len(), DOING)?;
+    places.extend(starts.iter().map(|start| start - first));
+    Ok(Members::new(rows, places))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workers::PlainThreads;
+    use proptest::prelude::*;
+
+    fn collect(texts: &[String], threads: usize) -> Vec<TextCollector> {
+        let mut collectors: Vec<_> = (0..threads).map(|_| TextCollector::default()).collect();
+        for (row, text) in texts.iter().enumerate() {
+            collectors[row % threads].add(row as u32, text).unwrap();
+        }
+        collectors
+    }
+
+    /// Texts with their lengths and rows.
+    fn describe(distinct: &Distinct) -> Vec<(String, u32, Vec<u32>)> {
+        let Distinct { texts, left, right } = distinct;
+        (0..texts.len() as u32)
+            .map(|n| {
+                let members = if (n as usize) < left.len() {
+                    left.rows(n as usize)
+                } else {
+                    right.as_ref().unwrap().rows(n as usize - left.len())
+                };
+                (texts.text(n).to_owned(), texts.length(n), members.to_vec())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn equal_hashes_do_not_make_equal_texts() {
+        let mut parts = collect(&["ab", "ba", "ab", "", "é"].map(str::to_owned), 1);
+        assert_eq!(parts[0].rows, [0, 1, 2, 4]);
+        parts[0].hashes.fill(9);
+        let distinct = distinct(parts, None, &PlainThreads(1)).unwrap();
+        let expected = [("é", 1, vec![4]), ("ab", 2, vec![0, 2]), ("ba", 2, vec![1])];
+        assert_eq!(describe(&distinct), expected.map(|(text, length, rows)| (text.to_owned(), length, rows)));
+    }
+
+    proptest! {
+        #[test]
+        fn texts_do_not_depend_on_workers(
+            texts in prop::collection::vec("[ab字]{0,3}", 0..30),
+            right in prop::option::of(0..30u32),
+        ) {
+            let one = distinct(collect(&texts, 1), right, &PlainThreads(1)).unwrap();
+            let many = distinct(collect(&texts, 3), right, &PlainThreads(3)).unwrap();
+            prop_assert_eq!(describe(&one), describe(&many));
+            let rows: usize = describe(&one).iter().map(|(.., rows)| rows.len()).sum();
+            prop_assert_eq!(rows, texts.iter().filter(|text| !text.is_empty()).count());
+            for (text, length, rows) in describe(&one) {
+                prop_assert_eq!(length as usize, text.chars().count());
+                prop_assert!(rows.iter().all(|&row| texts[row as usize] == text));
+                prop_assert!(rows.is_sorted());
+            }
+        }
+    }
+}

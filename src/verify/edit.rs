@@ -1,0 +1,240 @@
+//! Edit similarity: 1 - Levenshtein distance / characters of the longer text (algorithms.md section 8).
+//!
+//! Characters are Unicode code points of the text as it is: case, punctuation and white space count.
+//! Similarity is one correctly rounded division, (longer - distance) / longer, and a pair is similar
+//! exactly when that float8 is >= the threshold's. All bounds are found by searching with this
+//! predicate. An empty text is similar to nothing, not even to another one.
+
+use crate::error::Result;
+use crate::verify::measure;
+
+/// The similarity, 0 to 1, of two texts of which the longer one has `longer` characters.
+#[inline]
+pub fn similarity(distance: u32, longer: u32) -> f64 {
+    if longer == 0 { 0.0 } else { f64::from(longer - distance) / f64::from(longer) }
+}
+
+/// Which pairs of texts are in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EditPredicate {
+    threshold: f64,
+}
+
+impl EditPredicate {
+    /// Pairs with a similarity `>= threshold`, in (0, 1].
+    pub fn new(threshold: f64) -> Result<Self> {
+        measure::check_threshold(threshold)?;
+        Ok(Self { threshold })
+    }
+
+    /// The threshold.
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    #[inline]
+    fn passes(&self, distance: u32, longer: u32) -> bool {
+        similarity(distance, longer) >= self.threshold
+    }
+
+    /// The greatest distance of a pair whose longer text has `longer` characters; 0 where only equal
+    /// texts are pairs. Neither this nor `longer - most_distance(longer)` ever falls when `longer`
+    /// grows. O(1).
+    #[inline]
+    pub fn most_distance(&self, longer: u32) -> u32 {
+        // Where the search starts, to within rounding.
+        let start = (1.0 - self.threshold) * f64::from(longer);
+        let mut most = (start as u32).min(longer);
+        while most < longer && self.passes(most + 1, longer) {
+            most += 1;
+        }
+        while most > 0 && !self.passes(most, longer) {
+            most -= 1;
+        }
+        most
+    }
+
+    /// The least length of a longer text that may have this distance from another; none where no text
+    /// is so long. O(1).
+    pub fn first_length(&self, distance: u32) -> Option<u32> {
+        let start = f64::from(distance) / (1.0 - self.threshold);
+        let mut first = (start as u32).max(1);
+        while !self.passes(distance.min(first), first) {
+            first = first.checked_add(1)?;
+        }
+        while first > 1 && first > distance && self.passes(distance, first - 1) {
+            first -= 1;
+        }
+        Some(first)
+    }
+
+    /// The fewest characters that a partner of a text of `length` may have.
+    pub fn least_partner(&self, length: u32) -> u32 {
+        length - self.most_distance(length)
+    }
+}
+
+/// How many q-grams of characters similar texts share, with their repeats.
+///
+/// An edit changes at most q grams of a text: texts at distance d share at least
+/// max(|x|, |y|) - q·d of |x| and |y| grams (Jokinen, Ukkonen, MFCS 1991; Gravano and others, VLDB
+/// 2001). A text of n characters has n - q + 1; a single one where there are fewer than q, which is
+/// shared by equal texts only, as it should be: texts so short are similar to no others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GramBound {
+    edit: EditPredicate,
+    q: u32,
+}
+
+impl GramBound {
+    /// The bound for grams of two characters or, where these would let a pair through, of one.
+    ///
+    /// Longer grams serve long texts hardly better (tried: 1 to 6), and with them short texts may be
+    /// similar without a common gram: aaac and aabc at q = 3. Where the shortest text that may have
+    /// distance 1 has 2q characters or more, two similar texts that are not the same always share a
+    /// gram: the bound is 1 or more there, and each step of the distance is at least q lengths after the
+    /// one before, so that it never falls back.
+    pub fn new(edit: EditPredicate) -> Self {
+        let q = if edit.first_length(1).is_none_or(|first| first >= 4) { 2 } else { 1 };
+        Self { edit, q }
+    }
+
+    /// The length of a gram.
+    pub fn q(&self) -> u32 {
+        self.q
+    }
+
+    /// Grams that a pair shares at least whose longer text has `longer` characters.
+    fn least(&self, longer: u32, distance: u32) -> i64 {
+        let (longer, distance, q) = (i64::from(longer), i64::from(distance), i64::from(self.q));
+        longer - q + 1 - q * distance
+    }
+
+    /// The least overlap of two texts with so many grams, at least 1; none where their lengths are too
+    /// far apart.
+    #[inline]
+    pub fn least_overlap(&self, left: u32, right: u32) -> Option<u32> {
+        let longer = left.max(right).saturating_add(self.q - 1);
+        let distance = self.edit.most_distance(longer);
+        // No text has more grams than 32 bits count.
+        (left.abs_diff(right) <= distance).then(|| self.least(longer, distance).max(1) as u32)
+    }
+
+    /// The least overlap of a text of `size` grams with any partner that has `partner` or more. O(1).
+    ///
+    /// While the greatest distance stays the same, the least overlap grows with the length; where that
+    /// goes up by one, it falls by less than q. Since each such step ends no lower than the one before,
+    /// the next one is the lowest that comes.
+    pub fn least_overlap_from(&self, size: u32, partner: u32) -> u32 {
+        let longer = size.max(partner).saturating_add(self.q - 1);
+        let distance = self.edit.most_distance(longer);
+        let here = self.least(longer, distance);
+        let next = self.edit.first_length(distance + 1).map(|next| self.least(next, distance + 1));
+        next.map_or(here, |next| next.min(here)).max(1) as u32
+    }
+
+    /// About how many edits two texts with so many grams are apart of which they share this share of all
+    /// (their Jaccard similarity): a quarter more than there are at least.
+    pub fn guess(&self, left: u32, right: u32, jaccard: f64) -> u32 {
+        let shared = jaccard / (1.0 + jaccard) * (f64::from(left) + f64::from(right));
+        let least = (f64::from(left.max(right)) - shared).max(0.0) / f64::from(self.q);
+        (least * 1.25) as u32
+    }
+
+    /// By how much |x| + |y| - 2·overlap may lie over what it is at both ends of a range of |y|: the
+    /// overlap goes up and down by less than q about a straight line.
+    pub fn ripple(&self) -> u32 {
+        2 * self.q
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thresholds() -> Vec<f64> {
+        let mut all: Vec<f64> = (1..=100).map(|n| f64::from(n) / 100.0).collect();
+        for b in 1..=12 {
+            all.extend((1..=b).map(|a| f64::from(a) / f64::from(b)));
+        }
+        let near = [0.8f64, 0.5, 0.75, 2.0 / 3.0, 1.0];
+        all.extend(near.iter().map(|t| t.next_down()));
+        all.extend(near[..4].iter().map(|t| t.next_up()));
+        all.extend([1e-12, 0.55, 0.999_999]);
+        all
+    }
+
+    #[test]
+    fn ties_at_the_threshold_are_in() {
+        assert_eq!(similarity(1, 5), 0.8);
+        assert_eq!(EditPredicate::new(0.8).unwrap().most_distance(5), 1);
+        assert_eq!(EditPredicate::new(0.8f64.next_up()).unwrap().most_distance(5), 0);
+        assert_eq!(EditPredicate::new(0.833_333_333_333_333_4).unwrap().most_distance(6), 1);
+        assert_eq!(EditPredicate::new(0.833_333_333_333_333_5).unwrap().most_distance(6), 0);
+        assert_eq!(similarity(0, 0), 0.0);
+        for t in [0.0, -1.0, 1.5, f64::NAN] {
+            assert!(EditPredicate::new(t).is_err());
+        }
+    }
+
+    #[test]
+    fn bounds_equal_brute_force() {
+        for t in thresholds() {
+            let edit = EditPredicate::new(t).unwrap();
+            let most: Vec<u32> = (1..=150)
+                .map(|longer| (0..=longer).rfind(|&d| similarity(d, longer) >= t).unwrap())
+                .collect();
+            for (longer, &most) in (1..=150).zip(&most) {
+                assert_eq!(edit.most_distance(longer), most, "{t} {longer}");
+            }
+            for distance in 0..=most[149] {
+                let first = (1..=150).find(|&n| most[n as usize - 1] >= distance);
+                assert_eq!(edit.first_length(distance), first, "{t} {distance}");
+            }
+        }
+        assert_eq!(EditPredicate::new(1.0).unwrap().first_length(1), None);
+        assert_eq!(EditPredicate::new(1.0).unwrap().most_distance(u32::MAX), 0);
+    }
+
+    /// The traps of algorithms.md: against integers for lengths up to some thousands.
+    #[test]
+    fn most_distance_agrees_with_integers() {
+        for percent in [1u32, 50, 55, 64, 70, 80, 90, 95, 99, 100] {
+            let edit = EditPredicate::new(f64::from(percent) / 100.0).unwrap();
+            for longer in 1..5000 {
+                assert_eq!(edit.most_distance(longer), (100 - percent) * longer / 100, "{percent} {longer}");
+            }
+        }
+    }
+
+    #[test]
+    fn gram_bounds_equal_brute_force() {
+        const LONGEST: u32 = 400;
+        for t in thresholds() {
+            let edit = EditPredicate::new(t).unwrap();
+            let bound = GramBound::new(edit);
+            let q = bound.q();
+            for longer in (1..=LONGEST).filter(|&longer| edit.most_distance(longer) > 0) {
+                assert!(bound.least(longer, edit.most_distance(longer)) > 0, "{t} {longer}");
+            }
+            let least = |size: u32| bound.least(size + q - 1, edit.most_distance(size + q - 1));
+            for size in 1..=LONGEST / 2 {
+                let lowest = (size..=LONGEST).map(least).min().unwrap().max(1) as u32;
+                assert_eq!(bound.least_overlap_from(size, size / 2 + 1), lowest, "{t} {size}");
+                assert_eq!(bound.least_overlap_from(size / 2 + 1, size), lowest);
+            }
+            for size in [1, 7, 20, 50] {
+                let differ = |other: u32| {
+                    bound.least_overlap(size, other).map(|o| i64::from(size + other) - 2 * i64::from(o))
+                };
+                let last = (size..=LONGEST).take_while(|&other| differ(other).is_some()).last().unwrap();
+                let ends = [differ(size), differ(last)].into_iter().flatten().max().unwrap();
+                for other in size..=last {
+                    assert!(differ(other).unwrap() <= ends + i64::from(bound.ripple()), "{t} {size} {other}");
+                }
+            }
+        }
+        let q = |t| GramBound::new(EditPredicate::new(t).unwrap()).q();
+        assert_eq!([0.01, 0.5, 2.0 / 3.0, 0.67, 0.8, 1.0].map(q), [1, 1, 1, 2, 2, 2]);
+    }
+}

@@ -1,0 +1,472 @@
+//! Levenshtein distance up to a limit: insertions, deletions and substitutions of characters.
+//!
+//! Bit-parallel: 64 cells of a column of the table are a few machine words (Myers, JACM 1999; Hyyrö,
+//! Nordic J. Computing 2003), and only cells near the diagonal that a distance within the limit can
+//! pass through are computed (Ukkonen, 1985). O(|x|·d/64) for texts at distance d, since limits double
+//! until one is enough; memory for 64 cells of a column, and for the part of one text they stand for.
+//!
+//! Our own because no crate at hand can be stopped: rapidfuzz (MIT, last release 2023) works in much the
+//! same way, but a call on two texts of some megabytes takes it minutes, and a server has to end such a
+//! call within a second of a cancel.
+
+use crate::error::Result;
+use crate::memory;
+use crate::workers::Stop;
+
+const DOING: &str = "comparing two texts";
+
+/// Rows of the table in a machine word.
+const WORD: usize = u64::BITS as usize;
+
+/// A text that others are compared with: its characters are the rows of the table.
+#[derive(Debug, Default)]
+pub struct Pattern {
+    symbols: Vec<u32>,
+    /// Which rows a symbol stands in, made where the band first comes to them.
+    pages: Vec<Page>,
+    /// Rows that are one more, and one less, than the row above.
+    more: Vec<u64>,
+    less: Vec<u64>,
+}
+
+impl Pattern {
+    /// Makes it this text.
+    pub fn set(&mut self, text: &str) -> Result<()> {
+        let Self { symbols, pages, more, less } = self;
+        symbols.clear();
+        memory::reserve(symbols, text.chars().count(), DOING)?;
+        symbols.extend(text.chars().map(u32::from));
+        let words = symbols.len().div_ceil(WORD);
+        for column in [more, less] {
+            column.clear();
+            memory::reserve(column, words, DOING)?;
+            column.resize(words, 0);
+        }
+        let count = words.div_ceil(Page::WORDS);
+        pages.truncate(count);
+        pages.iter_mut().for_each(|page| page.words = 0);
+        memory::reserve(pages, count - pages.len(), DOING)?;
+        pages.resize_with(count, Page::default);
+        Ok(())
+    }
+
+    /// The distance of a text of so many characters, if it is at most `most`. It is found soonest where
+    /// it is not much over `guess`. Answers to `stop` within milliseconds; then it has to be asked anew.
+    pub fn distance(
+        &mut self,
+        text: &str,
+        characters: u32,
+        most: u32,
+        guess: u32,
+        stop: &Stop,
+    ) -> Result<Option<u32>> {
+        let columns = characters as usize;
+        let (rows, most, guess) = (self.symbols.len(), most as usize, guess as usize);
+        let apart = rows.abs_diff(columns);
+        // No distance is greater than the longer text.
+        let most = most.min(rows.max(columns));
+        if apart > most {
+            return Ok(None);
+        }
+        if rows == 0 || columns == 0 {
+            return Ok(Some(apart as u32));
+        }
+        let ascii = text.len() == columns;
+        let mut limit = guess.max(apart) + WORD;
+        loop {
+            // A pass with most of the greatest limit would be no saving.
+            limit = if limit + limit / 2 >= most { most } else { limit };
+            let found = match (ascii, rows <= WORD) {
+                (true, true) => self.within_word(text.bytes().map(u32::from), columns, most)?,
+                (false, true) => self.within_word(text.chars().map(u32::from), columns, most)?,
+                (true, false) => self.within_band(text.bytes().map(u32::from), columns, limit, stop)?,
+                (false, false) => self.within_band(text.chars().map(u32::from), columns, limit, stop)?,
+            };
+            if found.is_some() || limit == most || rows <= WORD {
+                return Ok(found.map(|distance| distance as u32));
+            }
+            limit *= 2;
+        }
+    }
+
+    /// The distance of a text of `columns` symbols from at most 64 rows, if it is at most `most`.
+    fn within_word(
+        &mut self,
+        text: impl Iterator<Item = u32>,
+        columns: usize,
+        most: usize,
+    ) -> Result<Option<usize>> {
+        self.make_page(0)?;
+        let last = self.symbols.len() - 1;
+        let (mut more, mut less) = (u64::MAX, 0u64);
+        let mut score = self.symbols.len();
+        for (symbol, left) in text.zip((0..columns).rev()) {
+            let carry = step(self.pages[0].rows_of(symbol)[0], &mut more, &mut less, Carry::TOP, last);
+            score = score + carry.more as usize - carry.less as usize;
+            // The last row falls by at most one a column.
+            if score > most + left {
+                return Ok(None);
+            }
+        }
+        Ok(Some(score))
+    }
+
+    /// The distance of a text of `columns` symbols, if it is at most `most`, which is not less than the
+    /// numbers of rows and columns are apart.
+    ///
+    /// What lies outside the band counts as reached by insertions or deletions along its edge: never too
+    /// little, and right for every way through the table that stays inside, as those within the limit do.
+    fn within_band(
+        &mut self,
+        mut text: impl Iterator<Item = u32>,
+        columns: usize,
+        most: usize,
+        stop: &Stop,
+    ) -> Result<Option<usize>> {
+        const COLUMNS: usize = 4;
+        const CHECK_EVERY: usize = 1 << 18;
+        const LOOK_EVERY: usize = 64;
+        let rows = self.symbols.len();
+        // A way through a cell costs at least its distance from the diagonals of both corners.
+        let (below, above) = ((most + rows - columns) / 2, (most + columns - rows) / 2);
+        let word_of = |row: usize| (row - 1) / WORD;
+        // The words of the band, and the value of the last row of the last one.
+        let (mut first, mut end, mut score) = (0, 0, 0);
+        let mut steps = 0;
+        let mut column = 0;
+        while column < columns {
+            // Several columns at a time, as if they had the first one's and the last one's bounds: work on
+            // one does not wait for that on the one before.
+            let symbols: [u32; COLUMNS] = std::array::from_fn(|_| text.next().unwrap_or(Page::NONE));
+            let to = columns.min(column + COLUMNS);
+            while end <= word_of((to + below).min(rows)) {
+                if end % Page::WORDS == 0 {
+                    stop.check()?;
+                    self.make_page(end / Page::WORDS)?;
+                }
+                (self.more[end], self.less[end]) = (u64::MAX, 0);
+                score += WORD;
+                end += 1;
+            }
+            let from = word_of((column + 1).saturating_sub(above).max(1));
+            if from / Page::WORDS > first / Page::WORDS {
+                self.leave_page(first / Page::WORDS);
+            }
+            first = from;
+            let mut count = |carry: Carry| score = score + carry.more as usize - carry.less as usize;
+            if to - column == COLUMNS {
+                self.advance(symbols, first, end).into_iter().for_each(&mut count);
+            } else {
+                let rest = &symbols[..to - column];
+                rest.iter().for_each(|&symbol| count(self.advance([symbol], first, end)[0]));
+            }
+            column = to;
+            steps += COLUMNS * (end - first);
+            if steps >= CHECK_EVERY {
+                stop.check()?;
+                steps = 0;
+            }
+            if column % LOOK_EVERY == 0 && self.least(first, end, score, columns - column) > most {
+                return Ok(None);
+            }
+        }
+        let under = !(u64::MAX >> (WORD - 1 - (rows - 1) % WORD));
+        let rise = (self.more[end - 1] & under).count_ones() as usize;
+        let score = score + (self.less[end - 1] & under).count_ones() as usize - rise;
+        Ok((score <= most).then_some(score))
+    }
+
+    /// Goes on by `N` columns, which have these symbols, in the words `first..end`. Gives the carries of
+    /// the last row.
+    #[inline]
+    fn advance<const N: usize>(&mut self, symbols: [u32; N], first: usize, end: usize) -> [Carry; N] {
+        let mut carries = [Carry::TOP; N];
+        let mut at = first;
+        while at < end {
+            let page = at / Page::WORDS;
+            let to = end.min((page + 1) * Page::WORDS);
+            let words = at % Page::WORDS..at % Page::WORDS + to - at;
+            let rows = symbols.map(|symbol| &self.pages[page].rows_of(symbol)[words.clone()]);
+            let column = self.more[at..to].iter_mut().zip(&mut self.less[at..to]);
+            for (word, (more, less)) in column.enumerate() {
+                let (mut now_more, mut now_less) = (*more, *less);
+                for n in 0..N {
+                    carries[n] = step(rows[n][word], &mut now_more, &mut now_less, carries[n], WORD - 1);
+                }
+                (*more, *less) = (now_more, now_less);
+            }
+            at = to;
+        }
+        carries
+    }
+
+    /// The least cost of a way through the words `first..end`, when so many columns are left: never more
+    /// than the true one. `score` is the value of the last row.
+    fn least(&self, first: usize, end: usize, score: usize, columns_left: usize) -> usize {
+        let mut bottom = score as i64;
+        let mut least = i64::MAX;
+        for word in (first..end).rev() {
+            let rise = i64::from(self.more[word].count_ones()) - i64::from(self.less[word].count_ones());
+            let top = bottom - rise;
+            // The row n above the last one differs from it by at most n, and from the row above the word
+            // by at most 64 - n. The first bound falls with n, the other rises: the least is where they
+            // meet, at its way to the last column's end.
+            let apart = self.symbols.len() as i64 - ((word + 1) * WORD) as i64 - columns_left as i64;
+            let cost = |n: i64| (bottom - n).max(top - WORD as i64 + n) + (apart + n).abs();
+            let meet = ((WORD as i64 + rise) / 2).clamp(0, WORD as i64 - 2);
+            least = least.min(cost(meet)).min(cost(meet + 1));
+            bottom = top;
+        }
+        least.max(0) as usize
+    }
+
+    fn make_page(&mut self, number: usize) -> Result<()> {
+        let page = &mut self.pages[number];
+        if page.words == 0 {
+            const ROWS: usize = Page::WORDS * WORD;
+            let rows = &self.symbols[number * ROWS..];
+            page.set(&rows[..rows.len().min(ROWS)])?;
+        }
+        Ok(())
+    }
+
+    /// Of a very long text only the pages of the band are kept.
+    fn leave_page(&mut self, number: usize) {
+        const VERY_LONG: usize = 1 << 20;
+        if self.symbols.len() > VERY_LONG {
+            self.pages[number] = Page::default();
+        }
+    }
+}
+
+/// What one word of a column hands to the next one below: whether the row between them is one more or
+/// one less than in the column before.
+#[derive(Debug, Clone, Copy)]
+struct Carry {
+    more: u64,
+    less: u64,
+}
+
+impl Carry {
+    /// The row above the table, or above the band.
+    const TOP: Self = Self { more: 1, less: 0 };
+}
+
+/// Goes on to the next column in one word, of which `equal` are the rows with the column's symbol; `more`
+/// and `less` are its rows that differ from the row above. Gives the carry of row `last`.
+#[inline]
+fn step(equal: u64, more: &mut u64, less: &mut u64, above: Carry, last: usize) -> Carry {
+    let equal = equal | above.less;
+    let diagonal = (((equal & *more).wrapping_add(*more)) ^ *more) | equal | *less;
+    let right_more = *less | !(diagonal | *more);
+    let right_less = diagonal & *more;
+    let carry = Carry { more: right_more >> last & 1, less: right_less >> last & 1 };
+    let (right_more, right_less) = (right_more << 1 | above.more, right_less << 1 | above.less);
+    *more = right_less | !(diagonal | right_more);
+    *less = right_more & diagonal;
+    carry
+}
+
+/// Up to 1024 rows: where each symbol stands in them.
+#[derive(Debug, Default)]
+struct Page {
+    /// A hash table: symbols, and where their rows are in `rows`.
+    slots: Vec<(u32, u32)>,
+    /// For each symbol a bit for each row.
+    rows: Vec<u64>,
+    /// The words of a symbol; 0 where the page is still to be made.
+    words: usize,
+}
+
+impl Page {
+    const WORDS: usize = 16;
+    /// No code point.
+    const NONE: u32 = u32::MAX;
+
+    fn set(&mut self, symbols: &[u32]) -> Result<()> {
+        let words = symbols.len().div_ceil(WORD);
+        let slots = 2 * symbols.len().next_power_of_two();
+        self.slots.clear();
+        memory::reserve(&mut self.slots, slots, DOING)?;
+        self.slots.resize(slots, (Self::NONE, 0));
+        // The rows of what does not stand here come first.
+        self.rows.clear();
+        memory::reserve(&mut self.rows, words, DOING)?;
+        self.rows.resize(words, 0);
+        for (n, &symbol) in symbols.iter().enumerate() {
+            let slot = self.slot(symbol);
+            if self.slots[slot].0 == Self::NONE {
+                self.slots[slot] = (symbol, self.rows.len() as u32);
+                memory::reserve(&mut self.rows, words, DOING)?;
+                self.rows.resize(self.rows.len() + words, 0);
+            }
+            self.rows[self.slots[slot].1 as usize + n / WORD] |= 1 << (n % WORD);
+        }
+        self.words = words;
+        Ok(())
+    }
+
+    /// The slot of a symbol, or the free one where it would be: there are at least as many free ones.
+    #[inline]
+    fn slot(&self, symbol: u32) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = (symbol ^ (symbol >> 7)) as usize & mask;
+        while self.slots[slot].0 != symbol && self.slots[slot].0 != Self::NONE {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    /// The rows that have this symbol.
+    #[inline]
+    fn rows_of(&self, symbol: u32) -> &[u64] {
+        // Of a free slot this is 0.
+        let start = self.slots[self.slot(symbol)].1 as usize;
+        &self.rows[start..start + self.words]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use proptest::prelude::*;
+
+    /// The definition, filled in cell by cell.
+    fn table(x: &[char], y: &[char]) -> u32 {
+        let mut row: Vec<u32> = (0..=y.len() as u32).collect();
+        for (i, a) in x.iter().enumerate() {
+            let mut diagonal = row[0];
+            row[0] = i as u32 + 1;
+            for (j, b) in y.iter().enumerate() {
+                let cost = (diagonal + u32::from(a != b)).min(row[j] + 1).min(row[j + 1] + 1);
+                diagonal = std::mem::replace(&mut row[j + 1], cost);
+            }
+        }
+        row[y.len()]
+    }
+
+    fn check(x: &[char], y: &[char], limits: impl IntoIterator<Item = u32>) {
+        let expected = table(x, y);
+        let stop = Stop::default();
+        let around = [0, expected.saturating_sub(1), expected, expected + 1, u32::MAX];
+        let limits: Vec<u32> = limits.into_iter().chain(around).collect();
+        for (x, y) in [(x, y), (y, x)] {
+            let text: String = y.iter().collect();
+            let mut pattern = Pattern::default();
+            pattern.set(&x.iter().collect::<String>()).unwrap();
+            for &most in &limits {
+                let wanted = (expected <= most).then_some(expected);
+                for guess in [0, expected / 2, expected, u32::MAX >> 1] {
+                    let found = pattern.distance(&text, y.len() as u32, most, guess, &stop).unwrap();
+                    assert_eq!(found, wanted, "at most {most}");
+                }
+                // The band itself, without a narrower one before it.
+                let most = (most as usize).min(x.len().max(y.len()));
+                if !x.is_empty() && !y.is_empty() && x.len().abs_diff(y.len()) <= most {
+                    let found =
+                        pattern.within_band(y.iter().map(|&c| c.into()), y.len(), most, &stop).unwrap();
+                    assert_eq!(found, wanted.filter(|&d| d as usize <= most).map(|d| d as usize), "{most}");
+                }
+            }
+        }
+    }
+
+    fn characters() -> impl Strategy<Value = char> {
+        prop_oneof![
+            prop::char::range('a', 'd'),
+            prop::char::range('a', 'd'),
+            Just('\u{1f600}'),
+            prop::char::range('一', '龠'),
+        ]
+    }
+
+    /// A text, and another one made of it by edits.
+    fn texts() -> impl Strategy<Value = (Vec<char>, Vec<char>)> {
+        let edit = (any::<prop::sample::Index>(), 0..4u8, characters(), 1..40usize);
+        let lengths = prop_oneof![0..8usize, 0..80usize, 100..400usize];
+        let text = lengths.prop_flat_map(|n| prop::collection::vec(characters(), n));
+        (text, prop::collection::vec(edit, 0..12)).prop_map(|(x, edits)| {
+            let mut y = x.clone();
+            for (at, kind, character, count) in edits {
+                let at = at.index(y.len() + 1);
+                match kind {
+                    0 => y.insert(at, character),
+                    1 if at < y.len() => y[at] = character,
+                    2 => drop(y.drain(at..(at + count).min(y.len()))),
+                    _ => drop(y.splice(at..at, std::iter::repeat_n(character, count))),
+                }
+            }
+            (x, y)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        #[test]
+        fn equals_the_table((x, y) in texts(), limits in prop::collection::vec(0..300u32, 4)) {
+            check(&x, &y, limits);
+        }
+
+        #[test]
+        fn equals_the_table_for_unrelated_texts(
+            x in prop::collection::vec(prop::char::range('a', 'c'), 0..300),
+            y in prop::collection::vec(prop::char::range('a', 'c'), 0..300),
+            limits in prop::collection::vec(0..300u32, 4),
+        ) {
+            check(&x, &y, limits);
+        }
+    }
+
+    fn distance(x: &str, y: &str) -> u32 {
+        let mut pattern = Pattern::default();
+        pattern.set(x).unwrap();
+        let characters = y.chars().count() as u32;
+        pattern.distance(y, characters, u32::MAX, 0, &Stop::default()).unwrap().unwrap()
+    }
+
+    #[test]
+    fn small_texts() {
+        let known =
+            [("kitten", "sitting", 3), ("", "", 0), ("", "abc", 3), ("aaac", "aabc", 1), ("é字", "e字字", 2)];
+        for (x, y, expected) in known {
+            assert_eq!((distance(x, y), distance(y, x)), (expected, expected));
+        }
+    }
+
+    #[test]
+    fn edges_of_words_and_pages() {
+        let letters = |n: u32, of: u32| -> Vec<char> {
+            (0..n).map(|i| char::from_u32(97 + i * i % of).unwrap()).collect()
+        };
+        for n in [1, 2, 63, 64, 65, 127, 128, 129, 192, 200] {
+            let (x, y) = (letters(n, 7), letters(n, 5));
+            check(&x, &y, 0..n);
+            check(&x, &y[n as usize / 3..], 0..n);
+            // Symbols of one slot of the hash table.
+            let z: Vec<char> = (0..n).map(|i| char::from_u32((i % 16) << 14).unwrap_or('z')).collect();
+            check(&z, &x, [n / 2]);
+        }
+        for n in [1023, 1024, 1025, 2500] {
+            let mut y = letters(n, 7);
+            y.drain(500..530);
+            y.splice(900..900, "inserted".chars());
+            check(&letters(n, 7), &y, [20, 38, 600]);
+        }
+    }
+
+    #[test]
+    fn answers_to_stop() {
+        let text = |seed: u64| -> String {
+            (0..100_000).map(|n| char::from(b'a' + (crate::hash::mix(seed + n) % 26) as u8)).collect()
+        };
+        let (x, y) = (text(0), text(1 << 32));
+        let stop = Stop::default();
+        stop.request();
+        let mut pattern = Pattern::default();
+        pattern.set(&x).unwrap();
+        assert_eq!(pattern.distance(&y, 100_000, u32::MAX, 0, &stop), Err(Error::Stopped));
+        assert_eq!(pattern.distance(&y[..99_000], 99_000, 20_000, 0, &Stop::default()), Ok(None));
+    }
+}

@@ -1,0 +1,280 @@
+//! The join by edit distance against its specification: all pairs, with a table filled in cell by cell.
+
+use neardup::candidates::edit_join::edit_pairs;
+use neardup::candidates::prefix_join::{Algorithm, Counts};
+use neardup::error::Result;
+use neardup::features::store::{TempFile, TempFiles};
+use neardup::features::texts::{TextCollector, distinct};
+use neardup::verify::edit::{EditPredicate, similarity};
+use neardup::workers::{PlainThreads, Stop, Work, Workers};
+use proptest::prelude::*;
+
+/// Pairs as (smaller row, greater row, bits of the similarity), sorted.
+type Found = Vec<(u32, u32, u64)>;
+
+/// A file in memory, as a server's temporary file.
+#[derive(Default)]
+struct FileInMemory(Vec<u8>);
+
+impl TempFile for FileInMemory {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
+        bytes.copy_from_slice(&self.0[at as usize..][..bytes.len()]);
+        Ok(())
+    }
+}
+
+struct FilesInMemory;
+
+impl TempFiles for FilesInMemory {
+    fn create(&self) -> Result<Box<dyn TempFile>> {
+        Ok(Box::new(FileInMemory::default()))
+    }
+}
+
+/// Joins texts, with rows from `right_from` on as a second table.
+fn join_with(
+    texts: &[String],
+    right_from: Option<usize>,
+    threshold: f64,
+    workers: &dyn Workers,
+    budget: usize,
+) -> (Found, Counts) {
+    join_by(Algorithm::Auto, texts, right_from, threshold, workers, budget)
+}
+
+fn join_by(
+    algorithm: Algorithm,
+    texts: &[String],
+    right_from: Option<usize>,
+    threshold: f64,
+    workers: &dyn Workers,
+    budget: usize,
+) -> (Found, Counts) {
+    let mut collectors: Vec<_> = (0..workers.count()).map(|_| TextCollector::default()).collect();
+    for (row, text) in texts.iter().enumerate() {
+        collectors[row % workers.count()].add(row as u32, text).unwrap();
+    }
+    let right = right_from.map(|row| row as u32);
+    let distinct = distinct(collectors, right, workers).unwrap();
+    let edit = EditPredicate::new(threshold).unwrap();
+    let (mut pairs, _) = edit_pairs(distinct, edit, algorithm, &FilesInMemory, budget, workers).unwrap();
+    let certain = pairs.certain();
+    let mut found = Vec::new();
+    while let Some(pair) = pairs.next(workers).unwrap() {
+        let (left, right) = match right_from {
+            None => (pair.left.min(pair.right), pair.left.max(pair.right)),
+            Some(_) => (pair.left, pair.right),
+        };
+        found.push((left, right, pair.similarity.to_bits()));
+    }
+    assert_eq!(found.len() as u64, pairs.given());
+    assert!(certain <= pairs.given());
+    found.sort_unstable();
+    (found, pairs.counts())
+}
+
+fn join(texts: &[String], right_from: Option<usize>, threshold: f64, threads: usize) -> Found {
+    let (found, counts) = join_with(texts, right_from, threshold, &PlainThreads(threads), usize::MAX);
+    let one = join_with(texts, right_from, threshold, &PlainThreads(1), usize::MAX);
+    assert_eq!((&found, counts), (&one.0, one.1), "threads make no difference");
+    let blocks = join_with(texts, right_from, threshold, &PlainThreads(threads), 0).0;
+    assert_eq!(found, blocks, "memory makes no difference");
+    for algorithm in [Algorithm::AllPairs, Algorithm::PpJoin, Algorithm::PpJoinPlus(2)] {
+        let other = join_by(algorithm, texts, right_from, threshold, &PlainThreads(threads), usize::MAX).0;
+        assert_eq!(found, other, "{algorithm:?} makes no difference");
+    }
+    found
+}
+
+/// The definition of the distance.
+fn levenshtein(x: &[char], y: &[char]) -> u32 {
+    let mut row: Vec<u32> = (0..=y.len() as u32).collect();
+    for (i, a) in x.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i as u32 + 1;
+        for (j, b) in y.iter().enumerate() {
+            let cost = (diagonal + u32::from(a != b)).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = std::mem::replace(&mut row[j + 1], cost);
+        }
+    }
+    row[y.len()]
+}
+
+/// The specification.
+fn naive(texts: &[String], right_from: Option<usize>, threshold: f64) -> Found {
+    let texts: Vec<Vec<char>> = texts.iter().map(|text| text.chars().collect()).collect();
+    let mut found = Vec::new();
+    for left in 0..right_from.unwrap_or(texts.len()) {
+        for right in right_from.unwrap_or(left + 1)..texts.len() {
+            let (x, y) = (&texts[left], &texts[right]);
+            let longer = x.len().max(y.len()) as u32;
+            let similarity = similarity(levenshtein(x, y), longer);
+            if longer > 0 && similarity >= threshold {
+                found.push((left as u32, right as u32, similarity.to_bits()));
+            }
+        }
+    }
+    found
+}
+
+/// Texts that make pairs: tiny ones, empty ones, and copies of a few with some characters changed.
+fn texts() -> impl Strategy<Value = Vec<String>> {
+    let bases = ["Ellis, port of", "近似文本的检测与合并方法", "aaacaaabaaac", "🙂🙃 emoji é e\u{301}"];
+    let edit = (any::<prop::sample::Index>(), 0..3u8, "[a-c字🙂 ]");
+    let copy = (prop::sample::select(bases.to_vec()), 1..4usize, prop::collection::vec(edit, 0..5));
+    let copy = copy.prop_map(|(base, times, edits)| {
+        let mut text: Vec<char> = base.repeat(times).chars().collect();
+        for (at, kind, c) in edits {
+            let at = at.index(text.len());
+            match kind {
+                0 => text[at] = c.chars().next().unwrap(),
+                1 => text.insert(at, c.chars().next().unwrap()),
+                _ => drop(text.remove(at)),
+            }
+        }
+        text.into_iter().collect()
+    });
+    let text = prop_oneof![4 => "[ab]{0,9}", 2 => "[a-c字]{0,4}", 6 => copy, 1 => Just(String::new())];
+    prop::collection::vec(text, 0..40)
+}
+
+fn thresholds() -> impl Strategy<Value = f64> {
+    let ratio = (1..=20u32, 1..=20u32).prop_map(|(a, b)| f64::from(a.min(b)) / f64::from(a.max(b)));
+    let common = prop::sample::select(vec![0.8, 0.5, 0.75, 2.0 / 3.0, 0.9, 1.0, 1e-12, 0.8f64.next_up()]);
+    prop_oneof![ratio, 0.01..1.0f64, common]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn self_join_equals_all_pairs(texts in texts(), threshold in thresholds(), threads in 1..4usize) {
+        prop_assert_eq!(join(&texts, None, threshold, threads), naive(&texts, None, threshold));
+    }
+
+    #[test]
+    fn join_of_two_tables_equals_all_pairs(
+        texts in texts(),
+        threshold in thresholds(),
+        threads in 1..4usize,
+        at in 0..40usize,
+    ) {
+        let from = Some(at.min(texts.len()));
+        prop_assert_eq!(join(&texts, from, threshold, threads), naive(&texts, from, threshold));
+    }
+}
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}
+
+/// Pairs that share no gram of three characters, and pairs at the threshold.
+#[test]
+fn traps() {
+    let texts = strings(&["aaac", "aabc", "abcde", "abXde", "a", "b", "a", "", ""]);
+    let rows = |threshold| -> Vec<(u32, u32, f64)> {
+        join(&texts, None, threshold, 2).into_iter().map(|(a, b, s)| (a, b, f64::from_bits(s))).collect()
+    };
+    assert_eq!(rows(1.0), [(4, 6, 1.0)]);
+    assert_eq!(rows(0.8), [(2, 3, 0.8), (4, 6, 1.0)]);
+    assert_eq!(rows(0.75), [(0, 1, 0.75), (2, 3, 0.8), (4, 6, 1.0)]);
+    assert_eq!(rows(0.8f64.next_up()), [(4, 6, 1.0)]);
+    for size in 0..3 {
+        for from in [None, Some(0), Some(size)] {
+            assert_eq!(join(&texts[..size], from, 0.5, 3), naive(&texts[..size], from, 0.5));
+        }
+    }
+}
+
+/// All short texts of two letters: many are anagrams, and every length meets every other.
+#[test]
+fn all_short_texts() {
+    let mut texts = Vec::new();
+    for length in 1..=6 {
+        for bits in 0..1u32 << length {
+            texts.push((0..length).map(|n| if bits >> n & 1 == 1 { 'b' } else { 'a' }).collect::<String>());
+        }
+    }
+    for threshold in [0.1, 0.2, 1.0 / 3.0, 0.4, 0.5, 0.6, 2.0 / 3.0, 0.7, 0.75, 0.8, 5.0 / 6.0, 0.9] {
+        assert_eq!(join(&texts, None, threshold, 2), naive(&texts, None, threshold), "{threshold}");
+        assert_eq!(join(&texts, Some(60), threshold, 2), naive(&texts, Some(60), threshold), "{threshold}");
+    }
+}
+
+#[test]
+fn many_equal_texts() {
+    let mut texts = vec!["The quick brown fox".to_owned(); 200];
+    texts.extend(vec!["The quick brown fog".to_owned(); 100]);
+    texts.extend(vec![String::new(); 50]);
+    for threshold in [0.9, 1.0] {
+        assert_eq!(join(&texts, None, threshold, 2), naive(&texts, None, threshold));
+        assert_eq!(join(&texts, Some(250), threshold, 2), naive(&texts, Some(250), threshold));
+    }
+}
+
+/// Long texts that nearly agree, long texts of the same pieces in another order, and long unlike ones.
+#[test]
+fn long_texts() {
+    const LENGTH: u64 = 100_000;
+    let random = |seed: u64| move |n: u64| char::from(b'a' + (neardup::hash::mix(seed << 32 | n) % 20) as u8);
+    let base: String = (0..LENGTH).map(random(1)).collect();
+    let mut texts: Vec<String> = (0..12)
+        .map(|n| {
+            let mut text = base.clone();
+            for edit in 0..n * 10 {
+                text.replace_range(edit * 800 + n..edit * 800 + n + 1, "XY");
+            }
+            text
+        })
+        .collect();
+    let pieces: Vec<&str> = (0..100).map(|n| &base[n * 1000..(n + 1) * 1000]).collect();
+    for seed in 0..4 {
+        let mut order: Vec<usize> = (0..pieces.len()).collect();
+        order.sort_by_key(|&piece| neardup::hash::mix(seed << 32 | piece as u64));
+        texts.push(order.into_iter().map(|piece| pieces[piece]).collect());
+    }
+    texts.extend((2..6).map(|seed| (0..LENGTH).map(random(seed)).collect()));
+    let began = std::time::Instant::now();
+    let found = join_with(&texts, None, 0.8, &PlainThreads(2), usize::MAX).0;
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+    assert_eq!(found.len(), 12 * 11 / 2);
+    assert_eq!(found[0], (0, 1, similarity(20, LENGTH as u32 + 10).to_bits()));
+}
+
+/// Stops the work at every few checks of the first calls, as a leader with pending interrupts does.
+struct Interrupted(std::sync::atomic::AtomicUsize);
+
+impl Workers for Interrupted {
+    fn count(&self) -> usize {
+        2
+    }
+
+    fn run(&self, threads: usize, work: &Work<'_>) -> Result<()> {
+        let stopped = |n: usize, stop: &Stop| {
+            if self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 3 < 2 {
+                stop.request();
+            }
+            work(n, stop)
+        };
+        loop {
+            let stop = Stop::default();
+            let ends: Vec<_> = (0..threads).map(|n| stopped(n, &stop)).collect();
+            if !ends.contains(&Err(neardup::error::Error::Stopped)) {
+                return ends.into_iter().collect();
+            }
+        }
+    }
+}
+
+#[test]
+fn stopped_work_goes_on() {
+    let texts: Vec<String> =
+        (0..300u64).map(|n| format!("record {} of {}", neardup::hash::mix(n) % 500, n % 7)).collect();
+    let workers = Interrupted(std::sync::atomic::AtomicUsize::new(0));
+    assert_eq!(join_with(&texts, None, 0.8, &workers, usize::MAX).0, naive(&texts, None, 0.8));
+}
