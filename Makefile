@@ -17,7 +17,7 @@ demo: ## find near duplicates among this machine's licence texts (DOCS=folder: a
 test: ## every check and test, with servers of their own
 	@scripts/test.sh
 
-bench: ## time the core
+bench: ## compare with peers
 	@scripts/bench.sh
 
 clean: ## remove what was built
