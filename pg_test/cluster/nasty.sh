@@ -48,6 +48,9 @@ done
 for relation in same empty hub chain boundary; do
     if [[ $relation != same ]]; then run "nasty_$relation" int 0.5 | q; fi
 done
+# Character by character: a pair takes a time that grows with the square of its length.
+for threshold in 0.9 0.5 0.05; do run small text "$threshold, method => 'edit'"; done | q
+for relation in empty hub chain boundary; do run "nasty_$relation" int "0.9, method => 'edit'" | q; done
 psql -X -P footer=off -c 'SELECT relation, arguments, pairs, ms, peak_mb FROM runs ORDER BY no'
 expect_sql 'memory for documents of 1 MB' '' "SELECT * FROM runs WHERE relation = 'nasty' AND peak_mb > 768"
 expect_sql 'memory for a document of 100 MB' '' "SELECT * FROM runs WHERE relation = 'nasty_big' AND peak_mb > 1024"
