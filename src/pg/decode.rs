@@ -84,6 +84,9 @@ fn text(bytes: &[u8]) -> Result<Option<String>> {
 }
 
 /// The elements of an array that are not NULL, whatever its dimensions.
+///
+/// # Safety
+/// The datum is an array of that type.
 unsafe fn elements(array: Datum, element_type: pg_sys::Oid) -> Result<Vec<Datum>> {
     let mut elements = Vec::new();
     let (mut length, mut by_value, mut align) = (0, false, 0);
@@ -109,6 +112,9 @@ unsafe fn elements(array: Datum, element_type: pg_sys::Oid) -> Result<Vec<Datum>
 
 /// The lexemes of a tsvector, each as often as it has positions and in their order; a lexeme without
 /// positions counts once. Layout: tsearch/ts_type.h.
+///
+/// # Safety
+/// The datum is a tsvector.
 unsafe fn vector(value: Datum) -> Result<Option<Document>> {
     let mut lexemes: Vec<(u16, String)> = Vec::new();
     // SAFETY: a detoasted tsvector has `size` entries and behind them the lexemes they point to,

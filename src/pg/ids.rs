@@ -147,6 +147,10 @@ fn double_integer(ids: &[i64], workers: &dyn Workers) -> Result<Option<u32>> {
 }
 
 impl Values {
+    /// Copies an id.
+    ///
+    /// # Safety
+    /// The datum is of the ids' type.
     unsafe fn push(&mut self, id: Datum) -> Result<()> {
         // SAFETY: the entry lives as long as the session.
         let (by_value, length) = unsafe { ((*self.cache).typbyval, (*self.cache).typlen) };
