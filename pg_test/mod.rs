@@ -1,5 +1,7 @@
 //! Tests inside a server: what SQL says of random tables, against all pairs in plain SQL.
 
+mod forms;
+
 use pgrx::prelude::*;
 
 #[pg_schema]
