@@ -5,8 +5,8 @@
 //! * [`error`], [`memory`], [`hash`], [`workers`]: what everything stands on
 //! * [`text`]: text into words and other units
 //! * [`features`]: units into sets of tokens or shingles
-//! * [`verify`]: how similar two sets are
-//! * [`candidates`]: which sets are worth comparing, and the exact join
+//! * [`verify`]: how similar two sets or two texts are
+//! * [`candidates`]: which of them are worth comparing, and the exact joins
 
 pub mod candidates;
 pub mod error;

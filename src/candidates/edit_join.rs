@@ -4,6 +4,10 @@
 //! The join of gram sets is that of words and shingles, with its prefixes, bitmaps and positions; only
 //! its bound is another ([`GramBound`]). Equal texts are one record, and only unlike ones are compared.
 //!
+//! Similar texts may have no gram in common where they are short for the length of a gram: aaac and aabc at
+//! q = 3. So q is chosen by the threshold, small enough that similar texts always share one
+//! ([`GramBound::new`]), and no pair has to be tried without a common gram.
+//!
 //! ```
 //! use neardup::candidates::edit_join::edit_pairs;
 //! use neardup::candidates::prefix_join::Algorithm;

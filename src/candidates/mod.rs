@@ -2,9 +2,9 @@
 //!
 //! Bounds from sizes ([`bounds`]) for the records of one or two tables ([`sides`]); posting lists of
 //! their prefixes ([`lists`]), used record by record with positions ([`positional`], [`suffix`]) or token
-//! by token with bitmaps ([`streaming`], [`bitmap`], [`popcount`]); the join of distinct sets ([`prefix_join`]) in blocks that
-//! fit into memory ([`blocks`]); the pairs of rows it stands
-//! for ([`pairs`]).
+//! by token with bitmaps ([`streaming`], [`bitmap`], [`popcount`]); the join of distinct sets
+//! ([`prefix_join`]) in blocks that fit into memory ([`blocks`]), and that of distinct texts by edit distance
+//! made of it ([`edit_join`]); the pairs of rows they stand for ([`pairs`]).
 
 pub mod bitmap;
 pub mod blocks;

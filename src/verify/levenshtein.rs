@@ -9,14 +9,10 @@
 //! same way, but a call on two texts of some megabytes takes it minutes, and a server has to end such a
 //! call within a second of a cancel.
 
+use super::column::{Carry, DOING, Page, WORD, step};
 use crate::error::Result;
 use crate::memory;
 use crate::workers::Stop;
-
-const DOING: &str = "comparing two texts";
-
-/// Rows of the table in a machine word.
-const WORD: usize = u64::BITS as usize;
 
 /// A text that others are compared with: its characters are the rows of the table.
 #[derive(Debug, Default)]
@@ -44,7 +40,7 @@ impl Pattern {
         }
         let count = words.div_ceil(Page::WORDS);
         pages.truncate(count);
-        pages.iter_mut().for_each(|page| page.words = 0);
+        pages.iter_mut().for_each(Page::unmake);
         memory::reserve(pages, count - pages.len(), DOING)?;
         pages.resize_with(count, Page::default);
         Ok(())
@@ -222,7 +218,7 @@ impl Pattern {
 
     fn make_page(&mut self, number: usize) -> Result<()> {
         let page = &mut self.pages[number];
-        if page.words == 0 {
+        if page.is_unmade() {
             const ROWS: usize = Page::WORDS * WORD;
             let rows = &self.symbols[number * ROWS..];
             page.set(&rows[..rows.len().min(ROWS)])?;
@@ -236,93 +232,6 @@ impl Pattern {
         if self.symbols.len() > VERY_LONG {
             self.pages[number] = Page::default();
         }
-    }
-}
-
-/// What one word of a column hands to the next one below: whether the row between them is one more or
-/// one less than in the column before.
-#[derive(Debug, Clone, Copy)]
-struct Carry {
-    more: u64,
-    less: u64,
-}
-
-impl Carry {
-    /// The row above the table, or above the band.
-    const TOP: Self = Self { more: 1, less: 0 };
-}
-
-/// Goes on to the next column in one word, of which `equal` are the rows with the column's symbol; `more`
-/// and `less` are its rows that differ from the row above. Gives the carry of row `last`.
-#[inline]
-fn step(equal: u64, more: &mut u64, less: &mut u64, above: Carry, last: usize) -> Carry {
-    let equal = equal | above.less;
-    let diagonal = (((equal & *more).wrapping_add(*more)) ^ *more) | equal | *less;
-    let right_more = *less | !(diagonal | *more);
-    let right_less = diagonal & *more;
-    let carry = Carry { more: right_more >> last & 1, less: right_less >> last & 1 };
-    let (right_more, right_less) = (right_more << 1 | above.more, right_less << 1 | above.less);
-    *more = right_less | !(diagonal | right_more);
-    *less = right_more & diagonal;
-    carry
-}
-
-/// Up to 1024 rows: where each symbol stands in them.
-#[derive(Debug, Default)]
-struct Page {
-    /// A hash table: symbols, and where their rows are in `rows`.
-    slots: Vec<(u32, u32)>,
-    /// For each symbol a bit for each row.
-    rows: Vec<u64>,
-    /// The words of a symbol; 0 where the page is still to be made.
-    words: usize,
-}
-
-impl Page {
-    const WORDS: usize = 16;
-    /// No code point.
-    const NONE: u32 = u32::MAX;
-
-    fn set(&mut self, symbols: &[u32]) -> Result<()> {
-        let words = symbols.len().div_ceil(WORD);
-        let slots = 2 * symbols.len().next_power_of_two();
-        self.slots.clear();
-        memory::reserve(&mut self.slots, slots, DOING)?;
-        self.slots.resize(slots, (Self::NONE, 0));
-        // The rows of what does not stand here come first.
-        self.rows.clear();
-        memory::reserve(&mut self.rows, words, DOING)?;
-        self.rows.resize(words, 0);
-        for (n, &symbol) in symbols.iter().enumerate() {
-            let slot = self.slot(symbol);
-            if self.slots[slot].0 == Self::NONE {
-                self.slots[slot] = (symbol, self.rows.len() as u32);
-                memory::reserve(&mut self.rows, words, DOING)?;
-                self.rows.resize(self.rows.len() + words, 0);
-            }
-            self.rows[self.slots[slot].1 as usize + n / WORD] |= 1 << (n % WORD);
-        }
-        self.words = words;
-        Ok(())
-    }
-
-    /// The slot of a symbol, or the free one where it would be: there are at least as many free ones.
-    #[inline]
-    fn slot(&self, symbol: u32) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut slot = (symbol ^ (symbol >> 7)) as usize & mask;
-        while self.slots[slot].0 != symbol && self.slots[slot].0 != Self::NONE {
-            slot = (slot + 1) & mask;
-        }
-        slot
-    }
-
-    /// The rows that have this symbol.
-    #[inline]
-    fn rows_of(&self, symbol: u32) -> &[u64] {
-        // Of a free slot this is 0.
-        let start = self.slots[self.slot(symbol)].1 as usize;
-        &self.rows[start..start + self.words]
     }
 }
 

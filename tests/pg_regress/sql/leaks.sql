@@ -9,7 +9,7 @@ CREATE FUNCTION held(OUT contexts bigint, OUT resident bigint) LANGUAGE sql VOLA
     SELECT sum(total_bytes), coalesce(substring(pg_read_file('/proc/self/status', 0, 10000, true) from 'VmRSS:\s+(\d+)')::bigint, 0)
     FROM pg_backend_memory_contexts
 $$;
-CREATE FUNCTION grows(call text, rounds int DEFAULT 500) RETURNS bool LANGUAGE plpgsql AS $$
+CREATE FUNCTION grows(call text, rounds int DEFAULT 300) RETURNS bool LANGUAGE plpgsql AS $$
 DECLARE
     before record;
     after record;
