@@ -61,6 +61,11 @@ impl Batch<'_> {
         self.begins_right.then_some(self.from)
     }
 
+    /// The threads to work with.
+    pub fn workers(&self) -> &dyn Workers {
+        self.workers
+    }
+
     /// Shares the documents out by size: `add` is called for each on some thread, with the state of that
     /// thread and the row. After a stop it is called again for the document it was stopped at, so it must
     /// leave the state as it was before.
@@ -141,7 +146,7 @@ impl<'a> Reading<'a> {
         batch: &mut impl FnMut(&Batch<'_>) -> Result<usize>,
     ) -> Result<Ids> {
         /// Documents that are handed over at one time.
-        const BYTES_A_BATCH: usize = 8 << 20;
+        const BYTES_A_BATCH: usize = 4 << 20;
         let mut ids = Ids::new(self.id_type);
         let mut read = 0;
         let mut bytes = 0;
@@ -151,7 +156,7 @@ impl<'a> Reading<'a> {
             self.progress.report(|| format!("reading, {} documents", ids.len()));
             bytes += documents[counted..].iter().map(|(_, document)| document.bytes()).sum::<usize>();
             counted = documents.len();
-            if bytes < BYTES_A_BATCH.min(self.memory / 8) && !last {
+            if bytes < BYTES_A_BATCH.min(self.memory / 32) && !last {
                 return Ok(());
             }
             if from.checked_add(ids.len() as u32).is_none() {
