@@ -15,7 +15,7 @@ const DOING: &str = "numbering tokens";
 /// What [`Lookup::content`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// A string of so many bytes, at most 16, padded with zeros.
+    /// A string of so many bytes, at most 16 ([`short`]).
     Short(u8),
     /// Start and length of a string in an arena.
     Long,
@@ -27,6 +27,25 @@ enum Kind {
 
 /// The longest string that fits into [`Lookup::content`].
 const SHORT: usize = 16;
+
+/// A string of at most 16 bytes as two numbers, which only the same string of its length has: its first and
+/// its last bytes. Without a copy of unknown length, which is a call.
+#[inline]
+fn short(bytes: &[u8]) -> [u64; 2] {
+    match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        (Some(&first), Some(&last)) => [u64::from_le_bytes(first), u64::from_le_bytes(last)],
+        _ => match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+            (Some(&first), Some(&last)) => {
+                [u64::from(u32::from_le_bytes(first)) | u64::from(u32::from_le_bytes(last)) << 32, 0]
+            }
+            _ => match *bytes {
+                [] => [0, 0],
+                [a, .., z] => [u64::from(a) | u64::from(bytes[bytes.len() / 2]) << 8 | u64::from(z) << 16, 0],
+                [a] => [u64::from(a), 0],
+            },
+        },
+    }
+}
 
 /// A token that is to be numbered, and the document of the batch that has it.
 #[derive(Debug, Clone, Copy)]
@@ -46,9 +65,7 @@ impl Lookup {
         let (hash, kind, content) = match token {
             Token::Number(value) => (hash::mix(value), Kind::Number, [value, 0]),
             Token::Bytes(bytes) if bytes.len() <= SHORT => {
-                let mut padded = [0; SHORT];
-                padded[..bytes.len()].copy_from_slice(bytes);
-                (hash::hash_bytes(bytes), Kind::Short(bytes.len() as u8), bytemuck::cast(padded))
+                (hash::hash_bytes(bytes), Kind::Short(bytes.len() as u8), short(bytes))
             }
             Token::Bytes(bytes) => {
                 let content = [long.len() as u64, bytes.len() as u64];

@@ -214,7 +214,7 @@ mod tests {
     proptest! {
         #[test]
         fn equal_tokens_and_only_these_share_a_number(
-            documents in prop::collection::vec(prop::collection::vec("[ab]{0,2}|[a-c]{15,18}", 1..20), 1..30),
+            documents in prop::collection::vec(prop::collection::vec("[ab]{0,3}|a{0,9}[ab]{0,3}|[a-c]{15,18}", 1..20), 1..30),
             threads in 1..4usize, repeats_count: bool, small: bool,
         ) {
             let spec = FeatureSpec {
