@@ -225,9 +225,11 @@ impl<'a> Reading<'a> {
         self.right.as_ref().map(|(_, from)| *from)
     }
 
-    /// The bytes to work with beside the ids and `others` that stay; at least a part is left.
+    /// The bytes to work with beside the ids and `others` that stay; at least a part is left. An eighth is
+    /// kept back for what is not counted: what the allocator does not give back at once, and the server's own.
     pub fn left_after(&self, others: usize) -> usize {
-        self.memory.saturating_sub(self.ids_bytes() + others).max(self.memory / 4)
+        let all = self.memory - self.memory / 8;
+        all.saturating_sub(self.ids_bytes() + others).max(self.memory / 4)
     }
 
     /// Says that so many bytes were held at one time, beside the ids.
