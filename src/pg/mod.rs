@@ -12,6 +12,7 @@ mod error;
 mod example;
 mod functions;
 mod ids;
+mod index;
 mod join;
 mod progress;
 mod request;
@@ -28,9 +29,11 @@ use pgrx::prelude::*;
 
 extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
+extension_sql_file!("../../sql/signature.sql", name = "signature");
 
 /// Called once when the library is loaded into a backend.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
     settings::define();
+    index::define();
 }

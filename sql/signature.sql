@@ -1,0 +1,58 @@
+-- The access method for searching by signatures. Bodies: src/pg/index.
+
+CREATE FUNCTION signature_handler(internal) RETURNS index_am_handler
+    AS 'MODULE_PATHNAME', 'neardup_signature_handler'
+    LANGUAGE c STRICT;
+COMMENT ON FUNCTION signature_handler(internal) IS 'handler of the access method signature';
+
+CREATE ACCESS METHOD signature TYPE INDEX HANDLER signature_handler;
+COMMENT ON ACCESS METHOD signature IS
+    'index of signatures and sketches: finds near duplicates, and gives the answers of a sequential scan';
+
+-- Support function 1 of an operator class says which class it is.
+CREATE FUNCTION signature_class(bigint[]) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_class_bigint'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_class(bigint[]) IS 'support function of bigint_signature_ops';
+CREATE FUNCTION signature_class(uuid[]) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_class_uuid'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_class(uuid[]) IS 'support function of uuid_signature_ops';
+
+-- The operator is the core's, named with its schema: intarray has one of the same name.
+CREATE OPERATOR FAMILY bigint_signature_ops USING signature;
+COMMENT ON OPERATOR FAMILY bigint_signature_ops USING signature IS 'arrays of 64-bit signatures';
+CREATE OPERATOR CLASS bigint_signature_ops DEFAULT FOR TYPE bigint[] USING signature FAMILY bigint_signature_ops AS
+    OPERATOR 2 OPERATOR(pg_catalog.&&) (anyarray, anyarray),
+    FUNCTION 1 signature_class(bigint[]);
+COMMENT ON OPERATOR CLASS bigint_signature_ops USING signature IS
+    'arrays of 64-bit signatures that share one: &&';
+
+CREATE OPERATOR FAMILY uuid_signature_ops USING signature;
+COMMENT ON OPERATOR FAMILY uuid_signature_ops USING signature IS 'arrays of 128-bit signatures';
+CREATE OPERATOR CLASS uuid_signature_ops DEFAULT FOR TYPE uuid[] USING signature FAMILY uuid_signature_ops AS
+    OPERATOR 2 OPERATOR(pg_catalog.&&) (anyarray, anyarray),
+    FUNCTION 1 signature_class(uuid[]);
+COMMENT ON OPERATOR CLASS uuid_signature_ops USING signature IS
+    'arrays of 128-bit signatures that share one: &&';
+
+CREATE FUNCTION signature_index_check(index regclass, heapallindexed bool DEFAULT false) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_signature_index_check'
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION signature_index_check(regclass, bool) IS
+    'reads all of an index of access method signature and raises an error for what is wrong; with heapallindexed also for rows of the table that it lacks';
+
+CREATE FUNCTION signature_index_stats(index regclass,
+    OUT rows bigint, OUT segments int, OUT pending bigint, OUT dead bigint, OUT nulls bigint,
+    OUT signatures bigint, OUT pages bigint, OUT pending_pages bigint, OUT options text,
+    OUT frequent_signatures bigint[], OUT frequent_rows bigint[], OUT stopped_signatures bigint[])
+    AS 'MODULE_PATHNAME', 'neardup_signature_index_stats'
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION signature_index_stats(regclass) IS
+    'what is in an index of access method signature, and its most frequent signatures';
+
+CREATE FUNCTION signature_index_merge(index regclass) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_index_merge'
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION signature_index_merge(regclass) IS
+    'makes one segment of all of an index of access method signature, without dead rows; the number of segments';
