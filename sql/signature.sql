@@ -23,7 +23,7 @@ COMMENT ON FUNCTION signature_class(uuid[]) IS 'support function of uuid_signatu
 CREATE OPERATOR FAMILY bigint_signature_ops USING signature;
 COMMENT ON OPERATOR FAMILY bigint_signature_ops USING signature IS 'arrays of 64-bit signatures';
 CREATE OPERATOR CLASS bigint_signature_ops DEFAULT FOR TYPE bigint[] USING signature FAMILY bigint_signature_ops AS
-    OPERATOR 2 OPERATOR(pg_catalog.&&) (anyarray, anyarray),
+    OPERATOR 2 pg_catalog.&& (anyarray, anyarray),
     FUNCTION 1 signature_class(bigint[]);
 COMMENT ON OPERATOR CLASS bigint_signature_ops USING signature IS
     'arrays of 64-bit signatures that share one: &&';
@@ -31,7 +31,7 @@ COMMENT ON OPERATOR CLASS bigint_signature_ops USING signature IS
 CREATE OPERATOR FAMILY uuid_signature_ops USING signature;
 COMMENT ON OPERATOR FAMILY uuid_signature_ops USING signature IS 'arrays of 128-bit signatures';
 CREATE OPERATOR CLASS uuid_signature_ops DEFAULT FOR TYPE uuid[] USING signature FAMILY uuid_signature_ops AS
-    OPERATOR 2 OPERATOR(pg_catalog.&&) (anyarray, anyarray),
+    OPERATOR 2 pg_catalog.&& (anyarray, anyarray),
     FUNCTION 1 signature_class(uuid[]);
 COMMENT ON OPERATOR CLASS uuid_signature_ops USING signature IS
     'arrays of 128-bit signatures that share one: &&';

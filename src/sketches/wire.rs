@@ -61,7 +61,8 @@ impl Source {
         Self::NAMES[self as usize].1
     }
 
-    fn from_byte(byte: u8) -> Option<Self> {
+    /// The source with this number, as it is stored.
+    pub fn from_byte(byte: u8) -> Option<Self> {
         Self::NAMES.get(usize::from(byte)).map(|(source, _)| *source)
     }
 
@@ -184,14 +185,17 @@ impl MinhashHeader {
         bytes
     }
 
+    /// In words, for messages: what kind of sketches these are.
+    pub fn describe(&self) -> String {
+        format!("{}, seed {}", self.common().describe("permutations"), self.seed)
+    }
+
     /// Whether sketches of both kinds may be compared; the error says what is unlike.
     pub fn check_like(&self, other: &Self) -> Result<()> {
         if self.kind_bytes() == other.kind_bytes() {
             return Ok(());
         }
-        let in_words =
-            |header: &Self| format!("{}, seed {}", header.common().describe("permutations"), header.seed);
-        Err(Error::Unlike { what: "minhash_sketch", a: in_words(self), b: in_words(other) })
+        Err(Error::Unlike { what: "minhash_sketch", a: self.describe(), b: other.describe() })
     }
 }
 
@@ -334,6 +338,11 @@ impl SimhashHeader {
         bytes
     }
 
+    /// In words, for messages: what kind of sketches these are.
+    pub fn describe(&self) -> String {
+        self.common().describe("bits")
+    }
+
     /// Whether sketches of both kinds may be compared; the error says what is unlike. Bits that were made
     /// elsewhere compare with any as many.
     pub fn check_like(&self, other: &Self) -> Result<()> {
@@ -341,7 +350,7 @@ impl SimhashHeader {
         if self.kind_bytes() == other.kind_bytes() || given && self.bits == other.bits {
             return Ok(());
         }
-        let [a, b] = [self, other].map(|header| header.common().describe("bits"));
+        let [a, b] = [self, other].map(Self::describe);
         Err(Error::Unlike { what: "simhash_sketch", a, b })
     }
 }

@@ -5,8 +5,8 @@ use std::ffi::{CStr, c_char, c_void};
 use pgrx::{PgBox, PgSqlErrorCode, pg_sys};
 
 use super::buffer::{Index, Logging};
-use super::format::{Descriptor, Item, Pair, Row};
-use super::keys::Keys;
+use super::format::{Descriptor, Pair, Row};
+use super::keys::{Kept, Keys};
 use super::merge::budget;
 use super::meta::{Directory, tid_of};
 use super::segment::Writer;
@@ -65,13 +65,13 @@ impl Build {
         let number = self.writer.rows();
         let Some(value) = value else { return Ok(self.writer.row(Row::new(tid, Row::NULL), &[])?) };
         // SAFETY: the caller's promise.
-        let bytes = unsafe { self.keys.item_of(value)? };
-        let row = Row::new(tid, 0);
-        self.keys.signatures_of(&bytes, &mut self.signatures);
+        let Kept { flags, bytes } = unsafe { self.keys.keep(value)? };
+        let row = Row::new(tid, flags);
+        self.keys.signatures_of(row, &bytes, &mut self.signatures);
         for &signature in &self.signatures {
             self.sorter.push(signature, number)?;
         }
-        Ok(self.writer.row(row, self.keys.sketch_of(&Item { row, bytes: &bytes }))?)
+        Ok(self.writer.row(row, self.keys.sketch_of(&bytes))?)
     }
 
     /// Ends a segment, with which the next begins.

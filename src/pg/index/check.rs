@@ -7,7 +7,7 @@ use roaring::RoaringTreemap;
 
 use super::buffer::{Index, Looked, Moved};
 use super::format::{Descriptor, NONE, Row};
-use super::keys::Keys;
+use super::keys::{Kept, Keys};
 use super::merge::{Cursor, budget};
 use super::meta::{Directory, Lock, tid_of};
 use super::pending::{self, Pages};
@@ -110,7 +110,7 @@ fn look_at_pending(index: Index, directory: &Directory, keys: &Keys, seen: &mut 
                 } else if keys.payload() > 0 {
                     filter.add(item.row.tid(), hash::hash_bytes(item.bytes));
                 } else {
-                    keys.signatures_of(item.bytes, &mut signatures);
+                    keys.signatures_of(item.row, item.bytes, &mut signatures);
                     signatures.iter().for_each(|&signature| filter.add(item.row.tid(), signature));
                 }
             }
@@ -154,8 +154,8 @@ fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()
             if keep_rows {
                 rows.push(row);
             }
-            if keys.payload() > 0 && !row.has(Row::NULL) {
-                keys.signatures_of(sketch, &mut signatures);
+            if keys.payload() > 0 {
+                keys.signatures_of(row, sketch, &mut signatures);
                 by_rows = signatures.iter().fold(by_rows, |sum, &signature| sum.wrapping_add(pair(signature, number)));
             }
             if row.has(Row::DEAD) {
@@ -314,11 +314,11 @@ impl Comparison {
             None => self.filter.has(tid, NULL),
             Some(value) => {
                 // SAFETY: the caller's promise.
-                let bytes = unsafe { self.keys.item_of(value)? };
+                let Kept { flags, bytes } = unsafe { self.keys.keep(value)? };
                 if self.keys.payload() > 0 {
                     self.filter.has(tid, hash::hash_bytes(&bytes))
                 } else {
-                    self.keys.signatures_of(&bytes, &mut self.signatures);
+                    self.keys.signatures_of(Row::new(tid, flags), &bytes, &mut self.signatures);
                     self.signatures.iter().all(|&signature| self.filter.has(tid, signature))
                 }
             }

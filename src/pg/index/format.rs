@@ -139,7 +139,7 @@ bytes! {
         hash_version: u8,
         /// Version of the tokenizer and its tables.
         text_version: u8,
-        /// Which tokenizer made the sketches.
+        /// Of what the sketches were made, see `sketches::wire::Source`.
         tokenizer: u8,
         /// Words of a shingle.
         k: u32,
@@ -233,6 +233,9 @@ impl Row {
     /// It has the signatures for which an earlier item of the same row had no room.
     pub const CONTINUED: u16 = 4;
 
+    /// Its document has no words, and is similar to nothing.
+    pub const EMPTY: u16 = 8;
+
     /// A row.
     pub fn new(tid: Tid, flags: u16) -> Self {
         Self(tid << 16 | u64::from(flags))
@@ -263,7 +266,7 @@ impl Row {
     pub fn is_valid(self) -> bool {
         /// MaxHeapTuplesPerPage of htup_details.h, for pages of 8 kB.
         const MOST: u64 = 291;
-        let flags = Self::NULL | Self::DEAD | Self::CONTINUED;
+        let flags = Self::NULL | Self::DEAD | Self::CONTINUED | Self::EMPTY;
         (1..=MOST).contains(&(self.tid() & 0xffff)) && self.tid() >> 16 < u64::from(NONE) && self.0 as u16 & !flags == 0
     }
 }
@@ -289,8 +292,6 @@ pub struct Pair {
 impl Pair {
     /// Bytes of it.
     pub const SIZE: usize = 12;
-    /// On a page.
-    pub const PER_PAGE: usize = CONTENTS / Self::SIZE;
     /// Marks a list.
     pub const LIST: u32 = 1 << 31;
     /// Rows of a signature from which on they are a list.
@@ -431,7 +432,7 @@ mod tests {
         assert!(row.is_valid() && row.has(Row::DEAD) && !row.has(Row::CONTINUED));
         assert!(!Row::new(7 << 16, 0).is_valid());
         assert!(!Row::new(7 << 16 | 292, 0).is_valid());
-        assert!(!Row(row.0 | 8).is_valid());
+        assert!(!Row(row.0 | 16).is_valid());
         let mut page = Vec::new();
         Pair { signature: 0x1122_3344_5566_7788, row: 7 | Pair::LIST }.write(&mut page);
         assert_eq!(page, [0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 7, 0, 0, 0x80]);

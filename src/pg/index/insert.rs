@@ -4,7 +4,7 @@ use pgrx::{PgMemoryContexts, pg_sys};
 
 use super::buffer::Index;
 use super::format::{Item, Row};
-use super::keys::Keys;
+use super::keys::{Kept, Keys};
 use super::merge;
 use super::meta::{Directory, tid_of};
 use super::options;
@@ -49,8 +49,8 @@ unsafe fn insert_value(index: Index, value: Option<pg_sys::Datum>, tid: u64) -> 
         }
         Some(value) => {
             // SAFETY: the caller's promise.
-            let bytes = unsafe { keys.item_of(value)? };
-            for item in keys.items(Row::new(tid, 0), &bytes) {
+            let Kept { flags, bytes } = unsafe { keys.keep(value)? };
+            for item in keys.items(Row::new(tid, flags), &bytes) {
                 grown |= pending::append(index, Directory::read(index).meta, item);
             }
         }

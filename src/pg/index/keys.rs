@@ -1,14 +1,25 @@
 //! What the operator classes know: which signatures a value has, and which sketch stands for it.
 
-use std::borrow::Cow;
+use std::cell::RefCell;
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
 use super::buffer::Index;
-use super::format::{CONTENTS, Item, Meta, Row};
-use crate::hash;
+use super::format::{CONTENTS, Item, LARGEST_PAYLOAD, Meta, Row, number};
+use super::options::{ClassOptions, Options};
+use crate::features::tokens::{Document, Scratch};
+use crate::features::{FeatureSpec, Tokenizer};
+use crate::pg::call::varlena_bytes;
+use crate::pg::encoding;
 use crate::pg::error::{Result, SqlError};
+use crate::pg::functions::workers_for;
+use crate::sketches::balls::{MinhashBall, SimhashBall};
+use crate::sketches::bands::Bands;
+use crate::sketches::minhash::{self, Minhasher, least_agreeing};
+use crate::sketches::simhash;
+use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
+use crate::{hash, sketches, text, workers};
 
 /// An operator class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,12 +29,36 @@ pub enum Class {
     Bigint = 1,
     /// `uuid_signature_ops`
     Uuid = 2,
+    /// `minhash_jaccard_ops`
+    Minhash = 3,
+    /// `simhash_hamming_ops`
+    Simhash = 4,
+    /// `text_minhash_ops`
+    Text = 5,
 }
 
 impl Class {
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::Bigint, "bigint_signature_ops"),
+        (Self::Uuid, "uuid_signature_ops"),
+        (Self::Minhash, "minhash_jaccard_ops"),
+        (Self::Simhash, "simhash_hamming_ops"),
+        (Self::Text, "text_minhash_ops"),
+    ];
+
     /// The class with this number.
     pub fn from_number(number: i32) -> Option<Self> {
-        [Self::Bigint, Self::Uuid].into_iter().find(|&class| class as i32 == number)
+        Self::ALL.into_iter().map(|(class, _)| class).find(|&class| class as i32 == number)
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize - 1].1
+    }
+
+    /// Whether its indexes keep sketches.
+    pub fn has_sketches(self) -> bool {
+        !matches!(self, Self::Bigint | Self::Uuid)
     }
 
     /// The class of an index, by its support function.
@@ -50,6 +85,18 @@ pub const OVERLAPS: u16 = 2;
 /// Strategy number of `<%>` and `<~>`: the distance to order by.
 pub const DISTANCE: u16 = 3;
 
+/// What distances are measured to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A sketch like those of the index.
+    Sketch(Vec<u8>),
+    /// The sketch of an empty document, far from everything.
+    Empty,
+    /// A sketch that those of the index cannot be compared with, or only by what the index has not
+    /// kept: the server has to ask the operator.
+    Unlike,
+}
+
 /// A condition of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Probe {
@@ -62,6 +109,15 @@ pub enum Probe {
         /// Whether no other row has one of them.
         exact: bool,
     },
+    /// Rows whose sketches differ from this one in at most so many values or bits.
+    Near {
+        /// One of these signatures they all have; none: the limit is too great for that.
+        signatures: Option<Vec<u64>>,
+        /// The sketch.
+        target: Target,
+        /// The greatest difference.
+        most: u32,
+    },
     /// The index cannot tell: all rows.
     Everything,
 }
@@ -72,83 +128,255 @@ impl Probe {
         match self {
             Self::Nothing => Some(&[]),
             Self::Signatures { signatures, .. } => Some(signatures),
+            Self::Near { signatures, .. } => signatures.as_deref(),
             Self::Everything => None,
         }
     }
 
     /// Whether the rows that it finds need no other look.
     pub fn is_exact(&self) -> bool {
-        matches!(self, Self::Nothing | Self::Signatures { exact: true, .. })
+        matches!(self, Self::Nothing | Self::Signatures { exact: true, .. } | Self::Near { .. })
     }
 
     /// Whether a row can be judged by its sketch.
     pub fn is_near(&self) -> bool {
-        false
+        matches!(self, Self::Near { .. })
     }
 
     /// Orders probes by what they cost.
     pub fn effort(&self) -> usize {
-        self.signatures().map_or(usize::MAX, <[u64]>::len)
+        match self {
+            Self::Everything => usize::MAX,
+            probe => probe.signatures().map_or(usize::MAX - 1, <[u64]>::len),
+        }
     }
 }
 
-/// What distances are measured to.
-pub type Target = Vec<u8>;
-
 /// The operator class of an index with its options.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Keys {
     /// The class.
     pub class: Class,
+    meta: Meta,
+    bands: Bands,
+    hasher: RefCell<Option<Minhasher>>,
+}
+
+/// What an index keeps of a value.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Flags of the row.
+    pub flags: u16,
+    /// The sketch, or the signatures of an array.
+    pub bytes: Vec<u8>,
 }
 
 /// Signatures of an array that fit into one pending item.
 const PER_ITEM: usize = (CONTENTS - Item::HEAD) / 8;
 
 impl Keys {
+    /// The seed of sketches of texts, as `near(text, …)` takes them.
+    const TEXT_SEED: i64 = 1;
+
     /// Those of an existing index.
     pub fn of(index: Index, meta: &Meta) -> Self {
         let Some(class) = Class::from_number(meta.class.into()) else {
             index.corrupted(0, "the operator class is unknown");
         };
-        Self { class }
+        let keys = Self {
+            class,
+            meta: *meta,
+            bands: Bands::new(meta.width as u16, meta.bands.saturating_sub(1)),
+            hasher: RefCell::new(None),
+        };
+        if class.has_sketches() {
+            let values = meta.width as usize;
+            let payload = if class == Class::Simhash { values / 8 } else { values * 4 };
+            let right = (1..=LARGEST_PAYLOAD).contains(&payload)
+                && payload == meta.payload as usize
+                && keys.bands.count() == meta.bands as usize
+                && keys.source().is_some();
+            if !right {
+                index.corrupted(0, "the options of the index contradict one another");
+            }
+            if meta.text_version != text::VERSION {
+                super::meta::unlike(index, "text", meta.text_version.into(), text::VERSION.into());
+            }
+        } else if meta.payload != 0 {
+            index.corrupted(0, "the options of the index contradict one another");
+        }
+        keys
     }
 
     /// Those that a new index gets, for its metapage.
     pub fn choose(index: Index) -> Result<Meta> {
         let class = Class::of(index)?;
-        Ok(Meta { class: class as u8, ..Meta::default() })
+        let meta = Meta { class: class as u8, ..Meta::default() };
+        if !class.has_sketches() {
+            return Ok(meta);
+        }
+        let (options, storage) = (ClassOptions::of(index), Options::of(index));
+        let k = FeatureSpec::check_shingle("k", options.k.into())? as u32;
+        let (tokenizer, seed) = match class {
+            Class::Text => (Source::Words as u8, Self::TEXT_SEED),
+            _ => (options.source(), options.seed.into()),
+        };
+        let meta = Meta { k, tokenizer, text_version: text::VERSION, seed: seed.cast_unsigned(), ..meta };
+        if class == Class::Simhash {
+            let bits = simhash::check_bits(options.bits.into())?;
+            let distance = storage.distance().min(u32::from(bits) - 1);
+            let bands = Bands::simhash(bits, distance as u16).count() as u32;
+            return Ok(Meta { width: bits.into(), bands, distance, payload: u32::from(bits) / 8, ..meta });
+        }
+        let permutations = minhash::check_permutations(options.permutations.into())?;
+        if usize::from(permutations) * 4 > LARGEST_PAYLOAD {
+            let most = LARGEST_PAYLOAD / 4;
+            return Err(SqlError::new(
+                PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+                format!("an index can keep sketches of at most {most} permutations, not {permutations}"),
+            )
+            .hint("128 are enough for most purposes: permutations => 128"));
+        }
+        let threshold = storage.threshold();
+        let least = least_agreeing(threshold, permutations);
+        let bands = Bands::minhash(permutations, threshold).count() as u32;
+        Ok(Meta {
+            width: permutations.into(),
+            bands,
+            threshold,
+            distance: u32::from(permutations) - least,
+            payload: u32::from(permutations) * 4,
+            ..meta
+        })
+    }
+
+    fn source(&self) -> Option<Source> {
+        Source::from_byte(self.meta.tokenizer)
+    }
+
+    /// The header of every sketch of a minhash index.
+    fn minhash_header(&self) -> MinhashHeader {
+        MinhashHeader {
+            hash_version: self.meta.hash_version,
+            text_version: self.meta.text_version,
+            source: self.source().expect("checked when the metapage was read"),
+            empty: false,
+            k: self.meta.k as u16,
+            permutations: self.meta.width as u16,
+            seed: self.meta.seed.cast_signed(),
+        }
+    }
+
+    /// The header of every sketch of a simhash index, but for bits that were made elsewhere.
+    fn simhash_header(&self) -> SimhashHeader {
+        SimhashHeader {
+            hash_version: self.meta.hash_version,
+            text_version: self.meta.text_version,
+            source: self.source().expect("checked when the metapage was read"),
+            empty: false,
+            k: self.meta.k as u16,
+            bits: self.meta.width as u16,
+        }
     }
 
     /// Bytes of a sketch in a segment.
     pub fn payload(&self) -> usize {
-        match self.class {
-            Class::Bigint | Class::Uuid => 0,
-        }
+        self.meta.payload as usize
     }
 
-    /// What an item keeps of a value: its sketch, or its signatures.
+    /// What the index keeps of a value.
     ///
     /// # Safety
     /// `value` is of the type of the index's column and not NULL.
-    pub unsafe fn item_of(&self, value: Datum) -> Result<Vec<u8>> {
-        // SAFETY: the caller's promise.
+    pub unsafe fn keep(&self, value: Datum) -> Result<Kept> {
+        let sketch = |empty: bool, bytes: &[u8]| Kept {
+            flags: if empty { Row::EMPTY } else { 0 },
+            bytes: bytes.to_vec(),
+        };
         match self.class {
             Class::Bigint | Class::Uuid => {
+                // SAFETY: the caller's promise.
                 let signatures = unsafe { self.elements(value) };
-                Ok(signatures.iter().flat_map(|signature| signature.to_le_bytes()).collect())
+                let bytes = signatures.iter().flat_map(|signature| signature.to_le_bytes()).collect();
+                Ok(Kept { flags: 0, bytes })
+            }
+            Class::Minhash => {
+                // SAFETY: the caller's promise: a varlena.
+                let it = Minhash::parse(unsafe { varlena_bytes(value) })?;
+                let header = self.minhash_header();
+                if header.check_like(&it.header).is_err() {
+                    let MinhashHeader { source, k, permutations, seed, .. } = it.header;
+                    let options = format!("k = {k}, permutations = {permutations}, seed = {seed}, source = '{}'", source.name());
+                    return Err(self.refuse(&header.describe(), &it.header.describe(), &options));
+                }
+                Ok(sketch(it.header.empty, it.values))
+            }
+            Class::Simhash => {
+                // SAFETY: the caller's promise: a varlena.
+                let it = Simhash::parse(unsafe { varlena_bytes(value) })?;
+                let header = self.simhash_header();
+                let fits = match header.source {
+                    // What was made of texts compares with other bits, but not with one another.
+                    Source::Bits => header.bits == it.header.bits && it.header.source == Source::Bits,
+                    _ => header.check_like(&it.header).is_ok(),
+                };
+                if !fits {
+                    let SimhashHeader { source, k, bits, .. } = it.header;
+                    let options = format!("k = {k}, bits = {bits}, source = '{}'", source.name());
+                    return Err(self.refuse(&header.describe(), &it.header.describe(), &options));
+                }
+                Ok(sketch(it.header.empty, it.bits))
+            }
+            Class::Text => {
+                // SAFETY: the caller's promise: a text.
+                let text = encoding::to_utf8(unsafe { varlena_bytes(value) })?.ok_or_else(|| {
+                    SqlError::new(
+                        PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
+                        "a text to be indexed is not valid UTF-8",
+                    )
+                })?;
+                self.sketch_text(&text)
             }
         }
+    }
+
+    fn refuse(&self, index: &str, value: &str, options: &str) -> SqlError {
+        SqlError::new(
+            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+            format!("the index is for sketches of {index}, not of {value}"),
+        )
+        .hint(format!("Make an index for them: CREATE INDEX … USING signature (… {} ({options}));", self.class.name()))
+    }
+
+    fn sketch_text(&self, text: &str) -> Result<Kept> {
+        let header = self.minhash_header();
+        let mut slot = self.hasher.borrow_mut();
+        let hasher = slot.get_or_insert_with(|| Minhasher::new(header.permutations, header.seed));
+        let document = Document::Text(encoding::own(text)?);
+        let spec = FeatureSpec {
+            tokenizer: Tokenizer::Words,
+            shingle: header.k.into(),
+            multiset: false,
+            wrap: false,
+        };
+        workers::one(workers_for(text.len()), hasher, |hasher, stop| {
+            hasher.clear();
+            sketches::for_each_hash(&document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))
+        })?;
+        Ok(match hasher.values() {
+            Some(values) => Kept { flags: 0, bytes: values.iter().flat_map(|value| value.to_le_bytes()).collect() },
+            None => Kept { flags: Row::EMPTY, bytes: vec![0xff; self.payload()] },
+        })
     }
 
     /// The signatures of an array, ascending.
     ///
     /// # Safety
-    /// As in [`Self::item_of`].
-    pub unsafe fn elements(&self, value: Datum) -> Vec<u64> {
+    /// As in [`Self::keep`].
+    unsafe fn elements(&self, value: Datum) -> Vec<u64> {
         let (element, length, by_value, align) = match self.class {
-            Class::Bigint => (pg_sys::INT8OID, 8, true, b'd'),
             Class::Uuid => (pg_sys::UUIDOID, 16, false, b'c'),
+            _ => (pg_sys::INT8OID, 8, true, b'd'),
         };
         let mut signatures = Vec::new();
         // SAFETY: an array of this type, which the server takes apart into memory of its own.
@@ -169,18 +397,15 @@ impl Keys {
                 if !*nulls.add(n) {
                     let element = *elements.add(n);
                     signatures.push(match self.class {
-                        Class::Bigint => hash::mix(element.value() as u64),
                         Class::Uuid => {
                             hash::hash_bytes(std::slice::from_raw_parts(element.cast_mut_ptr::<u8>(), 16))
                         }
+                        _ => hash::mix(element.value() as u64),
                     });
                 }
             }
             pg_sys::pfree(elements.cast());
             pg_sys::pfree(nulls.cast());
-            if !std::ptr::eq(array.cast(), value.cast_mut_ptr::<pg_sys::varlena>()) {
-                pg_sys::pfree(array.cast());
-            }
         }
         signatures.sort_unstable();
         signatures.dedup();
@@ -189,9 +414,7 @@ impl Keys {
 
     /// The items of a row: one, or several where an array has many elements.
     pub fn items<'a>(&self, row: Row, bytes: &'a [u8]) -> impl Iterator<Item = Item<'a>> + use<'a> {
-        let size = match self.class {
-            Class::Bigint | Class::Uuid => PER_ITEM * 8,
-        };
+        let size = if self.class.has_sketches() { self.payload() } else { PER_ITEM * 8 };
         let rest = bytes.get(size..).unwrap_or_default().chunks(size);
         let first = Item { row, bytes: &bytes[..bytes.len().min(size)] };
         std::iter::once(first).chain(rest.map(move |bytes| Item { row: row.with(Row::CONTINUED), bytes }))
@@ -199,9 +422,12 @@ impl Keys {
 
     /// Ends the call if an item cannot be one of this class.
     pub fn check(&self, index: Index, block: u32, item: &Item<'_>) {
-        let right = match self.class {
-            _ if item.row.has(Row::NULL) => item.bytes.is_empty(),
-            Class::Bigint | Class::Uuid => item.bytes.len().is_multiple_of(8),
+        let right = if item.row.has(Row::NULL) {
+            item.bytes.is_empty()
+        } else if self.class.has_sketches() {
+            item.bytes.len() == self.payload()
+        } else {
+            item.bytes.len().is_multiple_of(8)
         };
         if !right {
             index.corrupted(block, "a pending item has the wrong length");
@@ -209,18 +435,24 @@ impl Keys {
     }
 
     /// The sketch of an item, for a segment.
-    pub fn sketch_of<'a>(&self, item: &Item<'a>) -> &'a [u8] {
-        match self.class {
-            Class::Bigint | Class::Uuid => &[],
-        }
+    pub fn sketch_of<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        if self.class.has_sketches() { bytes } else { &[] }
     }
 
-    /// The signatures of an item that is not NULL.
-    pub fn signatures_of(&self, bytes: &[u8], signatures: &mut Vec<u64>) {
+    /// The signatures of an item or of a sketch.
+    pub fn signatures_of(&self, row: Row, bytes: &[u8], signatures: &mut Vec<u64>) {
         signatures.clear();
+        if row.has(Row::NULL | Row::EMPTY) {
+            return;
+        }
+        let push = |signature| signatures.push(signature);
         match self.class {
-            Class::Bigint | Class::Uuid => {
-                signatures.extend(bytes.chunks_exact(8).map(super::format::number));
+            Class::Bigint | Class::Uuid => bytes.chunks_exact(8).map(number).for_each(push),
+            Class::Simhash => {
+                self.bands.of_simhash(&Simhash { header: self.simhash_header(), bits: bytes }, push);
+            }
+            Class::Minhash | Class::Text => {
+                self.bands.of_minhash(&Minhash { header: self.minhash_header(), values: bytes }, push);
             }
         }
     }
@@ -240,78 +472,147 @@ impl Keys {
                     Probe::Signatures { signatures, exact: self.class == Class::Bigint }
                 })
             }
+            (Class::Minhash | Class::Text, IN_BALL) => {
+                let what = if self.class == Class::Text { "text_ball" } else { "minhash_ball" };
+                // SAFETY: a ball, which is a varlena.
+                let ball = MinhashBall::parse(unsafe { varlena_bytes(argument) }, what)?;
+                let most = self.meta.width.saturating_sub(ball.least_agreeing);
+                Ok(self.near_target(self.minhash_target(&ball.middle), most))
+            }
+            (Class::Simhash, IN_BALL) => {
+                // SAFETY: a ball, which is a varlena.
+                let ball = SimhashBall::parse(unsafe { varlena_bytes(argument) })?;
+                Ok(self.near_target(self.simhash_target(&ball.middle), ball.distance.into()))
+            }
             _ => Ok(Probe::Everything),
+        }
+    }
+
+    fn near_target(&self, target: Target, most: u32) -> Probe {
+        let sketch = match &target {
+            Target::Unlike => return Probe::Everything,
+            Target::Empty => return Probe::Nothing,
+            Target::Sketch(sketch) => sketch,
+        };
+        let signatures = (most < self.meta.bands).then(|| {
+            let mut signatures = Vec::new();
+            self.signatures_of(Row::new(0, 0), sketch, &mut signatures);
+            // Of d + 1 bands one agrees where at most d values differ, whichever bands these are.
+            signatures.truncate(most as usize + 1);
+            signatures
+        });
+        Probe::Near { signatures, target, most }
+    }
+
+    fn minhash_target(&self, sketch: &Minhash<'_>) -> Target {
+        if self.minhash_header().check_like(&sketch.header).is_err() {
+            Target::Unlike
+        } else if sketch.header.empty {
+            Target::Empty
+        } else {
+            Target::Sketch(sketch.values.to_vec())
+        }
+    }
+
+    fn simhash_target(&self, sketch: &Simhash<'_>) -> Target {
+        if self.simhash_header().check_like(&sketch.header).is_err() {
+            Target::Unlike
+        } else if sketch.header.empty {
+            Target::Empty
+        } else {
+            Target::Sketch(sketch.bits.to_vec())
         }
     }
 
     /// What an `ORDER BY` measures distances to.
     ///
     /// # Safety
-    /// As in [`Self::probe`].
-    pub unsafe fn target(&self, _argument: Datum) -> Result<Target> {
-        Err(SqlError::new(
-            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-            format!("{} knows no distance", self.name()),
-        ))
+    /// `argument` is a sketch of the class's kind.
+    pub unsafe fn target(&self, argument: Datum) -> Result<Target> {
+        // SAFETY: the caller's promise: a varlena.
+        let bytes = unsafe { varlena_bytes(argument) };
+        match self.class {
+            Class::Minhash => Ok(self.minhash_target(&Minhash::parse(bytes)?)),
+            Class::Simhash => Ok(self.simhash_target(&Simhash::parse(bytes)?)),
+            class => Err(SqlError::new(
+                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                format!("{} knows no distance", class.name()),
+            )),
+        }
     }
 
     /// Finds all rows up to the greatest distance of which the signatures tell, and that distance.
-    pub fn near(&self, _target: &Target) -> Option<(Probe, u64)> {
-        None
+    pub fn near(&self, target: &Target) -> Option<(Probe, u64)> {
+        let most = self.meta.bands.checked_sub(1)?;
+        match target {
+            Target::Sketch(_) => Some((self.near_target(target.clone(), most), most.into())),
+            Target::Empty | Target::Unlike => None,
+        }
     }
 
-    /// In how many values or bits a sketch differs.
-    pub fn difference(&self, _target: &Target, _sketch: &[u8]) -> u16 {
-        0
+    /// In how many values or bits a sketch differs; 0, if that is not known.
+    pub fn difference(&self, target: &Target, row: Row, sketch: &[u8]) -> u32 {
+        match target {
+            Target::Unlike => 0,
+            Target::Sketch(target) if !row.has(Row::EMPTY) => match self.class {
+                Class::Simhash => simhash::hamming(target, sketch),
+                _ => self.meta.width - minhash::agreeing(target, sketch),
+            },
+            _ => self.meta.width,
+        }
     }
 
     /// The distance that the operator gives for so many differences.
     pub fn distance(&self, difference: u32) -> f64 {
-        difference.into()
+        match self.class {
+            Class::Simhash => difference.into(),
+            _ => minhash::distance(self.meta.width - difference, self.meta.width as u16),
+        }
     }
 
     /// Whether a pending item is one of those that a probe finds.
     pub fn finds(&self, probe: &Probe, item: &Item<'_>) -> bool {
         match probe {
-            Probe::Nothing => false,
-            Probe::Everything => true,
             Probe::Signatures { signatures, .. } => {
-                item.bytes.chunks_exact(8).any(|bytes| signatures.binary_search(&super::format::number(bytes)).is_ok())
+                item.bytes.chunks_exact(8).any(|bytes| signatures.binary_search(&number(bytes)).is_ok())
             }
+            probe => self.accepts(probe, item.row, item.bytes),
         }
     }
 
     /// Whether a row of a segment, found by its signatures where there are any to look up, is one of
     /// those that a probe finds.
-    pub fn accepts(&self, probe: &Probe, _row: Row, _sketch: &[u8]) -> bool {
-        !matches!(probe, Probe::Nothing)
+    pub fn accepts(&self, probe: &Probe, row: Row, sketch: &[u8]) -> bool {
+        match probe {
+            Probe::Nothing => false,
+            Probe::Signatures { .. } | Probe::Everything => true,
+            Probe::Near { target, most, .. } => {
+                !row.has(Row::NULL | Row::EMPTY) && self.difference(target, row, sketch) <= *most
+            }
+        }
     }
 
     /// Signatures that a query usually looks up, where it is not known yet.
     pub fn usual_probes(&self) -> f64 {
-        match self.class {
-            Class::Bigint | Class::Uuid => 16.0,
-        }
+        if self.class.has_sketches() { self.meta.bands.into() } else { 16.0 }
     }
 
     /// A signature as users know it: the element of an array of numbers.
     pub fn shown(&self, signature: u64) -> i64 {
         match self.class {
             Class::Bigint => unmix(signature).cast_signed(),
-            Class::Uuid => signature.cast_signed(),
+            _ => signature.cast_signed(),
         }
     }
 
     /// The class with its options.
     pub fn describe(&self) -> String {
-        self.name().into_owned()
-    }
-
-    /// What the class is called.
-    pub fn name(&self) -> Cow<'static, str> {
+        let Meta { threshold, distance, bands, .. } = self.meta;
+        let name = self.class.name();
         match self.class {
-            Class::Bigint => "bigint_signature_ops".into(),
-            Class::Uuid => "uuid_signature_ops".into(),
+            Class::Bigint | Class::Uuid => name.to_owned(),
+            Class::Simhash => format!("{name}: {}; distance {distance}, {bands} blocks", self.simhash_header().describe()),
+            _ => format!("{name}: {}; threshold {threshold}, {bands} bands", self.minhash_header().describe()),
         }
     }
 }

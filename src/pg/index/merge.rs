@@ -61,12 +61,10 @@ pub fn flush(index: Index, _lock: &Lock, all: bool) -> Result<()> {
             }
             let number = writer.rows();
             keys.check(index, block, &item);
-            writer.row(item.row, keys.sketch_of(&item))?;
-            if !item.row.has(Row::NULL) {
-                keys.signatures_of(item.bytes, &mut signatures);
-                for &signature in &signatures {
-                    sorter.push(signature, number)?;
-                }
+            writer.row(item.row, keys.sketch_of(item.bytes))?;
+            keys.signatures_of(item.row, item.bytes, &mut signatures);
+            for &signature in &signatures {
+                sorter.push(signature, number)?;
             }
         }
         blocks.push(block);

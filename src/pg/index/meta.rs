@@ -99,7 +99,8 @@ impl Directory {
     }
 }
 
-fn unlike(index: Index, what: &str, found: u32, known: u32) -> ! {
+/// Ends the call: the index was made by another version.
+pub fn unlike(index: Index, what: &str, found: u32, known: u32) -> ! {
     let name = index.name();
     SqlError::new(
         PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,

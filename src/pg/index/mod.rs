@@ -42,6 +42,36 @@ sql_function! {
     neardup_class_uuid, pg_finfo_neardup_class_uuid, |call| Ok(call.give(Some(Class::Uuid as i32)))
 }
 
+sql_function! {
+    /// `signature_class(minhash_sketch) → int`, likewise.
+    neardup_class_minhash, pg_finfo_neardup_class_minhash, |call| Ok(call.give(Some(Class::Minhash as i32)))
+}
+
+sql_function! {
+    /// `signature_class(simhash_sketch) → int`, likewise.
+    neardup_class_simhash, pg_finfo_neardup_class_simhash, |call| Ok(call.give(Some(Class::Simhash as i32)))
+}
+
+sql_function! {
+    /// `signature_class(text) → int`, likewise.
+    neardup_class_text, pg_finfo_neardup_class_text, |call| Ok(call.give(Some(Class::Text as i32)))
+}
+
+sql_function! {
+    /// `signature_options_minhash(internal) → void`: options of minhash_jaccard_ops.
+    neardup_options_minhash, pg_finfo_neardup_options_minhash, |call| Ok(options::declare(call, Class::Minhash))
+}
+
+sql_function! {
+    /// `signature_options_simhash(internal) → void`: options of simhash_hamming_ops.
+    neardup_options_simhash, pg_finfo_neardup_options_simhash, |call| Ok(options::declare(call, Class::Simhash))
+}
+
+sql_function! {
+    /// `signature_options_text(internal) → void`: options of text_minhash_ops.
+    neardup_options_text, pg_finfo_neardup_options_text, |call| Ok(options::declare(call, Class::Text))
+}
+
 /// What the access method can do, and the functions for it.
 fn routine() -> *mut pg_sys::IndexAmRoutine {
     // SAFETY: a node of this kind, all zero.

@@ -6,7 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use pgrx::pg_sys;
 
 use super::buffer::Index;
+use super::keys::Class;
 use super::merge::pages_of;
+use crate::pg::call::Call;
+use crate::sketches::minhash::MOST_PERMUTATIONS;
+use crate::sketches::wire::Source;
 
 /// WITH (…), as the server keeps it.
 #[repr(C)]
@@ -104,4 +108,96 @@ pub unsafe extern "C-unwind" fn parse(options: pg_sys::Datum, validate: bool) ->
         let size = size_of::<Options>();
         pg_sys::build_reloptions(options, validate, kind, size, table.as_ptr(), table.len() as i32).cast()
     }
+}
+
+/// Options of an operator class, as the server keeps them.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClassOptions {
+    vl_len_: i32,
+    /// Words of a shingle.
+    pub k: i32,
+    /// Values of a minhash sketch.
+    pub permutations: i32,
+    /// Seed of a minhash sketch.
+    pub seed: i32,
+    /// Bits of a simhash sketch.
+    pub bits: i32,
+    source: i32,
+}
+
+impl ClassOptions {
+    /// Those of an index.
+    pub fn of(index: Index) -> Self {
+        // SAFETY: an open index of one column, whose class has the options that `declare` declares, so
+        // that there is always a struct of them.
+        unsafe {
+            let all = pg_sys::RelationGetIndexAttOptions(index.relation(), false);
+            (*all).cast::<Self>().read()
+        }
+    }
+
+    /// Of what the sketches are made.
+    pub fn source(&self) -> u8 {
+        self.source as u8
+    }
+}
+
+/// Declares the options of a class to the server, which calls this for an index of the class.
+pub fn declare(call: Call, class: Class) -> pg_sys::Datum {
+    let minhash = class != Class::Simhash;
+    let ints = [
+        (c"k", c"Words of a shingle.", if minhash { 5 } else { 1 }, 1, i32::from(u16::MAX), offset_of!(ClassOptions, k)),
+        (c"permutations", c"Values of a sketch.", 128, 1, MOST_PERMUTATIONS as i32, offset_of!(ClassOptions, permutations)),
+        (c"seed", c"Seed of the sketches.", 1, i32::MIN, i32::MAX, offset_of!(ClassOptions, seed)),
+        (c"bits", c"Bits of a sketch.", 64, 64, 1024, offset_of!(ClassOptions, bits)),
+    ];
+    let offered = |name: &std::ffi::CStr| match (class, name.to_bytes()) {
+        (_, b"k") => true,
+        (Class::Minhash | Class::Text, b"permutations") | (Class::Minhash, b"seed") => true,
+        (Class::Simhash, b"bits") => true,
+        _ => false,
+    };
+    let element = |name: &'static std::ffi::CStr, source: Source| pg_sys::relopt_enum_elt_def {
+        string_val: name.as_ptr(),
+        symbol_val: source as i32,
+    };
+    let sources = [
+        element(c"bits", Source::Bits),
+        element(c"words", Source::Words),
+        element(c"chars", Source::Chars),
+        element(c"whitespace", Source::Whitespace),
+        element(c"tokens", Source::Tokens),
+        element(c"numbers", Source::Numbers),
+        element(c"lexemes", Source::Lexemes),
+        pg_sys::relopt_enum_elt_def::default(),
+    ];
+    // SAFETY: argument 0 is the server's list of options; C strings outlive the call; the names of the
+    // sources are kept by reference, so they go into memory that stays.
+    unsafe {
+        let list: *mut pg_sys::local_relopts = pgrx::fcinfo::pg_getarg_datum(call.info, 0).map_or(std::ptr::null_mut(), |datum| datum.cast_mut_ptr());
+        if list.is_null() {
+            return pg_sys::Datum::from(0);
+        }
+        pg_sys::init_local_reloptions(list, size_of::<ClassOptions>());
+        for (name, what, default, least, most, offset) in ints {
+            // What the class has no option for has its default all the same.
+            let (least, most) = if offered(name) { (least, most) } else { continue };
+            pg_sys::add_local_int_reloption(list, name.as_ptr(), what.as_ptr(), default, least, most, offset as i32);
+        }
+        if class != Class::Text {
+            let members: *mut pg_sys::relopt_enum_elt_def = pg_sys::palloc(size_of_val(&sources)).cast();
+            members.copy_from_nonoverlapping(sources.as_ptr(), sources.len());
+            pg_sys::add_local_enum_reloption(
+                list,
+                c"source".as_ptr(),
+                c"Of what the sketches are made.".as_ptr(),
+                members,
+                Source::Words as i32,
+                c"Valid values are \"bits\", \"words\", \"chars\", \"whitespace\", \"tokens\", \"numbers\" and \"lexemes\".".as_ptr(),
+                offset_of!(ClassOptions, source) as i32,
+            );
+        }
+    }
+    pg_sys::Datum::from(0)
 }

@@ -45,11 +45,18 @@ impl Ordered {
     fn key(&self, keys: &Keys, row: Row, sketch: &[u8]) -> u64 {
         self.targets.iter().fold(0, |key, target| {
             let distance = match target {
-                Some(target) if !row.has(Row::NULL) => keys.difference(target, sketch).into(),
+                // The operator will say.
+                Some(Target::Unlike) => 0,
+                Some(target) if !row.has(Row::NULL) => keys.difference(target, row, sketch).into(),
                 _ => NULL,
             };
             key << 16 | distance
         })
+    }
+
+    /// Whether the distances are only lower bounds.
+    pub fn recheck(&self) -> bool {
+        self.targets.contains(&Some(Target::Unlike))
     }
 
     fn distances(&self, keys: &Keys, key: u64) -> Vec<Option<f64>> {

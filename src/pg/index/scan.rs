@@ -241,7 +241,7 @@ pub unsafe extern "C-unwind" fn get_tuple(scan: pg_sys::IndexScanDesc, _directio
                     isnull: distance.is_none(),
                 })
                 .collect();
-            pg_sys::index_store_float8_orderby_distances(scan, types.as_mut_ptr(), values.as_mut_ptr(), false);
+            pg_sys::index_store_float8_orderby_distances(scan, types.as_mut_ptr(), values.as_mut_ptr(), state.ordered.recheck());
         }
         true
     }

@@ -55,7 +55,7 @@ pub fn search(index: Index, keys: &Keys, probe: &Probe, each: &mut dyn FnMut(Row
         for item in pending::items(index, block, &contents) {
             keys.check(index, block, &item);
             if !item.row.has(Row::DEAD) && keys.finds(probe, &item) {
-                each(item.row, keys.sketch_of(&item));
+                each(item.row, keys.sketch_of(item.bytes));
             }
         }
     }

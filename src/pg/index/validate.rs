@@ -107,7 +107,13 @@ impl Checked<'_> {
 
     /// The class that a support function names, if it is one of ours.
     fn class(&self, function: Oid) -> Option<Class> {
-        const OURS: [&CStr; 2] = [c"neardup_class_bigint", c"neardup_class_uuid"];
+        const OURS: [&CStr; 5] = [
+            c"neardup_class_bigint",
+            c"neardup_class_uuid",
+            c"neardup_class_minhash",
+            c"neardup_class_simhash",
+            c"neardup_class_text",
+        ];
         // SAFETY: a function that exists; its source is a text.
         unsafe {
             let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as i32, function.into());
@@ -142,7 +148,7 @@ impl Checked<'_> {
             unsafe { rows(pg_sys::SysCacheIdentifier::AMOPSTRATEGY, self.family) };
         let mut right = true;
         let mut searches = false;
-        for operator in operators.iter().filter(|operator| operator.amoplefttype == self.of) {
+        for operator in operators.iter().filter(|o| o.amoplefttype == self.of || o.amoplefttype == pg_sys::ANYARRAYOID) {
             let strategy = operator.amopstrategy as u16;
             let wrong = |what: &str| {
                 self.wrong(&format!("has operator {strategy} {what}"));
@@ -151,6 +157,8 @@ impl Checked<'_> {
             let order = operator.amoppurpose as u8 == pg_sys::AMOP_ORDER;
             let known = match class {
                 Class::Bigint | Class::Uuid => strategy == OVERLAPS,
+                Class::Minhash | Class::Simhash => strategy == IN_BALL || strategy == DISTANCE,
+                Class::Text => strategy == IN_BALL,
             };
             if !known {
                 right = wrong("which this class does not know");
