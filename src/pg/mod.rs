@@ -13,10 +13,14 @@ mod example;
 mod functions;
 mod ids;
 mod join;
+mod near;
 mod progress;
 mod request;
 mod rows;
 mod settings;
+mod shares;
+mod sketch_types;
+mod sketches;
 mod source;
 mod stats;
 mod temp_file;
@@ -27,6 +31,8 @@ use pgrx::prelude::*;
 ::pgrx::pg_module_magic!(name, version);
 
 extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
+extension_sql_file!("../../sql/sketch_types.sql", name = "sketch_types");
+extension_sql_file!("../../sql/sketches.sql", name = "sketches", requires = ["sketch_types"]);
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 
 /// Called once when the library is loaded into a backend.
