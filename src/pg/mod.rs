@@ -14,10 +14,14 @@ mod functions;
 mod ids;
 mod index;
 mod join;
+mod near;
 mod progress;
 mod request;
 mod rows;
 mod settings;
+mod shares;
+mod sketch_types;
+mod sketches;
 mod source;
 mod stats;
 mod temp_file;
@@ -28,6 +32,8 @@ use pgrx::prelude::*;
 ::pgrx::pg_module_magic!(name, version);
 
 extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
+extension_sql_file!("../../sql/sketch_types.sql", name = "sketch_types");
+extension_sql_file!("../../sql/sketches.sql", name = "sketches", requires = ["sketch_types"]);
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 extension_sql_file!("../../sql/signature.sql", name = "signature");
 
