@@ -35,7 +35,7 @@ extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
 extension_sql_file!("../../sql/sketch_types.sql", name = "sketch_types");
 extension_sql_file!("../../sql/sketches.sql", name = "sketches", requires = ["sketch_types"]);
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
-extension_sql_file!("../../sql/signature.sql", name = "signature");
+extension_sql_file!("../../sql/signature.sql", name = "signature", requires = ["sketches"]);
 
 /// Called once when the library is loaded into a backend.
 #[pg_guard]
