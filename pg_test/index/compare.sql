@@ -82,10 +82,10 @@ BEGIN
         ('by_simhash', format('simhash <@ near(simhash(%L), %s)', q, floor(random() * 7)), NULL),
         ('by_simhash', format('simhash <@ near(simhash(%L), %s)', q, 7 + floor(random() * 20)), NULL),
         ('by_simhash', 'true', format('simhash <~> simhash(%L)', q)),
-        ('by_numbers', format('numbers && %L::bigint[]', (SELECT d.numbers[:5] FROM docs d ORDER BY random() LIMIT 1)), NULL),
+        ('by_numbers', format('numbers && %L::bigint[]', coalesce((SELECT d.numbers[:5] FROM docs d ORDER BY random() LIMIT 1), '{3}')), NULL),
         ('by_numbers', format('numbers && %L::bigint[]', '{7,NULL,300}'), NULL),
-        ('by_numbers', format('shares(numbers, %L::bigint[], %s)', (SELECT d.numbers[:8] FROM docs d ORDER BY random() LIMIT 1), 1 + floor(random() * 3)), NULL),
-        ('by_ids', format('ids && %L::uuid[]', (SELECT d.ids[:5] FROM docs d ORDER BY random() LIMIT 1)), NULL)
+        ('by_numbers', format('shares(numbers, %L::bigint[], %s)', coalesce((SELECT d.numbers[:8] FROM docs d ORDER BY random() LIMIT 1), '{3}'), 1 + floor(random() * 3)), NULL),
+        ('by_ids', format('ids && %L::uuid[]', coalesce((SELECT d.ids[:5] FROM docs d ORDER BY random() LIMIT 1), '{}')), NULL)
     ) v(index_name, condition, distance);
 END $$;
 

@@ -57,15 +57,14 @@ pub unsafe extern "C-unwind" fn estimate(
         let rows = known.directory.rows().max(1) as f64;
         let mut cost = known.fixed() + generic.indexStartupCost;
         match &probe {
-            None | Some(Seen::AtRunTime) if !((*path).indexclauses.is_null() && ordered) => {
-                let probes = known.keys.usual_probes();
-                let candidates = known.candidates(probes).min(rows);
-                cost += known.probing(probes, candidates);
-            }
-            None | Some(Seen::AtRunTime) => {
-                // The nearest of all rows: those within reach of the signatures first, but who knows
-                // whether they are as many as the query wants.
+            None => {
+                // All rows; or the nearest of them: those within reach of the signatures first, but who
+                // knows whether these are as many as the query wants.
                 cost += known.comparing_all();
+            }
+            Some(Seen::AtRunTime) => {
+                let probes = known.keys.usual_probes();
+                cost += known.probing(probes, known.candidates(probes).min(rows));
             }
             Some(Seen::Now(probe)) => match probe.signatures() {
                 Some(signatures) => {

@@ -23,6 +23,10 @@ pub struct Scan {
     pub ordered: Ordered,
     /// Memory for arguments.
     memory: pg_sys::MemoryContext,
+    /// Memory as long as the scan.
+    home: pg_sys::MemoryContext,
+    /// A row of the index without its column.
+    no_columns: pg_sys::IndexTuple,
     counted: bool,
 }
 
@@ -97,6 +101,8 @@ pub unsafe extern "C-unwind" fn begin(relation: pg_sys::Relation, keys: i32, ord
             probes: Vec::new(),
             ordered: Ordered::default(),
             memory,
+            home: pg_sys::CurrentMemoryContext,
+            no_columns: std::ptr::null_mut(),
             counted: false,
         };
         (*scan).opaque = PgMemoryContexts::CurrentMemoryContext.leak_and_drop_on_delete(state).cast();
@@ -232,6 +238,17 @@ pub unsafe extern "C-unwind" fn get_tuple(scan: pg_sys::IndexScanDesc, _directio
                 pg_sys::SnapshotType::SNAPSHOT_MVCC | pg_sys::SnapshotType::SNAPSHOT_HISTORIC_MVCC
             );
         (*scan).xs_recheck = state.recheck() || !mvcc;
+        if (*scan).xs_want_itup {
+            // An index-only scan for a query that needs no column at all, such as count(*).
+            if state.no_columns.is_null() {
+                let descriptor = (*state.index.relation()).rd_att;
+                let before = pg_sys::MemoryContextSwitchTo(state.home);
+                state.no_columns = pg_sys::index_form_tuple(descriptor, [pg_sys::Datum::null()].as_mut_ptr(), [true].as_mut_ptr());
+                pg_sys::MemoryContextSwitchTo(before);
+            }
+            (*scan).xs_itup = state.no_columns;
+            (*scan).xs_itupdesc = (*state.index.relation()).rd_att;
+        }
         if !distances.is_empty() {
             let mut types = vec![pg_sys::FLOAT8OID; distances.len()];
             let mut values: Vec<_> = distances
