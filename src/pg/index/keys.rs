@@ -8,6 +8,7 @@ use pgrx::pg_sys::{self, Datum};
 use super::buffer::Index;
 use super::format::{CONTENTS, Item, LARGEST_PAYLOAD, Meta, Row, number};
 use super::options::{ClassOptions, Options};
+use super::validate::class_of;
 use crate::features::tokens::{Document, Scratch};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::pg::call::varlena_bytes;
@@ -63,13 +64,9 @@ impl Class {
 
     /// The class of an index, by its support function.
     pub fn of(index: Index) -> Result<Self> {
-        // SAFETY: an open index of this access method, whose classes all have support function 1; its
-        // implementations do not look at their argument.
-        let number = unsafe {
-            let function = pg_sys::index_getprocinfo(index.relation(), 1, 1);
-            pg_sys::FunctionCall1Coll(function, pg_sys::InvalidOid, Datum::from(0)).value() as i32
-        };
-        Self::from_number(number).ok_or_else(|| {
+        // SAFETY: an open index.
+        let function = unsafe { pg_sys::index_getprocid(index.relation(), 1, 1) };
+        class_of(function).ok_or_else(|| {
             SqlError::new(
                 PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION,
                 format!("the operator class of index \"{}\" is none of neardup's", index.name()),

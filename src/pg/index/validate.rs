@@ -63,6 +63,42 @@ unsafe fn rows<T: Copy>(cache: pg_sys::SysCacheIdentifier::Type, key: Oid) -> Ve
     }
 }
 
+/// The class that a support function names, if it is one of ours.
+pub fn class_of(function: Oid) -> Option<Class> {
+    const OURS: [&CStr; 5] = [
+        c"neardup_class_bigint",
+        c"neardup_class_uuid",
+        c"neardup_class_minhash",
+        c"neardup_class_simhash",
+        c"neardup_class_text",
+    ];
+    // SAFETY: a function that exists; its source is a text.
+    unsafe {
+        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as i32, function.into());
+        if tuple.is_null() {
+            return None;
+        }
+        let mut null = false;
+        let source = pg_sys::SysCacheGetAttr(
+            pg_sys::SysCacheIdentifier::PROCOID as i32,
+            tuple,
+            pg_sys::Anum_pg_proc_prosrc as i16,
+            &raw mut null,
+        );
+        let language = (*fields::<pg_sys::FormData_pg_proc>(tuple)).prolang;
+        let ours = !null && language == C_LANGUAGE && {
+            let source = crate::pg::call::varlena_bytes(source).to_vec();
+            OURS.iter().any(|name| name.to_bytes() == source)
+        };
+        pg_sys::ReleaseSysCache(tuple);
+        if !ours {
+            return None;
+        }
+        let number = pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, pg_sys::Datum::from(0));
+        Class::from_number(number.value() as i32)
+    }
+}
+
 struct Checked<'a> {
     name: &'a str,
     family: Oid,
@@ -85,7 +121,7 @@ impl Checked<'_> {
                 continue;
             }
             match function.amprocnum {
-                1 => class = self.class(function.amproc),
+                1 => class = class_of(function.amproc),
                 // SAFETY: a function that exists.
                 2 => {
                     if !unsafe { check_amoptsproc_signature(function.amproc) } {
@@ -103,42 +139,6 @@ impl Checked<'_> {
             self.wrong("lacks support function 1, a function signature_class of neardup's for its type");
         }
         class.filter(|_| right)
-    }
-
-    /// The class that a support function names, if it is one of ours.
-    fn class(&self, function: Oid) -> Option<Class> {
-        const OURS: [&CStr; 5] = [
-            c"neardup_class_bigint",
-            c"neardup_class_uuid",
-            c"neardup_class_minhash",
-            c"neardup_class_simhash",
-            c"neardup_class_text",
-        ];
-        // SAFETY: a function that exists; its source is a text.
-        unsafe {
-            let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as i32, function.into());
-            if tuple.is_null() {
-                return None;
-            }
-            let mut null = false;
-            let source = pg_sys::SysCacheGetAttr(
-                pg_sys::SysCacheIdentifier::PROCOID as i32,
-                tuple,
-                pg_sys::Anum_pg_proc_prosrc as i16,
-                &raw mut null,
-            );
-            let language = (*fields::<pg_sys::FormData_pg_proc>(tuple)).prolang;
-            let ours = !null && language == C_LANGUAGE && {
-                let source = crate::pg::call::varlena_bytes(source).to_vec();
-                OURS.iter().any(|name| name.to_bytes() == source)
-            };
-            pg_sys::ReleaseSysCache(tuple);
-            if !ours {
-                return None;
-            }
-            let number = pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, pg_sys::Datum::from(0));
-            Class::from_number(number.value() as i32)
-        }
     }
 
     /// Checks the operators of a class.
