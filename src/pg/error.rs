@@ -207,7 +207,7 @@ impl From<Error> for SqlError {
             ),
             Error::Unlike { .. } => (
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
-                "Make both in the same way: with the same arguments, by the same version of neardup.",
+                "Make both in the same way: with the same arguments, by the same version of neardup. Sketches of an older version have to be made anew, and their indexes rebuilt: REINDEX.",
             ),
             Error::Malformed { .. } => (
                 Code::ERRCODE_DATA_CORRUPTED,

@@ -1,4 +1,6 @@
 -- What the extension consists of: everything has a comment, and says how it may be used.
+-- One object a line, however long.
+\pset format unaligned
 SELECT object COLLATE "C", comment
 FROM pg_depend, pg_describe_object(classid, objid, objsubid) object, LATERAL (SELECT obj_description(objid, classid::regclass::name) IS NOT NULL) c(comment) WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup')
 ORDER BY 1;
@@ -33,6 +35,16 @@ INSERT INTO docs VALUES ('b', 'Some words', '{1,2}'), ('A', 'words, some', '{2,1
 SELECT * FROM near_duplicates('docs', 0.8, NULL::citext);
 SELECT * FROM near_duplicates('docs', 0.8, NULL::citext, text_column => 'numbers');
 SELECT jaccard(body, 'words'), words(body) FROM docs WHERE id = 'a';
+SELECT id FROM docs WHERE body::text <@ near('some words', 0.9, 1) ORDER BY id;
+SELECT minhash(body::text) <%> minhash('other') AS distance, simhash(body::text) <~> simhash(numbers::bigint[]::text[]::text) > 0 AS unlike,
+    shares(numbers::bigint[], '{2,3}') AS shares, numbers && '{2}' AS ints, numbers::bigint[] && '{2}' AS bigints FROM docs WHERE id = 'a';
 DROP TABLE docs;
 DROP EXTENSION pg_trgm, intarray, fuzzystrmatch, citext;
+\endif
+-- Beside pgvector, which has the same names of operators for its own types.
+SELECT count(*) = 1 AS vector FROM pg_available_extensions WHERE name = 'vector' \gset
+\if :vector
+CREATE EXTENSION vector;
+SELECT minhash('a') <%> minhash('b') AS distance, simhash('a') <~> simhash('b') > 0 AS unlike, simhash('a')::bit(64) <~> simhash('a')::bit(64) AS zero;
+DROP EXTENSION vector;
 \endif
