@@ -115,7 +115,8 @@ pub unsafe extern "C-unwind" fn build(
     info: *mut pg_sys::IndexInfo,
 ) -> *mut pg_sys::IndexBuildResult {
     // SAFETY: the server gives open relations.
-    let (heap_rows, rows) = unsafe { build_index(heap, Index::new(relation), info) }.unwrap_or_else(|error| error.raise());
+    let (heap_rows, rows) =
+        unsafe { build_index(heap, Index::new(relation), info) }.unwrap_or_else(|error| error.raise());
     // SAFETY: all zero is a result.
     let mut result = unsafe { PgBox::<pg_sys::IndexBuildResult>::alloc0() };
     result.heap_tuples = heap_rows;
@@ -125,7 +126,11 @@ pub unsafe extern "C-unwind" fn build(
 
 /// # Safety
 /// Both relations are open, and `info` describes the index.
-unsafe fn build_index(heap: pg_sys::Relation, index: Index, info: *mut pg_sys::IndexInfo) -> Result<(f64, u64)> {
+unsafe fn build_index(
+    heap: pg_sys::Relation,
+    index: Index,
+    info: *mut pg_sys::IndexInfo,
+) -> Result<(f64, u64)> {
     if index.blocks_now() != 0 {
         let message = format!("index \"{}\" already contains data", index.name());
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message));
@@ -150,7 +155,16 @@ unsafe fn build_index(heap: pg_sys::Relation, index: Index, info: *mut pg_sys::I
     // SAFETY: the callback gets what it is given here.
     let heap_rows = unsafe {
         let state: *mut c_void = (&raw mut build).cast();
-        pg_sys::table_index_build_scan(heap, index.relation(), info, true, true, Some(add_row), state, std::ptr::null_mut())
+        pg_sys::table_index_build_scan(
+            heap,
+            index.relation(),
+            info,
+            true,
+            true,
+            Some(add_row),
+            state,
+            std::ptr::null_mut(),
+        )
     };
     build.close()?;
     let metapage = index.write(0);

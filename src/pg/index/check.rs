@@ -156,7 +156,9 @@ fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()
             }
             if keys.payload() > 0 {
                 keys.signatures_of(row, sketch, &mut signatures);
-                by_rows = signatures.iter().fold(by_rows, |sum, &signature| sum.wrapping_add(pair(signature, number)));
+                by_rows = signatures
+                    .iter()
+                    .fold(by_rows, |sum, &signature| sum.wrapping_add(pair(signature, number)));
             }
             if row.has(Row::DEAD) {
                 continue;
@@ -218,7 +220,8 @@ impl Filter {
     }
 
     fn places(&self, tid: u64, signature: u64) -> impl Iterator<Item = (usize, u64)> + use<> {
-        let (first, step) = (hash::mix(signature ^ hash::mix(tid)), hash::mix(tid ^ hash::mix(signature)) | 1);
+        let (first, step) =
+            (hash::mix(signature ^ hash::mix(tid)), hash::mix(tid ^ hash::mix(signature)) | 1);
         let last = self.bits.len() as u64 * 64 - 1;
         (0..Self::HASHES).map(move |n| {
             let bit = first.wrapping_add(n.wrapping_mul(step)) & last;
@@ -279,7 +282,16 @@ fn compare(index: Index, snapshot: &Snapshot, filter: Filter) -> Result<()> {
         (*info).ii_Concurrent = true;
         let state: *mut c_void = (&raw mut comparison).cast();
         // The scan is ended by this.
-        pg_sys::table_index_build_scan(table, index.relation(), info, true, false, Some(compare_row), state, scan);
+        pg_sys::table_index_build_scan(
+            table,
+            index.relation(),
+            info,
+            true,
+            false,
+            Some(compare_row),
+            state,
+            scan,
+        );
         pg_sys::table_close(table, lock);
     }
     Ok(())

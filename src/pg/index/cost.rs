@@ -24,6 +24,7 @@ struct Pages {
 }
 
 /// `amcostestimate`
+#[allow(clippy::too_many_arguments)] // The server's.
 #[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn estimate(
     root: *mut pg_sys::PlannerInfo,
@@ -80,7 +81,7 @@ pub unsafe extern "C-unwind" fn estimate(
         }
         // Everything is collected before the first row is returned.
         *startup = cost;
-        *total = cost + f64::from(pg_sys::cpu_index_tuple_cost) * *selectivity * info.tuples;
+        *total = cost + pg_sys::cpu_index_tuple_cost * *selectivity * info.tuples;
     }
 }
 
@@ -123,8 +124,12 @@ unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &Keys) -> Option<Seen> 
                     None => Seen::AtRunTime,
                 };
                 best = Some(match (best.take(), seen) {
-                    (Some(Seen::Now(a)), Seen::Now(b)) => Seen::Now(if b.effort() < a.effort() { b } else { a }),
-                    (Some(Seen::Now(probe)), Seen::AtRunTime) if probe.signatures().is_none() => Seen::AtRunTime,
+                    (Some(Seen::Now(a)), Seen::Now(b)) => {
+                        Seen::Now(if b.effort() < a.effort() { b } else { a })
+                    }
+                    (Some(Seen::Now(probe)), Seen::AtRunTime) if probe.signatures().is_none() => {
+                        Seen::AtRunTime
+                    }
                     (Some(now @ Seen::Now(_)), Seen::AtRunTime) => now,
                     (_, seen) => seen,
                 });
@@ -187,4 +192,3 @@ impl Known {
         self.sum(|s| s.row_pages.into()) * self.page.sequential + self.directory.rows() as f64 * look * 2.0
     }
 }
-

@@ -109,15 +109,7 @@ const _: () = assert!(Tail::SIZE == 24 && HEADER.is_multiple_of(8) && CONTENTS =
 impl Tail {
     /// The tail of a page.
     pub fn new(kind: Kind, id: u64, number: u32) -> Self {
-        Self {
-            id,
-            number,
-            next: NONE,
-            unused: 0,
-            kind: kind as u8,
-            version: VERSION,
-            magic: PAGE_MAGIC,
-        }
+        Self { id, number, next: NONE, unused: 0, kind: kind as u8, version: VERSION, magic: PAGE_MAGIC }
     }
 
     /// The kind of the page; none if this is not a page of ours.
@@ -267,7 +259,9 @@ impl Row {
         /// MaxHeapTuplesPerPage of htup_details.h, for pages of 8 kB.
         const MOST: u64 = 291;
         let flags = Self::NULL | Self::DEAD | Self::CONTINUED | Self::EMPTY;
-        (1..=MOST).contains(&(self.tid() & 0xffff)) && self.tid() >> 16 < u64::from(NONE) && self.0 as u16 & !flags == 0
+        (1..=MOST).contains(&(self.tid() & 0xffff))
+            && self.tid() >> 16 < u64::from(NONE)
+            && self.0 as u16 & !flags == 0
     }
 }
 
@@ -446,7 +440,16 @@ mod tests {
 
     #[test]
     fn pg_golden_metapage() {
-        let meta = Meta { magic: MAGIC, version: 1, class: 3, seed: 1, threshold: 0.8, head: NONE, tail: 6, ..Meta::default() };
+        let meta = Meta {
+            magic: MAGIC,
+            version: 1,
+            class: 3,
+            seed: 1,
+            threshold: 0.8,
+            head: NONE,
+            tail: 6,
+            ..Meta::default()
+        };
         let mut bytes = [0; Meta::SIZE];
         meta.write(&mut bytes);
         assert_eq!(bytes[..9], [0x53, 0x4e, 0x44, 0x58, 1, 0, 0, 0, 3]);

@@ -12,6 +12,7 @@ use super::pending;
 use crate::pg::error::Result;
 
 /// `aminsert`
+#[allow(clippy::too_many_arguments)] // The server's.
 #[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn insert(
     relation: pg_sys::Relation,

@@ -303,7 +303,10 @@ impl Keys {
                 let header = self.minhash_header();
                 if header.check_like(&it.header).is_err() {
                     let MinhashHeader { source, k, permutations, seed, .. } = it.header;
-                    let options = format!("k = {k}, permutations = {permutations}, seed = {seed}, source = '{}'", source.name());
+                    let options = format!(
+                        "k = {k}, permutations = {permutations}, seed = {seed}, source = '{}'",
+                        source.name()
+                    );
                     return Err(self.refuse(&header.describe(), &it.header.describe(), &options));
                 }
                 Ok(sketch(it.header.empty, it.values))
@@ -342,7 +345,10 @@ impl Keys {
             PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
             format!("the index is for sketches of {index}, not of {value}"),
         )
-        .hint(format!("Make an index for them: CREATE INDEX … USING signature (… {} ({options}));", self.class.name()))
+        .hint(format!(
+            "Make an index for them: CREATE INDEX … USING signature (… {} ({options}));",
+            self.class.name()
+        ))
     }
 
     fn sketch_text(&self, text: &str) -> Result<Kept> {
@@ -361,7 +367,9 @@ impl Keys {
             sketches::for_each_hash(&document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))
         })?;
         Ok(match hasher.values() {
-            Some(values) => Kept { flags: 0, bytes: values.iter().flat_map(|value| value.to_le_bytes()).collect() },
+            Some(values) => {
+                Kept { flags: 0, bytes: values.iter().flat_map(|value| value.to_le_bytes()).collect() }
+            }
             None => Kept { flags: Row::EMPTY, bytes: vec![0xff; self.payload()] },
         })
     }
@@ -608,8 +616,12 @@ impl Keys {
         let name = self.class.name();
         match self.class {
             Class::Bigint | Class::Uuid => name.to_owned(),
-            Class::Simhash => format!("{name}: {}; distance {distance}, {bands} blocks", self.simhash_header().describe()),
-            _ => format!("{name}: {}; threshold {threshold}, {bands} bands", self.minhash_header().describe()),
+            Class::Simhash => {
+                format!("{name}: {}; distance {distance}, {bands} blocks", self.simhash_header().describe())
+            }
+            _ => {
+                format!("{name}: {}; threshold {threshold}, {bands} bands", self.minhash_header().describe())
+            }
         }
     }
 }

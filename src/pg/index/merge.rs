@@ -91,7 +91,13 @@ fn reserve(index: Index) -> u64 {
 }
 
 /// Changes the directory, then frees the blocks that it does not name any more.
-fn publish(index: Index, removed: &[u64], added: Option<Descriptor>, head: Option<(u32, u64)>, blocks: &[u32]) {
+fn publish(
+    index: Index,
+    removed: &[u64],
+    added: Option<Descriptor>,
+    head: Option<(u32, u64)>,
+    blocks: &[u32],
+) {
     let removal = Lock::removal(index);
     let page = index.write(0);
     let mut directory = Directory::of(index, &page);
@@ -150,7 +156,8 @@ pub fn after_insert(index: Index) -> Result<()> {
 /// What VACUUM does: merges whatever is due, and rewrites what has many dead rows.
 pub fn merge_due(index: Index, lock: &Lock) -> Result<()> {
     merge_some(index, lock, &mut |directory| {
-        let decaying = directory.segments.iter().find(|segment| segment.dead > 0 && segment.dead >= segment.rows / 5);
+        let decaying =
+            directory.segments.iter().find(|segment| segment.dead > 0 && segment.dead >= segment.rows / 5);
         tier(&directory.segments).or_else(|| decaying.map(|&segment| vec![segment]))
     })
 }

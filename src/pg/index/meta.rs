@@ -90,7 +90,11 @@ impl Directory {
 
     /// Pages of the pending area.
     pub fn pending_pages(&self) -> u64 {
-        if self.meta.head == NONE { 0 } else { (self.meta.tail_sequence + 1).saturating_sub(self.meta.head_sequence) }
+        if self.meta.head == NONE {
+            0
+        } else {
+            (self.meta.tail_sequence + 1).saturating_sub(self.meta.head_sequence)
+        }
     }
 
     /// Rows in the segments, NULLs and the dead too, without continuations.
@@ -132,8 +136,8 @@ impl Lock {
     /// The same if nobody has it.
     pub fn maintenance_if_free(index: Index) -> Option<Self> {
         let mode = pg_sys::ExclusiveLock as i32;
-        // SAFETY: an open relation; the address is copied.
         let mut tuple = address(MAINTENANCE);
+        // SAFETY: an open relation; the address is copied.
         let got = unsafe { pg_sys::ConditionalLockTuple(index.relation(), &raw mut tuple, mode) };
         got.then_some(Self { index, offset: MAINTENANCE, mode })
     }

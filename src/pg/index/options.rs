@@ -76,9 +76,27 @@ pub fn define() {
             lock,
         );
         let ints = [
-            (c"distance", c"Greatest distance that an index of simhash sketches finds by its signatures.", default.distance, 0, 1023),
-            (c"pending_limit", c"Size of the pending area from which on it is made a segment, in kilobytes.", default.pending_limit, 64, i32::MAX),
-            (c"stop_signature_limit", c"Signatures that more rows have are not searched; 0 searches all.", default.stop_signature_limit, 0, i32::MAX),
+            (
+                c"distance",
+                c"Greatest distance that an index of simhash sketches finds by its signatures.",
+                default.distance,
+                0,
+                1023,
+            ),
+            (
+                c"pending_limit",
+                c"Size of the pending area from which on it is made a segment, in kilobytes.",
+                default.pending_limit,
+                64,
+                i32::MAX,
+            ),
+            (
+                c"stop_signature_limit",
+                c"Signatures that more rows have are not searched; 0 searches all.",
+                default.stop_signature_limit,
+                0,
+                i32::MAX,
+            ),
         ];
         for (name, what, default, least, most) in ints {
             pg_sys::add_int_reloption(kind, name.as_ptr(), what.as_ptr(), default, least, most, lock);
@@ -147,16 +165,33 @@ impl ClassOptions {
 pub fn declare(call: Call, class: Class) -> pg_sys::Datum {
     let minhash = class != Class::Simhash;
     let ints = [
-        (c"k", c"Words of a shingle.", if minhash { 5 } else { 1 }, 1, i32::from(u16::MAX), offset_of!(ClassOptions, k)),
-        (c"permutations", c"Values of a sketch.", 128, 1, MOST_PERMUTATIONS as i32, offset_of!(ClassOptions, permutations)),
+        (
+            c"k",
+            c"Words of a shingle.",
+            if minhash { 5 } else { 1 },
+            1,
+            i32::from(u16::MAX),
+            offset_of!(ClassOptions, k),
+        ),
+        (
+            c"permutations",
+            c"Values of a sketch.",
+            128,
+            1,
+            MOST_PERMUTATIONS as i32,
+            offset_of!(ClassOptions, permutations),
+        ),
         (c"seed", c"Seed of the sketches.", 1, i32::MIN, i32::MAX, offset_of!(ClassOptions, seed)),
         (c"bits", c"Bits of a sketch.", 64, 64, 1024, offset_of!(ClassOptions, bits)),
     ];
-    let offered = |name: &std::ffi::CStr| match (class, name.to_bytes()) {
-        (_, b"k") => true,
-        (Class::Minhash | Class::Text, b"permutations") | (Class::Minhash, b"seed") => true,
-        (Class::Simhash, b"bits") => true,
-        _ => false,
+    let offered = |name: &std::ffi::CStr| {
+        matches!(
+            (class, name.to_bytes()),
+            (_, b"k")
+                | (Class::Minhash | Class::Text, b"permutations")
+                | (Class::Minhash, b"seed")
+                | (Class::Simhash, b"bits")
+        )
     };
     let element = |name: &'static std::ffi::CStr, source: Source| pg_sys::relopt_enum_elt_def {
         string_val: name.as_ptr(),
@@ -175,15 +210,25 @@ pub fn declare(call: Call, class: Class) -> pg_sys::Datum {
     // SAFETY: argument 0 is the server's list of options; C strings outlive the call; the names of the
     // sources are kept by reference, so they go into memory that stays.
     unsafe {
-        let list: *mut pg_sys::local_relopts = pgrx::fcinfo::pg_getarg_datum(call.info, 0).map_or(std::ptr::null_mut(), |datum| datum.cast_mut_ptr());
+        let list: *mut pg_sys::local_relopts = pgrx::fcinfo::pg_getarg_datum(call.info, 0)
+            .map_or(std::ptr::null_mut(), |datum| datum.cast_mut_ptr());
         if list.is_null() {
             return pg_sys::Datum::from(0);
         }
         pg_sys::init_local_reloptions(list, size_of::<ClassOptions>());
         for (name, what, default, least, most, offset) in ints {
-            // What the class has no option for has its default all the same.
-            let (least, most) = if offered(name) { (least, most) } else { continue };
-            pg_sys::add_local_int_reloption(list, name.as_ptr(), what.as_ptr(), default, least, most, offset as i32);
+            if !offered(name) {
+                continue;
+            }
+            pg_sys::add_local_int_reloption(
+                list,
+                name.as_ptr(),
+                what.as_ptr(),
+                default,
+                least,
+                most,
+                offset as i32,
+            );
         }
         if class != Class::Text {
             let members: *mut pg_sys::relopt_enum_elt_def = pg_sys::palloc(size_of_val(&sources)).cast();

@@ -63,7 +63,11 @@ impl Ordered {
         let count = self.targets.len();
         let distance = |n: usize| key >> (16 * (count - 1 - n)) & NULL;
         (0..count)
-            .map(|n| Some(distance(n)).filter(|&distance| distance != NULL).map(|distance| keys.distance(distance as u32)))
+            .map(|n| {
+                Some(distance(n))
+                    .filter(|&distance| distance != NULL)
+                    .map(|distance| keys.distance(distance as u32))
+            })
             .collect()
     }
 }
@@ -88,7 +92,8 @@ fn fill(scan: &mut Scan) {
     let mut nearest = Nearest::new(batch(), ordered.after);
     undisturbed(scan.index, || {
         nearest.clear();
-        let mut add = |row: Row, sketch: &[u8]| nearest.push((ordered.key(&scan.keys, row, sketch), row.tid()));
+        let mut add =
+            |row: Row, sketch: &[u8]| nearest.push((ordered.key(&scan.keys, row, sketch), row.tid()));
         let looked: Looked<()> = match &ordered.near {
             Some((probe, _)) => search(scan.index, &scan.keys, probe, &mut add),
             None => scan.search(&mut add),

@@ -161,7 +161,8 @@ impl Pages {
                 let (row, size) = (item.row, item.size());
                 let dead = !row.has(Row::DEAD) && is_dead(row);
                 if dead {
-                    image.contents()[at..at + Row::SIZE].copy_from_slice(&row.with(Row::DEAD).0.to_le_bytes());
+                    image.contents()[at..at + Row::SIZE]
+                        .copy_from_slice(&row.with(Row::DEAD).0.to_le_bytes());
                     changed = true;
                 }
                 if !row.has(Row::CONTINUED) {

@@ -35,7 +35,9 @@ impl Scan {
     pub fn recheck(&self) -> bool {
         match self.probes.as_slice() {
             [] => false,
-            [probe, rest @ ..] => !probe.is_exact() || rest.iter().any(|probe| !probe.is_near() || !probe.is_exact()),
+            [probe, rest @ ..] => {
+                !probe.is_exact() || rest.iter().any(|probe| !probe.is_near() || !probe.is_exact())
+            }
         }
     }
 
@@ -77,7 +79,11 @@ impl Scan {
 
 /// `ambeginscan`
 #[pgrx::pg_guard]
-pub unsafe extern "C-unwind" fn begin(relation: pg_sys::Relation, keys: i32, orders: i32) -> pg_sys::IndexScanDesc {
+pub unsafe extern "C-unwind" fn begin(
+    relation: pg_sys::Relation,
+    keys: i32,
+    orders: i32,
+) -> pg_sys::IndexScanDesc {
     // SAFETY: the server gives an open relation, which stays open during the scan. The state goes
     // with the memory context of the scan; the context for arguments does so, too.
     unsafe {
@@ -152,14 +158,15 @@ unsafe fn prepare(scan: pg_sys::IndexScanDesc, state: &mut Scan) -> Result<()> {
     let keys = |data: pg_sys::ScanKey, count: i32| unsafe {
         if count > 0 { std::slice::from_raw_parts(data, count as usize) } else { &[] }
     };
-    let argument = |key: &pg_sys::ScanKeyData| (key.sk_flags as u32 & pg_sys::SK_ISNULL == 0).then_some(key.sk_argument);
+    let argument =
+        |key: &pg_sys::ScanKeyData| (key.sk_flags as u32 & pg_sys::SK_ISNULL == 0).then_some(key.sk_argument);
     state.probes.clear();
     // SAFETY: the operators take arguments of these types.
     unsafe {
         for key in keys((*scan).keyData, (*scan).numberOfKeys) {
             state.probes.push(match argument(key) {
                 None => Probe::Nothing,
-                Some(value) => state.keys.probe(key.sk_strategy.into(), value)?,
+                Some(value) => state.keys.probe(key.sk_strategy, value)?,
             });
         }
         let mut orders = Vec::new();
@@ -175,7 +182,10 @@ unsafe fn prepare(scan: pg_sys::IndexScanDesc, state: &mut Scan) -> Result<()> {
 
 /// `amgetbitmap`
 #[pgrx::pg_guard]
-pub unsafe extern "C-unwind" fn get_bitmap(scan: pg_sys::IndexScanDesc, bitmap: *mut pg_sys::TIDBitmap) -> i64 {
+pub unsafe extern "C-unwind" fn get_bitmap(
+    scan: pg_sys::IndexScanDesc,
+    bitmap: *mut pg_sys::TIDBitmap,
+) -> i64 {
     // SAFETY: a scan of ours.
     let state = unsafe { state(scan) };
     state.count();
@@ -193,7 +203,9 @@ pub unsafe extern "C-unwind" fn get_bitmap(scan: pg_sys::IndexScanDesc, bitmap: 
         for chunk in tids.chunks(1024) {
             let mut addresses: Vec<_> = chunk.iter().map(|&tid| address_of(tid)).collect();
             // SAFETY: a bitmap of the server's, which copies so many addresses.
-            unsafe { pg_sys::tbm_add_tuples(bitmap, addresses.as_mut_ptr(), addresses.len() as i32, recheck) };
+            unsafe {
+                pg_sys::tbm_add_tuples(bitmap, addresses.as_mut_ptr(), addresses.len() as i32, recheck)
+            };
         }
         tids.clear();
     };
@@ -222,7 +234,10 @@ pub fn work_memory() -> usize {
 
 /// `amgettuple`
 #[pgrx::pg_guard]
-pub unsafe extern "C-unwind" fn get_tuple(scan: pg_sys::IndexScanDesc, _direction: pg_sys::ScanDirection::Type) -> bool {
+pub unsafe extern "C-unwind" fn get_tuple(
+    scan: pg_sys::IndexScanDesc,
+    _direction: pg_sys::ScanDirection::Type,
+) -> bool {
     // SAFETY: a scan of ours; the server calls this for forward scans only, as we say that we can do
     // no others.
     unsafe {
@@ -243,7 +258,11 @@ pub unsafe extern "C-unwind" fn get_tuple(scan: pg_sys::IndexScanDesc, _directio
             if state.no_columns.is_null() {
                 let descriptor = (*state.index.relation()).rd_att;
                 let before = pg_sys::MemoryContextSwitchTo(state.home);
-                state.no_columns = pg_sys::index_form_tuple(descriptor, [pg_sys::Datum::null()].as_mut_ptr(), [true].as_mut_ptr());
+                state.no_columns = pg_sys::index_form_tuple(
+                    descriptor,
+                    [pg_sys::Datum::null()].as_mut_ptr(),
+                    [true].as_mut_ptr(),
+                );
                 pg_sys::MemoryContextSwitchTo(before);
             }
             (*scan).xs_itup = state.no_columns;
@@ -258,7 +277,12 @@ pub unsafe extern "C-unwind" fn get_tuple(scan: pg_sys::IndexScanDesc, _directio
                     isnull: distance.is_none(),
                 })
                 .collect();
-            pg_sys::index_store_float8_orderby_distances(scan, types.as_mut_ptr(), values.as_mut_ptr(), state.ordered.recheck());
+            pg_sys::index_store_float8_orderby_distances(
+                scan,
+                types.as_mut_ptr(),
+                values.as_mut_ptr(),
+                state.ordered.recheck(),
+            );
         }
         true
     }

@@ -36,7 +36,9 @@ pub fn undisturbed(index: Index, mut read: impl FnMut() -> Looked<()>) {
                 PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
                 "canceling statement due to conflict with recovery",
             )
-            .hint("Pages of the index were removed again and again while they were read. Run the query again.")
+            .hint(
+                "Pages of the index were removed again and again while they were read. Run the query again.",
+            )
             .raise();
         }
         if !standby && restarts >= RESTARTS && lock.is_none() {

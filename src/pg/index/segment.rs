@@ -279,7 +279,9 @@ impl Segment {
             let bytes = page.contents();
             let head = RootHead::read(bytes.get(..RootHead::SIZE).unwrap_or(&[0; RootHead::SIZE]));
             let (fences, extents) = (head.fences as usize, head.extents as usize);
-            let length = RootHead::SIZE as u64 + u64::from(head.fences) * 8 + u64::from(head.extents) * Extent::SIZE as u64;
+            let length = RootHead::SIZE as u64
+                + u64::from(head.fences) * 8
+                + u64::from(head.extents) * Extent::SIZE as u64;
             if length != bytes.len() as u64 || head.step == 0 || (n > 0 && fences > 0) {
                 index.corrupted(block, "a root has another length than it says");
             }
@@ -302,14 +304,16 @@ impl Segment {
                 index.corrupted(about.root, "the root has no end");
             }
         }
-        let lists = u64::from(about.lists).div_ceil(List::PER_PAGE as u64) + about.list_bytes.div_ceil(CONTENTS as u64);
+        let lists = u64::from(about.lists).div_ceil(List::PER_PAGE as u64)
+            + about.list_bytes.div_ceil(CONTENTS as u64);
         let expected = u64::from(about.row_pages) + u64::from(about.signature_pages) + lists;
         let fences = about.signature_pages.div_ceil(segment.step) as usize;
         let rows = u64::from(about.rows).div_ceil(rows_per_page(payload) as u64);
         if pages != expected || pages + segment.roots.len() as u64 != u64::from(about.pages) {
             index.corrupted(about.root, "a root and the directory disagree on the number of pages");
         }
-        if segment.fences.len() != fences || rows != u64::from(about.row_pages) || !segment.fences.is_sorted() {
+        if segment.fences.len() != fences || rows != u64::from(about.row_pages) || !segment.fences.is_sorted()
+        {
             index.corrupted(about.root, "a root and the directory disagree");
         }
         Ok(segment)
@@ -446,7 +450,9 @@ impl Segment {
             self.index.corrupted(page.block(), "a list is missing in the list directory");
         };
         let list = List::read(entry);
-        if list.offset.saturating_add(list.length.into()) > self.about.list_bytes || list.rows > self.about.rows {
+        if list.offset.saturating_add(list.length.into()) > self.about.list_bytes
+            || list.rows > self.about.rows
+        {
             self.index.corrupted(page.block(), "a list is longer than the segment");
         }
         Ok(list)
@@ -473,14 +479,23 @@ impl Segment {
             (number, at) = (number + 1, 0);
         }
         match RoaringBitmap::deserialize_from(bytes.as_slice()) {
-            Ok(rows) if rows.len() == u64::from(list.rows) && rows.max().is_some_and(|row| row < self.about.rows) => Ok(rows),
+            Ok(rows)
+                if rows.len() == u64::from(list.rows)
+                    && rows.max().is_some_and(|row| row < self.about.rows) =>
+            {
+                Ok(rows)
+            }
             _ => self.index.corrupted(block, "a list cannot be read"),
         }
     }
 
     /// Looks at rows whose numbers come in ascending order, each with its sketch. The page is locked
     /// meanwhile.
-    pub fn look(&self, rows: impl IntoIterator<Item = u32>, mut each: impl FnMut(u32, Row, &[u8])) -> Looked<()> {
+    pub fn look(
+        &self,
+        rows: impl IntoIterator<Item = u32>,
+        mut each: impl FnMut(u32, Row, &[u8]),
+    ) -> Looked<()> {
         let per_page = rows_per_page(self.payload) as u32;
         let width = Row::SIZE + self.payload;
         let mut here: Option<(u32, Page)> = None;
@@ -513,7 +528,9 @@ impl Segment {
         let (width, per_page) = (Row::SIZE + self.payload, rows_per_page(self.payload) as u32);
         let rows = (self.about.rows - n * per_page).min(per_page) as usize;
         let contents = page.contents();
-        if contents.len() != rows * width || contents.chunks_exact(width).any(|row| !Row::read(row).is_valid()) {
+        if contents.len() != rows * width
+            || contents.chunks_exact(width).any(|row| !Row::read(row).is_valid())
+        {
             self.index.corrupted(page.block(), "a row page does not have the rows that it should");
         }
         Ok((n * per_page, contents.to_vec()))

@@ -112,7 +112,11 @@ enum Source {
 }
 
 impl Merge {
-    fn of(chunks: Vec<Vec<(u64, u32)>>, file: Option<Box<dyn TempFile>>, runs: &[Range<u64>]) -> Result<Self> {
+    fn of(
+        chunks: Vec<Vec<(u64, u32)>>,
+        file: Option<Box<dyn TempFile>>,
+        runs: &[Range<u64>],
+    ) -> Result<Self> {
         let chunks = chunks.into_iter().map(|chunk| Source::Chunk(chunk.into_iter()));
         let runs = runs.iter().map(|run| Source::Run { rest: run.clone(), bytes: Vec::new(), at: 0 });
         let mut merge = Self { sources: chunks.chain(runs).collect(), heads: BinaryHeap::new(), file };

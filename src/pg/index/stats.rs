@@ -44,7 +44,9 @@ impl Opened {
                 )
                 .hint("It takes the index's owner or a member of pg_monitor: GRANT pg_monitor TO …;"));
             }
-            let ours = (*(*relation).rd_indam).aminsert.is_some_and(|f| f as usize == insert::insert as *const () as usize);
+            let ours = (*(*relation).rd_indam)
+                .aminsert
+                .is_some_and(|f| f as usize == insert::insert as *const () as usize);
             if !ours || (*(*relation).rd_rel).relkind as u8 != pg_sys::RELKIND_INDEX {
                 return Err(SqlError::new(
                     PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
@@ -68,7 +70,9 @@ impl Drop for Opened {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             // SAFETY: opened by us, closed once. The lock stays until the transaction ends.
-            unsafe { pg_sys::relation_close(self.index.relation(), if self.lock > 1 { 0 } else { self.lock }) };
+            unsafe {
+                pg_sys::relation_close(self.index.relation(), if self.lock > 1 { 0 } else { self.lock })
+            };
         }
     }
 }

@@ -122,8 +122,8 @@ impl Checked<'_> {
             }
             match function.amprocnum {
                 1 => class = class_of(function.amproc),
-                // SAFETY: a function that exists.
                 2 => {
+                    // SAFETY: a function that exists.
                     if !unsafe { check_amoptsproc_signature(function.amproc) } {
                         self.wrong("has support function 2 with another signature than (internal) → void");
                         right = false;
@@ -148,7 +148,9 @@ impl Checked<'_> {
             unsafe { rows(pg_sys::SysCacheIdentifier::AMOPSTRATEGY, self.family) };
         let mut right = true;
         let mut searches = false;
-        for operator in operators.iter().filter(|o| o.amoplefttype == self.of || o.amoplefttype == pg_sys::ANYARRAYOID) {
+        for operator in
+            operators.iter().filter(|o| o.amoplefttype == self.of || o.amoplefttype == pg_sys::ANYARRAYOID)
+        {
             let strategy = operator.amopstrategy as u16;
             let wrong = |what: &str| {
                 self.wrong(&format!("has operator {strategy} {what}"));
@@ -173,7 +175,12 @@ impl Checked<'_> {
                 if order && !opfamily_can_sort_type(operator.amopsortfamily, result) {
                     right = wrong("whose result its sort family cannot order");
                 }
-                if !check_amop_signature(operator.amopopr, result, operator.amoplefttype, operator.amoprighttype) {
+                if !check_amop_signature(
+                    operator.amopopr,
+                    result,
+                    operator.amoplefttype,
+                    operator.amoprighttype,
+                ) {
                     right = wrong("with the wrong signature");
                 }
             }
