@@ -48,6 +48,23 @@ SQL
 done
 expect_sql 'after all crashes' $'\n16' 'SELECT check_all(); SELECT compare()'
 
+# Cancelled at random moments: soon, and with everything in order.
+for statement in 'CREATE INDEX built_text ON built USING signature (body)' 'SELECT add_docs(3000)' 'VACUUM docs' \
+    "SELECT signature_index_merge('by_text')" "SELECT signature_index_merge('by_numbers')" "SELECT signature_index_check('by_text', true)" \
+    'REINDEX INDEX CONCURRENTLY by_minhash'; do
+    for timeout in 5 20 60; do
+        began=$(date +%s%N)
+        q -c "SET statement_timeout = $timeout" -c "$statement" >/dev/null 2>&1 || true
+        took=$((($(date +%s%N) - began) / 1000000))
+        if ((took > timeout + 1500)); then failed "cancelled after $timeout ms: $statement" "$took ms"; fi
+        q -c 'DROP INDEX IF EXISTS built_text' 2>/dev/null
+    done
+done
+q >/dev/null <<'SQL'
+SELECT format('DROP INDEX %s', indexrelid::regclass) FROM pg_index WHERE NOT indisvalid \gexec
+SQL
+expect_sql 'after cancelled statements' $'\n16' 'SELECT check_all(); SELECT compare()'
+
 # Pages are reused: an index whose table is replaced again and again does not grow for ever.
 q -c "VACUUM docs" -c "SELECT signature_index_merge('by_text')" >/dev/null
 before=$(q -c "SELECT pg_relation_size('by_text')")

@@ -1,6 +1,6 @@
 //! What the server calls to scan the index.
 
-use pgrx::{PgMemoryContexts, pg_sys};
+use pgrx::{PgMemoryContexts, PgSqlErrorCode, pg_sys};
 
 use super::buffer::Index;
 use super::format::Tid;
@@ -8,7 +8,7 @@ use super::keys::{Keys, Probe};
 use super::meta::{Directory, address_of};
 use super::ordered::{Nearest, Ordered};
 use super::search::{search, undisturbed};
-use crate::pg::error::Result;
+use crate::pg::error::{Result, SqlError};
 
 /// A scan of the index.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub struct Scan {
     memory: pg_sys::MemoryContext,
     /// Memory as long as the scan.
     home: pg_sys::MemoryContext,
+    /// The table has at least so many pages.
+    heap_blocks: u32,
     /// A row of the index without its column.
     no_columns: pg_sys::IndexTuple,
     counted: bool,
@@ -57,6 +59,29 @@ impl Scan {
     /// Whether no row can be found.
     pub fn is_empty(&self) -> bool {
         self.probes.iter().any(|probe| matches!(probe, Probe::Nothing))
+    }
+
+    /// Ends the call where a row is in a page that the table does not have: the index has bytes that
+    /// somebody has changed. (Bitmap scans pass over such rows.)
+    ///
+    /// # Safety
+    /// `heap` is the open table of the index, or null.
+    unsafe fn check_address(&mut self, heap: pg_sys::Relation, tid: Tid) {
+        let block = (tid >> 16) as u32;
+        if block < self.heap_blocks || heap.is_null() {
+            return;
+        }
+        // SAFETY: the caller's promise.
+        self.heap_blocks = unsafe { pg_sys::RelationGetNumberOfBlocksInFork(heap, pg_sys::ForkNumber::MAIN_FORKNUM) };
+        if block >= self.heap_blocks {
+            let name = self.index.name();
+            SqlError::new(
+                PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
+                format!("index \"{name}\" has a row of block {block}, which its table does not have"),
+            )
+            .hint(format!("Please REINDEX it: REINDEX INDEX \"{name}\";"))
+            .raise();
+        }
     }
 
     /// pgstat_count_index_scan of pgstat.h, once a scan.
@@ -108,6 +133,7 @@ pub unsafe extern "C-unwind" fn begin(
             ordered: Ordered::default(),
             memory,
             home: pg_sys::CurrentMemoryContext,
+            heap_blocks: 0,
             no_columns: std::ptr::null_mut(),
             counted: false,
         };
@@ -244,6 +270,7 @@ pub unsafe extern "C-unwind" fn get_tuple(
         let state = state(scan);
         state.count();
         let Some((tid, distances)) = super::ordered::next(state) else { return false };
+        state.check_address((*scan).heapRelation, tid);
         (*scan).xs_heaptid = address_of(tid);
         // Other snapshots than MVCC ones may see a row that has taken over the place since.
         let snapshot = (*scan).xs_snapshot;
