@@ -61,7 +61,7 @@ pub unsafe extern "C-unwind" fn estimate(
             None => {
                 // All rows; or the nearest of them: those within reach of the signatures first, but who
                 // knows whether these are as many as the query wants.
-                cost += known.comparing_all();
+                cost += known.comparing_all() + rows * pg_sys::cpu_tuple_cost;
             }
             Some(Seen::AtRunTime) => {
                 let probes = known.keys.usual_probes();

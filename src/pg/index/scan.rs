@@ -72,7 +72,8 @@ impl Scan {
             return;
         }
         // SAFETY: the caller's promise.
-        self.heap_blocks = unsafe { pg_sys::RelationGetNumberOfBlocksInFork(heap, pg_sys::ForkNumber::MAIN_FORKNUM) };
+        self.heap_blocks =
+            unsafe { pg_sys::RelationGetNumberOfBlocksInFork(heap, pg_sys::ForkNumber::MAIN_FORKNUM) };
         if block >= self.heap_blocks {
             let name = self.index.name();
             SqlError::new(
