@@ -7,6 +7,8 @@ use crate::candidates::pairs::Pairs;
 use crate::candidates::prefix_join::Algorithm;
 use crate::features::FeatureSpec;
 use crate::features::collect::Collector;
+use crate::features::dictionary::Dictionary;
+use crate::features::numbering::number;
 use crate::features::order::order;
 use crate::features::spill::Spill;
 use crate::features::store::Table;
@@ -93,6 +95,7 @@ impl Method for Sets {
         let mut spill = Spill::new(&files);
         let mut collectors: Vec<Collector> =
             (0..reading.workers.count()).map(|_| Collector::new(self.spec)).collect();
+        let mut dictionary = Dictionary::default();
         let memory = reading.memory;
         reading.read(|batch| {
             if let Some(from) = batch.begins_right() {
@@ -102,22 +105,24 @@ impl Method for Sets {
             batch.share_out(&mut collectors, |collector, row, document, stop| {
                 collector.add(row, document, stop)
             })?;
+            let pending: usize = collectors.iter().map(Collector::bytes).sum();
+            number(&mut dictionary, &mut collectors, batch.workers())?;
             // Token sets go out of memory where there is not enough for all.
-            let held: usize = collectors.iter().map(Collector::bytes).sum();
+            let held = dictionary.bytes() + collectors.iter().map(Collector::bytes).sum::<usize>();
             let sets: usize = collectors.iter().map(|collector| collector.sets.bytes()).sum();
             // What is in memory is ordered by copying it.
             if held + sets + batch.held > memory && sets > memory / 8 {
                 spill.take(&mut collectors)?;
             }
-            Ok(held)
+            Ok(held.max(pending))
         })?;
         reading.stats.skipped_empty = collectors.iter().map(|collector| collector.empty).sum();
         reading.stats.tokens = collectors.iter().map(|collector| collector.tokens).sum();
 
         let ordered = if spill.is_used() {
-            spill.order(collectors, reading.left_after(0), &reading.workers)?
+            spill.order(collectors, dictionary, reading.left_after(0), &reading.workers)?
         } else {
-            order(collectors, reading.right_from(), &reading.workers)?
+            order(collectors, dictionary, reading.right_from(), &reading.workers)?
         };
         let right = ordered.right.as_ref();
         reading.stats.distinct_tokens = ordered.distinct_tokens as u64;
