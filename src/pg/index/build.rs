@@ -9,8 +9,8 @@ use super::format::{Descriptor, Pair, Row};
 use super::keys::{Kept, Keys};
 use super::merge::budget;
 use super::meta::{Directory, tid_of};
-use super::segment::Writer;
 use super::sort::Sorter;
+use super::writer::Writer;
 use crate::pg::error::{Result, SqlError};
 
 /// Phases after that of the server's own initialisation, which has number 1.

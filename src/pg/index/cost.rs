@@ -4,8 +4,9 @@ use pgrx::pg_sys;
 
 use super::buffer::Index;
 use super::format::{Descriptor, rows_per_page};
-use super::keys::{Keys, Probe};
+use super::keys::Keys;
 use super::meta::Directory;
+use super::probe::Probe;
 
 /// As much as the server adds for what is switched off (disable_cost of costsize.c).
 const PROHIBITIVE: f64 = 1.0e10;

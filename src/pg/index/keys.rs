@@ -6,155 +6,28 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
 use super::buffer::Index;
+use super::class::Class;
 use super::format::{CONTENTS, Item, LARGEST_PAYLOAD, Meta, Row, number};
 use super::options::{ClassOptions, Options};
-use super::validate::class_of;
 use crate::features::tokens::{Document, Scratch};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::pg::call::varlena_bytes;
 use crate::pg::encoding;
 use crate::pg::error::{Result, SqlError};
 use crate::pg::functions::workers_for;
-use crate::sketches::balls::{MinhashBall, SimhashBall};
 use crate::sketches::bands::Bands;
 use crate::sketches::minhash::{self, Minhasher, least_agreeing};
 use crate::sketches::simhash;
 use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
 use crate::{hash, sketches, text, workers};
 
-/// An operator class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Class {
-    /// `bigint_signature_ops`
-    Bigint = 1,
-    /// `uuid_signature_ops`
-    Uuid = 2,
-    /// `minhash_jaccard_ops`
-    Minhash = 3,
-    /// `simhash_hamming_ops`
-    Simhash = 4,
-    /// `text_minhash_ops`
-    Text = 5,
-}
-
-impl Class {
-    const ALL: [(Self, &'static str); 5] = [
-        (Self::Bigint, "bigint_signature_ops"),
-        (Self::Uuid, "uuid_signature_ops"),
-        (Self::Minhash, "minhash_jaccard_ops"),
-        (Self::Simhash, "simhash_hamming_ops"),
-        (Self::Text, "text_minhash_ops"),
-    ];
-
-    /// The class with this number.
-    pub fn from_number(number: i32) -> Option<Self> {
-        Self::ALL.into_iter().map(|(class, _)| class).find(|&class| class as i32 == number)
-    }
-
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        Self::ALL[self as usize - 1].1
-    }
-
-    /// Whether its indexes keep sketches.
-    pub fn has_sketches(self) -> bool {
-        !matches!(self, Self::Bigint | Self::Uuid)
-    }
-
-    /// The class of an index, by its support function.
-    pub fn of(index: Index) -> Result<Self> {
-        // SAFETY: an open index.
-        let function = unsafe { pg_sys::index_getprocid(index.relation(), 1, 1) };
-        class_of(function).ok_or_else(|| {
-            SqlError::new(
-                PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION,
-                format!("the operator class of index \"{}\" is none of neardup's", index.name()),
-            )
-        })
-    }
-}
-
-/// Strategy number of `<@`: a value in a ball.
-pub const IN_BALL: u16 = 1;
-/// Strategy number of `&&`: arrays that share an element.
-pub const OVERLAPS: u16 = 2;
-/// Strategy number of `<%>` and `<~>`: the distance to order by.
-pub const DISTANCE: u16 = 3;
-
-/// What distances are measured to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
-    /// A sketch like those of the index.
-    Sketch(Vec<u8>),
-    /// The sketch of an empty document, far from everything.
-    Empty,
-    /// A sketch that those of the index cannot be compared with, or only by what the index has not
-    /// kept: the server has to ask the operator.
-    Unlike,
-}
-
-/// A condition of a query.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Probe {
-    /// No row meets it.
-    Nothing,
-    /// Rows with one of these signatures, and whether these surely meet it.
-    Signatures {
-        /// The signatures, ascending.
-        signatures: Vec<u64>,
-        /// Whether no other row has one of them.
-        exact: bool,
-    },
-    /// Rows whose sketches differ from this one in at most so many values or bits.
-    Near {
-        /// One of these signatures they all have; none: the limit is too great for that.
-        signatures: Option<Vec<u64>>,
-        /// The sketch.
-        target: Target,
-        /// The greatest difference.
-        most: u32,
-    },
-    /// The index cannot tell: all rows.
-    Everything,
-}
-
-impl Probe {
-    /// The signatures to look up; none: all rows have to be looked at.
-    pub fn signatures(&self) -> Option<&[u64]> {
-        match self {
-            Self::Nothing => Some(&[]),
-            Self::Signatures { signatures, .. } => Some(signatures),
-            Self::Near { signatures, .. } => signatures.as_deref(),
-            Self::Everything => None,
-        }
-    }
-
-    /// Whether the rows that it finds need no other look.
-    pub fn is_exact(&self) -> bool {
-        matches!(self, Self::Nothing | Self::Signatures { exact: true, .. } | Self::Near { .. })
-    }
-
-    /// Whether a row can be judged by its sketch.
-    pub fn is_near(&self) -> bool {
-        matches!(self, Self::Near { .. })
-    }
-
-    /// Orders probes by what they cost.
-    pub fn effort(&self) -> usize {
-        match self {
-            Self::Everything => usize::MAX,
-            probe => probe.signatures().map_or(usize::MAX - 1, <[u64]>::len),
-        }
-    }
-}
-
 /// The operator class of an index with its options.
 #[derive(Debug)]
 pub struct Keys {
     /// The class.
     pub class: Class,
-    meta: Meta,
+    /// The options, as the metapage has them.
+    pub meta: Meta,
     bands: Bands,
     hasher: RefCell<Option<Minhasher>>,
 }
@@ -252,7 +125,7 @@ impl Keys {
     }
 
     /// The header of every sketch of a minhash index.
-    fn minhash_header(&self) -> MinhashHeader {
+    pub fn minhash_header(&self) -> MinhashHeader {
         MinhashHeader {
             hash_version: self.meta.hash_version,
             text_version: self.meta.text_version,
@@ -265,7 +138,7 @@ impl Keys {
     }
 
     /// The header of every sketch of a simhash index, but for bits that were made elsewhere.
-    fn simhash_header(&self) -> SimhashHeader {
+    pub fn simhash_header(&self) -> SimhashHeader {
         SimhashHeader {
             hash_version: self.meta.hash_version,
             text_version: self.meta.text_version,
@@ -378,7 +251,7 @@ impl Keys {
     ///
     /// # Safety
     /// As in [`Self::keep`].
-    unsafe fn elements(&self, value: Datum) -> Vec<u64> {
+    pub unsafe fn elements(&self, value: Datum) -> Vec<u64> {
         let (element, length, by_value, align) = match self.class {
             Class::Uuid => (pg_sys::UUIDOID, 16, false, b'c'),
             _ => (pg_sys::INT8OID, 8, true, b'd'),
@@ -458,141 +331,6 @@ impl Keys {
             }
             Class::Minhash | Class::Text => {
                 self.bands.of_minhash(&Minhash { header: self.minhash_header(), values: bytes }, push);
-            }
-        }
-    }
-
-    /// A condition of a query.
-    ///
-    /// # Safety
-    /// `argument` is of the right type of the class's operator with this strategy number.
-    pub unsafe fn probe(&self, strategy: u16, argument: Datum) -> Result<Probe> {
-        match (self.class, strategy) {
-            (Class::Bigint | Class::Uuid, OVERLAPS) => {
-                // SAFETY: an array of the class's type: `&&` has the same type on both sides.
-                let signatures = unsafe { self.elements(argument) };
-                Ok(if signatures.is_empty() {
-                    Probe::Nothing
-                } else {
-                    Probe::Signatures { signatures, exact: self.class == Class::Bigint }
-                })
-            }
-            (Class::Minhash | Class::Text, IN_BALL) => {
-                let what = if self.class == Class::Text { "text_ball" } else { "minhash_ball" };
-                // SAFETY: a ball, which is a varlena.
-                let ball = MinhashBall::parse(unsafe { varlena_bytes(argument) }, what)?;
-                let most = self.meta.width.saturating_sub(ball.least_agreeing);
-                Ok(self.near_target(self.minhash_target(&ball.middle), most))
-            }
-            (Class::Simhash, IN_BALL) => {
-                // SAFETY: a ball, which is a varlena.
-                let ball = SimhashBall::parse(unsafe { varlena_bytes(argument) })?;
-                Ok(self.near_target(self.simhash_target(&ball.middle), ball.distance.into()))
-            }
-            _ => Ok(Probe::Everything),
-        }
-    }
-
-    fn near_target(&self, target: Target, most: u32) -> Probe {
-        let sketch = match &target {
-            Target::Unlike => return Probe::Everything,
-            Target::Empty => return Probe::Nothing,
-            Target::Sketch(sketch) => sketch,
-        };
-        let signatures = (most < self.meta.bands).then(|| {
-            let mut signatures = Vec::new();
-            self.signatures_of(Row::new(0, 0), sketch, &mut signatures);
-            // Of d + 1 bands one agrees where at most d values differ, whichever bands these are.
-            signatures.truncate(most as usize + 1);
-            signatures
-        });
-        Probe::Near { signatures, target, most }
-    }
-
-    fn minhash_target(&self, sketch: &Minhash<'_>) -> Target {
-        if self.minhash_header().check_like(&sketch.header).is_err() {
-            Target::Unlike
-        } else if sketch.header.empty {
-            Target::Empty
-        } else {
-            Target::Sketch(sketch.values.to_vec())
-        }
-    }
-
-    fn simhash_target(&self, sketch: &Simhash<'_>) -> Target {
-        if self.simhash_header().check_like(&sketch.header).is_err() {
-            Target::Unlike
-        } else if sketch.header.empty {
-            Target::Empty
-        } else {
-            Target::Sketch(sketch.bits.to_vec())
-        }
-    }
-
-    /// What an `ORDER BY` measures distances to.
-    ///
-    /// # Safety
-    /// `argument` is a sketch of the class's kind.
-    pub unsafe fn target(&self, argument: Datum) -> Result<Target> {
-        // SAFETY: the caller's promise: a varlena.
-        let bytes = unsafe { varlena_bytes(argument) };
-        match self.class {
-            Class::Minhash => Ok(self.minhash_target(&Minhash::parse(bytes)?)),
-            Class::Simhash => Ok(self.simhash_target(&Simhash::parse(bytes)?)),
-            class => Err(SqlError::new(
-                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-                format!("{} knows no distance", class.name()),
-            )),
-        }
-    }
-
-    /// Finds all rows up to the greatest distance of which the signatures tell, and that distance.
-    pub fn near(&self, target: &Target) -> Option<(Probe, u64)> {
-        let most = self.meta.bands.checked_sub(1)?;
-        match target {
-            Target::Sketch(_) => Some((self.near_target(target.clone(), most), most.into())),
-            Target::Empty | Target::Unlike => None,
-        }
-    }
-
-    /// In how many values or bits a sketch differs; 0, if that is not known.
-    pub fn difference(&self, target: &Target, row: Row, sketch: &[u8]) -> u32 {
-        match target {
-            Target::Unlike => 0,
-            Target::Sketch(target) if !row.has(Row::EMPTY) => match self.class {
-                Class::Simhash => simhash::hamming(target, sketch),
-                _ => self.meta.width - minhash::agreeing(target, sketch),
-            },
-            _ => self.meta.width,
-        }
-    }
-
-    /// The distance that the operator gives for so many differences.
-    pub fn distance(&self, difference: u32) -> f64 {
-        match self.class {
-            Class::Simhash => difference.into(),
-            _ => minhash::distance(self.meta.width - difference, self.meta.width as u16),
-        }
-    }
-
-    /// Whether a pending item is one of those that a probe finds.
-    pub fn finds(&self, probe: &Probe, item: &Item<'_>) -> bool {
-        match probe {
-            Probe::Signatures { signatures, .. } => {
-                item.bytes.chunks_exact(8).any(|bytes| signatures.binary_search(&number(bytes)).is_ok())
-            }
-            probe => self.accepts(probe, item.row, item.bytes),
-        }
-    }
-
-    /// Whether a row of a segment, found by its signatures where there are any to look up, is one of
-    /// those that a probe finds.
-    pub fn accepts(&self, probe: &Probe, row: Row, sketch: &[u8]) -> bool {
-        match probe {
-            Probe::Nothing => false,
-            Probe::Signatures { .. } | Probe::Everything => true,
-            Probe::Near { target, most, .. } => {
-                !row.has(Row::NULL | Row::EMPTY) && self.difference(target, row, sketch) <= *most
             }
         }
     }

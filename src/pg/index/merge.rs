@@ -12,8 +12,9 @@ use super::keys::Keys;
 use super::meta::{Directory, Lock};
 use super::options;
 use super::pending::{self, Pages};
-use super::segment::{Found, Segment, Writer};
+use super::segment::{Found, Segment};
 use super::sort::Sorter;
+use super::writer::Writer;
 use crate::pg::error::Result;
 
 /// Segments of one order of magnitude that become one.

@@ -3,6 +3,7 @@
 mod buffer;
 mod build;
 mod check;
+mod class;
 mod cost;
 mod format;
 mod insert;
@@ -12,6 +13,7 @@ mod meta;
 mod options;
 mod ordered;
 mod pending;
+mod probe;
 mod scan;
 mod search;
 mod segment;
@@ -19,11 +21,13 @@ mod sort;
 mod stats;
 mod vacuum;
 mod validate;
+mod writer;
 
 use pgrx::{PgBox, pg_sys};
 
 use super::call::sql_function;
-use keys::{Class, DISTANCE};
+use class::Class;
+use probe::DISTANCE;
 
 pub use options::define;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use pgrx::pg_sys;
 
 use super::buffer::Index;
-use super::keys::Class;
+use super::class::Class;
 use super::merge::pages_of;
 use crate::pg::call::Call;
 use crate::sketches::minhash::MOST_PERMUTATIONS;

@@ -2,7 +2,8 @@
 
 use super::buffer::Looked;
 use super::format::{Row, Tid};
-use super::keys::{Keys, Probe, Target};
+use super::keys::Keys;
+use super::probe::{Probe, Target};
 use super::scan::{Scan, batch};
 use super::search::{search, undisturbed};
 use crate::pg::error::{Result, SqlError};

@@ -4,9 +4,10 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode, pg_sys};
 
 use super::buffer::Index;
 use super::format::Tid;
-use super::keys::{Keys, Probe};
+use super::keys::Keys;
 use super::meta::{Directory, address_of};
 use super::ordered::{Nearest, Ordered};
+use super::probe::Probe;
 use super::search::{search, undisturbed};
 use crate::pg::error::{Result, SqlError};
 

@@ -5,10 +5,11 @@ use roaring::RoaringBitmap;
 
 use super::buffer::{Index, Looked, Moved};
 use super::format::{NONE, Row};
-use super::keys::{Keys, Probe};
+use super::keys::Keys;
 use super::meta::{Directory, Lock};
 use super::options::Options;
 use super::pending::{self, Pages};
+use super::probe::Probe;
 use super::segment::{Found, Segment};
 use crate::pg::error::SqlError;
 

@@ -4,7 +4,8 @@ use std::ffi::CStr;
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::keys::{Class, DISTANCE, IN_BALL, OVERLAPS};
+use super::class::Class;
+use super::probe::{DISTANCE, IN_BALL, OVERLAPS};
 use crate::pg::encoding;
 
 // Functions of the server (access/amvalidate.h) that pgrx does not declare.

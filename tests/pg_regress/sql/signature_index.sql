@@ -153,6 +153,29 @@ CREATE TABLE sketches (s simhash_sketch);
 CREATE INDEX sketches_s ON sketches USING signature (s);
 INSERT INTO sketches VALUES (simhash('a b c')), (B'0101'::bit(64)::simhash_sketch);
 INSERT INTO sketches VALUES (simhash('a b c', 64, 3));
+-- Bits that came from elsewhere compare with sketches of any kind: the operator gives the distances.
+CREATE TABLE given (id int, h simhash_sketch);
+INSERT INTO given SELECT i, (hashint8extended(i, 5) # (1::bigint << i % 60))::bit(64)::simhash_sketch FROM generate_series(1, 3000) i;
+CREATE INDEX given_h ON given USING signature (h) WITH (distance = 5);
+ANALYZE given;
+SET enable_seqscan = off;
+SELECT plan($$SELECT id FROM given ORDER BY h <~> simhash('a b c d', 64, 3) LIMIT 3$$);
+CREATE TEMPORARY TABLE by_index AS
+    SELECT row_number() OVER () AS n, d FROM (SELECT h <~> simhash('a b c d', 64, 3) AS d FROM given ORDER BY h <~> simhash('a b c d', 64, 3) LIMIT 50) x;
+CREATE TEMPORARY TABLE found_by_index AS SELECT id FROM given WHERE h <@ near(simhash('a b c d', 64, 3), 24);
+SET enable_seqscan = on;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+SELECT count(*), count(*) FILTER (WHERE i.d <> s.d) AS wrong FROM by_index i JOIN (
+    SELECT row_number() OVER () AS n, d FROM (SELECT h <~> simhash('a b c d', 64, 3) AS d FROM given ORDER BY 1 LIMIT 50) x) s USING (n);
+SELECT count(*) > 0 AS some, count(f.id) = count(*) AS all_found FROM given g LEFT JOIN found_by_index f USING (id) WHERE h <@ near(simhash('a b c d', 64, 3), 24);
+RESET enable_seqscan;
+RESET enable_indexscan;
+RESET enable_bitmapscan;
+CREATE INDEX given_bits ON given USING signature (h simhash_hamming_ops (source = 'bits'));
+INSERT INTO given VALUES (0, simhash('a b c'));
+DROP INDEX given_bits;
+DROP TABLE given, by_index, found_by_index;
 SELECT signature_index_check('docs');
 SELECT signature_index_check('docs_pkey');
 SELECT signature_index_stats('parted_sketch_idx');
