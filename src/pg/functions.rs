@@ -137,7 +137,8 @@ fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
     Ok(call.give(Some(state.1)))
 }
 
-fn document(text: Cow<'_, str>) -> Result<Document> {
+/// A text as a document.
+pub fn document(text: Cow<'_, str>) -> Result<Document> {
     Ok(Document::Text(match text {
         Cow::Owned(text) => text,
         Cow::Borrowed(text) => encoding::own(text)?,
@@ -157,7 +158,7 @@ fn set_of_row(collector: &Collector, row: u32, stop: &Stop) -> crate::error::Res
 
 /// Whoever works on texts of so many bytes, or as long as on so many: a thread beside the leader where that may take long
 /// enough for somebody to want to cancel it.
-fn workers_for(bytes: usize) -> &'static dyn Workers {
+pub fn workers_for(bytes: usize) -> &'static dyn Workers {
     const LONG: usize = 1 << 18;
     static HERE: PlainThreads = PlainThreads(1);
     static BESIDE: BackendWorkers = BackendWorkers::single();

@@ -12,14 +12,19 @@ mod error;
 mod example;
 mod functions;
 mod ids;
+mod index;
 mod join;
 mod methods;
+mod near;
 mod progress;
 mod reading;
 mod request;
 mod rows;
 mod settings;
+mod shares;
 mod sites;
+mod sketch_types;
+mod sketches;
 mod source;
 mod stats;
 mod temp_file;
@@ -30,10 +35,14 @@ use pgrx::prelude::*;
 ::pgrx::pg_module_magic!(name, version);
 
 extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
+extension_sql_file!("../../sql/sketch_types.sql", name = "sketch_types");
+extension_sql_file!("../../sql/sketches.sql", name = "sketches", requires = ["sketch_types"]);
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
+extension_sql_file!("../../sql/signature.sql", name = "signature", requires = ["sketches"]);
 
 /// Called once when the library is loaded into a backend.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
     settings::define();
+    index::define();
 }
