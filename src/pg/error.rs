@@ -186,6 +186,10 @@ impl From<Error> for SqlError {
                 Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
                 "Work on a part of the documents at a time, through a view.",
             ),
+            Error::TooDifferent { .. } => (
+                Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+                "Compare parts of them: substring(text from 1 for 1000000)",
+            ),
             Error::Stopped => (Code::ERRCODE_QUERY_CANCELED, ""),
             Error::Thread(_) => {
                 (Code::ERRCODE_INSUFFICIENT_RESOURCES, "Lower the setting: SET neardup.threads = 1;")
