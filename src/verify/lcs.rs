@@ -4,7 +4,7 @@
 //! |SES| = |A| + |B| - 2·|LCS| insertions and deletions lie between two texts. Up to some tens of them are
 //! followed greedily ([`super::lcs_greedy`]: O(N + D²)); beyond, a band of the table that is wide enough for
 //! the expected number is filled 64 cells at a time ([`super::lcs_band`]: O(N·D/64)), and a wider one where
-//! more are needed. Measured on 10 KB texts, the band is the faster one from about a hundred on.
+//! more are needed. Measured on 10 KB texts (benches/lcs.rs), the band is the faster one from about a hundred on; whether there are so many shows after half of them.
 //!
 //! Our own because no crate at hand can be stopped, gives an alignment by a stated rule, and keeps memory.
 //!
@@ -26,7 +26,7 @@ use crate::memory;
 use crate::workers::Stop;
 
 /// Insertions and deletions that are followed one by one before the band is filled.
-const FEW: usize = 96;
+const FEW: usize = 48;
 /// Columns times words of a table that are still filled: some minutes of one processor. Texts of 4 MB each
 /// without anything in common are just within.
 const MOST_STEPS: usize = 1 << 38;
@@ -36,8 +36,13 @@ const KEPT_WORDS: usize = 1 << 22;
 /// The characters of a text as numbers.
 pub fn symbols(text: &str) -> Result<Vec<u32>> {
     let mut symbols = Vec::new();
-    memory::reserve(&mut symbols, text.chars().count(), DOING)?;
-    symbols.extend(text.chars().map(u32::from));
+    if text.is_ascii() {
+        memory::reserve(&mut symbols, text.len(), DOING)?;
+        symbols.extend(text.bytes().map(u32::from));
+    } else {
+        memory::reserve(&mut symbols, text.chars().count(), DOING)?;
+        symbols.extend(text.chars().map(u32::from));
+    }
     Ok(symbols)
 }
 
@@ -163,11 +168,8 @@ mod tests {
         let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
         for i in 0..a.len() {
             for j in 0..b.len() {
-                table[i + 1][j + 1] = if a[i] == b[j] {
-                    table[i][j] + 1
-                } else {
-                    table[i][j + 1].max(table[i + 1][j])
-                };
+                table[i + 1][j + 1] =
+                    if a[i] == b[j] { table[i][j] + 1 } else { table[i][j + 1].max(table[i + 1][j]) };
             }
         }
         table

@@ -22,8 +22,8 @@ pub struct Band {
     /// The bits of a column.
     flat: Vec<u64>,
     kept: Vec<u64>,
-    /// Of each eight kept columns: the first word kept, and where.
-    places: Vec<(usize, usize)>,
+    /// Where the kept columns are, as many at a time as go on together.
+    places: Vec<Kept>,
 }
 
 /// The words of the present column that are in the band.
@@ -31,6 +31,14 @@ pub struct Band {
 struct Words {
     first: usize,
     end: usize,
+}
+
+/// Columns that are kept: their first word, how many, and where the first column's are.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    first: usize,
+    width: usize,
+    place: usize,
 }
 
 /// A column to start from again.
@@ -143,18 +151,13 @@ impl Band {
             let Words { first, end } = next;
             if KEEP {
                 let (start, more) = (self.kept.len(), (end - first) * COLUMNS);
-                memory::push(&mut self.places, (first, start), DOING)?;
+                let kept = Kept { first, width: end - first, place: start };
+                memory::push(&mut self.places, kept, DOING)?;
                 memory::reserve(&mut self.kept, more, DOING)?;
                 self.kept.resize(start + more, 0);
-                eight_columns::<KEEP>(
-                    &self.pages,
-                    &mut self.flat,
-                    symbols,
-                    (first, end),
-                    &mut self.kept[start..],
-                );
+                go_on::<KEEP>(&self.pages, &mut self.flat, symbols, (first, end), &mut self.kept[start..]);
             } else {
-                eight_columns::<KEEP>(&self.pages, &mut self.flat, symbols, (first, end), &mut []);
+                go_on::<KEEP>(&self.pages, &mut self.flat, symbols, (first, end), &mut []);
             }
             column += COLUMNS;
             steps += COLUMNS * (end - first);
@@ -172,8 +175,7 @@ impl Band {
     /// Whether no way through the present column can end within the limit.
     fn is_far(&self, table: &Table<'_>, column: usize, words: Words) -> bool {
         let columns_left = table.b.len().saturating_sub(column);
-        let mut length: usize =
-            self.flat[..words.first].iter().map(|word| word.count_zeros() as usize).sum();
+        let mut length: usize = self.flat[..words.first].iter().map(|word| word.count_zeros() as usize).sum();
         let mut longest = 0;
         for word in words.first..words.end {
             length += self.flat[word].count_zeros() as usize;
@@ -238,7 +240,14 @@ impl Band {
     }
 
     /// Goes on without keeping anything, and without looking whether the end can be reached.
-    fn skip(&mut self, table: &Table<'_>, from: usize, to: usize, words: &mut Words, stop: &Stop) -> Result<()> {
+    fn skip(
+        &mut self,
+        table: &Table<'_>,
+        from: usize,
+        to: usize,
+        words: &mut Words,
+        stop: &Stop,
+    ) -> Result<()> {
         let table = Table { limit: usize::MAX / 2, ..*table };
         self.advance::<false>(&table, from, to, words, stop)?;
         Ok(())
@@ -261,9 +270,9 @@ impl Band {
                 continue;
             }
             let (batch, n) = ((column - 1 - from) / COLUMNS, (column - 1 - from) % COLUMNS);
-            let (first, place) = self.places[batch];
+            let Kept { first, width, place } = self.places[batch];
             let (word, bit) = ((*row - 1) / WORD, (*row - 1) % WORD);
-            if self.kept[place + (word - first) * COLUMNS + n] >> bit & 1 == 1 {
+            if self.kept[place + n * width + word - first] >> bit & 1 == 1 {
                 *row -= 1;
             } else {
                 column -= 1;
@@ -275,7 +284,7 @@ impl Band {
 /// Goes on by columns that have these symbols, in the words `first..end`; no symbol leaves a column as it
 /// was. With `KEEP` each word is kept as it was in each of the columns.
 #[inline]
-fn eight_columns<const KEEP: bool>(
+fn go_on<const KEEP: bool>(
     pages: &[Page],
     flat: &mut [u64],
     symbols: [u32; COLUMNS],
@@ -283,28 +292,47 @@ fn eight_columns<const KEEP: bool>(
     kept: &mut [u64],
 ) {
     let mut carries = [false; COLUMNS];
-    let mut kept = kept.chunks_exact_mut(COLUMNS);
+    let width = end - first;
     let mut at = first;
     while at < end {
         let page = at / Page::WORDS;
         let to = end.min((page + 1) * Page::WORDS);
-        let words = at % Page::WORDS..at % Page::WORDS + to - at;
-        let rows = symbols.map(|symbol| &pages[page].rows_of(symbol)[words.clone()]);
-        for (word, flat) in flat[at..to].iter_mut().enumerate() {
-            let mut now = *flat;
-            let mut all = [0; COLUMNS];
-            for n in 0..COLUMNS {
-                let equal = rows[n][word];
-                let (sum, carry) = now.carrying_add(now & equal, carries[n]);
-                now = sum | (now & !equal);
-                carries[n] = carry;
-                all[n] = now;
-            }
-            *flat = now;
-            if KEEP && let Some(kept) = kept.next() {
-                kept.copy_from_slice(&all);
+        let from = at % Page::WORDS;
+        for (n, &symbol) in symbols.iter().enumerate() {
+            let rows = &pages[page].rows_of(symbol)[from..];
+            let flat = &mut flat[at..to];
+            carries[n] = column(rows, flat, carries[n]);
+            if KEEP {
+                kept[n * width + at - first..][..to - at].copy_from_slice(flat);
             }
         }
         at = to;
     }
+}
+
+/// Goes on by one column that has the symbol of these rows; gives the carry of its last word.
+#[inline]
+fn column(rows: &[u64], flat: &mut [u64], mut carry: bool) -> bool {
+    // The sums of some words follow one another without anything between them that touches the flag.
+    const TOGETHER: usize = 4;
+    let (rows, _) = rows.split_at(flat.len());
+    let (row_chunks, row_rest) = rows.as_chunks::<TOGETHER>();
+    let (flat_chunks, flat_rest) = flat.as_chunks_mut::<TOGETHER>();
+    for (rows, flat) in row_chunks.iter().zip(flat_chunks) {
+        let equal: [u64; TOGETHER] = std::array::from_fn(|n| flat[n] & rows[n]);
+        let mut sums = [0; TOGETHER];
+        for n in 0..TOGETHER {
+            (sums[n], carry) = flat[n].carrying_add(equal[n], carry);
+        }
+        for n in 0..TOGETHER {
+            flat[n] = sums[n] | (flat[n] ^ equal[n]);
+        }
+    }
+    for (row, flat) in row_rest.iter().zip(flat_rest) {
+        let equal = *flat & row;
+        let sum;
+        (sum, carry) = flat.carrying_add(equal, carry);
+        *flat = sum | (*flat ^ equal);
+    }
+    carry
 }
