@@ -18,6 +18,7 @@ mod request;
 mod rows;
 mod settings;
 mod source;
+mod spans;
 mod stats;
 mod temp_file;
 mod workers;
@@ -27,6 +28,7 @@ use pgrx::prelude::*;
 ::pgrx::pg_module_magic!(name, version);
 
 extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
+extension_sql_file!("../../sql/spans.sql", name = "spans");
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 
 /// Called once when the library is loaded into a backend.
