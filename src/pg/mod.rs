@@ -21,6 +21,7 @@ mod rows;
 mod settings;
 mod sites;
 mod source;
+mod spans;
 mod stats;
 mod temp_file;
 mod workers;
@@ -30,6 +31,7 @@ use pgrx::prelude::*;
 ::pgrx::pg_module_magic!(name, version);
 
 extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
+extension_sql_file!("../../sql/spans.sql", name = "spans");
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 
 /// Called once when the library is loaded into a backend.
