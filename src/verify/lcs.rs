@@ -122,7 +122,7 @@ impl Lcs {
     }
 
     /// The characters of a longest common subsequence: gives the places in both texts, in order, to `each`
-    /// from the last one to the first.
+    /// from the last one to the first, if there are at least `least`; says whether there are.
     ///
     /// Which one it is, where there are several, is a function of the texts: they are read from their ends;
     /// equal last characters are matched; of unequal ones that of `a` is left out where this does not
@@ -131,22 +131,28 @@ impl Lcs {
         &mut self,
         a: &[u32],
         b: &[u32],
+        least: usize,
         stop: &Stop,
         mut each: impl FnMut(usize, usize),
-    ) -> Result<()> {
+    ) -> Result<bool> {
+        if least > a.len().min(b.len()) {
+            return Ok(false);
+        }
+        let most = a.len() + b.len() - 2 * least;
         let suffix = common_suffix(a, b);
+        let (x, y) = (&a[..a.len() - suffix], &b[..b.len() - suffix]);
+        let Some(distance) = self.distance(x, y, most, stop)? else { return Ok(false) };
         (1..=suffix).for_each(|n| each(a.len() - n, b.len() - n));
-        let (a, b) = (&a[..a.len() - suffix], &b[..b.len() - suffix]);
-        let Some(distance) = self.distance(a, b, usize::MAX, stop)? else { return Ok(()) };
-        if a.is_empty() || b.is_empty() {
-            return Ok(());
+        if x.is_empty() || y.is_empty() {
+            return Ok(true);
         }
         if distance <= FEW {
-            self.greedy.trace(a, b, distance, each);
-            return Ok(());
+            self.greedy.trace(x, y, distance, each);
+            return Ok(true);
         }
-        check_steps(a, b, distance)?;
-        self.band.trace((a, b), distance, KEPT_WORDS, stop, &mut each)
+        check_steps(x, y, distance)?;
+        self.band.trace((x, y), distance, KEPT_WORDS, stop, &mut each)?;
+        Ok(true)
     }
 }
 
@@ -205,8 +211,9 @@ mod tests {
             assert_eq!(lcs.length(b, a, least, &stop).unwrap(), wanted, "{least}");
         }
         let mut found = Vec::new();
-        lcs.matches(a, b, &stop, |x, y| found.push((x, y))).unwrap();
+        assert!(lcs.matches(a, b, expected, &stop, |x, y| found.push((x, y))).unwrap());
         assert_eq!(found, rule);
+        assert!(!lcs.matches(a, b, expected + 1, &stop, |_, _| panic!("too few")).unwrap());
         if a.is_empty() || b.is_empty() {
             return;
         }
@@ -313,7 +320,7 @@ mod tests {
         let most = Some((1 << 20) - 200);
         assert_eq!(lcs.length(&text, &edited, 0, &stop).unwrap(), most);
         let mut matched = 0;
-        lcs.matches(&text, &edited, &stop, |_, _| matched += 1).unwrap();
+        lcs.matches(&text, &edited, 0, &stop, |_, _| matched += 1).unwrap();
         assert_eq!(Some(matched), most);
         assert_eq!(lcs.length(&text, &text, 0, &stop).unwrap(), Some(1 << 20));
         assert_eq!(lcs.length(&text, &text[1000..5000], 0, &stop).unwrap(), Some(4000));
