@@ -5,14 +5,18 @@
 //! * [`error`], [`memory`], [`hash`], [`workers`]: what everything stands on
 //! * [`text`]: text into words and other units
 //! * [`features`]: units into sets of tokens or shingles
+//! * [`sketches`]: fixed-size summaries of documents
 //! * [`verify`]: how similar two sets or two texts are
-//! * [`candidates`]: which of them are worth comparing, and the exact joins
+//! * [`candidates`]: which of them are worth comparing, and the joins
+//! * [`clusters`]: groups of documents
 
 pub mod candidates;
+pub mod clusters;
 pub mod error;
 pub mod features;
 pub mod hash;
 pub mod memory;
+pub mod sketches;
 pub mod text;
 pub mod verify;
 pub mod workers;

@@ -13,6 +13,7 @@ mod example;
 mod functions;
 mod ids;
 mod join;
+mod lcs;
 mod methods;
 mod progress;
 mod reading;
@@ -33,6 +34,7 @@ use pgrx::prelude::*;
 extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
 extension_sql_file!("../../sql/spans.sql", name = "spans");
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
+extension_sql_file!("../../sql/lcs.sql", name = "lcs");
 
 /// Called once when the library is loaded into a backend.
 #[pg_guard]

@@ -165,7 +165,7 @@ impl Band {
                 stop.check()?;
                 steps = 0;
             }
-            if !KEEP && column % LOOK_EVERY == 0 && self.is_far(table, column, next) {
+            if !KEEP && column.is_multiple_of(LOOK_EVERY) && self.is_far(table, column, next) {
                 return Ok(false);
             }
         }
