@@ -7,8 +7,10 @@
 //! * [`features`]: units into sets of tokens or shingles
 //! * [`verify`]: how similar two sets or two texts are
 //! * [`candidates`]: which of them are worth comparing, and the exact joins
+//! * [`clusters`]: pairs into clusters, and what to keep of them
 
 pub mod candidates;
+pub mod clusters;
 pub mod error;
 pub mod features;
 pub mod hash;

@@ -4,9 +4,11 @@
 #![allow(unsafe_code)] // The one door to the server's C interface; every use says why it is sound.
 
 mod call;
+mod clusters;
 mod columns;
 mod cursor;
 mod decode;
+mod eliminate;
 mod encoding;
 mod error;
 mod example;
@@ -14,6 +16,7 @@ mod functions;
 mod ids;
 mod join;
 mod methods;
+mod pair_clusters;
 mod progress;
 mod reading;
 mod request;
@@ -33,6 +36,7 @@ use pgrx::prelude::*;
 extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
 extension_sql_file!("../../sql/spans.sql", name = "spans");
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
+extension_sql_file!("../../sql/clusters.sql", name = "clusters", requires = ["near_duplicates"]);
 
 /// Called once when the library is loaded into a backend.
 #[pg_guard]
