@@ -8,7 +8,7 @@
 //! * [`sketches`]: fixed-size summaries of documents
 //! * [`verify`]: how similar two sets or two texts are
 //! * [`candidates`]: which of them are worth comparing, and the joins
-//! * [`clusters`]: groups of documents
+//! * [`clusters`]: pairs and signatures into clusters, and what to keep of them
 
 pub mod candidates;
 pub mod clusters;

@@ -40,6 +40,12 @@ pub trait Workers {
     /// waits for all. After a stop it is run again on all of them, or the call does not return. The
     /// first other error is returned.
     fn run(&self, threads: usize, work: &Work<'_>) -> Result<()>;
+
+    /// Lets the leader, which works itself, look for requests to stop; inside a server it does not
+    /// return if there is one.
+    fn breathe(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Plain threads that nobody interrupts: for tests, benchmarks and programs.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use neardup::candidates::sentence_join::sentence_pairs;
 use neardup::candidates::signature_lists::{Signing, StopRules};
-use neardup::clusters::perhaps_similar::perhaps_similar;
+use neardup::clusters::signature_sets::signature_sets;
 use neardup::error::{Error, Result};
 use neardup::features::store::{NoFiles, TempFile, TempFiles};
 use neardup::features::texts::{Distinct, TextCollector, distinct};
@@ -232,7 +232,7 @@ fn sets_hold_the_candidates() {
     let (lists, _) = signing.finish(&PlainThreads(1)).unwrap();
     let arrival: Vec<u32> =
         (0..distinct.texts.len() as u32).map(|n| distinct.left.rows(n as usize)[0]).collect();
-    let sets = perhaps_similar(&lists, lists.weights(), &arrival, &Stop::default()).unwrap();
+    let sets = signature_sets(&lists, lists.weights(), &arrival, &Stop::default()).unwrap();
     assert!(sets.len() > 1);
     for list in 0..lists.len() {
         let holds = |documents: &[u32]| lists.documents(list).iter().all(|d| documents.contains(d));

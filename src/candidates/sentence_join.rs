@@ -1,7 +1,7 @@
 //! Near duplicates by sentence signatures and their (trustable) longest common subsequence (algorithms.md
 //! section 5): documents that have a signature in common are candidates, and each pair of them is compared.
 //!
-//! The representatives' sets of perhaps-similar documents ([`crate::clusters::perhaps_similar`]) hold the same
+//! The representatives' sets of perhaps-similar documents ([`crate::clusters::signature_sets`]) hold the same
 //! candidates: documents with a signature in common are always in one. So nothing is lost by going from
 //! document to document here, each with those behind it that it has a list in common with.
 

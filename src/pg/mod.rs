@@ -4,9 +4,11 @@
 #![allow(unsafe_code)] // The one door to the server's C interface; every use says why it is sound.
 
 mod call;
+mod clusters;
 mod columns;
 mod cursor;
 mod decode;
+mod eliminate;
 mod encoding;
 mod error;
 mod example;
@@ -15,6 +17,7 @@ mod ids;
 mod join;
 mod lcs;
 mod methods;
+mod pair_clusters;
 mod progress;
 mod reading;
 mod request;
@@ -35,6 +38,7 @@ extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
 extension_sql_file!("../../sql/spans.sql", name = "spans");
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 extension_sql_file!("../../sql/lcs.sql", name = "lcs");
+extension_sql_file!("../../sql/clusters.sql", name = "clusters", requires = ["near_duplicates"]);
 
 /// Called once when the library is loaded into a backend.
 #[pg_guard]
