@@ -86,6 +86,7 @@ fn tlcs(call: Call) -> Result<Option<Found>> {
         centre: centre(&call.need::<Vec<Option<f64>>>(5, "centre")?)?,
         least_part: whole(call, 6, "min_part")?,
         trustable: true,
+        ..Parameters::default()
     };
     let example = "For example: SELECT * FROM tlcs(a, b, slope => 0.1, window => 16, centre => '{0.4,0.6}');";
     parameters.check().map_err(|error| SqlError::from(error).hint(example))?;

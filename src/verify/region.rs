@@ -12,7 +12,7 @@ use super::column::DOING;
 use crate::error::Result;
 use crate::memory;
 
-/// Blocks that a text is cut into.
+/// Blocks that a text is cut into, where nothing else is said.
 pub const BLOCKS: usize = 16;
 
 /// The insertions and deletions of a text, as sums from its start.
@@ -76,11 +76,11 @@ impl Curve {
         if length == 0 { 0.0 } else { f64::from(self.operations(part)) / length as f64 }
     }
 
-    /// The trustable region, whose slope is at most `slope`; none where there is no run of blocks like this,
+    /// The trustable region, whose slope is at most `slope`, found with so many blocks; none where there is no run of blocks like this,
     /// or where it does not touch the part of the text that `centre` is, in shares of its length.
-    pub fn trustable(&self, slope: f64, centre: [f64; 2]) -> Option<Range<usize>> {
+    pub fn trustable(&self, slope: f64, blocks: usize, centre: [f64; 2]) -> Option<Range<usize>> {
         let length = self.length();
-        let blocks = BLOCKS.min(length);
+        let blocks = blocks.min(length);
         let start = |block: usize| block * length / blocks;
         let mut best: Vec<(usize, usize)> = Vec::new();
         // Weight, and blocks with fewer before those with more.
@@ -200,7 +200,7 @@ mod tests {
                 }
             }
             let slope = f64::from(slope) / 100.0;
-            let found = (length > 0).then(|| curve.trustable(slope, ANYWHERE)).flatten();
+            let found = (length > 0).then(|| curve.trustable(slope, BLOCKS, ANYWHERE)).flatten();
             let expected = if length == 0 { None } else { stepwise(&curve, slope) };
             prop_assert_eq!(found.clone(), expected);
             if let Some(found) = found {
@@ -218,7 +218,7 @@ mod tests {
             curve.set(length, run as usize + 7, &matched).unwrap();
             let all = (0..length).flat_map(|x| (x + 1..=length).map(move |y| x..y));
             let longest = all.filter(|r| curve.slope(r.clone()) <= 0.1).map(|r| r.len()).max().unwrap();
-            let found = curve.trustable(0.1, ANYWHERE).map_or(0, |r| r.len());
+            let found = curve.trustable(0.1, BLOCKS, ANYWHERE).map_or(0, |r| r.len());
             prop_assert!(found <= longest);
             prop_assert!(found + 2 * length.div_ceil(BLOCKS) >= longest, "{found} of {longest}");
         }
@@ -231,17 +231,17 @@ mod tests {
         let matched: Vec<(u32, u32)> = (0..30).chain(80..90).map(|n| (n, n)).collect();
         let mut curve = Curve::default();
         curve.set(160, 160, &matched).unwrap();
-        assert_eq!(curve.trustable(0.0, ANYWHERE), Some(80..90));
+        assert_eq!(curve.trustable(0.0, BLOCKS, ANYWHERE), Some(80..90));
         // At slope 0.1 one operation more is allowed: the deletion behind the block, but not the one before
         // it, since then the 50 insertions in the gap before the block would be inside.
-        assert_eq!(curve.trustable(0.1, ANYWHERE), Some(80..91));
+        assert_eq!(curve.trustable(0.1, BLOCKS, ANYWHERE), Some(80..91));
         // Without the block in the middle the start is the region, and does not touch the centre.
         curve.set(160, 160, &matched[..30]).unwrap();
-        assert_eq!(curve.trustable(0.0, ANYWHERE), Some(0..30));
-        assert_eq!(curve.trustable(0.0, [0.4, 0.6]), None);
-        assert_eq!(curve.trustable(0.0, [0.1, 0.2]), Some(0..30));
+        assert_eq!(curve.trustable(0.0, BLOCKS, ANYWHERE), Some(0..30));
+        assert_eq!(curve.trustable(0.0, BLOCKS, [0.4, 0.6]), None);
+        assert_eq!(curve.trustable(0.0, BLOCKS, [0.1, 0.2]), Some(0..30));
         curve.set(160, 160, &[]).unwrap();
-        assert_eq!(curve.trustable(0.5, ANYWHERE), None);
+        assert_eq!(curve.trustable(0.5, BLOCKS, ANYWHERE), None);
     }
 
     #[test]
@@ -251,7 +251,7 @@ mod tests {
             let matched: Vec<(u32, u32)> = (20..30).chain(130..140 + more).map(|n| (n, n)).collect();
             let mut curve = Curve::default();
             curve.set(160, 160, &matched).unwrap();
-            curve.trustable(0.0, ANYWHERE)
+            curve.trustable(0.0, BLOCKS, ANYWHERE)
         };
         assert_eq!(two(0), Some(20..30));
         assert_eq!(two(1), Some(130..141));

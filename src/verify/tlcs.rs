@@ -20,7 +20,7 @@ use std::ops::Range;
 
 use super::filter::Filter;
 use super::lcs::{Lcs, containment, resemblance};
-use super::region::Curve;
+use super::region::{BLOCKS, Curve};
 use super::windows::Windows;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -37,6 +37,8 @@ pub struct Parameters {
     pub trustable: bool,
     /// The most insertions and deletions for each character of the region.
     pub slope: f64,
+    /// The blocks that the region is made of at first.
+    pub blocks: u32,
     /// The part of the shorter text that the region must touch, in shares of its length.
     pub centre: [f64; 2],
     /// So many columns of each text count, 0 for all.
@@ -48,7 +50,15 @@ pub struct Parameters {
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self { window: 16, trustable: true, slope: 0.1, centre: [0.4, 0.6], first: 10 << 10, least_part: 0 }
+        Self {
+            window: 16,
+            trustable: true,
+            slope: 0.1,
+            blocks: BLOCKS as u32,
+            centre: [0.4, 0.6],
+            first: 10 << 10,
+            least_part: 0,
+        }
     }
 }
 
@@ -62,6 +72,9 @@ impl Parameters {
         }
         if !(0.0..1.0).contains(&self.slope) {
             return wrong("slope", self.slope.to_string(), "at least 0 and less than 1");
+        }
+        if !(1..=1000).contains(&self.blocks) {
+            return wrong("blocks", self.blocks.to_string(), "between 1 and 1000");
         }
         let [from, to] = self.centre;
         if !(0.0 <= from && from <= to && to <= 1.0) {
@@ -341,7 +354,9 @@ impl Work {
         matched.reverse();
         curve.set(a_text.symbols.len(), b_text.symbols.len(), matched)?;
         let centre = if parameters.least_part > 0 { [0.0, 1.0] } else { parameters.centre };
-        let Some(region) = curve.trustable(parameters.slope, centre) else { return Ok(None) };
+        let Some(region) = curve.trustable(parameters.slope, parameters.blocks as usize, centre) else {
+            return Ok(None);
+        };
         let inside = |n: u32| matched.partition_point(|&(a, _)| a < n);
         let inside = inside(region.start as u32)..inside(region.end as u32);
         matched.drain(inside.end..);

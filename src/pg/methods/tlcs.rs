@@ -75,6 +75,7 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
         slope: read.number("slope")?.unwrap_or(parameters.slope),
         centre: read.centre()?.unwrap_or(parameters.centre),
         least_part: read.whole("min_part", parameters.least_part)?,
+        ..parameters
     };
     let containment = match options.0.get("containment") {
         Some(Value::Bool(false)) => None,
