@@ -78,7 +78,8 @@ pub fn compare(corpora: &[(Corpus, Candidates)]) {
                 if left.replace(a) != Some(a) {
                     comparer.set_left(&corpus.texts[a as usize], &stop).expect("memory");
                 }
-                let found = comparer.compare_right(&corpus.texts[b as usize], Some(&THRESHOLDS), &stop);
+                let found =
+                    comparer.compare_right(&corpus.texts[b as usize], false, Some(&THRESHOLDS), &stop);
                 found.expect("memory").is_some()
             };
             let similar = pairs.iter().map(similar).collect();

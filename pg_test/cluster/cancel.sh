@@ -85,6 +85,9 @@ endless=(
     "SELECT count(*) FROM near_duplicates('long_texts', 0.8, id_column => 'id', method => 'edit')"
     "SELECT count(*) FROM near_duplicates('many_candidates', 0.6, id_column => 'id', method => 'edit')"
     "SELECT edit_similarity(body, reverse(body)) FROM long_text"
+    "SELECT count(*) FROM near_duplicates('long_texts', method => 'tlcs', id_column => 'id', options => '{\"first\": 0, \"window\": 0}')"
+    "SELECT count(*) FROM near_duplicates('many_near', method => 'tlcs', id_column => 'id', options => '{\"stop_documents\": 1000000, \"s\": 1, \"min_width\": 0}')"
+    "SELECT lcs_length(left(body, 4000000), reverse(left(body, 4000000))) FROM long_text"
 )
 for call in "${endless[@]}"; do
     for delay in 0.2 0.5 1 2 4; do interrupt "$call" cancel "$delay"; done

@@ -23,6 +23,7 @@ const DOING: &str = "joining by sentence signatures";
 pub fn sentence_pairs(
     distinct: Distinct,
     lists: Lists,
+    ranks: Vec<u32>,
     parameters: Parameters,
     thresholds: Thresholds,
 ) -> Result<Pairs> {
@@ -39,7 +40,7 @@ pub fn sentence_pairs(
         }
     }
     let join = SentenceJoin {
-        comparison: Comparison { texts, lists, parameters, thresholds, split, two: right.is_some() },
+        comparison: Comparison { texts, lists, ranks, parameters, thresholds, split, two: right.is_some() },
         scratch: Mutex::default(),
         next: 0,
         counts: Counts::default(),
@@ -63,6 +64,7 @@ struct SentenceJoin {
 struct Comparison {
     texts: Texts,
     lists: Lists,
+    ranks: Vec<u32>,
     parameters: Parameters,
     thresholds: Thresholds,
     /// How many documents the only or left table has.
@@ -181,14 +183,14 @@ impl RecordJoin for SentenceJoin {
     }
 
     fn bytes(&self) -> usize {
-        self.comparison.texts.bytes() + self.comparison.lists.bytes()
+        self.comparison.texts.bytes() + self.comparison.lists.bytes() + memory::bytes(&self.comparison.ranks)
     }
 }
 
 impl Unit {
     /// Compares the pairs that are still to be compared.
     fn work(&mut self, comparison: &Comparison, scratch: &mut Scratch, stop: &Stop) -> Result<()> {
-        let Comparison { texts, thresholds, split, two, .. } = comparison;
+        let Comparison { texts, ranks, thresholds, split, two, .. } = comparison;
         while let Some(document) = self.documents.clone().next() {
             let partners = match &mut self.partners {
                 Some(partners) => partners,
@@ -205,7 +207,9 @@ impl Unit {
             while let Some(&other) = partners.last() {
                 stop.check()?;
                 let before = scratch.comparer.steps();
-                let found = scratch.comparer.compare_right(texts.text(other), Some(thresholds), stop)?;
+                let first = !two && ranks[other as usize] < ranks[document as usize];
+                let found =
+                    scratch.comparer.compare_right(texts.text(other), first, Some(thresholds), stop)?;
                 let steps = scratch.comparer.steps();
                 self.counts.verified += steps.aligned - before.aligned;
                 self.counts.pruned_by_sketch += steps.filtered - before.filtered;

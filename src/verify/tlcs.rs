@@ -195,7 +195,7 @@ impl Comparer {
         stop: &Stop,
     ) -> Result<Option<Found>> {
         self.set_left(left, stop)?;
-        self.compare_right(right, thresholds, stop)
+        self.compare_right(right, false, thresholds, stop)
     }
 
     /// Makes ready to compare a text with others.
@@ -204,14 +204,17 @@ impl Comparer {
         self.left.read(left, self.parameters.first, self.parameters.window.max(1), stop)
     }
 
-    /// Compares the text of the last [`Comparer::set_left`] with another one, as [`Comparer::compare`] does.
+    /// Compares the text of the last [`Comparer::set_left`] with another one, as [`Comparer::compare`] does. Of
+    /// two texts of the same length the left one is A, unless it is said that the right one comes first.
     pub fn compare_right(
         &mut self,
         right: &str,
+        right_first: bool,
         thresholds: Option<&Thresholds>,
         stop: &Stop,
     ) -> Result<Option<Found>> {
         let Self { parameters, left, right: windows, work, is_set } = self;
+        work.right_first = right_first;
         let width = parameters.window.max(1);
         windows.read(right, parameters.first, width, stop)?;
         let right = windows;
@@ -222,8 +225,11 @@ impl Comparer {
             return Ok(None);
         }
         if left.symbols == right.symbols {
-            if x > 0 {
+            // Nothing, and nothing but white space, is similar to nothing.
+            if left.symbols.iter().any(|&symbol| symbol != u32::from(b' ')) {
                 found.take(x, left.span(0..x), right.span(0..y));
+            } else if thresholds.is_some() {
+                return Ok(None);
             }
             return Ok(Some(found));
         }
@@ -266,7 +272,7 @@ fn search_again(
         let [left, right] = &rest;
         found.take(part.length, left.span(part.left.clone()), right.span(part.right.clone()));
         let mut next = [Windows::default(), Windows::default()];
-        let removed = work.removed(&part, left.symbols.len() > right.symbols.len());
+        let removed = work.removed(&part, work.swaps(left, right));
         for ((next, rest), removed) in next.iter_mut().zip(&rest).zip(&removed) {
             next.take(rest, width, |n| removed.binary_search(&(n as u32)).is_err())?;
         }
@@ -301,10 +307,18 @@ struct Work {
     /// The characters of the shorter and the longer text that are matched.
     matched: Vec<(u32, u32)>,
     curve: Curve,
+    /// Which of two texts of the same length is A.
+    right_first: bool,
     steps: Steps,
 }
 
 impl Work {
+    /// Whether A, the shorter text, is the right one.
+    fn swaps(&self, left: &Windows, right: &Windows) -> bool {
+        let (x, y) = (left.symbols.len(), right.symbols.len());
+        x > y || (x == y && self.right_first)
+    }
+
     /// The part that two texts have in common, by the numbers of their symbols; none where it is shorter than
     /// `least`. The filter is set to the left one.
     fn part(
@@ -315,7 +329,9 @@ impl Work {
         least: usize,
         stop: &Stop,
     ) -> Result<Option<Part>> {
-        let Self { filter, left: x, right: y, lcs, matched, curve, steps } = self;
+        // A is the shorter one of the texts, not of the sketches.
+        let swapped = self.swaps(left, right);
+        let Self { filter, left: x, right: y, lcs, matched, curve, steps, .. } = self;
         if parameters.window == 0 || left.is_empty() || right.is_empty() {
             filter.keep_all(left, right)?;
         } else {
@@ -334,8 +350,6 @@ impl Work {
             memory::reserve(symbols, sketch.len(), DOING)?;
             symbols.extend(sketch.iter().map(|&n| text.symbols[n as usize]));
         }
-        // A is the shorter one of the texts, not of the sketches.
-        let swapped = left.symbols.len() > right.symbols.len();
         let ((a, a_sketch, a_text), (b, b_sketch, b_text)) = if swapped {
             ((&*y, &filter.right, right), (&*x, &filter.left, left))
         } else {
@@ -459,6 +473,7 @@ mod tests {
 b", 3,
             ),
             ("x", "y", 0),
+            (" ", "\t ", 0),
             ("漢字", "漢字", 2),
         ] {
             assert_eq!(compare(a, b, Parameters::default()).shared, shared, "{a} {b}");
@@ -478,7 +493,7 @@ b", 3,
         let mut texts: Vec<String> = (0..4).map(|n| page(n % 2, 10 + n / 2)).collect();
         texts.push(prose(10, 1400));
         texts.push(prose(10, 1400)[200..500].to_owned());
-        texts.push(String::new());
+        texts.extend([String::new(), " ".to_owned()]);
         for parameters in [Parameters::default(), Parameters { trustable: false, ..Parameters::default() }] {
             let mut comparer = Comparer::new(parameters).unwrap();
             for a in &texts {

@@ -9,7 +9,8 @@ use crate::candidates::sentence_join::sentence_pairs;
 use crate::candidates::signature_lists::{Signing, StopRules};
 use crate::error::Error;
 use crate::features::FeatureSpec;
-use crate::features::texts::distinct;
+use crate::features::texts::{Distinct, distinct};
+use crate::memory;
 use crate::pg::error::{Result, SqlError};
 use crate::pg::example::{Example, literal};
 use crate::pg::lcs::centre;
@@ -174,6 +175,23 @@ impl Method for Tlcs {
         reading.stats.distinct_tokens = lists.distinct;
         reading.stats.distinct_sets = distinct.texts.len() as u64;
         reading.held(distinct.texts.bytes() + peak_bytes.max(lists.bytes()));
-        Ok(sentence_pairs(distinct, lists, self.parameters, self.thresholds)?)
+        let ranks = if right_from.is_some() { Vec::new() } else { ranks(&distinct, reading)? };
+        Ok(sentence_pairs(distinct, lists, ranks, self.parameters, self.thresholds)?)
     }
+}
+
+/// Where each text comes in the order of the ids: the first of its rows.
+fn ranks(distinct: &Distinct, reading: &Reading<'_>) -> Result<Vec<u32>> {
+    const DOING: &str = "ordering texts";
+    let order = reading.left.in_order(&reading.workers)?;
+    let mut of_row = memory::filled(0, order.len(), DOING)?;
+    for (rank, &row) in order.iter().enumerate() {
+        // Rows are numbered with 32 bits.
+        of_row[row as usize] = rank as u32;
+    }
+    let first = |text| distinct.left.rows(text).iter().map(|&row| of_row[row as usize]).min().unwrap_or(0);
+    let mut ranks = Vec::new();
+    memory::reserve(&mut ranks, distinct.left.len(), DOING)?;
+    ranks.extend((0..distinct.left.len()).map(first));
+    Ok(ranks)
 }
