@@ -17,6 +17,7 @@ use neardup::hash;
 use neardup::verify::lcs::{Lcs, resemblance, symbols};
 use neardup::verify::lcs_band::Band;
 use neardup::verify::lcs_greedy::Greedy;
+use neardup::verify::tlcs::{Comparer, Parameters, Thresholds};
 use neardup::workers::Stop;
 
 const CHARACTERS: usize = 10 << 10;
@@ -130,5 +131,29 @@ fn main() {
         println!(
             "| {per_cent} % (resemblance {mean:.3}) | {exact:.3} | {at:.3} | {over:.3} | {greedy} | {whole:.3} |"
         );
+    }
+    println!("\n| pairs | with the filter, ms | without | ratio | both texts read anew | characters kept |");
+    println!("|---|---|---|---|---|---|");
+    let thresholds = Thresholds { resemblance: 0.28, containment: Some(0.7) };
+    for (name, per_cent) in [("unrelated", 100), ("differ by 5 %", 5)] {
+        let a = text(0);
+        let other = |n| if per_cent == 100 { text(n + 1000) } else { edited(&a, per_cent, n) };
+        let pairs: Vec<(String, String)> = (0..PAIRS).map(|n| (a.clone(), other(n))).collect();
+        // As in a join: one text is compared with others.
+        let mut step = |window: u32, anew: bool| {
+            let parameters = Parameters { window, ..Parameters::default() };
+            let mut comparer = Comparer::new(parameters).expect("good parameters");
+            comparer.set_left(&a, &stop).expect("memory");
+            let milliseconds = time(&pairs, |a, b| {
+                if anew {
+                    comparer.set_left(a, &stop).expect("memory");
+                }
+                black_box(comparer.compare_right(b, false, Some(&thresholds), &stop)).expect("memory");
+            });
+            let steps = comparer.steps();
+            (milliseconds, steps.kept as f64 / steps.characters as f64)
+        };
+        let ((with, kept), (anew, _), (without, _)) = (step(16, false), step(16, true), step(0, false));
+        println!("| {name} | {with:.3} | {without:.3} | {:.1} | {anew:.3} | {kept:.3} |", without / with);
     }
 }
