@@ -140,7 +140,7 @@ fn main() {
         let other = |n| if per_cent == 100 { text(n + 1000) } else { edited(&a, per_cent, n) };
         let pairs: Vec<(String, String)> = (0..PAIRS).map(|n| (a.clone(), other(n))).collect();
         // As in a join: one text is compared with others.
-        let mut step = |window: u32, anew: bool| {
+        let step = |window: u32, anew: bool| {
             let parameters = Parameters { window, ..Parameters::default() };
             let mut comparer = Comparer::new(parameters).expect("good parameters");
             comparer.set_left(&a, &stop).expect("memory");
