@@ -46,6 +46,12 @@ pub trait Workers {
         beside();
         self.run(threads, work)
     }
+
+    /// Lets the leader, which works itself, look for requests to stop; inside a server it does not
+    /// return if there is one.
+    fn breathe(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Plain threads that nobody interrupts: for tests, benchmarks and programs.

@@ -62,8 +62,14 @@ pub struct Counts {
     pub pruned_by_position: u64,
     /// Candidates that the suffix filter ruled out.
     pub pruned_by_suffix: u64,
-    /// Candidates whose tokens were compared.
+    /// Candidates whose filtered sketches were too short.
+    pub pruned_by_sketch: u64,
+    /// Candidates whose tokens were compared, or whose texts were aligned.
     pub verified: u64,
+    /// Signatures of too many documents, which were dropped.
+    pub stop_signatures: u64,
+    /// How many documents these had.
+    pub stop_documents: u64,
 }
 
 impl Counts {
@@ -74,7 +80,10 @@ impl Counts {
         self.pruned_by_bitmap += other.pruned_by_bitmap;
         self.pruned_by_position += other.pruned_by_position;
         self.pruned_by_suffix += other.pruned_by_suffix;
+        self.pruned_by_sketch += other.pruned_by_sketch;
         self.verified += other.verified;
+        self.stop_signatures += other.stop_signatures;
+        self.stop_documents += other.stop_documents;
     }
 }
 

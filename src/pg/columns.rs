@@ -71,7 +71,8 @@ pub fn type_name(oid: pg_sys::Oid) -> String {
     unsafe { c_string(pg_sys::format_type_be(oid)) }
 }
 
-fn quote_identifier(name: &str) -> Result<String> {
+/// A name as SQL text needs it.
+pub fn quote_identifier(name: &str) -> Result<String> {
     let name = encoding::to_server(name)?;
     // SAFETY: a C string in, a C string out.
     Ok(unsafe { c_string(pg_sys::quote_identifier(name.as_ptr())) })

@@ -4,9 +4,11 @@
 #![allow(unsafe_code)] // The one door to the server's C interface; every use says why it is sound.
 
 mod call;
+mod clusters;
 mod columns;
 mod cursor;
 mod decode;
+mod eliminate;
 mod encoding;
 mod error;
 mod example;
@@ -14,8 +16,10 @@ mod functions;
 mod ids;
 mod index;
 mod join;
+mod lcs;
 mod methods;
 mod near;
+mod pair_clusters;
 mod progress;
 mod reading;
 mod request;
@@ -26,6 +30,7 @@ mod sites;
 mod sketch_types;
 mod sketches;
 mod source;
+mod spans;
 mod stats;
 mod temp_file;
 mod workers;
@@ -39,6 +44,9 @@ extension_sql_file!("../../sql/sketch_types.sql", name = "sketch_types");
 extension_sql_file!("../../sql/sketches.sql", name = "sketches", requires = ["sketch_types"]);
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 extension_sql_file!("../../sql/signature.sql", name = "signature", requires = ["sketches"]);
+extension_sql_file!("../../sql/spans.sql", name = "spans");
+extension_sql_file!("../../sql/lcs.sql", name = "lcs");
+extension_sql_file!("../../sql/clusters.sql", name = "clusters", requires = ["near_duplicates"]);
 
 /// Called once when the library is loaded into a backend.
 #[pg_guard]

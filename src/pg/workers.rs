@@ -52,6 +52,11 @@ impl Workers for BackendWorkers {
             }
         }
     }
+
+    fn breathe(&self) -> Result<()> {
+        pgrx::check_for_interrupts!();
+        Ok(())
+    }
 }
 
 /// Runs the workers until they are done or an interrupt is pending; they are all joined on return.

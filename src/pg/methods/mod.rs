@@ -3,6 +3,7 @@
 
 mod edit;
 mod sets;
+mod tlcs;
 
 use std::fmt::Debug;
 
@@ -28,6 +29,8 @@ const METHODS: &[(&str, Parse)] = &[
     ("overlap", sets::parse),
     ("containment", sets::parse),
     ("edit", edit::parse),
+    ("tlcs", tlcs::parse),
+    ("lcs", tlcs::parse),
 ];
 
 /// The method of a call that names none.
