@@ -5,10 +5,12 @@
 //! by token with bitmaps ([`streaming`], [`bitmap`], [`popcount`]); the join of distinct sets
 //! ([`prefix_join`]) in blocks that fit into memory ([`blocks`]), and that of distinct texts by edit distance
 //! made of it ([`edit_join`]); the pairs of rows they stand for ([`pairs`]).
+//! Few new sets against sketches of many old ones ([`delta`]).
 
 pub mod bitmap;
 pub mod blocks;
 pub mod bounds;
+pub mod delta;
 pub mod edit_join;
 pub mod lists;
 pub mod pairs;

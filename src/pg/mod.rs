@@ -3,6 +3,7 @@
 //! The SQL objects are declared in `sql/*.sql`; each C function there is a function of this module.
 #![allow(unsafe_code)] // The one door to the server's C interface; every use says why it is sound.
 
+mod as_owner;
 mod call;
 mod clusters;
 mod columns;
@@ -14,6 +15,8 @@ mod error;
 mod example;
 mod functions;
 mod ids;
+mod job_work;
+mod jobs;
 mod join;
 mod methods;
 mod pair_clusters;
@@ -35,6 +38,7 @@ use pgrx::prelude::*;
 extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 extension_sql_file!("../../sql/clusters.sql", name = "clusters", requires = ["near_duplicates"]);
+extension_sql_file!("../../sql/jobs.sql", name = "jobs", requires = ["clusters"]);
 
 /// Called once when the library is loaded into a backend.
 #[pg_guard]
