@@ -27,6 +27,7 @@ mod rows;
 mod settings;
 mod sites;
 mod source;
+mod spans;
 mod stats;
 mod temp_file;
 mod workers;
@@ -36,6 +37,7 @@ use pgrx::prelude::*;
 ::pgrx::pg_module_magic!(name, version);
 
 extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
+extension_sql_file!("../../sql/spans.sql", name = "spans");
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 extension_sql_file!("../../sql/clusters.sql", name = "clusters", requires = ["near_duplicates"]);
 extension_sql_file!("../../sql/jobs.sql", name = "jobs", requires = ["clusters"]);
