@@ -8,6 +8,7 @@
 //! * [`verify`]: how similar two sets or two texts are
 //! * [`candidates`]: which of them are worth comparing, and the exact joins
 //! * [`clusters`]: pairs into clusters, and what to keep of them
+//! * [`report`]: pairs and clusters for people to look at
 
 pub mod candidates;
 pub mod clusters;
@@ -15,6 +16,7 @@ pub mod error;
 pub mod features;
 pub mod hash;
 pub mod memory;
+pub mod report;
 pub mod text;
 pub mod verify;
 pub mod workers;

@@ -121,6 +121,7 @@ CREATE TABLE crash (id int PRIMARY KEY, body text);
 INSERT INTO crash SELECT i, a_text(i % 2000) || ' ' || i / 2 % 1000 FROM generate_series(1, 6000) i;
 SELECT neardup_watch('crash', 0.9);
 SQL
+expected_in_log='terminated by signal 9: Killed'
 for delay in 0.3 0.5 0.9 1.3; do
     psql -X -qAt -c 'SELECT pg_backend_pid()' -c "CALL neardup_refresh('crash', batch_rows => 300)" >"$server/pid" 2>/dev/null &
     client=$!

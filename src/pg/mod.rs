@@ -13,6 +13,7 @@ mod eliminate;
 mod encoding;
 mod error;
 mod example;
+mod explain;
 mod functions;
 mod ids;
 mod job_work;
@@ -22,6 +23,7 @@ mod methods;
 mod pair_clusters;
 mod progress;
 mod reading;
+mod report;
 mod request;
 mod rows;
 mod settings;
@@ -40,6 +42,7 @@ extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
 extension_sql_file!("../../sql/spans.sql", name = "spans");
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 extension_sql_file!("../../sql/clusters.sql", name = "clusters", requires = ["near_duplicates"]);
+extension_sql_file!("../../sql/report.sql", name = "report", requires = ["clusters"]);
 extension_sql_file!("../../sql/jobs.sql", name = "jobs", requires = ["clusters"]);
 
 /// Called once when the library is loaded into a backend.
