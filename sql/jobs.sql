@@ -274,6 +274,7 @@ DECLARE
     more bool;
     most bool;
     ways text;
+    ways_of_planner text;
 BEGIN
     IF (a->>'first')::bool THEN
         -- Rows that are not the same as when they were last seen: where nobody tells, or nothing is known yet.
@@ -299,6 +300,8 @@ BEGIN
     EXECUTE format('SELECT count(*) FROM %s WHERE change IS NULL', state) INTO known;
     -- Where much has changed, clusters are made anew, and nobody looks for those that did not.
     most := a->>'mode' = 'whole' OR batch * 5 > known;
+    -- The planner does not know how many rows the marks are on; indexes are for few of them.
+    PERFORM set_config('enable_nestloop', CASE WHEN batch > 1000 AND batch * 20 > known THEN 'off' ELSE 'on' END, true);
     IF NOT most THEN
         EXECUTE format(reach, state, pairs, eq, -1, '{0}');
     END IF;
@@ -315,14 +318,18 @@ BEGIN
     known := known - counted;
     ways := format('EXISTS (SELECT FROM %s b WHERE b.change = 0 AND b.id %s %s)', state, eq, id);
     IF a->>'mode' = 'sets' THEN
+        ways_of_planner := current_setting('enable_nestloop');
+        PERFORM set_config('enable_nestloop', 'off', true);
         EXECUTE format('INSERT INTO %1$s(id, hash, sketch) SELECT d.id, d.hash, k.sketch FROM %2$s d
             JOIN %1$s b ON b.change = 0 AND b.id %3$s d.id LEFT JOIN %4$s.neardup_job_sketches(%5$s, %6$L) k ON k.id %3$s d.id',
             state, source, eq, schema, arguments, ways);
+        GET DIAGNOSTICS counted = ROW_COUNT;
+        PERFORM set_config('enable_nestloop', ways_of_planner, true);
     ELSE
         EXECUTE format('INSERT INTO %1$s(id, hash) SELECT d.id, d.hash FROM %2$s d JOIN %1$s b ON b.change = 0 AND b.id %3$s d.id',
             state, source, eq);
+        GET DIAGNOSTICS counted = ROW_COUNT;
     END IF;
-    GET DIAGNOSTICS counted = ROW_COUNT;
     known := known + counted;
     IF a->>'mode' = 'whole' THEN
         EXECUTE format('DELETE FROM %s', pairs);
