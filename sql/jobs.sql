@@ -73,7 +73,7 @@ END;
 COMMENT ON FUNCTION neardup_unwatch(regclass, bool) IS 'ends a job and drops its tables, or only what is not its results';
 
 -- Thin: each step is a transaction of its own.
-CREATE PROCEDURE neardup_refresh(docs regclass, INOUT status text DEFAULT NULL, batch_rows int DEFAULT 100000)
+CREATE PROCEDURE neardup_refresh(docs regclass, INOUT status text DEFAULT NULL, batch_rows int DEFAULT 1000000)
     LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -359,6 +359,10 @@ BEGIN
     END IF;
     EXECUTE format('DELETE FROM %s WHERE change <= 0', state);
     EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE change = 1)', state) INTO more;
+    IF most AND NOT more THEN
+        -- Or the next refresh would be planned as if the tables were empty.
+        EXECUTE format('ANALYZE %s, %s, %s', state, pairs, clusters);
+    END IF;
     RETURN jsonb_build_object('more', more, 'rows', batch, 'removed', removed, 'added', added);
 END
 $$;
