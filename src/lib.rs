@@ -9,6 +9,7 @@
 //! * [`verify`]: how similar two sets or two texts are
 //! * [`candidates`]: which of them are worth comparing, and the joins
 //! * [`clusters`]: pairs and signatures into clusters, and what to keep of them
+//! * [`report`]: pairs and clusters for people to look at
 
 pub mod candidates;
 pub mod clusters;
@@ -16,6 +17,7 @@ pub mod error;
 pub mod features;
 pub mod hash;
 pub mod memory;
+pub mod report;
 pub mod sketches;
 pub mod text;
 pub mod verify;

@@ -146,7 +146,7 @@ pub fn document(text: Cow<'_, str>) -> Result<Document> {
 }
 
 /// The tokens of a row in ascending order; none where the document was empty.
-fn set_of_row(collector: &Collector, row: u32, stop: &Stop) -> crate::error::Result<Vec<u32>> {
+pub fn set_of_row(collector: &Collector, row: u32, stop: &Stop) -> crate::error::Result<Vec<u32>> {
     let sets = &collector.sets;
     let mut tokens = Vec::new();
     if let Some(n) = sets.rows.iter().position(|&r| r == row) {

@@ -3,6 +3,7 @@
 //! The SQL objects are declared in `sql/*.sql`; each C function there is a function of this module.
 #![allow(unsafe_code)] // The one door to the server's C interface; every use says why it is sound.
 
+mod as_owner;
 mod call;
 mod clusters;
 mod columns;
@@ -12,9 +13,12 @@ mod eliminate;
 mod encoding;
 mod error;
 mod example;
+mod explain;
 mod functions;
 mod ids;
 mod index;
+mod job_work;
+mod jobs;
 mod join;
 mod lcs;
 mod methods;
@@ -22,6 +26,7 @@ mod near;
 mod pair_clusters;
 mod progress;
 mod reading;
+mod report;
 mod request;
 mod rows;
 mod settings;
@@ -47,6 +52,8 @@ extension_sql_file!("../../sql/signature.sql", name = "signature", requires = ["
 extension_sql_file!("../../sql/spans.sql", name = "spans");
 extension_sql_file!("../../sql/lcs.sql", name = "lcs");
 extension_sql_file!("../../sql/clusters.sql", name = "clusters", requires = ["near_duplicates"]);
+extension_sql_file!("../../sql/report.sql", name = "report", requires = ["clusters"]);
+extension_sql_file!("../../sql/jobs.sql", name = "jobs", requires = ["clusters"]);
 
 /// Called once when the library is loaded into a backend.
 #[pg_guard]

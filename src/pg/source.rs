@@ -25,6 +25,8 @@ pub struct Source {
     sql: String,
     /// The id of a row, of the ids' type, and the documents' column, in terms of the alias `d`.
     pub id: String,
+    /// The id as indexes know it: integers of any length are compared with each other as they are.
+    pub key: String,
     /// The column of the documents as it stands.
     pub column: String,
     /// The relation as SQL text needs it.
@@ -76,6 +78,7 @@ impl Source {
         let quoted = format!("d.{}::{id_type}", id.quoted()?);
         Ok(Self {
             sql: format!("SELECT {quoted}, {document}{site_value} FROM {} AS d", relation.qualified),
+            key: if id.is_integer() { format!("d.{}", id.quoted()?) } else { quoted.clone() },
             id: quoted,
             column,
             table: relation.qualified.clone(),
@@ -94,7 +97,6 @@ impl Source {
 
     /// The same documents where a condition on the alias `d` holds.
     #[must_use]
-    #[allow(dead_code)] // Jobs, which read changed rows only, are on their way.
     pub fn only(&self, condition: &str) -> Self {
         Self { sql: format!("{} WHERE {condition}", self.sql), ..self.clone() }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Method;
+use super::{Method, Update};
 use crate::candidates::pairs::Pairs;
 use crate::candidates::prefix_join::Algorithm;
 use crate::features::FeatureSpec;
@@ -91,6 +91,10 @@ pub fn algorithm(options: &Options, example: &Example) -> Result<Algorithm> {
 }
 
 impl Method for Sets {
+    fn update(&self) -> Update {
+        Update::Sets(self.spec, self.predicate)
+    }
+
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         const LONG: usize = 1 << 20;
         let files = reading.files;
