@@ -145,6 +145,7 @@ for file in whole_text whole_numbers; do
             else
                 crashes=$((crashes + 1))
                 failed "damaged $file: $sql" "$seen"
+                server_down "$server"
                 break 2
             fi
         done
