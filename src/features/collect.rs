@@ -3,7 +3,7 @@
 //! The k-th occurrence of a token is a token of its own where repeats count (algorithms.md section
 //! 1, *Multiset to set*), so that everything after this knows plain sets only.
 
-use super::dictionary::{Lookup, REPEAT};
+use super::dictionary::{Dictionary, Lookup, REPEAT};
 use super::numbering::Pending;
 use super::texts::TextCollector;
 use super::tokens::{Document, FeatureSpec, Scratch, Token, Tokenizer, for_each_token};
@@ -120,6 +120,58 @@ impl Collector {
         added
     }
 
+    /// Makes the set of a document at once, with nothing pending and the dictionary for itself: for documents
+    /// so long that their tokens should not be held twice. After an error, a stop too, all is as it was before.
+    pub fn add_at_once(
+        &mut self,
+        row: u32,
+        document: &Document,
+        dictionary: &mut Dictionary,
+        stop: &Stop,
+    ) -> Result<()> {
+        let Self { spec, sets, table, scratch, .. } = self;
+        let stamp = dictionary.stamps(1)?;
+        let (start, mut fingerprint, mut long) = (sets.tokens.len(), 0u64, Vec::new());
+        let mut count = 0usize;
+        let added = for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
+            if count.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+                dictionary.check_room(CHECK_EVERY)?;
+            }
+            count += 1;
+            long.clear();
+            let lookup = Lookup::new(token, 0, &mut long)?;
+            if let Some(number) = dictionary.number(&lookup, &long, stamp, *table, spec.multiset)? {
+                memory::push(&mut sets.tokens, number, DOING)?;
+                fingerprint = fingerprint.wrapping_add(mix(lookup.hash));
+            }
+            Ok(())
+        });
+        let added = added.and_then(|()| {
+            let size = sets.tokens.len() - start;
+            if size > u32::MAX as usize {
+                return Err(Error::TooMany { what: "tokens in a document", limit: u32::MAX.into() });
+            }
+            if size == 0 {
+                self.empty += 1;
+                return Ok(());
+            }
+            memory::reserve(&mut sets.ends, 1, DOING)?;
+            memory::reserve(&mut sets.rows, 1, DOING)?;
+            memory::push(&mut sets.fingerprints, fingerprint, DOING)?;
+            sets.rows.push(row);
+            sets.ends.push(sets.tokens.len());
+            self.tokens += size as u64;
+            Ok(())
+        });
+        if added.is_err() {
+            for token in sets.tokens.drain(start..) {
+                dictionary.forget(token, *table);
+            }
+        }
+        added
+    }
+
     /// Puts the numbers of all pending tokens into the order of their documents. Begins anew after a stop.
     pub(super) fn scatter(&mut self, order: &[u32], numbers: &[u32], stop: &Stop) -> Result<()> {
         let start = self.sets.tokens.len();
@@ -194,7 +246,6 @@ fn add_tokens(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::dictionary::Dictionary;
     use crate::features::numbering::number;
     use crate::workers::PlainThreads;
 
@@ -239,5 +290,14 @@ mod tests {
         number(&mut Dictionary::default(), std::slice::from_mut(&mut c), &PlainThreads(1)).unwrap();
         assert_eq!((c.sets.tokens.len(), c.tokens), (40_000, 40_000));
         assert_eq!(c.sets.ends, [40_000]);
+
+        let mut dictionary = Dictionary::default();
+        let mut direct = Collector::new(FeatureSpec::WORDS);
+        assert_eq!(direct.add_at_once(0, &long, &mut dictionary, &stop), Err(Error::Stopped));
+        direct.add_at_once(0, &long, &mut dictionary, &Stop::default()).unwrap();
+        assert_eq!((direct.tokens, &direct.sets.ends), (40_000, &c.sets.ends));
+        assert_eq!(direct.sets.fingerprints, c.sets.fingerprints);
+        let known = dictionary.shards().iter().flat_map(|shard| (0..shard.len()).map(|n| shard.documents(n)));
+        assert!(known.clone().all(|documents| documents == [1, 0]) && known.count() == 40_000);
     }
 }

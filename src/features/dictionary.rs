@@ -297,7 +297,7 @@ pub struct Dictionary {
     shards: Vec<Shard>,
     bits: u32,
     /// Stamps of documents given so far.
-    pub(super) documents: u32,
+    documents: u32,
 }
 
 impl Default for Dictionary {
@@ -323,6 +323,38 @@ impl Dictionary {
     #[inline]
     pub fn shard_of(&self, hash: u64) -> usize {
         hash.checked_shr(64 - self.bits).unwrap_or(0) as usize
+    }
+
+    /// Stamps for so many documents that follow one another: the first.
+    pub(super) fn stamps(&mut self, documents: usize) -> Result<u32> {
+        let first = self.documents;
+        self.documents = u32::try_from(documents)
+            .ok()
+            .and_then(|documents| first.checked_add(documents))
+            .ok_or(Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
+        Ok(first)
+    }
+
+    /// The number of a token of the document with this stamp ([`Shard::place`]); none for a repeat that does
+    /// not count.
+    #[inline]
+    pub(super) fn number(
+        &mut self,
+        lookup: &Lookup,
+        long: &[u8],
+        stamp: u32,
+        table: usize,
+        repeats_count: bool,
+    ) -> Result<Option<u32>> {
+        let (shard, numbering) = (self.shard_of(lookup.hash), self.numbering());
+        let place = self.shards[shard].place(lookup, long, stamp, table, repeats_count)?;
+        Ok((place != REPEAT).then(|| numbering.number(shard, place)))
+    }
+
+    /// Takes back that a document of a table has a token.
+    pub(super) fn forget(&mut self, number: u32, table: usize) {
+        let (shard, place) = self.place(number);
+        self.shards[shard].entries[place].documents[table] -= 1;
     }
 
     /// How numbers are made.

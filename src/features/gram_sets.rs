@@ -43,6 +43,7 @@ pub fn gram_sets(
     let mut dictionary = Dictionary::default();
     let mut spill = Spill::new(files);
     let mut peak_bytes = 0;
+    let most = BYTES_A_BATCH.min(budget / 64);
     let right_from = right.as_ref().map(|right| right.start);
     for (table, range) in [Some(left), right].into_iter().flatten().enumerate() {
         if table == 1 {
@@ -53,12 +54,20 @@ pub fn gram_sets(
         while from < range.end {
             let mut bytes = 0;
             let batch = (from..range.end).take_while(|&text| {
-                let fits = bytes < BYTES_A_BATCH.min(budget / 64);
                 bytes += texts.text(text).len();
-                fits
+                bytes <= most || text == from
             });
             let to = from + batch.count() as u32;
-            collect(&mut collectors, texts, from..to, workers)?;
+            // A single text that is larger than a batch: its grams are not to be held twice.
+            if to == from + 1 && texts.text(from).len() > most {
+                let mut state = (&mut collectors[0], &mut dictionary);
+                let text = Document::Text(copy(texts.text(from))?);
+                workers::one(workers, &mut state, |(collector, dictionary), stop| {
+                    collector.add_at_once(from, &text, dictionary, stop)
+                })?;
+            } else {
+                collect(&mut collectors, texts, from..to, workers)?;
+            }
             let pending: usize = collectors.iter().map(Collector::bytes).sum();
             peak_bytes = peak_bytes.max(pending + dictionary.bytes());
             number(&mut dictionary, &mut collectors, workers)?;

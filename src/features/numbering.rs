@@ -77,12 +77,7 @@ pub fn number(
     dictionary.check_room(tokens)?;
     let mut routed: Vec<(&Collector, Routed)> = Vec::new();
     for collector in collectors.iter() {
-        let documents = collector.pending.documents.len();
-        let stamp = dictionary.documents;
-        dictionary.documents = u32::try_from(documents)
-            .ok()
-            .and_then(|documents| stamp.checked_add(documents))
-            .ok_or(Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
+        let stamp = dictionary.stamps(collector.pending.documents.len())?;
         routed.push((collector, Routed { stamp, ..Routed::default() }));
     }
     let of = &*dictionary;
@@ -224,10 +219,14 @@ mod tests {
             let mut collectors: Vec<_> = (0..threads).map(|_| Collector::new(spec)).collect();
             for (row, document) in documents.iter().enumerate() {
                 let tokens = Document::Tokens(document.clone());
-                collectors[row % threads].add(row as u32, &tokens, &Stop::default()).unwrap();
-                // In batches of any size.
-                if row % 7 == 3 {
+                let collector = row % threads;
+                // In batches of any size, and some documents by themselves.
+                if row % 5 == 4 {
                     number(&mut dictionary, &mut collectors, &PlainThreads(threads)).unwrap();
+                    let (row, stop) = (row as u32, Stop::default());
+                    collectors[collector].add_at_once(row, &tokens, &mut dictionary, &stop).unwrap();
+                } else {
+                    collectors[collector].add(row as u32, &tokens, &Stop::default()).unwrap();
                 }
             }
             number(&mut dictionary, &mut collectors, &PlainThreads(threads)).unwrap();

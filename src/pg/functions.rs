@@ -10,7 +10,6 @@ use super::error::Result;
 use super::workers::BackendWorkers;
 use crate::features::collect::Collector;
 use crate::features::dictionary::Dictionary;
-use crate::features::numbering::number;
 use crate::features::tokens::{Document, Scratch, Token, for_each_token};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::memory;
@@ -117,17 +116,16 @@ fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
         FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: repeats && shingle == 1, wrap: false };
     let size = a.len() + b.len();
     let documents = [document(a)?, document(b)?];
-    let mut state = (Collector::new(spec), 0);
     let workers = workers_for(size);
-    workers::one(workers, &mut state, |(collector, added), stop| {
+    let mut state = (Collector::new(spec), Dictionary::small(), 0);
+    workers::one(workers, &mut state, |(collector, dictionary, added), stop| {
         while let Some(document) = documents.get(*added) {
-            collector.add(*added as u32, document, stop)?;
+            collector.add_at_once(*added as u32, document, dictionary, stop)?;
             *added += 1;
         }
         Ok(())
     })?;
-    let (mut collector, _) = state;
-    number(&mut Dictionary::small(), std::slice::from_mut(&mut collector), workers)?;
+    let (collector, ..) = state;
     let mut state = (collector, 0.0);
     workers::one(workers, &mut state, |(collector, similarity), stop| {
         let (a, b) = (set_of_row(collector, 0, stop)?, set_of_row(collector, 1, stop)?);

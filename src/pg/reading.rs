@@ -64,6 +64,11 @@ impl Batch<'_> {
         self.begins_right.then_some(self.from)
     }
 
+    /// The documents and their rows.
+    pub fn documents(&self) -> impl Iterator<Item = (u32, &Document)> {
+        self.documents.iter().map(|(row, document)| (self.from + row, document))
+    }
+
     /// The threads to work with.
     pub fn workers(&self) -> &dyn Workers {
         self.workers
