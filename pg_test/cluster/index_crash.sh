@@ -2,6 +2,7 @@
 # Stops the server at once, at random moments of a build, inserts, a flush, a merge, VACUUM and REINDEX CONCURRENTLY; after
 # the restart every index must be in order, and searches must give what sequential scans give. Then unlogged tables,
 # a base backup, a dump, and bytes that a disk has changed. NEARDUP_INDEX_CRASHES makes it longer.
+# shellcheck disable=SC2154 # bindir, of server.sh
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 server_start "wal_consistency_checking = 'generic'
@@ -145,6 +146,7 @@ for file in whole_text whole_numbers; do
             else
                 crashes=$((crashes + 1))
                 failed "damaged $file: $sql" "$seen"
+                server_down "$server"
                 break 2
             fi
         done

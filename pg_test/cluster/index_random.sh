@@ -2,6 +2,7 @@
 # Thousands of random steps (inserts, updates, deletes, failed transactions, VACUUM, merges, REINDEX, crashes); after each,
 # queries of every form must give the same answers with the signature indexes and without. NEARDUP_SEED repeats a run,
 # NEARDUP_INDEX_STEPS makes it longer.
+# shellcheck disable=SC2154 # bindir, of server.sh
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 server_start "wal_consistency_checking = 'generic'

@@ -2,6 +2,7 @@
 # A streaming standby answers as the primary does, while rows come and go there and its indexes are flushed, merged and
 # vacuumed under queries on the standby; each record's pages are compared with the primary's (wal_consistency_checking).
 # NEARDUP_INDEX_SECONDS makes it longer.
+# shellcheck disable=SC2154 # bindir, of server.sh
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 server_start "wal_consistency_checking = 'generic'

@@ -137,5 +137,5 @@ END $$;
 
 -- Checks all indexes, and that they have what the table has.
 CREATE FUNCTION check_all() RETURNS void LANGUAGE sql VOLATILE AS $$
-    SELECT signature_index_check(indexrelid, true) FROM pg_index WHERE indrelid = 'docs'::regclass AND NOT indisprimary
+    SELECT signature_index_check(indexrelid, true) FROM pg_index WHERE indrelid = 'docs'::regclass AND NOT indisprimary AND indisvalid
 $$;

@@ -11,6 +11,38 @@ use super::probe::Probe;
 use super::search::{search, undisturbed};
 use crate::pg::error::{Result, SqlError};
 
+/// A table has at least so many pages.
+#[derive(Debug, Default)]
+struct Heap(u32);
+
+impl Heap {
+    /// Ends the call where a row is in a page that the table does not have: the index has bytes that
+    /// somebody has changed, and the server would look for a file that is not there.
+    fn check(&mut self, index: Index, tid: Tid) {
+        let block = (tid >> 16) as u32;
+        if block < self.0 {
+            return;
+        }
+        // SAFETY: who scans an index has locked its table.
+        self.0 = unsafe {
+            let table = (*(*index.relation()).rd_index).indrelid;
+            let table = pg_sys::table_open(table, pg_sys::NoLock as i32);
+            let blocks = pg_sys::RelationGetNumberOfBlocksInFork(table, pg_sys::ForkNumber::MAIN_FORKNUM);
+            pg_sys::table_close(table, pg_sys::NoLock as i32);
+            blocks
+        };
+        if block >= self.0 {
+            let name = index.name();
+            SqlError::new(
+                PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
+                format!("index \"{name}\" has a row of block {block}, which its table does not have"),
+            )
+            .hint(format!("Please REINDEX it: REINDEX INDEX \"{name}\";"))
+            .raise();
+        }
+    }
+}
+
 /// A scan of the index.
 #[derive(Debug)]
 pub struct Scan {
@@ -26,8 +58,8 @@ pub struct Scan {
     memory: pg_sys::MemoryContext,
     /// Memory as long as the scan.
     home: pg_sys::MemoryContext,
-    /// The table has at least so many pages.
-    heap_blocks: u32,
+    /// What is known of the table.
+    heap: Heap,
     /// A row of the index without its column.
     no_columns: pg_sys::IndexTuple,
     counted: bool,
@@ -60,30 +92,6 @@ impl Scan {
     /// Whether no row can be found.
     pub fn is_empty(&self) -> bool {
         self.probes.iter().any(|probe| matches!(probe, Probe::Nothing))
-    }
-
-    /// Ends the call where a row is in a page that the table does not have: the index has bytes that
-    /// somebody has changed. (Bitmap scans pass over such rows.)
-    ///
-    /// # Safety
-    /// `heap` is the open table of the index, or null.
-    unsafe fn check_address(&mut self, heap: pg_sys::Relation, tid: Tid) {
-        let block = (tid >> 16) as u32;
-        if block < self.heap_blocks || heap.is_null() {
-            return;
-        }
-        // SAFETY: the caller's promise.
-        self.heap_blocks =
-            unsafe { pg_sys::RelationGetNumberOfBlocksInFork(heap, pg_sys::ForkNumber::MAIN_FORKNUM) };
-        if block >= self.heap_blocks {
-            let name = self.index.name();
-            SqlError::new(
-                PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
-                format!("index \"{name}\" has a row of block {block}, which its table does not have"),
-            )
-            .hint(format!("Please REINDEX it: REINDEX INDEX \"{name}\";"))
-            .raise();
-        }
     }
 
     /// pgstat_count_index_scan of pgstat.h, once a scan.
@@ -135,7 +143,7 @@ pub unsafe extern "C-unwind" fn begin(
             ordered: Ordered::default(),
             memory,
             home: pg_sys::CurrentMemoryContext,
-            heap_blocks: 0,
+            heap: Heap::default(),
             no_columns: std::ptr::null_mut(),
             counted: false,
         };
@@ -224,9 +232,13 @@ pub unsafe extern "C-unwind" fn get_bitmap(
     let recheck = state.recheck();
     let mut found = 0;
     let mut tids: Vec<Tid> = Vec::new();
+    let (index, mut heap) = (state.index, Heap::default());
     let mut add = |tids: &mut Vec<Tid>| {
         tids.sort_unstable();
         tids.dedup();
+        if let Some(&last) = tids.last() {
+            heap.check(index, last);
+        }
         found += tids.len() as i64;
         for chunk in tids.chunks(1024) {
             let mut addresses: Vec<_> = chunk.iter().map(|&tid| address_of(tid)).collect();
@@ -272,7 +284,7 @@ pub unsafe extern "C-unwind" fn get_tuple(
         let state = state(scan);
         state.count();
         let Some((tid, distances)) = super::ordered::next(state) else { return false };
-        state.check_address((*scan).heapRelation, tid);
+        state.heap.check(state.index, tid);
         (*scan).xs_heaptid = address_of(tid);
         // Other snapshots than MVCC ones may see a row that has taken over the place since.
         let snapshot = (*scan).xs_snapshot;
