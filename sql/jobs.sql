@@ -1,6 +1,6 @@
 -- Jobs that keep pairs and clusters up to date. Bodies of C functions: src/pg/jobs.rs, src/pg/changes.rs.
 --
--- neardup_job (C) checks that the caller owns the relation, and runs the functions neardup_job_… below by SPI, with
+-- neardup_job (C) checks that the caller owns the relation, and runs the functions neardup_job_* below by SPI, with
 -- pg_catalog as the only schema in the search path: those that keep books as the owner of the extension, those that work
 -- on the user's tables as their owner. All SQL on these is made of what C code found out about the job: names and
 -- operators come quoted and with their schemas.
