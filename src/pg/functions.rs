@@ -150,7 +150,7 @@ fn set_of_row(collector: &Collector, row: u32) -> crate::error::Result<Vec<u32>>
 
 /// Whoever works on texts of so many bytes, or as long as on so many: a thread beside the leader where that may take long
 /// enough for somebody to want to cancel it.
-fn workers_for(bytes: usize) -> &'static dyn Workers {
+pub fn workers_for(bytes: usize) -> &'static dyn Workers {
     const LONG: usize = 1 << 18;
     static HERE: PlainThreads = PlainThreads(1);
     static BESIDE: BackendWorkers = BackendWorkers::single();

@@ -11,6 +11,7 @@ mod encoding;
 mod error;
 mod example;
 mod functions;
+mod html;
 mod ids;
 mod join;
 mod progress;
@@ -27,6 +28,7 @@ use pgrx::prelude::*;
 ::pgrx::pg_module_magic!(name, version);
 
 extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
+extension_sql_file!("../../sql/html.sql", name = "html");
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 
 /// Called once when the library is loaded into a backend.
