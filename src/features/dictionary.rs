@@ -3,6 +3,8 @@
 //! Tokens are compared whole, not by their hashes, so that no pair of documents is found or lost by
 //! a collision. Each worker fills a dictionary of its own; [`Dictionary::absorb`] joins them.
 
+use std::borrow::Cow;
+
 use hashbrown::HashTable;
 
 use super::tokens::Token;
@@ -183,6 +185,16 @@ impl InOrder<'_> {
     /// Whether there is no token.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
+    }
+
+    /// What a token is: its bytes, or those of a number, the most significant first.
+    pub fn bytes(&self, number: u32) -> Cow<'_, [u8]> {
+        let Slot { kind, content, .. } = &self.slots[number as usize];
+        match kind {
+            Kind::Short(length) => Cow::Borrowed(&bytemuck::bytes_of(content)[..usize::from(*length)]),
+            Kind::Long => Cow::Borrowed(self.of.long(*content)),
+            Kind::Number | Kind::Occurrence => Cow::Owned(content[0].to_be_bytes().to_vec()),
+        }
     }
 }
 
