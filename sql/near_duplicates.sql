@@ -10,12 +10,13 @@ CREATE FUNCTION near_duplicates(
     tokenizer text DEFAULT NULL,
     shingle int DEFAULT NULL,
     multiset bool DEFAULT NULL,
-    max_pairs bigint DEFAULT NULL
+    max_pairs bigint DEFAULT NULL,
+    site_column text DEFAULT NULL
 ) RETURNS TABLE(left_id bigint, right_id bigint, similarity float8)
     AS 'MODULE_PATHNAME', 'neardup_join'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION near_duplicates(
-    regclass, float8, jsonb, text, text, text, text, int, bool, bigint
+    regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text
 ) IS 'all pairs of rows whose texts are at least so similar, for ids that are integers';
 
 CREATE FUNCTION near_duplicates(
@@ -29,12 +30,13 @@ CREATE FUNCTION near_duplicates(
     tokenizer text DEFAULT NULL,
     shingle int DEFAULT NULL,
     multiset bool DEFAULT NULL,
-    max_pairs bigint DEFAULT NULL
+    max_pairs bigint DEFAULT NULL,
+    site_column text DEFAULT NULL
 ) RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8)
     AS 'MODULE_PATHNAME', 'neardup_join_typed'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION near_duplicates(
-    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint
+    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text
 ) IS 'all pairs of rows whose texts are at least so similar, for ids of the given type';
 
 CREATE FUNCTION near_duplicates_between(
@@ -50,12 +52,14 @@ CREATE FUNCTION near_duplicates_between(
     multiset bool DEFAULT NULL,
     max_pairs bigint DEFAULT NULL,
     right_id_column text DEFAULT NULL,
-    right_text_column text DEFAULT NULL
+    right_text_column text DEFAULT NULL,
+    site_column text DEFAULT NULL,
+    right_site_column text DEFAULT NULL
 ) RETURNS TABLE(left_id bigint, right_id bigint, similarity float8)
     AS 'MODULE_PATHNAME', 'neardup_join_between'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION near_duplicates_between(
-    regclass, regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text
+    regclass, regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text
 ) IS 'all pairs of a row of the left and a row of the right table whose texts are at least so similar, for ids that are integers';
 
 CREATE FUNCTION near_duplicates_between(
@@ -72,12 +76,14 @@ CREATE FUNCTION near_duplicates_between(
     multiset bool DEFAULT NULL,
     max_pairs bigint DEFAULT NULL,
     right_id_column text DEFAULT NULL,
-    right_text_column text DEFAULT NULL
+    right_text_column text DEFAULT NULL,
+    site_column text DEFAULT NULL,
+    right_site_column text DEFAULT NULL
 ) RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8)
     AS 'MODULE_PATHNAME', 'neardup_join_between_typed'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION near_duplicates_between(
-    regclass, regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text
+    regclass, regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text
 ) IS 'all pairs of a row of the left and a row of the right table whose texts are at least so similar, for ids of the given type';
 
 CREATE FUNCTION near_duplicates_stats() RETURNS TABLE(

@@ -201,7 +201,8 @@ impl Relation {
         only(self.texts(id)).or_else(|| only(self.texts(id).filter(|column| column.is_usual())))
     }
 
-    fn named(&self, name: &str, argument: &str) -> Result<&Column> {
+    /// The column that `argument` names.
+    pub fn named(&self, name: &str, argument: &str) -> Result<&Column> {
         self.columns.iter().find(|column| column.name == name).ok_or_else(|| {
             SqlError::new(
                 PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,

@@ -1,4 +1,4 @@
-//! A cursor over a query of two columns. What a fetch brought is freed by the next one: memory does
+//! A cursor over a query of a few columns. What a fetch brought is freed by the next one: memory does
 //! not grow with the number of rows.
 
 use std::ffi::{c_char, c_int, c_long};
@@ -51,11 +51,16 @@ impl Cursor {
         Ok(Self { portal, table: ptr::null_mut(), failed: false })
     }
 
-    /// The next rows, at most `rows`; none after the last. Their values live until the next fetch.
-    pub fn fetch(&mut self, rows: usize) -> Result<impl Iterator<Item = [Option<Datum>; 2]> + '_> {
+    /// The next rows, at most `rows`, of the first `N` columns; none after the last. A
+    /// column that the query does not have reads as NULL. Their
+    /// values live until the next fetch.
+    pub fn fetch<const N: usize>(
+        &mut self,
+        rows: usize,
+    ) -> Result<impl Iterator<Item = [Option<Datum>; N]> + '_> {
         self.free();
         let portal = self.portal;
-        // SAFETY: the portal is open; the table holds `numvals` rows of the two columns.
+        // SAFETY: the portal is open; the table holds `numvals` rows of the query's columns; others read as NULL.
         unsafe {
             if let Err(error) = catch(|| SPI_cursor_fetch(portal, true, rows as c_long)) {
                 self.failed = true;
@@ -66,9 +71,10 @@ impl Cursor {
             let count = if table.is_null() { 0 } else { (*table).numvals as usize };
             Ok((0..count).map(move |row| {
                 let tuple = *(*table).vals.add(row);
-                [1, 2].map(|column| {
+                std::array::from_fn(|column| {
                     let mut null = false;
-                    let datum = pg_sys::SPI_getbinval(tuple, (*table).tupdesc, column, &raw mut null);
+                    let datum =
+                        pg_sys::SPI_getbinval(tuple, (*table).tupdesc, column as i32 + 1, &raw mut null);
                     (!null).then_some(datum)
                 })
             }))

@@ -1,14 +1,18 @@
 //! Reads documents through a cursor of SPI, so that privileges, row-level security, views,
 //! partitions and foreign tables are honoured as in any query of the caller.
 
+use std::borrow::Cow;
+
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts, pg_sys};
 
+use super::call::varlena_bytes;
 use super::columns::{Column, Relation};
 use super::cursor::Cursor;
 use super::decode::{Kind, decode};
 use super::encoding;
 use super::error::{Result, SqlError};
 use super::ids::Ids;
+use super::sites::Sites;
 use crate::error::Error;
 use crate::features::tokens::Document;
 use crate::memory;
@@ -23,19 +27,21 @@ pub struct Source {
     /// The relation's name, for messages.
     pub relation: String,
     id_column: String,
+    site_column: Option<String>,
     /// The argument that names the column of the ids.
     pub id_argument: &'static str,
 }
 
 impl Source {
     /// The query for the documents of a relation. `tsearch` is a text-search configuration to parse
-    /// texts with.
+    /// texts with, `site` a column of sites.
     pub fn new(
         relation: &Relation,
         (id, id_argument): (&Column, &'static str),
         id_type: pg_sys::Oid,
         text: &Column,
         tsearch: Option<pg_sys::Oid>,
+        site: Option<&Column>,
     ) -> Result<Self> {
         let kind = Kind::of(text.base_type);
         let column = format!("d.{}", text.quoted()?);
@@ -53,11 +59,21 @@ impl Source {
         let plain = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
         // SAFETY: gives a C string for any type.
         let id_type = unsafe { encoding::c_string(pg_sys::format_type_extended(id_type, -1, plain as u16)) };
+        // Where no site is asked for the third column is missing, which reads as NULL.
+        let site_value = match site {
+            Some(site) => format!(", d.{}::pg_catalog.text", site.quoted()?),
+            None => String::new(),
+        };
         Ok(Self {
-            sql: format!("SELECT d.{}::{id_type}, {document} FROM {} AS d", id.quoted()?, relation.qualified),
+            sql: format!(
+                "SELECT d.{}::{id_type}, {document}{site_value} FROM {} AS d",
+                id.quoted()?,
+                relation.qualified
+            ),
             kind: if tsearch.is_some() { Kind::Vector } else { kind },
             relation: relation.shown.clone(),
             id_column: id.name.clone(),
+            site_column: site.map(|site| site.name.clone()),
             id_argument,
         })
     }
@@ -65,10 +81,11 @@ impl Source {
     /// Hands `batch` the documents as they come, each with the number of its row within this source;
     /// what it leaves in them, for want of enough, it is handed again with more. The last time it is
     /// told that there are no more. NULL documents have an id only. Ids are added to `ids`; NULL ones
-    /// are an error.
+    /// are an error. Sites are added where they are wanted.
     pub fn read(
         &self,
         ids: &mut Ids,
+        sites: &mut Option<Sites>,
         mut batch: impl FnMut(&mut Vec<(u32, Document)>, &Ids, bool) -> Result<()>,
     ) -> Result<()> {
         /// Rows the server fetches at one time are between these; as many as fill about a megabyte.
@@ -82,7 +99,7 @@ impl Source {
             check_for_interrupts!();
             let mut fetched = 0;
             let mut fetched_bytes = 0;
-            for [id, value] in cursor.fetch(rows)? {
+            for [id, value, site] in cursor.fetch(rows)? {
                 fetched += 1;
                 let row = u32::try_from(ids.len())
                     .map_err(|_| Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
@@ -92,6 +109,9 @@ impl Source {
                 let document = unsafe {
                     let document = context.switch_to(|_| {
                         ids.push(id)?;
+                        if let Some(sites) = sites {
+                            sites.push(self.site(site)?.as_deref())?;
+                        }
                         value.map(|value| decode(self.kind, value)).transpose()
                     })?;
                     context.reset();
@@ -113,6 +133,28 @@ impl Source {
             rows =
                 (fetched * (1 << 20) / (fetched_bytes + 1)).clamp(*ROWS_A_FETCH.start(), *ROWS_A_FETCH.end());
         }
+    }
+
+    /// Whether a column of sites is read.
+    pub fn has_sites(&self) -> bool {
+        self.site_column.is_some()
+    }
+
+    /// The text of a site.
+    ///
+    /// # Safety
+    /// `value` is a text that lives as long as the site.
+    unsafe fn site<'a>(&self, value: Option<pg_sys::Datum>) -> Result<Option<Cow<'a, str>>> {
+        let Some(value) = value else { return Ok(None) };
+        // SAFETY: the caller's promise.
+        let site = encoding::to_utf8(unsafe { varlena_bytes(value) })?;
+        site.map(Some).ok_or_else(|| {
+            let column = self.site_column.as_deref().unwrap_or_default();
+            SqlError::new(
+                PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
+                format!("column \"{column}\" of {} holds what is not valid UTF-8", self.relation),
+            )
+        })
     }
 
     fn null_id(&self) -> SqlError {

@@ -1,4 +1,6 @@
 -- What the extension consists of: everything has a comment, and says how it may be used.
+-- One object a line, however long.
+\pset format unaligned
 SELECT object COLLATE "C", comment
 FROM pg_depend, pg_describe_object(classid, objid, objsubid) object, LATERAL (SELECT obj_description(objid, classid::regclass::name) IS NOT NULL) c(comment) WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup')
 ORDER BY 1;

@@ -1,0 +1,47 @@
+//! Method `edit`: texts by their Levenshtein distance.
+
+use super::Method;
+use super::sets::algorithm;
+use crate::candidates::edit_join::edit_pairs;
+use crate::candidates::pairs::Pairs;
+use crate::candidates::prefix_join::Algorithm;
+use crate::features::FeatureSpec;
+use crate::features::texts::distinct;
+use crate::pg::error::Result;
+use crate::pg::reading::Reading;
+use crate::pg::request::Arguments;
+use crate::verify::edit::EditPredicate;
+
+/// Which texts are similar, and how candidates are found.
+#[derive(Debug)]
+struct Edit {
+    predicate: EditPredicate,
+    algorithm: Algorithm,
+}
+
+/// Reads the parameters.
+pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+    let predicate = EditPredicate::new(arguments.threshold(super::sets::DEFAULT_THRESHOLD)?)?;
+    let options = arguments.options(&["algorithm", "max_depth"])?;
+    let algorithm = algorithm(&options, &arguments.example)?;
+    arguments.accept(options);
+    arguments.whole_texts("compares texts character by character")?;
+    Ok(Box::new(Edit { predicate, algorithm }))
+}
+
+impl Method for Edit {
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let collectors = reading.read_texts(FeatureSpec::WHOLE)?;
+        let right_from = reading.right_from();
+        let distinct = distinct(collectors, right_from, &reading.workers)?;
+        // Texts stay.
+        let budget = reading.left_after(distinct.texts.bytes());
+        let (pairs, prepared) =
+            edit_pairs(distinct, self.predicate, self.algorithm, &reading.files, budget, &reading.workers)?;
+        reading.stats.tokens = prepared.grams;
+        reading.stats.distinct_tokens = prepared.distinct_grams;
+        reading.stats.distinct_sets = prepared.distinct_texts;
+        reading.held(prepared.peak_bytes);
+        Ok(pairs)
+    }
+}

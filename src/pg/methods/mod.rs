@@ -1,0 +1,44 @@
+//! The methods of `near_duplicates`, one file each or a family of them: which arguments they know, and
+//! how they find the pairs.
+
+mod edit;
+mod sets;
+
+use std::fmt::Debug;
+
+use super::error::Result;
+use super::reading::Reading;
+use super::request::Arguments;
+use crate::candidates::pairs::Pairs;
+
+/// A method with its parameters.
+pub trait Method: Debug {
+    /// Reads the documents and makes ready to find their pairs, as rows of the one table or of the two.
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs>;
+}
+
+/// Reads a method's parameters.
+pub type Parse = fn(&mut Arguments<'_>) -> Result<Box<dyn Method>>;
+
+/// All methods by name, in the order in which hints list them.
+const METHODS: &[(&str, Parse)] = &[
+    (DEFAULT, sets::parse),
+    ("cosine", sets::parse),
+    ("dice", sets::parse),
+    ("overlap", sets::parse),
+    ("containment", sets::parse),
+    ("edit", edit::parse),
+];
+
+/// The method of a call that names none.
+pub const DEFAULT: &str = "jaccard";
+
+/// The method of this name.
+pub fn find(name: &str) -> Option<(&'static str, Parse)> {
+    METHODS.iter().find(|(known, _)| *known == name).copied()
+}
+
+/// The names of all methods, for hints.
+pub fn names() -> String {
+    METHODS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,210 @@
+//! Documents of one table or two, handed to the workers in batches.
+
+use std::time::Instant;
+
+use pgrx::pg_sys;
+
+use super::error::Result;
+use super::ids::Ids;
+use super::progress::Progress;
+use super::request::Request;
+use super::settings;
+use super::sites::Sites;
+use super::source::Source;
+use super::stats::Stats;
+use super::temp_file::ServerFiles;
+use super::workers::BackendWorkers;
+use crate::error::Error;
+use crate::features::FeatureSpec;
+use crate::features::collect::Collector;
+use crate::features::texts::TextCollector;
+use crate::features::tokens::Document;
+use crate::workers::{self, Stop, Workers};
+
+/// What a method reads its documents with, and what it tells of itself.
+pub struct Reading<'a> {
+    left_source: &'a Source,
+    right_source: Option<&'a Source>,
+    id_type: pg_sys::Oid,
+    /// The threads to work with.
+    pub workers: BackendWorkers,
+    /// Makes temporary files.
+    pub files: ServerFiles,
+    /// The bytes to work with, ids included.
+    pub memory: usize,
+    /// The account of the call.
+    pub stats: Stats,
+    /// Where the call is.
+    pub progress: Progress,
+    /// The ids of the only or left table, once it is read.
+    pub left: Ids,
+    /// Those of the right table, and the number its rows count from.
+    pub right: Option<(Ids, u32)>,
+    /// The sites of all rows, where a column of them was given.
+    pub sites: Option<Sites>,
+}
+
+/// Documents that were read, each with the number of its row; rows of the right table count on from
+/// those of the left one.
+pub struct Batch<'a> {
+    documents: &'a [(u32, Document)],
+    from: u32,
+    begins_right: bool,
+    workers: &'a dyn Workers,
+    /// Bytes held beside what the method holds: these documents and all ids.
+    pub held: usize,
+}
+
+impl Batch<'_> {
+    /// The number of the right table's first row, if this is its first batch.
+    pub fn begins_right(&self) -> Option<u32> {
+        self.begins_right.then_some(self.from)
+    }
+
+    /// Shares the documents out by size: `add` is called for each on some thread, with the state of that
+    /// thread and the row. After a stop it is called again for the document it was stopped at, so it must
+    /// leave the state as it was before.
+    pub fn share_out<S: Send>(
+        &self,
+        states: &mut [S],
+        add: impl Fn(&mut S, u32, &Document, &Stop) -> crate::error::Result<()> + Sync,
+    ) -> Result<()> {
+        let total: usize = self.documents.iter().map(|(_, document)| document.bytes() + 1).sum();
+        let share = total.div_ceil(states.len());
+        let mut rest = self.documents;
+        let mut shares: Vec<(&mut S, &[(u32, Document)])> = Vec::new();
+        for state in states {
+            let mut size = 0;
+            let count = rest.iter().take_while(|(_, document)| {
+                let fits = size < share;
+                size += document.bytes() + 1;
+                fits
+            });
+            let (here, after) = rest.split_at(count.count());
+            shares.push((state, here));
+            rest = after;
+        }
+        debug_assert!(rest.is_empty());
+        let from = self.from;
+        workers::each(self.workers, &mut shares, |(state, documents), stop| {
+            while let Some(((row, document), after)) = documents.split_first() {
+                add(state, from + row, document, stop)?;
+                *documents = after;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
+
+impl<'a> Reading<'a> {
+    /// Nothing is read yet. The memory context of now outlives the call.
+    pub fn new(request: &'a Request) -> Self {
+        let workers = BackendWorkers::new();
+        Self {
+            left_source: &request.left,
+            right_source: request.right.as_ref(),
+            id_type: request.id_type,
+            workers,
+            files: ServerFiles::in_current_context(),
+            memory: settings::memory(),
+            stats: Stats { threads: workers.count() as u64, ..Stats::default() },
+            progress: Progress::new(request.name),
+            left: Ids::new(request.id_type),
+            right: None,
+            sites: None,
+        }
+    }
+
+    /// Reads all documents. `batch` takes some of them at a time and gives the bytes it holds; it is told
+    /// when the right table begins even if that has no rows.
+    pub fn read(&mut self, mut batch: impl FnMut(&Batch<'_>) -> Result<usize>) -> Result<()> {
+        let began = Instant::now();
+        let mut sites = self.left_source.has_sites().then(Sites::default);
+        self.left = self.read_source(self.left_source, 0, false, &mut sites, &mut batch)?;
+        if let Some(source) = self.right_source {
+            let from = self.left.len() as u32;
+            self.right = Some((self.read_source(source, from, true, &mut sites, &mut batch)?, from));
+        }
+        self.sites = sites;
+        self.stats.phases[0] += began.elapsed().as_secs_f64() * 1000.0;
+        self.progress.report(|| "ordering".to_owned());
+        Ok(())
+    }
+
+    fn read_source(
+        &mut self,
+        source: &Source,
+        from: u32,
+        mut begins_right: bool,
+        sites: &mut Option<Sites>,
+        batch: &mut impl FnMut(&Batch<'_>) -> Result<usize>,
+    ) -> Result<Ids> {
+        /// Documents that are handed over at one time.
+        const BYTES_A_BATCH: usize = 8 << 20;
+        let mut ids = Ids::new(self.id_type);
+        let mut read = 0;
+        let mut bytes = 0;
+        let mut counted = 0;
+        let others = self.left.bytes();
+        source.read(&mut ids, sites, |documents, ids, last| {
+            self.progress.report(|| format!("reading, {} documents", ids.len()));
+            bytes += documents[counted..].iter().map(|(_, document)| document.bytes()).sum::<usize>();
+            counted = documents.len();
+            if bytes < BYTES_A_BATCH.min(self.memory / 8) && !last {
+                return Ok(());
+            }
+            if from.checked_add(ids.len() as u32).is_none() {
+                return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() }.into());
+            }
+            let held = bytes + ids.bytes() + others;
+            let held_by_method =
+                batch(&Batch { documents, from, begins_right, workers: &self.workers, held })?;
+            begins_right = false;
+            self.stats.peak_memory = self.stats.peak_memory.max((held_by_method + held) as u64);
+            read += documents.len();
+            documents.clear();
+            (bytes, counted) = (0, 0);
+            Ok(())
+        })?;
+        ids.sort(&source.relation, source.id_argument, &self.workers)?;
+        self.stats.documents += ids.len() as u64;
+        self.stats.skipped_null += (ids.len() - read) as u64;
+        Ok(ids)
+    }
+
+    /// Reads all documents and keeps their texts; the outcome is what `features::texts::distinct` takes.
+    pub fn read_texts(&mut self, spec: FeatureSpec) -> Result<Vec<TextCollector>> {
+        let mut collectors: Vec<Collector> =
+            (0..self.workers.count()).map(|_| Collector::new(spec)).collect();
+        self.read(|batch| {
+            batch.share_out(&mut collectors, |collector, row, document, stop| {
+                collector.add(row, document, stop)
+            })?;
+            Ok(collectors.iter().map(Collector::bytes).sum())
+        })?;
+        self.stats.skipped_empty = collectors.iter().map(|collector| collector.empty).sum();
+        Ok(collectors.into_iter().map(|collector| collector.texts).collect())
+    }
+
+    /// The number of the right table's first row, where there is one.
+    pub fn right_from(&self) -> Option<u32> {
+        self.right.as_ref().map(|(_, from)| *from)
+    }
+
+    /// The bytes to work with beside the ids and `others` that stay; at least a part is left.
+    pub fn left_after(&self, others: usize) -> usize {
+        self.memory.saturating_sub(self.ids_bytes() + others).max(self.memory / 4)
+    }
+
+    /// Says that so many bytes were held at one time, beside the ids.
+    pub fn held(&mut self, bytes: usize) {
+        self.stats.peak_memory = self.stats.peak_memory.max((bytes + self.ids_bytes()) as u64);
+    }
+
+    fn ids_bytes(&self) -> usize {
+        self.left.bytes()
+            + self.right.as_ref().map_or(0, |(ids, _)| ids.bytes())
+            + self.sites.as_ref().map_or(0, Sites::bytes)
+    }
+}

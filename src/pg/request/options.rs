@@ -1,0 +1,60 @@
+//! The `options` argument: parameters of a method by name.
+
+use serde_json::{Map, Value};
+
+use super::such_as;
+use crate::pg::error::{Result, SqlError};
+use crate::pg::example::{Example, literal};
+
+/// The `options` argument.
+#[derive(Debug, Default)]
+pub struct Options(pub Map<String, Value>);
+
+impl Options {
+    /// The options, all of which must be known.
+    pub fn new(options: Result<Option<Value>>, known: &[&str], example: &Example) -> Result<Self> {
+        let example = || such_as(&with_option(example, "max_pairs"));
+        match options.map_err(|error| error.hint(example()))? {
+            None | Some(Value::Null) => Ok(Self::default()),
+            Some(Value::Object(options)) => match options.keys().find(|key| !known.contains(&&***key)) {
+                None => Ok(Self(options)),
+                Some(key) => Err(SqlError::parameter(format!("unknown option \"{key}\"")).hint(format!(
+                    "Options of this method: {}. {}",
+                    known.join(", "),
+                    example()
+                ))),
+            },
+            Some(other) => {
+                Err(SqlError::parameter(format!("options must be a JSON object, not {other}"))
+                    .hint(example()))
+            }
+        }
+    }
+
+    /// A whole number from 1 on.
+    pub fn count(&self, key: &'static str, example: &Example) -> Result<Option<u64>> {
+        let Some(value) = self.0.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
+        // 1000.0 is a whole number too; greater ones than fit mean no limit.
+        let whole = value.as_i64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64));
+        match whole {
+            Some(number) => at_least_one(key, number),
+            None => Err(not_a_count(key, value)),
+        }
+        .map(Some)
+        .map_err(|error| error.hint(such_as(&with_option(example, key))))
+    }
+}
+
+/// The call with an option that is a number.
+fn with_option(example: &Example, key: &str) -> Example {
+    example.with("options", literal(&format!("{{\"{key}\": 1000}}")))
+}
+
+/// A number that must be at least 1.
+pub fn at_least_one(name: &str, number: i64) -> Result<u64> {
+    u64::try_from(number).ok().filter(|&n| n > 0).ok_or_else(|| not_a_count(name, number))
+}
+
+fn not_a_count(name: &str, value: impl std::fmt::Display) -> SqlError {
+    SqlError::parameter(format!("{name} must be a whole number of at least 1, not {value}"))
+}

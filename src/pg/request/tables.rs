@@ -1,0 +1,150 @@
+//! The relations of a call and their columns.
+
+use std::borrow::Cow;
+
+use pgrx::{PgSqlErrorCode, pg_sys};
+
+use super::{ARGUMENTS, Form, such_as};
+use crate::pg::call::Call;
+use crate::pg::columns::{Column, Relation, type_name};
+use crate::pg::error::{Result, SqlError};
+use crate::pg::example::{Example, literal};
+use crate::pg::ids;
+
+/// The relations of a call.
+#[derive(Debug)]
+pub struct Tables {
+    function: &'static str,
+    /// One, or the left and the right one.
+    pub tables: Vec<Table>,
+    /// The type of the ids, where the caller gave one.
+    pub id_type: Option<pg_sys::Oid>,
+}
+
+/// A relation, and the names that the caller gave for its columns, with the arguments they came by.
+#[derive(Debug)]
+pub struct Table {
+    /// The relation.
+    pub relation: Relation,
+    id: (&'static str, Option<Cow<'static, str>>),
+    text: (&'static str, Option<Cow<'static, str>>),
+}
+
+impl Tables {
+    /// Looks the relations up. `first` is the number of the first argument behind the id type.
+    pub fn open(call: Call, form: Form, first: usize) -> Result<Self> {
+        let names: &[_] = if form.relations == 1 { &["docs"] } else { &["left", "right"] };
+        let mut tables = Vec::new();
+        for (n, name) in names.iter().enumerate() {
+            let relation = call.need::<pg_sys::Oid>(n, name).and_then(Relation::open).map_err(|error| {
+                error.hint(such_as(&Example::new(form.name, names.iter().map(|&name| name.to_owned()))))
+            })?;
+            let (mut id, mut text) =
+                (("id_column", call.text(first + 1)?), ("text_column", call.text(first + 2)?));
+            // The right table's columns have the left one's names unless said otherwise.
+            if n == 1 {
+                if let Some(name) = call.text(first + 8)? {
+                    id = ("right_id_column", Some(name));
+                }
+                if let Some(name) = call.text(first + 9)? {
+                    text = ("right_text_column", Some(name));
+                }
+            }
+            tables.push(Table { relation, id, text });
+        }
+        let id_type = form.typed.then(|| call.type_of(form.relations as i32 + 1));
+        Ok(Self { function: form.name, tables, id_type })
+    }
+
+    /// The columns of ids and documents of each relation.
+    pub fn columns(&self) -> Result<Vec<(&Column, &Column)>> {
+        self.tables.iter().map(|table| self.columns_of(table)).collect()
+    }
+
+    fn columns_of<'a>(&self, table: &'a Table) -> Result<(&'a Column, &'a Column)> {
+        let Table { relation, id, text } = table;
+        let with_hint = |error: SqlError| {
+            error.hint(match self.example() {
+                Some(example) => {
+                    let names = relation.column_names();
+                    format!("For example: SELECT * FROM {example}; columns: {names}.")
+                }
+                None => match relation.any_document().and_then(|document| document.quoted().ok()) {
+                    Some(document) => format!(
+                        "A view can number the rows: SELECT row_number() OVER () AS id, {document} FROM {};",
+                        relation.shown
+                    ),
+                    None => "A view can make a text of other columns.".to_owned(),
+                },
+            })
+        };
+        let id = relation.id_column(id.1.as_deref(), id.0).map_err(with_hint)?;
+        let wanted = self.id_type.unwrap_or(pg_sys::INT8OID);
+        if !self.id_type.map_or(id.is_integer(), |wanted| becomes(id.base_type, wanted)) {
+            let message = format!(
+                "id column \"{}\" of {} is of type {}, not {}",
+                id.name,
+                relation.shown,
+                id.type_name(),
+                type_name(wanted)
+            );
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message).hint(
+                match self.example() {
+                    Some(example) if example.id_type.is_some() => {
+                        format!("Say which type the ids have: SELECT * FROM {example};")
+                    }
+                    Some(example) => format!("Integers need no type: SELECT * FROM {example};"),
+                    None => "A view can cast the ids to one type, for example to text.".to_owned(),
+                },
+            ));
+        }
+        if !ids::has_order(wanted) {
+            let message =
+                format!("type {} has no default ordering, so it cannot be an id", type_name(wanted));
+            return Err(with_hint(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message)));
+        }
+        let text = relation.text_column(text.1.as_deref(), text.0, id).map_err(with_hint)?;
+        Ok((id, text))
+    }
+
+    /// The call with the columns that the caller named or, where there are none such, with likely
+    /// ones; none where there are none.
+    pub fn example(&self) -> Option<Example> {
+        let mut example = self.bare_example();
+        let mut types = Vec::new();
+        let mut named = (None, None);
+        for (table, [id_argument, text_argument]) in self.tables.iter().zip(ARGUMENTS) {
+            let relation = &table.relation;
+            let (id, text) = relation.likely_columns(table.id.1.as_deref(), table.text.1.as_deref())?;
+            // Only what would not be found without a name, or by that of the left table.
+            if !relation.id_column(named.0, "").is_ok_and(|found| found.name == id.name) {
+                example = example.with(id_argument, literal(&id.name));
+                named.0 = named.0.or(Some(&*id.name));
+            }
+            if !relation.text_column(named.1, "", id).is_ok_and(|found| found.name == text.name) {
+                example = example.with(text_argument, literal(&text.name));
+                named.1 = named.1.or(Some(&*text.name));
+            }
+            types.push(id);
+        }
+        if !types.iter().all(|id| id.is_integer()) {
+            let all_become = |&wanted: &pg_sys::Oid| types.iter().all(|id| becomes(id.base_type, wanted));
+            let candidates = self.id_type.into_iter().chain(types.iter().map(|id| id.base_type));
+            example.id_type = Some(type_name(candidates.filter(|&t| ids::has_order(t)).find(all_become)?));
+        }
+        Some(example)
+    }
+
+    /// The call with the relations alone.
+    pub fn bare_example(&self) -> Example {
+        Example::new(self.function, self.tables.iter().map(|table| table.relation.shown.clone()))
+    }
+}
+
+/// Whether values of a type become such of another one without being asked to.
+fn becomes(from: pg_sys::Oid, to: pg_sys::Oid) -> bool {
+    // SAFETY: one type in each array.
+    unsafe {
+        pg_sys::can_coerce_type(1, &raw const from, &raw const to, pg_sys::CoercionContext::COERCION_IMPLICIT)
+    }
+}
