@@ -15,6 +15,7 @@ pub mod pairs;
 pub mod popcount;
 pub mod positional;
 pub mod prefix_join;
+pub mod sharing;
 pub mod sides;
 pub mod streaming;
 pub mod suffix;
