@@ -6,10 +6,12 @@
 //! ([`prefix_join`]) in blocks that fit into memory ([`blocks`]), and that of distinct texts by edit distance
 //! made of it ([`edit_join`]); the pairs of rows they stand for ([`pairs`]).
 
+pub mod bands;
 pub mod bitmap;
 pub mod blocks;
 pub mod bounds;
 pub mod edit_join;
+pub mod hamming;
 pub mod lists;
 pub mod pairs;
 pub mod popcount;
@@ -17,5 +19,7 @@ pub mod positional;
 pub mod prefix_join;
 pub mod sharing;
 pub mod sides;
+pub mod sketch_join;
 pub mod streaming;
 pub mod suffix;
+pub mod technique;

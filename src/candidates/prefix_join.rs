@@ -64,6 +64,10 @@ pub struct Counts {
     pub pruned_by_suffix: u64,
     /// Candidates whose tokens were compared.
     pub verified: u64,
+    /// Buckets of signatures that too many records share, expanded in part.
+    pub hot_buckets: u64,
+    /// Records in these.
+    pub hot_records: u64,
 }
 
 impl Counts {
@@ -75,6 +79,8 @@ impl Counts {
         self.pruned_by_position += other.pruned_by_position;
         self.pruned_by_suffix += other.pruned_by_suffix;
         self.verified += other.verified;
+        self.hot_buckets += other.hot_buckets;
+        self.hot_records += other.hot_records;
     }
 }
 

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory;
 use crate::workers::{self, Stop, Workers};
 
@@ -33,9 +33,16 @@ pub trait Keys: Debug + Sync {
         Ok(())
     }
 
-    /// Appends those of `others`, places in a bucket that was loaded, who may be paired with the record
-    /// `probe`. All of them where that is not decided yet.
-    fn near(&self, probe: u32, others: Range<usize>, space: &[u64], near: &mut Vec<u32>) -> Result<()>;
+    /// Appends the places of those of `others`, a part of a `bucket` that was loaded, who are paired with
+    /// the record `probe`.
+    fn near(
+        &self,
+        probe: u32,
+        bucket: &[Entry],
+        others: Range<usize>,
+        space: &[u64],
+        near: &mut Vec<u32>,
+    ) -> Result<()>;
 }
 
 /// A record and its key in some band.
@@ -57,8 +64,8 @@ pub struct Met {
     pub compared: u64,
     /// Buckets that were expanded in part.
     pub hot_buckets: u64,
-    /// Records in the largest of them.
-    pub largest_hot: u64,
+    /// Records in them.
+    pub hot_records: u64,
 }
 
 /// A search on its way.
@@ -85,7 +92,7 @@ struct Band {
     entries: Vec<Entry>,
     units: Vec<Unit>,
     hot_buckets: u64,
-    largest_hot: u64,
+    hot_records: u64,
 }
 
 /// Some entries of a band that are still to be paired.
@@ -182,7 +189,7 @@ impl Sharing {
                 entries: Vec::new(),
                 units: Vec::new(),
                 hot_buckets: 0,
-                largest_hot: 0,
+                hot_records: 0,
             })
             .collect();
         let this = &*self;
@@ -191,7 +198,7 @@ impl Sharing {
             band.units.iter_mut().for_each(|unit| unit.band = n);
             self.units.extend(std::mem::take(&mut band.units));
             self.met.hot_buckets += band.hot_buckets;
-            self.met.largest_hot = self.met.largest_hot.max(band.largest_hot);
+            self.met.hot_records += band.hot_records;
         }
         self.next_band += count;
         self.units_in_wave = self.units.len();
@@ -202,10 +209,10 @@ impl Sharing {
     /// Makes the buckets of a band, from the beginning.
     fn sort(&self, keys: &dyn Keys, band: &mut Band, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: u32 = 1 << 14;
-        let Band { number, entries, units, hot_buckets, largest_hot } = band;
+        let Band { number, entries, units, hot_buckets, hot_records } = band;
         entries.clear();
         units.clear();
-        (*hot_buckets, *largest_hot) = (0, 0);
+        (*hot_buckets, *hot_records) = (0, 0);
         memory::reserve(entries, self.records as usize, DOING)?;
         for record in 0..self.records {
             if record % CHECK_EVERY == 0 {
@@ -228,7 +235,7 @@ impl Sharing {
                 entries.copy_within(from..from + size, kept);
                 if self.most.is_some_and(|most| size > most as usize) {
                     *hot_buckets += 1;
-                    *largest_hot = (*largest_hot).max(size as u64);
+                    *hot_records += size as u64;
                 }
                 plan(units, kept..kept + size)?;
                 kept += size;
@@ -280,7 +287,7 @@ impl Sharing {
                 scratch.near.clear();
                 let places = others.start - tile.start..others.end - tile.start;
                 scratch.compared += places.len() as u64;
-                keys.near(probe, places, &scratch.space, &mut scratch.near)?;
+                keys.near(probe, &entries[tile.clone()], places, &scratch.space, &mut scratch.near)?;
                 for &place in &scratch.near {
                     let other = entries[tile.start + place as usize].record;
                     if !keys.met_before(probe, other, band.number) {
@@ -376,14 +383,6 @@ fn plan(units: &mut Vec<Unit>, bucket: Range<usize>) -> Result<()> {
     Ok(())
 }
 
-/// [`Keys::near`] where everything is decided elsewhere.
-pub fn all(others: Range<usize>, near: &mut Vec<u32>) -> Result<()> {
-    near.try_reserve(others.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
-    // A tile has not as many.
-    near.extend(others.start as u32..others.end as u32);
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -406,8 +405,16 @@ mod tests {
             (0..band).any(|band| self.key(a, band) == self.key(b, band))
         }
 
-        fn near(&self, _: u32, others: Range<usize>, _: &[u64], near: &mut Vec<u32>) -> Result<()> {
-            all(others, near)
+        fn near(
+            &self,
+            _: u32,
+            _: &[Entry],
+            others: Range<usize>,
+            _: &[u64],
+            near: &mut Vec<u32>,
+        ) -> Result<()> {
+            near.extend(others.start as u32..others.end as u32);
+            Ok(())
         }
     }
 
@@ -476,7 +483,7 @@ mod tests {
         assert_eq!(sharing(false, None).0, often * often / 4 + rare * rare / 4);
         let (count, met) = sharing(true, Some(100));
         assert_eq!(count, (often - 100) * 100 + 99 * 100 / 2 + rare * (rare - 1) / 2);
-        assert_eq!((met.hot_buckets, met.largest_hot, met.compared), (1, often, count));
+        assert_eq!((met.hot_buckets, met.hot_records, met.compared), (1, often, count));
         assert_eq!(sharing(false, Some(100)).0, often / 2 * 100 + rare * rare / 4);
     }
 }

@@ -128,7 +128,8 @@ impl std::fmt::Debug for HashSets {
 /// Some sets in memory.
 #[derive(Debug)]
 pub struct Loaded<'a> {
-    sets: &'a HashSets,
+    parts: &'a [Vec<u64>],
+    places: &'a [Place],
     /// What was read from the file, by the rows in ascending order.
     space: Vec<u64>,
     rows: Vec<(u32, Range<usize>)>,
@@ -139,11 +140,20 @@ impl Loaded<'_> {
     #[inline]
     pub fn get(&self, row: u32) -> &[u64] {
         if self.rows.is_empty() {
-            return self.sets.in_memory(row);
+            return self.in_memory(row);
         }
         match self.rows.binary_search_by_key(&row, |(row, _)| *row) {
             Ok(n) => &self.space[self.rows[n].1.clone()],
             Err(_) => &[],
+        }
+    }
+
+    #[inline]
+    fn in_memory(&self, row: u32) -> &[u64] {
+        let Some(place) = self.places.get(row as usize) else { return &[] };
+        match self.parts.get(place.part as usize) {
+            Some(part) => &part[place.start as usize..][..place.length as usize],
+            None => &[],
         }
     }
 }
@@ -185,7 +195,8 @@ impl HashSets {
     fn place(&mut self, collector: &SetCollector, part: u32, base: u64) -> Result<()> {
         let rows = collector.rows.iter().max().map_or(0, |&row| row as usize + 1);
         if rows > self.places.len() {
-            memory::reserve(&mut self.places, rows - self.places.len(), DOING)?;
+            let more = rows - self.places.len();
+            memory::reserve(&mut self.places, more, DOING)?;
             self.places.resize(rows, Place::default());
         }
         let mut start = 0;
@@ -202,15 +213,6 @@ impl HashSets {
     #[inline]
     pub fn size(&self, row: u32) -> u32 {
         self.places.get(row as usize).map_or(0, |place| place.length)
-    }
-
-    #[inline]
-    fn in_memory(&self, row: u32) -> &[u64] {
-        let Some(place) = self.places.get(row as usize) else { return &[] };
-        match self.parts.get(place.part as usize) {
-            Some(part) => &part[place.start as usize..][..place.length as usize],
-            None => &[],
-        }
     }
 
     /// Whether the sets are in a file.
@@ -235,7 +237,7 @@ impl HashSets {
                 loaded.push((row, start..space.len()));
             }
         }
-        Ok(Loaded { sets: self, space, rows: loaded })
+        Ok(Loaded { parts: &self.parts, places: &self.places, space, rows: loaded })
     }
 
     /// Bytes on the heap.
@@ -251,7 +253,7 @@ impl Default for HashSets {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::features::store::NoFiles;
     use proptest::prelude::*;
