@@ -5,6 +5,7 @@
 //! * [`error`], [`memory`], [`hash`], [`workers`]: what everything stands on
 //! * [`text`]: text into words and other units
 //! * [`features`]: units into sets of tokens or shingles
+//! * [`sketches`]: sets into minhash and simhash sketches, and the signatures that find them
 //! * [`verify`]: how similar two sets or two texts are
 //! * [`candidates`]: which of them are worth comparing, and the exact joins
 
@@ -13,6 +14,7 @@ pub mod error;
 pub mod features;
 pub mod hash;
 pub mod memory;
+pub mod sketches;
 pub mod text;
 pub mod verify;
 pub mod workers;

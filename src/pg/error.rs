@@ -186,6 +186,14 @@ impl From<Error> for SqlError {
                 Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
                 "Work on a part of the documents at a time, through a view.",
             ),
+            Error::Unlike { .. } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                "Make both in the same way: with the same arguments, by the same version of neardup.",
+            ),
+            Error::Malformed { .. } => (
+                Code::ERRCODE_DATA_CORRUPTED,
+                "Make it anew from its text; an index on it needs REINDEX then.",
+            ),
             Error::Stopped => (Code::ERRCODE_QUERY_CANCELED, ""),
             Error::Thread(_) => {
                 (Code::ERRCODE_INSUFFICIENT_RESOURCES, "Lower the setting: SET neardup.threads = 1;")
