@@ -13,6 +13,7 @@
 //! ```
 
 use crate::error::{Error, Result};
+use crate::sketches::minhash::MOST_PERMUTATIONS;
 
 /// So many bands of so many rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,19 +26,19 @@ pub struct Bands {
 
 impl Bands {
     /// The most values of a sketch that a plan may ask for.
-    pub const MOST_VALUES: usize = 4096;
+    pub const MOST_VALUES: usize = MOST_PERMUTATIONS;
 
     /// Bands and rows as they are given, both at least 1 and together at most [`Bands::MOST_VALUES`] values.
     pub fn new(bands: u64, rows: u64) -> Result<Self> {
         let most = Self::MOST_VALUES as u64;
         for (name, value) in [("bands", bands), ("rows", rows)] {
             if !(1..=most).contains(&value) {
-                return Err(Error::Parameter { name, value: value.to_string(), allowed: "from 1 to 4096" });
+                return Err(Error::Parameter { name, value: value.to_string(), allowed: "from 1 to 2048" });
             }
         }
         if bands * rows > most {
             let value = (bands * rows).to_string();
-            return Err(Error::Parameter { name: "bands times rows", value, allowed: "at most 4096" });
+            return Err(Error::Parameter { name: "bands times rows", value, allowed: "at most 2048" });
         }
         Ok(Self { bands: bands as usize, rows: rows as usize })
     }
@@ -65,7 +66,7 @@ impl Bands {
         best.map(|(_, plan)| plan).ok_or_else(|| Error::Parameter {
             name: "recall",
             value: recall.to_string(),
-            allowed: "one that 4096 values of a sketch can keep at this threshold",
+            allowed: "one that 2048 values of a sketch can keep at this threshold",
         })
     }
 
@@ -153,6 +154,6 @@ mod tests {
             assert!(Bands::for_recall(0.8, recall).is_err());
         }
         assert!(Bands::for_recall(0.0, 0.9).is_err() && Bands::for_recall(1.5, 0.9).is_err());
-        assert!(Bands::new(0, 1).is_err() && Bands::new(65, 64).is_err() && Bands::new(64, 64).is_ok());
+        assert!(Bands::new(0, 1).is_err() && Bands::new(33, 64).is_err() && Bands::new(32, 64).is_ok());
     }
 }

@@ -155,15 +155,11 @@ impl Sharing {
                 let Some(mut unit) = units.lock().ok().and_then(|mut units| units.pop_front()) else {
                     return Ok(());
                 };
-                let before = found.len();
                 let result = this.pair(keys, &mut unit, &mut scratch, each, stop, &mut found);
                 compared.fetch_add(std::mem::take(&mut scratch.compared), Ordering::Relaxed);
-                if !unit.probes.is_empty() {
-                    if let Ok(mut units) = units.lock() {
-                        units.push_front(unit);
-                    }
+                if let (false, Ok(mut units)) = (unit.probes.is_empty(), units.lock()) {
+                    units.push_front(unit);
                 }
-                debug_assert!(found.len() >= before);
                 result?;
             }
             Ok(())
@@ -354,11 +350,12 @@ fn plan(units: &mut Vec<Unit>, bucket: Range<usize>) -> Result<()> {
     const SMALL: usize = 1 << 9;
     const SMALL_A_UNIT: usize = 1 << 12;
     if bucket.len() <= SMALL {
-        if let Some(last) = units.last_mut() {
-            if last.tile.is_none() && last.probes.len() < SMALL_A_UNIT && last.probes.end == bucket.start {
-                last.probes.end = bucket.end;
-                return Ok(());
-            }
+        let open = units.last_mut().filter(|last| {
+            last.tile.is_none() && last.probes.len() < SMALL_A_UNIT && last.probes.end == bucket.start
+        });
+        if let Some(last) = open {
+            last.probes.end = bucket.end;
+            return Ok(());
         }
         let unit = Unit { band: 0, probes: bucket, tile: None, bucket: 0..0 };
         return memory::push(units, unit, DOING);

@@ -177,10 +177,10 @@ impl SketchJoin {
         let Judge { signatures, comparison, sources, source, split, self_join, .. } = &mut self.judge;
         let Comparison { techniques, sizes, most, .. } = &*comparison;
         while let Some(&technique) = sources.get(*source) {
-            if let Some(keys) = techniques[technique].keys(signatures, *sizes) {
-                if let Some(found) = self.sharing.next_batch(&*keys, workers)? {
-                    return Ok(Some(found));
-                }
+            let keys = techniques[technique].keys(signatures, *sizes);
+            let found = keys.map_or(Ok(None), |keys| self.sharing.next_batch(&*keys, workers))?;
+            if found.is_some() {
+                return Ok(found);
             }
             let met = self.sharing.met();
             self.counts.candidates += met.compared;

@@ -301,6 +301,30 @@ impl Rule {
         }
     }
 
+    /// Whether an alternative has no technique that finds candidates; `finds_none` says which techniques do not.
+    pub fn has_no_source(&self, finds_none: impl Fn(usize) -> bool + Copy) -> bool {
+        match self {
+            Self::Technique(n) => finds_none(*n),
+            Self::All(rules) => rules.iter().all(|rule| rule.has_no_source(finds_none)),
+            Self::Any(rules) => rules.iter().any(|rule| rule.has_no_source(finds_none)),
+            Self::BySite { same, different, .. } => {
+                [same, different].into_iter().flatten().any(|rule| rule.has_no_source(finds_none))
+            }
+        }
+    }
+
+    /// Says where in a signature the site stands.
+    pub fn set_site_at(&mut self, place: usize) {
+        match self {
+            Self::Technique(_) => {}
+            Self::All(rules) | Self::Any(rules) => rules.iter_mut().for_each(|rule| rule.set_site_at(place)),
+            Self::BySite { at, same, different } => {
+                *at = place;
+                [same, different].into_iter().flatten().for_each(|rule| rule.set_site_at(place));
+            }
+        }
+    }
+
     /// The techniques that find the candidates, each once: of a chain the first that finds any, of others
     /// all. None where there is no such technique.
     pub fn sources(&self, techniques: &[Technique]) -> Option<Vec<usize>> {

@@ -7,42 +7,20 @@
 use std::ops::Range;
 
 use super::store::{TempFile, TempFiles};
-use super::tokens::{Document, FeatureSpec, Scratch, Token, for_each_token};
 use crate::error::Result;
-use crate::hash::{hash_bytes, mix};
+use crate::hash::mix;
 use crate::memory;
-use crate::workers::Stop;
+use crate::workers::{self, Stop};
 
 const DOING: &str = "collecting sets of hashes";
 
-/// Appends the hash of every token of a document, in order, repeats included; gives nothing else.
-pub fn hashes_of(
-    document: &Document,
-    spec: &FeatureSpec,
-    scratch: &mut Scratch,
-    stop: &Stop,
-    hashes: &mut Vec<u64>,
-) -> Result<()> {
-    const CHECK_EVERY: usize = 1 << 14;
-    for_each_token(document, spec, scratch, stop, |token| {
-        if hashes.len() % CHECK_EVERY == 0 {
-            stop.check()?;
-        }
-        let hash = match token {
-            Token::Bytes(bytes) => hash_bytes(bytes),
-            Token::Number(number) => number,
-        };
-        memory::push(hashes, hash, DOING)
-    })
-}
-
 /// Makes a set of hashes in any order, ascending. Where repeats count, the k-th occurrence of a token is
 /// one of its own.
-pub fn make_set(hashes: &mut Vec<u64>, multiset: bool) {
-    hashes.sort_unstable();
+pub fn make_set(hashes: &mut Vec<u64>, multiset: bool, stop: &Stop) -> Result<()> {
+    workers::sort_unstable_by(hashes, stop, &Ord::cmp)?;
     if !multiset {
         hashes.dedup();
-        return;
+        return Ok(());
     }
     let (mut nth, mut last, mut repeated) = (1u64, None, false);
     for hash in hashes.iter_mut() {
@@ -55,10 +33,11 @@ pub fn make_set(hashes: &mut Vec<u64>, multiset: bool) {
         }
     }
     if repeated {
-        hashes.sort_unstable();
+        workers::sort_unstable_by(hashes, stop, &Ord::cmp)?;
         // Nearly never: an occurrence has the hash of another token.
         hashes.dedup();
     }
+    Ok(())
 }
 
 /// How many hashes two sets share.
@@ -288,13 +267,13 @@ pub(crate) mod tests {
     #[test]
     fn repeats_count_where_they_should() {
         let mut hashes = vec![7, 3, 7, 7];
-        make_set(&mut hashes, false);
+        make_set(&mut hashes, false, &Stop::default()).unwrap();
         assert_eq!(hashes, [3, 7]);
         let mut hashes = vec![7, 3, 7, 7];
-        make_set(&mut hashes, true);
+        make_set(&mut hashes, true, &Stop::default()).unwrap();
         assert_eq!(hashes.len(), 4);
         let mut twice = vec![7, 7];
-        make_set(&mut twice, true);
+        make_set(&mut twice, true, &Stop::default()).unwrap();
         assert_eq!(shared(&hashes, &twice), 2);
     }
 

@@ -15,6 +15,7 @@ mod html;
 mod ids;
 mod join;
 mod methods;
+mod plan;
 mod progress;
 mod reading;
 mod request;
@@ -32,6 +33,7 @@ use pgrx::prelude::*;
 
 extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
 extension_sql_file!("../../sql/html.sql", name = "html");
+extension_sql_file!("../../sql/plan.sql", name = "plan");
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 
 /// Called once when the library is loaded into a backend.

@@ -7,6 +7,7 @@ pub mod balls;
 pub mod bands;
 pub mod kernels;
 pub mod minhash;
+pub mod sign;
 pub mod simhash;
 pub mod supershingles;
 pub mod wire;

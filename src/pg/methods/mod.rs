@@ -2,7 +2,10 @@
 //! how they find the pairs.
 
 mod edit;
+mod imatch;
 mod sets;
+mod sketches;
+mod techniques;
 
 use std::fmt::Debug;
 
@@ -28,6 +31,13 @@ const METHODS: &[(&str, Parse)] = &[
     ("overlap", sets::parse),
     ("containment", sets::parse),
     ("edit", edit::parse),
+    ("minhash", sketches::parse),
+    ("simhash", sketches::parse),
+    ("shingling", sketches::parse),
+    ("combined", sketches::parse_combined),
+    ("imatch", imatch::parse),
+    ("exact_text", sketches::parse),
+    ("title", sketches::parse_title),
 ];
 
 /// The method of a call that names none.
