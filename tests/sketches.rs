@@ -402,7 +402,7 @@ fn agreeing_values_follow_the_resemblance() {
 }
 
 /// The texts of a corpus.
-fn corpus(folder: &PathBuf) -> Option<Vec<String>> {
+fn corpus(folder: &std::path::Path) -> Option<Vec<String>> {
     let file = File::open(folder.join("docs.jsonl.gz")).ok()?;
     let text = |line: std::io::Result<String>| {
         let document: serde_json::Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
