@@ -16,6 +16,7 @@ use neardup::candidates::popcount;
 use neardup::features::dictionary::Dictionary;
 use neardup::features::tokens::Token;
 use neardup::hash;
+use neardup::sketches::kernels::all_kernels;
 use neardup::text::words::for_each_word;
 use neardup::verify::measure::{Measure, Predicate};
 use neardup::verify::overlap::{disjoint, shared_at_least};
@@ -226,12 +227,49 @@ fn bitmaps(c: &mut Criterion) {
     bitmaps_of::<8>(c);
 }
 
+/// Minhash and simhash with every kernel of this processor, and sketches compared with stored ones.
+fn sketches(c: &mut Criterion) {
+    const ELEMENTS: usize = 2000;
+    let elements: Vec<u64> = (0..ELEMENTS as u64).map(hash::mix).collect();
+    let small: Vec<u32> = elements.iter().map(|&element| element as u32).collect();
+    let numbers = |n: u32| -> Vec<u32> { (0..n).map(|n| hash::mix(n.into()) as u32 | 1).collect() };
+    let (factors, addends, mut minima) = (numbers(128), numbers(128), vec![u32::MAX; 128]);
+    let stored: Vec<u8> = (0..LARGE as u64 / 8).flat_map(|n| hash::mix(n).to_ne_bytes()).collect();
+    for kernels in all_kernels() {
+        let mut group = c.benchmark_group(format!("sketches, {}", kernels.name));
+        group.throughput(Throughput::Elements(ELEMENTS as u64));
+        group.bench_function("minhash, 128 permutations", |b| {
+            b.iter(|| (kernels.minima)(black_box(&small), &factors, &addends, &mut minima))
+        });
+        for words in [1u64, 6] {
+            group.bench_function(format!("simhash, {} bits", 64 * words), |b| {
+                b.iter(|| {
+                    let mut counts = [0; 64];
+                    for word in 0..words {
+                        (kernels.count_bits)(black_box(&elements), word, &mut counts);
+                    }
+                    counts
+                })
+            });
+        }
+        group.throughput(Throughput::Bytes(LARGE as u64));
+        group.bench_function("agreeing of 128 values, in memory", |b| {
+            let sketches = stored.chunks_exact(512);
+            b.iter(|| sketches.clone().map(|sketch| (kernels.agreeing)(sketch, &stored[..512])).max())
+        });
+        group.bench_function("hamming of 384 bits, in memory", |b| {
+            let sketches = stored.chunks_exact(48);
+            b.iter(|| sketches.clone().map(|sketch| (kernels.hamming)(sketch, &stored[..48])).min())
+        });
+    }
+}
+
 criterion_group! {
     name = kernels;
     config = Criterion::default()
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_millis(600))
         .sample_size(20);
-    targets = memory, tokenizer, hashes, dictionary, overlap, least_overlap, bitmaps
+    targets = memory, tokenizer, hashes, dictionary, overlap, least_overlap, bitmaps, sketches
 }
 criterion_main!(kernels);

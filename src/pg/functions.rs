@@ -130,7 +130,8 @@ fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
     Ok(call.give(Some(state.2)))
 }
 
-fn document(text: Cow<'_, str>) -> Result<Document> {
+/// A text as a document.
+pub fn document(text: Cow<'_, str>) -> Result<Document> {
     Ok(Document::Text(match text {
         Cow::Owned(text) => text,
         Cow::Borrowed(text) => encoding::own(text)?,

@@ -15,13 +15,17 @@ mod html;
 mod ids;
 mod join;
 mod methods;
+mod near;
 mod plan;
 mod progress;
 mod reading;
 mod request;
 mod rows;
 mod settings;
+mod shares;
 mod sites;
+mod sketch_types;
+mod sketches;
 mod source;
 mod stats;
 mod temp_file;
@@ -34,6 +38,8 @@ use pgrx::prelude::*;
 extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
 extension_sql_file!("../../sql/html.sql", name = "html");
 extension_sql_file!("../../sql/plan.sql", name = "plan");
+extension_sql_file!("../../sql/sketch_types.sql", name = "sketch_types");
+extension_sql_file!("../../sql/sketches.sql", name = "sketches", requires = ["sketch_types"]);
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 
 /// Called once when the library is loaded into a backend.

@@ -47,6 +47,14 @@ impl Bands {
         start(n)..start(n + 1)
     }
 
+    /// The probability that two sketches share a signature when each position agrees with probability
+    /// `agree`, as the values of minhash do for documents of that resemblance: which rows an index
+    /// will have to look at.
+    pub fn share_one(&self, agree: f64) -> f64 {
+        let none = (0..self.bands).map(|n| 1.0 - agree.powf(self.range(n).len() as f64));
+        1.0 - none.product::<f64>()
+    }
+
     /// Calls `each` with a signature for every band of a sketch, in order: equal where the band's values
     /// are, and hardly ever else. None of an empty document. O(m).
     pub fn of_minhash(&self, sketch: &Minhash<'_>, mut each: impl FnMut(u64)) {
@@ -171,6 +179,13 @@ mod tests {
                 prop_assert!(x.iter().zip(&y).any(|(x, y)| x == y));
             }
         }
+    }
+
+    #[test]
+    fn low_thresholds_have_many_candidates() {
+        let share = |least| (Bands::minhash(128, least).share_one(0.1) * 1e4).round() / 1e4;
+        assert_eq!([0.5, 0.7, 0.8].map(share), [0.57, 0.029, 0.0004]);
+        assert_eq!(Bands::minhash(128, 0.8).share_one(1.0), 1.0);
     }
 
     #[test]

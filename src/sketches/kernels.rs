@@ -40,7 +40,7 @@ pub fn all_kernels() -> Vec<Kernels> {
     let mut all = vec![Kernels {
         name: "portable",
         minima: minima::<16>,
-        agreeing: agreeing::<4>,
+        agreeing,
         hamming,
         count_bits: count_bits::<4>,
     }];
@@ -88,20 +88,11 @@ fn tile<const LANES: usize>(elements: &[u32], factors: &[u32], addends: &[u32], 
 }
 
 #[inline(always)]
-fn agreeing<const LANES: usize>(a: &[u8], b: &[u8]) -> u32 {
-    let values = a.len().min(b.len()) / 4;
-    let (a, _) = a[..values * 4].as_chunks::<4>();
-    let (b, _) = b[..values * 4].as_chunks::<4>();
-    let mut counts = [0u32; LANES];
-    let (tiles, rest) = a.as_chunks::<LANES>();
-    let (others, rest_of_others) = b.as_chunks::<LANES>();
-    for (x, y) in tiles.iter().zip(others) {
-        for lane in 0..LANES {
-            counts[lane] += u32::from(u32::from_ne_bytes(x[lane]) == u32::from_ne_bytes(y[lane]));
-        }
-    }
-    let rest: u32 = rest.iter().zip(rest_of_others).map(|(x, y)| u32::from(x == y)).sum();
-    counts.iter().sum::<u32>() + rest
+fn agreeing(a: &[u8], b: &[u8]) -> u32 {
+    let (a, _) = a.as_chunks::<4>();
+    let (b, _) = b.as_chunks::<4>();
+    let equal = |(x, y): (&[u8; 4], &[u8; 4])| u32::from(u32::from_ne_bytes(*x) == u32::from_ne_bytes(*y));
+    a.iter().zip(b).map(equal).sum()
 }
 
 #[inline(always)]
@@ -176,7 +167,7 @@ macro_rules! compiled_for {
 
             #[target_feature(enable = $features)]
             fn run_agreeing(a: &[u8], b: &[u8]) -> u32 {
-                super::agreeing::<16>(a, b)
+                super::agreeing(a, b)
             }
 
             #[target_feature(enable = $features)]
