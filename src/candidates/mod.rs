@@ -8,18 +8,26 @@
 //! ([`signature_lists`]) and the join made of them ([`sentence_join`]); few new sets against sketches of many
 //! old ones ([`delta`]); the pairs of rows they all stand for ([`pairs`]).
 
+pub mod bands;
 pub mod bitmap;
 pub mod blocks;
 pub mod bounds;
+pub mod combination;
 pub mod delta;
 pub mod edit_join;
+pub mod hamming;
 pub mod lists;
 pub mod pairs;
 pub mod popcount;
 pub mod positional;
 pub mod prefix_join;
+pub mod presets;
+pub mod recall;
 pub mod sentence_join;
+pub mod sharing;
 pub mod sides;
 pub mod signature_lists;
+pub mod sketch_join;
 pub mod streaming;
 pub mod suffix;
+pub mod technique;

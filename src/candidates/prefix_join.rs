@@ -70,6 +70,10 @@ pub struct Counts {
     pub stop_signatures: u64,
     /// How many documents these had.
     pub stop_documents: u64,
+    /// Buckets of signatures that too many records share, expanded in part.
+    pub hot_buckets: u64,
+    /// Records in these.
+    pub hot_records: u64,
 }
 
 impl Counts {
@@ -84,6 +88,8 @@ impl Counts {
         self.verified += other.verified;
         self.stop_signatures += other.stop_signatures;
         self.stop_documents += other.stop_documents;
+        self.hot_buckets += other.hot_buckets;
+        self.hot_records += other.hot_records;
     }
 }
 

@@ -5,6 +5,8 @@
 //! a batch at a time, each shard by one worker ([`super::numbering`]), so that a shard is in the cache
 //! while its part of a batch is looked up, and nothing has to be brought together in the end.
 
+use std::borrow::Cow;
+
 use super::tokens::Token;
 use crate::error::{Error, Result};
 use crate::hash;
@@ -45,6 +47,21 @@ fn short(bytes: &[u8]) -> [u64; 2] {
             },
         },
     }
+}
+
+/// The string that [`short`] was given.
+fn short_bytes([first, last]: [u64; 2], length: usize) -> Vec<u8> {
+    let (first, last) = match length {
+        8.. => (first.to_le_bytes().to_vec(), last.to_le_bytes().to_vec()),
+        4..8 => ((first as u32).to_le_bytes().to_vec(), ((first >> 32) as u32).to_le_bytes().to_vec()),
+        _ => {
+            let [a, middle, z, ..] = first.to_le_bytes();
+            return [&[][..], &[a], &[a, z], &[a, middle, z]][length].to_vec();
+        }
+    };
+    // Both may overlap.
+    let more = length - first.len();
+    [&first, &last[last.len() - more..]].concat()
 }
 
 /// A token that is to be numbered, and the document of the batch that has it.
@@ -265,6 +282,16 @@ impl Shard {
     fn bytes(&self) -> usize {
         memory::bytes(&self.slots) + memory::bytes(&self.entries) + memory::bytes(&self.arena)
     }
+
+    /// What a token is: its bytes, or those of a number, the most significant first.
+    pub fn token(&self, place: usize) -> Cow<'_, [u8]> {
+        let Entry { kind, content, .. } = &self.entries[place];
+        match kind {
+            Kind::Short(length) => Cow::Owned(short_bytes(*content, usize::from(*length))),
+            Kind::Long => Cow::Borrowed(part(&self.arena, *content)),
+            Kind::Number | Kind::Occurrence => Cow::Owned(content[0].to_be_bytes().to_vec()),
+        }
+    }
 }
 
 /// A string of an arena.
@@ -400,5 +427,26 @@ impl Dictionary {
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.shards.iter().map(Shard::bytes).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_strings_are_what_their_numbers_say() {
+        let bytes: Vec<u8> = (b'a'..=b'z').collect();
+        for length in 0..=SHORT {
+            let string = &bytes[..length];
+            assert_eq!(short_bytes(short(string), length), string);
+            // One other byte, wherever it is, makes other numbers.
+            for n in 0..length {
+                let mut other = string.to_vec();
+                other[n] = b'A';
+                assert_ne!(short(&other), short(string));
+                assert_eq!(short_bytes(short(&other), length), other);
+            }
+        }
     }
 }

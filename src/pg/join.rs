@@ -108,6 +108,19 @@ impl Run {
             .report(|| format!("joining, {:.0} %, {} pairs", 100.0 * pairs.progress(), pairs.given()));
     }
 
+    /// Pairs may be missing only where somebody is told.
+    fn tell_hot_buckets(&self) {
+        let counts = self.pairs.counts();
+        if counts.hot_buckets > 0 {
+            let (buckets, documents) = (counts.hot_buckets, counts.hot_records);
+            pgrx::notice!(
+                "{}: {buckets} buckets of more than max_bucket documents, {documents} in all, were expanded in part, \
+                 so pairs among these may be missing; see near_duplicates_stats()",
+                self.name
+            );
+        }
+    }
+
     fn too_many(&self, most: u64) -> SqlError {
         SqlError::new(
             PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
@@ -138,6 +151,7 @@ impl Run {
             self.stats.peak_memory = self.stats.peak_memory.max(self.pairs.bytes() as u64);
             self.report();
             if !more {
+                self.tell_hot_buckets();
                 return Ok(None);
             }
         };

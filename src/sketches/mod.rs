@@ -9,6 +9,7 @@ pub mod bands;
 pub mod kernels;
 pub mod minhash;
 pub mod sentence;
+pub mod sign;
 pub mod simhash;
 pub mod supershingles;
 pub mod wire;

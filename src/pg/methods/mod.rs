@@ -2,7 +2,10 @@
 //! how they find the pairs.
 
 mod edit;
+mod imatch;
 mod sets;
+mod sketches;
+mod techniques;
 mod tlcs;
 
 use std::fmt::Debug;
@@ -49,6 +52,13 @@ const METHODS: &[(&str, Parse)] = &[
     ("edit", edit::parse),
     ("tlcs", tlcs::parse),
     ("lcs", tlcs::parse),
+    ("minhash", sketches::parse),
+    ("simhash", sketches::parse),
+    ("shingling", sketches::parse),
+    ("combined", sketches::parse_combined),
+    ("imatch", imatch::parse),
+    ("exact_text", sketches::parse),
+    ("title", sketches::parse_title),
 ];
 
 /// The method of a call that names none.

@@ -58,7 +58,8 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     Ok(Box::new(Sets { spec, predicate, algorithm }))
 }
 
-fn measure(method: &str, relations: usize) -> Measure {
+/// The measure of this name.
+pub fn measure(method: &str, relations: usize) -> Measure {
     match method {
         "cosine" => Measure::Cosine,
         "dice" => Measure::Dice,
