@@ -4,11 +4,12 @@
 //! their prefixes ([`lists`]), used record by record with positions ([`positional`], [`suffix`]) or token
 //! by token with bitmaps ([`streaming`], [`bitmap`], [`popcount`]); the join of distinct sets
 //! ([`prefix_join`]) in blocks that fit into memory ([`blocks`]), and that of distinct texts by edit distance
-//! made of it ([`edit_join`]); the pairs of rows they stand for ([`pairs`]).
+//! made of it ([`edit_join`]), and of feature codes by common substrings ([`code_join`]); the pairs of rows they stand for ([`pairs`]).
 
 pub mod bitmap;
 pub mod blocks;
 pub mod bounds;
+pub mod code_join;
 pub mod edit_join;
 pub mod lists;
 pub mod pairs;

@@ -9,6 +9,7 @@
 //! * [`leaders`]: rows such that every other one is a pair with one of them: stars, and what to keep
 //! * [`perhaps_similar`]: sets that share a representative
 //! * [`grouping`]: the clusters, with the similarity of every row to its representative
+//! * [`repeated`]: elimination by the repeatability of feature codes, without pairs
 //! * [`summary`]: what is to be known of a cluster: pairs, least and mean similarity, diameter
 //! * [`links`]: the weakest links that hold a cluster together
 
@@ -18,6 +19,7 @@ pub mod grouping;
 pub mod leaders;
 pub mod links;
 pub mod perhaps_similar;
+pub mod repeated;
 pub mod summary;
 
 #[cfg(test)]

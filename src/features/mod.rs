@@ -1,8 +1,9 @@
 //! Units into sets: tokens of a text ([`tokens`]), shingles ([`shingles`]), the dictionary that
 //! numbers them ([`dictionary`]), one set a document ([`collect`]), and the records of a join ([`records`],
 //! [`store`]), with tokens in order of frequency ([`rank`], [`order`], and [`spill`] where they do not fit
-//! into memory). Texts kept whole ([`texts`]) and the sets of their q-grams ([`gram_sets`]).
+//! into memory). Texts kept whole ([`texts`]) and the sets of their q-grams ([`gram_sets`]). Feature codes ([`codes`]).
 
+pub mod codes;
 pub mod collect;
 pub mod dictionary;
 pub mod gram_sets;

@@ -150,7 +150,11 @@ impl SuffixAutomaton {
         if let Some(edge) = self.edge(last, c) {
             // Another text had it.
             let to = self.edges[edge as usize].to;
-            return if self.states[to as usize].length == length { Ok(to) } else { self.split(last, c, edge) };
+            return if self.states[to as usize].length == length {
+                Ok(to)
+            } else {
+                self.split(last, c, edge)
+            };
         }
         let new = self.add_state(State { length, link: ROOT, text, edges: NONE })?;
         let mut from = last;
