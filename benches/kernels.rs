@@ -13,13 +13,17 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use neardup::candidates::popcount;
+use neardup::features::FeatureSpec;
+use neardup::features::collect::Collector;
 use neardup::features::dictionary::Dictionary;
-use neardup::features::tokens::Token;
+use neardup::features::numbering::number;
+use neardup::features::tokens::Document;
 use neardup::hash;
+use neardup::sketches::kernels::all_kernels;
 use neardup::text::words::for_each_word;
 use neardup::verify::measure::{Measure, Predicate};
 use neardup::verify::overlap::{disjoint, shared_at_least};
-use neardup::workers::Stop;
+use neardup::workers::{PlainThreads, Stop};
 
 /// More than any cache holds.
 const LARGE: usize = 128 << 20;
@@ -98,31 +102,22 @@ fn dictionary(c: &mut Criterion) {
     let vocabulary = vocabulary(50_000);
     let text: Vec<&str> =
         ranks(vocabulary.len(), TOKENS).into_iter().map(|rank| vocabulary[rank].as_str()).collect();
-    let number = |dictionary: &mut Dictionary, word: &str| {
-        dictionary.number(Token::Bytes(word.as_bytes())).expect("memory")
-    };
-    let mut known = Dictionary::default();
-    for word in &vocabulary {
-        number(&mut known, word);
-    }
+    let workers = PlainThreads(1);
+    let words = Document::Tokens(text.iter().map(|&word| word.to_owned()).collect());
+    let numbers = Document::Numbers((0..TOKENS as i64).collect());
     let mut group = c.benchmark_group("dictionary");
     group.throughput(Throughput::Elements(TOKENS as u64));
-    group.bench_function("words of a text", |b| {
-        b.iter(|| {
-            for word in &text {
-                black_box(number(&mut known, word));
-            }
-        })
-    });
-    group.bench_function("new numbers", |b| {
-        b.iter(|| {
-            let mut fresh = Dictionary::default();
-            for n in 0..TOKENS as u64 {
-                fresh.number(Token::Number(n)).expect("memory");
-            }
-            fresh.len()
-        })
-    });
+    for (name, document) in [("words of a text", words), ("new numbers", numbers)] {
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                let mut dictionary = Dictionary::default();
+                let mut collector = Collector::new(FeatureSpec::WORDS);
+                collector.add(0, &document, &Stop::default()).expect("memory");
+                number(&mut dictionary, std::slice::from_mut(&mut collector), &workers).expect("memory");
+                dictionary.len()
+            })
+        });
+    }
 }
 
 /// Two ascending lists without repeats, of which the second has about `share` of the first's tokens.
@@ -226,12 +221,49 @@ fn bitmaps(c: &mut Criterion) {
     bitmaps_of::<8>(c);
 }
 
+/// Minhash and simhash with every kernel of this processor, and sketches compared with stored ones.
+fn sketches(c: &mut Criterion) {
+    const ELEMENTS: usize = 2000;
+    let elements: Vec<u64> = (0..ELEMENTS as u64).map(hash::mix).collect();
+    let small: Vec<u32> = elements.iter().map(|&element| element as u32).collect();
+    let numbers = |n: u32| -> Vec<u32> { (0..n).map(|n| hash::mix(n.into()) as u32 | 1).collect() };
+    let (factors, addends, mut minima) = (numbers(128), numbers(128), vec![u32::MAX; 128]);
+    let stored: Vec<u8> = (0..LARGE as u64 / 8).flat_map(|n| hash::mix(n).to_ne_bytes()).collect();
+    for kernels in all_kernels() {
+        let mut group = c.benchmark_group(format!("sketches, {}", kernels.name));
+        group.throughput(Throughput::Elements(ELEMENTS as u64));
+        group.bench_function("minhash, 128 permutations", |b| {
+            b.iter(|| (kernels.minima)(black_box(&small), &factors, &addends, &mut minima))
+        });
+        for words in [1u64, 6] {
+            group.bench_function(format!("simhash, {} bits", 64 * words), |b| {
+                b.iter(|| {
+                    let mut counts = [0; 64];
+                    for word in 0..words {
+                        (kernels.count_bits)(black_box(&elements), word, &mut counts);
+                    }
+                    counts
+                })
+            });
+        }
+        group.throughput(Throughput::Bytes(LARGE as u64));
+        group.bench_function("agreeing of 128 values, in memory", |b| {
+            let sketches = stored.chunks_exact(512);
+            b.iter(|| sketches.clone().map(|sketch| (kernels.agreeing)(sketch, &stored[..512])).max())
+        });
+        group.bench_function("hamming of 384 bits, in memory", |b| {
+            let sketches = stored.chunks_exact(48);
+            b.iter(|| sketches.clone().map(|sketch| (kernels.hamming)(sketch, &stored[..48])).min())
+        });
+    }
+}
+
 criterion_group! {
     name = kernels;
     config = Criterion::default()
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_millis(600))
         .sample_size(20);
-    targets = memory, tokenizer, hashes, dictionary, overlap, least_overlap, bitmaps
+    targets = memory, tokenizer, hashes, dictionary, overlap, least_overlap, bitmaps, sketches
 }
 criterion_main!(kernels);

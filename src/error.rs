@@ -27,6 +27,30 @@ pub enum Error {
         /// How many there may be.
         limit: u64,
     },
+    /// Two sketches that were made in different ways: a comparison would mean nothing.
+    #[error("unlike values of type {what} cannot be compared: one has {a}, the other {b}")]
+    Unlike {
+        /// The type of both.
+        what: &'static str,
+        /// How one of them was made.
+        a: String,
+        /// How the other one was made.
+        b: String,
+    },
+    /// Bytes or a text that should be a value of one of our types, and are not.
+    #[error("not a value of type {what}: {why}")]
+    Malformed {
+        /// The type.
+        what: &'static str,
+        /// What is wrong.
+        why: String,
+    },
+    /// Two texts so long and so different that their comparison would take hours.
+    #[error("two texts of {characters} characters together have too little in common to be compared exactly")]
+    TooDifferent {
+        /// The characters of both that are left when what they begin and end with is taken off.
+        characters: u64,
+    },
     /// Somebody asked the call to stop (see [`crate::workers::Stop`]); its work can be taken up again.
     #[error("stopped")]
     Stopped,

@@ -5,9 +5,11 @@
 //! * [`error`], [`memory`], [`hash`], [`workers`]: what everything stands on
 //! * [`text`]: text into words and other units
 //! * [`features`]: units into sets of tokens or shingles
+//! * [`sketches`]: sets into minhash and simhash sketches, and the signatures that find them
 //! * [`verify`]: how similar two sets or two texts are
-//! * [`candidates`]: which of them are worth comparing, and the exact joins
-//! * [`clusters`]: pairs into clusters, and what to keep of them
+//! * [`candidates`]: which of them are worth comparing, and the joins
+//! * [`clusters`]: pairs and signatures into clusters, and what to keep of them
+//! * [`report`]: pairs and clusters for people to look at
 
 pub mod candidates;
 pub mod clusters;
@@ -15,6 +17,8 @@ pub mod error;
 pub mod features;
 pub mod hash;
 pub mod memory;
+pub mod report;
+pub mod sketches;
 pub mod text;
 pub mod verify;
 pub mod workers;

@@ -8,7 +8,7 @@ use super::suffix::hamming_at_least;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory;
 use crate::verify::overlap::shared_at_least;
 use crate::workers::Stop;
@@ -33,6 +33,15 @@ pub struct Positional {
     indexed: Lists,
 }
 
+/// A list that a probe looks through: its token's place in the prefix, where it is, and the record of the
+/// posting in its middle.
+#[derive(Debug)]
+pub struct List {
+    tokens: u32,
+    range: Range<usize>,
+    middle: u32,
+}
+
 /// The mark of a record that is ruled out.
 const PRUNED: u32 = u32::MAX;
 
@@ -44,11 +53,21 @@ impl Positional {
 }
 
 impl Engine for Positional {
-    /// Ranges of probes.
+    /// Ranges of probes, each with about as many tokens to look up.
     fn plan(&self, sides: &Sides) -> Result<VecDeque<Range<usize>>> {
-        const PROBES_A_UNIT: usize = 64;
+        const TOKENS_A_UNIT: usize = 1 << 12;
+        let mut units = VecDeque::new();
+        let (mut from, mut tokens) = (0, 0);
         let probes = sides.left().len();
-        Ok((0..probes).step_by(PROBES_A_UNIT).map(|from| from..probes.min(from + PROBES_A_UNIT)).collect())
+        for probe in 0..probes {
+            tokens += 1 + sides.probing_prefix(probe).tokens.len();
+            if tokens >= TOKENS_A_UNIT || probe + 1 == probes {
+                units.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                units.push_back(from..probe + 1);
+                (from, tokens) = (probe + 1, 0);
+            }
+        }
+        Ok(units)
     }
 
     fn work(
@@ -106,13 +125,37 @@ impl Positional {
         scratch.needs.of(sides, size, &partners);
         let tokens = sides.left().tokens(probe);
         let prefix = sides.probing_prefix(probe);
+        // First all lists are looked up, then a posting of each is read, and only then they are gone through:
+        // so the processor waits for many places of memory at a time, not for one after the other.
+        let mut lists = std::mem::take(&mut scratch.lists);
+        lists.clear();
+        memory::reserve(&mut lists, prefix.tokens.len(), DOING)?;
         for (n, &token) in prefix.tokens.iter().enumerate() {
-            let list = self.indexed.list(token);
-            let from = list.partition_point(|posting| posting.record < partners.start);
+            let Some(range) = self.indexed.range_before(token, partners.end) else { continue };
+            lists.push(List { tokens: n as u32, range, middle: 0 });
+        }
+        for list in &mut lists {
+            list.middle = self.indexed.postings[list.range.start.midpoint(list.range.end)].record;
+        }
+        let mut counted = Ok(());
+        for List { tokens: n, range, middle } in &lists {
+            let list = &self.indexed.postings[range.clone()];
+            let (before, after) = list.split_at(list.len() / 2);
+            let from = if *middle < partners.start {
+                before.len() + after.partition_point(|posting| posting.record < partners.start)
+            } else {
+                before.partition_point(|posting| posting.record < partners.start)
+            };
             let to = from + list[from..].partition_point(|posting| posting.record < partners.end);
             counts.pruned_by_size += from as u64;
-            self.count_shared(sides, &list[from..to], &tokens[n..], scratch, stop, counts)?;
+            counted =
+                self.count_shared(sides, &list[from..to], &tokens[*n as usize..], scratch, stop, counts);
+            if counted.is_err() {
+                break;
+            }
         }
+        scratch.lists = lists;
+        counted?;
         for &partner in &scratch.touched {
             let found = scratch.marks[partner as usize];
             if found == PRUNED {
@@ -120,7 +163,7 @@ impl Positional {
             }
             stop.check()?;
             counts.verified += 1;
-            let least = scratch.needs.least[sides.size_of[partner as usize] as usize];
+            let least = scratch.needs.least(sides, sides.size_of[partner as usize] as usize);
             if let Some(shared) = verify(sides, tokens, prefix.tokens.len(), partner as usize, found, least) {
                 let other = sides.indexed().size(partner as usize);
                 let similarity = sides.bounds().predicate().similarity(shared, size, other);
@@ -159,7 +202,7 @@ impl Positional {
                     touched.push(posting.record);
                 }
                 let other_rest = posting.rest;
-                let least = needs.least[size];
+                let least = needs.least(sides, size);
                 if self.filters == Filters::Size || *mark + rest.min(other_rest) >= least {
                     *mark += 1;
                 } else {

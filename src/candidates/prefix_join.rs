@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use super::bitmap::words_for;
 use super::bounds::Side;
 use super::lists::Lists;
-use super::positional::{Filters, Positional};
+use super::positional::{Filters, List, Positional};
 use super::sides::{Needs, Sides};
 use super::streaming::Streaming;
 use crate::error::Result;
@@ -62,8 +62,14 @@ pub struct Counts {
     pub pruned_by_position: u64,
     /// Candidates that the suffix filter ruled out.
     pub pruned_by_suffix: u64,
-    /// Candidates whose tokens were compared.
+    /// Candidates whose filtered sketches were too short.
+    pub pruned_by_sketch: u64,
+    /// Candidates whose tokens were compared, or whose texts were aligned.
     pub verified: u64,
+    /// Signatures of too many documents, which were dropped.
+    pub stop_signatures: u64,
+    /// How many documents these had.
+    pub stop_documents: u64,
 }
 
 impl Counts {
@@ -74,7 +80,10 @@ impl Counts {
         self.pruned_by_bitmap += other.pruned_by_bitmap;
         self.pruned_by_position += other.pruned_by_position;
         self.pruned_by_suffix += other.pruned_by_suffix;
+        self.pruned_by_sketch += other.pruned_by_sketch;
         self.verified += other.verified;
+        self.stop_signatures += other.stop_signatures;
+        self.stop_documents += other.stop_documents;
     }
 }
 
@@ -125,6 +134,8 @@ pub struct Scratch {
     pub marks: Vec<u32>,
     /// The records met by the present probe.
     pub touched: Vec<u32>,
+    /// The lists of the present probe.
+    pub lists: Vec<List>,
     /// Places of bitmaps that are near.
     pub near: Vec<u32>,
     /// Bitmaps of a list, one behind the other.
@@ -133,14 +144,15 @@ pub struct Scratch {
 
 impl Scratch {
     fn new() -> Self {
-        let (marks, touched, near, bitmaps) = Default::default();
-        Self { needs: Needs::default(), marks, touched, near, bitmaps }
+        let (marks, touched, lists, near, bitmaps) = Default::default();
+        Self { needs: Needs::default(), marks, touched, lists, near, bitmaps }
     }
 
     fn bytes(&self) -> usize {
         self.needs.bytes()
             + memory::bytes(&self.marks)
             + memory::bytes(&self.touched)
+            + memory::bytes(&self.lists)
             + memory::bytes(&self.near)
             + memory::bytes(&self.bitmaps)
     }
@@ -243,19 +255,23 @@ fn engine(sides: &Sides, algorithm: Algorithm, workers: &dyn Workers) -> Result<
     Ok(Box::new(Positional::new(indexed, filters)))
 }
 
-/// The engine with bitmaps of `W` words, unless it turns out that these rule too few records out:
-/// where the same records meet again and again, counters are faster.
+/// The engine with bitmaps of `W` words, unless a sample shows that these cost more than they spare: where
+/// records seldom meet, and where the same ones meet again and again, counters are faster.
 fn streaming<const W: usize>(
     sides: &Sides,
     indexed: Lists,
     workers: &dyn Workers,
 ) -> Result<Box<dyn Engine>> {
     const TOO_MANY_NEAR: f64 = 0.2;
-    let streaming = Streaming::<W>::new(sides, indexed, workers)?;
-    if streaming.share_near(sides) > TOO_MANY_NEAR {
-        return Ok(Box::new(Positional::new(streaming.into_indexed(), Filters::Positional)));
+    /// What bitmaps take to be made and lists of probes take to be built, in comparisons.
+    const A_TOKEN: f64 = 0.15;
+    const A_POSTING: f64 = 0.5;
+    let sample = Streaming::<W>::sample(sides, &indexed);
+    let made = A_TOKEN * sides.tokens() as f64 + A_POSTING * sample.postings;
+    if sample.near > TOO_MANY_NEAR * sample.comparisons || sample.comparisons < made {
+        return Ok(Box::new(Positional::new(indexed, Filters::Positional)));
     }
-    Ok(Box::new(streaming))
+    Ok(Box::new(Streaming::<W>::new(sides, indexed, workers)?))
 }
 
 /// How wide bitmaps have to be to rule out unrelated records of nearly all sizes that postings have;

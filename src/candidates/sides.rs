@@ -135,6 +135,12 @@ impl Sides {
         self.right.as_ref().unwrap_or(&self.left)
     }
 
+    /// The number of tokens of all records.
+    pub fn tokens(&self) -> u64 {
+        let of = |records: &Records| records.sizes().iter().map(|&size| u64::from(size)).sum::<u64>();
+        of(&self.left) + self.right.as_ref().map_or(0, of)
+    }
+
     /// Whether a table is joined with itself.
     pub fn is_self_join(&self) -> bool {
         self.right.is_none()
@@ -183,36 +189,48 @@ fn prefix(records: &Records, record: usize, length: u32) -> Prefix<'_> {
 }
 
 /// What a probe of some size needs of each possible partner; worked out once for all probes of that
-/// size, which follow one another.
+/// size, which follow one another, and for those sizes of partners that they meet.
 #[derive(Debug, Default)]
 pub struct Needs {
     /// The least overlap with each of [`Sides::sizes`]; [`u32::MAX`] where there is none.
-    pub least: Vec<u32>,
-    size: Option<u32>,
+    least: Vec<u32>,
+    size: u32,
 }
+
+/// Stands for a least overlap that is not worked out; more than any record has tokens to share.
+const UNKNOWN: u32 = u32::MAX - 1;
 
 impl Needs {
     /// Needs of nobody yet.
     pub fn new(sides: &Sides) -> Result<Self> {
-        let sizes = sides.sizes.len();
-        Ok(Self { least: memory::filled(u32::MAX, sizes, DOING)?, size: None })
+        Ok(Self { least: memory::filled(UNKNOWN, sides.sizes.len(), DOING)?, size: 0 })
     }
 
     /// Makes them those of a probe of `size` with its partners.
     pub fn of(&mut self, sides: &Sides, size: u32, partners: &Range<u32>) {
-        if self.size == Some(size) {
+        if self.size == size {
             return;
         }
-        self.size = Some(size);
+        self.size = size;
         let last = if sides.is_self_join() {
             // Later probes of this size may meet earlier ones of it.
             sides.sizes.partition_point(|&other| other < size)
         } else {
             sides.size_of[partners.end as usize - 1] as usize
         };
-        for n in sides.size_of[partners.start as usize] as usize..=last {
-            let least = sides.bounds.least_overlap(Side::Left, size, sides.sizes[n]);
-            self.least[n] = least.unwrap_or(u32::MAX);
+        self.least[sides.size_of[partners.start as usize] as usize..=last].fill(UNKNOWN);
+    }
+
+    /// The least overlap with a partner of the size at this place of [`Sides::sizes`].
+    #[inline]
+    pub fn least(&mut self, sides: &Sides, place: usize) -> u32 {
+        match self.least[place] {
+            UNKNOWN => {
+                let least = sides.bounds.least_overlap(Side::Left, self.size, sides.sizes[place]);
+                self.least[place] = least.unwrap_or(u32::MAX);
+                self.least[place]
+            }
+            known => known,
         }
     }
 

@@ -33,6 +33,17 @@ pub struct Streaming<const W: usize> {
     right_bitmaps: Option<Vec<Bitmap<W>>>,
 }
 
+/// How much work a join is, about.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sample {
+    /// Postings that probe.
+    pub postings: f64,
+    /// Postings that they meet.
+    pub comparisons: f64,
+    /// Those of them whose bitmaps rule nobody out.
+    pub near: f64,
+}
+
 impl<const W: usize> Streaming<W> {
     /// Takes the lists of the records that are found, lists those that probe, and makes the bitmaps
     /// of all. O(all tokens).
@@ -46,37 +57,52 @@ impl<const W: usize> Streaming<W> {
         Ok(Self { comparer: Comparer::new(), probing, indexed, left_bitmaps, right_bitmaps })
     }
 
-    /// The lists of the records that are found.
-    pub fn into_indexed(self) -> Lists {
-        self.indexed
-    }
-
-    /// The share of all comparisons in which the bitmaps rule nobody out, from a sample.
-    pub fn share_near(&self, sides: &Sides) -> f64 {
-        const PROBES: usize = 1024;
-        const COMPARISONS_A_PROBE: usize = 32;
-        let probes = self.probing.postings.len();
-        let (mut compared, mut passed, mut near) = (0.0, 0.0, Vec::new());
-        for sample in 0..PROBES.min(probes) {
-            let at = sample * probes / PROBES.min(probes);
-            let token = self.probing.starts.partition_point(|&start| start <= at) - 1;
-            let probe = self.probing.postings[at];
-            let reach = sides.reach(probe.record);
-            let list = self.indexed.list(token as u32);
-            let from = list.partition_point(|posting| posting.record < reach.first);
-            let to = list.partition_point(|posting| posting.record < reach.end).max(from);
-            let list = &list[from..to];
-            let step = list.len().div_ceil(COMPARISONS_A_PROBE).max(1);
-            near.clear();
-            for posting in list.iter().step_by(step) {
-                let other = &self.indexed_bitmaps()[posting.record as usize];
-                let bitmap = &self.left_bitmaps[probe.record as usize];
-                self.comparer.near(bitmap, std::slice::from_ref(other), reach.differ, 0, &mut near);
+    /// What would have to be done, from a sample of the probes.
+    pub fn sample(sides: &Sides, indexed: &Lists) -> Sample {
+        const MOST_PROBES: usize = 1024;
+        const COMPARISONS_A_PROBE: usize = 8;
+        let all = sides.left().len();
+        // A small share of the work, whatever that is.
+        let probes = (all / 64).clamp(1, MOST_PROBES).min(all);
+        let comparer = Comparer::<W>::new();
+        let mut sample = Sample::default();
+        let (mut near, mut lists) = (Vec::new(), Vec::new());
+        for n in 0..probes {
+            let probe = n * all / probes;
+            let reach = sides.reach(probe as u32);
+            let tokens = sides.probing_prefix(probe).tokens;
+            sample.postings += tokens.len() as f64;
+            lists.clear();
+            let mut met = 0;
+            for &token in tokens {
+                let Some(range) = indexed.range_before(token, reach.end) else { continue };
+                let list = &indexed.postings[range];
+                let from = list.partition_point(|posting| posting.record < reach.first);
+                let to = list.partition_point(|posting| posting.record < reach.end).max(from);
+                met += to - from;
+                lists.push(&list[from..to]);
             }
-            compared += list.len() as f64;
-            passed += (near.len() * step) as f64;
+            // Evenly spaced among all that it meets: most are in the longest lists.
+            let step = met.div_ceil(COMPARISONS_A_PROBE).max(1);
+            let bitmap: Bitmap<W> = of_record(sides.left(), probe);
+            near.clear();
+            let mut seen = 0;
+            for posting in lists.iter().flat_map(|list| list.iter()).skip(step / 2).step_by(step) {
+                let other = of_record(sides.indexed(), posting.record as usize);
+                comparer.near(&bitmap, std::slice::from_ref(&other), reach.differ, 0, &mut near);
+                seen += 1;
+            }
+            sample.comparisons += met as f64;
+            if seen > 0 {
+                sample.near += met as f64 * near.len() as f64 / f64::from(seen);
+            }
         }
-        passed / f64::max(compared, 1.0)
+        let scale = all as f64 / probes.max(1) as f64;
+        Sample {
+            postings: sample.postings * scale,
+            comparisons: sample.comparisons * scale,
+            near: sample.near * scale,
+        }
     }
 
     fn indexed_bitmaps(&self) -> &[Bitmap<W>] {
@@ -133,12 +159,12 @@ impl<const W: usize> Engine for Streaming<W> {
         stop: &Stop,
         found: &mut Found,
     ) -> Result<()> {
-        let mut token = self.probing.starts.partition_point(|&start| start <= todo.start) - 1;
+        let mut token = self.probing.token_of(todo.start);
         while todo.start < todo.end && !found.is_enough() {
-            while self.probing.starts[token + 1] <= todo.start {
+            while self.probing.range(token).end <= todo.start {
                 token += 1;
             }
-            let end = self.probing.starts[token + 1].min(todo.end);
+            let end = self.probing.range(token).end.min(todo.end);
             let list = &self.indexed.postings[self.indexed.range(token)];
             if list.is_empty() {
                 stop.check()?;
@@ -177,7 +203,7 @@ impl<const W: usize> Streaming<W> {
         bitmaps.clear();
         memory::reserve(bitmaps, list.len() * W, DOING)?;
         for posting in list {
-            bitmaps.extend_from_slice(&self.indexed_bitmaps()[posting.record as usize]);
+            bitmaps.extend(self.indexed_bitmaps()[posting.record as usize]);
         }
         let (bitmaps, _) = bitmaps.as_chunks::<W>();
         memory::reserve(near, list.len(), DOING)?;

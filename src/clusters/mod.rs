@@ -8,6 +8,7 @@
 //! * [`components`]: connected components, whole or of bounded size
 //! * [`leaders`]: rows such that every other one is a pair with one of them: stars, and what to keep
 //! * [`perhaps_similar`]: sets that share a representative
+//! * [`signature_sets`]: the same of documents by their signatures, before any pair is compared
 //! * [`grouping`]: the clusters, with the similarity of every row to its representative
 //! * [`repeated`]: elimination by the repeatability of feature codes, without pairs
 //! * [`summary`]: what is to be known of a cluster: pairs, least and mean similarity, diameter
@@ -19,7 +20,11 @@ pub mod grouping;
 pub mod leaders;
 pub mod links;
 pub mod perhaps_similar;
+<<<<<<< HEAD
 pub mod repeated;
+=======
+pub mod signature_sets;
+>>>>>>> main
 pub mod summary;
 
 #[cfg(test)]

@@ -96,8 +96,10 @@ impl<C: Codes + ?Sized> Block<'_, C> {
     /// Takes codes until the automaton is full, at least one that stays.
     fn fill(&mut self, best: &mut [Match], stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 6;
-        // What grows doubles.
-        while self.next < self.codes.len() && 2 * self.automaton.bytes() <= self.budget.max(1 << 12) {
+        // What grows doubles. At least one code is taken.
+        while self.next < self.codes.len()
+            && (self.automaton.is_empty() || 2 * self.automaton.used_bytes() <= self.budget)
+        {
             if self.next.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
             }

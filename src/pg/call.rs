@@ -60,6 +60,24 @@ impl Call {
         })
     }
 
+    /// Argument `n` as it is; none if it is NULL.
+    pub fn datum(self, n: usize) -> Option<pg_sys::Datum> {
+        // SAFETY: as in `get`.
+        unsafe { pg_getarg_datum(self.info, n) }
+    }
+
+    /// The bytes of argument `n`, which is of a type of variable length; none if it is NULL.
+    pub fn bytes(self, n: usize) -> Option<&'static [u8]> {
+        // SAFETY: they live as long as the call; detoasted copies live in its memory context.
+        self.datum(n).map(|datum| unsafe { varlena_bytes(datum) })
+    }
+
+    /// The collation that the call was given.
+    pub fn collation(self) -> pg_sys::Oid {
+        // SAFETY: `info` came from the function manager.
+        unsafe { (*self.info).fncollation }
+    }
+
     /// Text argument `n`, none if it is NULL.
     pub fn text(self, n: usize) -> Result<Option<Cow<'static, str>>> {
         // SAFETY: as in `get`.

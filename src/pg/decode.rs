@@ -87,7 +87,7 @@ fn text(bytes: &[u8]) -> Result<Option<String>> {
 ///
 /// # Safety
 /// The datum is an array of that type.
-unsafe fn elements(array: Datum, element_type: pg_sys::Oid) -> Result<Vec<Datum>> {
+pub unsafe fn elements(array: Datum, element_type: pg_sys::Oid) -> Result<Vec<Datum>> {
     let mut elements = Vec::new();
     let (mut length, mut by_value, mut align) = (0, false, 0);
     let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);

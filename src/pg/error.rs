@@ -177,6 +177,25 @@ impl From<Error> for SqlError {
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
                 "5 words are a common length of a shingle, 1 compares words: k => 5",
             ),
+            Error::Parameter { name: "permutations", .. } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                "More permutations make better estimates and longer sketches: permutations => 128",
+            ),
+            Error::Parameter { name: "bits", .. } => {
+                (Code::ERRCODE_INVALID_PARAMETER_VALUE, "More bits tell documents apart better: bits => 64")
+            }
+            Error::Parameter { name: "similarity", .. } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                "Texts that share four fifths of their shingles: near('some text', 0.8)",
+            ),
+            Error::Parameter { name: "distance", .. } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                "At most 3 unlike bits of 64 are usual: near(simhash('some text'), 3)",
+            ),
+            Error::Parameter { name: "groups", .. } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                "Six groups of 14 values are usual: supershingles(minhash('some text', k => 8, permutations => 84), 6)",
+            ),
             Error::Parameter { .. } => (Code::ERRCODE_INVALID_PARAMETER_VALUE, ""),
             Error::OutOfMemory { .. } => (
                 Code::ERRCODE_OUT_OF_MEMORY,
@@ -185,6 +204,18 @@ impl From<Error> for SqlError {
             Error::TooMany { .. } => (
                 Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
                 "Work on a part of the documents at a time, through a view.",
+            ),
+            Error::Unlike { .. } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                "Make both in the same way: with the same arguments, by the same version of neardup. Sketches of an older version have to be made anew, and their indexes rebuilt: REINDEX.",
+            ),
+            Error::Malformed { .. } => (
+                Code::ERRCODE_DATA_CORRUPTED,
+                "Make it anew from its text; an index on it needs REINDEX then.",
+            ),
+            Error::TooDifferent { .. } => (
+                Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+                "Compare parts of them: substring(text from 1 for 1000000)",
             ),
             Error::Stopped => (Code::ERRCODE_QUERY_CANCELED, ""),
             Error::Thread(_) => {

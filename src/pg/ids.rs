@@ -173,6 +173,14 @@ impl Ids {
         Ok((numbers, rows))
     }
 
+    /// Compares two ids of the type.
+    pub fn compare(&self, a: Datum, b: Datum) -> std::cmp::Ordering {
+        match self {
+            Self::Integers(_) => (a.value() as i64).cmp(&(b.value() as i64)),
+            Self::Values(values) => values.compare(a, b),
+        }
+    }
+
     fn same(&self, a: u32, b: u32) -> bool {
         match self {
             Self::Integers(ids) => ids[a as usize] == ids[b as usize],

@@ -58,8 +58,8 @@ sql_function! {
 /// The account as a single row.
 struct Account(Option<Stats>);
 
-impl Rows<18> for Account {
-    fn next(&mut self) -> Result<Option<[Datum; 18]>> {
+impl Rows<21> for Account {
+    fn next(&mut self) -> Result<Option<[Datum; 21]>> {
         let Some(stats) = self.0.take() else { return Ok(None) };
         let counts = stats.counts;
         let numbers = [
@@ -79,8 +79,9 @@ impl Rows<18> for Account {
             stats.peak_memory,
             stats.threads,
         ];
-        let mut row = [Datum::null(); 18];
-        let values = numbers.into_iter().chain(stats.phases.map(f64::to_bits));
+        let mut row = [Datum::null(); 21];
+        let behind = [counts.pruned_by_sketch, counts.stop_signatures, counts.stop_documents];
+        let values = numbers.into_iter().chain(stats.phases.map(f64::to_bits)).chain(behind);
         row.iter_mut().zip(values).for_each(|(column, value)| *column = Datum::from(value));
         Ok(Some(row))
     }

@@ -83,18 +83,18 @@ impl Layout {
                 stop.check()?;
             }
             let line = Line::new(text);
-            if let (Some(before), Some(line)) = (&before, &line) {
-                if line.indent <= self.indent.max(before.indent) && bullet(line.text) == 0 {
-                    let [characters, width] = line.first_word();
-                    // Some slack: the longest line of a short text may be much longer than the others.
-                    let reaches = |length: usize, word: usize, full: usize| length + word + full / 8 > full;
-                    inner += 1;
-                    filled += usize::from(
-                        reaches(before.characters, characters, full[0])
-                            || reaches(before.width, width, full[1]),
-                    );
-                    goes_on = line.text.starts_with(char::is_lowercase);
-                }
+            if let (Some(before), Some(line)) = (&before, &line)
+                && line.indent <= self.indent.max(before.indent)
+                && bullet(line.text) == 0
+            {
+                let [characters, width] = line.first_word();
+                // Some slack: the longest line of a short text may be much longer than the others.
+                let reaches = |length: usize, word: usize, full: usize| length + word + full / 8 > full;
+                inner += 1;
+                filled += usize::from(
+                    reaches(before.characters, characters, full[0]) || reaches(before.width, width, full[1]),
+                );
+                goes_on = line.text.starts_with(char::is_lowercase);
             }
             before = line;
         }

@@ -34,10 +34,11 @@ pub fn for_each_paragraph(text: &str, stop: &Stop, mut each: impl FnMut(Span) ->
         if is_break(c) {
             // The line break of `\r\n` is one, which an empty line between its two characters would be not.
             let inside = c == '\r' && text[next.byte..].starts_with('\n');
-            if ((blank && !inside) || !blank_lines || c == '\u{2029}' || c == '\u{c}') && open.is_some() {
-                if let Some((start, end)) = open.take() {
-                    each(start.to(end))?;
-                }
+            if ((blank && !inside) || !blank_lines || c == '\u{2029}' || c == '\u{c}')
+                && open.is_some()
+                && let Some((start, end)) = open.take()
+            {
+                each(start.to(end))?;
             }
             blank |= !inside;
         } else if !c.is_whitespace() {

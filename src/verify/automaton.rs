@@ -105,6 +105,18 @@ impl SuffixAutomaton {
         (best.length > 0).then_some(best)
     }
 
+    /// Whether there is no substring.
+    pub fn is_empty(&self) -> bool {
+        self.edges.is_empty()
+    }
+
+    /// Bytes that the texts take, without what is kept for others.
+    pub fn used_bytes(&self) -> usize {
+        // Of an edge in the table, which is half full at least.
+        const PLACE: usize = 12;
+        self.states.len() * size_of::<State>() + self.edges.len() * (size_of::<Edge>() + PLACE)
+    }
+
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.states) + memory::bytes(&self.edges) + self.table.allocation_size()

@@ -23,7 +23,6 @@ pub struct Arguments<'a> {
     pub relations: usize,
     /// A column that holds tokens already made, not texts.
     pub made: Option<String>,
-    #[allow(dead_code)] // See `has_sites`.
     pub(super) has_sites: bool,
     pub(super) sites_are_used: bool,
     /// A call that works, with everything that was found good so far.
@@ -70,7 +69,6 @@ impl Arguments<'_> {
         }
     }
 
-    #[allow(dead_code)] // The methods that use sites are on their way.
     /// Whether a column of sites was given, for a method that makes use of sites.
     pub fn has_sites(&mut self) -> bool {
         self.sites_are_used = true;

@@ -1,0 +1,245 @@
+//! The inner loops of sketches. Each is written once, in lanes that the compiler makes vectors of, and
+//! compiled for several instruction sets; which one runs is chosen when the program runs. So all of them
+//! give equal results.
+#![allow(unsafe_code)] // Calls of functions for a processor's instructions, once it is known to have them.
+
+use std::sync::OnceLock;
+
+use crate::hash;
+
+/// The inner loops for one instruction set.
+#[derive(Debug, Clone, Copy)]
+pub struct Kernels {
+    /// The name of the instruction set.
+    pub name: &'static str,
+    /// Lowers each of `minima` to the least of `element * factor + addend` modulo 2^32; factors, addends
+    /// and minima are equally many, a multiple of [`PERMUTATION_LANES`].
+    pub minima: Minima,
+    /// How many 4-byte values agree; of the shorter number of values.
+    pub agreeing: fn(&[u8], &[u8]) -> u32,
+    /// How many bits differ; of the shorter number of bytes.
+    pub hamming: fn(&[u8], &[u8]) -> u32,
+    /// Adds to `counts[i]` how many of the words `mix(element + offset)` have bit i (from the least) set.
+    pub count_bits: fn(elements: &[u64], offset: u64, counts: &mut [u32; 64]),
+}
+
+/// Elements, factors, addends, minima.
+pub type Minima = fn(&[u32], &[u32], &[u32], &mut [u32]);
+
+/// The numbers of permutations that [`Kernels::minima`] takes are multiples of this.
+pub const PERMUTATION_LANES: usize = 16;
+
+/// The fastest for this processor.
+pub fn kernels() -> &'static Kernels {
+    static FASTEST: OnceLock<Kernels> = OnceLock::new();
+    FASTEST.get_or_init(|| all_kernels()[0])
+}
+
+/// All that this processor can run, the fastest first.
+pub fn all_kernels() -> Vec<Kernels> {
+    let mut all = vec![Kernels {
+        name: "portable",
+        minima: minima::<16>,
+        agreeing,
+        hamming,
+        count_bits: count_bits::<4>,
+    }];
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+            all.push(avx2::KERNELS);
+        }
+        if is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("popcnt")
+        {
+            all.push(avx512::KERNELS);
+        }
+    }
+    all.reverse();
+    all
+}
+
+/// A tile of `LANES` permutations is kept in registers while all elements pass.
+#[inline(always)]
+fn minima<const LANES: usize>(elements: &[u32], factors: &[u32], addends: &[u32], minima: &mut [u32]) {
+    let tiles = minima.len() / LANES * LANES;
+    tile::<LANES>(elements, factors, addends, &mut minima[..tiles]);
+    tile::<PERMUTATION_LANES>(elements, &factors[tiles..], &addends[tiles..], &mut minima[tiles..]);
+}
+
+#[inline(always)]
+fn tile<const LANES: usize>(elements: &[u32], factors: &[u32], addends: &[u32], minima: &mut [u32]) {
+    let (factors, _) = factors.as_chunks::<LANES>();
+    let (addends, _) = addends.as_chunks::<LANES>();
+    let (minima, _) = minima.as_chunks_mut::<LANES>();
+    for ((factors, addends), minima) in factors.iter().zip(addends).zip(minima) {
+        let (factors, addends, mut least) = (*factors, *addends, *minima);
+        for &element in elements {
+            for lane in 0..LANES {
+                let value = element.wrapping_mul(factors[lane]).wrapping_add(addends[lane]);
+                least[lane] = least[lane].min(value);
+            }
+        }
+        *minima = least;
+    }
+}
+
+#[inline(always)]
+fn agreeing(a: &[u8], b: &[u8]) -> u32 {
+    let (a, _) = a.as_chunks::<4>();
+    let (b, _) = b.as_chunks::<4>();
+    let equal = |(x, y): (&[u8; 4], &[u8; 4])| u32::from(u32::from_ne_bytes(*x) == u32::from_ne_bytes(*y));
+    a.iter().zip(b).map(equal).sum()
+}
+
+#[inline(always)]
+fn hamming(a: &[u8], b: &[u8]) -> u32 {
+    let bytes = a.len().min(b.len());
+    let (words, rest) = a[..bytes].as_chunks::<8>();
+    let (others, rest_of_others) = b[..bytes].as_chunks::<8>();
+    let words = words.iter().zip(others).map(|(x, y)| u64::from_ne_bytes(*x) ^ u64::from_ne_bytes(*y));
+    let rest = rest.iter().zip(rest_of_others).map(|(x, y)| u64::from(x ^ y));
+    words.chain(rest).map(u64::count_ones).sum()
+}
+
+/// Bytes of counts: byte `n` of `sums[i]` counts bit `8 n + i`, and is emptied before it can overflow.
+#[inline(always)]
+fn count_bits<const LANES: usize>(elements: &[u64], offset: u64, counts: &mut [u32; 64]) {
+    const EACH_BYTE: u64 = 0x0101_0101_0101_0101;
+    /// As many as a byte can count.
+    const FULL: usize = 255;
+    for elements in elements.chunks(FULL * LANES) {
+        let mut sums = [[0u64; LANES]; 8];
+        let mut add = |words: [u64; LANES]| {
+            for (bit, sums) in sums.iter_mut().enumerate() {
+                for lane in 0..LANES {
+                    sums[lane] += (words[lane] >> bit) & EACH_BYTE;
+                }
+            }
+        };
+        let (tiles, rest) = elements.as_chunks::<LANES>();
+        for tile in tiles {
+            add(tile.map(|element| hash::mix(element.wrapping_add(offset))));
+        }
+        if !rest.is_empty() {
+            let mut last = [0; LANES];
+            for (word, element) in last.iter_mut().zip(rest) {
+                *word = hash::mix(element.wrapping_add(offset));
+            }
+            add(last);
+        }
+        for (bit, sums) in sums.iter().enumerate() {
+            for sum in sums {
+                for (byte, ones) in sum.to_le_bytes().into_iter().enumerate() {
+                    counts[8 * byte + bit] += u32::from(ones);
+                }
+            }
+        }
+    }
+}
+
+/// The same loops compiled for an instruction set.
+#[cfg(target_arch = "x86_64")]
+macro_rules! compiled_for {
+    ($module:ident, $features:literal, $permutations:literal, $words:literal) => {
+        mod $module {
+            pub const KERNELS: super::Kernels = super::Kernels {
+                name: stringify!($module),
+                minima: |elements, factors, addends, minima| {
+                    // SAFETY: listed among the kernels only where the processor has these features.
+                    unsafe { run_minima(elements, factors, addends, minima) }
+                },
+                // SAFETY: as above.
+                agreeing: |a, b| unsafe { run_agreeing(a, b) },
+                // SAFETY: as above.
+                hamming: |a, b| unsafe { run_hamming(a, b) },
+                // SAFETY: as above.
+                count_bits: |elements, offset, counts| unsafe { run_count_bits(elements, offset, counts) },
+            };
+
+            #[target_feature(enable = $features)]
+            fn run_minima(elements: &[u32], factors: &[u32], addends: &[u32], minima: &mut [u32]) {
+                super::minima::<$permutations>(elements, factors, addends, minima);
+            }
+
+            #[target_feature(enable = $features)]
+            fn run_agreeing(a: &[u8], b: &[u8]) -> u32 {
+                super::agreeing(a, b)
+            }
+
+            #[target_feature(enable = $features)]
+            fn run_hamming(a: &[u8], b: &[u8]) -> u32 {
+                super::hamming(a, b)
+            }
+
+            #[target_feature(enable = $features)]
+            fn run_count_bits(elements: &[u64], offset: u64, counts: &mut [u32; 64]) {
+                super::count_bits::<$words>(elements, offset, counts);
+            }
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+compiled_for!(avx2, "avx2,popcnt", 32, 4);
+#[cfg(target_arch = "x86_64")]
+compiled_for!(avx512, "avx512f,avx512bw,avx512dq,avx512vl,popcnt", 64, 8);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Every kernel of this processor gives what the definition says.
+        #[test]
+        fn kernels_agree_with_definitions(
+            elements in prop::collection::vec(any::<u64>(), 0..600),
+            tiles in 1..10usize,
+            offset in any::<u64>(),
+            a in prop::collection::vec(0..3u8, 0..200),
+            b in prop::collection::vec(0..3u8, 0..200),
+        ) {
+            let small: Vec<u32> = elements.iter().map(|&e| e as u32).collect();
+            let many = tiles * PERMUTATION_LANES;
+            let number = |n: usize| (hash::mix(offset.wrapping_add(n as u64)) >> 32) as u32;
+            let factors: Vec<u32> = (0..many).map(|n| number(n) | 1).collect();
+            let addends: Vec<u32> = (many..2 * many).map(number).collect();
+            let least: Vec<u32> = factors.iter().zip(&addends).map(|(f, s)| {
+                small.iter().map(|e| e.wrapping_mul(*f).wrapping_add(*s)).min().unwrap_or(u32::MAX)
+            }).collect();
+            let mut ones = [0u32; 64];
+            for element in &elements {
+                let word = hash::mix(element.wrapping_add(offset));
+                (0..64).for_each(|bit| ones[bit] += (word >> bit & 1) as u32);
+            }
+            let equal = a.chunks_exact(4).zip(b.chunks_exact(4)).filter(|(x, y)| x == y).count() as u32;
+            let differ: u32 = a.iter().zip(&b).map(|(x, y)| (x ^ y).count_ones()).sum();
+            for kernels in all_kernels() {
+                let mut minima = vec![u32::MAX; many];
+                (kernels.minima)(&small, &factors, &addends, &mut minima);
+                prop_assert_eq!(&minima, &least, "{}", kernels.name);
+                let mut counts = [0; 64];
+                (kernels.count_bits)(&elements, offset, &mut counts);
+                prop_assert_eq!(counts, ones, "{}", kernels.name);
+                prop_assert_eq!((kernels.agreeing)(&a, &b), equal, "{}", kernels.name);
+                prop_assert_eq!((kernels.hamming)(&a, &b), differ, "{}", kernels.name);
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_of_counts_do_not_overflow() {
+        let elements = vec![7u64; 255 * 8 * 2 + 3];
+        let word = hash::mix(7);
+        for kernels in all_kernels() {
+            let mut counts = [0; 64];
+            (kernels.count_bits)(&elements, 0, &mut counts);
+            for (bit, count) in counts.into_iter().enumerate() {
+                assert_eq!(count as usize, (word >> bit & 1) as usize * elements.len(), "{}", kernels.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Minhash: m values, each the least hash of any shingle under a hash function of its own
+//! (Broder; algorithms.md section 2).
+//!
+//! Function i takes an element's 64-bit hash h to `(a_i * x + b_i) mod 2^32`, where x is the upper half of
+//! `mix(h)`, a_i is odd, and a_i and b_i are drawn from the seed: a bijection of 32-bit numbers. x is as good
+//! as random, so each element is as likely as any other to have the least value, and the share of
+//! agreeing values is an unbiased estimate of the resemblance J with the standard error sqrt(J(1-J)/m).
+//! Two elements share an x once in 2^32: sets of a million elements seem alike by 0.0001.
+
+use super::kernels::{PERMUTATION_LANES, kernels};
+use crate::error::{Error, Result};
+use crate::hash;
+
+/// The most permutations of a sketch.
+pub const MOST_PERMUTATIONS: usize = 2048;
+
+/// Checks a number of permutations that a user gave.
+pub fn check_permutations(permutations: i64) -> Result<u16> {
+    match u16::try_from(permutations) {
+        Ok(m) if (1..=MOST_PERMUTATIONS).contains(&usize::from(m)) => Ok(m),
+        _ => Err(Error::Parameter {
+            name: "permutations",
+            value: permutations.to_string(),
+            allowed: "between 1 and 2048",
+        }),
+    }
+}
+
+/// Checks a least similarity that a user gave.
+pub fn check_similarity(similarity: f64) -> Result<f64> {
+    if similarity > 0.0 && similarity <= 1.0 {
+        return Ok(similarity);
+    }
+    Err(Error::Parameter {
+        name: "similarity",
+        value: similarity.to_string(),
+        allowed: "greater than 0 and at most 1",
+    })
+}
+
+/// Makes minhash values of one document after the other.
+#[derive(Debug, Clone)]
+pub struct Minhasher {
+    permutations: usize,
+    factors: Vec<u32>,
+    addends: Vec<u32>,
+    minima: Vec<u32>,
+    /// Elements that wait until they are many.
+    block: Vec<u32>,
+    empty: bool,
+}
+
+impl Minhasher {
+    /// Elements that pass the permutations together; they stay in the first cache.
+    const BLOCK: usize = 512;
+
+    /// For `permutations` hash functions ([`check_permutations`]) drawn from `seed`. The functions of a
+    /// smaller number are the first ones of a greater one.
+    pub fn new(permutations: u16, seed: i64) -> Self {
+        let permutations = usize::from(permutations);
+        let lanes = permutations.next_multiple_of(PERMUTATION_LANES);
+        let start = hash::mix(seed.cast_unsigned());
+        let number = |n: usize| (hash::mix(start.wrapping_add(n as u64)) >> 32) as u32;
+        Self {
+            permutations,
+            factors: (0..lanes).map(|i| number(2 * i) | 1).collect(),
+            addends: (0..lanes).map(|i| number(2 * i + 1)).collect(),
+            minima: vec![u32::MAX; lanes],
+            block: Vec::with_capacity(Self::BLOCK),
+            empty: true,
+        }
+    }
+
+    /// Begins another document.
+    pub fn clear(&mut self) {
+        self.minima.fill(u32::MAX);
+        self.block.clear();
+        self.empty = true;
+    }
+
+    /// Adds an element by its 64-bit hash (or number). Repeats change nothing. O(m).
+    #[inline]
+    pub fn add(&mut self, element: u64) {
+        if self.block.len() == Self::BLOCK {
+            self.flush();
+        }
+        self.block.push((hash::mix(element) >> 32) as u32);
+    }
+
+    fn flush(&mut self) {
+        self.empty &= self.block.is_empty();
+        (kernels().minima)(&self.block, &self.factors, &self.addends, &mut self.minima);
+        self.block.clear();
+    }
+
+    /// The m values; none if nothing was added, because an empty set has no least hash.
+    pub fn values(&mut self) -> Option<&[u32]> {
+        self.flush();
+        (!self.empty).then_some(&self.minima[..self.permutations])
+    }
+}
+
+/// How many values agree, of the values of two like sketches as they are stored ([`super::wire`]).
+pub fn agreeing(a: &[u8], b: &[u8]) -> u32 {
+    (kernels().agreeing)(a, b)
+}
+
+/// The estimated resemblance: agreeing of all values, rounded once.
+pub fn similarity(agreeing: u32, permutations: u16) -> f64 {
+    f64::from(agreeing) / f64::from(permutations)
+}
+
+/// The estimated Jaccard distance: unlike of all values, rounded once.
+pub fn distance(agreeing: u32, permutations: u16) -> f64 {
+    f64::from(u32::from(permutations) - agreeing) / f64::from(permutations)
+}
+
+/// The least number of agreeing values whose [`similarity`] is at least `similarity`, which is in (0, 1]:
+/// ceil(t · m) as the reported numbers see it. O(1).
+pub fn least_agreeing(least: f64, permutations: u16) -> u32 {
+    // Within one of it; what is reported decides.
+    let mut agreeing = (least * f64::from(permutations)).ceil() as u32;
+    agreeing = agreeing.clamp(1, u32::from(permutations));
+    while agreeing > 1 && similarity(agreeing - 1, permutations) >= least {
+        agreeing -= 1;
+    }
+    while similarity(agreeing, permutations) < least {
+        agreeing += 1;
+    }
+    agreeing
+}
+
+/// The standard error of the estimate at resemblance `similarity`.
+pub fn standard_error(similarity: f64, permutations: u16) -> f64 {
+    (similarity * (1.0 - similarity) / f64::from(permutations)).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn values(elements: impl IntoIterator<Item = u64>, permutations: u16, seed: i64) -> Option<Vec<u32>> {
+        let mut hasher = Minhasher::new(permutations, seed);
+        elements.into_iter().for_each(|element| hasher.add(element));
+        hasher.values().map(<[u32]>::to_vec)
+    }
+
+    /// By the definition at the head of this file.
+    fn defined(elements: &[u64], permutations: u16, seed: i64) -> Option<Vec<u32>> {
+        let start = hash::mix(seed.cast_unsigned());
+        let drawn = |n: u64| (hash::mix(start.wrapping_add(n)) >> 32) as u32;
+        let value = |i: u64, element: u64| {
+            let x = (hash::mix(element) >> 32) as u32;
+            x.wrapping_mul(drawn(2 * i) | 1).wrapping_add(drawn(2 * i + 1))
+        };
+        (0..u64::from(permutations)).map(|i| elements.iter().map(|&e| value(i, e)).min()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn as_defined(
+            elements in prop::collection::vec(any::<u64>(), 0..1300),
+            permutations in 1..300u16,
+            seed in any::<i64>(),
+        ) {
+            prop_assert_eq!(values(elements.clone(), permutations, seed), defined(&elements, permutations, seed));
+        }
+
+        #[test]
+        fn least_agreeing_is_the_least_that_passes(permutations in 1..2048u16, least in 1e-9..1.0f64, n in 0..2048u32) {
+            for least in [least, similarity(n % u32::from(permutations) + 1, permutations)] {
+                let agreeing = least_agreeing(least, permutations);
+                prop_assert!(similarity(agreeing, permutations) >= least);
+                prop_assert!(agreeing == 1 || similarity(agreeing - 1, permutations) < least);
+            }
+        }
+    }
+
+    #[test]
+    fn products_that_round_up_are_a_trap() {
+        assert_eq!(least_agreeing(0.55, 100), 55);
+        assert_eq!(least_agreeing(0.8, 5), 4);
+        assert_eq!(least_agreeing(1.0, 128), 128);
+        assert_eq!(least_agreeing(f64::MIN_POSITIVE, 128), 1);
+        assert_eq!(least_agreeing(5.0 / 6.0, 6), 5);
+    }
+
+    #[test]
+    fn golden_vectors() {
+        assert_eq!(values(1..=100, 4, 1), Some(GOLDEN[0].to_vec()));
+        assert_eq!(values([0], 4, 1), Some(GOLDEN[1].to_vec()));
+        assert_eq!(values(1..=100, 4, -7), Some(GOLDEN[2].to_vec()));
+        assert_eq!(values([], 4, 1), None);
+    }
+
+    /// Made from the definition, in another language.
+    const GOLDEN: [[u32; 4]; 3] = [
+        [0x00d6_f3bb, 0x01b9_a5ab, 0x0816_0d4c, 0x0053_19c0],
+        [0xeed3_fa96, 0xf694_d072, 0x608b_98c4, 0x9250_2a11],
+        [0x019e_227d, 0x0242_5195, 0x00a3_9608, 0x01f8_0eaf],
+    ];
+
+    /// Sets of known resemblance under many seeds: the mean is J and the spread the theory's.
+    #[test]
+    fn unbiased_with_the_standard_error_of_the_theory() {
+        const PERMUTATIONS: u16 = 128;
+        const TRIALS: u32 = 2000;
+        for (shared, own) in [(10, 1), (50, 50), (200, 25), (30, 270), (1, 0), (5, 3)] {
+            let resemblance = f64::from(shared) / f64::from(shared + 2 * own);
+            let expected = standard_error(resemblance, PERMUTATIONS);
+            let (mut sum, mut squares) = (0.0, 0.0);
+            for trial in 0..TRIALS {
+                // Small numbers in a row: what a linear hash is worst at.
+                let start = u64::from(trial) * 10_000;
+                let set = |from: u32| {
+                    let elements = (0..shared).chain(from..from + own).map(|n| start + u64::from(n));
+                    values(elements, PERMUTATIONS, 1).expect("elements")
+                };
+                let (a, b) = (set(1000), set(2000));
+                let agree = a.iter().zip(&b).filter(|(x, y)| x == y).count() as u32;
+                let error = similarity(agree, PERMUTATIONS) - resemblance;
+                sum += error;
+                squares += error * error;
+            }
+            let (mean, spread) = (sum / f64::from(TRIALS), (squares / f64::from(TRIALS)).sqrt());
+            // Five standard errors of the mean; the spread of so many trials is within 10 %.
+            assert!(mean.abs() <= 5.0 * expected / f64::from(TRIALS).sqrt(), "{resemblance}: {mean}");
+            assert!((spread - expected).abs() <= 0.1 * expected, "{resemblance}: {spread}, {expected}");
+        }
+    }
+}

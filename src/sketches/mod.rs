@@ -1,0 +1,37 @@
+//! Fixed-size summaries of documents (algorithms.md sections 2 and 3): minhash ([`minhash`]) with
+//! supershingles and megashingles ([`supershingles`]), simhash ([`simhash`]), signatures of sentences
+//! ([`sentence`]; section 5), the bands and blocks that a
+//! search for them needs ([`bands`]), their bytes ([`wire`], [`balls`]), and the inner loops
+//! ([`kernels`]).
+
+pub mod balls;
+pub mod bands;
+pub mod kernels;
+pub mod minhash;
+pub mod sentence;
+pub mod simhash;
+pub mod supershingles;
+pub mod wire;
+
+use crate::error::Result;
+use crate::features::tokens::{Document, FeatureSpec, Scratch, Token, for_each_token};
+use crate::hash;
+use crate::workers::Stop;
+
+/// Calls `each` with the 64-bit hash of every shingle of a document, repeats included: what sketches are
+/// made of. Numbers at one to a shingle stand for themselves. O(bytes · shingle).
+pub fn for_each_hash(
+    document: &Document,
+    spec: &FeatureSpec,
+    scratch: &mut Scratch,
+    stop: &Stop,
+    mut each: impl FnMut(u64),
+) -> Result<()> {
+    for_each_token(document, spec, scratch, stop, |token| {
+        each(match token {
+            Token::Bytes(bytes) => hash::hash_bytes(bytes),
+            Token::Number(number) => number,
+        });
+        Ok(())
+    })
+}

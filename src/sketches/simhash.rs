@@ -1,0 +1,173 @@
+//! Simhash: every element adds its vector of ±1, drawn from its hash; a bit is 1 where the sum is
+//! greater than 0 (Charikar; Henzinger; algorithms.md section 3).
+//!
+//! The vector's bits 64 j to 64 j + 63 are the word `mix(h + j * G)` of the element's 64-bit hash h, where G is
+//! the golden ratio in 64 bits: the sequence of SplitMix64 from h on. Bit 0 is the most significant one of the
+//! first word, so that the bytes of a sketch are those of a bit string.
+
+use super::kernels::kernels;
+use crate::error::{Error, Result};
+
+/// The sizes of sketches in bits.
+pub const SIZES: [u16; 7] = [64, 128, 192, 256, 384, 512, 1024];
+
+/// Checks a number of bits that a user gave.
+pub fn check_bits(bits: i64) -> Result<u16> {
+    SIZES.into_iter().find(|&size| i64::from(size) == bits).ok_or_else(|| Error::Parameter {
+        name: "bits",
+        value: bits.to_string(),
+        allowed: "64, 128, 192, 256, 384, 512 or 1024",
+    })
+}
+
+/// Checks a greatest distance that a user gave for sketches of `bits` bits. Two sketches cannot be
+/// near at the greatest distance there is, which is that of an empty document to any other.
+pub fn check_distance(distance: f64, bits: u16) -> Result<u16> {
+    if distance >= 0.0 && distance < f64::from(bits) && distance.fract() == 0.0 {
+        return Ok(distance as u16);
+    }
+    Err(Error::Parameter {
+        name: "distance",
+        value: distance.to_string(),
+        allowed: "a whole number of bits, at least 0 and less than the sketch has",
+    })
+}
+
+/// Makes simhashes of one document after the other.
+#[derive(Debug, Clone)]
+pub struct Simhasher {
+    /// How many elements had each bit, and for each word its bits from the least.
+    ones: Vec<u64>,
+    elements: u64,
+    /// Elements that wait until they are many.
+    block: Vec<u64>,
+}
+
+impl Simhasher {
+    /// Elements whose bits are counted together; they stay in the first cache.
+    const BLOCK: usize = 1020;
+    const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    /// For sketches of `bits` bits ([`check_bits`]).
+    pub fn new(bits: u16) -> Self {
+        Self { ones: vec![0; bits.into()], elements: 0, block: Vec::with_capacity(Self::BLOCK) }
+    }
+
+    /// Begins another document.
+    pub fn clear(&mut self) {
+        self.ones.fill(0);
+        self.elements = 0;
+        self.block.clear();
+    }
+
+    /// Adds an occurrence of an element by its 64-bit hash. O(bits).
+    #[inline]
+    pub fn add(&mut self, element: u64) {
+        if self.block.len() == Self::BLOCK {
+            self.flush();
+        }
+        self.block.push(element);
+    }
+
+    fn flush(&mut self) {
+        let (words, _) = self.ones.as_chunks_mut::<64>();
+        for (word, ones) in (0u64..).zip(words) {
+            let mut counts = [0; 64];
+            (kernels().count_bits)(&self.block, word.wrapping_mul(Self::GOLDEN_RATIO), &mut counts);
+            ones.iter_mut().zip(counts).for_each(|(ones, count)| *ones += u64::from(count));
+        }
+        self.elements += self.block.len() as u64;
+        self.block.clear();
+    }
+
+    /// The bits, the first one the most significant of the first byte; none if nothing was added.
+    pub fn bits(&mut self) -> Option<Vec<u8>> {
+        self.flush();
+        if self.elements == 0 {
+            return None;
+        }
+        let (words, _) = self.ones.as_chunks::<64>();
+        let word = |ones: &[u64; 64]| {
+            (0..64).fold(0u64, |word, bit| word | u64::from(2 * ones[bit] > self.elements) << bit)
+        };
+        Some(words.iter().flat_map(|ones| word(ones).to_be_bytes()).collect())
+    }
+}
+
+/// How many bits two sketches of one size differ in.
+pub fn hamming(a: &[u8], b: &[u8]) -> u32 {
+    (kernels().hamming)(a, b)
+}
+
+/// The share of agreeing bits, rounded once.
+pub fn similarity(distance: u32, bits: u16) -> f64 {
+    f64::from(u32::from(bits) - distance) / f64::from(bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash;
+    use proptest::prelude::*;
+
+    fn simhash(elements: &[u64], bits: u16) -> Option<Vec<u8>> {
+        let mut hasher = Simhasher::new(bits);
+        elements.iter().for_each(|&element| hasher.add(element));
+        hasher.bits()
+    }
+
+    /// By the definition at the head of this file, with a sum for each bit.
+    fn defined(elements: &[u64], bits: u16) -> Option<Vec<u8>> {
+        let mut sums = vec![0i64; bits.into()];
+        for &element in elements {
+            for (bit, sum) in sums.iter_mut().enumerate() {
+                let word =
+                    hash::mix(element.wrapping_add((bit as u64 / 64).wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+                *sum += if word << (bit % 64) >> 63 == 1 { 1 } else { -1 };
+            }
+        }
+        let byte = |sums: &[i64]| sums.iter().fold(0u8, |byte, &sum| byte << 1 | u8::from(sum > 0));
+        (!elements.is_empty()).then(|| sums.chunks(8).map(byte).collect())
+    }
+
+    proptest! {
+        #[test]
+        fn as_defined(elements in prop::collection::vec(0..40u64, 0..2500), size in 0..SIZES.len()) {
+            prop_assert_eq!(simhash(&elements, SIZES[size]), defined(&elements, SIZES[size]));
+        }
+    }
+
+    #[test]
+    fn golden_vectors() {
+        let elements: Vec<u64> = (1..=100).collect();
+        assert_eq!(simhash(&elements, 64).expect("elements"), GOLDEN[0].to_be_bytes());
+        let bits = simhash(&elements, 128).expect("elements");
+        assert_eq!(bits[..8], GOLDEN[0].to_be_bytes());
+        assert_eq!(bits[8..], GOLDEN[1].to_be_bytes());
+        assert_eq!(simhash(&[5], 64).expect("an element"), hash::mix(5).to_be_bytes());
+    }
+
+    /// Made from the definition, in another language.
+    const GOLDEN: [u64; 2] = [0x9f46_9130_b843_8a03, 0x90d8_b640_b2fc_c208];
+
+    /// The share of bits in which two documents differ is about the angle between them by pi (Charikar).
+    #[test]
+    fn bits_differ_as_the_angle_says() {
+        const TRIALS: u64 = 400;
+        for (shared, own) in [(300u64, 10u64), (200, 50), (100, 100)] {
+            let cosine = shared as f64 / (shared + own) as f64;
+            let expected = cosine.acos() / std::f64::consts::PI;
+            let differ: u32 = (0..TRIALS)
+                .map(|trial| {
+                    let set = |from: u64| -> Vec<u64> {
+                        (0..shared).chain(from..from + own).map(|n| trial * 10_000 + n).collect()
+                    };
+                    let [a, b] = [set(1000), set(2000)].map(|set| simhash(&set, 1024).expect("elements"));
+                    hamming(&a, &b)
+                })
+                .sum();
+            let share = f64::from(differ) / (1024 * TRIALS) as f64;
+            assert!((share - expected).abs() < 0.02, "{share} instead of {expected}");
+        }
+    }
+}
