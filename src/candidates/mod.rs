@@ -4,22 +4,16 @@
 //! their prefixes ([`lists`]), used record by record with positions ([`positional`], [`suffix`]) or token
 //! by token with bitmaps ([`streaming`], [`bitmap`], [`popcount`]); the join of distinct sets
 //! ([`prefix_join`]) in blocks that fit into memory ([`blocks`]), and that of distinct texts by edit distance
-<<<<<<< HEAD
-//! made of it ([`edit_join`]), and of feature codes by common substrings ([`code_join`]); the pairs of rows they stand for ([`pairs`]).
-=======
 //! made of it ([`edit_join`]); the lists of documents with a sentence signature in common
-//! ([`signature_lists`]) and the join made of them ([`sentence_join`]); few new sets against sketches of many
-//! old ones ([`delta`]); the pairs of rows they all stand for ([`pairs`]).
->>>>>>> main
+//! ([`signature_lists`]) and the join made of them ([`sentence_join`]); feature codes by common substrings
+//! ([`code_join`]); few new sets against sketches of many old ones ([`delta`]); the pairs of rows they all stand
+//! for ([`pairs`]).
 
 pub mod bitmap;
 pub mod blocks;
 pub mod bounds;
-<<<<<<< HEAD
 pub mod code_join;
-=======
 pub mod delta;
->>>>>>> main
 pub mod edit_join;
 pub mod lists;
 pub mod pairs;

@@ -20,11 +20,8 @@ pub mod grouping;
 pub mod leaders;
 pub mod links;
 pub mod perhaps_similar;
-<<<<<<< HEAD
 pub mod repeated;
-=======
 pub mod signature_sets;
->>>>>>> main
 pub mod summary;
 
 #[cfg(test)]

@@ -1,12 +1,9 @@
 //! How similar two sets are: the measures ([`measure`]) and the number of shared tokens ([`overlap`]).
 //! How similar two texts are, character by character: [`edit`], by the distance of [`levenshtein`]
-<<<<<<< HEAD
-//! ([`mod@column`]); [`repeatability`], by the longest common substring of feature codes ([`automaton`]).
-=======
 //! ([`mod@column`]); the longest common subsequence ([`lcs`]), found greedily ([`lcs_greedy`]) where little
 //! differs and bit-parallel ([`lcs_band`]) elsewhere; its trustable part ([`tlcs`]): filtered sketches ([`filter`]) of
-//! the texts' windows ([`windows`]), and the region ([`region`]) in which the texts agree.
->>>>>>> main
+//! the texts' windows ([`windows`]), and the region ([`region`]) in which the texts agree; [`repeatability`], by
+//! the longest common substring of feature codes ([`automaton`]).
 
 pub mod automaton;
 pub mod column;
@@ -18,10 +15,7 @@ pub mod lcs_greedy;
 pub mod levenshtein;
 pub mod measure;
 pub mod overlap;
-<<<<<<< HEAD
-pub mod repeatability;
-=======
 pub mod region;
+pub mod repeatability;
 pub mod tlcs;
 pub mod windows;
->>>>>>> main
