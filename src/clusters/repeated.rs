@@ -98,7 +98,7 @@ impl<C: Codes + ?Sized> Block<'_, C> {
         const CHECK_EVERY: usize = 1 << 6;
         // What grows doubles. At least one code is taken.
         while self.next < self.codes.len()
-            && (self.automaton.is_empty() || 2 * self.automaton.used_bytes() <= self.budget)
+            && (self.automaton.is_empty() || 2 * self.automaton.bytes() <= self.budget)
         {
             if self.next.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
@@ -132,10 +132,10 @@ impl<C: Codes + ?Sized> Block<'_, C> {
 
 /// The longer of two matches; of equally long ones that with the code that stayed first.
 fn improve(best: &mut Match, found: Option<Match>) {
-    if let Some(found) = found {
-        if found.length > best.length || (found.length == best.length && found.text < best.text) {
-            *best = found;
-        }
+    if let Some(found) = found
+        && (found.length > best.length || (found.length == best.length && found.text < best.text))
+    {
+        *best = found;
     }
 }
 

@@ -110,13 +110,6 @@ impl SuffixAutomaton {
         self.edges.is_empty()
     }
 
-    /// Bytes that the texts take, without what is kept for others.
-    pub fn used_bytes(&self) -> usize {
-        // Of an edge in the table, which is half full at least.
-        const PLACE: usize = 12;
-        self.states.len() * size_of::<State>() + self.edges.len() * (size_of::<Edge>() + PLACE)
-    }
-
     /// Bytes on the heap that the texts need; what [`clear`](Self::clear) kept for others does not count.
     pub fn bytes(&self) -> usize {
         /// Of an entry of the table with its control byte, at a load of 7/8 to 7/16.
