@@ -1,7 +1,9 @@
 //! The methods of `near_duplicates`, one file each or a family of them: which arguments they know, and
 //! how they find the pairs.
 
+mod codes;
 mod edit;
+mod options;
 mod sets;
 mod tlcs;
 
@@ -49,6 +51,8 @@ const METHODS: &[(&str, Parse)] = &[
     ("edit", edit::parse),
     ("tlcs", tlcs::parse),
     ("lcs", tlcs::parse),
+    ("repeatability", codes::parse),
+    ("exact_code", codes::parse),
 ];
 
 /// The method of a call that names none.
