@@ -1,8 +1,10 @@
 //! The methods of `near_duplicates`, one file each or a family of them: which arguments they know, and
 //! how they find the pairs.
 
+mod codes;
 mod edit;
 mod imatch;
+mod options;
 mod sets;
 mod sketches;
 mod techniques;
@@ -59,6 +61,8 @@ const METHODS: &[(&str, Parse)] = &[
     ("imatch", imatch::parse),
     ("exact_text", sketches::parse),
     ("title", sketches::parse_title),
+    ("repeatability", codes::parse),
+    ("exact_code", codes::parse),
 ];
 
 /// The method of a call that names none.
