@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench.sh [kernels] [sketches] [join] [server] [peers]: the benchmarks, all of them where none is named, within about 15 minutes.
+# bench.sh [kernels] [sketches] [join] [server] [index] [peers]: the benchmarks, all of them where none is named, within about 25 minutes.
 # Tables go to the output and to bench.md in cargo's target folder, what is done meanwhile to standard error.
 # NEARDUP_BENCH names a folder of inputs NAME.tsv and NAME.sets. Without it they are made by the generator beside
 # the folder NEARDUP_DATA; without that the texts that this machine has are taken. See benches/README.md.
@@ -7,15 +7,16 @@ set -euo pipefail
 source "$(dirname "$0")/common.sh"
 source "$project/scripts/bench_tables.sh"
 source "$project/scripts/bench_server.sh"
+source "$project/scripts/bench_index.sh"
 source "$project/scripts/bench_peers.sh"
 cd "$project"
 
 sections=("$@")
-if ((${#sections[@]} == 0)); then sections=(kernels sketches join server peers); fi
+if ((${#sections[@]} == 0)); then sections=(kernels sketches join server index peers); fi
 for section in "${sections[@]}"; do
     case $section in
-        kernels | sketches | join | server | peers) ;;
-        *) echo "usage: scripts/bench.sh [kernels] [sketches] [join] [server] [peers]" >&2 && exit 1 ;;
+        kernels | sketches | join | server | index | peers) ;;
+        *) echo "usage: scripts/bench.sh [kernels] [sketches] [join] [server] [index] [peers]" >&2 && exit 1 ;;
     esac
 done
 

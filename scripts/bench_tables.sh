@@ -13,6 +13,7 @@ heading() {
         sketches) printf '### Sketches\n\n' ;;
         join) printf '### The join on ready sets\n\n' ;;
         server) printf '### Inside PostgreSQL\n\n' ;;
+        index) printf '### The signature index\n\n' ;;
         peers) printf '### Peers\n\n' ;;
     esac | say
 }

@@ -104,7 +104,14 @@ CREATE FUNCTION near_duplicates_stats() RETURNS TABLE(
     threads bigint,
     read_ms float8,
     order_ms float8,
-    join_ms float8
+    join_ms float8,
+    pruned_by_sketch bigint,
+    stop_signatures bigint,
+    stop_documents bigint,
+    promised_recall float8,
+    measured_recall float8,
+    hot_buckets bigint,
+    hot_documents bigint
 )
     AS 'MODULE_PATHNAME', 'neardup_stats'
     LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1;

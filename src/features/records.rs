@@ -81,7 +81,7 @@ impl Members {
 
     /// How many records there are.
     pub fn len(&self) -> usize {
-        self.starts.len() - 1
+        self.starts.len().saturating_sub(1)
     }
 
     /// Whether there is no record.

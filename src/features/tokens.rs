@@ -4,7 +4,7 @@ use super::shingles;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::memory;
-use crate::text::{grams, words};
+use crate::text::{grams, html, words};
 use crate::workers::Stop;
 
 /// How a text is cut into tokens.
@@ -20,6 +20,8 @@ pub enum Tokenizer {
     Whole,
     /// Runs of anything that is not white space, as they stand.
     Whitespace,
+    /// Words of the text of an HTML page ([`crate::text::html`]).
+    Html,
 }
 
 /// How a document becomes a set.
@@ -89,6 +91,7 @@ pub enum Token<'a> {
 #[derive(Debug, Default)]
 pub struct Scratch {
     word: String,
+    page: String,
     hashes: Vec<u64>,
     bytes: Vec<u8>,
     grams: grams::Scratch,
@@ -115,17 +118,18 @@ pub fn for_each_token(
             numbers.iter().try_for_each(|&number| each(Token::Number(number.cast_unsigned())))
         }
         _ if spec.shingle == 1 => {
-            for_each_unit(document, spec.tokenizer, &mut scratch.word, stop, |unit| each(Token::Bytes(unit)))
+            let Scratch { word, page, .. } = scratch;
+            for_each_unit(document, spec.tokenizer, word, page, stop, |unit| each(Token::Bytes(unit)))
         }
         _ => {
-            let Scratch { word, hashes, bytes, .. } = scratch;
+            let Scratch { word, page, hashes, bytes, .. } = scratch;
             hashes.clear();
             if let Document::Numbers(numbers) = document {
                 for &number in numbers {
                     push_hash(hashes, hash::mix(number.cast_unsigned()))?;
                 }
             } else {
-                for_each_unit(document, spec.tokenizer, word, stop, |unit| {
+                for_each_unit(document, spec.tokenizer, word, page, stop, |unit| {
                     push_hash(hashes, hash::hash_bytes(unit))
                 })?;
             }
@@ -145,6 +149,7 @@ fn for_each_unit(
     document: &Document,
     tokenizer: Tokenizer,
     word: &mut String,
+    page: &mut String,
     stop: &Stop,
     mut each: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
@@ -157,6 +162,10 @@ fn for_each_unit(
                 }
                 each(unit.as_bytes())
             })
+        }
+        Document::Text(text) if tokenizer == Tokenizer::Html => {
+            html::read_text(text, None, page, stop)?;
+            words::for_each_word(page, word, stop, |word| each(word.as_bytes()))
         }
         Document::Text(text) => words::for_each_word(text, word, stop, |word| each(word.as_bytes())),
         Document::Tokens(tokens) => tokens.iter().enumerate().try_for_each(|(n, token)| {

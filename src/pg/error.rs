@@ -213,6 +213,10 @@ impl From<Error> for SqlError {
                 Code::ERRCODE_DATA_CORRUPTED,
                 "Make it anew from its text; an index on it needs REINDEX then.",
             ),
+            Error::TooDifferent { .. } => (
+                Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+                "Compare parts of them: substring(text from 1 for 1000000)",
+            ),
             Error::Stopped => (Code::ERRCODE_QUERY_CANCELED, ""),
             Error::Thread(_) => {
                 (Code::ERRCODE_INSUFFICIENT_RESOURCES, "Lower the setting: SET neardup.threads = 1;")

@@ -10,10 +10,15 @@ use super::call::Call;
 use super::error::{Result, SqlError};
 use super::temp_file::drop_abandoned;
 
-/// Something that gives rows of `N` columns, none of them NULL.
+/// Something that gives rows of `N` columns.
 pub trait Rows<const N: usize>: 'static {
     /// The next row; none after the last.
     fn next(&mut self) -> Result<Option<[Datum; N]>>;
+
+    /// Which columns of the row given last are NULL.
+    fn nulls(&self) -> [bool; N] {
+        [false; N]
+    }
 }
 
 /// Whether the server wants all rows at once.
@@ -47,7 +52,8 @@ pub fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<Datum> 
         let (store, descriptor) = ((*result).setResult, (*result).setDesc);
         let mut given = 0u32;
         while let Some(mut values) = rows.next()? {
-            pg_sys::tuplestore_putvalues(store, descriptor, values.as_mut_ptr(), [false; N].as_mut_ptr());
+            let mut nulls = rows.nulls();
+            pg_sys::tuplestore_putvalues(store, descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
             given = given.wrapping_add(1);
             if given.is_multiple_of(CHECK_EVERY) {
                 check_for_interrupts!();
@@ -80,18 +86,15 @@ fn one<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>
         let context = pg_sys::per_MultiFuncCall(call.info);
         let held: *mut Held<R> = (*context).user_fctx.cast();
         let next = match &mut (*held).0 {
-            Some(rows) => rows.next()?,
+            Some(rows) => rows.next()?.map(|values| (values, rows.nulls())),
             None => None,
         };
         match next {
-            Some(mut values) => {
+            Some((mut values, mut nulls)) => {
                 (*context).call_cntr += 1;
                 (*result).isDone = pg_sys::ExprDoneCond::ExprMultipleResult;
-                let tuple = pg_sys::heap_form_tuple(
-                    (*context).tuple_desc,
-                    values.as_mut_ptr(),
-                    [false; N].as_mut_ptr(),
-                );
+                let tuple =
+                    pg_sys::heap_form_tuple((*context).tuple_desc, values.as_mut_ptr(), nulls.as_mut_ptr());
                 Ok(pg_sys::HeapTupleHeaderGetDatum((*tuple).t_data))
             }
             None => {

@@ -38,7 +38,6 @@ impl Sites {
 
     /// The numbers of the rows' sites, equal for equal sites; `u32::MAX` where the site is NULL, which is
     /// no site and the same as no other.
-    #[allow(dead_code)] // The methods that use sites are on their way.
     pub fn numbers(&self) -> &[u32] {
         &self.of
     }

@@ -31,6 +31,10 @@ pub struct Stats {
     pub peak_memory: u64,
     /// Threads worked with.
     pub threads: u64,
+    /// The recall of minhash at the threshold, as promised and as measured on a sample.
+    pub promised_recall: Option<f64>,
+    /// What was measured.
+    pub measured_recall: Option<f64>,
     /// Milliseconds of reading and tokenising, of ordering, and of joining until now.
     pub phases: [f64; 3],
 }
@@ -51,16 +55,22 @@ sql_function! {
         // SAFETY: a look at a variable of the session.
         let role = unsafe { pg_sys::GetUserId() };
         let last = LAST.with(|last| last.borrow().as_ref().filter(|(owner, _)| *owner == role).map(|(_, s)| s.clone()));
-        rows::all(call, Account(last))
+        rows::all(call, Account { stats: last, nulls: [false; COLUMNS] })
     }
 }
 
 /// The account as a single row.
-struct Account(Option<Stats>);
+struct Account {
+    stats: Option<Stats>,
+    nulls: [bool; COLUMNS],
+}
 
-impl Rows<18> for Account {
-    fn next(&mut self) -> Result<Option<[Datum; 18]>> {
-        let Some(stats) = self.0.take() else { return Ok(None) };
+/// Columns of the account.
+const COLUMNS: usize = 25;
+
+impl Rows<COLUMNS> for Account {
+    fn next(&mut self) -> Result<Option<[Datum; COLUMNS]>> {
+        let Some(stats) = self.stats.take() else { return Ok(None) };
         let counts = stats.counts;
         let numbers = [
             stats.documents,
@@ -79,9 +89,24 @@ impl Rows<18> for Account {
             stats.peak_memory,
             stats.threads,
         ];
-        let mut row = [Datum::null(); 18];
-        let values = numbers.into_iter().chain(stats.phases.map(f64::to_bits));
-        row.iter_mut().zip(values).for_each(|(column, value)| *column = Datum::from(value));
+        let mut row = [Datum::null(); COLUMNS];
+        let later = [
+            Some(counts.pruned_by_sketch),
+            Some(counts.stop_signatures),
+            Some(counts.stop_documents),
+            stats.promised_recall.map(f64::to_bits),
+            stats.measured_recall.map(f64::to_bits),
+            Some(counts.hot_buckets),
+            Some(counts.hot_records),
+        ];
+        let values = numbers.into_iter().chain(stats.phases.map(f64::to_bits)).map(Some).chain(later);
+        for ((column, null), value) in row.iter_mut().zip(&mut self.nulls).zip(values) {
+            (*column, *null) = (Datum::from(value.unwrap_or(0)), value.is_none());
+        }
         Ok(Some(row))
+    }
+
+    fn nulls(&self) -> [bool; COLUMNS] {
+        self.nulls
     }
 }

@@ -95,6 +95,11 @@ impl Predicate {
         Self { min_overlap: min_overlap.max(1), ..self }
     }
 
+    /// The least similarity; 0 where shared tokens alone decide.
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
     /// The similarity that is reported of a pair.
     #[inline]
     pub fn similarity(&self, shared: u32, left: u32, right: u32) -> f64 {

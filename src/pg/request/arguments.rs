@@ -23,7 +23,6 @@ pub struct Arguments<'a> {
     pub relations: usize,
     /// A column that holds tokens already made, not texts.
     pub made: Option<String>,
-    #[allow(dead_code)] // See `has_sites`.
     pub(super) has_sites: bool,
     pub(super) sites_are_used: bool,
     /// A call that works, with everything that was found good so far.
@@ -50,6 +49,18 @@ impl Arguments<'_> {
         Ok(threshold)
     }
 
+    /// Refuses a threshold other than 1 for a method whose pairs are equal (`how` says in a clause in what).
+    pub fn only_threshold_one(&mut self, how: &str) -> Result<()> {
+        self.threshold(1.0)?;
+        if self.threshold.is_some_and(|threshold| threshold != 1.0) {
+            self.example.threshold = None;
+            let given = self.threshold.unwrap_or(1.0);
+            let message = format!("method \"{}\" {how}: the threshold must be 1, not {given}", self.method);
+            return Err(SqlError::parameter(message).hint(such_as(&self.example)));
+        }
+        Ok(())
+    }
+
     /// The options, each of which must be one of `known` or one that all methods have. When they are found
     /// good, [`Arguments::accept`] takes them.
     pub fn options(&mut self, known: &[&str]) -> Result<Options> {
@@ -70,11 +81,33 @@ impl Arguments<'_> {
         }
     }
 
-    #[allow(dead_code)] // The methods that use sites are on their way.
     /// Whether a column of sites was given, for a method that makes use of sites.
     pub fn has_sites(&mut self) -> bool {
         self.sites_are_used = true;
         self.has_sites
+    }
+
+    /// The tokenizer that was asked for.
+    pub fn tokenizer_name(&self) -> Option<&str> {
+        self.tokenizer.as_deref()
+    }
+
+    /// The number of tokens to a shingle that was asked for.
+    pub fn asked_shingle(&self) -> Option<i32> {
+        self.shingle
+    }
+
+    /// Whether repeats were said to count or not to.
+    pub fn asked_multiset(&self) -> Option<bool> {
+        self.multiset
+    }
+
+    /// Lets documents be cut in this way where nobody asked for another one.
+    pub fn cut_by_default(&mut self, tokenizer: Option<&'static str>, shingle: i32) {
+        if self.tokenizer.is_none() && self.made.is_none() {
+            self.tokenizer = tokenizer.map(Cow::Borrowed);
+        }
+        self.shingle.get_or_insert(shingle);
     }
 
     /// How documents become sets. `shingle` is the default number of words to a shingle; of characters

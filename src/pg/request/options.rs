@@ -1,5 +1,7 @@
 //! The `options` argument: parameters of a method by name.
 
+use std::ops::RangeInclusive;
+
 use serde_json::{Map, Value};
 
 use super::such_as;
@@ -45,9 +47,55 @@ impl Options {
     }
 }
 
+impl Options {
+    /// A value that is there and not null.
+    pub fn value(&self, key: &str) -> Option<&Value> {
+        self.0.get(key).filter(|value| !value.is_null())
+    }
+
+    /// A whole number within a range.
+    pub fn whole(&self, key: &str, range: RangeInclusive<i64>, example: &Example) -> Result<Option<i64>> {
+        let Some(value) = self.value(key) else { return Ok(None) };
+        let whole = value.as_i64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64));
+        match whole.filter(|whole| range.contains(whole)) {
+            Some(whole) => Ok(Some(whole)),
+            None => {
+                let (least, most) = range.into_inner();
+                let message = format!("{key} must be a whole number from {least} to {most}, not {value}");
+                Err(SqlError::parameter(message).hint(such_as(&with_value(example, key, least.max(1)))))
+            }
+        }
+    }
+
+    /// A number above 0, at most 1, or less than 1 where `open`.
+    pub fn share(&self, key: &str, open: bool, example: &Example) -> Result<Option<f64>> {
+        let Some(value) = self.value(key) else { return Ok(None) };
+        let fits = |n: &f64| *n > 0.0 && (*n < 1.0 || (*n == 1.0 && !open));
+        value.as_f64().filter(fits).map(Some).ok_or_else(|| {
+            let range = if open { "greater than 0 and less than 1" } else { "greater than 0 and at most 1" };
+            SqlError::parameter(format!("{key} must be {range}, not {value}"))
+                .hint(such_as(&with_value(example, key, 0.95)))
+        })
+    }
+
+    /// True or false.
+    pub fn flag(&self, key: &str, example: &Example) -> Result<Option<bool>> {
+        let Some(value) = self.value(key) else { return Ok(None) };
+        value.as_bool().map(Some).ok_or_else(|| {
+            SqlError::parameter(format!("{key} must be true or false, not {value}"))
+                .hint(such_as(&with_value(example, key, true)))
+        })
+    }
+}
+
+/// The call with one option.
+fn with_value(example: &Example, key: &str, value: impl std::fmt::Display) -> Example {
+    example.with("options", literal(&format!("{{\"{key}\": {value}}}")))
+}
+
 /// The call with an option that is a number.
 fn with_option(example: &Example, key: &str) -> Example {
-    example.with("options", literal(&format!("{{\"{key}\": 1000}}")))
+    with_value(example, key, 1000)
 }
 
 /// A number that must be at least 1.

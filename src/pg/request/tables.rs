@@ -50,6 +50,11 @@ impl Tables {
                     text = ("right_text_column", Some(name));
                 }
             }
+            // A method that is about titles means the column of that name.
+            let is_title = call.text(first + 3)?.is_some_and(|method| method == "title");
+            if is_title && text.1.is_none() && relation.named("title", "").is_ok() {
+                text.1 = Some(Cow::Borrowed("title"));
+            }
             tables.push(Table { relation, id, text });
         }
         let id_type = form.typed.then(|| call.type_of(form.relations as i32 + 1));

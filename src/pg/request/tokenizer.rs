@@ -14,13 +14,14 @@ pub fn parse_tokenizer(name: Option<&str>, example: &Example) -> Result<(Tokeniz
         None | Some("words") => (Tokenizer::Words, None),
         Some("chars") => (Tokenizer::Chars, None),
         Some("whitespace") => (Tokenizer::Whitespace, None),
+        Some("html") => (Tokenizer::Html, None),
         Some(name) => match name.strip_prefix("tsearch:") {
             Some(configuration) => {
                 (Tokenizer::Words, Some(text_search_configuration(configuration, example)?))
             }
             None => {
                 return Err(SqlError::parameter(format!("unknown tokenizer \"{name}\"")).hint(format!(
-                    "Tokenizers: words, chars, whitespace, or a text-search configuration such as tsearch:english. {}",
+                    "Tokenizers: words, chars, whitespace, html, or a text-search configuration such as tsearch:english. {}",
                     such_as(&example.with("tokenizer", literal("words")))
                 )));
             }

@@ -64,14 +64,17 @@ impl MinhashHeader {
         bytes
     }
 
+    /// In words, for messages: what kind of sketches these are.
+    pub fn describe(&self) -> String {
+        format!("{}, seed {}", self.common().describe("permutations"), self.seed)
+    }
+
     /// Whether sketches of both kinds may be compared; the error says what is unlike.
     pub fn check_like(&self, other: &Self) -> Result<()> {
         if self.kind_bytes() == other.kind_bytes() {
             return Ok(());
         }
-        let in_words =
-            |header: &Self| format!("{}, seed {}", header.common().describe("permutations"), header.seed);
-        Err(Error::Unlike { what: "minhash_sketch", a: in_words(self), b: in_words(other) })
+        Err(Error::Unlike { what: "minhash_sketch", a: self.describe(), b: other.describe() })
     }
 }
 

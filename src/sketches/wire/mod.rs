@@ -65,7 +65,8 @@ impl Source {
         Self::NAMES[self as usize].1
     }
 
-    fn from_byte(byte: u8) -> Option<Self> {
+    /// The source with this number, as it is stored.
+    pub fn from_byte(byte: u8) -> Option<Self> {
         Self::NAMES.get(usize::from(byte)).map(|(source, _)| *source)
     }
 

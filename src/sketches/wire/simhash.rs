@@ -53,6 +53,11 @@ impl SimhashHeader {
         bytes
     }
 
+    /// In words, for messages: what kind of sketches these are.
+    pub fn describe(&self) -> String {
+        self.common().describe("bits")
+    }
+
     /// Whether sketches of both kinds may be compared; the error says what is unlike. Bits that were made
     /// elsewhere compare with any as many.
     pub fn check_like(&self, other: &Self) -> Result<()> {
@@ -60,7 +65,7 @@ impl SimhashHeader {
         if self.kind_bytes() == other.kind_bytes() || given && self.bits == other.bits {
             return Ok(());
         }
-        let [a, b] = [self, other].map(|header| header.common().describe("bits"));
+        let [a, b] = [self, other].map(Self::describe);
         Err(Error::Unlike { what: "simhash_sketch", a, b })
     }
 }

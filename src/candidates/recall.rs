@@ -1,0 +1,162 @@
+//! The recall of minhash bands, measured: the similar pairs of a sample of documents are found exactly, by counting
+//! shared tokens with everybody, and looked up among those that the bands find.
+
+use std::sync::Mutex;
+
+use hashbrown::HashTable;
+
+use super::technique::{Minhash, Technique, Verify};
+use crate::error::{Error, Result};
+use crate::features::hash_sets::{HashSets, Loaded};
+use crate::features::signatures::Signatures;
+use crate::hash::mix;
+use crate::memory;
+use crate::workers::{self, Workers};
+
+const DOING: &str = "measuring the recall";
+
+/// The documents of a sample that have a token.
+struct Postings {
+    /// Token, and its range in `records`.
+    table: HashTable<(u64, u32, u32)>,
+    /// Numbers within the sample.
+    records: Vec<u32>,
+    /// One bit for a few tokens each: most tokens are in no document of the sample.
+    bits: Vec<u64>,
+}
+
+impl Postings {
+    fn new(sample: &[&[u64]]) -> Result<Self> {
+        let mut all = Vec::new();
+        memory::reserve(&mut all, sample.iter().map(|set| set.len()).sum(), DOING)?;
+        for (n, set) in (0u32..).zip(sample) {
+            all.extend(set.iter().map(|&token| (token, n)));
+        }
+        all.sort_unstable();
+        let bits = (all.len() * 16).next_power_of_two().max(64) / 64;
+        let mut postings =
+            Self { table: HashTable::new(), records: Vec::new(), bits: memory::filled(0, bits, DOING)? };
+        postings
+            .table
+            .try_reserve(all.len(), |&(token, ..)| mix(token))
+            .map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        let mut from = 0;
+        while from < all.len() {
+            let token = all[from].0;
+            let count = all[from..].iter().take_while(|(other, _)| *other == token).count();
+            postings.table.insert_unique(
+                mix(token),
+                (token, from as u32, (from + count) as u32),
+                |&(token, ..)| mix(token),
+            );
+            let (word, bit) = postings.bit(token);
+            postings.bits[word] |= bit;
+            from += count;
+        }
+        memory::reserve(&mut postings.records, all.len(), DOING)?;
+        postings.records.extend(all.iter().map(|&(_, n)| n));
+        Ok(postings)
+    }
+
+    fn bit(&self, token: u64) -> (usize, u64) {
+        let hash = mix(token);
+        ((hash >> 32) as usize % self.bits.len(), 1 << (hash % 64))
+    }
+
+    /// The documents that have a token.
+    #[inline]
+    fn of(&self, token: u64) -> &[u32] {
+        let (word, bit) = self.bit(token);
+        if self.bits[word] & bit == 0 {
+            return &[];
+        }
+        match self.table.find(mix(token), |(other, ..)| *other == token) {
+            Some(&(_, from, to)) => &self.records[from as usize..to as usize],
+            None => &[],
+        }
+    }
+}
+
+/// The share of the similar pairs of `sample` records with any others that share a band; none where there is no
+/// such pair. Pairs are of distinct documents, those of different tables where there are two. O(all tokens).
+pub fn measured_recall(
+    signatures: &Signatures,
+    sets: &mut HashSets,
+    minhash: Minhash,
+    sample: usize,
+    budget: usize,
+    workers: &dyn Workers,
+) -> Result<Option<f64>> {
+    let Verify::Sets(predicate) = minhash.verify else { return Ok(None) };
+    let records = signatures.len() as u32;
+    let two_tables = signatures.right.is_some();
+    // Those of the left table are asked, in even steps.
+    let lefts = if two_tables { signatures.split } else { records };
+    let count = (sample as u64).min(lefts.into());
+    let asked: Vec<u32> = (0..count).map(|n| (n * u64::from(lefts) / count) as u32).collect();
+    let row = |record: u32| match signatures.right.as_ref().filter(|_| record >= signatures.split) {
+        Some(right) => right.rows((record - signatures.split) as usize)[0],
+        None => signatures.left.rows(record as usize)[0],
+    };
+    let own: Vec<Vec<u64>> = {
+        let mut rows: Vec<u32> = asked.iter().map(|&record| row(record)).collect();
+        let loaded = sets.load(&mut rows)?;
+        asked.iter().map(|&record| loaded.get(row(record)).to_vec()).collect()
+    };
+    let own: Vec<&[u64]> = own.iter().map(Vec::as_slice).collect();
+    let postings = Postings::new(&own)?;
+    let technique = Technique::Minhash(minhash);
+    let (mut similar, mut found) = (0u64, 0u64);
+    let mut from = if two_tables { signatures.split } else { 0 };
+    while from < records {
+        let mut hashes = 0;
+        let fits = (from..records).take_while(|&record| {
+            let fits = hashes == 0 || hashes < budget / 4 / size_of::<u64>();
+            hashes += sets.size(row(record)) as usize;
+            fits
+        });
+        let to = from + fits.count() as u32;
+        let mut rows: Vec<u32> = if sets.is_in_file() { (from..to).map(row).collect() } else { Vec::new() };
+        let loaded = sets.load(&mut rows)?;
+        let count_in = |range: std::ops::Range<u32>, totals: &mut (u64, u64), loaded: &Loaded<'_>| {
+            let mut counts = vec![0u32; asked.len()];
+            let mut touched = Vec::new();
+            for record in range {
+                let set = loaded.get(row(record));
+                for &token in set {
+                    for &n in postings.of(token) {
+                        if counts[n as usize] == 0 {
+                            touched.push(n);
+                        }
+                        counts[n as usize] += 1;
+                    }
+                }
+                for n in touched.drain(..) {
+                    let shared = std::mem::take(&mut counts[n as usize]);
+                    let (asked, size) = (asked[n as usize], own[n as usize].len() as u32);
+                    if asked != record && predicate.passes(shared, size, set.len() as u32) {
+                        totals.0 += 1;
+                        let pair = (signatures.get(asked), signatures.get(record));
+                        totals.1 += u64::from(technique.finds(pair.0, pair.1));
+                    }
+                }
+            }
+        };
+        const RECORDS_A_UNIT: usize = 1 << 8;
+        let totals = Mutex::new((0, 0));
+        let mut units: Vec<u32> = (from..to).step_by(RECORDS_A_UNIT).collect();
+        workers::each(workers, &mut units, |start, stop| {
+            stop.check()?;
+            let mut own = (0, 0);
+            count_in(*start..to.min(*start + RECORDS_A_UNIT as u32), &mut own, &loaded);
+            if let Ok(mut totals) = totals.lock() {
+                *totals = (totals.0 + own.0, totals.1 + own.1);
+            }
+            Ok(())
+        })?;
+        let totals = totals.into_inner().unwrap_or_default();
+        (similar, found) = (similar + totals.0, found + totals.1);
+        from = to;
+    }
+    Ok((similar > 0).then(|| found as f64 / similar as f64))
+}

@@ -1,0 +1,486 @@
+//! Pairs of records that share a key: in one of some bands, supershingles, blocks of a simhash.
+//!
+//! Band by band the records are sorted by their keys; those of equal keys, a bucket, are paired. A pair
+//! is taken in the first band in which both have the same key and passed over in later ones, so that each
+//! comes once and none has to be remembered. Only the bands that are worked on are in memory, 16 bytes a
+//! record each. O(bands · n log n), and the pairs in buckets.
+
+use std::collections::VecDeque;
+use std::fmt::Debug;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::Result;
+use crate::memory;
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "pairing records of equal keys";
+
+/// What records have keys of.
+pub trait Keys: Debug + Sync {
+    /// How many keys a record has.
+    fn bands(&self) -> usize;
+
+    /// The key of a record in a band.
+    fn key(&self, record: u32, band: usize) -> u64;
+
+    /// Whether two records have the same key in one of the bands before this one.
+    fn met_before(&self, a: u32, b: u32, band: usize) -> bool;
+
+    /// Copies what is compared of the records of a bucket to `space`, one record behind the other.
+    fn load(&self, _bucket: &[Entry], _space: &mut Vec<u64>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Appends the places of those of `others`, a part of a `bucket` that was loaded, who are paired with
+    /// the record `probe`.
+    fn near(
+        &self,
+        probe: u32,
+        bucket: &[Entry],
+        others: Range<usize>,
+        space: &[u64],
+        near: &mut Vec<u32>,
+    ) -> Result<()>;
+}
+
+/// A record and its key in some band.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    key: u64,
+    /// The record.
+    pub record: u32,
+}
+
+/// Buckets of more than so many records are expanded in part: each record is paired with the nearest ones in
+/// the order of records only. None: all are expanded whole.
+pub type MostNeighbours = Option<u32>;
+
+/// What was met on the way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Met {
+    /// Pairs that were looked at.
+    pub compared: u64,
+    /// Buckets that were expanded in part.
+    pub hot_buckets: u64,
+    /// Records in them.
+    pub hot_records: u64,
+}
+
+/// A search on its way.
+#[derive(Debug)]
+pub struct Sharing {
+    /// The records of the left table come before this one; all where there is one table.
+    split: u32,
+    records: u32,
+    self_join: bool,
+    most: MostNeighbours,
+    /// How many bands are in memory at a time.
+    at_a_time: usize,
+    next_band: usize,
+    wave: Vec<Band>,
+    units: VecDeque<Unit>,
+    units_in_wave: usize,
+    met: Met,
+}
+
+/// The buckets of a band, those of single records left out.
+#[derive(Debug)]
+struct Band {
+    number: usize,
+    entries: Vec<Entry>,
+    units: Vec<Unit>,
+    hot_buckets: u64,
+    hot_records: u64,
+}
+
+/// Some entries of a band that are still to be paired.
+#[derive(Debug, Clone)]
+struct Unit {
+    /// Which band of the wave.
+    band: usize,
+    /// The entries that are paired with others.
+    probes: Range<usize>,
+    /// Those they are paired with, where that is a part of one bucket only.
+    tile: Option<Range<usize>>,
+    /// The bucket of the tile.
+    bucket: Range<usize>,
+}
+
+/// Records of a bucket that are compared at one time.
+const TILE: usize = 1 << 14;
+/// Comparisons that are one piece of work.
+const COMPARISONS_A_UNIT: usize = 1 << 20;
+
+impl Sharing {
+    /// Pairs among `records` records, or of one of the first `split` with one of the others. Holds about
+    /// `budget` bytes where that is enough for one band.
+    pub fn new(records: u32, split: u32, self_join: bool, most: MostNeighbours, budget: usize) -> Self {
+        let of_band = (records as usize * size_of::<Entry>()).max(1);
+        Self {
+            split,
+            records,
+            self_join,
+            most,
+            at_a_time: (budget / 2 / of_band).max(1),
+            next_band: 0,
+            wave: Vec::new(),
+            units: VecDeque::new(),
+            units_in_wave: 0,
+            met: Met::default(),
+        }
+    }
+
+    /// The next pairs, the record of the left table, or with the lesser number, first; none after the last.
+    /// Their number is bounded, and may be 0.
+    pub fn next_batch(&mut self, keys: &dyn Keys, workers: &dyn Workers) -> Result<Option<Vec<(u32, u32)>>> {
+        const ENOUGH: usize = 1 << 16;
+        if self.units.is_empty() {
+            if self.next_band == keys.bands() {
+                self.wave = Vec::new();
+                return Ok(None);
+            }
+            self.fill(keys, workers)?;
+        }
+        let found: Vec<_> = (0..workers.count()).map(|_| Mutex::new(Vec::new())).collect();
+        let units = Mutex::new(std::mem::take(&mut self.units));
+        let compared = AtomicU64::new(0);
+        let each = ENOUGH / workers.count();
+        let this = &*self;
+        let done = workers.run(workers.count(), &|worker, stop| {
+            let mut scratch = Scratch::default();
+            let Ok(mut found) = found[worker].lock() else { return Ok(()) };
+            while found.len() < each {
+                let Some(mut unit) = units.lock().ok().and_then(|mut units| units.pop_front()) else {
+                    return Ok(());
+                };
+                let result = this.pair(keys, &mut unit, &mut scratch, each, stop, &mut found);
+                compared.fetch_add(std::mem::take(&mut scratch.compared), Ordering::Relaxed);
+                if let (false, Ok(mut units)) = (unit.probes.is_empty(), units.lock()) {
+                    units.push_front(unit);
+                }
+                result?;
+            }
+            Ok(())
+        });
+        self.units = units.into_inner().unwrap_or_default();
+        self.met.compared += compared.into_inner();
+        done?;
+        let found: Vec<Vec<_>> =
+            found.into_iter().map(|found| found.into_inner().unwrap_or_default()).collect();
+        let mut all = Vec::new();
+        memory::reserve(&mut all, found.iter().map(Vec::len).sum(), DOING)?;
+        found.iter().for_each(|found| all.extend_from_slice(found));
+        Ok(Some(all))
+    }
+
+    /// Sorts the next bands.
+    fn fill(&mut self, keys: &dyn Keys, workers: &dyn Workers) -> Result<()> {
+        let count = self.at_a_time.min(workers.count()).min(keys.bands() - self.next_band);
+        self.wave.clear();
+        let mut wave: Vec<_> = (self.next_band..self.next_band + count)
+            .map(|number| Band {
+                number,
+                entries: Vec::new(),
+                units: Vec::new(),
+                hot_buckets: 0,
+                hot_records: 0,
+            })
+            .collect();
+        let this = &*self;
+        workers::each(workers, &mut wave, |band, stop| this.sort(keys, band, stop))?;
+        for (n, band) in wave.iter_mut().enumerate() {
+            band.units.iter_mut().for_each(|unit| unit.band = n);
+            self.units.extend(std::mem::take(&mut band.units));
+            self.met.hot_buckets += band.hot_buckets;
+            self.met.hot_records += band.hot_records;
+        }
+        self.next_band += count;
+        self.units_in_wave = self.units.len();
+        self.wave = wave;
+        Ok(())
+    }
+
+    /// Makes the buckets of a band, from the beginning.
+    fn sort(&self, keys: &dyn Keys, band: &mut Band, stop: &Stop) -> Result<()> {
+        const CHECK_EVERY: u32 = 1 << 14;
+        let Band { number, entries, units, hot_buckets, hot_records } = band;
+        entries.clear();
+        units.clear();
+        (*hot_buckets, *hot_records) = (0, 0);
+        memory::reserve(entries, self.records as usize, DOING)?;
+        for record in 0..self.records {
+            if record % CHECK_EVERY == 0 {
+                stop.check()?;
+            }
+            entries.push(Entry { key: keys.key(record, *number), record });
+        }
+        workers::sort_unstable_by(entries, stop, &Ord::cmp)?;
+        let (mut from, mut kept) = (0, 0);
+        while from < entries.len() {
+            if from % CHECK_EVERY as usize == 0 {
+                stop.check()?;
+            }
+            let key = entries[from].key;
+            let size = entries[from..].iter().take_while(|entry| entry.key == key).count();
+            let has_pair = size > 1
+                && (self.self_join
+                    || entries[from].record < self.split && entries[from + size - 1].record >= self.split);
+            if has_pair {
+                entries.copy_within(from..from + size, kept);
+                if self.most.is_some_and(|most| size > most as usize) {
+                    *hot_buckets += 1;
+                    *hot_records += size as u64;
+                }
+                plan(units, kept..kept + size)?;
+                kept += size;
+            }
+            from += size;
+        }
+        entries.truncate(kept);
+        entries.shrink_to_fit();
+        Ok(())
+    }
+
+    /// Appends the pairs of a unit, until there are enough.
+    fn pair(
+        &self,
+        keys: &dyn Keys,
+        unit: &mut Unit,
+        scratch: &mut Scratch,
+        enough: usize,
+        stop: &Stop,
+        found: &mut Vec<(u32, u32)>,
+    ) -> Result<()> {
+        let band = &self.wave[unit.band];
+        let entries = &band.entries;
+        // What is loaded: nothing yet.
+        let mut loaded = 0..0;
+        let mut bucket = unit.bucket.clone();
+        while let Some(at) = unit.probes.clone().next() {
+            stop.check()?;
+            if found.len() >= enough {
+                return Ok(());
+            }
+            if unit.tile.is_none() && !bucket.contains(&at) {
+                // Small buckets, one behind the other.
+                let key = entries[at].key;
+                let start = entries[..at].iter().rev().take_while(|entry| entry.key == key).count();
+                let end = entries[at..].iter().take_while(|entry| entry.key == key).count();
+                bucket = at - start..at + end;
+            }
+            let tile = unit.tile.clone().unwrap_or_else(|| bucket.clone());
+            if loaded != tile {
+                scratch.space.clear();
+                keys.load(&entries[tile.clone()], &mut scratch.space)?;
+                loaded = tile.clone();
+            }
+            let probe = entries[at].record;
+            let others = self.others(entries, at, &bucket);
+            let others = others.start.max(tile.start)..others.end.min(tile.end);
+            if others.start < others.end {
+                scratch.near.clear();
+                let places = others.start - tile.start..others.end - tile.start;
+                scratch.compared += places.len() as u64;
+                keys.near(probe, &entries[tile.clone()], places, &scratch.space, &mut scratch.near)?;
+                for &place in &scratch.near {
+                    let other = entries[tile.start + place as usize].record;
+                    if !keys.met_before(probe, other, band.number) {
+                        memory::push(found, (probe, other), DOING)?;
+                    }
+                }
+            }
+            unit.probes.start += 1;
+        }
+        Ok(())
+    }
+
+    /// The entries of the bucket that the one at `at` is paired with.
+    fn others(&self, entries: &[Entry], at: usize, bucket: &Range<usize>) -> Range<usize> {
+        let most = self.most.map(|most| most as usize).filter(|&most| bucket.len() > most);
+        if self.self_join {
+            return at + 1..most.map_or(bucket.end, |most| bucket.end.min(at + 1 + most));
+        }
+        let records = &entries[bucket.clone()];
+        let lefts = records.partition_point(|entry| entry.record < self.split);
+        if at - bucket.start >= lefts {
+            return 0..0;
+        }
+        let rights = bucket.start + lefts..bucket.end;
+        match most.filter(|&most| rights.len() > most) {
+            None => rights,
+            // Those about as far down among the right records as it is among the left ones.
+            Some(most) => {
+                let middle = (at - bucket.start) * rights.len() / lefts;
+                let first = middle.saturating_sub(most / 2).min(rights.len() - most);
+                rights.start + first..rights.start + first + most
+            }
+        }
+    }
+
+    /// What was met so far.
+    pub fn met(&self) -> Met {
+        self.met
+    }
+
+    /// The share of the bands that is done, 0 to 1.
+    pub fn progress(&self, bands: usize) -> f64 {
+        let open = self.units.len() as f64 / self.units_in_wave.max(1) as f64 * self.wave.len() as f64;
+        ((self.next_band as f64 - open) / bands.max(1) as f64).clamp(0.0, 1.0)
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.wave.iter().map(|band| memory::bytes(&band.entries)).sum::<usize>()
+            + self.units.capacity() * size_of::<Unit>()
+    }
+}
+
+/// What a worker compares with.
+#[derive(Debug, Default)]
+struct Scratch {
+    space: Vec<u64>,
+    near: Vec<u32>,
+    compared: u64,
+}
+
+/// Cuts a bucket into pieces of work, or adds it to the last one.
+fn plan(units: &mut Vec<Unit>, bucket: Range<usize>) -> Result<()> {
+    const SMALL: usize = 1 << 9;
+    const SMALL_A_UNIT: usize = 1 << 12;
+    if bucket.len() <= SMALL {
+        let open = units.last_mut().filter(|last| {
+            last.tile.is_none() && last.probes.len() < SMALL_A_UNIT && last.probes.end == bucket.start
+        });
+        if let Some(last) = open {
+            last.probes.end = bucket.end;
+            return Ok(());
+        }
+        let unit = Unit { band: 0, probes: bucket, tile: None, bucket: 0..0 };
+        return memory::push(units, unit, DOING);
+    }
+    let mut tile = bucket.start;
+    while tile < bucket.end {
+        let end = bucket.end.min(tile + TILE);
+        let rows = COMPARISONS_A_UNIT / (end - tile);
+        // Nobody is paired with those before.
+        let mut probe = bucket.start;
+        while probe < end {
+            let probes = probe..end.min(probe + rows);
+            probe = probes.end;
+            memory::push(
+                units,
+                Unit { band: 0, probes, tile: Some(tile..end), bucket: bucket.clone() },
+                DOING,
+            )?;
+        }
+        tile = end;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workers::PlainThreads;
+    use proptest::prelude::*;
+
+    #[derive(Debug)]
+    struct Table(Vec<Vec<u64>>, usize);
+
+    impl Keys for Table {
+        fn bands(&self) -> usize {
+            self.1
+        }
+
+        fn key(&self, record: u32, band: usize) -> u64 {
+            self.0[record as usize][band]
+        }
+
+        fn met_before(&self, a: u32, b: u32, band: usize) -> bool {
+            (0..band).any(|band| self.key(a, band) == self.key(b, band))
+        }
+
+        fn near(
+            &self,
+            _: u32,
+            _: &[Entry],
+            others: Range<usize>,
+            _: &[u64],
+            near: &mut Vec<u32>,
+        ) -> Result<()> {
+            near.extend(others.start as u32..others.end as u32);
+            Ok(())
+        }
+    }
+
+    fn pairs(
+        table: &Table,
+        split: Option<u32>,
+        most: MostNeighbours,
+        threads: usize,
+    ) -> (Vec<(u32, u32)>, Met) {
+        let n = table.0.len() as u32;
+        let mut sharing = Sharing::new(n, split.unwrap_or(n), split.is_none(), most, threads << 20);
+        let mut all = Vec::new();
+        while let Some(batch) = sharing.next_batch(table, &PlainThreads(threads)).unwrap() {
+            all.extend(batch);
+        }
+        all.sort_unstable();
+        (all, sharing.met())
+    }
+
+    fn naive(table: &Table, split: Option<u32>) -> Vec<(u32, u32)> {
+        let n = table.0.len() as u32;
+        let right = |a: u32| split.unwrap_or(a + 1).max(a + 1);
+        (0..split.unwrap_or(n))
+            .flat_map(|a| (right(a)..n).map(move |b| (a, b)))
+            .filter(|&(a, b)| table.met_before(a, b, table.1))
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn each_pair_that_shares_a_key_comes_once(
+            rows in prop::collection::vec(prop::collection::vec(0..6u64, 3), 0..60),
+            bands in 0..=3usize,
+            split in prop::option::of(0..60u32),
+            threads in 1..4usize,
+        ) {
+            let split = split.map(|split| split.min(rows.len() as u32));
+            let table = Table(rows, bands);
+            let (found, met) = pairs(&table, split, None, threads);
+            prop_assert_eq!(&found, &naive(&table, split));
+            prop_assert_eq!(met.hot_buckets, 0);
+            // Expanded in part: fewer pairs, the same for any number of threads.
+            let (part, met) = pairs(&table, split, Some(2), threads);
+            prop_assert_eq!(&part, &pairs(&table, split, Some(2), 1).0);
+            prop_assert!(part.iter().all(|pair| found.contains(pair)));
+            prop_assert!(met.hot_buckets > 0 || part == found);
+        }
+    }
+
+    #[test]
+    fn large_buckets_are_cut_into_tiles() {
+        let n = 18_000;
+        let table = Table((0..n).map(|row| vec![u64::from(row % 1000 != 0)]).collect(), 1);
+        let split = n as u32 / 2;
+        let sharing = |self_join, most| {
+            let mut sharing = Sharing::new(n as u32, split, self_join, most, 1 << 30);
+            let mut count = 0u64;
+            while let Some(batch) = sharing.next_batch(&table, &PlainThreads(3)).unwrap() {
+                assert!(batch.len() < 1 << 18);
+                count += batch.len() as u64;
+            }
+            (count, sharing.met())
+        };
+        let (rare, often) = (n as u64 / 1000, n as u64 - n as u64 / 1000);
+        assert_eq!(sharing(true, None).0, often * (often - 1) / 2 + rare * (rare - 1) / 2);
+        assert_eq!(sharing(false, None).0, often * often / 4 + rare * rare / 4);
+        let (count, met) = sharing(true, Some(100));
+        assert_eq!(count, (often - 100) * 100 + 99 * 100 / 2 + rare * (rare - 1) / 2);
+        assert_eq!((met.hot_buckets, met.hot_records, met.compared), (1, often, count));
+        assert_eq!(sharing(false, Some(100)).0, often / 2 * 100 + rare * rare / 4);
+    }
+}

@@ -1,0 +1,308 @@
+//! Documents as sets of 64-bit hashes of their tokens, without a dictionary.
+//!
+//! For methods that make sketches of the hashes: nothing is looked up, and what the sketches let pass is
+//! compared by merging two sorted runs. Tokens are told apart by their hashes, as shingles are in any case.
+//! A set stays in memory until there is too little of it, then all go to a temporary file.
+
+use std::ops::Range;
+
+use super::store::{TempFile, TempFiles};
+use crate::error::Result;
+use crate::hash::mix;
+use crate::memory;
+use crate::workers::{self, Stop};
+
+const DOING: &str = "collecting sets of hashes";
+
+/// Makes a set of hashes in any order, ascending. Where repeats count, the k-th occurrence of a token is
+/// one of its own.
+pub fn make_set(hashes: &mut Vec<u64>, multiset: bool, stop: &Stop) -> Result<()> {
+    workers::sort_unstable_by(hashes, stop, &Ord::cmp)?;
+    if !multiset {
+        hashes.dedup();
+        return Ok(());
+    }
+    let (mut nth, mut last, mut repeated) = (1u64, None, false);
+    for hash in hashes.iter_mut() {
+        if last == Some(*hash) {
+            nth += 1;
+            *hash = mix(*hash ^ mix(nth));
+            repeated = true;
+        } else {
+            (last, nth) = (Some(*hash), 1);
+        }
+    }
+    if repeated {
+        workers::sort_unstable_by(hashes, stop, &Ord::cmp)?;
+        // Nearly never: an occurrence has the hash of another token.
+        hashes.dedup();
+    }
+    Ok(())
+}
+
+/// How many hashes two sets share.
+pub fn shared(a: &[u64], b: &[u64]) -> usize {
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        // Without branches: which of the two is less cannot be foretold.
+        shared += usize::from(x == y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    shared
+}
+
+/// Sets of one worker.
+#[derive(Debug, Default)]
+pub struct SetCollector {
+    hashes: Vec<u64>,
+    ends: Vec<usize>,
+    rows: Vec<u32>,
+}
+
+impl SetCollector {
+    /// Adds the set of a row.
+    pub fn add(&mut self, row: u32, set: &[u64]) -> Result<()> {
+        memory::reserve(&mut self.ends, 1, DOING)?;
+        memory::reserve(&mut self.rows, 1, DOING)?;
+        memory::extend(&mut self.hashes, set, DOING)?;
+        self.ends.push(self.hashes.len());
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.hashes) + memory::bytes(&self.ends) + memory::bytes(&self.rows)
+    }
+}
+
+/// Where a set is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    /// The part it is in; the file where it is [`Place::FILE`].
+    part: u32,
+    length: u32,
+    start: u64,
+}
+
+impl Place {
+    const FILE: u32 = u32::MAX;
+}
+
+/// The sets of all workers, by row.
+pub struct HashSets {
+    parts: Vec<Vec<u64>>,
+    file: Option<Box<dyn TempFile>>,
+    written: u64,
+    places: Vec<Place>,
+}
+
+impl std::fmt::Debug for HashSets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "HashSets of {} rows", self.places.len())
+    }
+}
+
+/// Some sets in memory.
+#[derive(Debug)]
+pub struct Loaded<'a> {
+    parts: &'a [Vec<u64>],
+    places: &'a [Place],
+    /// What was read from the file, by the rows in ascending order.
+    space: Vec<u64>,
+    rows: Vec<(u32, Range<usize>)>,
+}
+
+impl Loaded<'_> {
+    /// The set of a row that was asked for.
+    #[inline]
+    pub fn get(&self, row: u32) -> &[u64] {
+        if self.rows.is_empty() {
+            return self.in_memory(row);
+        }
+        match self.rows.binary_search_by_key(&row, |(row, _)| *row) {
+            Ok(n) => &self.space[self.rows[n].1.clone()],
+            Err(_) => &[],
+        }
+    }
+
+    #[inline]
+    fn in_memory(&self, row: u32) -> &[u64] {
+        let Some(place) = self.places.get(row as usize) else { return &[] };
+        match self.parts.get(place.part as usize) {
+            Some(part) => &part[place.start as usize..][..place.length as usize],
+            None => &[],
+        }
+    }
+}
+
+impl HashSets {
+    /// No sets yet.
+    pub fn new() -> Self {
+        Self { parts: Vec::new(), file: None, written: 0, places: Vec::new() }
+    }
+
+    /// Takes sets out of memory and writes them to a file.
+    pub fn spill(&mut self, collectors: &mut [SetCollector], files: &dyn TempFiles) -> Result<()> {
+        if self.file.is_none() {
+            self.file = Some(files.create()?);
+        }
+        for collector in collectors {
+            let collector = std::mem::take(collector);
+            self.place(&collector, Place::FILE, self.written)?;
+            if let Some(file) = &mut self.file {
+                file.write(bytemuck::cast_slice(&collector.hashes))?;
+            }
+            self.written += collector.hashes.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Takes all that the collectors have; the last call. Where some sets are in a file, all go there.
+    pub fn finish(&mut self, mut collectors: Vec<SetCollector>, files: &dyn TempFiles) -> Result<()> {
+        if self.file.is_some() {
+            return self.spill(&mut collectors, files);
+        }
+        for (part, collector) in collectors.into_iter().enumerate() {
+            self.place(&collector, part as u32, 0)?;
+            memory::push(&mut self.parts, collector.hashes, DOING)?;
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, collector: &SetCollector, part: u32, base: u64) -> Result<()> {
+        let rows = collector.rows.iter().max().map_or(0, |&row| row as usize + 1);
+        if rows > self.places.len() {
+            let more = rows - self.places.len();
+            memory::reserve(&mut self.places, more, DOING)?;
+            self.places.resize(rows, Place::default());
+        }
+        let mut start = 0;
+        for (&row, &end) in collector.rows.iter().zip(&collector.ends) {
+            // No document has more tokens than 32 bits count: its text has at most 1 GB.
+            let length = (end - start) as u32;
+            self.places[row as usize] = Place { part, length, start: base + start as u64 };
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// How many hashes the set of a row has.
+    #[inline]
+    pub fn size(&self, row: u32) -> u32 {
+        self.places.get(row as usize).map_or(0, |place| place.length)
+    }
+
+    /// Whether the sets are in a file.
+    pub fn is_in_file(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// The sets of some rows, which are put in order. Reads from the file in the leader's thread.
+    pub fn load(&mut self, rows: &mut Vec<u32>) -> Result<Loaded<'_>> {
+        let (mut space, mut loaded) = (Vec::new(), Vec::new());
+        if let Some(file) = &mut self.file {
+            rows.sort_unstable();
+            rows.dedup();
+            memory::reserve(&mut loaded, rows.len(), DOING)?;
+            for &row in rows.iter() {
+                let place = self.places.get(row as usize).copied().unwrap_or_default();
+                let start = space.len();
+                memory::reserve(&mut space, place.length as usize, DOING)?;
+                space.resize(start + place.length as usize, 0);
+                let bytes = bytemuck::cast_slice_mut(&mut space[start..]);
+                file.read(place.start * size_of::<u64>() as u64, bytes)?;
+                loaded.push((row, start..space.len()));
+            }
+        }
+        Ok(Loaded { parts: &self.parts, places: &self.places, space, rows: loaded })
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.parts.iter().map(memory::bytes).sum::<usize>() + memory::bytes(&self.places)
+    }
+}
+
+impl Default for HashSets {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::features::store::NoFiles;
+    use proptest::prelude::*;
+    use std::cell::RefCell;
+    use std::collections::BTreeSet;
+    use std::rc::Rc;
+
+    /// Files in memory.
+    #[derive(Debug, Default)]
+    pub struct MemoryFiles;
+
+    struct MemoryFile(Rc<RefCell<Vec<u8>>>);
+
+    impl TempFile for MemoryFile {
+        fn write(&mut self, bytes: &[u8]) -> Result<()> {
+            self.0.borrow_mut().extend_from_slice(bytes);
+            Ok(())
+        }
+
+        fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
+            bytes.copy_from_slice(&self.0.borrow()[at as usize..][..bytes.len()]);
+            Ok(())
+        }
+    }
+
+    impl TempFiles for MemoryFiles {
+        fn create(&self) -> Result<Box<dyn TempFile>> {
+            Ok(Box::new(MemoryFile(Rc::default())))
+        }
+    }
+
+    #[test]
+    fn repeats_count_where_they_should() {
+        let mut hashes = vec![7, 3, 7, 7];
+        make_set(&mut hashes, false, &Stop::default()).unwrap();
+        assert_eq!(hashes, [3, 7]);
+        let mut hashes = vec![7, 3, 7, 7];
+        make_set(&mut hashes, true, &Stop::default()).unwrap();
+        assert_eq!(hashes.len(), 4);
+        let mut twice = vec![7, 7];
+        make_set(&mut twice, true, &Stop::default()).unwrap();
+        assert_eq!(shared(&hashes, &twice), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn sets_come_back_from_memory_and_from_files(
+            sets in prop::collection::vec(prop::collection::btree_set(0..20u64, 0..6), 0..20),
+            spill_every in prop::option::of(1..5usize),
+        ) {
+            let mut collectors = vec![SetCollector::default(), SetCollector::default()];
+            let mut all = HashSets::new();
+            for (row, set) in sets.iter().enumerate() {
+                let set: Vec<u64> = set.iter().copied().collect();
+                collectors[row % 2].add(row as u32, &set).unwrap();
+                if spill_every.is_some_and(|every| row % every == 0) {
+                    all.spill(&mut collectors, &MemoryFiles).unwrap();
+                }
+            }
+            let files: &dyn TempFiles = if spill_every.is_some() { &MemoryFiles } else { &NoFiles };
+            all.finish(collectors, files).unwrap();
+            let mut rows: Vec<u32> = (0..sets.len() as u32).rev().collect();
+            let loaded = all.load(&mut rows).unwrap();
+            for (row, set) in sets.iter().enumerate() {
+                prop_assert_eq!(&loaded.get(row as u32).iter().copied().collect::<BTreeSet<_>>(), set);
+                for (other, and) in sets.iter().enumerate() {
+                    let both = shared(loaded.get(row as u32), loaded.get(other as u32));
+                    prop_assert_eq!(both, set.intersection(and).count());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! I-Match: one signature of a text's telling terms (Chowdhury, Frieder, Grossman, McCabe, TOIS 2002;
+//! algorithms.md section 6).
+//!
+//! Of the distinct terms of a document, or of a sentence, those stay whose normalised idf,
+//! ln(N / df) / ln(N), is within a range: not the words that nearly all documents have. They are sorted and
+//! hashed with SHA-1; documents of equal signatures are duplicates. df and N count documents.
+//!
+//! ```
+//! use neardup::features::imatch::{IdfRange, signature};
+//! let range = IdfRange::default();
+//! // Of ten documents all have "the", two have "quay".
+//! assert!(!range.keeps(10, 10) && range.keeps(2, 10));
+//! assert_eq!(signature(["crane", "quay"].map(str::as_bytes)), signature(["crane", "quay"].map(str::as_bytes)));
+//! assert_eq!(signature(std::iter::empty()), None);
+//! ```
+
+use sha1::{Digest, Sha1};
+
+use super::collect::Collector;
+use super::dictionary::Dictionary;
+use super::signatures::SignatureCollector;
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "making I-Match signatures";
+
+/// A signature: SHA-1 of the terms.
+pub type Signature = [u8; 20];
+
+/// Which terms are kept: those whose normalised idf lies in a range, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IdfRange {
+    lo: f64,
+    hi: f64,
+}
+
+impl Default for IdfRange {
+    /// [0.1, 1]: all but the most frequent terms.
+    fn default() -> Self {
+        Self { lo: 0.1, hi: 1.0 }
+    }
+}
+
+impl IdfRange {
+    /// Terms from `lo` to `hi`; 0 <= lo <= hi <= 1.
+    pub fn new(lo: f64, hi: f64) -> Result<Self> {
+        for (name, bound) in [("lo", lo), ("hi", hi)] {
+            if !(0.0..=1.0).contains(&bound) {
+                return Err(Error::Parameter { name, value: bound.to_string(), allowed: "between 0 and 1" });
+            }
+        }
+        if lo > hi {
+            return Err(Error::Parameter { name: "lo", value: lo.to_string(), allowed: "at most hi" });
+        }
+        Ok(Self { lo, hi })
+    }
+
+    /// Whether a term that `df` of `documents` documents have is kept. With one document every idf is 1.
+    pub fn keeps(&self, df: u64, documents: u64) -> bool {
+        let idf = match documents {
+            0 | 1 => 1.0,
+            _ => (documents as f64 / df.max(1) as f64).ln() / (documents as f64).ln(),
+        };
+        (self.lo..=self.hi).contains(&idf)
+    }
+}
+
+/// The signature of distinct terms in ascending order of their bytes: SHA-1 of the terms, one space
+/// between two. None where there is no term.
+pub fn signature<'a>(terms: impl IntoIterator<Item = &'a [u8]>) -> Option<Signature> {
+    let mut hash = Sha1::new();
+    let mut any = false;
+    for term in terms {
+        if any {
+            hash.update(b" ");
+        }
+        hash.update(term);
+        any = true;
+    }
+    any.then(|| hash.finalize().into())
+}
+
+/// A signature as numbers, for [`super::signatures`].
+pub fn words(signature: &Signature) -> [u64; 3] {
+    let mut padded = [0; 24];
+    padded[..signature.len()].copy_from_slice(signature);
+    padded
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .map(|chunk| u64::from_be_bytes(*chunk))
+        .collect::<Vec<_>>()
+        .try_into()
+        .unwrap_or_default()
+}
+
+/// The signatures of the documents in the collectors, which were filled with sets of single terms. `documents`
+/// is N. O(all terms · log of the terms of a document).
+pub fn of_documents(
+    collectors: Vec<Collector>,
+    dictionary: &Dictionary,
+    range: IdfRange,
+    documents: u64,
+    workers: &dyn Workers,
+) -> Result<Vec<SignatureCollector>> {
+    // The kept terms in the order of their bytes, and the place of each there.
+    let numbering = dictionary.numbering();
+    let mut kept = Vec::new();
+    for (number, shard) in dictionary.shards().iter().enumerate() {
+        for place in 0..shard.len() {
+            let df = shard.documents(place).map(u64::from).iter().sum();
+            if range.keeps(df, documents) {
+                memory::push(&mut kept, numbering.number(number, place as u32), DOING)?;
+            }
+        }
+    }
+    let term = |number: u32| {
+        let (shard, place) = numbering.place(number);
+        dictionary.shards()[shard].token(place)
+    };
+    workers::one(workers, &mut kept, |kept, stop| {
+        workers::sort_unstable_by(kept, stop, &|&a, &b| term(a).as_ref().cmp(term(b).as_ref()))
+    })?;
+    let mut places: Vec<Vec<u32>> = Vec::new();
+    for shard in dictionary.shards() {
+        places.push(memory::filled(u32::MAX, shard.len(), DOING)?);
+    }
+    for (&number, rank) in kept.iter().zip(0..) {
+        let (shard, place) = numbering.place(number);
+        places[shard][place] = rank;
+    }
+
+    let mut parts: Vec<_> =
+        collectors.into_iter().map(|collector| (collector.sets, 0, SignatureCollector::new(WIDTH))).collect();
+    workers::each(workers, &mut parts, |(sets, done, signatures), stop: &Stop| {
+        let mut places_of = Vec::new();
+        while *done < sets.rows.len() {
+            stop.check()?;
+            places_of.clear();
+            for &token in &sets.tokens[sets.range(*done)] {
+                let (shard, place) = numbering.place(token);
+                let rank = places[shard][place];
+                if rank != u32::MAX {
+                    memory::push(&mut places_of, rank, DOING)?;
+                }
+            }
+            places_of.sort_unstable();
+            let of: Vec<_> = places_of.iter().map(|&rank| term(kept[rank as usize])).collect();
+            if let Some(signature) = signature(of.iter().map(AsRef::as_ref)) {
+                signatures.add(sets.rows[*done], &words(&signature))?;
+            }
+            *done += 1;
+        }
+        Ok(())
+    })?;
+    Ok(parts.into_iter().map(|(.., signatures)| signatures).collect())
+}
+
+/// How many numbers a signature takes.
+pub const WIDTH: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::FeatureSpec;
+    use crate::features::numbering::number;
+    use crate::features::signatures::distinct;
+    use crate::features::tokens::Document;
+    use crate::text;
+    use crate::workers::PlainThreads;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    #[test]
+    fn terms_outside_the_range_do_not_count() {
+        let range = IdfRange::default();
+        // One document gives 1; so does a term of one document only.
+        assert!(range.keeps(1, 1) && range.keeps(1, 7) && !range.keeps(7, 7));
+        assert!(!IdfRange::new(0.2, 0.9).unwrap().keeps(1, 7));
+        assert!(IdfRange::new(0.5, 0.4).is_err() && IdfRange::new(f64::NAN, 1.0).is_err());
+        let golden = signature([b"a".as_slice(), b"b".as_slice()]).unwrap();
+        assert_eq!(golden[..4], Sha1::digest(b"a b")[..4]);
+    }
+
+    /// The rows of equal signatures, by the definition.
+    fn naive(texts: &[String], range: IdfRange) -> BTreeSet<Vec<u32>> {
+        let sets: Vec<BTreeSet<String>> =
+            texts.iter().map(|t| text::words::words(t).into_iter().collect()).collect();
+        let n = texts.len() as u64;
+        let mut groups = BTreeMap::<Vec<&str>, Vec<u32>>::new();
+        for (row, set) in (0..).zip(&sets) {
+            let df = |word: &str| sets.iter().filter(|set| set.contains(word)).count() as u64;
+            let kept: Vec<_> = set.iter().map(String::as_str).filter(|w| range.keeps(df(w), n)).collect();
+            if !kept.is_empty() {
+                groups.entry(kept).or_default().push(row);
+            }
+        }
+        groups.into_values().collect()
+    }
+
+    proptest! {
+        #[test]
+        fn signatures_group_as_their_terms_do(
+            texts in prop::collection::vec("([a-d]{1,2} |a |averyveryverylongword ){0,6}", 0..30),
+            threads in 1..4usize,
+        ) {
+            let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
+            let mut collectors: Vec<_> = (0..threads).map(|_| Collector::new(spec)).collect();
+            for (row, text) in texts.iter().enumerate() {
+                let document = Document::Text(text.clone());
+                collectors[row % threads].add(row as u32, &document, &Stop::default()).unwrap();
+            }
+            let range = IdfRange::default();
+            let workers = PlainThreads(threads);
+            let mut dictionary = Dictionary::default();
+            number(&mut dictionary, &mut collectors, &workers).unwrap();
+            let parts = of_documents(collectors, &dictionary, range, texts.len() as u64, &workers).unwrap();
+            let found = distinct(parts, None, &workers).unwrap();
+            let groups = (0..found.left.len()).map(|n| found.left.rows(n).to_vec()).collect::<BTreeSet<_>>();
+            prop_assert_eq!(groups, naive(&texts, range));
+        }
+    }
+}

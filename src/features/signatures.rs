@@ -1,0 +1,201 @@
+//! Signatures of fixed width: a few 64-bit numbers a document, and documents of equal signatures as one.
+//!
+//! What a sketch method keeps of a document is such a row of numbers: a simhash, supershingles, keys of bands,
+//! a checksum. Rows with the same numbers cannot be told apart by any method that looks at them alone, so
+//! they are one record of its join.
+
+use super::records::Members;
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::workers::{self, Workers};
+
+const DOING: &str = "collecting signatures";
+
+/// Signatures of one worker.
+#[derive(Debug, Default)]
+pub struct SignatureCollector {
+    width: usize,
+    words: Vec<u64>,
+    rows: Vec<u32>,
+}
+
+impl SignatureCollector {
+    /// For signatures of `width` numbers, at least one.
+    pub fn new(width: usize) -> Self {
+        debug_assert!(width > 0);
+        Self { width, words: Vec::new(), rows: Vec::new() }
+    }
+
+    /// Adds the signature of a row.
+    pub fn add(&mut self, row: u32, words: &[u64]) -> Result<()> {
+        debug_assert_eq!(words.len(), self.width);
+        memory::reserve(&mut self.rows, 1, DOING)?;
+        memory::extend(&mut self.words, words, DOING)?;
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// Lets each row's number `at` be what `of` says of the row.
+    pub fn set_each(&mut self, at: usize, of: impl Fn(u32) -> u64) {
+        for (words, &row) in self.words.chunks_exact_mut(self.width).zip(&self.rows) {
+            words[at] = of(row);
+        }
+    }
+
+    /// How many rows have a signature.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether no row has one.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.words) + memory::bytes(&self.rows)
+    }
+}
+
+/// The distinct signatures of one or two tables, and the rows that have them.
+#[derive(Debug)]
+pub struct Signatures {
+    width: usize,
+    words: Vec<u64>,
+    /// How many are of the left table; they stand before those of the right one.
+    pub split: u32,
+    /// The rows of the only table's, or the left one's.
+    pub left: Members,
+    /// The rows of those of the right table, where there are two.
+    pub right: Option<Members>,
+}
+
+impl Signatures {
+    /// How many there are, of both tables.
+    pub fn len(&self) -> usize {
+        self.words.len() / self.width
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// A signature.
+    #[inline]
+    pub fn get(&self, record: u32) -> &[u64] {
+        &self.words[record as usize * self.width..][..self.width]
+    }
+
+    /// Takes the rows of the records out.
+    pub fn take_members(&mut self) -> (Members, Option<Members>) {
+        (std::mem::take(&mut self.left), self.right.take())
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.words) + self.left.bytes() + self.right.as_ref().map_or(0, Members::bytes)
+    }
+}
+
+/// Where a row's signature is, and what decides its place.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    right: bool,
+    row: u32,
+    part: u32,
+    place: u32,
+}
+
+/// Brings equal signatures together, in ascending order of their numbers, whatever worker made them. With
+/// `right_from`, rows from that number on are those of the right table. O(n log n), and the outcome does
+/// not depend on the number of workers.
+pub fn distinct(
+    parts: Vec<SignatureCollector>,
+    right_from: Option<u32>,
+    workers: &dyn Workers,
+) -> Result<Signatures> {
+    let width = parts.first().map_or(1, |part| part.width);
+    let mut entries = Vec::new();
+    memory::reserve(&mut entries, parts.iter().map(SignatureCollector::len).sum(), DOING)?;
+    for (number, part) in parts.iter().enumerate() {
+        entries.extend(part.rows.iter().enumerate().map(|(n, &row)| Entry {
+            right: right_from.is_some_and(|from| row >= from),
+            row,
+            part: number as u32,
+            place: n as u32,
+        }));
+    }
+    if u32::try_from(entries.len()).is_err() {
+        return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() });
+    }
+    let words = |entry: &Entry| &parts[entry.part as usize].words[entry.place as usize * width..][..width];
+    let key = |entry: &Entry| (entry.right, words(entry)[0]);
+    workers::one(workers, &mut entries, |entries, stop| {
+        workers::sort_unstable_by(entries, stop, &|a, b| {
+            key(a).cmp(&key(b)).then_with(|| words(a).cmp(words(b))).then(a.row.cmp(&b.row))
+        })
+    })?;
+    let (mut all, mut starts, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+    memory::reserve(&mut rows, entries.len(), DOING)?;
+    let mut split = 0;
+    for (n, entry) in entries.iter().enumerate() {
+        let before = n.checked_sub(1).map(|before| &entries[before]);
+        if before.is_none_or(|before| before.right != entry.right || words(before) != words(entry)) {
+            memory::extend(&mut all, words(entry), DOING)?;
+            memory::push(&mut starts, n, DOING)?;
+            split += usize::from(!entry.right);
+        }
+        rows.push(entry.row);
+    }
+    memory::push(&mut starts, entries.len(), DOING)?;
+    let members = |starts: &[usize]| -> Result<Members> {
+        let (first, end) = (starts[0], starts[starts.len() - 1]);
+        let (mut own, mut places) = (Vec::new(), Vec::new());
+        memory::extend(&mut own, &rows[first..end], DOING)?;
+        memory::reserve(&mut places, starts.len(), DOING)?;
+        places.extend(starts.iter().map(|start| start - first));
+        Ok(Members::new(own, places))
+    };
+    let left = members(&starts[..=split])?;
+    let right = right_from.map(|_| members(&starts[split..])).transpose()?;
+    Ok(Signatures { width, words: all, split: split as u32, left, right })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workers::PlainThreads;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn equal_signatures_are_one_record(
+            rows in prop::collection::vec((0..3u64, 0..3u64), 0..40),
+            right in prop::option::of(0..40u32),
+            threads in 1..4usize,
+        ) {
+            let mut parts: Vec<_> = (0..threads).map(|_| SignatureCollector::new(2)).collect();
+            for (row, &(a, b)) in (0..).zip(&rows) {
+                parts[row as usize % threads].add(row, &[a, b]).unwrap();
+            }
+            let found = distinct(parts, right, &PlainThreads(threads)).unwrap();
+            let mut expected = BTreeMap::<(bool, [u64; 2]), Vec<u32>>::new();
+            for (row, &(a, b)) in (0..).zip(&rows) {
+                expected.entry((right.is_some_and(|from| row >= from), [a, b])).or_default().push(row);
+            }
+            prop_assert_eq!(found.len(), expected.len());
+            for (record, ((is_right, words), rows)) in (0..).zip(expected) {
+                prop_assert_eq!(found.get(record), &words[..]);
+                prop_assert_eq!(is_right, record >= found.split);
+                let members = match is_right {
+                    false => found.left.rows(record as usize),
+                    true => found.right.as_ref().unwrap().rows((record - found.split) as usize),
+                };
+                prop_assert_eq!(members, &rows[..]);
+            }
+        }
+    }
+}

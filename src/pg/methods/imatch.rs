@@ -1,0 +1,76 @@
+//! Method `imatch`: documents of equal I-Match signatures.
+
+use super::Method;
+use crate::candidates::pairs::Pairs;
+use crate::candidates::sketch_join::{Comparison, sketch_pairs};
+use crate::candidates::technique::{Rule, Technique};
+use crate::features::FeatureSpec;
+use crate::features::collect::Collector;
+use crate::features::dictionary::Dictionary;
+use crate::features::imatch::{self, IdfRange};
+use crate::features::numbering::number;
+use crate::features::signatures::distinct;
+use crate::pg::error::{Result, SqlError};
+use crate::pg::reading::Reading;
+use crate::pg::request::{Arguments, such_as};
+use crate::workers::Workers;
+
+/// Which terms count.
+#[derive(Debug)]
+struct Imatch {
+    spec: FeatureSpec,
+    range: IdfRange,
+}
+
+/// Reads the parameters.
+pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+    let options = arguments.options(&["lo", "hi"])?;
+    arguments.only_threshold_one("has equal signatures only")?;
+    let example = &arguments.example;
+    let bound = |key: &str, default: f64| match options.value(key) {
+        None => Ok(default),
+        Some(value) => value.as_f64().ok_or_else(|| {
+            SqlError::parameter(format!("{key} must be a number from 0 to 1, not {value}"))
+                .hint(such_as(example))
+        }),
+    };
+    let range = IdfRange::new(bound("lo", 0.1)?, bound("hi", 1.0)?)
+        .map_err(|error| SqlError::from(error).hint(such_as(example)))?;
+    arguments.accept(options);
+    // Distinct terms.
+    let spec = FeatureSpec { multiset: false, ..arguments.feature_spec(1)? };
+    Ok(Box::new(Imatch { spec, range }))
+}
+
+impl Method for Imatch {
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let mut collectors: Vec<Collector> =
+            (0..reading.workers.count()).map(|_| Collector::new(self.spec)).collect();
+        let mut dictionary = Dictionary::default();
+        reading.read(|batch| {
+            if batch.begins_right().is_some() {
+                collectors.iter_mut().for_each(Collector::go_right);
+            }
+            batch.share_out(&mut collectors, |collector, row, document, stop| {
+                collector.add(row, document, stop)
+            })?;
+            number(&mut dictionary, &mut collectors, batch.workers())?;
+            Ok(dictionary.bytes() + collectors.iter().map(Collector::bytes).sum::<usize>())
+        })?;
+        let stats = &mut reading.stats;
+        stats.skipped_empty = collectors.iter().map(|collector| collector.empty).sum();
+        stats.tokens = collectors.iter().map(|collector| collector.tokens).sum();
+        let documents = stats.documents - stats.skipped_null;
+        let parts = imatch::of_documents(collectors, &dictionary, self.range, documents, &reading.workers)?;
+        let signatures = distinct(parts, reading.right_from(), &reading.workers)?;
+        reading.stats.distinct_sets = signatures.len() as u64;
+        reading.held(2 * signatures.bytes());
+        let comparison = Comparison {
+            techniques: vec![Technique::Equal { at: 0, words: imatch::WIDTH }],
+            rule: Rule::Technique(0),
+            sizes: None,
+            most: None,
+        };
+        Ok(sketch_pairs(signatures, None, comparison, reading.left_after(0))?)
+    }
+}

@@ -1,0 +1,337 @@
+//! Documents into signatures: what a method wants to know of each, as numbers one behind the other.
+//!
+//! A [`Recipe`] says which sketches are made of which tokens. Each document is cut once for each kind of
+//! tokens, whatever number of sketches is made of these; its text is not kept.
+
+use md5::{Digest, Md5};
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
+
+use super::for_each_hash;
+use super::minhash::Minhasher;
+use super::simhash::Simhasher;
+use crate::error::Result;
+use crate::features::hash_sets::{SetCollector, make_set};
+use crate::features::signatures::SignatureCollector;
+use crate::features::tokens::{Document, FeatureSpec, Scratch};
+use crate::hash::{hash_bytes, mix};
+use crate::memory;
+use crate::text::html::read_text;
+use crate::workers::Stop;
+
+const DOING: &str = "making signatures";
+
+/// What is made of a document. `feature` is the number of a kind of tokens in its [`Recipe`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// A simhash.
+    Simhash {
+        /// Of what tokens.
+        feature: usize,
+        /// Its bits.
+        bits: u16,
+        /// Whether each occurrence of a token counts, or each token once.
+        frequency: bool,
+    },
+    /// A key for each band of minhash values. Those of few bands of many rows are supershingles.
+    Bands {
+        /// Of what tokens.
+        feature: usize,
+        /// How many bands.
+        bands: u16,
+        /// Values to a band.
+        rows: u16,
+        /// Draws the hash functions.
+        seed: i64,
+        /// Whether the values themselves come behind the keys, two to a number.
+        keep_values: bool,
+    },
+    /// MD5 of the text.
+    Checksum {
+        /// Whether white space, control and format characters are left out.
+        clean: bool,
+        /// Whether it is the text of an HTML page.
+        html: bool,
+    },
+}
+
+impl Part {
+    /// How many numbers it takes.
+    pub fn width(&self) -> usize {
+        match *self {
+            Self::Simhash { bits, .. } => usize::from(bits) / 64,
+            Self::Bands { bands, rows, keep_values, .. } => {
+                let values = usize::from(bands) * usize::from(rows);
+                usize::from(bands) + if keep_values { values.div_ceil(2) } else { 0 }
+            }
+            Self::Checksum { .. } => 2,
+        }
+    }
+}
+
+/// What is made of each document.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Recipe {
+    /// The kinds of tokens.
+    pub features: Vec<FeatureSpec>,
+    /// What is made of them, in the order in which it stands in a signature.
+    pub parts: Vec<Part>,
+    /// The kind of tokens whose sets are kept. Then each signature begins with their number, and two numbers that
+    /// are equal for equal sets.
+    pub sets: Option<usize>,
+    /// Whether each signature ends with a number for the site.
+    pub site: bool,
+}
+
+impl Recipe {
+    /// Numbers before the parts where sets are kept.
+    const OF_SET: usize = 3;
+
+    /// Adds a kind of tokens, or finds it.
+    pub fn feature(&mut self, spec: FeatureSpec) -> usize {
+        self.features.iter().position(|known| *known == spec).unwrap_or_else(|| {
+            self.features.push(spec);
+            self.features.len() - 1
+        })
+    }
+
+    /// Adds a part, or finds it.
+    pub fn part(&mut self, part: Part) -> usize {
+        self.parts.iter().position(|known| *known == part).unwrap_or_else(|| {
+            self.parts.push(part);
+            self.parts.len() - 1
+        })
+    }
+
+    /// Where a part begins in a signature.
+    pub fn at(&self, part: usize) -> usize {
+        let of_set = if self.sets.is_some() { Self::OF_SET } else { 0 };
+        of_set + self.parts[..part].iter().map(Part::width).sum::<usize>()
+    }
+
+    /// Where the number of tokens stands.
+    pub fn sizes(&self) -> Option<usize> {
+        self.sets.map(|_| 0)
+    }
+
+    /// Where the site stands.
+    pub fn site_at(&self) -> usize {
+        self.at(self.parts.len())
+    }
+
+    /// How many numbers a signature has.
+    pub fn width(&self) -> usize {
+        self.site_at() + usize::from(self.site)
+    }
+}
+
+/// Who makes a part.
+#[derive(Debug)]
+enum Maker {
+    Simhash(Simhasher),
+    Minhash(Minhasher),
+    Checksum,
+}
+
+/// Makes the signatures of one worker's documents.
+#[derive(Debug)]
+pub struct Signer {
+    recipe: Recipe,
+    makers: Vec<Maker>,
+    /// What was made.
+    pub signatures: SignatureCollector,
+    /// The sets that are kept.
+    pub sets: SetCollector,
+    /// Documents without anything to make signatures of: they are similar to nothing.
+    pub empty: u64,
+    /// Tokens of all documents, of the first kind.
+    pub tokens: u64,
+    scratch: Scratch,
+    page: String,
+    /// For each kind of tokens the hashes of all occurrences, and those of different ones.
+    hashes: Vec<Vec<u64>>,
+    different: Vec<Vec<u64>>,
+    words: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl Signer {
+    /// No documents yet.
+    pub fn new(recipe: &Recipe) -> Self {
+        let makers = recipe.parts.iter().map(|part| match *part {
+            Part::Simhash { bits, .. } => Maker::Simhash(Simhasher::new(bits)),
+            Part::Bands { bands, rows, seed, .. } => Maker::Minhash(Minhasher::new(bands * rows, seed)),
+            Part::Checksum { .. } => Maker::Checksum,
+        });
+        Self {
+            makers: makers.collect(),
+            signatures: SignatureCollector::new(recipe.width()),
+            sets: SetCollector::default(),
+            empty: 0,
+            tokens: 0,
+            scratch: Scratch::default(),
+            page: String::new(),
+            hashes: vec![Vec::new(); recipe.features.len()],
+            different: vec![Vec::new(); recipe.features.len()],
+            words: Vec::new(),
+            bytes: Vec::new(),
+            recipe: recipe.clone(),
+        }
+    }
+
+    /// Adds the signature of a document. After an error, a stop too, all is as it was before.
+    pub fn add(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
+        self.cut(document, stop)?;
+        self.words.clear();
+        if !self.sign(document, stop)? {
+            self.empty += 1;
+            return Ok(());
+        }
+        if let Some(feature) = self.recipe.sets {
+            self.sets.add(row, &self.different[feature])?;
+        }
+        self.signatures.add(row, &self.words)?;
+        self.tokens += self.hashes.first().map_or(0, Vec::len) as u64;
+        Ok(())
+    }
+
+    /// Cuts a document into tokens of each kind.
+    fn cut(&mut self, document: &Document, stop: &Stop) -> Result<()> {
+        let Self { recipe, scratch, hashes, different, .. } = self;
+        for (n, spec) in recipe.features.iter().enumerate() {
+            let (hashes, different) = (&mut hashes[n], &mut different[n]);
+            hashes.clear();
+            let mut room = Ok(());
+            for_each_hash(document, spec, scratch, stop, |hash| {
+                if room.is_ok() {
+                    room = memory::push(hashes, hash, DOING);
+                }
+            })?;
+            room?;
+            let once = recipe
+                .parts
+                .iter()
+                .any(|part| matches!(part, Part::Simhash { feature, frequency: false, .. } if *feature == n));
+            if spec.multiset || once || recipe.sets == Some(n) {
+                different.clear();
+                memory::extend(different, hashes, DOING)?;
+                make_set(different, spec.multiset, stop)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the signature; false where there is nothing to make it of.
+    fn sign(&mut self, document: &Document, stop: &Stop) -> Result<bool> {
+        const CHECK_EVERY: usize = 1 << 14;
+        let Self { recipe, makers, page, hashes, different, words, bytes, .. } = self;
+        memory::reserve(words, recipe.width(), DOING)?;
+        if let Some(feature) = recipe.sets {
+            let set = &different[feature];
+            let sum = |salt: u64| set.iter().fold(0u64, |sum, &hash| sum.wrapping_add(mix(hash ^ salt)));
+            // Equal sets have equal sums, unlike ones with the least of chances: 2^-128.
+            words.extend([set.len() as u64, sum(0), sum(mix(set.len() as u64))]);
+        }
+        for (part, maker) in recipe.parts.iter().zip(makers) {
+            let elements = match *part {
+                Part::Simhash { feature, frequency: true, .. } => &hashes[feature],
+                Part::Simhash { feature, frequency: false, .. } => &different[feature],
+                Part::Bands { feature, .. } => {
+                    // Repeats change nothing in minhash values, but occurrences that count do.
+                    if recipe.features[feature].multiset { &different[feature] } else { &hashes[feature] }
+                }
+                Part::Checksum { .. } => &Vec::new(),
+            };
+            match maker {
+                Maker::Simhash(simhasher) => {
+                    simhasher.clear();
+                    for chunk in elements.chunks(CHECK_EVERY) {
+                        stop.check()?;
+                        chunk.iter().for_each(|&element| simhasher.add(element));
+                    }
+                    let Some(bits) = simhasher.bits() else { return Ok(false) };
+                    words.extend(bits.as_chunks::<8>().0.iter().map(|word| u64::from_be_bytes(*word)));
+                }
+                Maker::Minhash(minhasher) => {
+                    minhasher.clear();
+                    for chunk in elements.chunks(CHECK_EVERY) {
+                        stop.check()?;
+                        chunk.iter().for_each(|&element| minhasher.add(element));
+                    }
+                    let Some(values) = minhasher.values() else { return Ok(false) };
+                    add_values(words, *part, values, bytes);
+                }
+                Maker::Checksum => {
+                    let Part::Checksum { clean, html } = *part else { return Ok(false) };
+                    let Document::Text(text) = document else { return Ok(false) };
+                    let text = if html {
+                        read_text(text, None, page, stop)?;
+                        &*page
+                    } else {
+                        text
+                    };
+                    let Some(checksum) = checksum(text, clean, stop)? else { return Ok(false) };
+                    words.extend(checksum);
+                }
+            }
+        }
+        if recipe.site {
+            words.push(0);
+        }
+        Ok(!words.is_empty())
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.signatures.bytes() + self.sets.bytes()
+    }
+}
+
+/// Appends the keys of bands, and the values where these are wanted.
+fn add_values(words: &mut Vec<u64>, part: Part, values: &[u32], bytes: &mut Vec<u8>) {
+    let Part::Bands { rows, keep_values, .. } = part else { return };
+    for (band, values) in (0u64..).zip(values.chunks(rows.into())) {
+        // The band too: keys of two bands are never alike.
+        bytes.clear();
+        bytes.extend_from_slice(&band.to_le_bytes());
+        values.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
+        words.push(hash_bytes(bytes));
+    }
+    if keep_values {
+        let (pairs, rest) = values.as_chunks::<2>();
+        let word = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        words.extend(pairs.iter().map(|&[low, high]| word(low, high)));
+        words.extend(rest.iter().map(|&low| word(low, 0)));
+    }
+}
+
+/// MD5 of a text; of a cleaned one without white space, control and format characters. None where nothing
+/// is left.
+pub fn checksum(text: &str, clean: bool, stop: &Stop) -> Result<Option<[u64; 2]>> {
+    const CHECK_EVERY: usize = 1 << 16;
+    let mut hash = Md5::new();
+    let mut any = false;
+    let mut rest = text;
+    while !rest.is_empty() {
+        stop.check()?;
+        let (chunk, after) = rest.split_at(rest.floor_char_boundary(CHECK_EVERY));
+        rest = after;
+        if clean {
+            for run in chunk.split(is_left_out).filter(|run| !run.is_empty()) {
+                hash.update(run);
+                any = true;
+            }
+        } else {
+            hash.update(chunk);
+            any = true;
+        }
+    }
+    // Of 16 bytes.
+    let whole = u128::from_be_bytes(hash.finalize().into());
+    Ok(any.then_some([(whole >> 64) as u64, whole as u64]))
+}
+
+fn is_left_out(c: char) -> bool {
+    c.is_whitespace()
+        || (!c.is_ascii_graphic()
+            && matches!(c.general_category(), GeneralCategory::Control | GeneralCategory::Format))
+}

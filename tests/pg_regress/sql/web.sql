@@ -1,0 +1,106 @@
+-- HTML pages, and the methods that compare sketches of documents.
+SET client_min_messages = warning;
+CREATE SCHEMA web_test;
+SET search_path = web_test, public;
+RESET client_min_messages;
+SELECT html_text('<title>Port &amp; quay</title><p>Caf&eacute;<br>open<script>x()</script> <img src="/a/quay.jpg">');
+SELECT html_text('<img src="http://cdn.example/q.png"> <img src=//www.example/a/b.png>', 'https://www.example/page');
+SELECT html_text(NULL) IS NULL AS of_null, html_text('') AS of_nothing;
+SELECT words(html_text('see http://a.example/b.c, <b>now</b>'));
+-- A million open tags.
+SELECT html_text(repeat('<div>', 1000000) || 'deep') AS deep;
+
+CREATE TABLE pages (id int PRIMARY KEY, site text, title text, body text);
+INSERT INTO pages
+SELECT n, CASE WHEN n % 2 = 0 THEN 'a.example' ELSE 'b.example' END, 'page ' || n % 3,
+       '<p>' || string_agg('word' || CASE WHEN w = n THEN 'x' ELSE '' END || w, ' ' ORDER BY w) || '</p>'
+FROM generate_series(1, 6) n, generate_series(1, 120) w GROUP BY n;
+INSERT INTO pages VALUES
+    (7, 'a.example', 'page 9', '<div>Something else entirely</div><style>p {}</style>'),
+    (8, NULL, NULL, '<h1>something  ELSE</h1> entirely'),
+    (9, NULL, '', '<br>'),
+    (10, NULL, 'page 9', NULL),
+    (11, 'a.example', 'page 11', '<b>Something else entirely</b>');
+
+SELECT * FROM near_duplicates('pages', 0.9, tokenizer => 'html', text_column => 'body') ORDER BY 1, 2;
+SELECT * FROM near_duplicates('pages', 0.7, method => 'minhash', tokenizer => 'html', text_column => 'body') ORDER BY 1, 2;
+SELECT skipped_null, skipped_empty, pairs, promised_recall >= 0.95 AS promised, measured_recall, hot_buckets, hot_documents
+FROM near_duplicates_stats();
+-- The same pairs by the exact join.
+SELECT count(*) FROM near_duplicates('pages', 0.7, shingle => 5, tokenizer => 'html', text_column => 'body');
+SELECT count(*) AS estimated
+FROM near_duplicates('pages', 0.7, options => '{"verify": false, "recall": 0.99}', method => 'minhash', tokenizer => 'html', text_column => 'body');
+SELECT measured_recall IS NULL AS not_measured FROM near_duplicates_stats();
+SELECT left_id, right_id, similarity FROM near_duplicates('pages', method => 'simhash', tokenizer => 'html', text_column => 'body')
+WHERE left_id > 6 ORDER BY 1, 2;
+SELECT count(*) FROM near_duplicates('pages', NULL, options => '{"bits": 64, "distance": 0}', method => 'simhash', tokenizer => 'html', text_column => 'body');
+SELECT count(*) FROM near_duplicates('pages', 61.0 / 64, options => '{"bits": 64}', method => 'simhash', tokenizer => 'html', text_column => 'body')
+UNION ALL
+SELECT count(*) FROM near_duplicates('pages', NULL, options => '{"preset": "simhash_web"}', method => 'simhash', tokenizer => 'html', text_column => 'body');
+SELECT count(*) FROM near_duplicates('pages', method => 'shingling', tokenizer => 'html', text_column => 'body')
+UNION ALL
+SELECT count(*) FROM near_duplicates('pages', NULL, options => '{"megashingles": true}', method => 'shingling', tokenizer => 'html', text_column => 'body')
+UNION ALL
+SELECT count(*) FROM near_duplicates('pages', NULL, options => '{"preset": "henzinger"}', method => 'shingling', tokenizer => 'html', text_column => 'body');
+
+-- Combinations: the chain is the intersection, whatever its order.
+CREATE TEMP VIEW chain AS
+SELECT * FROM near_duplicates('pages', NULL, options => '{"techniques": ["shingling", "simhash"]}', method => 'combined', tokenizer => 'html', text_column => 'body');
+CREATE TEMP VIEW turned AS
+SELECT * FROM near_duplicates('pages', NULL, options => '{"techniques": ["simhash", "shingling"]}', method => 'combined', tokenizer => 'html', text_column => 'body');
+SELECT (SELECT count(*) FROM chain) AS chain, (SELECT count(*) FROM turned) AS turned,
+       (SELECT count(*) FROM chain JOIN turned USING (left_id, right_id)) AS in_both;
+SELECT count(*) FROM near_duplicates('pages', NULL, options => '{"high_recall": true}', method => 'combined', tokenizer => 'html', text_column => 'body');
+SELECT count(*) FROM near_duplicates('pages', 0.99,
+    options => '{"techniques": [{"any": ["shingling", ["exact_text", "simhash"]]}, {"method": "jaccard", "threshold": 0.5}, "cosine"]}',
+    method => 'combined', tokenizer => 'html', text_column => 'body');
+-- Sites: none within one, any technique between two; a page without a site is of no site.
+SELECT left_id, right_id FROM near_duplicates('pages', NULL, options => '{"same_site": "none", "different_site": {"any": ["shingling", "simhash"]}}',
+    method => 'combined', tokenizer => 'html', text_column => 'body', site_column => 'site') WHERE left_id > 6 ORDER BY 1, 2;
+SELECT left_id, right_id FROM near_duplicates('pages', NULL, options => '{"different_site": "none"}',
+    method => 'combined', tokenizer => 'html', text_column => 'body', site_column => 'site') WHERE left_id > 6 ORDER BY 1, 2;
+SELECT count(*) FROM near_duplicates('pages', NULL, options => '{"same_site": 1}',
+    method => 'combined', tokenizer => 'html', text_column => 'body', site_column => 'site');
+
+-- Equal texts, titles and signatures.
+SELECT left_id, right_id FROM near_duplicates('pages', method => 'exact_text', tokenizer => 'html', text_column => 'body') ORDER BY 1, 2;
+SELECT count(*) FROM near_duplicates('pages', method => 'exact_text', text_column => 'body');
+SELECT left_id, right_id, similarity FROM near_duplicates('pages', method => 'title') ORDER BY 1, 2;
+SELECT left_id, right_id FROM near_duplicates('pages', method => 'imatch', tokenizer => 'html', text_column => 'body') WHERE left_id > 6 ORDER BY 1, 2;
+SELECT * FROM near_duplicates_between('pages', 'pages', method => 'exact_text', tokenizer => 'html', text_column => 'body') WHERE left_id > 6 ORDER BY 1, 2;
+SELECT count(*) FROM near_duplicates_between('pages', 'pages', 0.7, method => 'minhash', tokenizer => 'html', text_column => 'body');
+
+-- A bucket that is too large is expanded in part, and that is said.
+CREATE TABLE hot AS SELECT n AS id, repeat('the frame of all pages ', 20) || n AS body FROM generate_series(1, 40) n;
+SELECT count(*) < 780 AS fewer FROM near_duplicates('hot', 0.5, options => '{"max_bucket": 5}', method => 'minhash', id_column => 'id', tokenizer => 'words', shingle => 3);
+SELECT hot_buckets > 0 AS told, hot_documents >= 40 AS how_many FROM near_duplicates_stats();
+SELECT count(*) FROM near_duplicates('hot', 0.5, method => 'minhash', id_column => 'id', shingle => 3);
+
+-- Plans.
+SELECT DISTINCT bands, "rows", permutations, detection_at_threshold >= 0.95 AS kept FROM neardup_plan(0.8);
+SELECT bands, "rows", round(similarity::numeric, 2) AS similarity, round(detection::numeric, 3) AS detection
+FROM neardup_plan(preset => 'fineweb') WHERE similarity > 0.59 AND similarity < 0.91;
+
+-- What is refused.
+SELECT * FROM neardup_plan(0.8, 1);
+SELECT * FROM neardup_plan(2);
+SELECT * FROM neardup_plan(preset => 'simhash_web');
+\set VERBOSITY default
+SELECT * FROM near_duplicates('hot', 0.8, options => '{"recall": 1}', id_column => 'id', method => 'minhash');
+SELECT * FROM near_duplicates('hot', 0.8, options => '{"bands": 3}', id_column => 'id', method => 'minhash');
+SELECT * FROM near_duplicates('hot', 0.8, options => '{"preset": "henzinger"}', id_column => 'id', method => 'minhash');
+SELECT * FROM near_duplicates('hot', 0.8, options => '{"bits": 100}', id_column => 'id', method => 'simhash');
+SELECT * FROM near_duplicates('hot', 0.8, options => '{"distance": 3}', id_column => 'id', method => 'simhash');
+SELECT * FROM near_duplicates('hot', NULL, options => '{"distance": 64}', id_column => 'id', method => 'simhash');
+SELECT * FROM near_duplicates('hot', NULL, options => '{"groups": 5}', id_column => 'id', method => 'shingling');
+SELECT * FROM near_duplicates('hot', NULL, options => '{"megashingles": 1}', id_column => 'id', method => 'shingling');
+SELECT * FROM near_duplicates('hot', 0.9, id_column => 'id', method => 'exact_text');
+SELECT * FROM near_duplicates('hot', id_column => 'id', method => 'exact_text', shingle => 2);
+SELECT * FROM near_duplicates('hot', NULL, options => '{"lo": 2}', id_column => 'id', method => 'imatch');
+SELECT * FROM near_duplicates('hot', NULL, options => '{"techniques": []}', id_column => 'id', method => 'combined');
+SELECT * FROM near_duplicates('hot', NULL, options => '{"techniques": ["words"]}', id_column => 'id', method => 'combined');
+SELECT * FROM near_duplicates('hot', NULL, options => '{"techniques": [{"method": "simhash", "rows": 1}]}', id_column => 'id', method => 'combined');
+SELECT * FROM near_duplicates('hot', NULL, options => '{"techniques": ["cosine"]}', id_column => 'id', method => 'combined');
+SELECT * FROM near_duplicates('hot', NULL, options => '{"techniques": ["minhash", "cosine"]}', id_column => 'id', method => 'combined');
+SELECT * FROM near_duplicates('hot', NULL, options => '{"same_site": "none"}', id_column => 'id', method => 'combined');
+SELECT * FROM near_duplicates('pages', id_column => 'id', text_column => 'body', method => 'combined', site_column => 'site');
