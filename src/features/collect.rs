@@ -136,7 +136,6 @@ impl Collector {
         let added = for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
             if count.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
-                dictionary.check_room(CHECK_EVERY)?;
             }
             count += 1;
             long.clear();

@@ -113,8 +113,10 @@ struct Entry {
 const NONE: u32 = u32::MAX;
 
 /// Part of a dictionary: the tokens of some hashes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Shard {
+    /// So many tokens it may have, for their numbers to fit into 32 bits.
+    most: usize,
     /// By hash, with linear probing: the high half of the hash, and the token plus 1; 0 where there is none.
     slots: Vec<u64>,
     entries: Vec<Entry>,
@@ -343,7 +345,10 @@ impl Dictionary {
     }
 
     fn new(bits: u32) -> Self {
-        Self { shards: (0..1 << bits).map(|_| Shard::default()).collect(), bits, documents: 0 }
+        // The greatest numbers mean something else.
+        let most = (u32::MAX >> bits) as usize - 1;
+        let shard = |_| Shard { most, slots: Vec::new(), entries: Vec::new(), arena: Vec::new() };
+        Self { shards: (0..1 << bits).map(shard).collect(), bits, documents: 0 }
     }
 
     /// The shard of a hash.
@@ -393,15 +398,6 @@ impl Dictionary {
     #[inline]
     pub fn place(&self, number: u32) -> (usize, usize) {
         self.numbering().place(number)
-    }
-
-    /// An error where numbers might not fit into 32 bits, with so many more tokens in one shard.
-    pub(super) fn check_room(&self, more: usize) -> Result<()> {
-        let most = (u32::MAX >> self.bits) as usize - 1;
-        match self.shards.iter().all(|shard| shard.len() + more < most) {
-            true => Ok(()),
-            false => Err(Error::TooMany { what: "different tokens", limit: u32::MAX.into() }),
-        }
     }
 
     /// All shards.

@@ -77,7 +77,6 @@ pub fn number(
     if tokens == 0 {
         return Ok(());
     }
-    dictionary.check_room(tokens)?;
     if tokens <= FEW {
         return collectors.iter_mut().try_for_each(|collector| collector.number_here(dictionary));
     }
