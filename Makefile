@@ -1,5 +1,5 @@
 # Thin wrappers: each target is a script of the same name. PG_CONFIG names another PostgreSQL.
-.PHONY: all setup install demo test bench clean help
+.PHONY: all setup install demo test bench evaluate clean help
 .NOTPARALLEL:
 
 all: setup ## build the extension
@@ -19,6 +19,9 @@ test: ## every check and test, with servers of their own
 
 bench: ## compare with peers
 	@scripts/bench.sh
+
+evaluate: ## make the tables and plots of docs/evaluation.md (NEARDUP_DATA=folder of labelled corpora)
+	@scripts/evaluate.sh
 
 clean: ## remove what was built
 	cargo clean

@@ -20,6 +20,8 @@ use neardup::candidates::pairs::Pairs;
 use neardup::candidates::prefix_join::Algorithm;
 use neardup::features::FeatureSpec;
 use neardup::features::collect::Collector;
+use neardup::features::dictionary::Dictionary;
+use neardup::features::numbering::number;
 use neardup::features::order::{Ordered, order};
 use neardup::features::tokens::Document;
 use neardup::verify::measure::{Measure, Predicate};
@@ -160,5 +162,8 @@ fn prepare(sets: &textbook::Sets) -> Ordered {
         })
     })
     .expect("memory");
-    order(parts.into_iter().map(|(_, collector)| collector).collect(), None, &workers).expect("memory")
+    let mut collectors: Vec<_> = parts.into_iter().map(|(_, collector)| collector).collect();
+    let mut dictionary = Dictionary::default();
+    number(&mut dictionary, &mut collectors, &workers).expect("memory");
+    order(collectors, dictionary, None, &workers).expect("memory")
 }

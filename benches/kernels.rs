@@ -13,14 +13,17 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use neardup::candidates::popcount;
+use neardup::features::FeatureSpec;
+use neardup::features::collect::Collector;
 use neardup::features::dictionary::Dictionary;
-use neardup::features::tokens::Token;
+use neardup::features::numbering::number;
+use neardup::features::tokens::Document;
 use neardup::hash;
 use neardup::sketches::kernels::all_kernels;
 use neardup::text::words::for_each_word;
 use neardup::verify::measure::{Measure, Predicate};
 use neardup::verify::overlap::{disjoint, shared_at_least};
-use neardup::workers::Stop;
+use neardup::workers::{PlainThreads, Stop};
 
 /// More than any cache holds.
 const LARGE: usize = 128 << 20;
@@ -99,31 +102,22 @@ fn dictionary(c: &mut Criterion) {
     let vocabulary = vocabulary(50_000);
     let text: Vec<&str> =
         ranks(vocabulary.len(), TOKENS).into_iter().map(|rank| vocabulary[rank].as_str()).collect();
-    let number = |dictionary: &mut Dictionary, word: &str| {
-        dictionary.number(Token::Bytes(word.as_bytes())).expect("memory")
-    };
-    let mut known = Dictionary::default();
-    for word in &vocabulary {
-        number(&mut known, word);
-    }
+    let workers = PlainThreads(1);
+    let words = Document::Tokens(text.iter().map(|&word| word.to_owned()).collect());
+    let numbers = Document::Numbers((0..TOKENS as i64).collect());
     let mut group = c.benchmark_group("dictionary");
     group.throughput(Throughput::Elements(TOKENS as u64));
-    group.bench_function("words of a text", |b| {
-        b.iter(|| {
-            for word in &text {
-                black_box(number(&mut known, word));
-            }
-        })
-    });
-    group.bench_function("new numbers", |b| {
-        b.iter(|| {
-            let mut fresh = Dictionary::default();
-            for n in 0..TOKENS as u64 {
-                fresh.number(Token::Number(n)).expect("memory");
-            }
-            fresh.len()
-        })
-    });
+    for (name, document) in [("words of a text", words), ("new numbers", numbers)] {
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                let mut dictionary = Dictionary::default();
+                let mut collector = Collector::new(FeatureSpec::WORDS);
+                collector.add(0, &document, &Stop::default()).expect("memory");
+                number(&mut dictionary, std::slice::from_mut(&mut collector), &workers).expect("memory");
+                dictionary.len()
+            })
+        });
+    }
 }
 
 /// Two ascending lists without repeats, of which the second has about `share` of the first's tokens.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench.sh [kernels] [join] [server] [peers]: the benchmarks, all of them where none is named, within about 15 minutes.
+# bench.sh [kernels] [sketches] [join] [server] [index] [peers]: the benchmarks, all of them where none is named, within about 25 minutes.
 # Tables go to the output and to bench.md in cargo's target folder, what is done meanwhile to standard error.
 # NEARDUP_BENCH names a folder of inputs NAME.tsv and NAME.sets. Without it they are made by the generator beside
 # the folder NEARDUP_DATA; without that the texts that this machine has are taken. See benches/README.md.
@@ -7,15 +7,16 @@ set -euo pipefail
 source "$(dirname "$0")/common.sh"
 source "$project/scripts/bench_tables.sh"
 source "$project/scripts/bench_server.sh"
+source "$project/scripts/bench_index.sh"
 source "$project/scripts/bench_peers.sh"
 cd "$project"
 
 sections=("$@")
-if ((${#sections[@]} == 0)); then sections=(kernels join server peers); fi
+if ((${#sections[@]} == 0)); then sections=(kernels sketches join server index peers); fi
 for section in "${sections[@]}"; do
     case $section in
-        kernels | join | server | peers) ;;
-        *) echo "usage: scripts/bench.sh [kernels] [join] [server] [peers]" >&2 && exit 1 ;;
+        kernels | sketches | join | server | index | peers) ;;
+        *) echo "usage: scripts/bench.sh [kernels] [sketches] [join] [server] [index] [peers]" >&2 && exit 1 ;;
     esac
 done
 
@@ -61,6 +62,19 @@ kernels() {
             /thrpt:.*\/s/ { sub(/elem/, " calls", $5); print name "|" $4 " " $5 }' | table 'kernel|speed'
 }
 
+# Sketches of the documents of one input, on one core, beside other programs on the same token sets.
+sketches() {
+    local input=$corpora/$small.tsv seconds
+    progress 'sketches (1 min)'
+    timeout 120 cargo bench --no-default-features --bench sketches -- "$input" >"$dir/sketches"
+    seconds=$(awk -F'|' '/^minhash of ready sets/ { print $2 }' "$dir/sketches")
+    {
+        awk -F'|' -v OFS='|' '{ print "neardup", $1, $2, int($3 / $2), "" }' "$dir/sketches"
+        sketch_peers "$input" | awk -v OFS='|' -v ours="$seconds" -v documents="$(wc -l <"$input")" '
+            { print $1, "minhash of ready sets, 128 permutations", $2, int(documents / $2), sprintf("%.1f", $2 / ours) }'
+    } | table 'program|task|seconds|documents/s|times as long as neardup'
+}
+
 join() {
     if [[ ! -f $corpora/$large.sets ]]; then
         skipped 'the join on ready sets' "no $large.sets; it comes with the generated inputs"
@@ -80,7 +94,7 @@ join_table() {
 }
 
 progress 'build the benchmarks (1 min)'
-cargo bench --no-default-features --bench join --bench kernels --no-run
+cargo bench --no-default-features --bench join --bench kernels --bench sketches --no-run
 find_corpora
 machine=$(cargo bench --no-default-features --bench join -- machine)
 say <<END

@@ -2,6 +2,25 @@
 # registry into a folder of its own, and one that cannot be had is named.
 # shellcheck shell=bash disable=SC2154 # variables of bench.sh
 
+# in_python PACKAGE…: whether Python has these packages of PyPI, after fetching them if it has not.
+in_python() {
+    local python=$kept/venv/bin/python package
+    for package; do
+        if [[ ! -x $python ]] || ! "$python" -c "import $package" 2>/dev/null; then
+            { python3 -m venv "$kept/venv" && timeout 120 "$kept/venv/bin/pip" install -q "$package"; } >&2 || return 1
+        fi
+    done
+}
+
+# sketch_peers FILE.tsv: lines "program seconds".
+sketch_peers() {
+    if ! in_python rensa datasketch; then
+        skipped 'rensa and datasketch' 'not to be had from PyPI' >&2
+        return
+    fi
+    timeout 200 "$kept/venv/bin/python" benches/peers/sketches.py "$1"
+}
+
 # setsimilaritysearch NAME THRESHOLD: all pairs of ready sets, in Python, beside our join on one thread.
 setsimilaritysearch() {
     local python=$kept/venv/bin/python seconds pairs ours expected
@@ -9,11 +28,9 @@ setsimilaritysearch() {
         skipped SetSimilaritySearch "no $1.sets"
         return
     fi
-    if [[ ! -x $python ]] || ! "$python" -c 'import SetSimilaritySearch' 2>/dev/null; then
-        if ! { python3 -m venv "$kept/venv" && timeout 120 "$kept/venv/bin/pip" install -q SetSimilaritySearch; } >&2; then
-            skipped SetSimilaritySearch 'not to be had from PyPI'
-            return
-        fi
+    if ! in_python SetSimilaritySearch; then
+        skipped SetSimilaritySearch 'not to be had from PyPI'
+        return
     fi
     read -r seconds pairs < <(timeout 120 "$python" benches/peers/setsimilaritysearch.py "$corpora/$1.sets" "$2") || {
         skipped SetSimilaritySearch 'it failed or took more than 120 s'

@@ -10,8 +10,10 @@ say() { tee -a "$report"; }
 heading() {
     case $1 in
         kernels) printf '### Kernels\n\n' ;;
+        sketches) printf '### Sketches\n\n' ;;
         join) printf '### The join on ready sets\n\n' ;;
         server) printf '### Inside PostgreSQL\n\n' ;;
+        index) printf '### The signature index\n\n' ;;
         peers) printf '### Peers\n\n' ;;
     esac | say
 }

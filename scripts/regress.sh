@@ -11,7 +11,7 @@ trap 'rm -rf "$out"' EXIT
 cp -r "$project/tests/pg_regress/." "$out"
 mkdir -p "$out/expected"
 tests=()
-for file in "$out"/sql/*.sql; do
+for file in "$out"/sql/${ONLY:-*}.sql; do
     name=$(basename "$file" .sql)
     tests+=("$name")
     # Where pg_regress finds no expected file it gives up; an empty one makes a difference to show.

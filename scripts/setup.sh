@@ -36,7 +36,8 @@ installed() {
 packages=(build-essential pkg-config libclang-dev sudo ca-certificates)
 # Another PostgreSQL of which PG_CONFIG was given brings its own server and headers.
 if [[ $PG_CONFIG == /usr/lib/postgresql/15/bin/pg_config ]]; then
-    packages+=(postgresql-15 postgresql-server-dev-15)
+    # pg_cron is for the tests of scheduled jobs.
+    packages+=(postgresql-15 postgresql-server-dev-15 postgresql-15-cron)
 fi
 missing=()
 if command -v dpkg-query >/dev/null; then

@@ -157,12 +157,14 @@ CREATE OPERATOR CLASS minhash_sketch_ops DEFAULT FOR TYPE minhash_sketch USING b
     FUNCTION 1 minhash_sketch_cmp(minhash_sketch, minhash_sketch),
     FUNCTION 2 bytea_sortsupport(internal);
 COMMENT ON OPERATOR CLASS minhash_sketch_ops USING btree IS 'order of bytes';
+COMMENT ON OPERATOR FAMILY minhash_sketch_ops USING btree IS 'order of bytes';
 
 CREATE OPERATOR CLASS minhash_sketch_ops DEFAULT FOR TYPE minhash_sketch USING hash AS
     OPERATOR 1 =,
     FUNCTION 1 minhash_sketch_hash(minhash_sketch),
     FUNCTION 2 minhash_sketch_hash_extended(minhash_sketch, bigint);
 COMMENT ON OPERATOR CLASS minhash_sketch_ops USING hash IS 'equality of bytes';
+COMMENT ON OPERATOR FAMILY minhash_sketch_ops USING hash IS 'equality of bytes';
 
 CREATE TYPE simhash_sketch;
 
@@ -320,12 +322,14 @@ CREATE OPERATOR CLASS simhash_sketch_ops DEFAULT FOR TYPE simhash_sketch USING b
     FUNCTION 1 simhash_sketch_cmp(simhash_sketch, simhash_sketch),
     FUNCTION 2 bytea_sortsupport(internal);
 COMMENT ON OPERATOR CLASS simhash_sketch_ops USING btree IS 'order of bytes';
+COMMENT ON OPERATOR FAMILY simhash_sketch_ops USING btree IS 'order of bytes';
 
 CREATE OPERATOR CLASS simhash_sketch_ops DEFAULT FOR TYPE simhash_sketch USING hash AS
     OPERATOR 1 =,
     FUNCTION 1 simhash_sketch_hash(simhash_sketch),
     FUNCTION 2 simhash_sketch_hash_extended(simhash_sketch, bigint);
 COMMENT ON OPERATOR CLASS simhash_sketch_ops USING hash IS 'equality of bytes';
+COMMENT ON OPERATOR FAMILY simhash_sketch_ops USING hash IS 'equality of bytes';
 
 CREATE TYPE minhash_ball;
 
@@ -483,12 +487,14 @@ CREATE OPERATOR CLASS minhash_ball_ops DEFAULT FOR TYPE minhash_ball USING btree
     FUNCTION 1 minhash_ball_cmp(minhash_ball, minhash_ball),
     FUNCTION 2 bytea_sortsupport(internal);
 COMMENT ON OPERATOR CLASS minhash_ball_ops USING btree IS 'order of bytes';
+COMMENT ON OPERATOR FAMILY minhash_ball_ops USING btree IS 'order of bytes';
 
 CREATE OPERATOR CLASS minhash_ball_ops DEFAULT FOR TYPE minhash_ball USING hash AS
     OPERATOR 1 =,
     FUNCTION 1 minhash_ball_hash(minhash_ball),
     FUNCTION 2 minhash_ball_hash_extended(minhash_ball, bigint);
 COMMENT ON OPERATOR CLASS minhash_ball_ops USING hash IS 'equality of bytes';
+COMMENT ON OPERATOR FAMILY minhash_ball_ops USING hash IS 'equality of bytes';
 
 CREATE TYPE simhash_ball;
 
@@ -646,12 +652,14 @@ CREATE OPERATOR CLASS simhash_ball_ops DEFAULT FOR TYPE simhash_ball USING btree
     FUNCTION 1 simhash_ball_cmp(simhash_ball, simhash_ball),
     FUNCTION 2 bytea_sortsupport(internal);
 COMMENT ON OPERATOR CLASS simhash_ball_ops USING btree IS 'order of bytes';
+COMMENT ON OPERATOR FAMILY simhash_ball_ops USING btree IS 'order of bytes';
 
 CREATE OPERATOR CLASS simhash_ball_ops DEFAULT FOR TYPE simhash_ball USING hash AS
     OPERATOR 1 =,
     FUNCTION 1 simhash_ball_hash(simhash_ball),
     FUNCTION 2 simhash_ball_hash_extended(simhash_ball, bigint);
 COMMENT ON OPERATOR CLASS simhash_ball_ops USING hash IS 'equality of bytes';
+COMMENT ON OPERATOR FAMILY simhash_ball_ops USING hash IS 'equality of bytes';
 
 CREATE TYPE text_ball;
 
@@ -809,9 +817,11 @@ CREATE OPERATOR CLASS text_ball_ops DEFAULT FOR TYPE text_ball USING btree AS
     FUNCTION 1 text_ball_cmp(text_ball, text_ball),
     FUNCTION 2 bytea_sortsupport(internal);
 COMMENT ON OPERATOR CLASS text_ball_ops USING btree IS 'order of bytes';
+COMMENT ON OPERATOR FAMILY text_ball_ops USING btree IS 'order of bytes';
 
 CREATE OPERATOR CLASS text_ball_ops DEFAULT FOR TYPE text_ball USING hash AS
     OPERATOR 1 =,
     FUNCTION 1 text_ball_hash(text_ball),
     FUNCTION 2 text_ball_hash_extended(text_ball, bigint);
 COMMENT ON OPERATOR CLASS text_ball_ops USING hash IS 'equality of bytes';
+COMMENT ON OPERATOR FAMILY text_ball_ops USING hash IS 'equality of bytes';

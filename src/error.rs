@@ -45,6 +45,12 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
+    /// Two texts so long and so different that their comparison would take hours.
+    #[error("two texts of {characters} characters together have too little in common to be compared exactly")]
+    TooDifferent {
+        /// The characters of both that are left when what they begin and end with is taken off.
+        characters: u64,
+    },
     /// Somebody asked the call to stop (see [`crate::workers::Stop`]); its work can be taken up again.
     #[error("stopped")]
     Stopped,

@@ -28,6 +28,10 @@ pub fn mix(value: u64) -> u64 {
 /// Hash of a sequence of hashes, whose order matters: XXH3 of their little-endian bytes.
 #[inline]
 pub fn hash_sequence(hashes: &[u64], scratch: &mut Vec<u8>) -> u64 {
+    // The common case without a copy; `scratch` is for machines that write numbers the other way round.
+    if cfg!(target_endian = "little") {
+        return xxh3_64(bytemuck::cast_slice(hashes));
+    }
     scratch.clear();
     for hash in hashes {
         scratch.extend_from_slice(&hash.to_le_bytes());

@@ -7,13 +7,17 @@
 //! * [`features`]: units into sets of tokens or shingles
 //! * [`sketches`]: sets into minhash and simhash sketches, and the signatures that find them
 //! * [`verify`]: how similar two sets or two texts are
-//! * [`candidates`]: which of them are worth comparing, and the exact joins
+//! * [`candidates`]: which of them are worth comparing, and the joins
+//! * [`clusters`]: pairs and signatures into clusters, and what to keep of them
+//! * [`report`]: pairs and clusters for people to look at
 
 pub mod candidates;
+pub mod clusters;
 pub mod error;
 pub mod features;
 pub mod hash;
 pub mod memory;
+pub mod report;
 pub mod sketches;
 pub mod text;
 pub mod verify;

@@ -40,6 +40,18 @@ pub trait Workers {
     /// waits for all. After a stop it is run again on all of them, or the call does not return. The
     /// first other error is returned.
     fn run(&self, threads: usize, work: &Work<'_>) -> Result<()>;
+
+    /// The same, and calls `beside` once in the calling thread: meanwhile, or before.
+    fn run_beside(&self, threads: usize, work: &Work<'_>, beside: &mut dyn FnMut()) -> Result<()> {
+        beside();
+        self.run(threads, work)
+    }
+
+    /// Lets the leader, which works itself, look for requests to stop; inside a server it does not
+    /// return if there is one.
+    fn breathe(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Plain threads that nobody interrupts: for tests, benchmarks and programs.
@@ -72,12 +84,22 @@ pub fn each<T: Send>(
     items: &mut [T],
     work: impl Fn(&mut T, &Stop) -> Result<()> + Sync,
 ) -> Result<()> {
+    each_beside(workers, items, work, &mut || {})
+}
+
+/// The same, with something to do for the calling thread; not if there are no items.
+pub fn each_beside<T: Send>(
+    workers: &dyn Workers,
+    items: &mut [T],
+    work: impl Fn(&mut T, &Stop) -> Result<()> + Sync,
+    beside: &mut dyn FnMut(),
+) -> Result<()> {
     let slots: Vec<Mutex<Option<&mut T>>> = items.iter_mut().map(|item| Mutex::new(Some(item))).collect();
     let threads = workers.count().min(slots.len());
     if threads == 0 {
         return Ok(());
     }
-    workers.run(threads, &|_, stop| {
+    let work = |_, stop: &Stop| {
         for slot in &slots {
             // A slot that is locked is another thread's; one that is empty is done.
             let Ok(mut slot) = slot.try_lock() else {
@@ -89,7 +111,8 @@ pub fn each<T: Send>(
             }
         }
         Ok(())
-    })
+    };
+    workers.run_beside(threads, &work, beside)
 }
 
 /// Brings one piece of work to its end on one thread, beside the leader that watches it.

@@ -6,6 +6,8 @@ use neardup::candidates::pairs::Pairs;
 use neardup::candidates::prefix_join::{Algorithm, Counts};
 use neardup::features::FeatureSpec;
 use neardup::features::collect::Collector;
+use neardup::features::dictionary::Dictionary;
+use neardup::features::numbering::number;
 use neardup::features::order::order;
 use neardup::features::spill::Spill;
 use neardup::features::store::{TempFile, TempFiles};
@@ -91,24 +93,28 @@ fn join_by(
     let workers = PlainThreads(threads);
     let mut collectors: Vec<_> =
         (0..threads).map(|_| Collector::new(FeatureSpec { multiset: false, ..FeatureSpec::WORDS })).collect();
+    let mut dictionary = Dictionary::default();
     let files = FilesInMemory;
     let mut spill = Spill::new(&files);
     for (row, set) in sets.iter().enumerate() {
         if Some(row) == right_from {
+            number(&mut dictionary, &mut collectors, &workers).unwrap();
             spill.go_right(row as u32);
             collectors.iter_mut().for_each(Collector::go_right);
         }
         collectors[row % threads].add(row as u32, &Document::Numbers(set.clone()), &Stop::default()).unwrap();
         if matches!(way, Way::Files(each) if row % each == 0) {
+            number(&mut dictionary, &mut collectors, &workers).unwrap();
             spill.take(&mut collectors).unwrap();
         }
     }
+    number(&mut dictionary, &mut collectors, &workers).unwrap();
     if let Some(row) = right_from {
         spill.go_right(row as u32);
     }
     let ordered = match way {
-        Way::Memory => order(collectors, right_from.map(|row| row as u32), &workers).unwrap(),
-        Way::Files(_) => spill.order(collectors, budget, &workers).unwrap(),
+        Way::Memory => order(collectors, dictionary, right_from.map(|row| row as u32), &workers).unwrap(),
+        Way::Files(_) => spill.order(collectors, dictionary, budget, &workers).unwrap(),
     };
     let mut pairs = Pairs::new(ordered, predicate, algorithm, budget).unwrap();
     let certain = pairs.certain();

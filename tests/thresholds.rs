@@ -18,6 +18,8 @@ use neardup::candidates::pairs::Pairs;
 use neardup::candidates::prefix_join::Algorithm;
 use neardup::features::FeatureSpec;
 use neardup::features::collect::Collector;
+use neardup::features::dictionary::Dictionary;
+use neardup::features::numbering::number;
 use neardup::features::order::order;
 use neardup::features::tokens::Document;
 use neardup::hash::mix;
@@ -171,7 +173,9 @@ fn join(sets: &[Vec<i64>], measure: Measure, threshold: f64, threads: usize) -> 
         let document = Document::Numbers(set.clone());
         collectors[row % threads].add(row as u32, &document, &Stop::default()).expect("memory");
     }
-    let ordered = order(collectors, None, &workers).expect("memory");
+    let mut dictionary = Dictionary::default();
+    number(&mut dictionary, &mut collectors, &workers).expect("memory");
+    let ordered = order(collectors, dictionary, None, &workers).expect("memory");
     let predicate = Predicate::new(measure, threshold).expect("a threshold");
     let mut pairs = Pairs::new(ordered, predicate, Algorithm::Auto, usize::MAX).expect("memory");
     let mut sum = Sum::default();

@@ -26,6 +26,8 @@ CREATE TABLE many_pairs AS SELECT i AS id, 'The quick brown fox'::text AS body F
 -- Documents that differ, and yet most of them are pairs:
 CREATE TABLE many_near AS SELECT i AS id, body FROM generate_series(1, 100000) i, LATERAL (
     SELECT string_agg((hashint8extended(i, j) % 30)::text, ' ') AS body FROM generate_series(1, 20) j) d;
+-- Documents that all have one sentence in common, and little else:
+CREATE TABLE many_alike AS SELECT id, 'The quick brown fox jumps over the lazy dog. Then: ' || body AS body FROM many_near WHERE id <= 20000;
 CREATE TABLE seen(call text, how text, delay float8, doing text, ended text, ms int);
 SQL
 
@@ -85,6 +87,9 @@ endless=(
     "SELECT count(*) FROM near_duplicates('long_texts', 0.8, id_column => 'id', method => 'edit')"
     "SELECT count(*) FROM near_duplicates('many_candidates', 0.6, id_column => 'id', method => 'edit')"
     "SELECT edit_similarity(body, reverse(body)) FROM long_text"
+    "SELECT count(*) FROM near_duplicates('long_texts', method => 'tlcs', id_column => 'id', options => '{\"first\": 0, \"window\": 0}')"
+    "SELECT count(*) FROM near_duplicates('many_alike', method => 'tlcs', id_column => 'id', options => '{\"stop_documents\": 100000, \"s\": 1}')"
+    "SELECT lcs_length(left(body, 4000000), reverse(left(body, 4000000))) FROM long_text"
 )
 for call in "${endless[@]}"; do
     for delay in 0.2 0.5 1 2 4; do interrupt "$call" cancel "$delay"; done

@@ -51,6 +51,14 @@ done
 # Character by character: a pair takes a time that grows with the square of its length.
 for threshold in 0.9 0.5 0.05; do run small text "$threshold, method => 'edit'"; done | q
 for relation in empty hub chain boundary; do run "nasty_$relation" int "0.9, method => 'edit'" | q; done
+# By sentences and the (trustable) LCS of the first 10 KB; and of whole texts.
+for method in tlcs lcs; do
+    run nasty text "NULL, method => '$method'"
+    run nasty text "0.05, method => '$method', options => '{\"s\": 1, \"m\": 64}'"
+    run nasty_big text "0.5, method => '$method'"
+    for relation in empty hub chain boundary; do run "nasty_$relation" int "0.5, method => '$method'"; done
+done | q
+run small text "0.05, method => 'tlcs', options => '{\"first\": 0, \"min_part\": 1, \"window\": 1}'" | q
 psql -X -P footer=off -c 'SELECT relation, arguments, pairs, ms, peak_mb FROM runs ORDER BY no'
 expect_sql 'memory for documents of 1 MB' '' "SELECT * FROM runs WHERE relation = 'nasty' AND peak_mb > 768"
 expect_sql 'memory for a document of 100 MB' '' "SELECT * FROM runs WHERE relation = 'nasty_big' AND peak_mb > 1024"

@@ -1,48 +1,11 @@
 #!/usr/bin/env bash
-# Does what README.md says: every ```sql block runs, in order, in one session on a fresh server; where a block without
+# Does what README.md and the pages in docs say: every ```sql block of a page runs, in order, in one session on a fresh
+# database; where a block without
 # a language or of ```text follows it directly, that must be what psql prints (without NOTICEs and command tags). Of an
 # output that begins with ERROR only that and the DETAIL and HINT lines count, and only such a block may fail.
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 server_start
-
-out=$server/out
-mkdir "$out"
-
-# Cuts the file into $out/N.sql and, where an output is shown, $out/N.expected; prints nothing.
-awk -v out="$out" '
-    !inside && /^ *```/ {
-        inside = 1
-        language = $0
-        sub(/^ *```/, "", language)
-        file = "/dev/null"
-        if (language == "sql") {
-            n++
-            file = out "/" n ".sql"
-            print "line " NR > (out "/" n ".where")
-            after_sql = 1
-        } else if ((language == "" || language == "text") && after_sql) {
-            file = out "/" n ".expected"
-            after_sql = 0
-        } else {
-            after_sql = 0
-        }
-        printf "" > file
-        next
-    }
-    inside && /^ *```$/ { inside = 0; close(file); next }
-    inside { print > file; next }
-    # Prose between the two: the output is of something else.
-    /[^ ]/ { after_sql = 0 }
-' "$project/README.md"
-
-blocks=$(find "$out" -name '*.sql' | wc -l)
-for n in $(seq "$blocks"); do
-    # psql reads its standard input, so that messages carry no file name; the marks part the blocks' outputs.
-    printf '%s\n' "\echo '--block $n--'"
-    cat "$out/$n.sql"
-done | psql -X -q -v ON_ERROR_STOP=0 >"$out/all" 2>&1 || true
-awk -v out="$out" '/^--block [0-9]+--$/ { file = out "/" $2 + 0 ".seen"; printf "" > file; next } { print > file }' "$out/all"
 
 # Spaces at the ends of lines and empty lines at the end are nothing a reader sees.
 tidy() {
@@ -52,25 +15,72 @@ errors() {
     grep -E '^ *(ERROR|DETAIL|HINT): ' "$1" || true
 }
 
-for n in $(seq "$blocks"); do
-    name="README.md, block $n ($(cat "$out/$n.where"))"
-    seen=$out/$n.seen expected=$out/$n.expected
-    if [[ ! -f $seen ]]; then
-        failed "$name" 'psql was gone before'
-    elif [[ -f $expected ]] && grep -q '^ERROR: ' "$expected"; then
-        expect "$name" "$(errors "$expected")" "$(errors "$seen")"
-    elif grep -q '^ERROR: ' "$seen"; then
-        failed "$name" "$(errors "$seen")"
-    elif [[ -f $expected ]]; then
-        grep -vE '^(NOTICE|DETAIL|HINT): ' "$seen" >"$out/shown" || true
-        if difference=$(diff <(tidy "$expected") <(tidy "$out/shown")); then
-            passed
+# page FILE DATABASE
+page() {
+    local page=$1 database=$2 out=$server/$2 blocks n name seen expected difference
+    mkdir "$out"
+    createdb "$database"
+    # Cuts the file into $out/N.sql and, where an output is shown, $out/N.expected; prints nothing.
+    awk -v out="$out" '
+        !inside && /^ *```/ {
+            inside = 1
+            language = $0
+            sub(/^ *```/, "", language)
+            file = "/dev/null"
+            if (language == "sql") {
+                n++
+                file = out "/" n ".sql"
+                print "line " NR > (out "/" n ".where")
+                after_sql = 1
+            } else if ((language == "" || language == "text") && after_sql) {
+                file = out "/" n ".expected"
+                after_sql = 0
+            } else {
+                after_sql = 0
+            }
+            printf "" > file
+            next
+        }
+        inside && /^ *```$/ { inside = 0; close(file); next }
+        inside { print > file; next }
+        # Prose between the two: the output is of something else.
+        /[^ ]/ { after_sql = 0 }
+    ' "$project/$page"
+
+    blocks=$(find "$out" -name '*.sql' | wc -l)
+    for n in $(seq "$blocks"); do
+        # psql reads its standard input, so that messages carry no file name; the marks part the blocks' outputs.
+        printf '%s\n' "\echo '--block $n--'"
+        cat "$out/$n.sql"
+    done | psql -X -q -d "$database" -v ON_ERROR_STOP=0 >"$out/all" 2>&1 || true
+    awk -v out="$out" '/^--block [0-9]+--$/ { file = out "/" $2 + 0 ".seen"; printf "" > file; next } { print > file }' "$out/all"
+
+    for n in $(seq "$blocks"); do
+        name="$page, block $n ($(cat "$out/$n.where"))"
+        seen=$out/$n.seen expected=$out/$n.expected
+        if [[ ! -f $seen ]]; then
+            failed "$name" 'psql was gone before'
+        elif [[ -f $expected ]] && grep -q '^ERROR: ' "$expected"; then
+            expect "$name" "$(errors "$expected")" "$(errors "$seen")"
+        elif grep -q '^ERROR: ' "$seen"; then
+            failed "$name" "$(errors "$seen")"
+        elif [[ -f $expected ]]; then
+            grep -vE '^(NOTICE|DETAIL|HINT): ' "$seen" >"$out/shown" || true
+            if difference=$(diff <(tidy "$expected") <(tidy "$out/shown")); then
+                passed
+            else
+                failed "$name (<: $page, >: psql)" "$difference"
+            fi
         else
-            failed "$name (<: README.md, >: psql)" "$difference"
+            passed
         fi
-    else
-        passed
-    fi
+    done
+    expect "$page has sql blocks" t "$([[ $blocks -gt 0 ]] && echo t || echo f)"
+}
+
+page README.md readme
+for file in "$project"/docs/*.md; do
+    name=$(basename "$file" .md)
+    page "docs/$name.md" "doc_$name"
 done
-expect 'README.md has sql blocks' t "$([[ $blocks -gt 0 ]] && echo t || echo f)"
 finish

@@ -203,7 +203,7 @@ impl<const W: usize> Streaming<W> {
         bitmaps.clear();
         memory::reserve(bitmaps, list.len() * W, DOING)?;
         for posting in list {
-            bitmaps.extend_from_slice(&self.indexed_bitmaps()[posting.record as usize]);
+            bitmaps.extend(self.indexed_bitmaps()[posting.record as usize]);
         }
         let (bitmaps, _) = bitmaps.as_chunks::<W>();
         memory::reserve(near, list.len(), DOING)?;

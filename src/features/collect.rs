@@ -1,9 +1,10 @@
-//! Documents into sets of token numbers, one worker at a time.
+//! Documents into sets of token numbers, one worker at a time but for the numbering ([`super::numbering`]).
 //!
 //! The k-th occurrence of a token is a token of its own where repeats count (algorithms.md section
 //! 1, *Multiset to set*), so that everything after this knows plain sets only.
 
-use super::dictionary::Dictionary;
+use super::dictionary::{Dictionary, Lookup, REPEAT};
+use super::numbering::Pending;
 use super::texts::TextCollector;
 use super::tokens::{Document, FeatureSpec, Scratch, Token, Tokenizer, for_each_token};
 use crate::error::{Error, Result};
@@ -42,22 +43,12 @@ impl Sets {
     }
 }
 
-/// What is known of a token.
-#[derive(Debug, Clone, Copy, Default)]
-struct Mark {
-    /// The last document that had it, and how often so far.
-    document: u32,
-    times: u32,
-    /// In how many documents of each table it is.
-    documents: [u32; 2],
-}
-
-/// Turns documents into sets, with a dictionary of its own.
+/// Turns documents into sets.
 #[derive(Debug)]
 pub struct Collector {
-    spec: FeatureSpec,
-    /// The tokens met so far.
-    pub dictionary: Dictionary,
+    pub(super) spec: FeatureSpec,
+    /// Tokens of documents whose sets [`super::numbering::number`] will make.
+    pub(super) pending: Pending,
     /// The sets made so far.
     pub sets: Sets,
     /// The texts kept so far, where these are wanted in place of sets.
@@ -66,12 +57,10 @@ pub struct Collector {
     pub tokens: u64,
     /// Documents without any token: they are similar to nothing and have no set.
     pub empty: u64,
-    /// What is known of each token.
-    marks: Vec<Mark>,
-    /// A number for each document that no other one has.
-    next: u32,
     /// Documents of which table are added: 0 for the left one, 1 for the right one.
-    table: usize,
+    pub(super) table: usize,
+    /// How far sets are made of what is pending: documents, tokens put in order, and tokens kept.
+    made: (usize, usize, usize),
     scratch: Scratch,
 }
 
@@ -80,118 +69,195 @@ impl Collector {
     pub fn new(spec: FeatureSpec) -> Self {
         Self {
             spec,
-            dictionary: Dictionary::default(),
+            pending: Pending::default(),
             sets: Sets::default(),
             texts: TextCollector::default(),
             tokens: 0,
             empty: 0,
-            marks: Vec::new(),
-            next: 0,
             table: 0,
+            made: (0, 0, 0),
             scratch: Scratch::default(),
         }
     }
 
-    /// Says that from now on documents of the right table are added.
+    /// Says that from now on documents of the right table are added; nothing may be pending.
     pub fn go_right(&mut self) {
+        debug_assert!(self.pending.documents.is_empty());
         self.table = 1;
-    }
-
-    /// In how many documents of a table, 0 or 1, a token of the dictionary is.
-    #[inline]
-    pub fn documents_with(&self, number: usize, table: usize) -> u32 {
-        self.marks[number].documents[table]
     }
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.dictionary.bytes() + self.sets.bytes() + self.texts.bytes() + memory::bytes(&self.marks)
+        self.sets.bytes() + self.texts.bytes() + self.pending.bytes()
     }
 
-    /// Adds the set of a document, or its text. After an error, a stop too, the sets are as they were
-    /// before.
+    /// Adds the tokens of a document, to be numbered, or its text. After an error, a stop too, all is as
+    /// it was before.
     pub fn add(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
         if let (Tokenizer::Whole, Document::Text(text)) = (self.spec.tokenizer, document) {
             self.texts.add(row, text)?;
             self.empty += u64::from(text.is_empty());
             return Ok(());
         }
-        let start = self.sets.tokens.len();
-        let added = self.add_tokens(document, stop).and_then(|fingerprint| {
-            let size = self.sets.tokens.len() - start;
+        let Pending { lookups, long, documents } = &mut self.pending;
+        let (start, start_long) = (lookups.len(), long.len());
+        let added = add_tokens(document, &self.spec, &mut self.scratch, lookups, long, documents.len(), stop);
+        let added = added.and_then(|()| {
+            let size = lookups.len() - start;
+            if size > u32::MAX as usize {
+                return Err(Error::TooMany { what: "tokens in a document", limit: u32::MAX.into() });
+            }
+            match size {
+                0 => self.empty += 1,
+                _ => memory::push(documents, (row, lookups.len()), DOING)?,
+            }
+            Ok(())
+        });
+        if added.is_err() {
+            self.pending.lookups.truncate(start);
+            self.pending.long.truncate(start_long);
+        }
+        added
+    }
+
+    /// Makes the set of a document at once, with nothing pending and the dictionary for itself: for documents
+    /// so long that their tokens should not be held twice. After an error, a stop too, all is as it was before.
+    pub fn add_at_once(
+        &mut self,
+        row: u32,
+        document: &Document,
+        dictionary: &mut Dictionary,
+        stop: &Stop,
+    ) -> Result<()> {
+        let Self { spec, sets, table, scratch, .. } = self;
+        let stamp = dictionary.stamps(1)?;
+        let (start, mut fingerprint, mut long) = (sets.tokens.len(), 0u64, Vec::new());
+        let mut count = 0usize;
+        let added = for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
+            if count.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+                dictionary.check_room(CHECK_EVERY)?;
+            }
+            count += 1;
+            long.clear();
+            let lookup = Lookup::new(token, 0, &mut long)?;
+            if let Some(number) = dictionary.number(&lookup, &long, stamp, *table, spec.multiset)? {
+                memory::push(&mut sets.tokens, number, DOING)?;
+                fingerprint = fingerprint.wrapping_add(mix(lookup.hash));
+            }
+            Ok(())
+        });
+        let added = added.and_then(|()| {
+            let size = sets.tokens.len() - start;
+            if size > u32::MAX as usize {
+                return Err(Error::TooMany { what: "tokens in a document", limit: u32::MAX.into() });
+            }
             if size == 0 {
                 self.empty += 1;
                 return Ok(());
             }
-            if size > u32::MAX as usize {
-                return Err(Error::TooMany { what: "tokens in a document", limit: u32::MAX.into() });
-            }
-            memory::reserve(&mut self.sets.ends, 1, DOING)?;
-            memory::reserve(&mut self.sets.rows, 1, DOING)?;
-            memory::push(&mut self.sets.fingerprints, fingerprint, DOING)?;
-            self.sets.rows.push(row);
+            memory::reserve(&mut sets.ends, 1, DOING)?;
+            memory::reserve(&mut sets.rows, 1, DOING)?;
+            memory::push(&mut sets.fingerprints, fingerprint, DOING)?;
+            sets.rows.push(row);
+            sets.ends.push(sets.tokens.len());
             self.tokens += size as u64;
-            self.sets.ends.push(self.sets.tokens.len());
             Ok(())
         });
         if added.is_err() {
-            for token in self.sets.tokens.drain(start..) {
-                self.marks[token as usize].documents[self.table] -= 1;
+            for token in sets.tokens.drain(start..) {
+                dictionary.forget(token, *table);
             }
         }
         added
     }
 
-    fn add_tokens(&mut self, document: &Document, stop: &Stop) -> Result<u64> {
-        const CHECK_EVERY: usize = 1 << 14;
-        self.next =
-            (self.next.checked_add(1)).ok_or(Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
-        let Self { spec, dictionary, sets, marks, scratch, next: document_number, table, .. } = self;
-        let mut fingerprint = 0u64;
-        let mut count = 0;
-        for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
-            count += 1;
-            if count % CHECK_EVERY == 0 {
-                stop.check()?;
+    /// Puts the numbers of all pending tokens into the order of their documents. Begins anew after a stop.
+    pub(super) fn scatter(&mut self, order: &[u32], numbers: &[u32], stop: &Stop) -> Result<()> {
+        let start = self.sets.tokens.len();
+        memory::reserve(&mut self.sets.tokens, numbers.len(), DOING)?;
+        self.sets.tokens.resize(start + numbers.len(), REPEAT);
+        let tokens = &mut self.sets.tokens[start..];
+        for (order, numbers) in order.chunks(CHECK_EVERY).zip(numbers.chunks(CHECK_EVERY)) {
+            if let Err(stopped) = stop.check() {
+                self.sets.tokens.truncate(start);
+                return Err(stopped);
             }
-            let (mut number, mut hash) = dictionary.number(token)?;
-            if marks.len() < dictionary.len() {
-                memory::push(marks, Mark::default(), DOING)?;
-            }
-            let mark = &mut marks[number as usize];
-            if mark.document == *document_number {
-                if !spec.multiset {
-                    return Ok(());
-                }
-                mark.times += 1;
-                (number, hash) = dictionary.occurrence((number, hash), mark.times)?;
-                if marks.len() < dictionary.len() {
-                    memory::push(marks, Mark::default(), DOING)?;
-                }
-            } else {
-                (mark.document, mark.times) = (*document_number, 1);
-            }
-            memory::push(&mut sets.tokens, number, DOING)?;
-            marks[number as usize].documents[*table] += 1;
-            fingerprint = fingerprint.wrapping_add(mix(hash));
-            Ok(())
-        })?;
-        Ok(fingerprint)
+            order.iter().zip(numbers).for_each(|(&n, &number)| tokens[n as usize] = number);
+        }
+        self.made = (0, start, start);
+        Ok(())
     }
+
+    /// Makes the sets of what is pending and was put in order, from where it was stopped on.
+    pub(super) fn make_sets(&mut self, stop: &Stop) -> Result<()> {
+        let Self { pending: Pending { lookups, long, documents }, sets, made: (done, from, kept), .. } = self;
+        memory::reserve(&mut sets.ends, documents.len(), DOING)?;
+        memory::reserve(&mut sets.rows, documents.len(), DOING)?;
+        memory::reserve(&mut sets.fingerprints, documents.len(), DOING)?;
+        let first = sets.tokens.len() - lookups.len();
+        while let Some(&(row, end)) = documents.get(*done) {
+            stop.check()?;
+            let mut fingerprint = 0u64;
+            let start = *kept;
+            for n in *from..first + end {
+                let number = sets.tokens[n];
+                if number != REPEAT {
+                    fingerprint = fingerprint.wrapping_add(mix(lookups[n - first].hash));
+                    sets.tokens[*kept] = number;
+                    *kept += 1;
+                }
+            }
+            (*from, *done) = (first + end, *done + 1);
+            sets.rows.push(row);
+            sets.fingerprints.push(fingerprint);
+            sets.ends.push(*kept);
+            self.tokens += (*kept - start) as u64;
+        }
+        sets.tokens.truncate(*kept);
+        lookups.clear();
+        long.clear();
+        documents.clear();
+        Ok(())
+    }
+}
+
+const CHECK_EVERY: usize = 1 << 14;
+
+fn add_tokens(
+    document: &Document,
+    spec: &FeatureSpec,
+    scratch: &mut Scratch,
+    lookups: &mut Vec<Lookup>,
+    long: &mut Vec<u8>,
+    number: usize,
+    stop: &Stop,
+) -> Result<()> {
+    let number = u32::try_from(number)
+        .map_err(|_| Error::TooMany { what: "documents in a batch", limit: u32::MAX.into() })?;
+    for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
+        if lookups.len().is_multiple_of(CHECK_EVERY) {
+            stop.check()?;
+        }
+        memory::push(lookups, Lookup::new(token, number, long)?, DOING)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::Tokenizer;
+    use crate::features::numbering::number;
+    use crate::workers::PlainThreads;
 
     fn sizes(spec: FeatureSpec, texts: &[&str]) -> (Vec<usize>, usize, u64) {
+        let mut dictionary = Dictionary::default();
         let mut c = Collector::new(spec);
         for (row, text) in texts.iter().enumerate() {
             c.add(row as u32, &Document::Text((*text).to_owned()), &Stop::default()).unwrap();
         }
+        number(&mut dictionary, std::slice::from_mut(&mut c), &PlainThreads(1)).unwrap();
         let sizes = (0..c.sets.ends.len()).map(|n| c.sets.range(n).len()).collect();
-        (sizes, c.dictionary.len(), c.empty)
+        (sizes, dictionary.len(), c.empty)
     }
 
     #[test]
@@ -219,11 +285,19 @@ mod tests {
         let stop = Stop::default();
         stop.request();
         assert_eq!(c.add(0, &long, &stop), Err(Error::Stopped));
-        assert!(c.sets.tokens.is_empty() && c.sets.rows.is_empty());
+        assert!(c.pending.lookups.is_empty() && c.pending.documents.is_empty());
         c.add(0, &long, &Stop::default()).unwrap();
-        let mut fresh = Collector::new(FeatureSpec::WORDS);
-        fresh.add(0, &long, &Stop::default()).unwrap();
-        assert_eq!(c.sets.tokens.len(), 40_000);
-        assert_eq!(c.sets.fingerprints, fresh.sets.fingerprints);
+        number(&mut Dictionary::default(), std::slice::from_mut(&mut c), &PlainThreads(1)).unwrap();
+        assert_eq!((c.sets.tokens.len(), c.tokens), (40_000, 40_000));
+        assert_eq!(c.sets.ends, [40_000]);
+
+        let mut dictionary = Dictionary::default();
+        let mut direct = Collector::new(FeatureSpec::WORDS);
+        assert_eq!(direct.add_at_once(0, &long, &mut dictionary, &stop), Err(Error::Stopped));
+        direct.add_at_once(0, &long, &mut dictionary, &Stop::default()).unwrap();
+        assert_eq!((direct.tokens, &direct.sets.ends), (40_000, &c.sets.ends));
+        assert_eq!(direct.sets.fingerprints, c.sets.fingerprints);
+        let known = dictionary.shards().iter().flat_map(|shard| (0..shard.len()).map(|n| shard.documents(n)));
+        assert!(known.clone().all(|documents| documents == [1, 0]) && known.count() == 40_000);
     }
 }

@@ -1,11 +1,9 @@
 //! Numbers for tokens: equal tokens get the same number, unlike ones never do.
 //!
 //! Tokens are compared whole, not by their hashes, so that no pair of documents is found or lost by
-//! a collision. Each worker fills a dictionary of its own; [`Dictionary::absorb`] joins them.
-
-use std::borrow::Cow;
-
-use hashbrown::HashTable;
+//! a collision. One dictionary serves all workers: it is cut into shards by hash, and tokens are numbered
+//! a batch at a time, each shard by one worker ([`super::numbering`]), so that a shard is in the cache
+//! while its part of a batch is looked up, and nothing has to be brought together in the end.
 
 use super::tokens::Token;
 use crate::error::{Error, Result};
@@ -14,187 +12,432 @@ use crate::memory;
 
 const DOING: &str = "numbering tokens";
 
-/// A token and its number. What the token is stands here too, so that looking it up touches nothing
-/// but the table; only strings over 16 bytes are in the arena.
-#[derive(Debug, Clone, Copy)]
-struct Slot {
-    number: u32,
-    kind: Kind,
-    content: [u64; 2],
-}
-
-/// What [`Slot::content`] is.
+/// What [`Lookup::content`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// A string of so many bytes, at most 16, padded with zeros.
+    /// A string of so many bytes, at most 16 ([`short`]).
     Short(u8),
-    /// Start and length of a string in the arena.
+    /// Start and length of a string in an arena.
     Long,
     /// A number.
     Number,
-    /// Another token, and which occurrence of it in a document: 2, 3, …
+    /// A further occurrence of a token in a document.
     Occurrence,
 }
 
-/// Tokens and their numbers, 0 to `len - 1` in order of arrival. About 40 bytes a token.
-#[derive(Debug, Default)]
-pub struct Dictionary {
-    table: HashTable<Slot>,
-    /// By number.
-    hashes: Vec<u64>,
-    arena: Vec<u8>,
-}
-
-/// The longest string that fits into a slot.
+/// The longest string that fits into [`Lookup::content`].
 const SHORT: usize = 16;
 
+/// A string of at most 16 bytes as two numbers, which only the same string of its length has: its first and
+/// its last bytes. Without a copy of unknown length, which is a call.
 #[inline]
 fn short(bytes: &[u8]) -> [u64; 2] {
-    let mut padded = [0; SHORT];
-    padded[..bytes.len()].copy_from_slice(bytes);
-    bytemuck::cast(padded)
+    match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        (Some(&first), Some(&last)) => [u64::from_le_bytes(first), u64::from_le_bytes(last)],
+        _ => match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+            (Some(&first), Some(&last)) => {
+                [u64::from(u32::from_le_bytes(first)) | u64::from(u32::from_le_bytes(last)) << 32, 0]
+            }
+            _ => match *bytes {
+                [] => [0, 0],
+                [a, .., z] => [u64::from(a) | u64::from(bytes[bytes.len() / 2]) << 8 | u64::from(z) << 16, 0],
+                [a] => [u64::from(a), 0],
+            },
+        },
+    }
 }
 
-impl Dictionary {
-    /// How many tokens there are.
+/// A token that is to be numbered, and the document of the batch that has it.
+#[derive(Debug, Clone, Copy)]
+pub struct Lookup {
+    /// Its hash.
+    pub hash: u64,
+    content: [u64; 2],
+    /// The number of its document in the batch of its collector.
+    pub document: u32,
+    kind: Kind,
+}
+
+impl Lookup {
+    /// Looks a token up for a document; what does not fit is added to `long`.
     #[inline]
-    pub fn len(&self) -> usize {
-        self.hashes.len()
-    }
-
-    /// Whether there is no token.
-    pub fn is_empty(&self) -> bool {
-        self.hashes.is_empty()
-    }
-
-    /// Bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        self.table.allocation_size() + memory::bytes(&self.hashes) + memory::bytes(&self.arena)
-    }
-
-    /// The hash of a token: the same for equal tokens in any dictionary.
-    #[inline]
-    pub fn hash(&self, number: u32) -> u64 {
-        self.hashes[number as usize]
-    }
-
-    /// The number of a token, a new one if it was not met before, and its hash.
-    #[inline]
-    pub fn number(&mut self, token: Token<'_>) -> Result<(u32, u64)> {
+    pub fn new(token: Token<'_>, document: u32, long: &mut Vec<u8>) -> Result<Self> {
         let (hash, kind, content) = match token {
             Token::Number(value) => (hash::mix(value), Kind::Number, [value, 0]),
             Token::Bytes(bytes) if bytes.len() <= SHORT => {
                 (hash::hash_bytes(bytes), Kind::Short(bytes.len() as u8), short(bytes))
             }
-            Token::Bytes(bytes) => return self.number_of_long(bytes),
+            Token::Bytes(bytes) => {
+                let content = [long.len() as u64, bytes.len() as u64];
+                memory::extend(long, bytes, DOING)?;
+                (hash::hash_bytes(bytes), Kind::Long, content)
+            }
         };
-        Ok((self.number_of(hash, kind, content)?, hash))
+        Ok(Self { hash, content, document, kind })
     }
+}
 
-    /// The number and the hash of the `nth` occurrence of a token with this number and hash; `nth`
-    /// counts from 2.
+/// A token, and what is known of it. Its place among the tokens of its shard is part of its number.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    content: [u64; 2],
+    hash: u64,
+    kind: Kind,
+    /// The last document that had it.
+    document: u32,
+    /// The token of its last occurrence there: itself, or one of the following.
+    current: u32,
+    /// The token of the occurrence after this one, [`NONE`] if there is none yet.
+    next: u32,
+    /// In how many documents of each table it is.
+    documents: [u32; 2],
+}
+
+const NONE: u32 = u32::MAX;
+
+/// Part of a dictionary: the tokens of some hashes.
+#[derive(Debug, Default)]
+pub struct Shard {
+    /// By hash, with linear probing: the high half of the hash, and the token plus 1; 0 where there is none.
+    slots: Vec<u64>,
+    entries: Vec<Entry>,
+    arena: Vec<u8>,
+}
+
+/// What is found for tokens that a document has already and whose repeats do not count.
+pub const REPEAT: u32 = u32::MAX;
+
+impl Shard {
+    /// The slot that is looked at first.
     #[inline]
-    pub fn occurrence(&mut self, of: (u32, u64), nth: u32) -> Result<(u32, u64)> {
-        let hash = hash::mix(of.1 ^ hash::mix(nth.into()));
-        Ok((self.number_of(hash, Kind::Occurrence, [of.0.into(), nth.into()])?, hash))
+    pub fn first_slot(&self, lookup: &Lookup) -> u64 {
+        self.slots.get(self.home(lookup.hash)).copied().unwrap_or(0)
+    }
+
+    /// The last document of the token in a slot: read for the cache's sake before it is needed.
+    #[inline]
+    pub fn touch(&self, slot: u64) -> u32 {
+        self.entries.get((slot as u32).wrapping_sub(1) as usize).map_or(0, |entry| entry.document)
     }
 
     #[inline]
-    fn number_of(&mut self, hash: u64, kind: Kind, content: [u64; 2]) -> Result<u32> {
-        match self.table.find(hash, |slot| slot.content == content && slot.kind == kind) {
-            Some(slot) => Ok(slot.number),
-            None => self.add(hash, kind, content),
-        }
+    fn home(&self, hash: u64) -> usize {
+        hash as usize & self.slots.len().wrapping_sub(1)
     }
 
-    fn number_of_long(&mut self, bytes: &[u8]) -> Result<(u32, u64)> {
-        let hash = hash::hash_bytes(bytes);
-        let found = self.table.find(hash, |slot| slot.kind == Kind::Long && self.long(slot.content) == bytes);
-        if let Some(slot) = found {
-            return Ok((slot.number, hash));
+    /// The place of a token of `document`, which is of this table; a new one if it was not met before. Where
+    /// repeats count, the k-th occurrence of a token in a document is a token of its own.
+    #[inline]
+    pub fn place(
+        &mut self,
+        lookup: &Lookup,
+        long: &[u8],
+        document: u32,
+        table: usize,
+        repeats_count: bool,
+    ) -> Result<u32> {
+        let place = match self.find(lookup, long) {
+            Some(place) => place,
+            None => self.add_new(lookup, long)?,
+        };
+        let entry = &mut self.entries[place as usize];
+        if entry.document != document {
+            (entry.document, entry.current) = (document, place);
+            entry.documents[table] += 1;
+            return Ok(place);
         }
-        let content = [self.arena.len() as u64, bytes.len() as u64];
-        memory::extend(&mut self.arena, bytes, DOING)?;
-        Ok((self.add(hash, Kind::Long, content)?, hash))
+        if !repeats_count {
+            return Ok(REPEAT);
+        }
+        let current = entry.current;
+        let next = self.occurrence_after(current)?;
+        self.entries[place as usize].current = next;
+        self.entries[next as usize].documents[table] += 1;
+        Ok(next)
     }
 
-    fn long(&self, [start, length]: [u64; 2]) -> &[u8] {
-        &self.arena[start as usize..][..length as usize]
+    #[inline]
+    fn find(&self, lookup: &Lookup, long: &[u8]) -> Option<u32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mut at = self.home(lookup.hash);
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return None;
+            }
+            if slot >> 32 == lookup.hash >> 32 {
+                let place = slot as u32 - 1;
+                let entry = &self.entries[place as usize];
+                if entry.kind == lookup.kind
+                    && match entry.kind {
+                        Kind::Long => part(&self.arena, entry.content) == part(long, lookup.content),
+                        _ => entry.content == lookup.content,
+                    }
+                {
+                    return Some(place);
+                }
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
     }
 
     #[cold]
+    fn add_new(&mut self, lookup: &Lookup, long: &[u8]) -> Result<u32> {
+        let mut content = lookup.content;
+        if lookup.kind == Kind::Long {
+            let bytes = part(long, content);
+            content[0] = self.arena.len() as u64;
+            memory::extend(&mut self.arena, bytes, DOING)?;
+        }
+        // Half of the slots stay empty. Occurrences have none, so this is more than enough.
+        if 2 * (self.entries.len() + 1) > self.slots.len() {
+            self.grow()?;
+        }
+        let place = self.add(lookup.hash, lookup.kind, content)?;
+        self.take_slot(lookup.hash, place);
+        Ok(place)
+    }
+
     fn add(&mut self, hash: u64, kind: Kind, content: [u64; 2]) -> Result<u32> {
-        let number = u32::try_from(self.len())
-            .ok()
-            .filter(|&n| n < u32::MAX - 1)
-            .ok_or(Error::TooMany { what: "different tokens", limit: u32::MAX.into() })?;
-        let hashes = &self.hashes;
-        self.table
-            .try_reserve(1, |slot| hashes[slot.number as usize])
-            .map_err(|_| Error::OutOfMemory { doing: DOING })?;
-        memory::push(&mut self.hashes, hash, DOING)?;
-        let hashes = &self.hashes;
-        let slot = Slot { number, kind, content };
-        self.table.insert_unique(hash, slot, |slot| hashes[slot.number as usize]);
-        Ok(number)
+        let place = self.entries.len() as u32;
+        let entry =
+            Entry { content, hash, kind, document: NONE, current: place, next: NONE, documents: [0; 2] };
+        memory::push(&mut self.entries, entry, DOING)?;
+        Ok(place)
     }
 
-    /// Its tokens in the order of their numbers, for another dictionary to [`Dictionary::absorb`].
-    pub fn in_order(&self) -> Result<InOrder<'_>> {
-        let none = Slot { number: 0, kind: Kind::Number, content: [0; 2] };
-        let mut slots = memory::filled(none, self.len(), DOING)?;
-        self.table.iter().for_each(|slot| slots[slot.number as usize] = *slot);
-        Ok(InOrder { of: self, slots })
+    fn take_slot(&mut self, hash: u64, place: u32) {
+        let mut at = self.home(hash);
+        while self.slots[at] != 0 {
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+        self.slots[at] = hash >> 32 << 32 | u64::from(place + 1);
     }
 
-    /// Takes over tokens from number `translation.len()` on, at most so many, and appends the numbers
-    /// they have here. To be called until all have one.
-    pub fn absorb(&mut self, other: &InOrder<'_>, translation: &mut Vec<u32>, most: usize) -> Result<()> {
-        let from = translation.len();
-        let to = other.slots.len().min(from.saturating_add(most));
-        memory::reserve(translation, to - from, DOING)?;
-        for &Slot { number, kind, content } in &other.slots[from..to] {
-            let hash = other.of.hash(number);
-            let here = match kind {
-                Kind::Short(_) | Kind::Number => self.number_of(hash, kind, content)?,
-                Kind::Long => self.number_of_long(other.of.long(content))?.0,
-                // A token is numbered before its further occurrences.
-                Kind::Occurrence => {
-                    self.number_of(hash, kind, [translation[content[0] as usize].into(), content[1]])?
-                }
-            };
-            translation.push(here);
+    fn grow(&mut self) -> Result<()> {
+        const FEWEST: usize = 16;
+        let size = (4 * self.entries.len()).next_power_of_two().max(FEWEST);
+        self.slots = Vec::new();
+        self.slots = memory::filled(0, size, DOING)?;
+        for place in 0..self.entries.len() {
+            let Entry { hash, kind, .. } = self.entries[place];
+            if kind != Kind::Occurrence {
+                self.take_slot(hash, place as u32);
+            }
         }
         Ok(())
     }
-}
 
-/// The tokens of a dictionary in the order of their numbers.
-#[derive(Debug)]
-pub struct InOrder<'a> {
-    of: &'a Dictionary,
-    slots: Vec<Slot>,
-}
+    fn occurrence_after(&mut self, place: u32) -> Result<u32> {
+        let Entry { next, hash, .. } = self.entries[place as usize];
+        if next != NONE {
+            return Ok(next);
+        }
+        let next = self.add(hash::mix(hash.wrapping_add(1)), Kind::Occurrence, [place.into(), 0])?;
+        self.entries[place as usize].next = next;
+        Ok(next)
+    }
 
-impl InOrder<'_> {
     /// How many tokens there are.
     pub fn len(&self) -> usize {
-        self.slots.len()
+        self.entries.len()
     }
 
     /// Whether there is no token.
     pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.entries.is_empty()
     }
 
-    /// What a token is: its bytes, or those of a number, the most significant first.
-    pub fn bytes(&self, number: u32) -> Cow<'_, [u8]> {
-        let Slot { kind, content, .. } = &self.slots[number as usize];
-        match kind {
-            Kind::Short(length) => Cow::Borrowed(&bytemuck::bytes_of(content)[..usize::from(*length)]),
-            Kind::Long => Cow::Borrowed(self.of.long(*content)),
-            Kind::Number | Kind::Occurrence => Cow::Owned(content[0].to_be_bytes().to_vec()),
+    /// The hash of a token: the same for equal tokens in any dictionary.
+    #[inline]
+    pub fn hash(&self, place: usize) -> u64 {
+        self.entries[place].hash
+    }
+
+    /// In how many documents of each table a token is.
+    #[inline]
+    pub fn documents(&self, place: usize) -> [u32; 2] {
+        self.entries[place].documents
+    }
+
+    fn bytes(&self) -> usize {
+        memory::bytes(&self.slots) + memory::bytes(&self.entries) + memory::bytes(&self.arena)
+    }
+
+    /// What the token at a place is: its bytes; those of a number, the most significant first; for a further
+    /// occurrence of a token two numbers. Into `space` where it does not stand anywhere.
+    pub fn text<'a>(&'a self, place: usize, space: &'a mut [u8; SHORT]) -> &'a [u8] {
+        let Entry { kind, content, .. } = &self.entries[place];
+        let length = match *kind {
+            Kind::Long => return part(&self.arena, *content),
+            Kind::Short(length) => {
+                long(*content, length.into(), space);
+                length.into()
+            }
+            Kind::Number | Kind::Occurrence => {
+                space[..8].copy_from_slice(&content[0].to_be_bytes());
+                space[8..].copy_from_slice(&content[1].to_be_bytes());
+                if *kind == Kind::Number { 8 } else { SHORT }
+            }
+        };
+        &space[..length]
+    }
+}
+
+/// The string that [`short`] made two numbers of.
+fn long(content: [u64; 2], length: usize, space: &mut [u8; SHORT]) {
+    let [first, last] = content.map(u64::to_le_bytes);
+    match length {
+        8.. => {
+            space[..8].copy_from_slice(&first);
+            space[length - 8..length].copy_from_slice(&last);
         }
+        4.. => {
+            space[length - 4..length].copy_from_slice(&first[4..]);
+            space[..4].copy_from_slice(&first[..4]);
+        }
+        // The first, the middle and the last byte.
+        3 => space[..3].copy_from_slice(&first[..3]),
+        2 => space[..2].copy_from_slice(&[first[0], first[2]]),
+        _ => space[0] = first[0],
+    }
+}
+
+/// A string of an arena.
+#[inline]
+fn part(arena: &[u8], [start, length]: [u64; 2]) -> &[u8] {
+    &arena[start as usize..][..length as usize]
+}
+
+/// How the number of a token is made of its shard and its place there.
+#[derive(Debug, Clone, Copy)]
+pub struct Numbering(u32);
+
+impl Numbering {
+    /// The number of the token at a place of a shard.
+    #[inline]
+    pub fn number(self, shard: usize, place: u32) -> u32 {
+        place << self.0 | shard as u32
+    }
+
+    /// The shard of a token, and its place there.
+    #[inline]
+    pub fn place(self, number: u32) -> (usize, usize) {
+        (number as usize & ((1 << self.0) - 1), (number >> self.0) as usize)
+    }
+}
+
+/// Tokens and their numbers: the place in a shard, then the shard. About 80 bytes a token.
+#[derive(Debug)]
+pub struct Dictionary {
+    shards: Vec<Shard>,
+    bits: u32,
+    /// Stamps of documents given so far.
+    documents: u32,
+}
+
+impl Default for Dictionary {
+    fn default() -> Self {
+        Self::new(Self::BITS)
+    }
+}
+
+impl Dictionary {
+    /// So many bits of a hash choose a shard where there are many documents, whatever the number of workers.
+    const BITS: u32 = 8;
+
+    /// A dictionary of a single shard, for a few documents.
+    pub fn small() -> Self {
+        Self::new(0)
+    }
+
+    fn new(bits: u32) -> Self {
+        Self { shards: (0..1 << bits).map(|_| Shard::default()).collect(), bits, documents: 0 }
+    }
+
+    /// The shard of a hash.
+    #[inline]
+    pub fn shard_of(&self, hash: u64) -> usize {
+        hash.checked_shr(64 - self.bits).unwrap_or(0) as usize
+    }
+
+    /// Stamps for so many documents that follow one another: the first.
+    pub(super) fn stamps(&mut self, documents: usize) -> Result<u32> {
+        let first = self.documents;
+        self.documents = u32::try_from(documents)
+            .ok()
+            .and_then(|documents| first.checked_add(documents))
+            .ok_or(Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
+        Ok(first)
+    }
+
+    /// The number of a token of the document with this stamp ([`Shard::place`]); none for a repeat that does
+    /// not count.
+    #[inline]
+    pub(super) fn number(
+        &mut self,
+        lookup: &Lookup,
+        long: &[u8],
+        stamp: u32,
+        table: usize,
+        repeats_count: bool,
+    ) -> Result<Option<u32>> {
+        let (shard, numbering) = (self.shard_of(lookup.hash), self.numbering());
+        let place = self.shards[shard].place(lookup, long, stamp, table, repeats_count)?;
+        Ok((place != REPEAT).then(|| numbering.number(shard, place)))
+    }
+
+    /// Takes back that a document of a table has a token.
+    pub(super) fn forget(&mut self, number: u32, table: usize) {
+        let (shard, place) = self.place(number);
+        self.shards[shard].entries[place].documents[table] -= 1;
+    }
+
+    /// How numbers are made.
+    pub fn numbering(&self) -> Numbering {
+        Numbering(self.bits)
+    }
+
+    /// The shard of a token, and its place there.
+    #[inline]
+    pub fn place(&self, number: u32) -> (usize, usize) {
+        self.numbering().place(number)
+    }
+
+    /// An error where numbers might not fit into 32 bits, with so many more tokens in one shard.
+    pub(super) fn check_room(&self, more: usize) -> Result<()> {
+        let most = (u32::MAX >> self.bits) as usize - 1;
+        match self.shards.iter().all(|shard| shard.len() + more < most) {
+            true => Ok(()),
+            false => Err(Error::TooMany { what: "different tokens", limit: u32::MAX.into() }),
+        }
+    }
+
+    /// All shards.
+    pub fn shards(&self) -> &[Shard] {
+        &self.shards
+    }
+
+    /// All shards, to be filled.
+    pub(super) fn shards_mut(&mut self) -> &mut [Shard] {
+        &mut self.shards
+    }
+
+    /// How many tokens there are.
+    pub fn len(&self) -> usize {
+        self.shards.iter().map(Shard::len).sum()
+    }
+
+    /// Whether there is no token.
+    pub fn is_empty(&self) -> bool {
+        self.shards.iter().all(Shard::is_empty)
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.shards.iter().map(Shard::bytes).sum()
     }
 }
 
@@ -203,45 +446,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_tokens_and_only_these_share_a_number() {
-        let mut d = Dictionary::default();
-        let long = "a string that is longer than sixteen bytes";
-        let strings = ["as", "a", "as\0", "", "sixteen bytes ok", "seventeen bytes !", long, &long[1..]];
-        let mut tokens: Vec<Token<'_>> = strings.iter().map(|s| Token::Bytes(s.as_bytes())).collect();
-        tokens.extend([7, 0, u64::MAX, u64::from_le_bytes(*b"as\0\0\0\0\0\0")].map(Token::Number));
-        for (number, &token) in tokens.iter().enumerate() {
-            assert_eq!(d.number(token).unwrap().0, number as u32, "{token:?}");
-        }
-        let (a, b) = (d.number(tokens[0]).unwrap(), d.number(tokens[1]).unwrap());
-        let others = [(a, 2), (a, 3), (b, 2)].map(|(of, nth)| d.occurrence(of, nth).unwrap());
-        assert_eq!(others.map(|(number, _)| number), [12, 13, 14]);
-        for (number, &token) in tokens.iter().enumerate() {
-            let (found, hash) = d.number(token).unwrap();
-            assert_eq!((found, hash), (number as u32, d.hash(number as u32)));
-        }
-        assert_eq!(d.occurrence(a, 3).unwrap(), others[1]);
-        assert_eq!(d.len(), 15);
-    }
-
-    #[test]
-    fn dictionaries_are_joined_by_meaning() {
-        let mut one = Dictionary::default();
-        let mut two = Dictionary::default();
-        for word in ["x", "y", "a word of many letters"] {
-            one.number(Token::Bytes(word.as_bytes())).unwrap();
-        }
-        for word in ["a word of many letters", "new", "x"] {
-            let n = two.number(Token::Bytes(word.as_bytes())).unwrap();
-            two.occurrence(n, 2).unwrap();
-        }
-        let mut translation = Vec::new();
-        let in_order = two.in_order().unwrap();
-        while translation.len() < in_order.len() {
-            one.absorb(&in_order, &mut translation, 2).unwrap();
-        }
-        assert_eq!(translation, [2, 3, 4, 5, 0, 6]);
-        for (there, &here) in translation.iter().enumerate() {
-            assert_eq!(two.hash(there as u32), one.hash(here), "hashes do not depend on the dictionary");
+    fn short_strings_come_back() {
+        let string: Vec<u8> = (1..=16).collect();
+        for length in 0..=SHORT {
+            let mut space = [0; SHORT];
+            long(short(&string[..length]), length, &mut space);
+            assert_eq!(space[..length], string[..length]);
         }
     }
 }

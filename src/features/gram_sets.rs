@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use super::collect::Collector;
+use super::dictionary::Dictionary;
+use super::numbering::number;
 use super::order::{Ordered, order};
 use super::spill::Spill;
 use super::store::TempFiles;
@@ -34,12 +36,14 @@ pub fn gram_sets(
     budget: usize,
     workers: &dyn Workers,
 ) -> Result<GramSets> {
-    const BYTES_A_BATCH: usize = 8 << 20;
+    const BYTES_A_BATCH: usize = 4 << 20;
     let spec =
         FeatureSpec { tokenizer: Tokenizer::RawChars, shingle: q as usize, multiset: true, wrap: false };
     let mut collectors: Vec<_> = (0..workers.count()).map(|_| Collector::new(spec)).collect();
+    let mut dictionary = Dictionary::default();
     let mut spill = Spill::new(files);
     let mut peak_bytes = 0;
+    let most = BYTES_A_BATCH.min(budget / 64);
     let right_from = right.as_ref().map(|right| right.start);
     for (table, range) in [Some(left), right].into_iter().flatten().enumerate() {
         if table == 1 {
@@ -50,14 +54,25 @@ pub fn gram_sets(
         while from < range.end {
             let mut bytes = 0;
             let batch = (from..range.end).take_while(|&text| {
-                let fits = bytes < BYTES_A_BATCH;
                 bytes += texts.text(text).len();
-                fits
+                bytes <= most || text == from
             });
             let to = from + batch.count() as u32;
-            collect(&mut collectors, texts, from..to, workers)?;
+            // A single text that is larger than a batch: its grams are not to be held twice.
+            if to == from + 1 && texts.text(from).len() > most {
+                let mut state = (&mut collectors[0], &mut dictionary);
+                let text = Document::Text(copy(texts.text(from))?);
+                workers::one(workers, &mut state, |(collector, dictionary), stop| {
+                    collector.add_at_once(from, &text, dictionary, stop)
+                })?;
+            } else {
+                collect(&mut collectors, texts, from..to, workers)?;
+            }
+            let pending: usize = collectors.iter().map(Collector::bytes).sum();
+            peak_bytes = peak_bytes.max(pending + dictionary.bytes());
+            number(&mut dictionary, &mut collectors, workers)?;
             from = to;
-            let held: usize = collectors.iter().map(Collector::bytes).sum();
+            let held = dictionary.bytes() + collectors.iter().map(Collector::bytes).sum::<usize>();
             let sets: usize = collectors.iter().map(|collector| collector.sets.bytes()).sum();
             peak_bytes = peak_bytes.max(held);
             // What is in memory is ordered by copying it; and the dictionary has to stay.
@@ -68,9 +83,9 @@ pub fn gram_sets(
     }
     let grams = collectors.iter().map(|collector| collector.tokens).sum();
     let ordered = if spill.is_used() {
-        spill.order(collectors, budget, workers)?
+        spill.order(collectors, dictionary, budget, workers)?
     } else {
-        order(collectors, right_from, workers)?
+        order(collectors, dictionary, right_from, workers)?
     };
     let peak_bytes = peak_bytes.max(ordered.peak_bytes);
     Ok(GramSets { ordered, grams, peak_bytes })

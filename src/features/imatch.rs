@@ -17,7 +17,7 @@
 use sha1::{Digest, Sha1};
 
 use super::collect::Collector;
-use super::rank::join_dictionaries;
+use super::dictionary::{Dictionary, Shard};
 use super::signatures::SignatureCollector;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -69,16 +69,29 @@ impl IdfRange {
 /// The signature of distinct terms in ascending order of their bytes: SHA-1 of the terms, one space
 /// between two. None where there is no term.
 pub fn signature<'a>(terms: impl IntoIterator<Item = &'a [u8]>) -> Option<Signature> {
-    let mut hash = Sha1::new();
-    let mut any = false;
-    for term in terms {
-        if any {
-            hash.update(b" ");
+    let mut signer = Signing::default();
+    terms.into_iter().for_each(|term| signer.add(term));
+    signer.end()
+}
+
+/// A signature that is being made.
+#[derive(Debug, Default)]
+struct Signing {
+    hash: Sha1,
+    any: bool,
+}
+
+impl Signing {
+    fn add(&mut self, term: &[u8]) {
+        if std::mem::replace(&mut self.any, true) {
+            self.hash.update(b" ");
         }
-        hash.update(term);
-        any = true;
+        self.hash.update(term);
     }
-    any.then(|| hash.finalize().into())
+
+    fn end(self) -> Option<Signature> {
+        self.any.then(|| self.hash.finalize().into())
+    }
 }
 
 /// A signature as numbers, for [`super::signatures`].
@@ -95,70 +108,66 @@ pub fn words(signature: &Signature) -> [u64; 3] {
         .unwrap_or_default()
 }
 
+/// A token: its number, its shard, and its place there.
+type Term<'a> = (u32, &'a Shard, usize);
+
+fn text<'a>((_, shard, place): &Term<'a>, space: &'a mut [u8; 16]) -> &'a [u8] {
+    shard.text(*place, space)
+}
+
 /// The signatures of the documents in the collectors, which were filled with sets of single terms. `documents`
 /// is N. O(all terms · log of the terms of a document).
 pub fn of_documents(
     collectors: Vec<Collector>,
+    dictionary: &Dictionary,
     range: IdfRange,
     documents: u64,
     workers: &dyn Workers,
 ) -> Result<Vec<SignatureCollector>> {
-    let numbers: Vec<_> = collectors.iter().map(|collector| collector.dictionary.len()).collect();
-    let (mut dictionaries, mut sets, mut frequencies) = (Vec::new(), Vec::new(), Vec::new());
-    for (collector, &numbers) in collectors.into_iter().zip(&numbers) {
-        let mut own = Vec::new();
-        memory::reserve(&mut own, numbers, DOING)?;
-        own.extend(
-            (0..numbers).map(|n| {
-                u64::from(collector.documents_with(n, 0)) + u64::from(collector.documents_with(n, 1))
-            }),
-        );
-        frequencies.push(own);
-        dictionaries.push(collector.dictionary);
-        sets.push(collector.sets);
-    }
-    let (dictionary, translations) = join_dictionaries(dictionaries, workers)?;
-    let here = |translation: &Option<Vec<u32>>, n: usize| translation.as_ref().map_or(n, |t| t[n] as usize);
-    let mut df = memory::filled(0u64, dictionary.len(), DOING)?;
-    for (own, translation) in frequencies.iter().zip(&translations) {
-        own.iter().enumerate().for_each(|(n, count)| df[here(translation, n)] += count);
-    }
-    // The kept terms in the order of their bytes, and the place of each there.
-    let terms = dictionary.in_order()?;
-    let mut kept = Vec::new();
-    for (number, &df) in df.iter().enumerate() {
-        if range.keeps(df, documents) {
-            memory::push(&mut kept, number as u32, DOING)?;
+    // The kept terms in the order of their bytes, and the rank of each there by shard and place.
+    let numbering = dictionary.numbering();
+    let mut kept: Vec<Term<'_>> = Vec::new();
+    let mut ranks = Vec::new();
+    for (number, shard) in dictionary.shards().iter().enumerate() {
+        ranks.push(memory::filled(u32::MAX, shard.len(), DOING)?);
+        for place in 0..shard.len() {
+            let [left, right] = shard.documents(place).map(u64::from);
+            if range.keeps(left + right, documents) {
+                memory::push(&mut kept, (numbering.number(number, place as u32), shard, place), DOING)?;
+            }
         }
     }
-    let mut state = kept;
-    workers::one(workers, &mut state, |kept, stop| {
-        workers::sort_unstable_by(kept, stop, &|&a, &b| terms.bytes(a).as_ref().cmp(terms.bytes(b).as_ref()))
+    workers::one(workers, &mut kept, |kept, stop| {
+        workers::sort_unstable_by(kept, stop, &|a, b| {
+            let (mut x, mut y) = ([0; 16], [0; 16]);
+            text(a, &mut x).cmp(text(b, &mut y))
+        })
     })?;
-    let kept = state;
-    let mut places = memory::filled(u32::MAX, dictionary.len(), DOING)?;
-    kept.iter().zip(0..).for_each(|(&number, place)| places[number as usize] = place);
-    drop(df);
+    for (rank, &(number, ..)) in (0..).zip(&kept) {
+        let (shard, place) = numbering.place(number);
+        ranks[shard][place] = rank;
+    }
 
-    let mut parts: Vec<_> = sets
-        .iter()
-        .zip(&translations)
-        .map(|(sets, translation)| (sets, translation, 0, SignatureCollector::new(WIDTH)))
-        .collect();
-    workers::each(workers, &mut parts, |(sets, translation, done, signatures), stop: &Stop| {
-        let mut places_of = Vec::new();
+    let mut parts: Vec<_> =
+        collectors.into_iter().map(|collector| (collector.sets, 0, SignatureCollector::new(WIDTH))).collect();
+    workers::each(workers, &mut parts, |(sets, done, signatures), stop: &Stop| {
+        let mut of_set = Vec::new();
         while *done < sets.rows.len() {
             stop.check()?;
-            places_of.clear();
+            of_set.clear();
             for &token in &sets.tokens[sets.range(*done)] {
-                let place = places[here(translation, token as usize)];
-                if place != u32::MAX {
-                    memory::push(&mut places_of, place, DOING)?;
+                let (shard, place) = numbering.place(token);
+                let rank = ranks[shard][place];
+                if rank != u32::MAX {
+                    memory::push(&mut of_set, rank, DOING)?;
                 }
             }
-            places_of.sort_unstable();
-            let of: Vec<_> = places_of.iter().map(|&place| terms.bytes(kept[place as usize])).collect();
-            if let Some(signature) = signature(of.iter().map(AsRef::as_ref)) {
+            of_set.sort_unstable();
+            let mut signer = Signing::default();
+            for &rank in &of_set {
+                signer.add(text(&kept[rank as usize], &mut [0; 16]));
+            }
+            if let Some(signature) = signer.end() {
                 signatures.add(sets.rows[*done], &words(&signature))?;
             }
             *done += 1;
@@ -175,6 +184,7 @@ pub const WIDTH: usize = 3;
 mod tests {
     use super::*;
     use crate::features::FeatureSpec;
+    use crate::features::numbering::number;
     use crate::features::signatures::distinct;
     use crate::features::tokens::Document;
     use crate::text;
@@ -223,7 +233,10 @@ mod tests {
             }
             let range = IdfRange::default();
             let workers = PlainThreads(threads);
-            let parts = of_documents(collectors, range, texts.len() as u64, &workers).unwrap();
+            let mut dictionary = Dictionary::default();
+            number(&mut dictionary, &mut collectors, &workers).unwrap();
+            let parts =
+                of_documents(collectors, &dictionary, range, texts.len() as u64, &workers).unwrap();
             let found = distinct(parts, None, &workers).unwrap();
             let groups = (0..found.left.len()).map(|n| found.left.rows(n).to_vec()).collect::<BTreeSet<_>>();
             prop_assert_eq!(groups, naive(&texts, range));

@@ -1,15 +1,16 @@
-//! The sets of all workers into the records of a join: one dictionary, equal sets as one record,
+//! The sets of all workers into the records of a join: equal sets as one record,
 //! tokens in ascending order of document frequency, records in ascending order of size.
 //!
 //! Rare tokens first is what makes prefixes selective (ppjoin-similarity-joins.txt, section 3).
-//! Tokens that no second record has can never be shared: a record keeps only their number. The
+//! Tokens that no second document has can never be shared: a record keeps only their number. The
 //! outcome depends on the documents alone, not on their order nor on the number of workers, except
 //! for which row stands first in a record.
 
 use std::ops::Range;
 
 use super::collect::{Collector, Sets};
-use super::rank::{LONE, join_dictionaries, rank};
+use super::dictionary::Dictionary;
+use super::rank::{LONE, Ranks, rank};
 use super::records::{Members, Records};
 use super::store::{Store, Table};
 use crate::error::{Error, Result};
@@ -40,59 +41,36 @@ impl Ordered {
     }
 }
 
-/// Orders what the collectors gathered. With `right_from`, rows from that number on are those of
-/// the right table. O(N log n) for N tokens in all.
-pub fn order(collectors: Vec<Collector>, right_from: Option<u32>, workers: &dyn Workers) -> Result<Ordered> {
-    let (dictionaries, sets): (Vec<_>, Vec<_>) =
-        collectors.into_iter().map(|collector| (collector.dictionary, collector.sets)).unzip();
-    let (dictionary, translations) = join_dictionaries(dictionaries, workers)?;
-    let mut parts = translate(sets, translations, workers)?;
+/// Orders what the collectors gathered and the dictionary numbered. With `right_from`, rows from that
+/// number on are those of the right table. O(N log n) for N tokens in sets of n.
+pub fn order(
+    collectors: Vec<Collector>,
+    dictionary: Dictionary,
+    right_from: Option<u32>,
+    workers: &dyn Workers,
+) -> Result<Ordered> {
+    let mut parts: Vec<Sets> = collectors.into_iter().map(|collector| collector.sets).collect();
     let mut groups = group_equal_sets(&mut parts, right_from, workers)?;
     let split = match right_from {
         Some(_) => groups.starts.partition_point(|&start| !groups.entries[start].right),
         None => groups.starts.len(),
     };
-    let count = |records| count_records(dictionary.len(), &parts, &groups, records, workers);
-    let left = count(0..split)?;
-    let right = right_from.map(|_| count(split..groups.starts.len())).transpose()?;
-    let ranks = rank(&dictionary, left, right, workers)?;
+    let ranks = rank(&dictionary, right_from.is_some(), workers)?;
     let distinct_tokens = dictionary.len();
-    let held = dictionary.bytes() + parts.iter().map(Sets::bytes).sum::<usize>();
+    let held = dictionary.bytes() + parts.iter().map(Sets::bytes).sum::<usize>() + ranks.bytes();
     drop(dictionary);
     groups.starts.push(groups.entries.len());
-    let left = build_records(&groups, 0..split, &parts, &ranks.of, workers)?;
+    let left = build_records(&groups, 0..split, &parts, &ranks, workers)?;
     let right = match right_from {
-        Some(_) => Some(build_records(&groups, split..groups.starts.len() - 1, &parts, &ranks.of, workers)?),
+        Some(_) => Some(build_records(&groups, split..groups.starts.len() - 1, &parts, &ranks, workers)?),
         None => None,
     };
     let peak_bytes = held
-        + memory::bytes(&ranks.of)
         + memory::bytes(&groups.entries)
         + memory::bytes(&groups.starts)
         + left.bytes()
         + right.as_ref().map_or(0, Table::bytes);
     Ok(Ordered { left, right, distinct_tokens, shared_tokens: ranks.shared, peak_bytes })
-}
-
-/// All sets in the numbers of the joined dictionary.
-fn translate(
-    sets: Vec<Sets>,
-    translations: Vec<Option<Vec<u32>>>,
-    workers: &dyn Workers,
-) -> Result<Vec<Sets>> {
-    const BUDGET: usize = 1 << 16;
-    let mut parts: Vec<_> = sets.into_iter().zip(translations).map(|(sets, t)| (sets, t, 0)).collect();
-    workers::each(workers, &mut parts, |(sets, translation, translated), stop| {
-        let Some(translation) = translation else { return Ok(()) };
-        let start = *translated;
-        for piece in sets.tokens[start..].chunks_mut(BUDGET) {
-            stop.check()?;
-            piece.iter_mut().for_each(|token| *token = translation[*token as usize]);
-            *translated += piece.len();
-        }
-        Ok(())
-    })?;
-    Ok(parts.into_iter().map(|(sets, ..)| sets).collect())
 }
 
 /// A set, where its tokens are, and what it is sorted by.
@@ -191,30 +169,12 @@ fn split_run(run: &mut [Entry], parts: &mut [Sets], stop: &Stop) -> Result<Vec<u
     Ok(starts)
 }
 
-fn count_records(
-    tokens: usize,
-    parts: &[Sets],
-    groups: &Groups,
-    records: Range<usize>,
-    workers: &dyn Workers,
-) -> Result<Vec<u32>> {
-    let mut state = (memory::filled(0u32, tokens, DOING)?, records);
-    workers::one(workers, &mut state, |(counts, records), stop| {
-        for record in records {
-            groups.entries[groups.starts[record]].tokens(parts).iter().for_each(|&t| counts[t as usize] += 1);
-            stop.check()?;
-        }
-        Ok(())
-    })?;
-    Ok(state.0)
-}
-
 /// Lays out the records of some groups; `groups.starts` has its end appended.
 fn build_records(
     groups: &Groups,
     range: Range<usize>,
     parts: &[Sets],
-    ranks: &[u32],
+    ranks: &Ranks,
     workers: &dyn Workers,
 ) -> Result<Table> {
     const RECORDS_A_PIECE: usize = 1 << 12;
@@ -233,7 +193,7 @@ fn build_records(
         memory::reserve(lengths, records.len(), DOING)?;
         for record in records {
             let tokens = entry_of(record).tokens(parts);
-            lengths.push(tokens.iter().filter(|&&t| ranks[t as usize] != LONE).count());
+            lengths.push(tokens.iter().filter(|&&t| ranks.of(t) != LONE).count());
             stop.check()?;
         }
         Ok(())
@@ -258,8 +218,7 @@ fn build_records(
         while let Some(record) = records.clone().next() {
             stop.check()?;
             let (here, _) = space.split_at_mut(offsets[record + 1] - offsets[record]);
-            let kept =
-                entry_of(record).tokens(parts).iter().map(|&t| ranks[t as usize]).filter(|&r| r != LONE);
+            let kept = entry_of(record).tokens(parts).iter().map(|&t| ranks.of(t)).filter(|&r| r != LONE);
             here.iter_mut().zip(kept).for_each(|(slot, rank)| *slot = rank);
             workers::sort_unstable_by(here, stop, &Ord::cmp)?;
             *space = &mut std::mem::take(space)[offsets[record + 1] - offsets[record]..];
@@ -286,17 +245,25 @@ fn build_records(
 mod tests {
     use super::*;
     use crate::features::FeatureSpec;
+    use crate::features::numbering::number;
     use crate::features::tokens::Document;
     use crate::workers::PlainThreads;
     use proptest::prelude::*;
 
-    fn collect(texts: &[String], threads: usize) -> Vec<Collector> {
+    fn ordered(texts: &[String], right_from: Option<u32>, threads: usize) -> Ordered {
+        let workers = PlainThreads(threads);
+        let mut dictionary = Dictionary::default();
         let mut collectors: Vec<_> = (0..threads).map(|_| Collector::new(FeatureSpec::WORDS)).collect();
         for (row, text) in texts.iter().enumerate() {
+            if right_from == Some(row as u32) {
+                number(&mut dictionary, &mut collectors, &workers).unwrap();
+                collectors.iter_mut().for_each(Collector::go_right);
+            }
             let document = Document::Text(text.clone());
             collectors[row % threads].add(row as u32, &document, &Stop::default()).unwrap();
         }
-        collectors
+        number(&mut dictionary, &mut collectors, &workers).unwrap();
+        order(collectors, dictionary, right_from, &workers).unwrap()
     }
 
     fn describe(table: &Table) -> Vec<(u32, Vec<u32>, Vec<u32>)> {
@@ -313,7 +280,7 @@ mod tests {
     #[test]
     fn rare_tokens_first_and_equal_sets_once() {
         let texts = ["b a", "a b", "a c d", "a a", "", "a b c"].map(str::to_owned);
-        let ordered = order(collect(&texts, 1), None, &PlainThreads(1)).unwrap();
+        let ordered = ordered(&texts, None, 1);
         assert_eq!((ordered.distinct_tokens, ordered.shared_tokens), (5, 3));
         // a stands in 4 records, b and c in 2 each; d and the second a in one each.
         let (a, b) = (2, tokens(&ordered.left, 1).into_iter().find(|&t| t != 2));
@@ -323,8 +290,10 @@ mod tests {
         assert!(records.iter().any(|r| r.0 == 2 && r.1.len() == 2 && r.2 == [0, 1]));
         assert!(records.contains(&(3, vec![0, 1, a], vec![5])));
         assert!(b.is_some());
-        assert!(order(Vec::new(), None, &PlainThreads(2)).unwrap().left.members.is_empty());
-        assert!(order(collect(&[], 2), Some(0), &PlainThreads(2)).unwrap().right.unwrap().members.is_empty());
+        let none = order(Vec::new(), Dictionary::default(), None, &PlainThreads(2)).unwrap();
+        assert!(none.left.members.is_empty());
+        let none = order(Vec::new(), Dictionary::default(), Some(0), &PlainThreads(2)).unwrap();
+        assert!(none.right.unwrap().members.is_empty());
     }
 
     #[test]
@@ -344,8 +313,8 @@ mod tests {
         #[test]
         fn records_do_not_depend_on_workers(texts in prop::collection::vec("[a-e ]{0,9}", 0..30), right in 0..30u32) {
             for right_from in [None, Some(right)] {
-                let one = order(collect(&texts, 1), right_from, &PlainThreads(1)).unwrap();
-                let many = order(collect(&texts, 3), right_from, &PlainThreads(3)).unwrap();
+                let one = ordered(&texts, right_from, 1);
+                let many = ordered(&texts, right_from, 3);
                 prop_assert_eq!(describe(&one.left), describe(&many.left));
                 prop_assert_eq!(one.right.as_ref().map(describe), many.right.as_ref().map(describe));
                 prop_assert_eq!(one.distinct_tokens, many.distinct_tokens);

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use hashbrown::HashTable;
 
 use super::collect::Collector;
+use super::dictionary::Dictionary;
 use super::order::Ordered;
-use super::rank::{LONE, join_dictionaries, rank};
+use super::rank::{LONE, Ranks, rank};
 use super::records::Members;
 use super::store::{Store, Table, TempFile, TempFiles};
 use crate::error::{Error, Result};
@@ -30,8 +31,8 @@ const PIECE: usize = 1 << 18;
 pub struct Spill<'a> {
     files: &'a dyn TempFiles,
     file: Option<Box<dyn TempFile>>,
-    /// What each worker wrote: the worker, the place in the file, how many numbers.
-    runs: Vec<(usize, u64, usize)>,
+    /// What workers wrote: the place in the file, how many numbers.
+    runs: Vec<(u64, usize)>,
     written: u64,
     /// How many sets there are of each size, by table.
     sizes: BTreeMap<(bool, u32), u64>,
@@ -60,7 +61,7 @@ impl<'a> Spill<'a> {
             self.file = Some(self.files.create()?);
         }
         let Some(file) = &mut self.file else { return Ok(()) };
-        for (worker, collector) in collectors.iter_mut().enumerate() {
+        for collector in collectors {
             let sets = std::mem::take(&mut collector.sets);
             let mut words = Vec::new();
             let mut length = 0;
@@ -77,7 +78,7 @@ impl<'a> Spill<'a> {
                 }
             }
             if length > 0 {
-                self.runs.push((worker, self.written, length));
+                self.runs.push((self.written, length));
                 self.written += length as u64;
             }
         }
@@ -88,54 +89,20 @@ impl<'a> Spill<'a> {
     pub fn order(
         mut self,
         mut collectors: Vec<Collector>,
+        dictionary: Dictionary,
         budget: usize,
         workers: &dyn Workers,
     ) -> Result<Ordered> {
         self.take(&mut collectors)?;
-        let numbers = collectors.iter().map(|collector| collector.dictionary.len()).collect::<Vec<_>>();
-        let mut counts = Vec::with_capacity(collectors.len());
-        let mut dictionaries = Vec::with_capacity(collectors.len());
-        for (collector, &numbers) in collectors.into_iter().zip(&numbers) {
-            let of_table = |table| (0..numbers).map(move |number| (number, table));
-            let mut both = [Vec::new(), Vec::new()];
-            for (counts, table) in both.iter_mut().zip(0..) {
-                memory::reserve(counts, numbers, DOING)?;
-                counts.extend(of_table(table).map(|(number, table)| collector.documents_with(number, table)));
-            }
-            counts.push(both);
-            dictionaries.push(collector.dictionary);
-        }
-        let (dictionary, translations) = join_dictionaries(dictionaries, workers)?;
-        let mut sums = [0, 1].map(|_| Vec::new());
-        for (table, sum) in sums.iter_mut().enumerate() {
-            *sum = memory::filled(0u32, dictionary.len(), DOING)?;
-            for (both, translation) in counts.iter().zip(&translations) {
-                for (number, &count) in both[table].iter().enumerate() {
-                    let number = translation.as_ref().map_or(number, |t| t[number] as usize);
-                    sum[number] = sum[number].saturating_add(count);
-                }
-            }
-        }
-        drop(counts);
-        let [left, right] = sums;
-        let right = self.right_from.map(|_| right);
-        let ranks = rank(&dictionary, left, right, workers)?;
+        drop(collectors);
+        let ranks = rank(&dictionary, self.right_from.is_some(), workers)?;
         let (distinct_tokens, dictionary_bytes) = (dictionary.len(), dictionary.bytes());
         drop(dictionary);
-        // The ranks of each worker's own numbers.
-        let mut rank_of = Vec::new();
-        for (translation, &numbers) in translations.iter().zip(&numbers) {
-            let mut own = Vec::new();
-            memory::reserve(&mut own, numbers, DOING)?;
-            own.extend((0..numbers).map(|n| ranks.of[translation.as_ref().map_or(n, |t| t[n] as usize)]));
-            rank_of.push(own);
-        }
-        let ranks_bytes: usize = rank_of.iter().map(memory::bytes).sum();
-        drop((translations, ranks.of));
+        let (ranks_bytes, shared_tokens) = (ranks.bytes(), ranks.shared);
 
         let ranges = SizeRanges::new(&self.sizes, budget);
-        let mut files = self.distribute(&ranges, &rank_of, budget, workers)?;
-        drop((rank_of, self.file.take()));
+        let mut files = self.distribute(&ranges, &ranks, budget, workers)?;
+        drop((ranks, self.file.take()));
         let right_files = files.split_off(ranges.first_right.min(files.len()));
         let left = write_records(self.files, files, workers)?;
         let right = match self.right_from {
@@ -144,14 +111,14 @@ impl<'a> Spill<'a> {
         };
         let tables = left.bytes() + right.as_ref().map_or(0, Table::bytes);
         let peak_bytes = (dictionary_bytes + ranks_bytes).max(ranks_bytes + budget).max(tables + budget / 2);
-        Ok(Ordered { left, right, distinct_tokens, shared_tokens: ranks.shared, peak_bytes })
+        Ok(Ordered { left, right, distinct_tokens, shared_tokens, peak_bytes })
     }
 
     /// Reads the sets again and writes each, with ranks for tokens, to the file of its size range.
     fn distribute(
         &mut self,
         ranges: &SizeRanges,
-        rank_of: &[Vec<u32>],
+        ranks: &Ranks,
         budget: usize,
         workers: &dyn Workers,
     ) -> Result<Vec<RangeFile>> {
@@ -162,12 +129,12 @@ impl<'a> Spill<'a> {
         let right_from = self.right_from;
         let share = (budget / 8 / size_of::<u32>()).clamp(PIECE / 64, PIECE * 16);
         let Some(file) = &mut self.file else { return Ok(files) };
-        for &(worker, at, length) in &self.runs {
+        for &(at, length) in &self.runs {
             let mut reader = Reader::new(at, length, share);
             while reader.fill(&mut **file)? {
                 let mut pieces = reader.split(workers.count(), ranges.count);
                 workers::each(workers, &mut pieces, |piece, stop| {
-                    piece.translate(ranges, &rank_of[worker], right_from, stop)
+                    piece.translate(ranges, ranks, right_from, stop)
                 })?;
                 for Piece { out, .. } in pieces {
                     for (range, words) in files.iter_mut().zip(out) {
@@ -322,7 +289,7 @@ impl Piece<'_> {
     fn translate(
         &mut self,
         ranges: &SizeRanges,
-        rank_of: &[u32],
+        ranks: &Ranks,
         right_from: Option<u32>,
         stop: &Stop,
     ) -> Result<()> {
@@ -333,7 +300,7 @@ impl Piece<'_> {
             let (row, size) = (head[0], head[3]);
             let fingerprint = u64::from(head[1]) | u64::from(head[2]) << 32;
             let right = right_from.is_some_and(|from| row >= from);
-            let kept = tokens.iter().map(|&token| rank_of[token as usize]).filter(|&rank| rank != LONE);
+            let kept = tokens.iter().map(|&token| ranks.of(token)).filter(|&rank| rank != LONE);
             let out = &mut out[ranges.of(right, size, fingerprint)];
             let start = out.len() + HEAD;
             push_set(out, row, fingerprint, size, kept)?;

@@ -27,6 +27,11 @@ impl Column {
         self.category == pg_sys::TYPCATEGORY_STRING
     }
 
+    /// Whether it holds texts of the server's own types, which need no function to be read as such.
+    pub fn is_plain_text(&self) -> bool {
+        [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID].contains(&self.base_type)
+    }
+
     fn is_usual(&self) -> bool {
         USUAL.contains(&&*self.name)
     }
@@ -54,6 +59,8 @@ pub struct Relation {
     pub qualified: String,
     /// Its name as messages and hints show it.
     pub shown: String,
+    /// Whether it is a table of its own, whose rows everybody sees alike.
+    pub is_plain: bool,
     columns: Vec<Column>,
     primary_key: Vec<i16>,
 }
@@ -64,7 +71,8 @@ pub fn type_name(oid: pg_sys::Oid) -> String {
     unsafe { c_string(pg_sys::format_type_be(oid)) }
 }
 
-fn quote_identifier(name: &str) -> Result<String> {
+/// A name as SQL text needs it.
+pub fn quote_identifier(name: &str) -> Result<String> {
     let name = encoding::to_server(name)?;
     // SAFETY: a C string in, a C string out.
     Ok(unsafe { c_string(pg_sys::quote_identifier(name.as_ptr())) })
@@ -112,6 +120,9 @@ impl Relation {
             let columns = attributes.iter().filter(|attribute| !attribute.attisdropped).map(column).collect();
             Ok(Self {
                 shown: if visible { quoted } else { qualified.clone() },
+                is_plain: b"rm".contains(&class.relkind.cast_unsigned())
+                    && !class.relrowsecurity
+                    && !class.relhassubclass,
                 qualified,
                 columns,
                 primary_key: primary_key(relation.0),

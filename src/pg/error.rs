@@ -207,11 +207,15 @@ impl From<Error> for SqlError {
             ),
             Error::Unlike { .. } => (
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
-                "Make both in the same way: with the same arguments, by the same version of neardup.",
+                "Make both in the same way: with the same arguments, by the same version of neardup. Sketches of an older version have to be made anew, and their indexes rebuilt: REINDEX.",
             ),
             Error::Malformed { .. } => (
                 Code::ERRCODE_DATA_CORRUPTED,
                 "Make it anew from its text; an index on it needs REINDEX then.",
+            ),
+            Error::TooDifferent { .. } => (
+                Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+                "Compare parts of them: substring(text from 1 for 1000000)",
             ),
             Error::Stopped => (Code::ERRCODE_QUERY_CANCELED, ""),
             Error::Thread(_) => {

@@ -9,6 +9,7 @@ use super::encoding;
 use super::error::Result;
 use super::workers::BackendWorkers;
 use crate::features::collect::Collector;
+use crate::features::dictionary::Dictionary;
 use crate::features::tokens::{Document, Scratch, Token, for_each_token};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::memory;
@@ -17,7 +18,7 @@ use crate::verify::edit;
 use crate::verify::levenshtein::Pattern;
 use crate::verify::measure::Measure;
 use crate::verify::overlap::shared_at_least;
-use crate::workers::{self, PlainThreads, Workers};
+use crate::workers::{self, PlainThreads, Stop, Workers};
 
 sql_function! {
     /// `words(text) → text[]`
@@ -115,19 +116,25 @@ fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
         FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: repeats && shingle == 1, wrap: false };
     let size = a.len() + b.len();
     let documents = [document(a)?, document(b)?];
-    let mut state = (Collector::new(spec), 0, 0.0);
-    workers::one(workers_for(size), &mut state, |(collector, added, similarity), stop| {
+    let workers = workers_for(size);
+    let mut state = (Collector::new(spec), Dictionary::small(), 0);
+    workers::one(workers, &mut state, |(collector, dictionary, added), stop| {
         while let Some(document) = documents.get(*added) {
-            collector.add(*added as u32, document, stop)?;
+            collector.add_at_once(*added as u32, document, dictionary, stop)?;
             *added += 1;
         }
-        let (a, b) = (set_of_row(collector, 0)?, set_of_row(collector, 1)?);
+        Ok(())
+    })?;
+    let (collector, ..) = state;
+    let mut state = (collector, 0.0);
+    workers::one(workers, &mut state, |(collector, similarity), stop| {
+        let (a, b) = (set_of_row(collector, 0, stop)?, set_of_row(collector, 1, stop)?);
         let shared = shared_at_least(&a, &b, 0).unwrap_or(0);
         // No document has more tokens than 32 bits count.
         *similarity = measure.similarity(shared as u32, a.len() as u32, b.len() as u32);
         Ok(())
     })?;
-    Ok(call.give(Some(state.2)))
+    Ok(call.give(Some(state.1)))
 }
 
 /// A text as a document.
@@ -139,13 +146,13 @@ pub fn document(text: Cow<'_, str>) -> Result<Document> {
 }
 
 /// The tokens of a row in ascending order; none where the document was empty.
-fn set_of_row(collector: &Collector, row: u32) -> crate::error::Result<Vec<u32>> {
+pub fn set_of_row(collector: &Collector, row: u32, stop: &Stop) -> crate::error::Result<Vec<u32>> {
     let sets = &collector.sets;
     let mut tokens = Vec::new();
     if let Some(n) = sets.rows.iter().position(|&r| r == row) {
         memory::extend(&mut tokens, &sets.tokens[sets.range(n)], "comparing two texts")?;
     }
-    tokens.sort_unstable();
+    workers::sort_unstable_by(&mut tokens, stop, &Ord::cmp)?;
     Ok(tokens)
 }
 

@@ -134,6 +134,76 @@ impl Ids {
     }
 }
 
+impl Ids {
+    /// The rows in the order of their ids, once these are sorted. O(n · log n).
+    pub fn in_order(&self, workers: &dyn Workers) -> Result<Vec<u32>> {
+        let mut order = Vec::new();
+        memory::reserve(&mut order, self.len(), DOING)?;
+        order.extend(0..self.len() as u32);
+        match self {
+            Self::Integers(ids) if ids.is_sorted() => {}
+            Self::Integers(ids) => workers::one(workers, &mut order, |order, stop| {
+                let key = |row: u32| (ids[row as usize], row);
+                workers::sort_unstable_by(order, stop, &|a, b| key(*a).cmp(&key(*b)))
+            })?,
+            Self::Values(values) => {
+                let rank = &values.rank;
+                workers::one(workers, &mut order, |order, stop| {
+                    workers::sort_unstable_by(order, stop, &|a, b| rank[*a as usize].cmp(&rank[*b as usize]))
+                })?;
+            }
+        }
+        Ok(order)
+    }
+
+    /// Numbers different ids in their order: the number of each row, and a row of each number.
+    pub fn numbered(&mut self, workers: &dyn Workers) -> Result<(Vec<u32>, Vec<u32>)> {
+        if let Self::Values(values) = self {
+            values.sort()?;
+        }
+        let order = self.in_order(workers)?;
+        let mut numbers = memory::filled(0, order.len(), DOING)?;
+        let mut rows: Vec<u32> = Vec::new();
+        for (n, &row) in order.iter().enumerate() {
+            if n == 0 || !self.same(order[n - 1], row) {
+                memory::push(&mut rows, row, DOING)?;
+            }
+            numbers[row as usize] = rows.len() as u32 - 1;
+        }
+        Ok((numbers, rows))
+    }
+
+    /// Compares two ids of the type.
+    pub fn compare(&self, a: Datum, b: Datum) -> std::cmp::Ordering {
+        match self {
+            Self::Integers(_) => (a.value() as i64).cmp(&(b.value() as i64)),
+            Self::Values(values) => values.compare(a, b),
+        }
+    }
+
+    fn same(&self, a: u32, b: u32) -> bool {
+        match self {
+            Self::Integers(ids) => ids[a as usize] == ids[b as usize],
+            Self::Values(values) => {
+                values.compare(values.datum(a as usize), values.datum(b as usize)).is_eq()
+            }
+        }
+    }
+
+    /// The place of an id in the order that [`Ids::in_order`] gave; none if it is not there. O(log n).
+    ///
+    /// # Safety
+    /// `id` is a datum of the type that [`Ids::new`] was given.
+    pub unsafe fn find(&self, order: &[u32], id: Datum) -> Option<usize> {
+        order
+            .binary_search_by(|&row| match self {
+                Self::Integers(ids) => ids[row as usize].cmp(&(id.value() as i64)),
+                Self::Values(values) => values.compare(values.datum(row as usize), id),
+            })
+            .ok()
+    }
+}
+
 fn double_integer(ids: &[i64], workers: &dyn Workers) -> Result<Option<u32>> {
     // The usual case: they were read in order.
     if ids.is_sorted_by(|a, b| a < b) {
@@ -199,22 +269,19 @@ impl Values {
         }
     }
 
+    /// Compares two values of the type.
+    fn compare(&self, a: Datum, b: Datum) -> std::cmp::Ordering {
+        // SAFETY: both are values of the type whose comparison this is; it frees nothing of ours.
+        unsafe {
+            let function = &raw mut (*self.cache).cmp_proc_finfo;
+            let order = pg_sys::FunctionCall2Coll(function, (*self.cache).typcollation, a, b);
+            (order.value() as i32).cmp(&0)
+        }
+    }
+
     /// Ranks the rows; the row of an id that another row has too, if there is one.
     fn sort(&mut self) -> Result<Option<u32>> {
-        let compare = |a: u32, b: u32| {
-            // SAFETY: both are values of the type whose comparison this is; it frees nothing of ours.
-            unsafe {
-                let function = &raw mut (*self.cache).cmp_proc_finfo;
-                let collation = (*self.cache).typcollation;
-                let order = pg_sys::FunctionCall2Coll(
-                    function,
-                    collation,
-                    self.datum(a as usize),
-                    self.datum(b as usize),
-                );
-                (order.value() as i32).cmp(&0)
-            }
-        };
+        let compare = |a: u32, b: u32| self.compare(self.datum(a as usize), self.datum(b as usize));
         let count = self.places.len();
         let mut order = memory::filled(0u32, count, DOING)?;
         order.iter_mut().zip(0..).for_each(|(slot, row)| *slot = row);

@@ -15,7 +15,7 @@ use super::request::{Form, Request};
 use super::rows::{self, Rows};
 use super::stats::{self, Stats};
 use super::workers::BackendWorkers;
-use crate::candidates::pairs::Pairs;
+use crate::candidates::pairs::{Pair, Pairs};
 
 sql_function! {
     /// `near_duplicates(docs, threshold, …)`
@@ -56,13 +56,15 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
 }
 
 /// A join that gives its pairs.
-struct Run {
+pub struct Run {
     name: &'static str,
-    left: Ids,
+    /// Ids of the only or left table.
+    pub left: Ids,
     /// Ids of the right table, and the number its rows count from.
     right: Option<(Ids, u32)>,
     pairs: Pairs,
-    workers: BackendWorkers,
+    /// The threads to work with.
+    pub workers: BackendWorkers,
     progress: Progress,
     max_pairs: Option<u64>,
     example: Example,
@@ -72,7 +74,7 @@ struct Run {
 
 impl Run {
     /// Reads the documents and makes ready to join.
-    fn new(request: &Request) -> Result<Self> {
+    pub fn new(request: &Request) -> Result<Self> {
         let began = Instant::now();
         let mut reading = Reading::new(request);
         let pairs = request.method.pairs(&mut reading)?;
@@ -124,16 +126,20 @@ impl Run {
             PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
             format!("{} has more than max_pairs = {most} pairs to give", self.name),
         )
-        .hint(format!(
-            "Raise the threshold or max_pairs, or take pairs as they are found: \
-             SELECT {} LIMIT 10;",
-            self.example
-        ))
+        .hint(match self.name {
+            "near_duplicates" | "near_duplicates_between" => format!(
+                "Raise the threshold or max_pairs, make clusters by near_duplicate_clusters, or take pairs \
+                 as they are found: SELECT {} LIMIT 10;",
+                self.example
+            ),
+            _ => "Raise the threshold, or leave max_pairs out.".to_owned(),
+        })
     }
 }
 
-impl Rows<3> for Run {
-    fn next(&mut self) -> Result<Option<[Datum; 3]>> {
+impl Run {
+    /// The next pair of rows; none after the last.
+    pub fn next_pair(&mut self) -> Result<Option<Pair>> {
         const REPORT_EVERY: u64 = 1 << 16;
         let pair = loop {
             if let Some(pair) = self.pairs.take() {
@@ -155,6 +161,13 @@ impl Rows<3> for Run {
         if let Some(most) = self.max_pairs.filter(|&most| self.pairs.given() > most) {
             return Err(self.too_many(most));
         }
+        Ok(Some(pair))
+    }
+}
+
+impl Rows<3> for Run {
+    fn next(&mut self) -> Result<Option<[Datum; 3]>> {
+        let Some(pair) = self.next_pair()? else { return Ok(None) };
         let (left, right) = match &self.right {
             Some((ids, from)) => (self.left.datum(pair.left), ids.datum(pair.right - from)),
             None if self.left.before(pair.left, pair.right) => {

@@ -3,22 +3,32 @@
 //! The SQL objects are declared in `sql/*.sql`; each C function there is a function of this module.
 #![allow(unsafe_code)] // The one door to the server's C interface; every use says why it is sound.
 
+mod as_owner;
 mod call;
+mod clusters;
 mod columns;
 mod cursor;
 mod decode;
+mod eliminate;
 mod encoding;
 mod error;
 mod example;
+mod explain;
 mod functions;
 mod html;
 mod ids;
+mod index;
+mod job_work;
+mod jobs;
 mod join;
+mod lcs;
 mod methods;
 mod near;
+mod pair_clusters;
 mod plan;
 mod progress;
 mod reading;
+mod report;
 mod request;
 mod rows;
 mod settings;
@@ -27,6 +37,7 @@ mod sites;
 mod sketch_types;
 mod sketches;
 mod source;
+mod spans;
 mod stats;
 mod temp_file;
 mod workers;
@@ -41,9 +52,16 @@ extension_sql_file!("../../sql/plan.sql", name = "plan");
 extension_sql_file!("../../sql/sketch_types.sql", name = "sketch_types");
 extension_sql_file!("../../sql/sketches.sql", name = "sketches", requires = ["sketch_types"]);
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
+extension_sql_file!("../../sql/signature.sql", name = "signature", requires = ["sketches"]);
+extension_sql_file!("../../sql/spans.sql", name = "spans");
+extension_sql_file!("../../sql/lcs.sql", name = "lcs");
+extension_sql_file!("../../sql/clusters.sql", name = "clusters", requires = ["near_duplicates"]);
+extension_sql_file!("../../sql/report.sql", name = "report", requires = ["clusters"]);
+extension_sql_file!("../../sql/jobs.sql", name = "jobs", requires = ["clusters"]);
 
 /// Called once when the library is loaded into a backend.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
     settings::define();
+    index::define();
 }

@@ -1,5 +1,6 @@
 //! Documents of one table or two, handed to the workers in batches.
 
+use std::cell::RefCell;
 use std::time::Instant;
 
 use pgrx::pg_sys;
@@ -13,7 +14,7 @@ use super::sites::Sites;
 use super::source::Source;
 use super::stats::Stats;
 use super::temp_file::ServerFiles;
-use super::workers::BackendWorkers;
+use super::workers::{BackendWorkers, interrupt_pending};
 use crate::error::Error;
 use crate::features::FeatureSpec;
 use crate::features::collect::Collector;
@@ -53,12 +54,24 @@ pub struct Batch<'a> {
     workers: &'a dyn Workers,
     /// Bytes held beside what the method holds: these documents and all ids.
     pub held: usize,
+    /// What the leader does while workers are busy: reading on.
+    beside: RefCell<&'a mut dyn FnMut()>,
 }
 
 impl Batch<'_> {
     /// The number of the right table's first row, if this is its first batch.
     pub fn begins_right(&self) -> Option<u32> {
         self.begins_right.then_some(self.from)
+    }
+
+    /// The documents and their rows.
+    pub fn documents(&self) -> impl Iterator<Item = (u32, &Document)> {
+        self.documents.iter().map(|(row, document)| (self.from + row, document))
+    }
+
+    /// The threads to work with.
+    pub fn workers(&self) -> &dyn Workers {
+        self.workers
     }
 
     /// Shares the documents out by size: `add` is called for each on some thread, with the state of that
@@ -86,15 +99,23 @@ impl Batch<'_> {
         }
         debug_assert!(rest.is_empty());
         let from = self.from;
-        workers::each(self.workers, &mut shares, |(state, documents), stop| {
+        let work = |(state, documents): &mut (&mut S, &[(u32, Document)]), stop: &Stop| {
             while let Some(((row, document), after)) = documents.split_first() {
                 add(state, from + row, document, stop)?;
                 *documents = after;
             }
             Ok(())
-        })?;
+        };
+        workers::each_beside(self.workers, &mut shares, work, &mut *self.beside.borrow_mut())?;
         Ok(())
     }
+}
+
+/// Documents that were read and wait for the workers.
+#[derive(Default)]
+struct Ahead {
+    documents: Vec<(u32, Document)>,
+    bytes: usize,
 }
 
 impl<'a> Reading<'a> {
@@ -141,32 +162,49 @@ impl<'a> Reading<'a> {
         batch: &mut impl FnMut(&Batch<'_>) -> Result<usize>,
     ) -> Result<Ids> {
         /// Documents that are handed over at one time.
-        const BYTES_A_BATCH: usize = 8 << 20;
+        const BYTES_A_BATCH: usize = 4 << 20;
+        let enough = BYTES_A_BATCH.min(self.memory / 32);
         let mut ids = Ids::new(self.id_type);
         let mut read = 0;
-        let mut bytes = 0;
-        let mut counted = 0;
         let others = self.left.bytes();
-        source.read(&mut ids, sites, |documents, ids, last| {
-            self.progress.report(|| format!("reading, {} documents", ids.len()));
-            bytes += documents[counted..].iter().map(|(_, document)| document.bytes()).sum::<usize>();
-            counted = documents.len();
-            if bytes < BYTES_A_BATCH.min(self.memory / 8) && !last {
-                return Ok(());
+        let mut stream = source.stream()?;
+        let mut next = Ahead::default();
+        loop {
+            while next.bytes < enough && !stream.ended {
+                next.bytes += stream.fetch(&mut next.documents, &mut ids, sites)?;
+                self.progress.report(|| format!("reading, {} documents", ids.len()));
             }
             if from.checked_add(ids.len() as u32).is_none() {
                 return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() }.into());
             }
-            let held = bytes + ids.bytes() + others;
+            let Ahead { documents, bytes } = std::mem::take(&mut next);
+            // Of these and of those that are read meanwhile.
+            let held = 2 * bytes + ids.bytes() + others;
+            let last = stream.ended;
+            let mut fetched = Ok(());
+            let mut read_on = || {
+                while source.is_quick
+                    && next.bytes < enough
+                    && !stream.ended
+                    && !interrupt_pending()
+                    && fetched.is_ok()
+                {
+                    fetched =
+                        stream.fetch(&mut next.documents, &mut ids, sites).map(|more| next.bytes += more);
+                }
+            };
+            let workers = &self.workers;
+            let beside = RefCell::new(&mut read_on as &mut dyn FnMut());
             let held_by_method =
-                batch(&Batch { documents, from, begins_right, workers: &self.workers, held })?;
+                batch(&Batch { documents: &documents, from, begins_right, workers, held, beside })?;
+            fetched?;
             begins_right = false;
             self.stats.peak_memory = self.stats.peak_memory.max((held_by_method + held) as u64);
             read += documents.len();
-            documents.clear();
-            (bytes, counted) = (0, 0);
-            Ok(())
-        })?;
+            if last {
+                break;
+            }
+        }
         ids.sort(&source.relation, source.id_argument, &self.workers)?;
         self.stats.documents += ids.len() as u64;
         self.stats.skipped_null += (ids.len() - read) as u64;
@@ -192,9 +230,11 @@ impl<'a> Reading<'a> {
         self.right.as_ref().map(|(_, from)| *from)
     }
 
-    /// The bytes to work with beside the ids and `others` that stay; at least a part is left.
+    /// The bytes to work with beside the ids and `others` that stay; at least a part is left. An eighth is
+    /// kept back for what is not counted: what the allocator does not give back at once, and the server's own.
     pub fn left_after(&self, others: usize) -> usize {
-        self.memory.saturating_sub(self.ids_bytes() + others).max(self.memory / 4)
+        let all = self.memory - self.memory / 8;
+        all.saturating_sub(self.ids_bytes() + others).max(self.memory / 4)
     }
 
     /// Says that so many bytes were held at one time, beside the ids.

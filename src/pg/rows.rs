@@ -15,7 +15,7 @@ pub trait Rows<const N: usize>: 'static {
     /// The next row; none after the last.
     fn next(&mut self) -> Result<Option<[Datum; N]>>;
 
-    /// Which columns of the row that was given last are NULL.
+    /// Which columns of the row given last are NULL.
     fn nulls(&self) -> [bool; N] {
         [false; N]
     }

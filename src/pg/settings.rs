@@ -54,14 +54,15 @@ pub fn threads() -> usize {
     usize::try_from(threads).unwrap_or(1).max(1)
 }
 
-/// The bytes to work with.
+/// The bytes to work with: at least a megabyte, since less only costs time.
 pub fn memory() -> usize {
+    const LEAST: usize = 1 << 10;
     let kilobytes = match MEMORY.get() {
         // SAFETY: an int that only this thread writes.
         0 => unsafe { pg_sys::maintenance_work_mem },
         asked => asked,
     };
-    usize::try_from(kilobytes).unwrap_or(0).max(64) << 10
+    usize::try_from(kilobytes).unwrap_or(0).max(LEAST) << 10
 }
 
 /// Whether to report progress by NOTICE.

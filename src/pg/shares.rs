@@ -5,7 +5,9 @@ use pgrx::pg_sys::{self, Datum, NodeTag};
 use super::call::{Call, sql_function};
 use super::decode::elements;
 use super::error::{Result, SqlError, catch};
+use super::functions::workers_for;
 use crate::memory;
+use crate::workers;
 
 /// `&&(anyarray, anyarray)` of pg_catalog; stable, as all oids of catalog/pg_operator.dat.
 const OVERLAP: pg_sys::Oid = pg_sys::Oid::from_u32(2750);
@@ -41,27 +43,35 @@ sql_function! {
     }
 }
 
-fn shares<T: Ord>(call: Call, element: pg_sys::Oid, read: fn(Datum) -> T) -> Result<Datum> {
+fn shares<T: Ord + Send>(call: Call, element: pg_sys::Oid, read: fn(Datum) -> T) -> Result<Datum> {
     let Some((a, b)) = call.datum(0).zip(call.datum(1)) else { return Ok(call.give::<bool>(None)) };
     let r: i32 = call.need(2, "r")?;
     if r < 1 {
         return Err(SqlError::parameter(format!("r must be at least 1, not {r}"))
             .hint("One signature in common is what a && b says, two are shares(a, b, 2)"));
     }
-    let sorted = |array: Datum| -> Result<Vec<T>> {
+    let elements_of = |array: Datum| -> Result<Vec<T>> {
         let mut all = Vec::new();
         // SAFETY: our SQL declares both arguments as arrays of that type.
         for datum in unsafe { elements(array, element)? } {
             memory::push(&mut all, read(datum), "comparing two arrays")?;
         }
-        all.sort_unstable();
-        all.dedup();
         Ok(all)
     };
-    let (a, b) = (sorted(a)?, sorted(b)?);
-    let (few, many) = if a.len() <= b.len() { (&a, &b) } else { (&b, &a) };
-    let shared = few.iter().filter(|element| many.binary_search(element).is_ok()).count();
-    Ok(call.give(Some(shared >= r as usize)))
+    let arrays = [elements_of(a)?, elements_of(b)?];
+    let bytes = arrays.iter().map(|array| size_of_val(array.as_slice())).sum();
+    let mut state = (arrays, 0);
+    workers::one(workers_for(bytes), &mut state, |(arrays, shared), stop| {
+        for array in arrays.iter_mut() {
+            workers::sort_unstable_by(array, stop, &T::cmp)?;
+            array.dedup();
+        }
+        let [a, b] = arrays;
+        let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+        *shared = few.iter().filter(|element| many.binary_search(element).is_ok()).count();
+        Ok(())
+    })?;
+    Ok(call.give(Some(state.1 >= r as usize)))
 }
 
 /// `shares(a, b, r)` as `a && b` where the index has that operator: a list with this condition, which passes too

@@ -20,12 +20,22 @@ use crate::memory;
 const DOING: &str = "reading documents";
 
 /// A query for ids and documents.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Source {
     sql: String,
+    /// The id of a row, of the ids' type, and the documents' column, in terms of the alias `d`.
+    pub id: String,
+    /// The id as indexes know it: integers of any length are compared with each other as they are.
+    pub key: String,
+    /// The column of the documents as it stands.
+    pub column: String,
+    /// The relation as SQL text needs it.
+    pub table: String,
     kind: Kind,
     /// The relation's name, for messages.
     pub relation: String,
+    /// Whether rows come without delay: from a table itself, by no function of anybody.
+    pub is_quick: bool,
     id_column: String,
     site_column: Option<String>,
     /// The argument that names the column of the ids.
@@ -53,10 +63,11 @@ impl Source {
             ),
             (Kind::Tokens, _) => format!("{column}::pg_catalog.text[]"),
             (Kind::Numbers, _) => format!("{column}::pg_catalog.int8[]"),
-            (Kind::Vector, _) => column,
+            (Kind::Vector, _) => column.clone(),
         };
         // Without a length, so that a cast to char or bit does not cut ids to a length of one.
         let plain = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
+        let id_type_oid = id_type;
         // SAFETY: gives a C string for any type.
         let id_type = unsafe { encoding::c_string(pg_sys::format_type_extended(id_type, -1, plain as u16)) };
         // Where no site is asked for the third column is missing, which reads as NULL.
@@ -64,75 +75,37 @@ impl Source {
             Some(site) => format!(", d.{}::pg_catalog.text", site.quoted()?),
             None => String::new(),
         };
+        let quoted = format!("d.{}::{id_type}", id.quoted()?);
         Ok(Self {
-            sql: format!(
-                "SELECT d.{}::{id_type}, {document}{site_value} FROM {} AS d",
-                id.quoted()?,
-                relation.qualified
-            ),
+            sql: format!("SELECT {quoted}, {document}{site_value} FROM {} AS d", relation.qualified),
+            key: if id.is_integer() { format!("d.{}", id.quoted()?) } else { quoted.clone() },
+            id: quoted,
+            column,
+            table: relation.qualified.clone(),
             kind: if tsearch.is_some() { Kind::Vector } else { kind },
             relation: relation.shown.clone(),
+            is_quick: relation.is_plain
+                && tsearch.is_none()
+                && text.is_plain_text()
+                && (id.is_integer() || id.base_type == id_type_oid)
+                && site.is_none_or(Column::is_plain_text),
             id_column: id.name.clone(),
             site_column: site.map(|site| site.name.clone()),
             id_argument,
         })
     }
 
-    /// Hands `batch` the documents as they come, each with the number of its row within this source;
-    /// what it leaves in them, for want of enough, it is handed again with more. The last time it is
-    /// told that there are no more. NULL documents have an id only. Ids are added to `ids`; NULL ones
-    /// are an error. Sites are added where they are wanted.
-    pub fn read(
-        &self,
-        ids: &mut Ids,
-        sites: &mut Option<Sites>,
-        mut batch: impl FnMut(&mut Vec<(u32, Document)>, &Ids, bool) -> Result<()>,
-    ) -> Result<()> {
-        /// Rows the server fetches at one time are between these; as many as fill about a megabyte.
-        const ROWS_A_FETCH: std::ops::RangeInclusive<usize> = 1..=256;
-        let mut documents = Vec::new();
-        let mut rows = 16;
-        let mut cursor = Cursor::open(&self.sql)?;
-        // Detoasted copies live here until their rows are done.
-        let mut context = PgMemoryContexts::new("neardup: documents");
-        loop {
-            check_for_interrupts!();
-            let mut fetched = 0;
-            let mut fetched_bytes = 0;
-            for [id, value, site] in cursor.fetch(rows)? {
-                fetched += 1;
-                let row = u32::try_from(ids.len())
-                    .map_err(|_| Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
-                let id = id.ok_or_else(|| self.null_id())?;
-                // SAFETY: the query casts ids to their type and documents to their kind; copies are
-                // made of both before the context is reset.
-                let document = unsafe {
-                    let document = context.switch_to(|_| {
-                        ids.push(id)?;
-                        if let Some(sites) = sites {
-                            sites.push(self.site(site)?.as_deref())?;
-                        }
-                        value.map(|value| decode(self.kind, value)).transpose()
-                    })?;
-                    context.reset();
-                    document
-                };
-                match document {
-                    Some(Some(document)) => {
-                        fetched_bytes += document.bytes() + size_of::<(u32, Document)>();
-                        memory::push(&mut documents, (row, document), DOING)?;
-                    }
-                    Some(None) => return Err(self.not_text(&ids.show(row))),
-                    None => {}
-                }
-            }
-            batch(&mut documents, ids, fetched == 0)?;
-            if fetched == 0 {
-                return Ok(());
-            }
-            rows =
-                (fetched * (1 << 20) / (fetched_bytes + 1)).clamp(*ROWS_A_FETCH.start(), *ROWS_A_FETCH.end());
-        }
+    /// The same documents where a condition on the alias `d` holds.
+    #[must_use]
+    pub fn only(&self, condition: &str) -> Self {
+        Self { sql: format!("{} WHERE {condition}", self.sql), ..self.clone() }
+    }
+
+    /// Begins to read.
+    pub fn stream(&self) -> Result<Stream<'_>> {
+        let cursor = Cursor::open(&self.sql)?;
+        let context = PgMemoryContexts::new("neardup: documents");
+        Ok(Stream { source: self, context, cursor, rows: 16, ended: false })
     }
 
     /// Whether a column of sites is read.
@@ -171,5 +144,65 @@ impl Source {
             format!("the document with id {id} of {} is not valid UTF-8", self.relation),
         )
         .hint("Convert it with convert_from(…, 'its encoding'), or leave it out through a view.")
+    }
+}
+
+/// Documents of a source as they come.
+pub struct Stream<'a> {
+    source: &'a Source,
+    /// Detoasted copies live here until their rows are done. It is one of the cursor's, so it goes first.
+    context: PgMemoryContexts,
+    cursor: Cursor,
+    rows: usize,
+    /// Whether there are no more.
+    pub ended: bool,
+}
+
+impl Stream<'_> {
+    /// Reads a few documents more, each with the number of its row within this source, and gives about how
+    /// many bytes they are. NULL documents have an id only. Ids are added to `ids`; NULL ones are an
+    /// error. Sites are added where they are wanted.
+    pub fn fetch(
+        &mut self,
+        documents: &mut Vec<(u32, Document)>,
+        ids: &mut Ids,
+        sites: &mut Option<Sites>,
+    ) -> Result<usize> {
+        /// Rows the server fetches at one time are between these; as many as fill about a megabyte.
+        const ROWS_A_FETCH: std::ops::RangeInclusive<usize> = 1..=256;
+        check_for_interrupts!();
+        let Self { source, cursor, context, .. } = self;
+        let (mut fetched, mut bytes) = (0, 0);
+        for [id, value, site] in cursor.fetch(self.rows)? {
+            fetched += 1;
+            let row = u32::try_from(ids.len())
+                .map_err(|_| Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
+            let id = id.ok_or_else(|| source.null_id())?;
+            // SAFETY: the query casts ids to their type and documents to their kind; copies are
+            // made of both before the context is reset.
+            let document = unsafe {
+                let document = context.switch_to(|_| {
+                    ids.push(id)?;
+                    if let Some(sites) = sites {
+                        sites.push(source.site(site)?.as_deref())?;
+                    }
+                    value.map(|value| decode(source.kind, value)).transpose()
+                })?;
+                context.reset();
+                document
+            };
+            match document {
+                Some(Some(document)) => {
+                    bytes += document.bytes();
+                    memory::push(documents, (row, document), DOING)?;
+                }
+                Some(None) => return Err(source.not_text(&ids.show(row))),
+                None => {}
+            }
+        }
+        self.ended = fetched == 0;
+        let each = bytes + fetched * size_of::<(u32, Document)>() + 1;
+        self.rows = (fetched * (1 << 20) / each).clamp(*ROWS_A_FETCH.start(), *ROWS_A_FETCH.end());
+        Ok(bytes)
     }
 }

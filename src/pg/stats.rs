@@ -66,7 +66,7 @@ struct Account {
 }
 
 /// Columns of the account.
-const COLUMNS: usize = 22;
+const COLUMNS: usize = 25;
 
 impl Rows<COLUMNS> for Account {
     fn next(&mut self) -> Result<Option<[Datum; COLUMNS]>> {
@@ -91,6 +91,9 @@ impl Rows<COLUMNS> for Account {
         ];
         let mut row = [Datum::null(); COLUMNS];
         let later = [
+            Some(counts.pruned_by_sketch),
+            Some(counts.stop_signatures),
+            Some(counts.stop_documents),
             stats.promised_recall.map(f64::to_bits),
             stats.measured_recall.map(f64::to_bits),
             Some(counts.hot_buckets),

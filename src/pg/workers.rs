@@ -39,18 +39,29 @@ impl Workers for BackendWorkers {
     }
 
     fn run(&self, threads: usize, work: &Work<'_>) -> Result<()> {
+        self.run_beside(threads, work, &mut || {})
+    }
+
+    fn run_beside(&self, threads: usize, work: &Work<'_>, beside: &mut dyn FnMut()) -> Result<()> {
+        let mut beside = Some(beside);
         loop {
             pgrx::check_for_interrupts!();
-            match run_until_interrupt(threads.clamp(1, self.threads), work) {
+            match run_until_interrupt(threads.clamp(1, self.threads), work, beside.take()) {
                 Err(Error::Stopped) => {}
                 end => return end,
             }
         }
     }
+
+    fn breathe(&self) -> Result<()> {
+        pgrx::check_for_interrupts!();
+        Ok(())
+    }
 }
 
 /// Runs the workers until they are done or an interrupt is pending; they are all joined on return.
-fn run_until_interrupt(threads: usize, work: &Work<'_>) -> Result<()> {
+/// Meanwhile the leader does what is `beside`, if anything; interrupts wait for the end of that.
+fn run_until_interrupt(threads: usize, work: &Work<'_>, beside: Option<&mut dyn FnMut()>) -> Result<()> {
     const LOOK_EVERY: Duration = Duration::from_millis(5);
     let stop = &Stop::default();
     let running = &AtomicUsize::new(0);
@@ -85,6 +96,10 @@ fn run_until_interrupt(threads: usize, work: &Work<'_>) -> Result<()> {
         if let (true, Some(error)) = (workers.is_empty(), failed) {
             return Err(error);
         }
+        if let Some(beside) = beside {
+            let _held = InterruptsHeld::new();
+            beside();
+        }
         while running.load(Ordering::SeqCst) > 0 {
             if interrupt_pending() {
                 stop.request();
@@ -104,9 +119,33 @@ fn run_until_interrupt(threads: usize, work: &Work<'_>) -> Result<()> {
     })
 }
 
-fn interrupt_pending() -> bool {
+/// Whether somebody wants to interrupt the backend.
+pub fn interrupt_pending() -> bool {
     // SAFETY: an int that signal handlers of this thread set; read anew each time.
     unsafe { std::ptr::read_volatile(&raw const pg_sys::InterruptPending) != 0 }
+}
+
+/// Interrupts wait until this is dropped, also those that the server's own code looks for: while workers
+/// run, the backend must not end.
+struct InterruptsHeld(u32);
+
+impl InterruptsHeld {
+    fn new() -> Self {
+        // SAFETY: a counter of this thread's, as HOLD_INTERRUPTS() of miscadmin.h uses it.
+        unsafe {
+            let before = pg_sys::InterruptHoldoffCount;
+            pg_sys::InterruptHoldoffCount = before + 1;
+            Self(before)
+        }
+    }
+}
+
+impl Drop for InterruptsHeld {
+    fn drop(&mut self) {
+        // An error that was caught meanwhile has set the counter to 0, so it is not counted down.
+        // SAFETY: as in `new`.
+        unsafe { pg_sys::InterruptHoldoffCount = self.0 };
+    }
 }
 
 /// Calls a function when it goes out of scope.

@@ -1,5 +1,6 @@
 //! Fixed-size summaries of documents (algorithms.md sections 2 and 3): minhash ([`minhash`]) with
-//! supershingles and megashingles ([`supershingles`]), simhash ([`simhash`]), the bands and blocks that a
+//! supershingles and megashingles ([`supershingles`]), simhash ([`simhash`]), signatures of sentences
+//! ([`sentence`]; section 5), the bands and blocks that a
 //! search for them needs ([`bands`]), their bytes ([`wire`], [`balls`]), and the inner loops
 //! ([`kernels`]).
 
@@ -7,6 +8,7 @@ pub mod balls;
 pub mod bands;
 pub mod kernels;
 pub mod minhash;
+pub mod sentence;
 pub mod sign;
 pub mod simhash;
 pub mod supershingles;

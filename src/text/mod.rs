@@ -1,9 +1,16 @@
-//! Text into units: words ([`words`]), runs without white space, q-grams of characters ([`grams`]); pages
-//! into text ([`html`]).
+//! Text into units: words ([`words`]), runs without white space, q-grams of characters ([`grams`]), sentences
+//! ([`sentences`], [`abbreviations`]) and paragraphs ([`paragraphs`]) with their places ([`spans`]) by the layout
+//! of lines ([`lines`], [`width`]); pages into text ([`html`]).
 
+pub mod abbreviations;
 pub mod characters;
 pub mod grams;
 pub mod html;
+pub mod lines;
+pub mod paragraphs;
+pub mod sentences;
+pub mod spans;
+pub mod width;
 pub mod words;
 
 /// Version of the Unicode tables and rules in this module; part of every stored signature.

@@ -41,26 +41,37 @@ pub fn step(equal: u64, more: &mut u64, less: &mut u64, above: Carry, last: usiz
     carry
 }
 
+/// Symbols that are looked up without hashing: those of ASCII.
+const ASCII: usize = 128;
+
 /// Up to 1024 rows: where each symbol stands in them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Page {
-    /// A hash table: symbols, and where their rows are in `rows`.
+    /// Where the rows of the symbols of ASCII are in `rows`; 0 for those that do not stand here.
+    ascii: [u32; ASCII],
+    /// A hash table of the others: symbols, and where their rows are. Empty where there are none.
     slots: Vec<(u32, u32)>,
     /// For each symbol a bit for each row.
     rows: Vec<u64>,
-    /// The words of a symbol; 0 where the page is still to be made.
-    words: usize,
+    /// Whether the page is still to be made.
+    unmade: bool,
+}
+
+impl Default for Page {
+    fn default() -> Self {
+        Self { ascii: [0; ASCII], slots: Vec::new(), rows: Vec::new(), unmade: true }
+    }
 }
 
 impl Page {
     /// Whether it is to be made anew.
     pub fn is_unmade(&self) -> bool {
-        self.words == 0
+        self.unmade
     }
 
     /// Says that it is to be made anew.
     pub fn unmake(&mut self) {
-        self.words = 0;
+        self.unmade = true;
     }
 
     /// Rows of a page, in words.
@@ -70,25 +81,36 @@ impl Page {
 
     /// Makes it that of these symbols, one a row; the space that it had is used again.
     pub fn set(&mut self, symbols: &[u32]) -> Result<()> {
-        let words = symbols.len().div_ceil(WORD);
-        let slots = 2 * symbols.len().next_power_of_two();
+        self.ascii = [0; ASCII];
         self.slots.clear();
-        memory::reserve(&mut self.slots, slots, DOING)?;
-        self.slots.resize(slots, (Self::NONE, 0));
+        let others = symbols.iter().filter(|&&symbol| symbol as usize >= ASCII).count();
+        if others > 0 {
+            let slots = 2 * others.next_power_of_two();
+            memory::reserve(&mut self.slots, slots, DOING)?;
+            self.slots.resize(slots, (Self::NONE, 0));
+        }
         // The rows of what does not stand here come first.
         self.rows.clear();
-        memory::reserve(&mut self.rows, words, DOING)?;
-        self.rows.resize(words, 0);
+        memory::reserve(&mut self.rows, Self::WORDS, DOING)?;
+        self.rows.resize(Self::WORDS, 0);
         for (n, &symbol) in symbols.iter().enumerate() {
-            let slot = self.slot(symbol);
-            if self.slots[slot].0 == Self::NONE {
-                self.slots[slot] = (symbol, self.rows.len() as u32);
-                memory::reserve(&mut self.rows, words, DOING)?;
-                self.rows.resize(self.rows.len() + words, 0);
+            let next = self.rows.len() as u32;
+            let start = match self.ascii.get_mut(symbol as usize) {
+                Some(start) => start,
+                None => {
+                    let slot = self.slot(symbol);
+                    self.slots[slot].0 = symbol;
+                    &mut self.slots[slot].1
+                }
+            };
+            if *start == 0 {
+                *start = next;
+                memory::reserve(&mut self.rows, Self::WORDS, DOING)?;
+                self.rows.resize(self.rows.len() + Self::WORDS, 0);
             }
-            self.rows[self.slots[slot].1 as usize + n / WORD] |= 1 << (n % WORD);
+            self.rows[*start as usize + n / WORD] |= 1 << (n % WORD);
         }
-        self.words = words;
+        self.unmade = false;
         Ok(())
     }
 
@@ -103,11 +125,15 @@ impl Page {
         slot
     }
 
-    /// The rows that have this symbol.
+    /// The rows that have this symbol; those behind the last one do not.
     #[inline]
-    pub fn rows_of(&self, symbol: u32) -> &[u64] {
-        // Of a free slot this is 0.
-        let start = self.slots[self.slot(symbol)].1 as usize;
-        &self.rows[start..start + self.words]
+    pub fn rows_of(&self, symbol: u32) -> &[u64; Self::WORDS] {
+        let start = match self.ascii.get(symbol as usize) {
+            Some(&start) => start,
+            None if self.slots.is_empty() => 0,
+            // Of a free slot this is 0.
+            None => self.slots[self.slot(symbol)].1,
+        };
+        self.rows[start as usize..].first_chunk().unwrap_or(&[0; Self::WORDS])
     }
 }

@@ -1,9 +1,18 @@
 //! How similar two sets are: the measures ([`measure`]) and the number of shared tokens ([`overlap`]).
 //! How similar two texts are, character by character: [`edit`], by the distance of [`levenshtein`]
-//! ([`mod@column`]).
+//! ([`mod@column`]); the longest common subsequence ([`lcs`]), found greedily ([`lcs_greedy`]) where little
+//! differs and bit-parallel ([`lcs_band`]) elsewhere; its trustable part ([`tlcs`]): filtered sketches ([`filter`]) of
+//! the texts' windows ([`windows`]), and the region ([`region`]) in which the texts agree.
 
 pub mod column;
 pub mod edit;
+pub mod filter;
+pub mod lcs;
+pub mod lcs_band;
+pub mod lcs_greedy;
 pub mod levenshtein;
 pub mod measure;
 pub mod overlap;
+pub mod region;
+pub mod tlcs;
+pub mod windows;

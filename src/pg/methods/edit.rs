@@ -1,7 +1,7 @@
 //! Method `edit`: texts by their Levenshtein distance.
 
-use super::Method;
 use super::sets::algorithm;
+use super::{Method, Update};
 use crate::candidates::edit_join::edit_pairs;
 use crate::candidates::pairs::Pairs;
 use crate::candidates::prefix_join::Algorithm;
@@ -30,6 +30,10 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
 }
 
 impl Method for Edit {
+    fn update(&self) -> Update {
+        Update::Pairs
+    }
+
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         let collectors = reading.read_texts(FeatureSpec::WHOLE)?;
         let right_from = reading.right_from();

@@ -6,6 +6,7 @@ mod imatch;
 mod sets;
 mod sketches;
 mod techniques;
+mod tlcs;
 
 use std::fmt::Debug;
 
@@ -13,11 +14,29 @@ use super::error::Result;
 use super::reading::Reading;
 use super::request::Arguments;
 use crate::candidates::pairs::Pairs;
+use crate::features::FeatureSpec;
+use crate::verify::measure::Predicate;
 
 /// A method with its parameters.
 pub trait Method: Debug {
     /// Reads the documents and makes ready to find their pairs, as rows of the one table or of the two.
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs>;
+
+    /// How the pairs of a table can be brought up to date when some of its rows have changed.
+    fn update(&self) -> Update {
+        Update::Whole
+    }
+}
+
+/// What the pairs of a table depend on.
+#[derive(Debug, Clone, Copy)]
+pub enum Update {
+    /// On all its rows: a change makes all pairs anew.
+    Whole,
+    /// Each pair on its two documents alone.
+    Pairs,
+    /// Each pair on the token sets of its two documents, as this predicate says, the same in both directions.
+    Sets(FeatureSpec, Predicate),
 }
 
 /// Reads a method's parameters.
@@ -38,6 +57,8 @@ const METHODS: &[(&str, Parse)] = &[
     ("imatch", imatch::parse),
     ("exact_text", sketches::parse),
     ("title", sketches::parse_title),
+    ("tlcs", tlcs::parse),
+    ("lcs", tlcs::parse),
 ];
 
 /// The method of a call that names none.

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use super::Method;
 use super::techniques::{self, Given, complete, preset};
+use super::{Method, Update};
 use crate::candidates::combination::{Combination, Documents, Resources, TechniqueSpec, join};
 use crate::candidates::pairs::Pairs;
 use crate::candidates::technique::Rule;
@@ -310,6 +310,11 @@ fn with_chain(arguments: &Arguments<'_>) -> crate::pg::example::Example {
 }
 
 impl Method for Sketches {
+    fn update(&self) -> Update {
+        // Which pairs of a bucket that is too large are tried depends on all who are in it.
+        if self.combination.most.is_none() { Update::Pairs } else { Update::Whole }
+    }
+
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         let (recipe, comparison) = self.combination.compile(self.sites)?;
         let files = reading.files;

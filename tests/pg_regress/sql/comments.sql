@@ -35,6 +35,16 @@ INSERT INTO docs VALUES ('b', 'Some words', '{1,2}'), ('A', 'words, some', '{2,1
 SELECT * FROM near_duplicates('docs', 0.8, NULL::citext);
 SELECT * FROM near_duplicates('docs', 0.8, NULL::citext, text_column => 'numbers');
 SELECT jaccard(body, 'words'), words(body) FROM docs WHERE id = 'a';
+SELECT id FROM docs WHERE body::text <@ near('some words', 0.9, 1) ORDER BY id;
+SELECT minhash(body::text) <%> minhash('other') AS distance, simhash(body::text) <~> simhash(numbers::bigint[]::text[]::text) > 0 AS unlike,
+    shares(numbers::bigint[], '{2,3}') AS shares, numbers && '{2}' AS ints, numbers::bigint[] && '{2}' AS bigints FROM docs WHERE id = 'a';
 DROP TABLE docs;
 DROP EXTENSION pg_trgm, intarray, fuzzystrmatch, citext;
+\endif
+-- Beside pgvector, which has the same names of operators for its own types.
+SELECT count(*) = 1 AS vector FROM pg_available_extensions WHERE name = 'vector' \gset
+\if :vector
+CREATE EXTENSION vector;
+SELECT minhash('a') <%> minhash('b') AS distance, simhash('a') <~> simhash('b') > 0 AS unlike, simhash('a')::bit(64) <~> simhash('a')::bit(64) AS zero;
+DROP EXTENSION vector;
 \endif

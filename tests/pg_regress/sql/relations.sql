@@ -4,20 +4,20 @@ CREATE SCHEMA relations_test;
 SET search_path = relations_test, public;
 CREATE TABLE docs (id int PRIMARY KEY, body text);
 INSERT INTO docs VALUES (1, 'the quick brown fox jumps'), (2, 'the quick brown fox jumps over'), (3, 'the quick brown fox'), (4, 'something else');
-CREATE FUNCTION near(docs regclass, id_column text DEFAULT NULL, text_column text DEFAULT NULL) RETURNS text LANGUAGE sql STABLE
+CREATE FUNCTION pairs_of(docs regclass, id_column text DEFAULT NULL, text_column text DEFAULT NULL) RETURNS text LANGUAGE sql STABLE
 RETURN (SELECT string_agg(left_id || '-' || right_id, ' ' ORDER BY left_id, right_id) FROM near_duplicates(docs, 0.8, id_column => id_column, text_column => text_column));
-SELECT near('docs');
+SELECT pairs_of('docs');
 
 -- Views, also of joins and aggregates, and with a security barrier; materialized views.
 CREATE VIEW a_view AS SELECT * FROM docs WHERE id <> 2;
-SELECT near('a_view', 'id');
+SELECT pairs_of('a_view', 'id');
 CREATE VIEW lines AS SELECT id AS doc, generate_series(1, 2) AS no, body AS line FROM docs;
 CREATE VIEW joined WITH (security_barrier) AS SELECT doc AS key, string_agg(line, ' ' ORDER BY no) AS content, count(*)::text AS lines FROM lines GROUP BY doc;
-SELECT near('joined', 'key');
+SELECT pairs_of('joined', 'key');
 CREATE MATERIALIZED VIEW materialized AS SELECT id + 10 AS id, body FROM docs WITH NO DATA;
-SELECT near('materialized', 'id');
+SELECT pairs_of('materialized', 'id');
 REFRESH MATERIALIZED VIEW materialized;
-SELECT near('materialized', 'id');
+SELECT pairs_of('materialized', 'id');
 -- Partitions, also of another order of columns; tables that inherit.
 CREATE TABLE parted (id int PRIMARY KEY, gone int, body text) PARTITION BY RANGE (id);
 CREATE TABLE part1 PARTITION OF parted FOR VALUES FROM (0) TO (3);
@@ -26,47 +26,47 @@ ALTER TABLE part2 DROP wide;
 ALTER TABLE parted ATTACH PARTITION part2 FOR VALUES FROM (3) TO (9);
 ALTER TABLE parted DROP gone;
 INSERT INTO parted SELECT * FROM docs;
-SELECT near('parted'), near('part1'), near('part2');
+SELECT pairs_of('parted'), pairs_of('part1'), pairs_of('part2');
 CREATE TABLE parent (id int PRIMARY KEY, body text);
 CREATE TABLE child (more text) INHERITS (parent);
 INSERT INTO parent SELECT * FROM docs WHERE id <= 2;
 INSERT INTO child SELECT id, body, 'more' FROM docs WHERE id > 2;
-SELECT near('parent'), near('child', 'id', 'body');
+SELECT pairs_of('parent'), pairs_of('child', 'id', 'body');
 -- The key of the parent does not hold for its children.
 INSERT INTO child VALUES (1, 'again');
-SELECT near('parent');
+SELECT pairs_of('parent');
 -- Temporary and unlogged tables; generated columns; a key that includes another column.
 BEGIN;
 CREATE TEMP TABLE temporary (id int PRIMARY KEY, body text) ON COMMIT DROP;
 INSERT INTO temporary SELECT * FROM docs;
-SELECT near('temporary'), near('pg_temp.temporary');
+SELECT pairs_of('temporary'), pairs_of('pg_temp.temporary');
 COMMIT;
 CREATE UNLOGGED TABLE generated (id int GENERATED ALWAYS AS IDENTITY, first text, second text, body text GENERATED ALWAYS AS (first || ' ' || second) STORED,
     PRIMARY KEY (id) INCLUDE (first));
 INSERT INTO generated (first, second) VALUES ('the quick', 'brown fox jumps'), ('the', 'quick brown fox'), ('other', 'text');
-SELECT near('generated');
+SELECT pairs_of('generated');
 -- Dropped and renamed columns.
 ALTER TABLE generated DROP body;
 ALTER TABLE generated DROP first CASCADE;
 ALTER TABLE generated RENAME second TO body;
-SELECT near('generated', 'id');
+SELECT pairs_of('generated', 'id');
 -- Odd names.
 CREATE SCHEMA "My Schema";
 CREATE TABLE "My Schema"."My ""Docs""; it's" ("the id" int PRIMARY KEY, "Der Text, d'accord" text, "select" text);
 INSERT INTO "My Schema"."My ""Docs""; it's" SELECT id, body, body FROM docs;
-SELECT near('"My Schema"."My ""Docs""; it''s"', text_column => 'Der Text, d''accord');
+SELECT pairs_of('"My Schema"."My ""Docs""; it''s"', text_column => 'Der Text, d''accord');
 SELECT * FROM near_duplicates('"My Schema"."My ""Docs""; it''s"', 0.8, id_column => 'the id', text_column => 'select') ORDER BY 1, 2;
 SELECT * FROM near_duplicates('"My Schema"."My ""Docs""; it''s"', 0.8);
 CREATE TABLE "文档" ("编号" int PRIMARY KEY, "正文" text);
 INSERT INTO "文档" SELECT * FROM docs;
-SELECT near('文档');
+SELECT pairs_of('文档');
 CREATE TABLE d (d int PRIMARY KEY, "D" text);
 INSERT INTO d SELECT * FROM docs;
-SELECT near('d');
+SELECT pairs_of('d');
 -- By OID, by name in text, by a schema that is not in the path; without any path.
-SELECT near('relations_test.docs'::regclass::oid), near(to_regclass('docs')), near(('relations_' || 'test.docs')::regclass);
+SELECT pairs_of('relations_test.docs'::regclass::oid), pairs_of(to_regclass('docs')), pairs_of(('relations_' || 'test.docs')::regclass);
 SET search_path = '';
-SELECT relations_test.near('relations_test.docs');
+SELECT relations_test.pairs_of('relations_test.docs');
 SET search_path = relations_test, public;
 -- Functions, types and operators of others in front of the server's own are not used.
 CREATE SCHEMA trap;
@@ -90,16 +90,16 @@ SELECT count(*) > 0 FROM (SELECT near_duplicates('pg_proc', 1, NULL::oid, text_c
 -- A call sees what its statement sees: the transaction's own changes, not those of its statement or of later ones.
 BEGIN;
 INSERT INTO docs VALUES (5, 'something else');
-SELECT near('docs');
-WITH new AS (INSERT INTO docs VALUES (6, 'something else') RETURNING id) SELECT near('docs'), (SELECT id FROM new);
+SELECT pairs_of('docs');
+WITH new AS (INSERT INTO docs VALUES (6, 'something else') RETURNING id) SELECT pairs_of('docs'), (SELECT id FROM new);
 DECLARE later CURSOR FOR SELECT near_duplicates('docs', 1);
 DELETE FROM docs WHERE id = 6;
 SAVEPOINT here;
 ALTER TABLE docs RENAME body TO content;
 ALTER TABLE docs ADD other text DEFAULT 'x';
-SELECT near('docs');
+SELECT pairs_of('docs');
 ROLLBACK TO here;
-SELECT near('docs');
+SELECT pairs_of('docs');
 MOVE ALL FROM later;
 ROLLBACK;
 -- Changes by what was found.
@@ -181,7 +181,7 @@ BEGIN
 END
 $$;
 CREATE VIEW bad AS SELECT id, body || 1 / (id - 3) AS body FROM docs;
-SELECT caught(100), near('docs');
+SELECT caught(100), pairs_of('docs');
 
 -- Cursors: some rows, back again, over a savepoint that is rolled back; kept after the transaction.
 BEGIN;
@@ -212,7 +212,7 @@ CLOSE held;
 BEGIN;
 SELECT count(*) FROM (SELECT near_duplicates('docs', 0.8) LIMIT 1) p;
 SELECT near_duplicates('docs', 0);
-SELECT near('docs');
+SELECT pairs_of('docs');
 ROLLBACK;
 
 -- In queries of all kinds.

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Eight clients insert, change, delete and search while VACUUM, merges, REINDEX CONCURRENTLY and CREATE INDEX CONCURRENTLY
+# run: no error, no deadlock, no lost row. NEARDUP_INDEX_SECONDS makes it longer (minutes before a release).
+set -euo pipefail
+source "$(dirname "$0")/../../scripts/expect.sh"
+server_start "deadlock_timeout = 200ms
+max_connections = 40"
+
+q -f "$project/pg_test/index/compare.sql" >/dev/null
+q -c 'SELECT setseed(0.9)' -c 'SELECT add_docs(1000)' >/dev/null
+# A row that its own transaction has just made must be found by every index.
+q <<'SQL'
+CREATE SEQUENCE marks;
+CREATE FUNCTION made_and_found() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    mark bigint := nextval('marks') + 1000000;
+    words text := 'mark ' || mark || ' of this row ' || md5(mark::text);
+    mine int;
+BEGIN
+    PERFORM set_config('enable_seqscan', 'off', true);
+    INSERT INTO docs (body, numbers, ids) VALUES (words, ARRAY[mark], ARRAY[md5(mark::text)::uuid]) RETURNING id INTO mine;
+    IF NOT EXISTS (SELECT FROM docs WHERE numbers && ARRAY[mark] AND id = mine)
+        OR NOT EXISTS (SELECT FROM docs WHERE ids && ARRAY[md5(mark::text)::uuid] AND id = mine)
+        OR NOT EXISTS (SELECT FROM docs WHERE body <@ near(words, 1, 2, 24) AND id = mine)
+        OR NOT EXISTS (SELECT FROM docs WHERE minhash <@ near(minhash(words, 2, 40), 1) AND id = mine)
+        OR (SELECT minhash <%> minhash(words, 2, 40) FROM docs ORDER BY minhash <%> minhash(words, 2, 40) LIMIT 1) <> 0 THEN
+        RAISE EXCEPTION 'row % was not found', mine;
+    END IF;
+END $$;
+SQL
+cat >"$server/write.sql" <<'SQL'
+SELECT made_and_found();
+INSERT INTO docs (body, numbers, ids) VALUES (some_text(), some_numbers(), some_ids());
+UPDATE docs SET body = body || ' x' WHERE id = (SELECT min(id) + (random() * 500)::int FROM docs);
+DELETE FROM docs WHERE id IN (SELECT id FROM docs WHERE id >= (SELECT min(id) FROM docs) ORDER BY id LIMIT 3) AND (SELECT count(*) FROM docs) > 1500;
+SQL
+# Both answers in one snapshot.
+cat >"$server/search.sql" <<'SQL'
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT compare();
+COMMIT;
+SQL
+chmod 644 "$server"/*.sql
+
+seconds=${NEARDUP_INDEX_SECONDS:-30}
+pgbench -n -c 5 -j 2 -T "$seconds" -f "$server/write.sql" >"$server/write.log" 2>&1 &
+write=$!
+pgbench -n -c 3 -j 1 -T "$seconds" -f "$server/search.sql" >"$server/search.log" 2>&1 &
+search=$!
+end=$((SECONDS + seconds - 1)) rounds=0
+while ((SECONDS < end)); do
+    rounds=$((rounds + 1))
+    for statement in 'VACUUM docs' "SELECT signature_index_merge('by_text')" "SELECT signature_index_merge('by_numbers')" \
+        "SELECT signature_index_merge('by_minhash')" 'REINDEX INDEX CONCURRENTLY by_text' 'REINDEX INDEX CONCURRENTLY by_ids' \
+        'CREATE INDEX CONCURRENTLY another ON docs USING signature (numbers) WITH (pending_limit = 64)' \
+        "SELECT signature_index_check('another', true)" 'DROP INDEX another' 'REINDEX INDEX CONCURRENTLY by_minhash' \
+        'SELECT check_all()'; do
+        if ! seen=$(q -c "$statement" 2>&1); then failed "$statement" "$seen"; fi
+    done
+done
+wait "$write" || failed 'writers' "$(tail -n 5 "$server/write.log")"
+wait "$search" || failed 'searchers' "$(tail -n 5 "$server/search.log")"
+for log in write search; do
+    expect "no errors of the clients ($log)" '' "$(grep -E 'ERROR|FATAL|aborted|deadlock' "$server/$log.log" | head -n 5)"
+    expect "there was something to do ($log)" t "$(awk '/number of transactions actually processed/ { print ($6 > 20 ? "t" : "f") }' "$server/$log.log")"
+done
+expect 'no deadlock' '' "$(grep -n 'deadlock detected' "$server/log" | head -n 3)"
+expect 'at least one round of maintenance' t "$([[ $rounds -gt 0 ]] && echo t || echo f)"
+expect_sql 'in order afterwards' $'\n16' 'SELECT check_all(); SELECT compare()'
+echo "$(awk '/actually processed/ { print $6 }' "$server/write.log") writes, $(awk '/actually processed/ { print $6 }' "$server/search.log") searches, $rounds rounds of maintenance"
+finish

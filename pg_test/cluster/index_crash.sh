@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# Stops the server at once, at random moments of a build, inserts, a flush, a merge, VACUUM and REINDEX CONCURRENTLY; after
+# the restart every index must be in order, and searches must give what sequential scans give. Then unlogged tables,
+# a base backup, a dump, and bytes that a disk has changed. NEARDUP_INDEX_CRASHES makes it longer.
+# shellcheck disable=SC2154 # bindir, of server.sh
+set -euo pipefail
+source "$(dirname "$0")/../../scripts/expect.sh"
+server_start "wal_consistency_checking = 'generic'
+autovacuum = off
+max_wal_size = 4GB
+max_wal_senders = 4"
+
+q -f "$project/pg_test/index/compare.sql" >/dev/null
+q <<'SQL'
+SELECT setseed(0.1);
+SELECT add_docs(3000);
+-- A table of its own for the builds.
+CREATE TABLE built AS SELECT * FROM docs, generate_series(1, 2);
+SQL
+
+# crash NAME SQL…: runs the statements, and stops the server somewhere in between.
+crash() {
+    local name=$1 moment
+    shift
+    { printf '%s;\n' "$@" | q -o /dev/null >/dev/null 2>&1 || true; } &
+    moment=$((RANDOM % 60))
+    sleep "0.$(printf %02d "$moment")"
+    as_server "$bindir/pg_ctl" -D "$server/data" -m immediate -w stop >/dev/null
+    wait
+    server_up
+    expect_sql "$name, stopped after 0.$(printf %02d "$moment") s" $'\n16' 'SELECT check_all(); SELECT compare()'
+}
+
+for _ in $(seq "${NEARDUP_INDEX_CRASHES:-2}"); do
+    crash build 'CREATE INDEX built_text ON built USING signature (body)' 'CREATE INDEX built_numbers ON built USING signature (numbers)'
+    q -c 'DROP INDEX IF EXISTS built_text, built_numbers' 2>/dev/null
+    crash 'insert and flush' 'SELECT add_docs(400) FROM generate_series(1, 20)'
+    crash 'single inserts' 'SELECT add_docs(1)' 'SELECT add_docs(2)' 'SELECT add_docs(3)' 'SELECT add_docs(500)' 'SELECT add_docs(2000)'
+    crash vacuum 'SELECT drop_docs(600)' 'VACUUM docs' 'SELECT drop_docs(600)' 'VACUUM docs'
+    q -c 'SELECT add_docs(2500)' >/dev/null
+    crash merge "SELECT signature_index_merge('by_text')" "SELECT signature_index_merge('by_minhash')" "SELECT signature_index_merge('by_numbers')"
+    crash reindex 'REINDEX INDEX CONCURRENTLY by_text' 'REINDEX INDEX CONCURRENTLY by_numbers'
+    # What REINDEX CONCURRENTLY leaves when it is stopped.
+    q >/dev/null <<'SQL'
+SELECT format('DROP INDEX %s', indexrelid::regclass) FROM pg_index WHERE NOT indisvalid \gexec
+VACUUM docs;
+SELECT drop_docs(1500);
+SQL
+done
+expect_sql 'after all crashes' $'\n16' 'SELECT check_all(); SELECT compare()'
+
+# Cancelled at random moments: soon, and with everything in order.
+for statement in 'CREATE INDEX built_text ON built USING signature (body)' 'SELECT add_docs(3000)' 'VACUUM docs' \
+    "SELECT signature_index_merge('by_text')" "SELECT signature_index_merge('by_numbers')" "SELECT signature_index_check('by_text', true)" \
+    'REINDEX INDEX CONCURRENTLY by_minhash'; do
+    for timeout in 5 20 60; do
+        began=$(date +%s%N)
+        q -c "SET statement_timeout = $timeout" -c "$statement" >/dev/null 2>&1 || true
+        took=$((($(date +%s%N) - began) / 1000000))
+        if ((took > timeout + 1500)); then failed "cancelled after $timeout ms: $statement" "$took ms"; fi
+        q -c 'DROP INDEX IF EXISTS built_text' 2>/dev/null
+    done
+done
+q >/dev/null <<'SQL'
+SELECT format('DROP INDEX %s', indexrelid::regclass) FROM pg_index WHERE NOT indisvalid \gexec
+SQL
+expect_sql 'after cancelled statements' $'\n16' 'SELECT check_all(); SELECT compare()'
+
+# Pages are reused: an index whose table is replaced again and again does not grow for ever.
+q -c "VACUUM docs" -c "SELECT signature_index_merge('by_text')" >/dev/null
+before=$(q -c "SELECT pg_relation_size('by_text')")
+for _ in 1 2 3 4 5 6; do
+    q -c "UPDATE docs SET body = body || ' again'" -c 'VACUUM docs' >/dev/null
+done
+expect_sql 'pages are reused' t "SELECT pg_relation_size('by_text') < 4 * $before"
+
+# Unlogged tables are empty after a crash, their indexes too, and work on.
+q <<'SQL'
+CREATE UNLOGGED TABLE fleeting (id int PRIMARY KEY, body text, numbers bigint[]);
+CREATE INDEX fleeting_text ON fleeting USING signature (body);
+CREATE INDEX fleeting_numbers ON fleeting USING signature (numbers) WITH (pending_limit = 64);
+INSERT INTO fleeting SELECT id, body, numbers FROM docs;
+SQL
+as_server "$bindir/pg_ctl" -D "$server/data" -m immediate -w stop >/dev/null
+server_up
+expect_sql 'an unlogged index after a crash' '0|0' "SELECT rows, pending FROM signature_index_stats('fleeting_text')"
+expect_sql 'an unlogged index works on' $'\n\nt' "INSERT INTO fleeting SELECT id, body, numbers FROM docs;
+    SELECT signature_index_check('fleeting_text', true); SELECT signature_index_check('fleeting_numbers', true);
+    SET enable_seqscan = off; SELECT count(*) > 0 FROM fleeting WHERE numbers && '{1,2}'"
+q -c 'ALTER TABLE fleeting SET LOGGED'
+as_server "$bindir/pg_ctl" -D "$server/data" -m immediate -w stop >/dev/null
+server_up
+expect_sql 'an index made logged after a crash' $'\n\nt' "SELECT signature_index_check('fleeting_text', true);
+    SELECT signature_index_check('fleeting_numbers', true);
+    SET enable_seqscan = off; SELECT count(*) > 0 FROM fleeting WHERE numbers && '{1,2}'"
+
+# A base backup taken under load.
+{ for _ in $(seq 20); do q -c 'SELECT add_docs(100)' -c 'VACUUM docs'; done >/dev/null 2>&1 || true; } &
+load=$!
+as_server "$bindir/pg_basebackup" -D "$server/backup" -h "$server" -U postgres -X stream -c fast
+kill "$load" 2>/dev/null || true
+wait "$load" 2>/dev/null || true
+rm -f "$server/backup/postmaster.pid"
+as_server sed -i "s|^unix_socket_directories.*|unix_socket_directories = '$server/backup'|" "$server/backup/postgresql.conf"
+as_server env -u RUST_BACKTRACE "$bindir/pg_ctl" -D "$server/backup" -o '-p 5433' -w -l "$server/backup.log" start >/dev/null
+expect_sql 'a base backup' $'\n16' 'SELECT check_all(); SELECT compare()' -h "$server/backup" -p 5433
+as_server "$bindir/pg_ctl" -D "$server/backup" -m fast -w stop >/dev/null
+
+# Dump and restore keep storage parameters and operator classes.
+q -c 'CREATE DATABASE restored' -c 'CREATE DATABASE plain'
+pg_dump -Fc postgres >"$server/dump" && pg_restore -d restored "$server/dump"
+definitions="SELECT string_agg(indexdef, '; ' ORDER BY indexname) FROM pg_indexes WHERE tablename = 'docs'"
+expect 'a dump keeps the definitions' "$(q -c "$definitions")" "$(q -d restored -c "$definitions")"
+expect_sql 'a restored dump' $'\n16' 'SELECT check_all(); SELECT compare()' -d restored
+
+# Changed bytes: whatever they are, an error or the right answer, never a crash.
+q -c 'CREATE TABLE whole AS SELECT * FROM docs' -c 'CREATE INDEX whole_text ON whole USING signature (body) WITH (pending_limit = 64)' \
+    -c 'CREATE INDEX whole_numbers ON whole USING signature (numbers) WITH (pending_limit = 64)' \
+    -c 'INSERT INTO whole SELECT * FROM docs LIMIT 700' -c CHECKPOINT
+server_down "$server"
+cp "$server/data/postgresql.conf" "$server/conf"
+crashes=0 errors=0 fine=0
+for file in whole_text whole_numbers; do
+    server_up
+    path=$server/data/$(q -c "SELECT pg_relation_filepath('$file')")
+    server_down "$server"
+    cp "$path" "$server/good"
+    size=$(stat -c %s "$path")
+    for _ in $(seq "${NEARDUP_INDEX_DAMAGES:-12}"); do
+        cp "$server/good" "$path"
+        for _ in 1 2 3 4 5 6; do
+            # Behind the server's own page headers, which it checks itself.
+            block=$((RANDOM % (size / 8192)))
+            printf '%b' "\\x$(printf %02x $((RANDOM % 256)))" |
+                dd of="$path" bs=1 seek=$((block * 8192 + 24 + (RANDOM * 4 + RANDOM % 4) % 8168)) conv=notrunc status=none
+        done
+        server_up
+        for sql in "SELECT signature_index_check('$file', true)" "SELECT (signature_index_stats('$file')).rows" \
+            "SET enable_seqscan = off; SELECT count(*) FROM whole WHERE body <@ near((SELECT max(body) FROM whole), 0.8)" \
+            "SET enable_seqscan = off; SELECT count(*) FROM whole WHERE numbers && ARRAY(SELECT generate_series(-5, 400))::bigint[]" \
+            'INSERT INTO whole (id, body, numbers) SELECT id, body, numbers FROM docs LIMIT 300' 'VACUUM whole'; do
+            if seen=$(q -v VERBOSITY=verbose -c "$sql" 2>&1); then
+                fine=$((fine + 1))
+            elif grep -qE 'ERROR:  (XX002|XX001|0A000|53200)' <<<"$seen"; then
+                errors=$((errors + 1))
+            else
+                crashes=$((crashes + 1))
+                failed "damaged $file: $sql" "$seen"
+                server_down "$server"
+                break 2
+            fi
+        done
+        server_down "$server"
+    done
+done
+server_up
+expect 'changed bytes give errors' t "$([[ $errors -gt 10 && $crashes -eq 0 ]] && echo t || echo "errors $errors, fine $fine, crashes $crashes")"
+finish

@@ -1,0 +1,141 @@
+-- A table with every kind of signature index, functions that change it at random, and compare(), which raises an error
+-- where a query with an index gives another answer than without. Used by pg_test/cluster/index_*.sh.
+CREATE EXTENSION IF NOT EXISTS neardup;
+SELECT setseed(0.25);
+
+CREATE FUNCTION some_text() RETURNS text LANGUAGE sql VOLATILE AS $$
+    SELECT CASE WHEN random() < 0.02 THEN '' WHEN random() < 0.02 THEN NULL ELSE
+        (SELECT string_agg('w' || floor(40 * random() ^ 2)::int, ' ') FROM generate_series(1, 3 + floor(random() * 20)::int)) END
+$$;
+CREATE FUNCTION some_numbers() RETURNS bigint[] LANGUAGE sql VOLATILE AS $$
+    SELECT CASE WHEN random() < 0.03 THEN NULL ELSE ARRAY(
+        SELECT CASE WHEN random() < 0.02 THEN NULL ELSE floor(400 * random() ^ 3)::bigint - 5 END
+        FROM generate_series(1, CASE WHEN random() < 0.004 THEN 2500 ELSE floor(random() * 8)::int END)) END
+$$;
+CREATE FUNCTION some_ids() RETURNS uuid[] LANGUAGE sql VOLATILE AS $$
+    SELECT ARRAY(SELECT md5(n::text)::uuid FROM unnest(some_numbers()) n WHERE n IS NOT NULL)
+$$;
+
+CREATE TABLE docs (
+    id int PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+    body text,
+    minhash minhash_sketch GENERATED ALWAYS AS (minhash(body, 2, 40)) STORED,
+    simhash simhash_sketch GENERATED ALWAYS AS (simhash(body)) STORED,
+    numbers bigint[],
+    ids uuid[]
+) WITH (autovacuum_enabled = off);
+
+-- New rows: new texts, and copies of others with a word changed.
+CREATE FUNCTION add_docs(count int) RETURNS void LANGUAGE sql VOLATILE AS $$
+    INSERT INTO docs (body, numbers, ids)
+    SELECT some_text(), some_numbers(), some_ids() FROM generate_series(1, (count + 1) / 2);
+    INSERT INTO docs (body, numbers, ids)
+    SELECT regexp_replace(body, 'w' || floor(random() * 9)::int || ' ', 'x '), numbers, ids
+    FROM docs ORDER BY random() LIMIT count / 2;
+$$;
+SELECT add_docs(300);
+
+CREATE INDEX by_text ON docs USING signature (body text_minhash_ops (k = 2, permutations = 24))
+    WITH (threshold = 0.5, pending_limit = 64);
+CREATE INDEX by_minhash ON docs USING signature (minhash minhash_jaccard_ops (k = 2, permutations = 40))
+    WITH (threshold = 0.6, pending_limit = 64);
+CREATE INDEX by_simhash ON docs USING signature (simhash) WITH (distance = 6, pending_limit = 64);
+CREATE INDEX by_numbers ON docs USING signature (numbers) WITH (pending_limit = 64);
+CREATE INDEX by_ids ON docs USING signature (ids) WITH (pending_limit = 64);
+
+CREATE FUNCTION change_docs(count int) RETURNS void LANGUAGE sql VOLATILE AS $$
+    UPDATE docs SET body = some_text(), numbers = CASE WHEN random() < 0.5 THEN numbers ELSE some_numbers() END
+    WHERE id IN (SELECT id FROM docs ORDER BY random() LIMIT count)
+$$;
+CREATE FUNCTION drop_docs(count int) RETURNS void LANGUAGE sql VOLATILE AS $$
+    DELETE FROM docs WHERE id IN (SELECT id FROM docs ORDER BY random() LIMIT count)
+$$;
+-- Rows that come and go in a transaction that fails.
+CREATE FUNCTION fail_docs(count int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM add_docs(count);
+    RAISE division_by_zero;
+EXCEPTION WHEN division_by_zero THEN
+    NULL;
+END $$;
+
+-- Queries of every form about a random text, numbers and ids.
+CREATE FUNCTION some_queries() RETURNS TABLE (index_name text, query text) LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    q text := coalesce((SELECT body FROM docs ORDER BY random() LIMIT 1), some_text(), 'w1 w2');
+BEGIN
+    RETURN QUERY SELECT v.index_name, CASE WHEN v.distance IS NULL
+        THEN format('SELECT coalesce(array_agg(id ORDER BY id)::text, %L) FROM docs WHERE %s', '{}', v.condition)
+        ELSE format('SELECT coalesce(array_agg(d)::text, %L) FROM (SELECT %s AS d FROM docs WHERE %s ORDER BY %s LIMIT %s) x',
+            '{}', v.distance, v.condition, v.distance, floor(1 + random() ^ 4 * 500))
+        END
+    FROM (VALUES
+        ('by_text', format('body <@ near(%L, %s, 2, 24)', q, 0.5 + random() / 2), NULL),
+        ('by_text', format('body <@ near(%L, 1, 2, 24)', q), NULL),
+        ('by_text', format('body <@ near(%L, %s, 3, 24)', q, 0.5 + random() / 2), NULL),
+        ('by_text', format('body <@ near(%L, %s, 2, 24)', q, 0.1 + random() / 3), NULL),
+        ('by_minhash', format('minhash <@ near(minhash(%L, 2, 40), %s)', q, 0.6 + 0.4 * random()), NULL),
+        ('by_minhash', format('minhash <@ near(minhash(%L, 2, 40), 0.6)', q), NULL),
+        ('by_minhash', format('minhash <@ near(minhash(%L, 2, 40), %s)', q, 0.1 + random() / 2), NULL),
+        ('by_minhash', 'true', format('minhash <%%> minhash(%L, 2, 40)', q)),
+        ('by_minhash', format('minhash <@ near(minhash(%L, 2, 40), 0.6)', q), format('minhash <%%> minhash(%L, 2, 40)', q)),
+        ('by_simhash', format('simhash <@ near(simhash(%L), %s)', q, floor(random() * 7)), NULL),
+        ('by_simhash', format('simhash <@ near(simhash(%L), %s)', q, 7 + floor(random() * 20)), NULL),
+        ('by_simhash', 'true', format('simhash <~> simhash(%L)', q)),
+        ('by_numbers', format('numbers && %L::bigint[]', coalesce((SELECT d.numbers[:5] FROM docs d ORDER BY random() LIMIT 1), '{3}')), NULL),
+        ('by_numbers', format('numbers && %L::bigint[]', '{7,NULL,300}'), NULL),
+        ('by_numbers', format('shares(numbers, %L::bigint[], %s)', coalesce((SELECT d.numbers[:8] FROM docs d ORDER BY random() LIMIT 1), '{3}'), 1 + floor(random() * 3)), NULL),
+        ('by_ids', format('ids && %L::uuid[]', coalesce((SELECT d.ids[:5] FROM docs d ORDER BY random() LIMIT 1), '{}')), NULL)
+    ) v(index_name, condition, distance);
+END $$;
+
+
+-- The answers of the same queries with an index and without.
+CREATE FUNCTION compare() RETURNS int LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    it record;
+    with_index text;
+    without text;
+    count int := 0;
+BEGIN
+    PERFORM set_config('work_mem', CASE WHEN random() < 0.3 THEN '64kB' ELSE '4MB' END, true);
+    FOR it IN SELECT * FROM some_queries() LOOP
+        PERFORM set_config('enable_seqscan', 'off', true);
+        PERFORM set_config('enable_bitmapscan', CASE WHEN random() < 0.7 THEN 'on' ELSE 'off' END, true);
+        PERFORM set_config('enable_indexscan', 'on', true);
+        EXECUTE it.query INTO with_index;
+        PERFORM set_config('enable_seqscan', 'on', true);
+        PERFORM set_config('enable_bitmapscan', 'off', true);
+        PERFORM set_config('enable_indexscan', 'off', true);
+        EXECUTE it.query INTO without;
+        IF with_index IS DISTINCT FROM without THEN
+            RAISE EXCEPTION '%: % gives % with the index, % without', it.index_name, it.query, with_index, without;
+        END IF;
+        count := count + 1;
+    END LOOP;
+    RETURN count;
+END $$;
+
+-- Whether the planner takes the indexes for these queries at all, with sequential scans off.
+CREATE FUNCTION unused_indexes() RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    it record;
+    line text;
+    plan text;
+BEGIN
+    PERFORM set_config('enable_seqscan', 'off', true);
+    FOR it IN SELECT DISTINCT ON (s.index_name, s.query ~ 'ORDER BY .* LIMIT') * FROM some_queries() s LOOP
+        plan := '';
+        FOR line IN EXECUTE 'EXPLAIN ' || it.query LOOP
+            plan := plan || line;
+        END LOOP;
+        IF plan NOT LIKE '%' || it.index_name || '%' THEN
+            RETURN NEXT it.query || ': ' || plan;
+        END IF;
+    END LOOP;
+END $$;
+
+-- Checks all indexes, and that they have what the table has.
+CREATE FUNCTION check_all() RETURNS void LANGUAGE sql VOLATILE AS $$
+    SELECT signature_index_check(indexrelid, true) FROM pg_index WHERE indrelid = 'docs'::regclass AND NOT indisprimary AND indisvalid
+$$;

@@ -1,0 +1,118 @@
+# To be sourced by bench.sh: the access method signature inside a server of its own.
+# shellcheck shell=bash disable=SC2154 # variables of bench.sh
+
+# index_texts N: rows "id, tab, text" of 60 words of 50,000, the frequent ones far more often; every tenth text is the
+# one before with three words changed.
+index_texts() {
+    awk -v n="$1" 'BEGIN {
+        srand(1)
+        for (i = 1; i <= n; i++) {
+            if (i % 10) {
+                for (j = 1; j <= 60; j++) w[j] = "w" int(50000 * rand() ^ 2)
+            } else {
+                for (j = 1; j <= 3; j++) w[1 + int(60 * rand())] = "x" i
+            }
+            line = w[1]
+            for (j = 2; j <= 60; j++) line = line " " w[j]
+            print i "\t" line
+        }
+    }'
+}
+
+# seconds SQL: how long it takes, and bytes of WAL that it writes, as "seconds|bytes".
+index_seconds() {
+    q <<SQL
+SELECT clock_timestamp() AS began, pg_current_wal_insert_lsn() AS lsn \gset
+\o /dev/null
+$1;
+\o
+SELECT extract(epoch FROM clock_timestamp() - :'began')::numeric(12, 3) || '|' || pg_wal_lsn_diff(pg_current_wal_insert_lsn(), :'lsn');
+SQL
+}
+
+# A row of the table of builds: index_build TABLE NAME DEFINITION.
+index_build() {
+    local seconds bytes
+    IFS='|' read -r seconds bytes < <(index_seconds "CREATE INDEX $2 ON $1 USING signature $3")
+    q -c "SELECT concat_ws('|', '$1, ' || \$d\$$3\$d\$, $seconds, round(rows / $seconds), pg_size_pretty(pg_relation_size('$2')),
+        pg_relation_size('$2') / rows, pg_size_pretty($bytes::bigint)) FROM signature_index_stats('$2')"
+}
+
+# index_latency TITLE TABLE QUERY TRANSACTIONS [SETTINGS]: pgbench with one client, p50 and p99 in milliseconds.
+index_latency() {
+    printf '\\set id random(1, :rows)\n%s;\n' "$3" >"$bench_server/query.sql"
+    chmod 644 "$bench_server/query.sql"
+    rm -f "$bench_server"/latency*
+    PGOPTIONS=${5:-} pgbench -n -c 1 -t "$4" -M prepared -D rows="$(q -c "SELECT count(*) FROM $2")" \
+        -f "$bench_server/query.sql" -l --log-prefix="$bench_server/latency" >/dev/null 2>&1 || { echo "$1|failed"; return; }
+    cat "$bench_server"/latency* | awk '{ print $3 / 1000 }' | sort -n |
+        awk -v title="$1" '{ t[NR] = $1 } END { printf "%s|%d|%.2f|%.2f\n", title, NR, t[int((NR + 1) / 2)], t[int(NR * 0.99 + 0.5)] }'
+}
+
+index() {
+    bench_server_start || return 0
+    local rows name big=${NEARDUP_BENCH_ROWS:-1000000}
+    progress "index of signatures, up to $big rows (6 min)"
+    for rows in 200000 "$big"; do
+        name=texts_$rows
+        q -c "CREATE TABLE $name (id int, body text)"
+        index_texts "$rows" | q -c "\\copy $name from stdin"
+        q -c "ALTER TABLE $name ADD PRIMARY KEY (id)" -c "VACUUM ANALYZE $name"
+    done
+    progress 'sketches of the large table'
+    q -c "CREATE TABLE sketches AS SELECT id, minhash(body) AS m, simhash(body) AS h, (simhash(body))::bit(64) AS bits,
+            supershingles(minhash(body, 5, 84)) AS s FROM texts_$big" \
+        -c 'ALTER TABLE sketches ADD PRIMARY KEY (id)' -c 'VACUUM ANALYZE sketches'
+    progress 'builds'
+    {
+        index_build texts_200000 body_200k '(body)'
+        index_build "texts_$big" body_1m '(body)'
+        index_build sketches by_m '(m)'
+        index_build sketches by_h '(h)'
+        index_build sketches by_s '(s)'
+    } | table 'index|seconds|rows/s|size|bytes a row|WAL'
+
+    progress 'inserts'
+    local seconds bytes
+    {
+        for name in '(m)' '(h)' '(s)'; do
+            q -c 'CREATE TABLE filled (LIKE sketches)' -c "CREATE INDEX ON filled USING signature $name"
+            IFS='|' read -r seconds bytes < <(index_seconds 'INSERT INTO filled SELECT * FROM sketches LIMIT 100000')
+            q -c 'DROP TABLE filled' -c 'CREATE TABLE filled (LIKE sketches)'
+            local without
+            IFS='|' read -r without _ < <(index_seconds 'INSERT INTO filled SELECT * FROM sketches LIMIT 100000')
+            q -c 'DROP TABLE filled'
+            q -c "SELECT concat_ws('|', \$d\$100,000 rows into an empty table with $name\$d\$, $seconds, round(100000 / $seconds), $without, pg_size_pretty($bytes::bigint))"
+        done
+    } | table 'inserts|seconds|rows/s|without the index|WAL'
+
+    progress 'searches'
+    {
+        local of='(SELECT %s FROM sketches WHERE id = :id)' sketch
+        # shellcheck disable=SC2059 # the format is ours
+        sketch=$(printf "$of" m)
+        index_latency 'minhash, similarity 0.8' sketches "SELECT id FROM sketches WHERE m <@ near($sketch, 0.8)" 5000
+        index_latency 'minhash, similarity 0.95' sketches "SELECT id FROM sketches WHERE m <@ near($sketch, 0.95)" 5000
+        index_latency 'minhash, the nearest 1' sketches "SELECT id FROM sketches ORDER BY m <%> $sketch LIMIT 1" 5000
+        index_latency 'minhash, the nearest 10' sketches "SELECT id FROM sketches ORDER BY m <%> $sketch LIMIT 10" 10
+        index_latency 'minhash, similarity 0.8, sequential scan' sketches "SELECT id FROM sketches WHERE m <@ near($sketch, 0.8)" 10 \
+            '-c enable_indexscan=off -c enable_bitmapscan=off -c max_parallel_workers_per_gather=0'
+        # shellcheck disable=SC2059
+        sketch=$(printf "$of" h)
+        index_latency 'simhash, distance 3' sketches "SELECT id FROM sketches WHERE h <@ near($sketch, 3)" 5000
+        index_latency 'simhash, distance 3, sequential scan' sketches "SELECT id FROM sketches WHERE h <@ near($sketch, 3)" 10 \
+            '-c enable_indexscan=off -c enable_bitmapscan=off -c max_parallel_workers_per_gather=0'
+        # shellcheck disable=SC2059
+        sketch=$(printf "$of" bits)
+        index_latency 'bit(64), distance 3, sequential scan' sketches "SELECT id FROM sketches WHERE bit_count(bits # $sketch) <= 3" 10 \
+            '-c max_parallel_workers_per_gather=0'
+        # shellcheck disable=SC2059
+        sketch=$(printf "$of" s)
+        index_latency 'supershingles, one shared' sketches "SELECT id FROM sketches WHERE s && $sketch" 5000
+    } | table "search among $big rows|searches|p50 ms|p99 ms"
+
+    progress 'all pairs at a Hamming distance of at most 3'
+    IFS='|' read -r seconds _ < <(index_seconds 'SET enable_seqscan = off; SELECT count(*) FROM (SELECT * FROM sketches ORDER BY id LIMIT 100000) a JOIN sketches b ON b.h <@ near(a.h, 3) AND a.id < b.id')
+    echo "100,000 searches of distance 3 by one join: $seconds s." | say
+    echo | say
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Makes the tables and plots of docs/evaluation.md from the labelled corpora in the folder NEARDUP_DATA: each evaluation
+# is an example program evaluate_NAME, whose output goes between the marks <!-- NAME --> and <!-- /NAME --> there. Without
+# names, all that the page has marks for.
+#
+#   scripts/evaluate.sh [NAME…]
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+cd "$project"
+
+page=docs/evaluation.md
+data=${NEARDUP_DATA:-$project/../shared/data}
+if [[ ! -d $data ]]; then
+    echo "evaluate.sh: no corpora at $data; NEARDUP_DATA names their folder" >&2
+    exit 1
+fi
+if [[ $# -eq 0 ]]; then
+    mapfile -t names < <(sed -n 's/^<!-- \([a-z_]*\) -->$/\1/p' "$page")
+    set -- "${names[@]}"
+fi
+section=$(mktemp)
+trap 'rm -f "$section"' EXIT
+for name in "$@"; do
+    cargo run --quiet --release --no-default-features --example "evaluate_$name" -- "$data" docs >"$section"
+    awk -v name="$name" -v file="$section" '
+        $0 == "<!-- " name " -->" { print; print ""; while ((getline line < file) > 0) print line; skip = 1; found = 1 }
+        $0 == "<!-- /" name " -->" { skip = 0 }
+        !skip { print }
+        END { if (!found) { print "evaluate.sh: no marks for " name > "/dev/stderr"; exit 1 } }' "$page" >"$section.page"
+    mv "$section.page" "$page"
+done

@@ -1,0 +1,369 @@
+-- Jobs that keep pairs and clusters up to date. Bodies of C functions: src/pg/jobs.rs, src/pg/changes.rs.
+--
+-- neardup_job (C) checks that the caller owns the relation, and runs the functions neardup_job_* below by SPI, with
+-- pg_catalog as the only schema in the search path: those that keep books as the owner of the extension, those that work
+-- on the user's tables as their owner. All SQL on these is made of what C code found out about the job: names and
+-- operators come quoted and with their schemas.
+
+CREATE TABLE neardup_jobs (
+    docs regclass PRIMARY KEY,
+    pairs regclass NOT NULL,
+    clusters regclass NOT NULL,
+    state regclass NOT NULL,
+    settings jsonb NOT NULL,
+    created timestamptz NOT NULL DEFAULT pg_catalog.now()
+);
+COMMENT ON TABLE neardup_jobs IS 'jobs of neardup_watch: the relation, its job tables, and the arguments';
+CREATE TABLE neardup_runs (
+    docs regclass NOT NULL,
+    started timestamptz NOT NULL,
+    finished timestamptz,
+    status text NOT NULL,
+    batches int NOT NULL,
+    rows bigint NOT NULL,
+    pairs_removed bigint NOT NULL,
+    pairs_added bigint NOT NULL,
+    PRIMARY KEY (docs, started)
+);
+COMMENT ON TABLE neardup_runs IS 'every run of neardup_refresh: running, done, or interrupted; how many rows were new, changed or deleted, and what became of pairs';
+SELECT pg_catalog.pg_extension_config_dump('neardup_jobs', '');
+SELECT pg_catalog.pg_extension_config_dump('neardup_runs', '');
+GRANT SELECT ON neardup_jobs, neardup_runs TO PUBLIC;
+
+CREATE FUNCTION neardup_job(action text, docs regclass, arguments jsonb) RETURNS text
+    AS 'MODULE_PATHNAME', 'neardup_job'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION neardup_job(text, regclass, jsonb) IS 'internal: does the work of neardup_watch, neardup_refresh and neardup_unwatch';
+
+CREATE FUNCTION neardup_changed() RETURNS trigger
+    AS 'MODULE_PATHNAME', 'neardup_changed'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION neardup_changed() IS 'internal: notes the ids of changed rows for neardup_refresh; a trigger of neardup_watch';
+
+CREATE FUNCTION neardup_watch(
+    docs regclass,
+    threshold float8 DEFAULT NULL,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    method text DEFAULT 'jaccard',
+    tokenizer text DEFAULT NULL,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    site_column text DEFAULT NULL,
+    clustering text DEFAULT 'connected',
+    max_cluster_size int DEFAULT NULL,
+    detect text DEFAULT NULL
+) RETURNS void
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 10000
+BEGIN ATOMIC
+    SELECT neardup_job('watch', docs, jsonb_build_object('threshold', threshold, 'options', options, 'id_column', id_column,
+        'text_column', text_column, 'method', method, 'tokenizer', tokenizer, 'shingle', shingle, 'multiset', multiset,
+        'site_column', site_column, 'clustering', clustering, 'max_cluster_size', max_cluster_size, 'detect', detect));
+END;
+COMMENT ON FUNCTION neardup_watch(
+    regclass, float8, jsonb, text, text, text, text, int, bool, text, text, int, text
+) IS 'sets up a job that keeps the near duplicates of a relation in tables beside it';
+
+CREATE FUNCTION neardup_unwatch(docs regclass, keep_results bool DEFAULT false) RETURNS void
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 10000
+BEGIN ATOMIC
+    SELECT neardup_job('unwatch', docs, jsonb_build_object('keep_results', keep_results));
+END;
+COMMENT ON FUNCTION neardup_unwatch(regclass, bool) IS 'ends a job and drops its tables, or only what is not its results';
+
+-- Thin: each step is a transaction of its own.
+CREATE PROCEDURE neardup_refresh(docs regclass, INOUT status text DEFAULT NULL, batch_rows int DEFAULT 1000000)
+    LANGUAGE plpgsql
+AS $$
+DECLARE
+    step text;
+    began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+BEGIN
+    SELECT pg_catalog.format('SELECT %I.neardup_job(''step'', $1, $2)', n.nspname) INTO STRICT step
+    FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
+    WHERE e.extname OPERATOR(pg_catalog.=) 'neardup';
+    LOOP
+        EXECUTE step INTO status USING docs,
+            pg_catalog.jsonb_build_object('started', began, 'batch_rows', batch_rows);
+        COMMIT;
+        EXIT WHEN status OPERATOR(pg_catalog.<>) 'more';
+    END LOOP;
+END
+$$;
+COMMENT ON PROCEDURE neardup_refresh(regclass, text, int) IS
+    'brings the pairs and clusters of a watched relation up to date, in batches that commit; status: done, or skipped where another session is at it';
+
+-- Books: run as the owner of the extension.
+CREATE FUNCTION neardup_job_find(a jsonb) RETURNS jsonb LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    found jsonb;
+BEGIN
+    -- A watched relation that was dropped leaves its row behind.
+    EXECUTE format('DELETE FROM %s.neardup_jobs j WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = j.docs)', a->>'schema');
+    EXECUTE format('SELECT j.settings || jsonb_build_object(''docs'', j.docs::text, ''pairs'', j.pairs::text, ''clusters'', j.clusters::text, ''state'', j.state::text,
+            ''missing'', (SELECT string_agg(n, '', '') FROM (VALUES (j.pairs, ''pairs''), (j.clusters, ''clusters''), (j.state, ''neardup'')) t(o, n)
+                WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.o)))
+        FROM %s.neardup_jobs j WHERE docs = $1 %s', a->>'schema', a->>'lock') INTO found USING (a->>'docs')::oid;
+    IF found IS NULL AND a->>'lock' <> '' THEN
+        EXECUTE format('SELECT ''{"skipped": true}'' FROM %s.neardup_jobs WHERE docs = $1', a->>'schema') INTO found USING (a->>'docs')::oid;
+    END IF;
+    RETURN found;
+END
+$$;
+COMMENT ON FUNCTION neardup_job_find(jsonb) IS 'internal: the job of a relation';
+
+CREATE FUNCTION neardup_job_add(a jsonb) RETURNS jsonb LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    EXECUTE format('INSERT INTO %s.neardup_jobs(docs, pairs, clusters, state, settings) VALUES ($1, $2, $3, $4, $5)', a->>'schema')
+        USING (a->>'docs')::oid::regclass, (a->>'pairs')::regclass, (a->>'clusters')::regclass, (a->>'state')::regclass,
+            a->'settings';
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION neardup_job_add(jsonb) IS 'internal: adds a job';
+
+CREATE FUNCTION neardup_job_remove(a jsonb) RETURNS jsonb LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    EXECUTE format('DELETE FROM %s.neardup_jobs WHERE docs = $1', a->>'schema') USING (a->>'docs')::oid;
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION neardup_job_remove(jsonb) IS 'internal: removes a job';
+
+CREATE FUNCTION neardup_job_log(a jsonb) RETURNS jsonb LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    -- Nobody else is at it: what runs no more was interrupted.
+    EXECUTE format('UPDATE %s.neardup_runs SET status = ''interrupted'' WHERE docs = $1 AND status = ''running'' AND started <> $2', a->>'schema')
+        USING (a->>'docs')::oid, (a->>'started')::timestamptz;
+    EXECUTE format('INSERT INTO %s.neardup_runs AS r VALUES ($1, $2, CASE WHEN $3 THEN NULL ELSE clock_timestamp() END,
+            CASE WHEN $3 THEN ''running'' ELSE ''done'' END, ($4 > 0)::int, $4, $5, $6)
+        ON CONFLICT (docs, started) DO UPDATE SET finished = excluded.finished, status = excluded.status,
+            batches = r.batches + excluded.batches, rows = r.rows + excluded.rows,
+            pairs_removed = r.pairs_removed + excluded.pairs_removed, pairs_added = r.pairs_added + excluded.pairs_added', a->>'schema')
+        USING (a->>'docs')::oid::regclass, (a->>'started')::timestamptz, (a->>'more')::bool, (a->>'rows')::bigint, (a->>'removed')::bigint,
+            (a->>'added')::bigint;
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION neardup_job_log(jsonb) IS 'internal: logs a step of a run';
+
+-- What a watched method is like, and the work that is done in C.
+CREATE FUNCTION neardup_job_check(docs regclass, threshold float8, id_type anyelement, options jsonb, id_column text, text_column text,
+    method text, tokenizer text, shingle int, multiset bool, max_pairs bigint, site_column text, clustering text, max_cluster_size int) RETURNS text
+    AS 'MODULE_PATHNAME', 'neardup_job_check' LANGUAGE c VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION neardup_job_check(
+    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int
+) IS 'internal: checks the arguments of a job; sets, pairs, or whole: what can be brought up to date of its method';
+CREATE FUNCTION neardup_job_sketches(docs regclass, threshold float8, id_type anyelement, options jsonb, id_column text, text_column text,
+    method text, tokenizer text, shingle int, multiset bool, max_pairs bigint, site_column text, ids text) RETURNS TABLE(id anyelement, sketch bytea)
+    AS 'MODULE_PATHNAME', 'neardup_job_sketches' LANGUAGE c VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION neardup_job_sketches(
+    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text
+) IS 'internal: sketches of the rows that a condition holds for';
+CREATE FUNCTION neardup_job_pairs(docs regclass, threshold float8, id_type anyelement, options jsonb, id_column text, text_column text,
+    method text, tokenizer text, shingle int, multiset bool, max_pairs bigint, site_column text,
+    changed text, others text, sketches text) RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8)
+    AS 'MODULE_PATHNAME', 'neardup_job_pairs' LANGUAGE c VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION neardup_job_pairs(
+    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text
+) IS 'internal: pairs of a changed row and any other one';
+
+-- Work: runs as the owner of the relation.
+CREATE FUNCTION neardup_job_set_up(a jsonb) RETURNS jsonb LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    s jsonb := a->'settings';
+    id text := a->>'column_type';
+    kind "char";
+    plain bool;
+    mode text;
+    detect text := s->>'detect';
+    name text;
+BEGIN
+    SELECT c.relkind, c.relkind = 'r' AND NOT c.relispartition
+        AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid OR i.inhrelid = c.oid)
+    INTO kind, plain FROM pg_class c WHERE c.oid = (a->>'docs')::oid;
+    IF detect IS NULL THEN
+        detect := CASE WHEN plain THEN 'triggers' ELSE 'compare' END;
+    ELSIF detect NOT IN ('triggers', 'compare') THEN
+        RAISE invalid_parameter_value USING MESSAGE = format('unknown way to detect changes "%s"', detect),
+            HINT = 'Ways: triggers, compare.';
+    ELSIF detect = 'triggers' AND NOT plain THEN
+        RAISE invalid_parameter_value USING MESSAGE = 'triggers see every change of plain tables only',
+            HINT = 'Leave detect out, or say detect => ''compare''.';
+    END IF;
+    EXECUTE format('SELECT %s.neardup_job_check(%s, %L, %L::int)', a->>'schema', a->>'call', s->>'clustering', s->>'max_cluster_size')
+        INTO mode;
+    FOREACH name IN ARRAY ARRAY['pairs', 'clusters', 'state'] LOOP
+        IF to_regclass(a->>name) IS NOT NULL THEN
+            RAISE duplicate_table USING MESSAGE = format('relation %s already exists, and the job needs a table of this name', a->>name),
+                HINT = 'Rename or drop it, or watch a view of another name.';
+        END IF;
+    END LOOP;
+    EXECUTE format('CREATE TABLE %s (left_id %s NOT NULL, right_id %2$s NOT NULL, similarity float8 NOT NULL, PRIMARY KEY (left_id, right_id))', a->>'pairs', id);
+    EXECUTE format('CREATE INDEX ON %s (right_id)', a->>'pairs');
+    EXECUTE format('COMMENT ON TABLE %s IS %L', a->>'pairs', format('near duplicates of %s, kept by neardup_refresh', a->>'shown'));
+    EXECUTE format('CREATE TABLE %s (cluster_id %s NOT NULL, id %2$s NOT NULL, representative bool NOT NULL, PRIMARY KEY (id, cluster_id))', a->>'clusters', id);
+    EXECUTE format('CREATE INDEX ON %s (cluster_id)', a->>'clusters');
+    EXECUTE format('COMMENT ON TABLE %s IS %L', a->>'clusters', format('clusters of near duplicates of %s, kept by neardup_refresh', a->>'shown'));
+    -- A row of the relation as it was last seen (change is NULL), or a mark: 1 waits for a refresh; within one, 0 is
+    -- in its batch, and -1 and -2 are near such a row before and after.
+    EXECUTE format('CREATE TABLE %s (id %s NOT NULL, hash uuid, sketch bytea, change smallint)', a->>'state', id);
+    EXECUTE format('ALTER TABLE %s ALTER sketch SET STORAGE external', a->>'state');
+    EXECUTE format('CREATE UNIQUE INDEX ON %s (id) WHERE change IS NULL', a->>'state');
+    EXECUTE format('CREATE INDEX ON %s (change, id) WHERE change IS NOT NULL', a->>'state');
+    EXECUTE format('COMMENT ON TABLE %s IS %L', a->>'state', format('what neardup_refresh knows of the rows of %s', a->>'shown'));
+    IF detect = 'triggers' THEN
+        EXECUTE format('CREATE TRIGGER neardup_insert AFTER INSERT ON %s REFERENCING NEW TABLE AS new_rows
+            FOR EACH STATEMENT EXECUTE FUNCTION %s.neardup_changed()', a->>'qualified', a->>'schema');
+        EXECUTE format('CREATE TRIGGER neardup_update AFTER UPDATE ON %s REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+            FOR EACH STATEMENT EXECUTE FUNCTION %s.neardup_changed()', a->>'qualified', a->>'schema');
+        EXECUTE format('CREATE TRIGGER neardup_delete AFTER DELETE ON %s REFERENCING OLD TABLE AS old_rows
+            FOR EACH STATEMENT EXECUTE FUNCTION %s.neardup_changed()', a->>'qualified', a->>'schema');
+        EXECUTE format('CREATE TRIGGER neardup_truncate AFTER TRUNCATE ON %s
+            FOR EACH STATEMENT EXECUTE FUNCTION %s.neardup_changed()', a->>'qualified', a->>'schema');
+    END IF;
+    RETURN s || jsonb_build_object('detect', detect, 'mode', mode);
+END
+$$;
+COMMENT ON FUNCTION neardup_job_set_up(jsonb) IS 'internal: makes the tables and triggers of a job';
+
+CREATE FUNCTION neardup_job_take_down(a jsonb) RETURNS jsonb LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    name text;
+BEGIN
+    IF a->>'detect' = 'triggers' THEN
+        FOREACH name IN ARRAY ARRAY['insert', 'update', 'delete', 'truncate'] LOOP
+            EXECUTE format('DROP TRIGGER IF EXISTS neardup_%s ON %s', name, a->>'docs');
+        END LOOP;
+    END IF;
+    FOREACH name IN ARRAY CASE WHEN (a->>'keep_results')::bool THEN ARRAY['state'] ELSE ARRAY['pairs', 'clusters', 'state'] END LOOP
+        -- One that was dropped before shows as a number.
+        IF a->>name !~ '^\d+$' THEN
+            EXECUTE format('DROP TABLE IF EXISTS %s', a->>name);
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION neardup_job_take_down(jsonb) IS 'internal: drops the tables and triggers of a job';
+
+CREATE FUNCTION neardup_job_step(a jsonb) RETURNS jsonb LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    docs text := a->>'docs';
+    pairs text := a->>'pairs';
+    clusters text := a->>'clusters';
+    state text := a->>'state';
+    eq text := a->>'equals';
+    schema text := a->>'schema';
+    arguments text := a->>'call';
+    id text := a->>'id';
+    source text := format('(SELECT %s AS id, md5(convert_to(%s, ''UTF8''))::uuid AS hash FROM %s d WHERE %1$s IS NOT NULL)', id, a->>'content', docs);
+    -- Rows that one can get to by pairs from those of certain marks.
+    reach constant text := 'INSERT INTO %1$s(id, change) SELECT DISTINCT ON (r.id) r.id, %4$s FROM (WITH RECURSIVE reach(id) AS (
+            SELECT id FROM %1$s WHERE change = ANY (%5$L::smallint[])
+        UNION
+            SELECT n.id FROM reach, LATERAL (SELECT p.right_id FROM %2$s p WHERE p.left_id %3$s reach.id
+                UNION ALL SELECT p.left_id FROM %2$s p WHERE p.right_id %3$s reach.id) n(id)
+        ) SELECT id FROM reach) r';
+    known bigint;
+    batch bigint;
+    removed bigint := 0;
+    added bigint := 0;
+    counted bigint;
+    more bool;
+    most bool;
+    ways text;
+    ways_of_planner text;
+BEGIN
+    IF (a->>'first')::bool THEN
+        -- Rows that are not the same as when they were last seen: where nobody tells, or nothing is known yet.
+        EXECUTE format('SELECT NOT EXISTS (SELECT FROM %s WHERE change IS NULL)', state) INTO more;
+        IF a->>'detect' = 'compare' OR more THEN
+            EXECUTE format('INSERT INTO %1$s(id, change) SELECT coalesce(d.id, s.id), 1
+                FROM %2$s d FULL JOIN (SELECT id, hash FROM %1$s WHERE change IS NULL) s ON d.id %3$s s.id
+                WHERE d.id IS NULL OR s.id IS NULL OR d.hash IS DISTINCT FROM s.hash', state, source, eq);
+            IF more THEN
+                EXECUTE format('ANALYZE %s', state);
+            END IF;
+        END IF;
+    END IF;
+    -- Rows that change from now on wait for the next time.
+    EXECUTE format('WITH taken AS (SELECT DISTINCT id FROM %1$s WHERE change = 1 LIMIT $1),
+        gone AS (DELETE FROM %1$s s USING taken t WHERE s.change = 1 AND s.id %2$s t.id)
+        INSERT INTO %1$s(id, change) SELECT id, 0 FROM taken', state, eq)
+        USING CASE a->>'mode' WHEN 'whole' THEN NULL ELSE (a->>'batch_rows')::bigint END;
+    GET DIAGNOSTICS batch = ROW_COUNT;
+    IF batch = 0 THEN
+        RETURN '{"more": false, "rows": 0, "removed": 0, "added": 0}';
+    END IF;
+    EXECUTE format('SELECT count(*) FROM %s WHERE change IS NULL', state) INTO known;
+    -- Where much has changed, clusters are made anew, and nobody looks for those that did not.
+    most := a->>'mode' = 'whole' OR batch * 5 > known;
+    -- The planner does not know how many rows the marks are on; indexes are for few of them.
+    PERFORM set_config('enable_nestloop', CASE WHEN batch > 1000 AND batch * 20 > known THEN 'off' ELSE 'on' END, true);
+    IF NOT most THEN
+        EXECUTE format(reach, state, pairs, eq, -1, '{0}');
+    END IF;
+    IF a->>'mode' <> 'whole' THEN
+        EXECUTE format('DELETE FROM %s p USING %s b WHERE b.change = 0 AND p.left_id %s b.id', pairs, state, eq);
+        GET DIAGNOSTICS counted = ROW_COUNT;
+        removed := removed + counted;
+        EXECUTE format('DELETE FROM %s p USING %s b WHERE b.change = 0 AND p.right_id %s b.id', pairs, state, eq);
+        GET DIAGNOSTICS counted = ROW_COUNT;
+        removed := removed + counted;
+    END IF;
+    EXECUTE format('DELETE FROM %1$s s USING %1$s b WHERE b.change = 0 AND s.change IS NULL AND s.id %2$s b.id', state, eq);
+    GET DIAGNOSTICS counted = ROW_COUNT;
+    known := known - counted;
+    ways := format('EXISTS (SELECT FROM %s b WHERE b.change = 0 AND b.id %s %s)', state, eq, id);
+    IF a->>'mode' = 'sets' THEN
+        ways_of_planner := current_setting('enable_nestloop');
+        PERFORM set_config('enable_nestloop', 'off', true);
+        EXECUTE format('INSERT INTO %1$s(id, hash, sketch) SELECT d.id, d.hash, k.sketch FROM %2$s d
+            JOIN %1$s b ON b.change = 0 AND b.id %3$s d.id LEFT JOIN %4$s.neardup_job_sketches(%5$s, %6$L) k ON k.id %3$s d.id',
+            state, source, eq, schema, arguments, ways);
+        GET DIAGNOSTICS counted = ROW_COUNT;
+        PERFORM set_config('enable_nestloop', ways_of_planner, true);
+    ELSE
+        EXECUTE format('INSERT INTO %1$s(id, hash) SELECT d.id, d.hash FROM %2$s d JOIN %1$s b ON b.change = 0 AND b.id %3$s d.id',
+            state, source, eq);
+        GET DIAGNOSTICS counted = ROW_COUNT;
+    END IF;
+    known := known + counted;
+    IF a->>'mode' = 'whole' THEN
+        EXECUTE format('DELETE FROM %s', pairs);
+        GET DIAGNOSTICS removed = ROW_COUNT;
+        EXECUTE format('INSERT INTO %s SELECT * FROM %s.near_duplicates(%s)', pairs, schema, arguments);
+    ELSE
+        EXECUTE format('INSERT INTO %s SELECT least(left_id, right_id), greatest(left_id, right_id), similarity
+            FROM %s.neardup_job_pairs(%s, %L, %L, %L) ON CONFLICT DO NOTHING', pairs, schema, arguments,
+            -- All rows at once are joined with themselves; where most are new, all others are read.
+            CASE WHEN counted < known THEN ways END,
+            CASE WHEN counted < known THEN format('EXISTS (SELECT FROM %s b WHERE b.change IS NULL AND b.id %s %s)', state, eq, id)
+                WHEN (a->>'batch_rows')::bigint = batch THEN ways END,
+            CASE WHEN a->>'mode' = 'sets' AND counted * 4 < known
+                THEN format('SELECT s.id, s.sketch, EXISTS (SELECT FROM %1$s b WHERE b.change = 0 AND b.id %2$s s.id) FROM %1$s s WHERE s.change IS NULL AND s.sketch IS NOT NULL', state, eq) END);
+    END IF;
+    GET DIAGNOSTICS added = ROW_COUNT;
+    IF most THEN
+        EXECUTE format('DELETE FROM %s', clusters);
+        EXECUTE format('INSERT INTO %s SELECT cluster_id, id, representative FROM %s.clusters_of_pairs(%L, NULL::%s, max_cluster_size => %L, clustering => %L)',
+            clusters, schema, format('TABLE %s', pairs), a->>'id_type', a->>'max_cluster_size', a->>'clustering');
+    ELSE
+        EXECUTE format(reach, state, pairs, eq, -2, '{0,-1}');
+        EXECUTE format('DELETE FROM %s c USING %s b WHERE b.change = -2 AND c.id %s b.id', clusters, state, eq);
+        EXECUTE format('INSERT INTO %s SELECT cluster_id, id, representative FROM %s.clusters_of_pairs(%L, NULL::%s, max_cluster_size => %L, clustering => %L)',
+            clusters, schema, format('SELECT p.left_id, p.right_id, p.similarity FROM %s b JOIN %s p ON p.left_id %s b.id WHERE b.change = -2', state, pairs, eq),
+            a->>'id_type', a->>'max_cluster_size', a->>'clustering');
+    END IF;
+    EXECUTE format('DELETE FROM %s WHERE change <= 0', state);
+    EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE change = 1)', state) INTO more;
+    IF most AND NOT more THEN
+        -- Or the next refresh would be planned as if the tables were empty.
+        EXECUTE format('ANALYZE %s, %s, %s', state, pairs, clusters);
+    END IF;
+    RETURN jsonb_build_object('more', more, 'rows', batch, 'removed', removed, 'added', added);
+END
+$$;
+COMMENT ON FUNCTION neardup_job_step(jsonb) IS 'internal: brings a batch of changed rows of a job up to date';

@@ -1,0 +1,58 @@
+-- Why two texts are near duplicates, and a page to look at. Bodies: src/pg/explain.rs, report.rs.
+
+CREATE FUNCTION explain_pair(a text, b text) RETURNS TABLE(method text, similarity float8, evidence jsonb)
+    AS 'MODULE_PATHNAME', 'neardup_explain_pair'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION explain_pair(text, text) IS 'what every method says of two texts, and what that is made of';
+
+CREATE FUNCTION diff_html(a text, b text) RETURNS text
+    AS 'MODULE_PATHNAME', 'neardup_diff_html'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION diff_html(text, text) IS 'two texts side by side as HTML, with the passages they share marked and a dot plot of their sentences';
+
+CREATE FUNCTION duplicates_report(
+    docs regclass,
+    threshold float8 DEFAULT NULL,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    method text DEFAULT 'jaccard',
+    tokenizer text DEFAULT NULL,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    max_pairs bigint DEFAULT NULL,
+    site_column text DEFAULT NULL,
+    clustering text DEFAULT 'connected',
+    max_cluster_size int DEFAULT NULL,
+    max_clusters int DEFAULT 20,
+    max_members int DEFAULT 3
+) RETURNS text
+    AS 'MODULE_PATHNAME', 'neardup_report'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION duplicates_report(
+    regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int
+) IS 'one HTML page about the near duplicates of a relation, for ids that are integers';
+
+CREATE FUNCTION duplicates_report(
+    docs regclass,
+    threshold float8,
+    id_type anyelement,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    method text DEFAULT 'jaccard',
+    tokenizer text DEFAULT NULL,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    max_pairs bigint DEFAULT NULL,
+    site_column text DEFAULT NULL,
+    clustering text DEFAULT 'connected',
+    max_cluster_size int DEFAULT NULL,
+    max_clusters int DEFAULT 20,
+    max_members int DEFAULT 3
+) RETURNS text
+    AS 'MODULE_PATHNAME', 'neardup_report_typed'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION duplicates_report(
+    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int
+) IS 'one HTML page about the near duplicates of a relation, for ids of the given type';

@@ -1,0 +1,114 @@
+-- The access method for searching by signatures. Bodies: src/pg/index.
+
+CREATE FUNCTION signature_handler(internal) RETURNS index_am_handler
+    AS 'MODULE_PATHNAME', 'neardup_signature_handler'
+    LANGUAGE c STRICT;
+COMMENT ON FUNCTION signature_handler(internal) IS 'handler of the access method signature';
+
+CREATE ACCESS METHOD signature TYPE INDEX HANDLER signature_handler;
+COMMENT ON ACCESS METHOD signature IS
+    'index of signatures and sketches: finds near duplicates, and gives the answers of a sequential scan';
+
+-- Support function 1 of an operator class says which class it is.
+CREATE FUNCTION signature_class(bigint[]) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_class_bigint'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_class(bigint[]) IS 'support function of bigint_signature_ops';
+CREATE FUNCTION signature_class(uuid[]) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_class_uuid'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_class(uuid[]) IS 'support function of uuid_signature_ops';
+
+-- The operator is the core's, named with its schema: intarray has one of the same name.
+CREATE OPERATOR FAMILY bigint_signature_ops USING signature;
+COMMENT ON OPERATOR FAMILY bigint_signature_ops USING signature IS 'arrays of 64-bit signatures';
+CREATE OPERATOR CLASS bigint_signature_ops DEFAULT FOR TYPE bigint[] USING signature FAMILY bigint_signature_ops AS
+    OPERATOR 2 pg_catalog.&& (anyarray, anyarray),
+    FUNCTION 1 signature_class(bigint[]);
+COMMENT ON OPERATOR CLASS bigint_signature_ops USING signature IS
+    'arrays of 64-bit signatures that share one: &&';
+
+CREATE OPERATOR FAMILY uuid_signature_ops USING signature;
+COMMENT ON OPERATOR FAMILY uuid_signature_ops USING signature IS 'arrays of 128-bit signatures';
+CREATE OPERATOR CLASS uuid_signature_ops DEFAULT FOR TYPE uuid[] USING signature FAMILY uuid_signature_ops AS
+    OPERATOR 2 pg_catalog.&& (anyarray, anyarray),
+    FUNCTION 1 signature_class(uuid[]);
+COMMENT ON OPERATOR CLASS uuid_signature_ops USING signature IS
+    'arrays of 128-bit signatures that share one: &&';
+
+CREATE FUNCTION signature_class(minhash_sketch) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_class_minhash'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_class(minhash_sketch) IS 'support function of minhash_jaccard_ops';
+CREATE FUNCTION signature_class(simhash_sketch) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_class_simhash'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_class(simhash_sketch) IS 'support function of simhash_hamming_ops';
+CREATE FUNCTION signature_class(text) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_class_text'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_class(text) IS 'support function of text_minhash_ops';
+
+-- Support function 2 of an operator class declares its options.
+CREATE FUNCTION signature_options_minhash(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_options_minhash'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_options_minhash(internal) IS 'options of minhash_jaccard_ops: k, permutations, seed, source';
+CREATE FUNCTION signature_options_simhash(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_options_simhash'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_options_simhash(internal) IS 'options of simhash_hamming_ops: k, bits, source';
+CREATE FUNCTION signature_options_text(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_options_text'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_options_text(internal) IS 'options of text_minhash_ops: k, permutations';
+
+CREATE OPERATOR FAMILY minhash_jaccard_ops USING signature;
+COMMENT ON OPERATOR FAMILY minhash_jaccard_ops USING signature IS 'minhash sketches by estimated resemblance';
+CREATE OPERATOR CLASS minhash_jaccard_ops DEFAULT FOR TYPE minhash_sketch USING signature FAMILY minhash_jaccard_ops AS
+    OPERATOR 1 <@ (minhash_sketch, minhash_ball),
+    OPERATOR 3 <%> (minhash_sketch, minhash_sketch) FOR ORDER BY pg_catalog.float_ops,
+    FUNCTION 1 signature_class(minhash_sketch),
+    FUNCTION 2 signature_options_minhash(internal);
+COMMENT ON OPERATOR CLASS minhash_jaccard_ops USING signature IS
+    'minhash sketches: <@ near(sketch, similarity), ORDER BY <%>';
+
+CREATE OPERATOR FAMILY simhash_hamming_ops USING signature;
+COMMENT ON OPERATOR FAMILY simhash_hamming_ops USING signature IS 'simhash sketches by Hamming distance';
+CREATE OPERATOR CLASS simhash_hamming_ops DEFAULT FOR TYPE simhash_sketch USING signature FAMILY simhash_hamming_ops AS
+    OPERATOR 1 <@ (simhash_sketch, simhash_ball),
+    OPERATOR 3 <~> (simhash_sketch, simhash_sketch) FOR ORDER BY pg_catalog.float_ops,
+    FUNCTION 1 signature_class(simhash_sketch),
+    FUNCTION 2 signature_options_simhash(internal);
+COMMENT ON OPERATOR CLASS simhash_hamming_ops USING signature IS
+    'simhash sketches: <@ near(sketch, distance), ORDER BY <~>';
+
+CREATE OPERATOR FAMILY text_minhash_ops USING signature;
+COMMENT ON OPERATOR FAMILY text_minhash_ops USING signature IS 'texts by the minhash sketches of them';
+CREATE OPERATOR CLASS text_minhash_ops DEFAULT FOR TYPE text USING signature FAMILY text_minhash_ops AS
+    OPERATOR 1 <@ (text, text_ball),
+    FUNCTION 1 signature_class(text),
+    FUNCTION 2 signature_options_text(internal);
+COMMENT ON OPERATOR CLASS text_minhash_ops USING signature IS
+    'texts: <@ near(text, similarity)';
+
+CREATE FUNCTION signature_index_check(index regclass, heapallindexed bool DEFAULT false) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_signature_index_check'
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION signature_index_check(regclass, bool) IS
+    'reads all of an index of access method signature and raises an error for what is wrong; with heapallindexed also for rows of the table that it lacks';
+
+CREATE FUNCTION signature_index_stats(index regclass,
+    OUT rows bigint, OUT segments int, OUT pending bigint, OUT dead bigint, OUT nulls bigint,
+    OUT signatures bigint, OUT pages bigint, OUT pending_pages bigint, OUT options text,
+    OUT frequent_signatures bigint[], OUT frequent_rows bigint[], OUT stopped_signatures bigint[])
+    AS 'MODULE_PATHNAME', 'neardup_signature_index_stats'
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION signature_index_stats(regclass) IS
+    'what is in an index of access method signature, and its most frequent signatures';
+
+CREATE FUNCTION signature_index_merge(index regclass) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_index_merge'
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION signature_index_merge(regclass) IS
+    'makes one segment of all of an index of access method signature, without dead rows; the number of segments';

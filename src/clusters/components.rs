@@ -1,0 +1,98 @@
+//! Connected components by union-find, and components that may not grow beyond a size.
+
+use super::edges::{Edge, Edges};
+use crate::error::Result;
+use crate::memory;
+use crate::workers::Workers;
+
+const DOING: &str = "connecting pairs";
+
+/// Disjoint sets of vertices (Tarjan: union by size, halved paths). Nearly O(1) an operation.
+#[derive(Debug)]
+pub struct Components {
+    parent: Vec<u32>,
+    size: Vec<u32>,
+}
+
+impl Components {
+    /// Each of `vertices` vertices alone.
+    pub fn new(vertices: usize) -> Result<Self> {
+        let mut parent = Vec::new();
+        memory::reserve(&mut parent, vertices, DOING)?;
+        parent.extend(0..vertices as u32);
+        Ok(Self { parent, size: memory::filled(1, vertices, DOING)? })
+    }
+
+    /// The vertex that stands for the set of `vertex`; which one depends on what was united before.
+    pub fn root(&mut self, mut vertex: u32) -> u32 {
+        while self.parent[vertex as usize] != vertex {
+            let above = self.parent[vertex as usize];
+            self.parent[vertex as usize] = self.parent[above as usize];
+            vertex = above;
+        }
+        vertex
+    }
+
+    /// The size of the set of a vertex.
+    pub fn size(&mut self, vertex: u32) -> u32 {
+        let root = self.root(vertex);
+        self.size[root as usize]
+    }
+
+    /// Unites the sets of two vertices where that makes none greater than `largest`; the sizes that they
+    /// had, or none if nothing was united.
+    pub fn unite(&mut self, a: u32, b: u32, largest: u32) -> Option<[u32; 2]> {
+        let (a, b) = (self.root(a), self.root(b));
+        let sizes = [a, b].map(|root| self.size[root as usize]);
+        let size = sizes[0].saturating_add(sizes[1]);
+        if a == b || size > largest {
+            return None;
+        }
+        let (root, other) = if sizes[0] < sizes[1] { (b, a) } else { (a, b) };
+        self.parent[other as usize] = root;
+        self.size[root as usize] = size;
+        Some(sizes)
+    }
+
+    /// The least vertex of the set of every vertex. O(vertices).
+    pub fn least(&mut self) -> Result<Vec<u32>> {
+        let vertices = self.parent.len();
+        let mut least = memory::filled(u32::MAX, vertices, DOING)?;
+        let mut of = Vec::new();
+        memory::reserve(&mut of, vertices, DOING)?;
+        for vertex in 0..vertices as u32 {
+            let root = self.root(vertex) as usize;
+            // The first that comes is the least.
+            least[root] = least[root].min(vertex);
+            of.push(least[root]);
+        }
+        Ok(of)
+    }
+}
+
+/// The connected components of at most `largest` vertices.
+///
+/// Where a component is larger, it is built from its most similar pairs down, and a pair that would
+/// make a part too large connects nothing: so it breaks at its weakest links.
+pub fn connected(
+    edges: &mut Edges<'_>,
+    vertices: usize,
+    largest: Option<u32>,
+    workers: &dyn Workers,
+) -> Result<Components> {
+    let mut components = Components::new(vertices)?;
+    edges.for_each(workers, |Edge { left, right, .. }| {
+        components.unite(left, right, u32::MAX);
+        Ok(())
+    })?;
+    let Some(largest) = largest else { return Ok(components) };
+    if components.size.iter().all(|&size| size <= largest) {
+        return Ok(components);
+    }
+    let mut bounded = Components::new(vertices)?;
+    edges.for_each_in_order(workers, Edge::strongest_first, |Edge { left, right, .. }| {
+        bounded.unite(left, right, largest);
+        Ok(())
+    })?;
+    Ok(bounded)
+}

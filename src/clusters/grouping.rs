@@ -1,0 +1,182 @@
+//! Clusters: which rows are together, who represents them, and how similar each is to it.
+
+use std::ops::Range;
+
+use super::Clustering;
+use super::components::connected;
+use super::edges::{Edge, Edges};
+use super::leaders::{Degrees, leaders};
+use super::perhaps_similar::perhaps_similar;
+use crate::error::Result;
+use crate::memory;
+use crate::workers::{self, Workers};
+
+const DOING: &str = "making clusters";
+
+/// The clusters of two and more rows, in the order of their first member; of perhaps-similar sets, of
+/// their representative.
+#[derive(Debug, Default)]
+pub struct Clusters {
+    starts: Vec<usize>,
+    members: Vec<u32>,
+    similarity: Vec<f64>,
+    representatives: Vec<u32>,
+    by_representative: bool,
+}
+
+/// One cluster.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cluster<'a> {
+    /// What it is called: its first member, of perhaps-similar sets its representative.
+    pub id: u32,
+    /// The row that stands for it.
+    pub representative: u32,
+    /// Its rows, ascending.
+    pub members: &'a [u32],
+    /// The similarity of each to the representative: 1 to itself, NaN where the two are no pair.
+    pub similarity: &'a [f64],
+}
+
+impl Clusters {
+    /// Makes clusters of the edges between `vertices` vertices, each edge once. `largest` bounds the
+    /// size of connected ones. O(edges · log edges).
+    pub fn new(
+        edges: &mut Edges<'_>,
+        vertices: usize,
+        clustering: Clustering,
+        largest: Option<u32>,
+        workers: &dyn Workers,
+    ) -> Result<Self> {
+        let degrees = Degrees::new(edges, vertices, workers)?;
+        let mut memberships: Vec<(u32, u32)> = Vec::new();
+        match clustering {
+            Clustering::Connected => {
+                let mut components = connected(edges, vertices, largest, workers)?;
+                let least = components.least()?;
+                let mut representative: Vec<u32> = memory::filled(u32::MAX, vertices, DOING)?;
+                for (vertex, &least) in (0..).zip(&least) {
+                    let best = &mut representative[least as usize];
+                    if *best == u32::MAX || degrees.is_before(vertex, *best) {
+                        *best = vertex;
+                    }
+                }
+                for (vertex, least) in (0..).zip(least) {
+                    if components.size(vertex) > 1 {
+                        memory::push(&mut memberships, (representative[least as usize], vertex), DOING)?;
+                    }
+                }
+            }
+            Clustering::Star => {
+                let found = leaders(edges, &degrees.rank(workers)?, workers)?;
+                let mut followed = memory::filled(false, vertices, DOING)?;
+                for (vertex, &leader) in (0..).zip(&found.of) {
+                    followed[leader as usize] |= leader != vertex;
+                }
+                for (vertex, leader) in (0..).zip(found.of) {
+                    if followed[leader as usize] {
+                        memory::push(&mut memberships, (leader, vertex), DOING)?;
+                    }
+                }
+            }
+            Clustering::PerhapsSimilar => memberships = perhaps_similar(edges, &degrees, workers)?,
+        }
+        let mut clusters = Self::of(memberships, clustering == Clustering::PerhapsSimilar, workers)?;
+        clusters.measure(edges, vertices, workers)?;
+        Ok(clusters)
+    }
+
+    /// The clusters of pairs of a representative and a member.
+    fn of(mut memberships: Vec<(u32, u32)>, by_representative: bool, workers: &dyn Workers) -> Result<Self> {
+        let sort = |memberships: &mut Vec<(u32, u32)>| {
+            workers::one(workers, memberships, |memberships, stop| {
+                workers::sort_unstable_by(memberships, stop, &Ord::cmp)
+            })
+        };
+        sort(&mut memberships)?;
+        let mut clusters = Self { by_representative, ..Self::default() };
+        // Representative and place of each cluster; by first member, or by representative as they are.
+        let mut order: Vec<(u32, Range<usize>)> = Vec::new();
+        let mut at = 0;
+        for cluster in memberships.chunk_by(|a, b| a.0 == b.0) {
+            let range = at..at + cluster.len();
+            at = range.end;
+            let name = if by_representative { cluster[0].0 } else { cluster[0].1 };
+            memory::push(&mut order, (name, range), DOING)?;
+        }
+        order.sort_unstable_by_key(|(name, _)| *name);
+        memory::reserve(&mut clusters.starts, order.len() + 1, DOING)?;
+        memory::reserve(&mut clusters.representatives, order.len(), DOING)?;
+        memory::reserve(&mut clusters.members, memberships.len(), DOING)?;
+        for (_, range) in order {
+            clusters.starts.push(clusters.members.len());
+            clusters.representatives.push(memberships[range.start].0);
+            clusters.members.extend(memberships[range].iter().map(|(_, member)| member));
+        }
+        clusters.starts.push(clusters.members.len());
+        clusters.similarity = memory::filled(f64::NAN, clusters.members.len(), DOING)?;
+        Ok(clusters)
+    }
+
+    /// Finds how similar every member is to its representative.
+    fn measure(&mut self, edges: &mut Edges<'_>, vertices: usize, workers: &dyn Workers) -> Result<()> {
+        let mut represents: Vec<u32> = memory::filled(u32::MAX, vertices, DOING)?;
+        for cluster in 0..self.len() {
+            let representative = self.representatives[cluster];
+            represents[representative as usize] = cluster as u32;
+            self.set(cluster, representative, 1.0);
+        }
+        edges.for_each(workers, |Edge { left, right, similarity }| {
+            for (one, other) in [(left, right), (right, left)] {
+                let cluster = represents[one as usize];
+                if cluster != u32::MAX {
+                    self.set(cluster as usize, other, similarity);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn set(&mut self, cluster: usize, member: u32, similarity: f64) {
+        let range = self.range(cluster);
+        if let Ok(place) = self.members[range.clone()].binary_search(&member) {
+            self.similarity[range.start + place] = similarity;
+        }
+    }
+
+    /// Where the members of a cluster stand among all.
+    pub fn range(&self, cluster: usize) -> Range<usize> {
+        self.starts[cluster]..self.starts[cluster + 1]
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.representatives.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.representatives.is_empty()
+    }
+
+    /// A cluster.
+    pub fn get(&self, cluster: usize) -> Cluster<'_> {
+        let range = self.range(cluster);
+        let members = &self.members[range.clone()];
+        let representative = self.representatives[cluster];
+        let id = if self.by_representative { representative } else { members[0] };
+        Cluster { id, representative, members, similarity: &self.similarity[range] }
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = Cluster<'_>> {
+        (0..self.len()).map(|cluster| self.get(cluster))
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.starts)
+            + memory::bytes(&self.members)
+            + memory::bytes(&self.similarity)
+            + memory::bytes(&self.representatives)
+    }
+}

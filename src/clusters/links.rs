@@ -1,0 +1,33 @@
+//! The weakest links of clusters: the pairs that hold together what would fall apart without them.
+
+use super::components::Components;
+use super::edges::{Edge, Edges};
+use crate::error::Result;
+use crate::memory;
+use crate::workers::Workers;
+
+const DOING: &str = "finding weak links";
+
+/// A pair that connects two parts; every other connection between them is no stronger.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Link {
+    /// The pair.
+    pub edge: Edge,
+    /// The sizes of the parts on its left and its right, which more similar pairs hold together.
+    pub parts: [u32; 2],
+}
+
+/// The links of a spanning forest of greatest similarity (Kruskal), the strongest first: at any
+/// threshold, the components are those that the links of at least that similarity connect. A component
+/// of n vertices has n - 1. O(edges · log edges).
+pub fn links(edges: &mut Edges<'_>, vertices: usize, workers: &dyn Workers) -> Result<Vec<Link>> {
+    let mut components = Components::new(vertices)?;
+    let mut links = Vec::new();
+    edges.for_each_in_order(workers, Edge::strongest_first, |edge| {
+        match components.unite(edge.left, edge.right, u32::MAX) {
+            Some(parts) => memory::push(&mut links, Link { edge, parts }, DOING),
+            None => Ok(()),
+        }
+    })?;
+    Ok(links)
+}

@@ -1,0 +1,465 @@
+//! The bytes of the index: everything is little-endian and of fixed width. See README.md, "Pages".
+
+/// Bytes of a page; checked against the server's in `buffer`.
+pub const PAGE: usize = 8192;
+/// Bytes of the server's page header.
+pub const HEADER: usize = 24;
+/// Bytes of a page between its header and its tail.
+pub const CONTENTS: usize = PAGE - HEADER - Tail::SIZE;
+/// Version of everything in this file; another one in an index asks for REINDEX.
+pub const VERSION: u8 = 1;
+/// First bytes of the metapage's contents.
+pub const MAGIC: u32 = 0x5844_4e53;
+/// Last bytes of every page.
+const PAGE_MAGIC: u16 = 0x5344;
+/// No block.
+pub const NONE: u32 = u32::MAX;
+
+/// What a page is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Block 0.
+    Meta = 1,
+    /// Items in order of insertion.
+    Pending = 2,
+    /// Rows of a segment.
+    Rows = 3,
+    /// Pairs of signature and row number.
+    Signatures = 4,
+    /// Where the lists of frequent signatures are.
+    ListDirectory = 5,
+    /// The lists' bytes.
+    Lists = 6,
+    /// Extents and fences of a segment.
+    Root = 7,
+    /// Nothing: to be reused.
+    Deleted = 8,
+}
+
+impl Kind {
+    fn from_byte(byte: u8) -> Option<Self> {
+        use Kind::{Deleted, ListDirectory, Lists, Meta, Pending, Root, Rows, Signatures};
+        [Meta, Pending, Rows, Signatures, ListDirectory, Lists, Root, Deleted]
+            .into_iter()
+            .find(|&kind| kind as u8 == byte)
+    }
+}
+
+/// Declares a struct with its bytes: its fields one behind the other.
+macro_rules! bytes {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Default)]
+        pub struct $name {
+            $($(#[$field_doc])* pub $field: $type,)*
+        }
+
+        impl $name {
+            /// Bytes of it.
+            pub const SIZE: usize = 0 $(+ size_of::<$type>())*;
+
+            /// Reads it from the first [`Self::SIZE`] bytes.
+            pub fn read(bytes: &[u8]) -> Self {
+                let mut rest = &bytes[..Self::SIZE];
+                $(let $field = {
+                    let (head, tail) = rest.split_first_chunk().expect("within the size");
+                    rest = tail;
+                    <$type>::from_le_bytes(*head)
+                };)*
+                let _ = rest;
+                Self { $($field,)* }
+            }
+
+            /// Writes it to the first [`Self::SIZE`] bytes.
+            pub fn write(&self, bytes: &mut [u8]) {
+                let mut at = 0;
+                $({
+                    let field = self.$field.to_le_bytes();
+                    bytes[at..at + field.len()].copy_from_slice(&field);
+                    at += field.len();
+                })*
+                let _ = at;
+            }
+        }
+    };
+}
+
+bytes! {
+    /// The special space of a page.
+    Tail {
+        /// Id of the segment, or sequence of the pending page.
+        id: u64,
+        /// Number of the page in what it belongs to.
+        number: u32,
+        /// Next page of a chain.
+        next: u32,
+        /// Zero.
+        unused: u32,
+        /// A [`Kind`].
+        kind: u8,
+        /// [`VERSION`].
+        version: u8,
+        /// [`PAGE_MAGIC`].
+        magic: u16,
+    }
+}
+const _: () = assert!(Tail::SIZE == 24 && HEADER.is_multiple_of(8) && CONTENTS == 8144);
+
+impl Tail {
+    /// The tail of a page.
+    pub fn new(kind: Kind, id: u64, number: u32) -> Self {
+        Self { id, number, next: NONE, unused: 0, kind: kind as u8, version: VERSION, magic: PAGE_MAGIC }
+    }
+
+    /// The kind of the page; none if this is not a page of ours.
+    pub fn kind(&self) -> Option<Kind> {
+        if self.magic == PAGE_MAGIC && self.version == VERSION { Kind::from_byte(self.kind) } else { None }
+    }
+}
+
+bytes! {
+    /// The metapage's contents but for the directory, which follows.
+    Meta {
+        /// [`MAGIC`].
+        magic: u32,
+        /// [`VERSION`].
+        version: u32,
+        /// The operator class, see `keys::Class`.
+        class: u8,
+        /// Version of the hash functions.
+        hash_version: u8,
+        /// Version of the tokenizer and its tables.
+        text_version: u8,
+        /// Of what the sketches were made, see `sketches::wire::Source`.
+        tokenizer: u8,
+        /// Words of a shingle.
+        k: u32,
+        /// Values or bits of a sketch.
+        width: u32,
+        /// Bands of a sketch.
+        bands: u32,
+        /// Seed of a sketch.
+        seed: u64,
+        /// Least similarity that bands find.
+        threshold: f64,
+        /// Differing values or bits that bands find.
+        distance: u32,
+        /// Bytes of a sketch.
+        payload: u32,
+        /// The id that the next segment gets.
+        next_id: u64,
+        /// Grows with every change of the directory.
+        generation: u64,
+        /// Sequence of the first pending page.
+        head_sequence: u64,
+        /// Sequence of the last pending page.
+        tail_sequence: u64,
+        /// Block of the first pending page.
+        head: u32,
+        /// Block of the last pending page.
+        tail: u32,
+        /// Segments in the directory.
+        segments: u32,
+        /// Zero.
+        unused: u32,
+    }
+}
+const _: () = assert!(Meta::SIZE == 96);
+
+/// Segments that a directory may have.
+pub const MOST_SEGMENTS: usize = 64;
+
+bytes! {
+    /// A segment in the directory.
+    Descriptor {
+        /// Its id, in the tails of its pages.
+        id: u64,
+        /// Pairs in its signature pages.
+        pairs: u64,
+        /// Pairs of row and signature, those in lists too.
+        postings: u64,
+        /// Unlike signatures.
+        signatures: u64,
+        /// Bytes of its lists.
+        list_bytes: u64,
+        /// First block of its root.
+        root: u32,
+        /// Rows.
+        rows: u32,
+        /// Of these, dead.
+        dead: u32,
+        /// Of these, NULL.
+        nulls: u32,
+        /// Of these, continuations of other rows.
+        continued: u32,
+        /// Pages of rows, the first of the numbered pages.
+        row_pages: u32,
+        /// Pages of signatures, the next ones.
+        signature_pages: u32,
+        /// Lists.
+        lists: u32,
+        /// Rows of the most frequent signature.
+        longest: u32,
+        /// All its pages with the root.
+        pages: u32,
+    }
+}
+const _: () = assert!(Descriptor::SIZE == 80);
+const _: () = assert!(Meta::SIZE + MOST_SEGMENTS * Descriptor::SIZE <= CONTENTS);
+
+/// A heap address: block << 16 | offset.
+pub type Tid = u64;
+
+/// A row: a heap address and flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row(pub u64);
+
+impl Row {
+    /// Bytes of it.
+    pub const SIZE: usize = 8;
+    /// Its value is NULL.
+    pub const NULL: u16 = 1;
+    /// It was deleted.
+    pub const DEAD: u16 = 2;
+    /// It has the signatures for which an earlier item of the same row had no room.
+    pub const CONTINUED: u16 = 4;
+
+    /// Its document has no words, and is similar to nothing.
+    pub const EMPTY: u16 = 8;
+
+    /// A row.
+    pub fn new(tid: Tid, flags: u16) -> Self {
+        Self(tid << 16 | u64::from(flags))
+    }
+
+    /// Reads it.
+    pub fn read(bytes: &[u8]) -> Self {
+        Self(number(bytes))
+    }
+
+    /// Its heap address.
+    pub fn tid(self) -> Tid {
+        self.0 >> 16
+    }
+
+    /// Whether it has one of these flags.
+    pub fn has(self, flags: u16) -> bool {
+        self.0 as u16 & flags != 0
+    }
+
+    /// With these flags too.
+    #[must_use]
+    pub fn with(self, flags: u16) -> Self {
+        Self(self.0 | u64::from(flags))
+    }
+
+    /// Whether this can be a row of a table.
+    pub fn is_valid(self) -> bool {
+        /// MaxHeapTuplesPerPage of htup_details.h, for pages of 8 kB.
+        const MOST: u64 = 291;
+        let flags = Self::NULL | Self::DEAD | Self::CONTINUED | Self::EMPTY;
+        (1..=MOST).contains(&(self.tid() & 0xffff))
+            && self.tid() >> 16 < u64::from(NONE)
+            && self.0 as u16 & !flags == 0
+    }
+}
+
+/// Rows on a row page, for sketches of so many bytes.
+pub fn rows_per_page(payload: usize) -> usize {
+    CONTENTS / (Row::SIZE + payload)
+}
+
+/// The largest sketch: a page holds it, its row and its length.
+pub const LARGEST_PAYLOAD: usize = 8000;
+const _: () = assert!(Item::HEAD + LARGEST_PAYLOAD <= CONTENTS);
+
+/// A pair of signature and row number, or number of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pair {
+    /// The signature.
+    pub signature: u64,
+    /// A row, or, with [`Pair::LIST`], a list.
+    pub row: u32,
+}
+
+impl Pair {
+    /// Bytes of it.
+    pub const SIZE: usize = 12;
+    /// Marks a list.
+    pub const LIST: u32 = 1 << 31;
+    /// Rows of a signature from which on they are a list.
+    pub const LISTED: usize = 17;
+
+    /// Reads the n-th of a page.
+    pub fn read(page: &[u8], n: usize) -> Self {
+        let bytes = &page[n * Self::SIZE..][..Self::SIZE];
+        Self { signature: number(bytes), row: short(&bytes[8..]) }
+    }
+
+    /// Appends it.
+    pub fn write(self, page: &mut Vec<u8>) {
+        page.extend_from_slice(&self.signature.to_le_bytes());
+        page.extend_from_slice(&self.row.to_le_bytes());
+    }
+
+    /// The number of its list, if it has one.
+    pub fn list(self) -> Option<u32> {
+        (self.row & Self::LIST != 0).then_some(self.row & !Self::LIST)
+    }
+}
+
+bytes! {
+    /// Where a list is.
+    List {
+        /// In the stream of the lists' bytes.
+        offset: u64,
+        /// So many bytes.
+        length: u32,
+        /// Rows in it.
+        rows: u32,
+    }
+}
+
+impl List {
+    /// On a page.
+    pub const PER_PAGE: usize = CONTENTS / Self::SIZE;
+}
+
+bytes! {
+    /// The beginning of a root page.
+    RootHead {
+        /// Extents on this page; they follow the fences.
+        extents: u32,
+        /// Fences, on the first page only.
+        fences: u32,
+        /// Signature pages from one fence to the next.
+        step: u32,
+        /// Zero.
+        unused: u32,
+    }
+}
+
+impl RootHead {
+    /// Fences of a segment.
+    pub const MOST_FENCES: usize = 256;
+    /// Extents on a page with so many fences.
+    pub const fn room(fences: usize) -> usize {
+        (CONTENTS - Self::SIZE - fences * 8) / Extent::SIZE
+    }
+}
+
+bytes! {
+    /// A run of blocks.
+    Extent {
+        /// The first.
+        start: u32,
+        /// So many.
+        length: u32,
+    }
+}
+
+/// An item of the pending area: a row, a length, so many bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Item<'a> {
+    /// The row.
+    pub row: Row,
+    /// Its sketch or its signatures.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Item<'a> {
+    /// Bytes before those of the sketch.
+    pub const HEAD: usize = Row::SIZE + 4;
+
+    /// Bytes of the item.
+    pub fn size(&self) -> usize {
+        Self::HEAD + self.bytes.len()
+    }
+
+    /// The item at the beginning of these bytes; none if it does not fit into them.
+    pub fn read(bytes: &'a [u8]) -> Option<Self> {
+        let (head, rest) = bytes.split_at_checked(Self::HEAD)?;
+        let bytes = rest.get(..short(&head[Row::SIZE..]) as usize)?;
+        Some(Self { row: Row::read(head), bytes })
+    }
+
+    /// Writes it.
+    pub fn write(&self, bytes: &mut [u8]) {
+        bytes[..Row::SIZE].copy_from_slice(&self.row.0.to_le_bytes());
+        bytes[Row::SIZE..Self::HEAD].copy_from_slice(&(self.bytes.len() as u32).to_le_bytes());
+        bytes[Self::HEAD..self.size()].copy_from_slice(self.bytes);
+    }
+}
+
+/// The 8-byte number at the beginning.
+pub fn number(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(*bytes.first_chunk().expect("8 bytes"))
+}
+
+/// The 4-byte number at the beginning.
+pub fn short(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes(*bytes.first_chunk().expect("4 bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The names begin with pg_ for scripts/pgrx_test.sh; no server is needed.
+    #[test]
+    fn pg_golden_tail() {
+        let mut bytes = [0; Tail::SIZE];
+        let tail = Tail { next: 5, ..Tail::new(Kind::Rows, 0x0102_0304_0506_0708, 9) };
+        tail.write(&mut bytes);
+        assert_eq!(bytes, [8, 7, 6, 5, 4, 3, 2, 1, 9, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 3, 1, 0x44, 0x53]);
+        assert_eq!(Tail::read(&bytes), tail);
+        assert_eq!(tail.kind(), Some(Kind::Rows));
+        assert_eq!(Tail { version: 2, ..tail }.kind(), None);
+        assert_eq!(Tail { kind: 9, ..tail }.kind(), None);
+    }
+
+    #[test]
+    fn pg_golden_row_pair_item() {
+        let row = Row::new(0x0001_0203 << 16 | 4, Row::NULL | Row::DEAD);
+        assert_eq!(row.0.to_le_bytes(), [3, 0, 4, 0, 3, 2, 1, 0]);
+        assert!(row.is_valid() && row.has(Row::DEAD) && !row.has(Row::CONTINUED));
+        assert!(!Row::new(7 << 16, 0).is_valid());
+        assert!(!Row::new(7 << 16 | 292, 0).is_valid());
+        assert!(!Row(row.0 | 16).is_valid());
+        let mut page = Vec::new();
+        Pair { signature: 0x1122_3344_5566_7788, row: 7 | Pair::LIST }.write(&mut page);
+        assert_eq!(page, [0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 7, 0, 0, 0x80]);
+        assert_eq!(Pair::read(&page, 0).list(), Some(7));
+        let mut bytes = [0xff; 14];
+        Item { row, bytes: &[1, 2] }.write(&mut bytes);
+        assert_eq!(bytes, [3, 0, 4, 0, 3, 2, 1, 0, 2, 0, 0, 0, 1, 2]);
+        assert_eq!(Item::read(&bytes).expect("it fits").bytes, [1, 2]);
+        assert!(Item::read(&bytes[..13]).is_none() && Item::read(&bytes[..5]).is_none());
+    }
+
+    #[test]
+    fn pg_golden_metapage() {
+        let meta = Meta {
+            magic: MAGIC,
+            version: 1,
+            class: 3,
+            seed: 1,
+            threshold: 0.8,
+            head: NONE,
+            tail: 6,
+            ..Meta::default()
+        };
+        let mut bytes = [0; Meta::SIZE];
+        meta.write(&mut bytes);
+        assert_eq!(bytes[..9], [0x53, 0x4e, 0x44, 0x58, 1, 0, 0, 0, 3]);
+        assert_eq!(bytes[24..40], [1, 0, 0, 0, 0, 0, 0, 0, 0x9a, 0x99, 0x99, 0x99, 0x99, 0x99, 0xe9, 0x3f]);
+        assert_eq!(bytes[80..88], [0xff, 0xff, 0xff, 0xff, 6, 0, 0, 0]);
+        assert_eq!(Meta::read(&bytes), meta);
+        let descriptor = Descriptor { id: 1, root: 0x0a0b_0c0d, pages: 3, ..Descriptor::default() };
+        let mut bytes = [0; Descriptor::SIZE];
+        descriptor.write(&mut bytes);
+        assert_eq!((bytes[0], &bytes[40..44], bytes[76]), (1, &[0x0d, 0x0c, 0x0b, 0x0a][..], 3));
+        assert_eq!(Descriptor::read(&bytes), descriptor);
+    }
+}

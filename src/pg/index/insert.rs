@@ -1,0 +1,63 @@
+//! Inserts: one pending page a row.
+
+use pgrx::{PgMemoryContexts, pg_sys};
+
+use super::buffer::Index;
+use super::format::{Item, Row};
+use super::keys::{Kept, Keys};
+use super::merge;
+use super::meta::{Directory, tid_of};
+use super::options;
+use super::pending;
+use crate::pg::error::Result;
+
+/// `aminsert`
+#[allow(clippy::too_many_arguments)] // The server's.
+#[pgrx::pg_guard]
+pub unsafe extern "C-unwind" fn insert(
+    relation: pg_sys::Relation,
+    values: *mut pg_sys::Datum,
+    nulls: *mut bool,
+    address: pg_sys::ItemPointer,
+    _heap: pg_sys::Relation,
+    _unique: pg_sys::IndexUniqueCheck::Type,
+    _unchanged: bool,
+    _info: *mut pg_sys::IndexInfo,
+) -> bool {
+    // SAFETY: the server gives one value of the index's only column, and the row's address.
+    let result = unsafe {
+        let mut memory = PgMemoryContexts::new("neardup row of an insert");
+        memory.switch_to(|_| {
+            let value = (!*nulls).then(|| *values);
+            insert_value(Index::new(relation), value, tid_of(&*address))
+        })
+    };
+    result.unwrap_or_else(|error| error.raise());
+    // Uniqueness is not checked.
+    false
+}
+
+/// # Safety
+/// `value` is of the type of the index's column.
+unsafe fn insert_value(index: Index, value: Option<pg_sys::Datum>, tid: u64) -> Result<()> {
+    let directory = Directory::read(index);
+    let keys = Keys::of(index, &directory.meta);
+    let mut grown = false;
+    match value {
+        None => {
+            let row = Row::new(tid, Row::NULL);
+            grown = pending::append(index, directory.meta, Item { row, bytes: &[] });
+        }
+        Some(value) => {
+            // SAFETY: the caller's promise.
+            let Kept { flags, bytes } = unsafe { keys.keep(value)? };
+            for item in keys.items(Row::new(tid, flags), &bytes) {
+                grown |= pending::append(index, Directory::read(index).meta, item);
+            }
+        }
+    }
+    if grown && Directory::read(index).pending_pages() > options::pending_pages(index) {
+        merge::after_insert(index)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Methods `tlcs` and `lcs`: sentence signatures, filtered sketches, and the (trustable) longest common
+//! subsequence.
+
+use serde_json::{Map, Value};
+
+use super::Method;
+use crate::candidates::pairs::Pairs;
+use crate::candidates::sentence_join::sentence_pairs;
+use crate::candidates::signature_lists::{Signing, StopRules};
+use crate::error::Error;
+use crate::features::FeatureSpec;
+use crate::features::texts::{Distinct, distinct};
+use crate::memory;
+use crate::pg::error::{Result, SqlError};
+use crate::pg::example::{Example, literal};
+use crate::pg::lcs::centre;
+use crate::pg::reading::Reading;
+use crate::pg::request::{Arguments, Options, such_as};
+use crate::pg::sites::Sites;
+use crate::sketches::sentence;
+use crate::verify::tlcs::{Parameters, Thresholds};
+
+/// The resemblance and the containment of near duplicates, by default.
+const RESEMBLANCE: f64 = 0.28;
+const CONTAINMENT: f64 = 0.7;
+
+/// Which documents are candidates, how they are compared, and which pairs are in.
+#[derive(Debug)]
+struct Tlcs {
+    signatures: sentence::Parameters,
+    rules: StopRules,
+    parameters: Parameters,
+    thresholds: Thresholds,
+}
+
+/// Options of both methods, and of `tlcs` alone.
+const OPTIONS: &[&str] = &[
+    "containment",
+    "m",
+    "n",
+    "s",
+    "min_width",
+    "stop_documents",
+    "stop_site_documents",
+    "window",
+    "first",
+    "slope",
+    "centre",
+    "min_part",
+];
+const OF_BOTH: usize = 9;
+
+/// Reads the parameters.
+pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+    let trustable = arguments.method == "tlcs";
+    let given = arguments.threshold;
+    let resemblance = arguments.threshold(RESEMBLANCE)?;
+    let options = arguments.options(if trustable { OPTIONS } else { &OPTIONS[..OF_BOTH] })?;
+    let read = Read { options: &options, example: &arguments.example };
+    let (signatures, rules) = (sentence::Parameters::default(), StopRules::default());
+    let signatures = sentence::Parameters {
+        parts: read.whole("m", signatures.parts)?,
+        kinds: read.whole("n", signatures.kinds)?,
+        smallest: read.whole("s", signatures.smallest)?,
+        wider_than: read.whole("min_width", signatures.wider_than)?,
+    };
+    let rules = StopRules {
+        most_documents: read.whole("stop_documents", rules.most_documents as u32)?.into(),
+        most_of_a_site: read.whole("stop_site_documents", rules.most_of_a_site as u32)?.into(),
+    };
+    let parameters = Parameters::default();
+    let parameters = Parameters {
+        trustable,
+        window: read.whole("window", parameters.window)?,
+        first: read.whole("first", parameters.first as u32)?.into(),
+        slope: read.number("slope")?.unwrap_or(parameters.slope),
+        centre: read.centre()?.unwrap_or(parameters.centre),
+        least_part: read.whole("min_part", parameters.least_part)?,
+        ..parameters
+    };
+    let containment = match options.0.get("containment") {
+        Some(Value::Bool(false)) => None,
+        // Whoever gives one of the two thresholds means no other.
+        _ => read.number("containment")?.or(given.is_none().then_some(CONTAINMENT)),
+    };
+    if let Some(containment) = containment.filter(|share| !(*share > 0.0 && *share <= 1.0)) {
+        return Err(read.wrong(
+            "containment",
+            containment.to_string(),
+            "greater than 0 and at most 1, or false",
+        ));
+    }
+    let hint = |error: Error| SqlError::from(error).hint(such_as(&arguments.example));
+    signatures.check().map_err(hint)?;
+    parameters.check().map_err(hint)?;
+    arguments.accept(options);
+    arguments.whole_texts("compares sentences and characters")?;
+    arguments.has_sites();
+    let thresholds = Thresholds { resemblance, containment };
+    Ok(Box::new(Tlcs { signatures, rules, parameters, thresholds }))
+}
+
+/// Reads options.
+struct Read<'a> {
+    options: &'a Options,
+    example: &'a Example,
+}
+
+impl Read<'_> {
+    fn wrong(&self, name: &'static str, value: String, allowed: &'static str) -> SqlError {
+        let good: Map<String, Value> = [(name.to_owned(), good(name))].into_iter().collect();
+        let example = self.example.with("options", literal(&Value::Object(good).to_string()));
+        SqlError::from(Error::Parameter { name, value, allowed }).hint(such_as(&example))
+    }
+
+    fn number(&self, name: &'static str) -> Result<Option<f64>> {
+        match self.options.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => match value.as_f64() {
+                Some(number) => Ok(Some(number)),
+                None => Err(self.wrong(name, value.to_string(), "a number")),
+            },
+        }
+    }
+
+    fn whole(&self, name: &'static str, default: u32) -> Result<u32> {
+        let Some(number) = self.number(name)? else { return Ok(default) };
+        if number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number) {
+            return Ok(number as u32);
+        }
+        Err(self.wrong(name, number.to_string(), "a whole number of at least 0"))
+    }
+
+    fn centre(&self) -> Result<Option<[f64; 2]>> {
+        match self.options.0.get("centre") {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Array(values)) => {
+                let values: Vec<_> = values.iter().map(Value::as_f64).collect();
+                centre(&values).map(Some)
+            }
+            Some(value) => {
+                Err(self.wrong("centre", value.to_string(), "two ascending shares between 0 and 1"))
+            }
+        }
+    }
+}
+
+/// A value of an option that is good.
+fn good(name: &str) -> Value {
+    match name {
+        "containment" => Value::from(CONTAINMENT),
+        "slope" => Value::from(0.1),
+        "centre" => Value::from(vec![0.4, 0.6]),
+        "s" => Value::from(3),
+        "m" => Value::from(7),
+        "n" | "window" | "min_width" => Value::from(16),
+        _ => Value::from(1000),
+    }
+}
+
+impl Method for Tlcs {
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let collectors = reading.read_texts(FeatureSpec::WHOLE)?;
+        let right_from = reading.right_from();
+        let distinct = distinct(collectors, right_from, &reading.workers)?;
+        let budget = reading.left_after(distinct.texts.bytes());
+        let files = reading.files;
+        let sites = reading.sites.as_ref().map(Sites::numbers);
+        let mut signing = Signing::new(&distinct, self.signatures, self.rules, sites, &files, budget)?;
+        while signing.step(&reading.workers)? {
+            reading.progress.report(|| format!("making signatures, {:.0} %", 100.0 * signing.progress()));
+        }
+        let (lists, peak_bytes) = signing.finish(&reading.workers)?;
+        reading.stats.tokens = lists.signatures;
+        reading.stats.distinct_tokens = lists.distinct;
+        reading.stats.distinct_sets = distinct.texts.len() as u64;
+        reading.held(distinct.texts.bytes() + peak_bytes.max(lists.bytes()));
+        let ranks = if right_from.is_some() { Vec::new() } else { ranks(&distinct, reading)? };
+        Ok(sentence_pairs(distinct, lists, ranks, self.parameters, self.thresholds)?)
+    }
+}
+
+/// Where each text comes in the order of the ids: the first of its rows.
+fn ranks(distinct: &Distinct, reading: &Reading<'_>) -> Result<Vec<u32>> {
+    const DOING: &str = "ordering texts";
+    let order = reading.left.in_order(&reading.workers)?;
+    let mut of_row = memory::filled(0, order.len(), DOING)?;
+    for (rank, &row) in order.iter().enumerate() {
+        // Rows are numbered with 32 bits.
+        of_row[row as usize] = rank as u32;
+    }
+    let first = |text| distinct.left.rows(text).iter().map(|&row| of_row[row as usize]).min().unwrap_or(0);
+    let mut ranks = Vec::new();
+    memory::reserve(&mut ranks, distinct.left.len(), DOING)?;
+    ranks.extend((0..distinct.left.len()).map(first));
+    Ok(ranks)
+}

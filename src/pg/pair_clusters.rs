@@ -1,0 +1,357 @@
+//! Clusters of the pairs that any query gives: `clusters_of_pairs`, `cluster_stats`, `cluster_links`.
+
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
+
+use super::call::{Call, sql_function};
+use super::clusters::{How, numbers, value, warn_of_chains};
+use super::cursor::Cursor;
+use super::encoding;
+use super::error::{Result, SqlError};
+use super::example::{Example, literal};
+use super::ids::{self, Ids};
+use super::rows::{self, Rows};
+use super::settings;
+use super::temp_file::ServerFiles;
+use super::workers::BackendWorkers;
+use crate::clusters::Clustering;
+use crate::clusters::edges::{Edge, Edges};
+use crate::clusters::grouping::Clusters;
+use crate::clusters::links::{Link, links};
+use crate::clusters::summary::{Summary, summaries};
+use crate::memory;
+
+const DOING: &str = "reading pairs";
+
+sql_function! {
+    /// `clusters_of_pairs(pairs, max_cluster_size, clustering, thresholds)`
+    neardup_pair_clusters, pg_finfo_neardup_pair_clusters, |call| list(call, None)
+}
+sql_function! {
+    /// `clusters_of_pairs(pairs, id_type, max_cluster_size, clustering, thresholds)`
+    neardup_pair_clusters_typed, pg_finfo_neardup_pair_clusters_typed, |call| list(call, Some(call.type_of(1)))
+}
+sql_function! {
+    /// `cluster_stats(pairs, max_cluster_size, clustering)`
+    neardup_cluster_stats, pg_finfo_neardup_cluster_stats, |call| describe(call, None)
+}
+sql_function! {
+    /// `cluster_stats(pairs, id_type, max_cluster_size, clustering)`
+    neardup_cluster_stats_typed, pg_finfo_neardup_cluster_stats_typed, |call| describe(call, Some(call.type_of(1)))
+}
+sql_function! {
+    /// `cluster_links(pairs, links)`
+    neardup_cluster_links, pg_finfo_neardup_cluster_links, |call| weakest(call, None)
+}
+sql_function! {
+    /// `cluster_links(pairs, id_type, links)`
+    neardup_cluster_links_typed, pg_finfo_neardup_cluster_links_typed, |call| weakest(call, Some(call.type_of(1)))
+}
+
+/// Pairs as a graph; vertices are different ids in their order.
+struct Pairs<'f> {
+    ids: Ids,
+    /// A place of each vertex's id.
+    places: Vec<u32>,
+    edges: Edges<'f>,
+    workers: BackendWorkers,
+}
+
+fn example(name: &'static str, typed: Option<pg_sys::Oid>) -> Example {
+    let mut example = Example::new(name, ["SELECT * FROM near_duplicates('docs', 0.8)".to_owned()]);
+    example.threshold = None;
+    match typed {
+        // There is no threshold in front of the type.
+        Some(id_type) => example.with("id_type", format!("NULL::{}", super::columns::type_name(id_type))),
+        None => example,
+    }
+}
+
+impl<'f> Pairs<'f> {
+    /// Reads the pairs of the query that argument 0 holds.
+    fn read(
+        call: Call,
+        typed: Option<pg_sys::Oid>,
+        example: &Example,
+        files: &'f ServerFiles,
+    ) -> Result<Self> {
+        let hint = || format!("For example: SELECT * FROM {example};");
+        let query = call.text(0)?.ok_or_else(|| {
+            let message = "pairs must not be NULL";
+            SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message).hint(hint())
+        })?;
+        let id_type = typed.unwrap_or(pg_sys::INT8OID);
+        if !ids::has_order(id_type) {
+            let name = super::columns::type_name(id_type);
+            let message = format!("type {name} has no default ordering, so it cannot be an id");
+            let hint = "A cast to text gives every id an order: id::text, and NULL::text for the type.";
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message).hint(hint));
+        }
+        let plain = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
+        // SAFETY: gives a C string for any type.
+        let id_name = unsafe { encoding::c_string(pg_sys::format_type_extended(id_type, -1, plain as u16)) };
+        // A semicolon at the end is usual; a comment ends with the line.
+        let query = query.trim_end().trim_end_matches(';');
+        let sql = format!(
+            "SELECT p.left_id::{id_name}, p.right_id::{id_name}, p.similarity::pg_catalog.float8 \
+             FROM ({query}\n) AS p(left_id, right_id, similarity)"
+        );
+        let workers = BackendWorkers::new();
+        let mut ids = Ids::new(id_type);
+        let mut similarities = Vec::new();
+        let mut cursor = Cursor::open(&sql)?;
+        let mut context = PgMemoryContexts::new("neardup: pairs");
+        loop {
+            const ROWS_A_FETCH: usize = 1 << 10;
+            check_for_interrupts!();
+            let mut fetched = 0;
+            for [left, right, similarity] in cursor.fetch(ROWS_A_FETCH)? {
+                fetched += 1;
+                let (Some(left), Some(right)) = (left, right) else {
+                    let message = "an id of a pair is NULL";
+                    let code = PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED;
+                    return Err(SqlError::new(code, message).hint(hint()));
+                };
+                // SAFETY: the query casts its columns to these types.
+                let similarity = similarity.and_then(|datum| unsafe { value::<f64>(datum) });
+                let similarity = similarity.filter(|s| (0.0..=1.0).contains(s)).ok_or_else(|| {
+                    let value = similarity.map_or("NULL".to_owned(), |s| s.to_string());
+                    SqlError::parameter(format!("similarity must be between 0 and 1, not {value}"))
+                        .hint(hint())
+                })?;
+                memory::push(&mut similarities, similarity, DOING)?;
+                // SAFETY: as above.
+                unsafe {
+                    context.switch_to(|_| ids.push(left).and_then(|()| ids.push(right)))?;
+                    context.reset();
+                }
+            }
+            if fetched == 0 {
+                break;
+            }
+            if similarities.len() > (u32::MAX / 2) as usize {
+                let error = crate::error::Error::TooMany { what: "pairs", limit: (u32::MAX / 2).into() };
+                return Err(error.into());
+            }
+        }
+        // The context was made inside the session of the cursor, which takes it along.
+        drop(context);
+        drop(cursor);
+        let (numbers, places) = ids.numbered(&workers)?;
+        let mut edges = Edges::new(files, settings::memory() / 4);
+        for (pair, &similarity) in numbers.chunks_exact(2).zip(&similarities) {
+            edges.push(Edge::new(pair[0], pair[1], similarity))?;
+        }
+        let edges = edges.distinct(&workers)?;
+        Ok(Self { ids, places, edges, workers })
+    }
+
+    fn clusters(&mut self, how: How) -> Result<Clusters> {
+        let vertices = self.places.len();
+        Ok(Clusters::new(&mut self.edges, vertices, how.clustering, how.largest, &self.workers)?)
+    }
+
+    /// The pairs that reach a threshold.
+    fn at(&mut self, threshold: f64, files: &'f ServerFiles) -> Result<Edges<'f>> {
+        let mut edges = Edges::new(files, settings::memory() / 4);
+        let copy = |edge: Edge| if edge.similarity >= threshold { edges.push(edge) } else { Ok(()) };
+        self.edges.for_each(&self.workers, copy)?;
+        Ok(edges)
+    }
+}
+
+fn list(call: Call, typed: Option<pg_sys::Oid>) -> Result<Datum> {
+    rows::answer(call, || {
+        let example = example("clusters_of_pairs", typed);
+        let first = 1 + usize::from(typed.is_some());
+        let how = How::new(call, [first + 1, first], &example)?;
+        let mut thresholds = Vec::new();
+        for threshold in numbers(call, first + 2).unwrap_or_default() {
+            match threshold.filter(|t| (0.0..=1.0).contains(t)) {
+                Some(threshold) => thresholds.push(threshold),
+                None => {
+                    let value = threshold.map_or("NULL".to_owned(), |t| t.to_string());
+                    let message = format!("thresholds must be between 0 and 1, not {value}");
+                    let example = example.with("thresholds", literal("{0.8,0.9}"));
+                    return Err(
+                        SqlError::parameter(message).hint(format!("For example: SELECT * FROM {example};"))
+                    );
+                }
+            }
+        }
+        let files = ServerFiles::in_current_context();
+        let mut pairs = Pairs::read(call, typed, &example, &files)?;
+        let mut levels = Vec::new();
+        if thresholds.is_empty() {
+            let clusters = pairs.clusters(how)?;
+            if how.clustering == Clustering::Connected {
+                warn_of_chains(&clusters);
+            }
+            levels.push((None, clusters));
+        }
+        let vertices = pairs.places.len();
+        for threshold in thresholds {
+            let mut edges = pairs.at(threshold, &files)?;
+            let clusters = Clusters::new(&mut edges, vertices, how.clustering, how.largest, &pairs.workers)?;
+            levels.push((Some(threshold), clusters));
+        }
+        let Pairs { ids, places, .. } = pairs;
+        Ok(Levels { ids, places, levels, level: 0, cluster: 0, member: 0, nulls: [false; 6] })
+    })
+}
+
+/// The members of clusters at one or more thresholds.
+struct Levels {
+    ids: Ids,
+    places: Vec<u32>,
+    levels: Vec<(Option<f64>, Clusters)>,
+    level: usize,
+    cluster: usize,
+    member: usize,
+    nulls: [bool; 6],
+}
+
+impl Rows<6> for Levels {
+    fn next(&mut self) -> Result<Option<[Datum; 6]>> {
+        let (threshold, clusters) = loop {
+            let Some((threshold, clusters)) = self.levels.get(self.level) else { return Ok(None) };
+            if self.cluster < clusters.len() {
+                break (threshold, clusters);
+            }
+            (self.level, self.cluster) = (self.level + 1, 0);
+        };
+        let cluster = clusters.get(self.cluster);
+        let (vertex, similarity) = (cluster.members[self.member], cluster.similarity[self.member]);
+        let id = |vertex: u32| self.ids.datum(self.places[vertex as usize]);
+        let row = [
+            id(cluster.id),
+            id(vertex),
+            Datum::from(vertex == cluster.representative),
+            Datum::from(cluster.members.len()),
+            Datum::from(similarity.to_bits()),
+            Datum::from(threshold.unwrap_or_default().to_bits()),
+        ];
+        self.nulls = [false, false, false, false, similarity.is_nan(), threshold.is_none()];
+        self.member += 1;
+        if self.member == cluster.members.len() {
+            (self.cluster, self.member) = (self.cluster + 1, 0);
+        }
+        Ok(Some(row))
+    }
+
+    fn nulls(&self) -> [bool; 6] {
+        self.nulls
+    }
+}
+
+fn describe(call: Call, typed: Option<pg_sys::Oid>) -> Result<Datum> {
+    /// Steps for the diameter of a cluster: some seconds.
+    const EFFORT: u64 = 1 << 30;
+    rows::answer(call, || {
+        let example = example("cluster_stats", typed);
+        let first = 1 + usize::from(typed.is_some());
+        let how = How::new(call, [first + 1, first], &example)?;
+        let files = ServerFiles::in_current_context();
+        let mut pairs = Pairs::read(call, typed, &example, &files)?;
+        let clusters = pairs.clusters(how)?;
+        let vertices = pairs.places.len();
+        let summaries = summaries(&mut pairs.edges, vertices, &clusters, EFFORT, &pairs.workers)?;
+        let Pairs { ids, places, .. } = pairs;
+        Ok(Described { ids, places, clusters, summaries, next: 0 })
+    })
+}
+
+/// What is to be known of clusters.
+struct Described {
+    ids: Ids,
+    places: Vec<u32>,
+    clusters: Clusters,
+    summaries: Vec<Summary>,
+    next: usize,
+}
+
+impl Rows<7> for Described {
+    fn next(&mut self) -> Result<Option<[Datum; 7]>> {
+        let Some(summary) = self.summaries.get(self.next) else { return Ok(None) };
+        let cluster = self.clusters.get(self.next);
+        self.next += 1;
+        let id = |vertex: u32| self.ids.datum(self.places[vertex as usize]);
+        Ok(Some([
+            id(cluster.id),
+            id(cluster.representative),
+            Datum::from(cluster.members.len()),
+            Datum::from(summary.pairs),
+            Datum::from(summary.least.to_bits()),
+            Datum::from(summary.mean.to_bits()),
+            Datum::from(summary.diameter.unwrap_or_default()),
+        ]))
+    }
+
+    fn nulls(&self) -> [bool; 7] {
+        let last = self.next.checked_sub(1).and_then(|last| self.summaries.get(last));
+        let mut nulls = [false; 7];
+        nulls[6] = last.is_some_and(|summary| summary.diameter.is_none());
+        nulls
+    }
+}
+
+fn weakest(call: Call, typed: Option<pg_sys::Oid>) -> Result<Datum> {
+    const DEFAULT_LINKS: i32 = 10;
+    rows::answer(call, || {
+        let example = example("cluster_links", typed);
+        let first = 1 + usize::from(typed.is_some());
+        let most = call.get::<i32>(first).unwrap_or(DEFAULT_LINKS);
+        if most < 1 {
+            let example = example.with("links", DEFAULT_LINKS);
+            return Err(SqlError::parameter(format!("links must be at least 1, not {most}"))
+                .hint(format!("For example: SELECT * FROM {example};")));
+        }
+        let files = ServerFiles::in_current_context();
+        let mut pairs = Pairs::read(call, typed, &example, &files)?;
+        let vertices = pairs.places.len();
+        let how = How { clustering: Clustering::Connected, largest: None };
+        let clusters = pairs.clusters(how)?;
+        let mut cluster_of = memory::filled(0u32, vertices, DOING)?;
+        for (number, cluster) in (0..).zip(clusters.iter()) {
+            cluster.members.iter().for_each(|&vertex| cluster_of[vertex as usize] = number);
+        }
+        let mut given = memory::filled(0i32, clusters.len(), DOING)?;
+        let mut chosen: Vec<(u32, Link)> = Vec::new();
+        for link in links(&mut pairs.edges, vertices, &pairs.workers)?.into_iter().rev() {
+            let cluster = cluster_of[link.edge.left as usize];
+            if given[cluster as usize] < most {
+                given[cluster as usize] += 1;
+                memory::push(&mut chosen, (cluster, link), DOING)?;
+            }
+        }
+        // Stable: the weakest of each cluster come first.
+        chosen.sort_by_key(|(cluster, _)| *cluster);
+        let Pairs { ids, places, .. } = pairs;
+        Ok(Weakest { ids, places, clusters, chosen: chosen.into_iter() })
+    })
+}
+
+/// The weakest links of clusters.
+struct Weakest {
+    ids: Ids,
+    places: Vec<u32>,
+    clusters: Clusters,
+    chosen: std::vec::IntoIter<(u32, Link)>,
+}
+
+impl Rows<7> for Weakest {
+    fn next(&mut self) -> Result<Option<[Datum; 7]>> {
+        let Some((cluster, Link { edge, parts })) = self.chosen.next() else { return Ok(None) };
+        let cluster = self.clusters.get(cluster as usize);
+        let id = |vertex: u32| self.ids.datum(self.places[vertex as usize]);
+        Ok(Some([
+            id(cluster.id),
+            Datum::from(cluster.members.len()),
+            id(edge.left),
+            id(edge.right),
+            Datum::from(edge.similarity.to_bits()),
+            Datum::from(u64::from(parts[0])),
+            Datum::from(u64::from(parts[1])),
+        ]))
+    }
+}

@@ -1,0 +1,53 @@
+//! Text as HTML.
+
+use std::fmt;
+
+/// Text that shows as it is: nothing in it is markup.
+#[derive(Debug, Clone, Copy)]
+pub struct Escaped<'a>(pub &'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.0;
+        while let Some(at) = rest.find(['&', '<', '>', '"', '\'', '\0']) {
+            f.write_str(&rest[..at])?;
+            f.write_str(match rest.as_bytes()[at] {
+                b'&' => "&amp;",
+                b'<' => "&lt;",
+                b'>' => "&gt;",
+                b'"' => "&quot;",
+                b'\'' => "&#39;",
+                _ => "\u{fffd}",
+            })?;
+            rest = &rest[at + 1..];
+        }
+        f.write_str(rest)
+    }
+}
+
+/// How pages and parts of them look. Classes begin with `nd`, so that a part may stand in another page.
+pub const STYLE: &str = include_str!("style.css");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn markup_becomes_text() {
+        let text = "<script>alert('x')</script> & \"more\"";
+        let expected = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &quot;more&quot;";
+        assert_eq!(Escaped(text).to_string(), expected);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_left_of_markup(text: String) {
+            let escaped = Escaped(&text).to_string();
+            prop_assert!(!escaped.contains(['<', '>', '"', '\'']));
+            let back = escaped.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"")
+                .replace("&#39;", "'").replace("&amp;", "&");
+            prop_assert_eq!(back, text.replace('\0', "\u{fffd}"));
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Sentence signatures (algorithms.md section 5; paper section 3.2): documents that have long sentences in
+//! common are likely to have a signature in common.
+//!
+//! Each sentence, as its words joined by single spaces, has an MD5 fingerprint of 16 bytes and 16 derivatives
+//! of it, the ring of bytes read from each of them. The derivatives of one kind are parted by their remainder
+//! modulo m; of each part the s least ones vote, bit by bit, with the weight 1 + ln(width of the sentence).
+//! O(bytes) and, for each sentence, O(n).
+//!
+//! ```
+//! use neardup::sketches::sentence::{Parameters, Signatures};
+//! use neardup::workers::Stop;
+//!
+//! let (stop, mut signatures) = (Stop::default(), Signatures::new(Parameters::default())?);
+//! let a = signatures.of("A sentence that is long enough. Another one of some length!", &stop)?.to_vec();
+//! let b = signatures.of("another  one of SOME length", &stop)?.to_vec();
+//! assert!(a.iter().any(|signature| b.contains(signature)));
+//! # Ok::<(), neardup::error::Error>(())
+//! ```
+
+use md5::{Digest, Md5};
+
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::text::sentences::for_each_sentence;
+use crate::text::width::width;
+use crate::text::words::for_each_word;
+use crate::workers::Stop;
+
+const DOING: &str = "making sentence signatures";
+
+/// How signatures are made. Only those made alike are comparable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameters {
+    /// m: parts that the derivatives of one kind fall into.
+    pub parts: u32,
+    /// n: kinds of derivatives.
+    pub kinds: u32,
+    /// s: fingerprints that vote on a signature; 1 for the most pairs, not 2.
+    pub smallest: u32,
+    /// Sentences must be wider than this.
+    pub wider_than: u32,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { parts: 7, kinds: 16, smallest: 3, wider_than: 16 }
+    }
+}
+
+impl Parameters {
+    /// Refuses values outside their ranges.
+    pub fn check(&self) -> Result<()> {
+        let wrong =
+            |name, value: u32, allowed| Err(Error::Parameter { name, value: value.to_string(), allowed });
+        match *self {
+            Self { parts, .. } if !(1..=64).contains(&parts) => wrong("m", parts, "between 1 and 64"),
+            Self { kinds, .. } if !(1..=16).contains(&kinds) => wrong("n", kinds, "between 1 and 16"),
+            // Of two the heavier one decides every bit: it would be the signature of one sentence.
+            Self { smallest, .. } if smallest == 2 || !(1..=64).contains(&smallest) => {
+                wrong("s", smallest, "1 or between 3 and 64")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The most signatures of a document, m · n.
+    pub fn most(&self) -> usize {
+        (self.parts * self.kinds) as usize
+    }
+}
+
+/// A fingerprint and its vote.
+type Weighted = (u128, i64);
+
+/// Makes signatures; its space is used again.
+#[derive(Debug, Default)]
+pub struct Signatures {
+    parameters: Parameters,
+    word: String,
+    sentence: String,
+    fingerprints: Vec<(u128, u32)>,
+    /// The least derivatives of each part, ascending.
+    least: Vec<Vec<Weighted>>,
+    signatures: Vec<u128>,
+}
+
+impl Signatures {
+    /// Makes them with these parameters.
+    pub fn new(parameters: Parameters) -> Result<Self> {
+        parameters.check()?;
+        Ok(Self { parameters, ..Self::default() })
+    }
+
+    /// The signatures of a text, those of a kind together, at most m · n. The last four bits of each are
+    /// its kind, so that those of unlike kinds never meet. A text without sentences wide enough has none.
+    pub fn of(&mut self, text: &str, stop: &Stop) -> Result<&[u128]> {
+        self.fingerprint(text, stop)?;
+        self.signatures.clear();
+        memory::reserve(&mut self.signatures, self.parameters.most(), DOING)?;
+        self.least.resize_with(self.parameters.parts as usize, Vec::new);
+        for kind in 0..self.parameters.kinds {
+            stop.check()?;
+            self.least.iter_mut().for_each(Vec::clear);
+            for &(fingerprint, width) in &self.fingerprints {
+                let derivative = fingerprint.rotate_left(8 * kind);
+                let least = &mut self.least[remainder(derivative, self.parameters.parts)];
+                let place = least.partition_point(|&(other, _)| other < derivative);
+                if place < self.parameters.smallest as usize {
+                    least.truncate(self.parameters.smallest as usize - 1);
+                    memory::reserve(least, 1, DOING)?;
+                    least.insert(place, (derivative, weight(width)));
+                }
+            }
+            for least in self.least.iter().filter(|least| !least.is_empty()) {
+                self.signatures.push(vote(least) & !0xf | u128::from(kind));
+            }
+        }
+        Ok(&self.signatures)
+    }
+
+    /// Finds the fingerprints of the text's sentences, each once.
+    fn fingerprint(&mut self, text: &str, stop: &Stop) -> Result<()> {
+        let Self { parameters, word, sentence, fingerprints, .. } = self;
+        fingerprints.clear();
+        for_each_sentence(text, stop, |span| {
+            sentence.clear();
+            for_each_word(span.of(text), word, stop, |word| {
+                sentence.try_reserve(word.len() + 1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                if !sentence.is_empty() {
+                    sentence.push(' ');
+                }
+                sentence.push_str(word);
+                Ok(())
+            })?;
+            // No text has more columns than 32 bits count.
+            let wide = width(sentence) as u32;
+            if wide > parameters.wider_than {
+                let digest = Md5::digest(sentence.as_bytes());
+                memory::push(fingerprints, (u128::from_be_bytes(digest.into()), wide), DOING)?;
+            }
+            Ok(())
+        })?;
+        crate::workers::sort_unstable_by(fingerprints, stop, &|a, b| a.cmp(b))?;
+        fingerprints.dedup_by_key(|&mut (fingerprint, _)| fingerprint);
+        Ok(())
+    }
+}
+
+/// 1 + ln(width) as a whole number, so that sums do not depend on their order.
+fn weight(width: u32) -> i64 {
+    (65536.0 * (1.0 + f64::from(width).ln())).round() as i64
+}
+
+/// A 128-bit number modulo a small one.
+fn remainder(number: u128, modulus: u32) -> usize {
+    let modulus = u64::from(modulus);
+    let (high, low) = ((number >> 64) as u64 % modulus, number as u64 % modulus);
+    // 2^64 modulo m.
+    let power = (u64::MAX % modulus + 1) % modulus;
+    ((high * power + low) % modulus) as usize
+}
+
+/// The bits for which more weight votes than against.
+fn vote(fingerprints: &[Weighted]) -> u128 {
+    if let [(fingerprint, _)] = fingerprints {
+        return *fingerprint;
+    }
+    (0..u128::BITS).fold(0, |signature, bit| {
+        let sum: i64 = fingerprints.iter().map(|&(f, w)| if f >> bit & 1 == 1 { w } else { -w }).sum();
+        signature | u128::from(sum > 0) << bit
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::sentences::sentences;
+    use crate::text::words::words;
+    use proptest::prelude::*;
+
+    /// The definition of algorithms.md, written down.
+    fn definition(text: &str, parameters: Parameters) -> Vec<u128> {
+        let Parameters { parts, kinds, smallest, wider_than } = parameters;
+        let mut all = std::collections::BTreeMap::new();
+        for span in sentences(text) {
+            let sentence = words(span.of(text)).join(" ");
+            if width(&sentence) > wider_than as usize {
+                let digest: [u8; 16] = Md5::digest(sentence.as_bytes()).into();
+                all.insert(digest, width(&sentence));
+            }
+        }
+        let mut signatures = Vec::new();
+        for j in 0..kinds as usize {
+            let derivatives: Vec<(u128, usize)> = all
+                .iter()
+                .map(|(digest, &width)| {
+                    let ring: [u8; 16] = std::array::from_fn(|n| digest[(n + j) % 16]);
+                    (u128::from_be_bytes(ring), width)
+                })
+                .collect();
+            for i in 0..parts {
+                let mut part: Vec<_> =
+                    derivatives.iter().filter(|(d, _)| d % u128::from(parts) == u128::from(i)).collect();
+                part.sort();
+                part.truncate(smallest as usize);
+                if part.is_empty() {
+                    continue;
+                }
+                let mut signature = 0u128;
+                for bit in 0..128 {
+                    let sum: f64 = part
+                        .iter()
+                        .map(|(d, width)| {
+                            let w = (65536.0 * (1.0 + (*width as f64).ln())).round();
+                            if d >> bit & 1 == 1 { w } else { -w }
+                        })
+                        .sum();
+                    if sum > 0.0 {
+                        signature |= 1 << bit;
+                    }
+                }
+                signatures.push((signature >> 4) << 4 | j as u128);
+            }
+        }
+        signatures
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_definition(
+            sentences in prop::collection::vec("[a-c]{2,4} [a-d]{9,12} [0-9]{1,4}( 漢字)?", 0..60),
+            parts in 1..12u32,
+            kinds in 1..=16u32,
+            smallest in prop_oneof![Just(1u32), 3..6u32],
+        ) {
+            let text: String = sentences.iter().map(|sentence| format!("{sentence}. ")).collect();
+            let parameters = Parameters { parts, kinds, smallest, wider_than: 16 };
+            let mut signatures = Signatures::new(parameters).unwrap();
+            let stop = Stop::default();
+            prop_assert_eq!(signatures.of(&text, &stop).unwrap(), definition(&text, parameters));
+        }
+    }
+
+    #[test]
+    fn equal_sentences_count_once_however_they_are_written() {
+        let stop = Stop::default();
+        let mut signatures = Signatures::new(Parameters::default()).unwrap();
+        let once = signatures.of("The quick brown fox jumps.", &stop).unwrap().to_vec();
+        assert_eq!(once.len(), 16);
+        let twice = "the quick BROWN fox jumps!\n\nThe  quick brown\tfox – jumps.";
+        assert_eq!(signatures.of(twice, &stop).unwrap(), once);
+        // 16 columns are not enough; eight characters of two columns with spaces between them are.
+        assert!(signatures.of("one two three 45", &stop).unwrap().is_empty());
+        assert!(!signatures.of("一二三四五六七八。", &stop).unwrap().is_empty());
+        // The last four bits are the kind: those of one kind follow those of the one before.
+        assert!(once.iter().zip(0..).all(|(signature, kind)| signature & 0xf == kind));
+    }
+
+    #[test]
+    fn pinned() {
+        let stop = Stop::default();
+        let mut signatures = Signatures::new(Parameters::default()).unwrap();
+        let all = signatures.of("The quick brown fox jumps.", &stop).unwrap();
+        // echo -n 'the quick brown fox jumps' | md5sum, its last digit replaced.
+        assert_eq!(format!("{:032x}", all[0] >> 4), format!("0{}", &PINNED[..31]));
+    }
+
+    /// What md5sum says.
+    const PINNED: &str = "170077285ecc90bfc4f817925c083ee9";
+
+    #[test]
+    fn parameters_outside_their_ranges_are_refused() {
+        let good = Parameters::default();
+        for bad in [
+            Parameters { parts: 0, ..good },
+            Parameters { kinds: 17, ..good },
+            Parameters { smallest: 2, ..good },
+            Parameters { smallest: 0, ..good },
+        ] {
+            assert!(Signatures::new(bad).is_err(), "{bad:?}");
+        }
+    }
+}

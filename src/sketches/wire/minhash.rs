@@ -1,0 +1,169 @@
+//! Minhash sketches as bytes and as text.
+
+use super::{Common, Source, VERSION, common_from_text, from_hex, number, push_hex};
+use crate::error::{Error, Result};
+use crate::sketches::minhash;
+use crate::{hash, text};
+
+/// What a minhash sketch says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MinhashHeader {
+    /// Version of [`crate::hash`].
+    pub hash_version: u8,
+    /// Version of [`crate::text`].
+    pub text_version: u8,
+    /// What its elements are.
+    pub source: Source,
+    /// Whether the document had no elements.
+    pub empty: bool,
+    /// Words (or other units) to a shingle.
+    pub k: u16,
+    /// How many values it has, m.
+    pub permutations: u16,
+    /// What the permutations were drawn from.
+    pub seed: i64,
+}
+
+impl MinhashHeader {
+    /// Bytes before the values.
+    pub const BYTES: usize = 20;
+
+    /// A header of these versions for a document that is not empty.
+    pub fn new(source: Source, k: u16, permutations: u16, seed: i64) -> Self {
+        let (hash_version, text_version) = (hash::VERSION, text::VERSION);
+        Self { hash_version, text_version, source, empty: false, k, permutations, seed }
+    }
+
+    fn common(&self) -> Common {
+        let &Self { hash_version, text_version, source, empty, k, permutations, .. } = self;
+        Common { hash_version, text_version, source, empty, k, size: permutations }
+    }
+
+    fn bytes(&self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..Common::BYTES].copy_from_slice(&self.common().bytes());
+        bytes[Common::BYTES..].copy_from_slice(&self.seed.to_le_bytes());
+        bytes
+    }
+
+    /// The header's bytes without what depends on the document: equal exactly for sketches that
+    /// compare.
+    pub fn kind_bytes(&self) -> [u8; Self::BYTES] {
+        Self { empty: false, ..*self }.bytes()
+    }
+
+    /// A sketch of these values; none stand for an empty document.
+    pub fn sketch(&self, values: Option<&[u32]>) -> Vec<u8> {
+        debug_assert!(values.is_none_or(|values| values.len() == usize::from(self.permutations)));
+        let mut bytes = Vec::with_capacity(Self::BYTES + 4 * usize::from(self.permutations));
+        bytes.extend_from_slice(&Self { empty: values.is_none(), ..*self }.bytes());
+        match values {
+            Some(values) => values.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes())),
+            None => bytes.resize(bytes.capacity(), 0xff),
+        }
+        bytes
+    }
+
+    /// In words, for messages: what kind of sketches these are.
+    pub fn describe(&self) -> String {
+        format!("{}, seed {}", self.common().describe("permutations"), self.seed)
+    }
+
+    /// Whether sketches of both kinds may be compared; the error says what is unlike.
+    pub fn check_like(&self, other: &Self) -> Result<()> {
+        if self.kind_bytes() == other.kind_bytes() {
+            return Ok(());
+        }
+        Err(Error::Unlike { what: "minhash_sketch", a: self.describe(), b: other.describe() })
+    }
+}
+
+/// A minhash sketch in its bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Minhash<'a> {
+    /// What it says of itself.
+    pub header: MinhashHeader,
+    /// The m values, 4 bytes each.
+    pub values: &'a [u8],
+}
+
+impl<'a> Minhash<'a> {
+    const NAME: &'static str = "minhash_sketch";
+
+    /// Reads a sketch; errors for bytes that are none. O(1), O(m) if it is of an empty document.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let bad = |why: String| Error::Malformed { what: Self::NAME, why };
+        let common = Common::parse(bytes, Self::NAME)?;
+        let Common { hash_version, text_version, source, empty, k, size: permutations } = common;
+        minhash::check_permutations(permutations.into()).map_err(|error| bad(error.to_string()))?;
+        let Some((header, values)) = bytes.split_at_checked(MinhashHeader::BYTES) else {
+            return Err(bad(format!("{} bytes are too few", bytes.len())));
+        };
+        if values.len() != 4 * usize::from(permutations) {
+            let expected = MinhashHeader::BYTES + 4 * usize::from(permutations);
+            return Err(bad(format!("{permutations} values take {expected} bytes, not {}", bytes.len())));
+        }
+        if empty && values.iter().any(|&byte| byte != 0xff) {
+            return Err(bad("an empty document has values".to_owned()));
+        }
+        let mut seed = [0; 8];
+        seed.copy_from_slice(&header[Common::BYTES..]);
+        let seed = i64::from_le_bytes(seed);
+        let header = MinhashHeader { hash_version, text_version, source, empty, k, permutations, seed };
+        Ok(Self { header, values })
+    }
+
+    /// The sketch as text: `minhash:v1:words:h1.1:k5:seed1:m128:` and the values in hexadecimal digits, or `empty`.
+    pub fn to_text(&self) -> String {
+        let MinhashHeader { hash_version, text_version, source, empty, k, permutations, seed } = self.header;
+        let source = source.name();
+        let mut text = format!(
+            "minhash:v{VERSION}:{source}:h{hash_version}.{text_version}:k{k}:seed{seed}:m{permutations}:"
+        );
+        if empty {
+            text.push_str("empty");
+        } else {
+            let (values, _) = self.values.as_chunks::<4>();
+            values.iter().for_each(|value| push_hex(&mut text, &[value[3], value[2], value[1], value[0]]));
+        }
+        text
+    }
+
+    /// Reads what [`Minhash::to_text`] writes, and gives its bytes.
+    pub fn from_text(text: &str) -> Result<Vec<u8>> {
+        let bad = |why: &str| Error::Malformed { what: Self::NAME, why: why.to_owned() };
+        let fields: Vec<&str> = text.trim().split(':').collect();
+        let &[name, version, source, versions, k, seed, permutations, values] = fields.as_slice() else {
+            return Err(bad("it should have 8 parts with colons between them"));
+        };
+        let common = common_from_text(Self::NAME, "minhash", [name, version, source, versions, k])?;
+        let permutations = number(permutations, "m").ok_or_else(|| bad("its number of values is missing"))?;
+        let seed = number(seed, "seed").ok_or_else(|| bad("its seed is missing"))?;
+        let Common { hash_version, text_version, source, k, .. } = common;
+        let header =
+            MinhashHeader { hash_version, text_version, source, empty: false, k, permutations, seed };
+        let bytes = if values == "empty" {
+            header.sketch(None)
+        } else {
+            let bytes = from_hex(values).ok_or_else(|| bad("its values are not hexadecimal digits"))?;
+            let (values, rest) = bytes.as_chunks::<4>();
+            if !rest.is_empty() || values.len() != usize::from(permutations) {
+                return Err(bad("there are not as many values as it says, of 8 digits each"));
+            }
+            let values: Vec<u32> = values.iter().map(|value| u32::from_be_bytes(*value)).collect();
+            header.sketch(Some(&values))
+        };
+        Minhash::parse(&bytes)?;
+        Ok(bytes)
+    }
+
+    /// How many values agree with those of a like sketch; 0 if either is of an empty document, which is
+    /// similar to nothing. Errors if the sketches are unlike.
+    pub fn agreeing(&self, other: &Minhash<'_>) -> Result<u32> {
+        self.header.check_like(&other.header)?;
+        if self.header.empty || other.header.empty {
+            return Ok(0);
+        }
+        Ok(minhash::agreeing(self.values, other.values))
+    }
+}

@@ -1,0 +1,148 @@
+//! Simhash sketches as bytes and as text.
+
+use super::{Common, Source, VERSION, common_from_text, from_hex, number, push_hex};
+use crate::error::{Error, Result};
+use crate::sketches::simhash;
+
+/// What a simhash sketch says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SimhashHeader {
+    /// Version of [`crate::hash`].
+    pub hash_version: u8,
+    /// Version of [`crate::text`].
+    pub text_version: u8,
+    /// What its elements are.
+    pub source: Source,
+    /// Whether the document had no elements.
+    pub empty: bool,
+    /// Words (or other units) to a shingle.
+    pub k: u16,
+    /// How many bits it has.
+    pub bits: u16,
+}
+
+impl SimhashHeader {
+    /// Bytes before the bits.
+    pub const BYTES: usize = Common::BYTES;
+
+    /// A header of these versions for a document that is not empty.
+    pub fn new(source: Source, k: u16, bits: u16) -> Self {
+        let Common { hash_version, text_version, .. } = Common::new(source, k, bits);
+        Self { hash_version, text_version, source, empty: false, k, bits }
+    }
+
+    fn common(&self) -> Common {
+        let &Self { hash_version, text_version, source, empty, k, bits } = self;
+        Common { hash_version, text_version, source, empty, k, size: bits }
+    }
+
+    /// The header's bytes without what depends on the document.
+    pub fn kind_bytes(&self) -> [u8; Self::BYTES] {
+        Self { empty: false, ..*self }.common().bytes()
+    }
+
+    /// A sketch of these bits; none stand for an empty document.
+    pub fn sketch(&self, bits: Option<&[u8]>) -> Vec<u8> {
+        debug_assert!(bits.is_none_or(|bits| 8 * bits.len() == usize::from(self.bits)));
+        let mut bytes = Vec::with_capacity(Self::BYTES + usize::from(self.bits) / 8);
+        bytes.extend_from_slice(&Self { empty: bits.is_none(), ..*self }.common().bytes());
+        match bits {
+            Some(bits) => bytes.extend_from_slice(bits),
+            None => bytes.resize(bytes.capacity(), 0),
+        }
+        bytes
+    }
+
+    /// In words, for messages: what kind of sketches these are.
+    pub fn describe(&self) -> String {
+        self.common().describe("bits")
+    }
+
+    /// Whether sketches of both kinds may be compared; the error says what is unlike. Bits that were made
+    /// elsewhere compare with any as many.
+    pub fn check_like(&self, other: &Self) -> Result<()> {
+        let given = [self, other].iter().any(|header| header.source == Source::Bits);
+        if self.kind_bytes() == other.kind_bytes() || given && self.bits == other.bits {
+            return Ok(());
+        }
+        let [a, b] = [self, other].map(Self::describe);
+        Err(Error::Unlike { what: "simhash_sketch", a, b })
+    }
+}
+
+/// A simhash sketch in its bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Simhash<'a> {
+    /// What it says of itself.
+    pub header: SimhashHeader,
+    /// The bits.
+    pub bits: &'a [u8],
+}
+
+impl<'a> Simhash<'a> {
+    const NAME: &'static str = "simhash_sketch";
+
+    /// Reads a sketch; errors for bytes that are none. O(1).
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let bad = |why: String| Error::Malformed { what: Self::NAME, why };
+        let common = Common::parse(bytes, Self::NAME)?;
+        let Common { hash_version, text_version, source, empty, k, size } = common;
+        simhash::check_bits(size.into()).map_err(|error| bad(error.to_string()))?;
+        let bits = &bytes[SimhashHeader::BYTES..];
+        if bits.len() * 8 != usize::from(size) {
+            let expected = SimhashHeader::BYTES + usize::from(size) / 8;
+            return Err(bad(format!("{size} bits take {expected} bytes, not {}", bytes.len())));
+        }
+        if empty && bits.iter().any(|&byte| byte != 0) {
+            return Err(bad("an empty document has bits".to_owned()));
+        }
+        let header = SimhashHeader { hash_version, text_version, source, empty, k, bits: size };
+        Ok(Self { header, bits })
+    }
+
+    /// The sketch as text: `simhash:v1:words:h1.1:k1:` and the bits in hexadecimal digits; `emptyB` for an empty
+    /// document's of B bits.
+    pub fn to_text(&self) -> String {
+        let SimhashHeader { hash_version, text_version, source, empty, k, bits } = self.header;
+        let mut text = format!("simhash:v{VERSION}:{}:h{hash_version}.{text_version}:k{k}:", source.name());
+        if empty {
+            text.push_str(&format!("empty{bits}"));
+        } else {
+            push_hex(&mut text, self.bits);
+        }
+        text
+    }
+
+    /// Reads what [`Simhash::to_text`] writes, and gives its bytes.
+    pub fn from_text(text: &str) -> Result<Vec<u8>> {
+        let bad = |why: &str| Error::Malformed { what: Self::NAME, why: why.to_owned() };
+        let fields: Vec<&str> = text.trim().split(':').collect();
+        let &[name, version, source, versions, k, bits] = fields.as_slice() else {
+            return Err(bad("it should have 6 parts with colons between them"));
+        };
+        let Common { hash_version, text_version, source, k, .. } =
+            common_from_text(Self::NAME, "simhash", [name, version, source, versions, k])?;
+        let mut header = SimhashHeader { hash_version, text_version, source, empty: false, k, bits: 0 };
+        let bytes = if let Some(size) = number::<u16>(bits, "empty") {
+            header.bits = simhash::check_bits(i64::from(size)).map_err(|error| bad(&error.to_string()))?;
+            header.sketch(None)
+        } else {
+            let bits = from_hex(bits).ok_or_else(|| bad("its bits are not hexadecimal digits"))?;
+            let size = 8i64.saturating_mul(bits.len() as i64);
+            header.bits = simhash::check_bits(size).map_err(|error| bad(&error.to_string()))?;
+            header.sketch(Some(&bits))
+        };
+        Simhash::parse(&bytes)?;
+        Ok(bytes)
+    }
+
+    /// How many bits differ from those of a like sketch; all of them if either is of an empty document, which
+    /// is similar to nothing. Errors if the sketches are unlike.
+    pub fn distance(&self, other: &Simhash<'_>) -> Result<u32> {
+        self.header.check_like(&other.header)?;
+        if self.header.empty || other.header.empty {
+            return Ok(self.header.bits.into());
+        }
+        Ok(simhash::hamming(self.bits, other.bits))
+    }
+}

@@ -1,0 +1,29 @@
+//! The width of characters and texts in columns: 2 for wide (East Asian) characters, 1 for others
+//! (algorithms.md section 1, *Width*).
+
+use unicode_width::UnicodeWidthChar;
+
+/// 2 for a wide character, else 1: also for combining and control characters, which the papers' bytes
+/// counted, too.
+#[inline]
+pub fn width_of(c: char) -> usize {
+    if c.is_ascii() { 1 } else { c.width().unwrap_or(1).max(1) }
+}
+
+/// The sum of the widths of the characters of a text. O(bytes).
+pub fn width(text: &str) -> usize {
+    text.chars().map(width_of).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths() {
+        assert_eq!(width(""), 0);
+        assert_eq!(width("ab\t\n"), 4);
+        assert_eq!(width("漢字，。ＡかハÄ"), 15);
+        assert_eq!(width("e\u{301}\u{200b}"), 3);
+    }
+}

@@ -1,0 +1,336 @@
+//! The longest common subsequence of two texts, exactly: its length, up to a limit where one is given, and
+//! which characters it is made of (algorithms.md section 5).
+//!
+//! |SES| = |A| + |B| - 2·|LCS| insertions and deletions lie between two texts. Up to some tens of them are
+//! followed greedily ([`super::lcs_greedy`]: O(N + D²)); beyond, a band of the table that is wide enough for
+//! the expected number is filled 64 cells at a time ([`super::lcs_band`]: O(N·D/64)), and a wider one where
+//! more are needed. Measured on 10 KB texts (benches/lcs.rs), the band is the faster one from about a hundred on; whether there are so many shows after half of them.
+//!
+//! Our own because no crate at hand can be stopped, gives an alignment by a stated rule, and keeps memory.
+//!
+//! ```
+//! use neardup::verify::lcs::{Lcs, symbols};
+//! use neardup::workers::Stop;
+//!
+//! let (a, b) = (symbols("abcabba")?, symbols("cbabac")?);
+//! assert_eq!(Lcs::default().length(&a, &b, 0, &Stop::default())?, Some(4));
+//! assert_eq!(Lcs::default().length(&a, &b, 5, &Stop::default())?, None);
+//! # Ok::<(), neardup::error::Error>(())
+//! ```
+
+use super::column::{DOING, WORD};
+use super::lcs_band::Band;
+use super::lcs_greedy::{Greedy, Reached, common_prefix, common_suffix};
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::workers::Stop;
+
+/// Insertions and deletions that are followed one by one before the band is filled.
+const FEW: usize = 48;
+/// Columns times words of a table that are still filled: some minutes of one processor. Texts of 4 MB each
+/// without anything in common are just within.
+const MOST_STEPS: usize = 1 << 38;
+/// Words of the columns that are kept to read an alignment from: 32 MB.
+const KEPT_WORDS: usize = 1 << 22;
+
+/// The characters of a text as numbers.
+pub fn symbols(text: &str) -> Result<Vec<u32>> {
+    let mut symbols = Vec::new();
+    if text.is_ascii() {
+        memory::reserve(&mut symbols, text.len(), DOING)?;
+        symbols.extend(text.bytes().map(u32::from));
+    } else {
+        memory::reserve(&mut symbols, text.chars().count(), DOING)?;
+        symbols.extend(text.chars().map(u32::from));
+    }
+    Ok(symbols)
+}
+
+/// Resemblance: 2·|LCS| / (|A| + |B|), 0 to 1; 0 where both are empty.
+pub fn resemblance(shared: usize, a: usize, b: usize) -> f64 {
+    ratio(2 * shared, a + b)
+}
+
+/// The share of a text of so many characters that is in the common subsequence, 0 to 1; 0 where it is empty.
+pub fn containment(shared: usize, contained: usize) -> f64 {
+    ratio(shared, contained)
+}
+
+/// One correctly rounded division; no text has more characters than a float8 holds exactly.
+fn ratio(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Compares texts; its space is used again.
+#[derive(Debug, Default)]
+pub struct Lcs {
+    greedy: Greedy,
+    band: Band,
+}
+
+impl Lcs {
+    /// The length of the longest common subsequence, if it is at least `least`. Answers to `stop` within
+    /// milliseconds. Texts of many megabytes that have little in common are an error
+    /// ([`Error::TooDifferent`]): they would take hours.
+    pub fn length(&mut self, a: &[u32], b: &[u32], least: usize, stop: &Stop) -> Result<Option<usize>> {
+        let shorter = a.len().min(b.len());
+        if least > shorter {
+            return Ok(None);
+        }
+        let most = a.len() + b.len() - 2 * least;
+        let total = a.len() + b.len();
+        // What both begin and end with is in some longest one.
+        let prefix = common_prefix(a, b);
+        let (a, b) = (&a[prefix..], &b[prefix..]);
+        let suffix = common_suffix(a, b);
+        let (a, b) = (&a[..a.len() - suffix], &b[..b.len() - suffix]);
+        let distance = self.distance(a, b, most, stop)?;
+        Ok(distance.map(|distance| (total - distance) / 2))
+    }
+
+    /// How many insertions and deletions two texts are apart, if at most `most`.
+    fn distance(&mut self, a: &[u32], b: &[u32], most: usize, stop: &Stop) -> Result<Option<usize>> {
+        let most = most.min(a.len() + b.len());
+        let apart = a.len().abs_diff(b.len());
+        if apart > most {
+            return Ok(None);
+        }
+        if a.is_empty() || b.is_empty() {
+            return Ok(Some(apart));
+        }
+        let few = FEW.min(most);
+        let passed = match self.greedy.compare(a, b, few, stop)? {
+            Reached::End(distance) => return Ok(Some(distance)),
+            Reached::Far(_) if few == most => return Ok(None),
+            Reached::Far(passed) => passed,
+        };
+        // The other characters as if they differed as much as those at the start, and some more.
+        let expected = (FEW as f64 * (a.len() + b.len()) as f64 / passed.max(1) as f64 * 1.2) as usize;
+        // The shorter text as columns: there are fewer of them, and the band is as wide.
+        let (rows, columns) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+        let mut limit = expected.max(apart + WORD);
+        loop {
+            // A pass with most of the greatest limit would be no saving.
+            limit = if limit >= most - most / 3 { most } else { limit };
+            check_steps(rows, columns, limit)?;
+            let found = self.band.distance(rows, columns, limit, stop)?;
+            if found.is_some() || limit == most {
+                return Ok(found);
+            }
+            limit *= 2;
+        }
+    }
+
+    /// The characters of a longest common subsequence: gives the places in both texts, in order, to `each`
+    /// from the last one to the first, if there are at least `least`; says whether there are.
+    ///
+    /// Which one it is, where there are several, is a function of the texts: they are read from their ends;
+    /// equal last characters are matched; of unequal ones that of `a` is left out where this does not
+    /// shorten the subsequence, and otherwise that of `b`.
+    pub fn matches(
+        &mut self,
+        a: &[u32],
+        b: &[u32],
+        least: usize,
+        stop: &Stop,
+        mut each: impl FnMut(usize, usize),
+    ) -> Result<bool> {
+        if least > a.len().min(b.len()) {
+            return Ok(false);
+        }
+        let most = a.len() + b.len() - 2 * least;
+        let suffix = common_suffix(a, b);
+        let (x, y) = (&a[..a.len() - suffix], &b[..b.len() - suffix]);
+        let Some(distance) = self.distance(x, y, most, stop)? else { return Ok(false) };
+        (1..=suffix).for_each(|n| each(a.len() - n, b.len() - n));
+        if x.is_empty() || y.is_empty() {
+            return Ok(true);
+        }
+        if distance <= FEW {
+            self.greedy.trace(x, y, distance, each);
+            return Ok(true);
+        }
+        check_steps(x, y, distance)?;
+        self.band.trace((x, y), distance, KEPT_WORDS, stop, &mut each)?;
+        Ok(true)
+    }
+}
+
+fn check_steps(rows: &[u32], columns: &[u32], limit: usize) -> Result<()> {
+    let words = (limit / WORD + 2).min(rows.len() / WORD + 1);
+    match words.checked_mul(columns.len()) {
+        Some(steps) if steps <= MOST_STEPS => Ok(()),
+        _ => Err(Error::TooDifferent { characters: (rows.len() + columns.len()) as u64 }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The definition, filled in cell by cell.
+    fn table(a: &[u32], b: &[u32]) -> Vec<Vec<usize>> {
+        let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+        for i in 0..a.len() {
+            for j in 0..b.len() {
+                table[i + 1][j + 1] =
+                    if a[i] == b[j] { table[i][j] + 1 } else { table[i][j + 1].max(table[i + 1][j]) };
+            }
+        }
+        table
+    }
+
+    /// The rule, read from the table.
+    fn alignment(a: &[u32], b: &[u32], table: &[Vec<usize>]) -> Vec<(usize, usize)> {
+        let (mut i, mut j) = (a.len(), b.len());
+        let mut found = Vec::new();
+        while i > 0 && j > 0 {
+            if a[i - 1] == b[j - 1] {
+                (i, j) = (i - 1, j - 1);
+                found.push((i, j));
+            } else if table[i - 1][j] == table[i][j] {
+                i -= 1;
+            } else {
+                j -= 1;
+            }
+        }
+        found
+    }
+
+    fn check(a: &[u32], b: &[u32]) {
+        let stop = Stop::default();
+        let mut lcs = Lcs::default();
+        let table = table(a, b);
+        let expected = table[a.len()][b.len()];
+        let rule = alignment(a, b, &table);
+        assert_eq!(rule.len(), expected);
+        for least in [0, expected / 2, expected.saturating_sub(1), expected, expected + 1, usize::MAX] {
+            let wanted = (expected >= least).then_some(expected);
+            assert_eq!(lcs.length(a, b, least, &stop).unwrap(), wanted, "{least}");
+            assert_eq!(lcs.length(b, a, least, &stop).unwrap(), wanted, "{least}");
+        }
+        let mut found = Vec::new();
+        assert!(lcs.matches(a, b, expected, &stop, |x, y| found.push((x, y))).unwrap());
+        assert_eq!(found, rule);
+        assert!(!lcs.matches(a, b, expected + 1, &stop, |_, _| panic!("too few")).unwrap());
+        if a.is_empty() || b.is_empty() {
+            return;
+        }
+        // Each algorithm by itself.
+        let distance = a.len() + b.len() - 2 * expected;
+        let mut greedy = Greedy::default();
+        assert_eq!(greedy.compare(a, b, distance, &stop).unwrap(), Reached::End(distance));
+        found.clear();
+        greedy.trace(a, b, distance, |x, y| found.push((x, y)));
+        assert_eq!(found, rule);
+        if distance > 0 {
+            assert!(matches!(greedy.compare(a, b, distance - 1, &stop).unwrap(), Reached::Far(_)));
+        }
+        let mut band = Band::default();
+        let apart = a.len().abs_diff(b.len());
+        for limit in [distance, distance + 1, distance + 70, a.len() + b.len()] {
+            assert_eq!(band.distance(a, b, limit, &stop).unwrap(), Some(distance));
+            for budget in [1, 40, usize::MAX] {
+                found.clear();
+                band.trace((a, b), limit, budget, &stop, &mut |x, y| found.push((x, y))).unwrap();
+                assert_eq!(found, rule, "limit {limit}, budget {budget}");
+            }
+        }
+        if distance > apart {
+            assert_eq!(band.distance(a, b, distance - 1, &stop).unwrap(), None);
+            assert_eq!(band.distance(a, b, apart, &stop).unwrap(), None);
+        }
+    }
+
+    fn characters() -> impl Strategy<Value = u32> {
+        let ascii = || prop::char::range('a', 'c');
+        prop_oneof![ascii(), ascii(), Just('\u{1f600}'), prop::char::range('一', '龠')].prop_map(u32::from)
+    }
+
+    /// A text, and another one made of it by edits.
+    fn texts() -> impl Strategy<Value = (Vec<u32>, Vec<u32>)> {
+        let edit = (any::<prop::sample::Index>(), 0..4u8, characters(), 1..60usize);
+        let lengths = prop_oneof![0..8usize, 0..80usize, 100..300usize];
+        let text = lengths.prop_flat_map(|n| prop::collection::vec(characters(), n));
+        (text, prop::collection::vec(edit, 0..12)).prop_map(|(x, edits)| {
+            let mut y = x.clone();
+            for (at, kind, character, count) in edits {
+                let at = at.index(y.len() + 1);
+                match kind {
+                    0 => y.insert(at, character),
+                    1 if at < y.len() => y[at] = character,
+                    2 => drop(y.drain(at..(at + count).min(y.len()))),
+                    _ => drop(y.splice(at..at, std::iter::repeat_n(character, count))),
+                }
+            }
+            (x, y)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        #[test]
+        fn equals_the_table((a, b) in texts()) {
+            check(&a, &b);
+        }
+
+        #[test]
+        fn equals_the_table_for_unrelated_texts(
+            a in prop::collection::vec(0..3u32, 0..300),
+            b in prop::collection::vec(0..3u32, 0..300),
+        ) {
+            check(&a, &b);
+        }
+    }
+
+    #[test]
+    fn known_texts() {
+        let of = |a: &str, b: &str| check(&symbols(a).unwrap(), &symbols(b).unwrap());
+        for (a, b) in [
+            ("", ""),
+            ("", "abc"),
+            ("abcabba", "cbabac"),
+            ("the same", "the same"),
+            ("漢字かな交じり", "字かな"),
+            ("😀😁😂", "😂😁😀"),
+            ("abc", "xyz"),
+        ] {
+            of(a, b);
+        }
+        let text: Vec<u32> = (0..2500u32).map(|n| n * n % 61).collect();
+        let reversed: Vec<u32> = text.iter().rev().copied().collect();
+        check(&text, &reversed);
+        check(&text[..700], &text[300..]);
+        for n in [63, 64, 65, 128, 129, 1023, 1024, 1025] {
+            check(&text[..n], &reversed[..n]);
+            check(&text[..n], &text[..n - 1]);
+        }
+    }
+
+    /// A megabyte each: little differs, everything differs, all is equal, one contains the other.
+    #[test]
+    fn large_texts() {
+        let stop = Stop::default();
+        let text: Vec<u32> = (0..1 << 20).map(|n| (crate::hash::mix(n) % 26) as u32).collect();
+        let mut lcs = Lcs::default();
+        let mut edited = text.clone();
+        (0..200).for_each(|n| edited[n * 5000] = 99);
+        let most = Some((1 << 20) - 200);
+        assert_eq!(lcs.length(&text, &edited, 0, &stop).unwrap(), most);
+        let mut matched = 0;
+        lcs.matches(&text, &edited, 0, &stop, |_, _| matched += 1).unwrap();
+        assert_eq!(Some(matched), most);
+        assert_eq!(lcs.length(&text, &text, 0, &stop).unwrap(), Some(1 << 20));
+        assert_eq!(lcs.length(&text, &text[1000..5000], 0, &stop).unwrap(), Some(4000));
+        let reversed: Vec<u32> = text.iter().rev().copied().collect();
+        assert_eq!(lcs.length(&text, &reversed, (1 << 20) - 4000, &stop).unwrap(), None);
+        assert_eq!(
+            check_steps(&vec![0; 1 << 23], &vec![1; 1 << 23], 1 << 24),
+            Err(Error::TooDifferent { characters: 1 << 24 })
+        );
+        stop.request();
+        assert_eq!(lcs.length(&text, &reversed, 0, &stop), Err(Error::Stopped));
+    }
+}

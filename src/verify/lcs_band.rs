@@ -1,0 +1,338 @@
+//! The longest common subsequence of two texts, bit-parallel: 64 cells of a column of the table are a
+//! machine word (Crochemore, Iliopoulos, Pinzon, Reid, IPL 80, 2001; Hyyrö, 2004), and only cells near the
+//! diagonal that at most so many insertions and deletions can pass through are computed.
+//!
+//! A bit of a column says that its cell is no more than the one above: a 0 is a step of the length.
+//! O(|x|·d/64) for texts at distance d. Rows over the band stay as they were and rows under it count as
+//! the one above: what is computed is the length of some common subsequence, and the longest one
+//! wherever a shortest script passes that fits the band.
+
+use super::column::{DOING, Page, WORD};
+use crate::error::Result;
+use crate::memory;
+use crate::workers::Stop;
+
+/// Columns that go on together: work on one does not wait for that on the one before.
+const COLUMNS: usize = 8;
+
+/// The state of a comparison; its space is used again.
+#[derive(Debug, Default)]
+pub struct Band {
+    pages: Vec<Page>,
+    /// The bits of a column.
+    flat: Vec<u64>,
+    kept: Vec<u64>,
+    /// Where the kept columns are, as many at a time as go on together.
+    places: Vec<Kept>,
+}
+
+/// The words of the present column that are in the band.
+#[derive(Debug, Clone, Copy, Default)]
+struct Words {
+    first: usize,
+    end: usize,
+}
+
+/// Columns that are kept: their first word, how many, and where the first column's are.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    first: usize,
+    width: usize,
+    place: usize,
+}
+
+/// A column to start from again.
+#[derive(Debug)]
+struct Saved {
+    column: usize,
+    words: Words,
+    flat: Vec<u64>,
+}
+
+/// Two texts, the rows and the columns of the table, and which diagonals are in the band.
+#[derive(Debug, Clone, Copy)]
+struct Table<'a> {
+    a: &'a [u32],
+    b: &'a [u32],
+    /// The least and the greatest row - column.
+    diagonals: (i64, i64),
+    limit: usize,
+}
+
+impl<'a> Table<'a> {
+    fn new(a: &'a [u32], b: &'a [u32], limit: usize) -> Self {
+        let apart = a.len() as i64 - b.len() as i64;
+        let spare = (limit as i64 - apart.abs()) / 2;
+        Self { a, b, diagonals: (apart.min(0) - spare, apart.max(0) + spare), limit }
+    }
+
+    /// The words that the columns behind `column` up to `to` need.
+    fn words(&self, column: usize, to: usize) -> Words {
+        let row = |column: usize, diagonal: i64| (column as i64 + diagonal).clamp(1, self.a.len() as i64);
+        let word = |row: i64| (row as usize - 1) / WORD;
+        Words {
+            first: word(row(column + 1, self.diagonals.0)),
+            end: word(row(to.min(self.b.len()), self.diagonals.1)) + 1,
+        }
+    }
+}
+
+impl Band {
+    /// How many insertions and deletions apart two texts are, if at most `limit`, which is not less than
+    /// the difference of their lengths. Neither is empty.
+    pub fn distance(&mut self, a: &[u32], b: &[u32], limit: usize, stop: &Stop) -> Result<Option<usize>> {
+        let table = Table::new(a, b, limit);
+        self.begin(&table)?;
+        let mut words = Words::default();
+        if !self.advance::<false>(&table, 0, b.len(), &mut words, stop)? {
+            return Ok(None);
+        }
+        let length: usize = self.flat.iter().map(|word| word.count_zeros() as usize).sum();
+        let distance = a.len() + b.len() - 2 * length;
+        Ok((distance <= limit).then_some(distance))
+    }
+
+    /// Reads an alignment of two texts that are at most `limit` apart, as [`super::lcs::Lcs::matches`] says.
+    /// Columns are kept in about `budget` words; where that is too little, all but some are made again.
+    pub fn trace(
+        &mut self,
+        (a, b): (&[u32], &[u32]),
+        limit: usize,
+        budget: usize,
+        stop: &Stop,
+        each: &mut dyn FnMut(usize, usize),
+    ) -> Result<()> {
+        let table = Table::new(a, b, limit);
+        self.begin(&table)?;
+        let start = Saved { column: 0, words: Words::default(), flat: Vec::new() };
+        self.trace_part(&table, start, b.len(), &mut a.len(), budget, stop, each)
+    }
+
+    /// Makes ready for the first column.
+    fn begin(&mut self, table: &Table<'_>) -> Result<()> {
+        let words = table.a.len().div_ceil(WORD);
+        self.flat.clear();
+        memory::reserve(&mut self.flat, words, DOING)?;
+        self.flat.resize(words, u64::MAX);
+        let count = words.div_ceil(Page::WORDS);
+        self.pages.truncate(count);
+        self.pages.iter_mut().for_each(Page::unmake);
+        let more = count - self.pages.len();
+        memory::reserve(&mut self.pages, more, DOING)?;
+        self.pages.resize_with(count, Page::default);
+        Ok(())
+    }
+
+    /// Goes on from a column to the column `to`; false where it is clear on the way that no script within
+    /// the limit is there. With `KEEP` all columns on the way are kept.
+    fn advance<const KEEP: bool>(
+        &mut self,
+        table: &Table<'_>,
+        from: usize,
+        to: usize,
+        words: &mut Words,
+        stop: &Stop,
+    ) -> Result<bool> {
+        const LOOK_EVERY: usize = 512;
+        const CHECK_EVERY: usize = 1 << 16;
+        let mut steps = 0;
+        let mut column = from;
+        while column < to {
+            let symbols: [u32; COLUMNS] =
+                std::array::from_fn(|n| table.b.get(column + n).copied().unwrap_or(Page::NONE));
+            let next = table.words(column, column + COLUMNS);
+            if words.end == 0 || (next.end - 1) / Page::WORDS > (words.end - 1) / Page::WORDS {
+                for page in next.first / Page::WORDS..=(next.end - 1) / Page::WORDS {
+                    stop.check()?;
+                    self.make_page(page, table.a)?;
+                }
+            }
+            *words = next;
+            let Words { first, end } = next;
+            if KEEP {
+                let (start, more) = (self.kept.len(), (end - first) * COLUMNS);
+                let kept = Kept { first, width: end - first, place: start };
+                memory::push(&mut self.places, kept, DOING)?;
+                memory::reserve(&mut self.kept, more, DOING)?;
+                self.kept.resize(start + more, 0);
+                go_on::<KEEP>(&self.pages, &mut self.flat, symbols, (first, end), &mut self.kept[start..]);
+            } else {
+                go_on::<KEEP>(&self.pages, &mut self.flat, symbols, (first, end), &mut []);
+            }
+            column += COLUMNS;
+            steps += COLUMNS * (end - first);
+            if steps >= CHECK_EVERY {
+                stop.check()?;
+                steps = 0;
+            }
+            if !KEEP && column.is_multiple_of(LOOK_EVERY) && self.is_far(table, column, next) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether no way through the present column can end within the limit.
+    fn is_far(&self, table: &Table<'_>, column: usize, words: Words) -> bool {
+        let columns_left = table.b.len().saturating_sub(column);
+        let mut length: usize = self.flat[..words.first].iter().map(|word| word.count_zeros() as usize).sum();
+        let mut longest = 0;
+        for word in words.first..words.end {
+            length += self.flat[word].count_zeros() as usize;
+            longest = longest.max(length + columns_left.min(table.a.len() - word * WORD));
+        }
+        table.a.len() + table.b.len() > 2 * longest + table.limit
+    }
+
+    fn make_page(&mut self, number: usize, a: &[u32]) -> Result<()> {
+        let page = &mut self.pages[number];
+        if page.is_unmade() {
+            const ROWS: usize = Page::WORDS * WORD;
+            let rows = &a[number * ROWS..];
+            page.set(&rows[..rows.len().min(ROWS)])?;
+        }
+        Ok(())
+    }
+
+    /// Reads the part of an alignment behind the column of `start` up to the column `to`, where it comes
+    /// by at `row`; leaves the row where it comes by at the start.
+    #[allow(clippy::too_many_arguments)]
+    fn trace_part(
+        &mut self,
+        table: &Table<'_>,
+        start: Saved,
+        to: usize,
+        row: &mut usize,
+        budget: usize,
+        stop: &Stop,
+        each: &mut dyn FnMut(usize, usize),
+    ) -> Result<()> {
+        /// Columns to start from again at each level.
+        const STARTS: usize = 16;
+        let Saved { column: from, mut words, flat } = start;
+        // The column of the start; rows under it are as at the beginning.
+        self.flat[words.end..].fill(u64::MAX);
+        self.flat[words.first..words.end].copy_from_slice(&flat);
+        let width = table.limit / WORD + 2;
+        if (to - from).saturating_mul(width.min(table.a.len() / WORD + 1)) <= budget || to - from <= COLUMNS {
+            self.kept.clear();
+            self.places.clear();
+            self.advance::<true>(table, from, to, &mut words, stop)?;
+            self.read(table, from, to, row, each);
+            return Ok(());
+        }
+        let step = (to - from).div_ceil(STARTS).next_multiple_of(COLUMNS);
+        let mut starts = Vec::new();
+        let mut column = from;
+        while column < to {
+            let mut flat = Vec::new();
+            memory::extend(&mut flat, &self.flat[words.first..words.end], DOING)?;
+            starts.push((Saved { column, words, flat }, to.min(column + step)));
+            if column + step < to {
+                self.skip(table, column, column + step, &mut words, stop)?;
+            }
+            column += step;
+        }
+        while let Some((start, to)) = starts.pop() {
+            self.trace_part(table, start, to, row, budget, stop, each)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on without keeping anything, and without looking whether the end can be reached.
+    fn skip(
+        &mut self,
+        table: &Table<'_>,
+        from: usize,
+        to: usize,
+        words: &mut Words,
+        stop: &Stop,
+    ) -> Result<()> {
+        let table = Table { limit: usize::MAX / 2, ..*table };
+        self.advance::<false>(&table, from, to, words, stop)?;
+        Ok(())
+    }
+
+    /// Reads an alignment from the kept columns behind `from` up to `to`.
+    fn read(
+        &self,
+        table: &Table<'_>,
+        from: usize,
+        to: usize,
+        row: &mut usize,
+        each: &mut dyn FnMut(usize, usize),
+    ) {
+        let mut column = to;
+        while *row > 0 && column > from {
+            if table.a[*row - 1] == table.b[column - 1] {
+                (*row, column) = (*row - 1, column - 1);
+                each(*row, column);
+                continue;
+            }
+            let (batch, n) = ((column - 1 - from) / COLUMNS, (column - 1 - from) % COLUMNS);
+            let Kept { first, width, place } = self.places[batch];
+            let (word, bit) = ((*row - 1) / WORD, (*row - 1) % WORD);
+            if self.kept[place + n * width + word - first] >> bit & 1 == 1 {
+                *row -= 1;
+            } else {
+                column -= 1;
+            }
+        }
+    }
+}
+
+/// Goes on by columns that have these symbols, in the words `first..end`; no symbol leaves a column as it
+/// was. With `KEEP` each word is kept as it was in each of the columns.
+#[inline]
+fn go_on<const KEEP: bool>(
+    pages: &[Page],
+    flat: &mut [u64],
+    symbols: [u32; COLUMNS],
+    (first, end): (usize, usize),
+    kept: &mut [u64],
+) {
+    let mut carries = [false; COLUMNS];
+    let width = end - first;
+    let mut at = first;
+    while at < end {
+        let page = at / Page::WORDS;
+        let to = end.min((page + 1) * Page::WORDS);
+        let from = at % Page::WORDS;
+        for (n, &symbol) in symbols.iter().enumerate() {
+            let rows = &pages[page].rows_of(symbol)[from..];
+            let flat = &mut flat[at..to];
+            carries[n] = column(rows, flat, carries[n]);
+            if KEEP {
+                kept[n * width + at - first..][..to - at].copy_from_slice(flat);
+            }
+        }
+        at = to;
+    }
+}
+
+/// Goes on by one column that has the symbol of these rows; gives the carry of its last word.
+#[inline]
+fn column(rows: &[u64], flat: &mut [u64], mut carry: bool) -> bool {
+    // The sums of some words follow one another without anything between them that touches the flag.
+    const TOGETHER: usize = 4;
+    let (rows, _) = rows.split_at(flat.len());
+    let (row_chunks, row_rest) = rows.as_chunks::<TOGETHER>();
+    let (flat_chunks, flat_rest) = flat.as_chunks_mut::<TOGETHER>();
+    for (rows, flat) in row_chunks.iter().zip(flat_chunks) {
+        let equal: [u64; TOGETHER] = std::array::from_fn(|n| flat[n] & rows[n]);
+        let mut sums = [0; TOGETHER];
+        for n in 0..TOGETHER {
+            (sums[n], carry) = flat[n].carrying_add(equal[n], carry);
+        }
+        for n in 0..TOGETHER {
+            flat[n] = sums[n] | (flat[n] ^ equal[n]);
+        }
+    }
+    for (row, flat) in row_rest.iter().zip(flat_rest) {
+        let equal = *flat & row;
+        let sum;
+        (sum, carry) = flat.carrying_add(equal, carry);
+        *flat = sum | (*flat ^ equal);
+    }
+    carry
+}

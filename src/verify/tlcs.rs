@@ -1,0 +1,545 @@
+//! The trustable longest common subsequence of two texts (algorithms.md section 5; Huang, Yan, Li, CIKM 2008):
+//! filtered sketches, bounds, the LCS of the sketches, and its part in the trustable region.
+//!
+//! ```
+//! use neardup::verify::tlcs::{Comparer, Parameters};
+//! use neardup::workers::Stop;
+//!
+//! let article = "The bridge over the Ill was closed on Monday after the flood. ".repeat(9);
+//! let (a, b) = (format!("Home | News {article}"), format!("{article} Imprint, contact, search"));
+//! let mut comparer = Comparer::new(Parameters::default())?;
+//! let stop = Stop::default();
+//! let found = comparer.compare(&a, &b, None, &stop)?.expect("no threshold");
+//! assert!(found.resemblance() > 0.9);
+//! let part = &found.parts[0];
+//! assert!(a.chars().skip(part.left.start).take(part.left.len()).eq(article.chars().take(part.left.len())));
+//! # Ok::<(), neardup::error::Error>(())
+//! ```
+
+use std::ops::Range;
+
+use super::filter::Filter;
+use super::lcs::{Lcs, containment, resemblance};
+use super::region::{BLOCKS, Curve};
+use super::windows::Windows;
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::workers::Stop;
+
+const DOING: &str = "comparing two texts";
+
+/// How two texts are compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parameters {
+    /// The width of the windows of filtered sketches; 0 compares whole texts.
+    pub window: u32,
+    /// Whether only the part in the trustable region counts.
+    pub trustable: bool,
+    /// The most insertions and deletions for each character of the region.
+    pub slope: f64,
+    /// The blocks that the region is made of at first.
+    pub blocks: u32,
+    /// The part of the shorter text that the region must touch, in shares of its length.
+    pub centre: [f64; 2],
+    /// So many columns of each text count, 0 for all.
+    pub first: u64,
+    /// Further regions are searched in what the ones before leave of the texts, down to so many
+    /// characters; 0 for one region only. Where there are more, none has to touch the centre.
+    pub least_part: u32,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            window: 16,
+            trustable: true,
+            slope: 0.1,
+            blocks: BLOCKS as u32,
+            centre: [0.4, 0.6],
+            first: 10 << 10,
+            least_part: 0,
+        }
+    }
+}
+
+impl Parameters {
+    /// Refuses values outside their ranges.
+    pub fn check(&self) -> Result<()> {
+        const WIDEST: u32 = 1000;
+        let wrong = |name, value: String, allowed| Err(Error::Parameter { name, value, allowed });
+        if self.window > WIDEST {
+            return wrong("window", self.window.to_string(), "between 0 and 1000");
+        }
+        if !(0.0..1.0).contains(&self.slope) {
+            return wrong("slope", self.slope.to_string(), "at least 0 and less than 1");
+        }
+        if !(1..=1000).contains(&self.blocks) {
+            return wrong("blocks", self.blocks.to_string(), "between 1 and 1000");
+        }
+        let [from, to] = self.centre;
+        if !(0.0 <= from && from <= to && to <= 1.0) {
+            return wrong("centre", format!("{from} to {to}"), "two ascending shares between 0 and 1");
+        }
+        Ok(())
+    }
+}
+
+/// Which pairs are near duplicates: those that reach one of two thresholds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Thresholds {
+    /// Of the resemblance, above 0.
+    pub resemblance: f64,
+    /// Of the greater of both containments, above 0; none where it does not count.
+    pub containment: Option<f64>,
+}
+
+impl Thresholds {
+    /// Whether texts of so many characters that share so many are near duplicates.
+    pub fn pass(&self, shared: usize, left: usize, right: usize) -> bool {
+        resemblance(shared, left, right) >= self.resemblance
+            || self.containment.is_some_and(|least| containment(shared, left.min(right)) >= least)
+    }
+
+    /// The least number of shared characters that passes; more than there are where none does.
+    pub fn least(&self, left: usize, right: usize) -> usize {
+        let (mut fails, mut passes) = (0, left.min(right) + 1);
+        // No shared character never passes.
+        while passes - fails > 1 {
+            let middle = fails + (passes - fails) / 2;
+            if self.pass(middle, left, right) { passes = middle } else { fails = middle }
+        }
+        passes
+    }
+}
+
+/// A part of both texts that counts as shared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Where it is in the left text, in characters from 0.
+    pub left: Range<usize>,
+    /// Where it is in the right one.
+    pub right: Range<usize>,
+    /// The characters that both have in common there.
+    pub length: usize,
+}
+
+/// What two texts have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The characters that they share.
+    pub shared: usize,
+    /// The characters of the left text that counted, runs of white space as one.
+    pub left: usize,
+    /// Those of the right one.
+    pub right: usize,
+    /// The parts that count, in the order in which they were found.
+    pub parts: Vec<Part>,
+}
+
+impl Found {
+    /// 2·|TLCS| / (|A| + |B|).
+    pub fn resemblance(&self) -> f64 {
+        resemblance(self.shared, self.left, self.right)
+    }
+
+    /// The share of the right text that is in the TLCS.
+    pub fn containment(&self) -> f64 {
+        containment(self.shared, self.right)
+    }
+}
+
+/// Counts what became of comparisons.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// Pairs whose sketches were too short: no LCS was computed.
+    pub filtered: u64,
+    /// Pairs whose LCS was computed.
+    pub aligned: u64,
+    /// Characters of pairs, and those of them in their sketches.
+    pub characters: u64,
+    /// See `characters`.
+    pub kept: u64,
+}
+
+/// Compares texts; what was prepared of a left text serves for many right ones.
+#[derive(Debug, Default)]
+pub struct Comparer {
+    parameters: Parameters,
+    left: Windows,
+    right: Windows,
+    work: Work,
+    /// Whether the filter is set to the left text.
+    is_set: bool,
+}
+
+impl Comparer {
+    /// Compares with these parameters.
+    pub fn new(parameters: Parameters) -> Result<Self> {
+        parameters.check()?;
+        Ok(Self { parameters, ..Self::default() })
+    }
+
+    /// What was done so far.
+    pub fn steps(&self) -> Steps {
+        self.work.steps
+    }
+
+    /// Compares two texts. With `thresholds` gives nothing where they are not near duplicates, which is
+    /// found out with as little work as possible. O(|A| + |B|), and for what is left in the sketches the
+    /// cost of [`super::lcs`]. Answers to `stop` within milliseconds.
+    pub fn compare(
+        &mut self,
+        left: &str,
+        right: &str,
+        thresholds: Option<&Thresholds>,
+        stop: &Stop,
+    ) -> Result<Option<Found>> {
+        self.set_left(left, stop)?;
+        self.compare_right(right, false, thresholds, stop)
+    }
+
+    /// Makes ready to compare a text with others.
+    pub fn set_left(&mut self, left: &str, stop: &Stop) -> Result<()> {
+        self.is_set = false;
+        self.left.read(left, self.parameters.first, self.parameters.window.max(1), stop)
+    }
+
+    /// Compares the text of the last [`Comparer::set_left`] with another one, as [`Comparer::compare`] does. Of
+    /// two texts of the same length the left one is A, unless it is said that the right one comes first.
+    pub fn compare_right(
+        &mut self,
+        right: &str,
+        right_first: bool,
+        thresholds: Option<&Thresholds>,
+        stop: &Stop,
+    ) -> Result<Option<Found>> {
+        let Self { parameters, left, right: windows, work, is_set } = self;
+        work.right_first = right_first;
+        let width = parameters.window.max(1);
+        windows.read(right, parameters.first, width, stop)?;
+        let right = windows;
+        let (x, y) = (left.symbols.len(), right.symbols.len());
+        let mut found = Found { shared: 0, left: x, right: y, parts: Vec::new() };
+        let least = thresholds.map_or(0, |thresholds| thresholds.least(x, y));
+        if least > x.min(y) {
+            return Ok(None);
+        }
+        if left.symbols == right.symbols {
+            // Nothing, and nothing but white space, is similar to nothing.
+            if left.symbols.iter().any(|&symbol| symbol != u32::from(b' ')) {
+                found.take(x, left.span(0..x), right.span(0..y));
+            } else if thresholds.is_some() {
+                return Ok(None);
+            }
+            return Ok(Some(found));
+        }
+        let filters = parameters.window > 0 && !left.is_empty() && !right.is_empty();
+        if filters && !*is_set {
+            work.filter.set(left, stop)?;
+            *is_set = true;
+        }
+        let iterated = parameters.trustable && parameters.least_part > 0;
+        let part = work.part(parameters, left, right, if iterated { 0 } else { least }, stop)?;
+        match part {
+            None => {}
+            Some(part) if !iterated => found.take(part.length, left.span(part.left), right.span(part.right)),
+            Some(part) => {
+                *is_set = false;
+                search_again(work, parameters, [left, right], part, &mut found, stop)?;
+            }
+        }
+        let passes = thresholds.is_none_or(|thresholds| thresholds.pass(found.shared, x, y));
+        Ok(passes.then_some(found))
+    }
+}
+
+/// Takes a part, removes it from both texts and searches what is left of them, as long as parts are long
+/// enough.
+fn search_again(
+    work: &mut Work,
+    parameters: &Parameters,
+    texts: [&Windows; 2],
+    mut part: Part,
+    found: &mut Found,
+    stop: &Stop,
+) -> Result<()> {
+    let width = parameters.window.max(1);
+    let mut rest = [Windows::default(), Windows::default()];
+    for (rest, text) in rest.iter_mut().zip(texts) {
+        rest.take(text, width, |_| true)?;
+    }
+    while part.length >= parameters.least_part as usize {
+        let [left, right] = &rest;
+        found.take(part.length, left.span(part.left.clone()), right.span(part.right.clone()));
+        let mut next = [Windows::default(), Windows::default()];
+        let removed = work.removed(&part, work.swaps(left, right));
+        for ((next, rest), removed) in next.iter_mut().zip(&rest).zip(&removed) {
+            next.take(rest, width, |n| removed.binary_search(&(n as u32)).is_err())?;
+        }
+        rest = next;
+        let [left, right] = &rest;
+        if parameters.window > 0 && !left.is_empty() && !right.is_empty() {
+            work.filter.set(left, stop)?;
+        }
+        match work.part(parameters, left, right, parameters.least_part as usize, stop)? {
+            Some(next) => part = next,
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+impl Found {
+    fn take(&mut self, length: usize, left: Range<usize>, right: Range<usize>) {
+        self.shared += length;
+        self.parts.push(Part { left, right, length });
+    }
+}
+
+/// What a comparison works with; its space is used again.
+#[derive(Debug, Default)]
+struct Work {
+    filter: Filter,
+    /// The symbols of the sketches.
+    left: Vec<u32>,
+    right: Vec<u32>,
+    lcs: Lcs,
+    /// The characters of the shorter and the longer text that are matched.
+    matched: Vec<(u32, u32)>,
+    curve: Curve,
+    /// Which of two texts of the same length is A.
+    right_first: bool,
+    steps: Steps,
+}
+
+impl Work {
+    /// Whether A, the shorter text, is the right one.
+    fn swaps(&self, left: &Windows, right: &Windows) -> bool {
+        let (x, y) = (left.symbols.len(), right.symbols.len());
+        x > y || (x == y && self.right_first)
+    }
+
+    /// The part that two texts have in common, by the numbers of their symbols; none where it is shorter than
+    /// `least`. The filter is set to the left one.
+    fn part(
+        &mut self,
+        parameters: &Parameters,
+        left: &Windows,
+        right: &Windows,
+        least: usize,
+        stop: &Stop,
+    ) -> Result<Option<Part>> {
+        // A is the shorter one of the texts, not of the sketches.
+        let swapped = self.swaps(left, right);
+        let Self { filter, left: x, right: y, lcs, matched, curve, steps, .. } = self;
+        if parameters.window == 0 || left.is_empty() || right.is_empty() {
+            filter.keep_all(left, right)?;
+        } else {
+            filter.sketch(left, right, stop)?;
+        }
+        steps.characters += (left.symbols.len() + right.symbols.len()) as u64;
+        steps.kept += (filter.left.len() + filter.right.len()) as u64;
+        let least = least.max(1);
+        if filter.left.len().min(filter.right.len()) < least {
+            steps.filtered += 1;
+            return Ok(None);
+        }
+        steps.aligned += 1;
+        for (symbols, sketch, text) in [(&mut *x, &filter.left, left), (&mut *y, &filter.right, right)] {
+            symbols.clear();
+            memory::reserve(symbols, sketch.len(), DOING)?;
+            symbols.extend(sketch.iter().map(|&n| text.symbols[n as usize]));
+        }
+        let ((a, a_sketch, a_text), (b, b_sketch, b_text)) = if swapped {
+            ((&*y, &filter.right, right), (&*x, &filter.left, left))
+        } else {
+            ((&*x, &filter.left, left), (&*y, &filter.right, right))
+        };
+        if !parameters.trustable {
+            let length = lcs.length(a, b, least, stop)?;
+            let whole = |text: &Windows| 0..text.symbols.len();
+            return Ok(length.map(|length| Part { left: whole(left), right: whole(right), length }));
+        }
+        matched.clear();
+        memory::reserve(matched, a.len().min(b.len()), DOING)?;
+        if !lcs.matches(a, b, least, stop, |i, j| matched.push((a_sketch[i], b_sketch[j])))? {
+            return Ok(None);
+        }
+        matched.reverse();
+        curve.set(a_text.symbols.len(), b_text.symbols.len(), matched)?;
+        let centre = if parameters.least_part > 0 { [0.0, 1.0] } else { parameters.centre };
+        let Some(region) = curve.trustable(parameters.slope, parameters.blocks as usize, centre) else {
+            return Ok(None);
+        };
+        let inside = |n: u32| matched.partition_point(|&(a, _)| a < n);
+        let inside = inside(region.start as u32)..inside(region.end as u32);
+        matched.drain(inside.end..);
+        matched.drain(..inside.start);
+        let (Some(first), Some(last)) = (matched.first(), matched.last()) else { return Ok(None) };
+        let other = first.1 as usize..last.1 as usize + 1;
+        let (left, right) = if swapped { (other, region) } else { (region, other) };
+        Ok(Some(Part { left, right, length: matched.len() }))
+    }
+
+    /// The characters of both texts that go when the last part is removed: the region of the shorter text,
+    /// and what is matched of the longer one.
+    fn removed(&self, part: &Part, swapped: bool) -> [Vec<u32>; 2] {
+        let matched = self.matched.iter().map(|&(_, b)| b).collect();
+        let region = |part: &Range<usize>| part.clone().map(|n| n as u32).collect();
+        if swapped { [matched, region(&part.right)] } else { [region(&part.left), matched] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Prose of made-up words, another one for each seed; `length` characters.
+    fn prose(seed: u64, length: usize) -> String {
+        let mut text = String::new();
+        for n in 0.. {
+            let word = crate::hash::mix(seed << 32 | n);
+            (0..3 + word % 6).for_each(|k| {
+                let letter = crate::hash::mix(word ^ k) % 26;
+                text.push(char::from(b'a' + letter as u8));
+            });
+            text.push(' ');
+            if text.len() >= length {
+                break;
+            }
+        }
+        text.truncate(length);
+        text
+    }
+
+    fn compare(left: &str, right: &str, parameters: Parameters) -> Found {
+        Comparer::new(parameters).unwrap().compare(left, right, None, &Stop::default()).unwrap().unwrap()
+    }
+
+    /// Template 1..3 around a body: 15 % of the page above it and 15 % below.
+    fn page(template: u64, body: u64) -> String {
+        format!("{}{}{}", prose(template, 300), prose(body, 1400), prose(template + 50, 300))
+    }
+
+    #[test]
+    fn the_same_template_around_different_bodies_is_nothing() {
+        // 600 of 2000 characters are in common: 0.3 as LCS. The template is at both ends; the region is the
+        // one at the start or at the end, and neither touches 40 to 60 % of the page.
+        let (a, b) = (page(1, 10), page(1, 11));
+        let lcs = compare(&a, &b, Parameters { trustable: false, ..Parameters::default() });
+        assert!(lcs.resemblance() >= 0.28, "{}", lcs.resemblance());
+        assert_eq!(compare(&a, &b, Parameters::default()).shared, 0);
+    }
+
+    #[test]
+    fn the_same_body_under_different_templates_is_found() {
+        // The body is 300..1700 of both. To the left the region cannot grow beyond it: the other page's template
+        // would be inserted in the gap before the body. To the right it can, over deletions, as long as
+        // they are a tenth of it: 1400 / 0.9 = 1555 characters.
+        let (a, b) = (page(1, 10), page(2, 10));
+        let found = compare(&a, &b, Parameters::default());
+        let [part] = &found.parts[..] else { panic!("one part") };
+        assert!((1400..1410).contains(&part.length), "{}", part.length);
+        assert!((299..=300).contains(&part.left.start) && (1700..=1856).contains(&part.left.end), "{part:?}");
+        assert!(
+            (299..=300).contains(&part.right.start) && (1699..=1701).contains(&part.right.end),
+            "{part:?}"
+        );
+        assert!((0.7..0.71).contains(&found.resemblance()));
+    }
+
+    #[test]
+    fn moved_passages_are_found_by_searching_again() {
+        let parts: Vec<String> = (0..4).map(|n| prose(20 + n, 500)).collect();
+        let moved: Vec<String> = parts.iter().rev().cloned().collect();
+        let (a, b) = (parts.concat(), moved.concat());
+        // An alignment has one of the four passages, and it need not be one in the middle.
+        let once = compare(&a, &b, Parameters { centre: [0.0, 1.0], ..Parameters::default() });
+        assert!((490..=520).contains(&once.shared), "{}", once.shared);
+        let again = compare(&a, &b, Parameters { least_part: 100, ..Parameters::default() });
+        assert_eq!(again.parts.len(), 4);
+        // Each region takes some characters of its neighbours with it, as many as the slope allows.
+        assert!(again.resemblance() > 0.9, "{}", again.resemblance());
+    }
+
+    #[test]
+    fn small_and_equal_texts() {
+        for (a, b, shared) in [
+            ("", "", 0),
+            ("a", "", 0),
+            ("short", "short", 5),
+            (
+                "a  b", "a
+b", 3,
+            ),
+            ("x", "y", 0),
+            (" ", "\t ", 0),
+            ("漢字", "漢字", 2),
+        ] {
+            assert_eq!(compare(a, b, Parameters::default()).shared, shared, "{a} {b}");
+        }
+        // Too narrow for a window: compared as they are.
+        let found =
+            compare("three words", "three swords", Parameters { slope: 0.3, ..Parameters::default() });
+        assert_eq!(found.shared, 11);
+        let cut = Parameters { first: 100, ..Parameters::default() };
+        let text = prose(1, 300);
+        assert_eq!(compare(&text, &text[..100], cut).shared, 100);
+    }
+
+    #[test]
+    fn thresholds_lose_no_pair_and_do_not_depend_on_the_order() {
+        let stop = Stop::default();
+        let mut texts: Vec<String> = (0..4).map(|n| page(n % 2, 10 + n / 2)).collect();
+        texts.push(prose(10, 1400));
+        texts.push(prose(10, 1400)[200..500].to_owned());
+        texts.extend([String::new(), " ".to_owned()]);
+        for parameters in [Parameters::default(), Parameters { trustable: false, ..Parameters::default() }] {
+            let mut comparer = Comparer::new(parameters).unwrap();
+            for a in &texts {
+                for b in &texts {
+                    let whole = compare(a, b, parameters);
+                    for (resemblance, containment) in
+                        [(0.28, Some(0.7)), (0.5, None), (1.0, Some(0.1)), (0.9, Some(1.0))]
+                    {
+                        let thresholds = Thresholds { resemblance, containment };
+                        let passes = thresholds.pass(whole.shared, whole.left, whole.right);
+                        let found = comparer.compare(a, b, Some(&thresholds), &stop).unwrap();
+                        // Two texts without a character pass no threshold.
+                        assert_eq!(found, passes.then(|| whole.clone()), "{resemblance} {containment:?}");
+                    }
+                    if a.len() != b.len() {
+                        assert_eq!(compare(b, a, parameters).shared, whole.shared);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn least_is_least() {
+        for (resemblance, containment) in [(0.28, Some(0.7)), (1.0, None), (0.3, Some(0.3)), (1e-9, None)] {
+            let thresholds = Thresholds { resemblance, containment };
+            for left in 0..60 {
+                for right in 0..60 {
+                    let all = (1..=left.min(right)).find(|&n| thresholds.pass(n, left, right));
+                    assert_eq!(thresholds.least(left, right), all.unwrap_or(left.min(right) + 1));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_outside_their_ranges_are_refused() {
+        let good = Parameters::default();
+        for bad in [
+            Parameters { window: 1001, ..good },
+            Parameters { slope: 1.0, ..good },
+            Parameters { slope: f64::NAN, ..good },
+            Parameters { centre: [0.6, 0.4], ..good },
+            Parameters { centre: [-0.1, 0.4], ..good },
+        ] {
+            assert!(Comparer::new(bad).is_err(), "{bad:?}");
+        }
+    }
+}

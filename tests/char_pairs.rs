@@ -1,0 +1,68 @@
+//! The longest common subsequence of pairs of real documents against lengths that other programs found
+//! (`char_pairs.tsv` in the folder NEARDUP_DATA, or `../shared/data` beside the project).
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use neardup::verify::lcs::{Lcs, containment, resemblance, symbols};
+use neardup::workers::Stop;
+use serde_json::Value;
+
+/// The texts of some documents of a corpus.
+fn texts(corpus: &Path, wanted: &HashSet<&str>) -> HashMap<String, Vec<u32>> {
+    let lines =
+        BufReader::new(GzDecoder::new(File::open(corpus.join("docs.jsonl.gz")).expect("a corpus"))).lines();
+    let documents = lines.map(|line| serde_json::from_str::<Value>(&line.expect("a line")).expect("JSON"));
+    documents
+        .filter_map(|document| {
+            let id = document["id"].as_str().expect("an id").to_owned();
+            wanted
+                .contains(&*id)
+                .then(|| (id, symbols(document["text"].as_str().expect("a text")).expect("memory")))
+        })
+        .collect()
+}
+
+#[test]
+fn pairs_of_real_documents() {
+    let data = std::env::var_os("NEARDUP_DATA").map_or_else(|| "../shared/data".into(), PathBuf::from);
+    let Ok(table) = std::fs::read_to_string(data.join("char_pairs.tsv")) else {
+        writeln!(std::io::stderr(), "char_pairs: no {}, nothing compared", data.display())
+            .expect("standard error");
+        return;
+    };
+    let mut of_corpus: HashMap<&str, Vec<Vec<&str>>> = HashMap::new();
+    for line in table.lines().skip(1) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        of_corpus.entry(fields[0]).or_default().push(fields);
+    }
+    let (stop, mut lcs) = (Stop::default(), Lcs::default());
+    let mut compared = 0;
+    for (corpus, pairs) in of_corpus {
+        let texts = texts(&data.join(corpus), &pairs.iter().flat_map(|pair| pair[1..3].to_vec()).collect());
+        for pair in pairs {
+            let (a, b) = (&texts[pair[1]], &texts[pair[2]]);
+            assert_eq!((a.len().to_string(), b.len().to_string()), (pair[4].to_owned(), pair[5].to_owned()));
+            let length = lcs.length(a, b, 0, &stop).unwrap().unwrap();
+            let measures = [
+                length.to_string(),
+                format!("{:.6}", resemblance(length, a.len(), b.len())),
+                format!("{:.6}", containment(length, b.len())),
+                format!("{:.6}", containment(length, a.len())),
+            ];
+            assert_eq!(measures, pair[6..10], "{pair:?}");
+            assert_eq!(lcs.length(a, b, length, &stop).unwrap(), Some(length));
+            assert_eq!(lcs.length(a, b, length + 1, &stop).unwrap(), None);
+            let mut matched = Vec::new();
+            assert!(lcs.matches(a, b, 0, &stop, |x, y| matched.push((x, y))).unwrap());
+            assert_eq!(matched.len(), length);
+            assert!(matched.iter().all(|&(x, y)| a[x] == b[y]));
+            assert!(matched.windows(2).all(|two| two[0].0 > two[1].0 && two[0].1 > two[1].1));
+            compared += 1;
+        }
+    }
+    writeln!(std::io::stderr(), "char_pairs: {compared} pairs").expect("standard error");
+}

@@ -1,0 +1,114 @@
+-- Clusters, and which rows to keep.
+SET client_min_messages = warning;
+CREATE SCHEMA clusters_test;
+SET search_path = clusters_test, public;
+-- 1 - 2 - 3 is a chain; 4 and 5 are equal; 6 is alone; 7 is NULL, 8 empty.
+CREATE TABLE docs (id int PRIMARY KEY, body text, stars int);
+INSERT INTO docs VALUES
+    (1, 'a b c d e f g h i j', 1),
+    (2, 'b c d e f g h i j k', 5),
+    (3, 'c d e f g h i j k l m', 3),
+    (4, 'one two three four', 2),
+    (5, 'Four three two, one.', NULL),
+    (6, 'nothing like it', 9),
+    (7, NULL, 9),
+    (8, '', 9);
+SELECT * FROM near_duplicates('docs', 0.7) ORDER BY 1, 2;
+SELECT * FROM near_duplicate_clusters('docs', 0.7);
+SELECT * FROM near_duplicate_clusters('docs', 0.7, clustering => 'star');
+SELECT * FROM near_duplicate_clusters('docs', 0.7, clustering => 'perhaps_similar');
+SELECT * FROM near_duplicate_clusters('docs', 0.7, max_cluster_size => 2);
+SELECT * FROM near_duplicate_clusters('docs', 0.6);
+SELECT * FROM near_duplicate_clusters('docs', 1);
+SELECT count(*) FROM near_duplicate_clusters('docs', 0.7, text_column => 'stars');
+-- As rows of the select list, one at a time.
+SELECT near_duplicate_clusters('docs', 0.7) LIMIT 2;
+-- Ids of any type.
+CREATE TABLE named AS SELECT chr(96 + id) AS id, md5(id::text)::uuid AS key, body FROM docs;
+SELECT * FROM near_duplicate_clusters('named', 0.7, NULL::text, id_column => 'id', text_column => 'body');
+SELECT cluster_id, array_agg(id ORDER BY id) FROM near_duplicate_clusters('named', 0.7, NULL::uuid, id_column => 'key', text_column => 'body') GROUP BY 1 ORDER BY 1;
+-- Whatever the order of rows and the number of threads.
+CREATE TABLE shuffled AS SELECT id, body FROM docs ORDER BY hashint4(id);
+SET neardup.threads = 1;
+SELECT * FROM near_duplicate_clusters('shuffled', 0.7, id_column => 'id') EXCEPT SELECT * FROM near_duplicate_clusters('docs', 0.7);
+RESET neardup.threads;
+
+-- Clusters of the pairs of a query.
+CREATE TABLE pairs AS SELECT * FROM near_duplicates('docs', 0.5);
+SELECT * FROM pairs ORDER BY 1, 2;
+SELECT * FROM clusters_of_pairs('TABLE pairs');
+SELECT * FROM clusters_of_pairs('SELECT right_id, left_id, similarity FROM pairs UNION ALL TABLE pairs -- twice');
+SELECT threshold, cluster_id, array_agg(id ORDER BY id) FROM clusters_of_pairs('TABLE pairs', thresholds => '{0.5, 0.7, 0.9}') GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT * FROM clusters_of_pairs($$VALUES ('a', 'b', 0.9), ('b', 'c', 0.8), ('x', 'y', 0)$$, NULL::text, clustering => 'star');
+SELECT * FROM clusters_of_pairs($$SELECT 1, 1, 1$$);
+SELECT * FROM clusters_of_pairs($$SELECT 1, 2, 1 WHERE false$$);
+SELECT * FROM cluster_stats('TABLE pairs');
+SELECT * FROM cluster_stats('TABLE pairs', clustering => 'star');
+SELECT * FROM cluster_stats($$VALUES ('a', 'b', 0.9), ('b', 'c', 0.8), ('c', 'd', 0.7)$$, NULL::text);
+SELECT * FROM cluster_links('TABLE pairs');
+SELECT * FROM cluster_links($$VALUES ('a', 'b', 0.9), ('b', 'c', 0.8), ('c', 'd', 0.95)$$, NULL::text, links => 1);
+-- A chain is told of, and how to break it.
+CREATE TABLE chain AS SELECT i AS left_id, i + 1 AS right_id, 0.9 - (i = 50)::int * 0.05 AS similarity FROM generate_series(1, 120) i;
+SELECT cluster_id, count(*), count(similarity) FROM clusters_of_pairs('TABLE chain') GROUP BY 1;
+SELECT count(DISTINCT cluster_id), max(size) FROM clusters_of_pairs('TABLE chain', clustering => 'star');
+SELECT cluster_id, count(*) FROM clusters_of_pairs('TABLE chain', max_cluster_size => 100) GROUP BY 1 ORDER BY 1;
+SELECT * FROM cluster_stats('TABLE chain');
+SELECT * FROM cluster_links('TABLE chain', links => 2);
+
+-- What to remove.
+SELECT * FROM eliminate('docs', 0.7);
+SELECT * FROM eliminate('docs', 0.7, keep => 'first');
+SELECT * FROM eliminate('docs', 0.7, keep => 'min:stars');
+SELECT * FROM eliminate('docs', 0.7, keep => 'max:stars');
+SELECT * FROM eliminate('named', 0.7, NULL::text, id_column => 'id', text_column => 'body', keep => 'min:key');
+BEGIN;
+DELETE FROM docs USING eliminate('docs', 0.7, keep => 'first') e WHERE docs.id = e.id;
+SELECT id FROM docs ORDER BY id;
+SELECT count(*) FROM eliminate('docs', 0.7);
+ROLLBACK;
+
+-- Bad arguments.
+CREATE FUNCTION seen(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    hint text;
+    example text;
+    seen text;
+BEGIN
+    EXECUTE 'SELECT count(*) FROM ' || call;
+    RETURN 'fine';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+    seen := format(E'%s: %s\n    %s', SQLSTATE, SQLERRM, hint);
+    example := substring(hint from '(SELECT \* FROM .*?);');
+    IF example IS NULL THEN
+        RETURN seen;
+    END IF;
+    BEGIN
+        EXECUTE example;
+        RETURN seen || ' -- works';
+    EXCEPTION WHEN OTHERS THEN
+        RETURN seen || E'\n    -- ' || SQLERRM;
+    END;
+END
+$$;
+\pset format unaligned
+\pset tuples_only on
+SELECT seen('near_duplicate_clusters(''docs'', 2)');
+SELECT seen('near_duplicate_clusters(''docs'', 0.7, clustering => ''stars'')');
+SELECT seen('near_duplicate_clusters(''docs'', 0.7, max_cluster_size => 1)');
+SELECT seen('near_duplicate_clusters(''docs'', 0.7, clustering => ''star'', max_cluster_size => 100)');
+SELECT seen('near_duplicate_clusters(''docs'', 0.1, max_pairs => 1)');
+SELECT seen('eliminate(''docs'', 0.7, keep => ''best'')');
+SELECT seen('eliminate(''docs'', 0.7, keep => ''min:moon'')');
+SELECT seen('eliminate(''docs'', 0)');
+SELECT seen('clusters_of_pairs(NULL)');
+SELECT seen('clusters_of_pairs(''SELECT 1'')');
+SELECT seen('clusters_of_pairs(''SELECT 1, 2, 3'')');
+SELECT seen('clusters_of_pairs(''SELECT 1, 2, NULL'')');
+SELECT seen('clusters_of_pairs(''SELECT 1, NULL, 1'')');
+SELECT seen('clusters_of_pairs(''DELETE FROM docs RETURNING id, id, 1'')');
+SELECT seen('clusters_of_pairs(''TABLE pairs'', thresholds => ''{0.5, 7}'')');
+SELECT seen('clusters_of_pairs(''TABLE pairs'', NULL::point)');
+SELECT seen('cluster_stats(''TABLE pairs'', clustering => ''x'')');
+SELECT seen('cluster_links(''TABLE pairs'', links => 0)');
+DROP SCHEMA clusters_test CASCADE;

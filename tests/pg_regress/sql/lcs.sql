@@ -1,0 +1,150 @@
+-- Longest common subsequences, sentence signatures, and near_duplicates with methods tlcs and lcs against all pairs.
+SET client_min_messages = warning;
+\pset null NULL
+
+-- Exact, on characters as they are.
+SELECT lcs_length('abcabba', 'cbabac'), lcs_resemblance('abcabba', 'cbabac') = 8 / 13::float8 AS resemblance, lcs_containment('abcabba', 'cbabac') = 4 / 6::float8 AS containment,
+    lcs_containment('cbabac', 'abcabba') = 4 / 7::float8 AS other_way;
+SELECT lcs_length('近似文本', '近的似本') AS chinese, lcs_length('🙂🙃', '🙃🙂') AS emoji, lcs_length('Ab', 'ab') AS "case", lcs_length(U&'\00e9', U&'e\0301') AS normal_form;
+SELECT lcs_length('', ''), lcs_length('', 'a'), lcs_resemblance('', ''), lcs_containment('a', ''), lcs_length(NULL, 'a'), lcs_resemblance('a', NULL);
+SELECT n, lcs_length(repeat('ab', n), repeat('ab', n) || 'c') = 2 * n AS one_more, lcs_length(repeat('ab', n), repeat('ba', n)) = 2 * n - 1 AS moved,
+    lcs_length(repeat('a', n), repeat('b', n)) AS unlike, lcs_length(repeat('abc', n), repeat('cab', 2 * n)) = 3 * n AS inside
+FROM unnest(array[1, 31, 32, 33, 64, 511, 512, 513, 20000]) n;
+
+-- The trustable part: where it is, and how long.
+SELECT left_span, right_span, length, substring(a FROM lower(left_span) FOR upper(left_span) - lower(left_span)) AS found
+FROM (VALUES ('Home. The ferry to the island was cancelled on Monday because of the storm.', 'Weather: The ferry to the island was cancelled on Monday because of the storm. Imprint')) t(a, b), tlcs(a, b);
+-- The same frame around something else is nothing, something in another frame is much; lcs_resemblance sees no difference.
+CREATE SCHEMA lcs_test;
+SET search_path = lcs_test, public;
+CREATE FUNCTION prose(seed int, sentences int) RETURNS text LANGUAGE sql AS $$
+    SELECT string_agg('The ' || s || '. ', '' ORDER BY i)
+    FROM generate_series(1, sentences) i, LATERAL (
+        SELECT string_agg(substr(md5(hashint8extended(seed * 1000 + i, j)::text), 1, 3 + (abs(hashint8extended(seed * 100 + i, j)) % 5)::int), ' ' ORDER BY j) AS s
+        FROM generate_series(1, 8) j) d
+$$;
+CREATE TABLE pages AS
+SELECT frame * 10 + body AS id, prose(frame, 5) || prose(100 + body, 20) || prose(200 + frame, 5) AS page
+FROM generate_series(1, 2) frame, generate_series(1, 2) body;
+SELECT a.id AS a, b.id AS b, round(lcs_resemblance(a.page, b.page)::numeric, 1) AS lcs, round(tlcs_resemblance(a.page, b.page)::numeric, 1) AS tlcs,
+    tlcs_containment(a.page, b.page) > 0.5 AS contained
+FROM pages a JOIN pages b ON a.id < b.id ORDER BY 1, 2;
+-- A passage that moved is found by searching again.
+SELECT round(tlcs_resemblance(x || y, y || x, centre => '{0,1}')::numeric, 1) AS once, round(tlcs_resemblance(x || y, y || x, min_part => 50)::numeric, 1) AS again,
+    (SELECT count(*) FROM tlcs(x || y, y || x, min_part => 50)) AS parts
+FROM prose(1, 9) x, prose(2, 9) y;
+SELECT tlcs_resemblance('', ''), tlcs_resemblance('a', ''), tlcs_resemblance('same  text', E'same\ntext') AS white_space, tlcs_containment('x', 'y'), tlcs_resemblance(NULL, 'a');
+SELECT tlcs_resemblance(page, page || 'x', first => 100) AS beginning, tlcs_resemblance(page, reverse(page), first => 0) AS reversed FROM pages WHERE id = 11;
+SELECT count(*) FROM tlcs('a', 'b');
+
+-- Signatures of sentences: their words count, not how they are written.
+SELECT cardinality(sentence_signatures('A sentence that is long enough.')) AS one, cardinality(sentence_signatures('Too short. It is, too.')) AS none,
+    sentence_signatures('A sentence that is long enough.') = sentence_signatures('(a sentence, THAT is   long enough)') AS same,
+    cardinality(sentence_signatures(prose(1, 100))) AS many, cardinality(sentence_signatures(prose(1, 100), m => 3, n => 2, s => 1)) AS few,
+    sentence_signatures(NULL), pg_typeof(sentence_signatures('')) AS type;
+SELECT sentence_signatures('这是一个足够长的句子。', n => 2) AS chinese;
+
+-- Texts that make pairs: sentences of a small world.
+CREATE TABLE docs (id int PRIMARY KEY, body text, site text);
+INSERT INTO docs SELECT i, (SELECT string_agg(prose((abs(hashint8extended(i, k)) % 40)::int, 1), CASE i % 2 WHEN 0 THEN ' ' ELSE E'\n\n' END) FROM generate_series(1, 1 + i % 7) k), 's' || i % 5
+FROM generate_series(1, 150) i;
+INSERT INTO docs SELECT 200 + id, overlay(body placing '!' from 1 + id * 7 % length(body) for 3), site FROM docs WHERE id % 4 = 0;
+INSERT INTO docs VALUES (1001, NULL, 'x'), (1002, '', 'x'), (1003, '', NULL), (1004, ' ', NULL), (1005, ' ', NULL), (1006, 'short', NULL), (1007, ' short ', NULL), (1008, 'short', NULL);
+CREATE TABLE others AS SELECT id + 5000 AS id, body, site FROM docs WHERE id % 3 = 0 OR id > 1000;
+ALTER TABLE others ADD PRIMARY KEY (id);
+-- Of two texts of the same length the first one decides what the trustable region is.
+CREATE FUNCTION plain(body text) RETURNS text LANGUAGE sql AS $$ SELECT regexp_replace(body, '\s+', ' ', 'g') $$;
+CREATE TABLE truth AS
+SELECT side, a.id AS a, b.id AS b, tlcs_resemblance(a.body, b.body) AS tlcs,
+    CASE WHEN length(plain(a.body)) < length(plain(b.body)) THEN tlcs_containment(b.body, a.body) ELSE tlcs_containment(a.body, b.body) END AS containment
+FROM docs a, LATERAL (SELECT 'left' AS side, * FROM docs WHERE id > a.id UNION ALL SELECT 'right', * FROM others) b
+WHERE sentence_signatures(a.body) && sentence_signatures(b.body) OR trim(plain(a.body)) = trim(plain(b.body));
+-- Pairs that one side lacks.
+CREATE FUNCTION differences(side text, threshold float8, part float8) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    answer bigint;
+BEGIN
+    EXECUTE format('SELECT count(*) FROM (SELECT * FROM truth WHERE side = $1 AND (tlcs >= $2 OR containment >= $3)) t
+        FULL JOIN %s(%s, threshold => $2, method => ''tlcs'', text_column => ''body'', options => jsonb_build_object(''containment'', $3)) f ON left_id = a AND right_id = b
+        WHERE (a IS NULL) <> (left_id IS NULL)',
+        CASE side WHEN 'left' THEN 'near_duplicates' ELSE 'near_duplicates_between' END,
+        CASE side WHEN 'left' THEN '''docs''' ELSE '''docs'', ''others''' END)
+    INTO answer USING side, threshold, part;
+    RETURN answer;
+END
+$$;
+SELECT threads, sum(differences(side, threshold, part)) AS differences, count(*) AS joins
+FROM generate_series(1, 3) threads, set_config('neardup.threads', threads::text, false),
+    unnest(array['left', 'right']) side, unnest(array[0.28, 0.5, 0.9, 1]) threshold, unnest(array[0.3, 0.7, 1]) part
+GROUP BY threads ORDER BY threads;
+RESET neardup.threads;
+-- With little memory it is the same.
+SET neardup.memory = '64kB';
+SELECT sum(differences(side, 0.28, 0.7)) FROM unnest(array['left', 'right']) side;
+RESET neardup.memory;
+SELECT side, count(*) FILTER (WHERE tlcs >= 0.28) > 50 AS many, count(*) FILTER (WHERE tlcs < 0.28 AND containment >= 0.7) > 5 AS contained, count(*) FILTER (WHERE tlcs = 1) > 3 AS equal
+FROM truth GROUP BY side ORDER BY side;
+-- Without a threshold 0.28 or a containment of 0.7; with one of them that alone.
+SELECT count(*) = (SELECT count(*) FROM truth WHERE side = 'left' AND (tlcs >= 0.28 OR containment >= 0.7)) AS both,
+    count(*) FILTER (WHERE similarity < 0.28) > 5 AS by_containment
+FROM near_duplicates('docs', method => 'tlcs', text_column => 'body');
+SELECT count(*) FILTER (WHERE similarity < 0.28) AS less, count(*) = (SELECT count(*) FROM truth WHERE side = 'left' AND tlcs >= 0.28) AS one
+FROM near_duplicates('docs', 0.28, method => 'tlcs', text_column => 'body');
+SELECT count(*) = (SELECT count(*) FROM truth WHERE side = 'left' AND tlcs >= 0.28) AS off
+FROM near_duplicates('docs', method => 'tlcs', text_column => 'body', options => '{"containment": false}');
+SELECT left_id, right_id, similarity FROM near_duplicates('docs', method => 'tlcs', text_column => 'body') WHERE left_id > 1000 ORDER BY 1, 2;
+-- The LCS of the sketches is never shorter than its trustable part.
+SELECT count(*) FROM near_duplicates('docs', 0.5, method => 'tlcs', text_column => 'body') t
+    LEFT JOIN near_duplicates('docs', 0.5, method => 'lcs', text_column => 'body') l USING (left_id, right_id) WHERE l.similarity IS NULL OR l.similarity < t.similarity;
+-- What it did.
+SELECT count(*) FROM near_duplicates('docs', 0.5, method => 'tlcs', text_column => 'body') \gset
+SELECT documents, skipped_null, skipped_empty, tokens > distinct_tokens AS signatures, distinct_sets = (SELECT count(DISTINCT body) - 1 FROM docs) AS texts,
+    candidates >= verified AND verified > 0 AS verified, pairs = :count AS pairs, stop_signatures, stop_documents
+FROM near_duplicates_stats();
+
+-- Stop signatures: of too many documents, or of many of which most are of one site.
+CREATE TABLE templates AS
+SELECT i AS id, prose(1, 1) || 'Number ' || i || '.' AS body, CASE WHEN i % 3 = 0 THEN 'b' ELSE 'a' END AS site, 'same'::text AS one, NULL::text AS none FROM generate_series(1, 30) i;
+ALTER TABLE templates ADD PRIMARY KEY (id);
+CREATE FUNCTION with_limits(no int, site text, limits jsonb) RETURNS TABLE(pairs bigint, dropped bigint, documents bigint) LANGUAGE plpgsql AS $$
+BEGIN
+    SELECT count(*) INTO pairs FROM near_duplicates('templates', 0.5, method => 'tlcs', text_column => 'body', site_column => site, options => limits);
+    SELECT stop_signatures, stop_documents INTO dropped, documents FROM near_duplicates_stats();
+    RETURN NEXT;
+END
+$$;
+SELECT site, limits, w.*
+FROM (VALUES (1, NULL, '{}'), (2, NULL, '{"stop_documents": 30}'), (3, NULL, '{"stop_documents": 29}'), (4, NULL, '{"stop_site_documents": 1}'),
+    (5, 'site', '{}'), (6, 'site', '{"stop_site_documents": 29}'), (7, 'site', '{"stop_site_documents": 30}'), (8, 'one', '{"stop_site_documents": 29}'), (9, 'none', '{"stop_site_documents": 29}')) v(no, site, limits),
+    LATERAL with_limits(no, site, limits::jsonb) w
+ORDER BY no;
+
+-- One pair at a time, ids of other types, nothing.
+SELECT count(*) FROM (SELECT near_duplicates('docs', 0.3, method => 'tlcs', text_column => 'body') LIMIT 5) p;
+SELECT count(*) FROM near_duplicates('docs', 0.3, method => 'tlcs', text_column => 'body', max_pairs => 3);
+CREATE TABLE few (id text PRIMARY KEY, body text);
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs');
+INSERT INTO few VALUES ('x', prose(1, 3)), ('y', prose(1, 4)), ('z', NULL);
+SELECT left_id, right_id, similarity > 0.8 AS similar FROM near_duplicates('few', 0.5, NULL::text, method => 'lcs');
+SELECT left_id, right_id, similarity > 0.8 AS similar FROM near_duplicates_between('few', 'few', 0.5, NULL::text, method => 'tlcs') ORDER BY 1, 2;
+
+-- What is out of range is an error, with a call that works.
+SELECT * FROM near_duplicates('few', 1.5, NULL::text, method => 'tlcs');
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"slope": 1}');
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"slope": "x"}');
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"centre": [0.6, 0.4]}');
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"centre": 1}');
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"s": 2}');
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"window": -1}');
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"containment": 7}');
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'lcs', options => '{"slope": 0.1}');
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', tokenizer => 'words');
+SELECT tlcs_resemblance('a', 'b', slope => 1);
+SELECT tlcs_resemblance('a', 'b', "window" => 2000);
+SELECT tlcs_resemblance('a', 'b', first => -1);
+SELECT tlcs_containment('a', 'b', centre => '{0.5}');
+SELECT tlcs_containment('a', 'b', centre => '{0.5,NULL}');
+SELECT sentence_signatures('a', m => 0);
+SELECT sentence_signatures('a', n => 17);
+SELECT sentence_signatures('a', s => 2);
+DROP SCHEMA lcs_test CASCADE;
