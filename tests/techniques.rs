@@ -543,7 +543,7 @@ fn corpora_equal_brute_force() {
         union.extend(c_similar.iter().filter(|(_, similarity)| **similarity >= 0.97).map(|(p, s)| (*p, *s)));
         check(Rule::Any(vec![chain, Rule::Technique(4)]), &union, "high recall");
         eprintln!(
-            "techniques: {name}: {n} documents, {} B-similar, {} C-similar, {} both, {} in the union",
+            "sketches: {name}: {n} documents, {} B-similar, {} C-similar, {} both, {} in the union",
             b_similar.len(),
             c_similar.len(),
             both.len(),
@@ -560,9 +560,9 @@ fn exact(texts: &[String], shingle: usize, threshold: f64) -> Found {
         collector.add(row, &Document::Text(text.clone()), &Stop::default()).unwrap();
     }
     let predicate = Predicate::new(Measure::Jaccard, threshold).unwrap();
-    let (mut dictionary, mut collectors) = (Dictionary::default(), vec![collector]);
-    number(&mut dictionary, &mut collectors, &workers).unwrap();
-    let ordered = order(collectors, dictionary, None, &workers).unwrap();
+    let mut dictionary = Dictionary::default();
+    number(&mut dictionary, std::slice::from_mut(&mut collector), &workers).unwrap();
+    let ordered = order(vec![collector], dictionary, None, &workers).unwrap();
     let mut pairs = Pairs::new(ordered, predicate, Algorithm::Auto, usize::MAX).unwrap();
     let mut found = Found::new();
     while let Some(pair) = pairs.next(&workers).unwrap() {
@@ -596,7 +596,7 @@ fn corpora_keep_the_recall() {
                 assert!(right, "{name} {threshold}: every pair is one of the exact join");
                 let measured = found.len() as f64 / exact.len() as f64;
                 eprintln!(
-                    "techniques: {name} {threshold} {recall}: {} pairs, recall {measured:.4}",
+                    "sketches: {name} {threshold} {recall}: {} pairs, recall {measured:.4}",
                     exact.len()
                 );
                 assert!(measured >= recall, "{name} {threshold}: recall {measured}, asked {recall}");

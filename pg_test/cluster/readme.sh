@@ -80,6 +80,8 @@ page() {
 
 page README.md readme
 for file in "$project"/docs/*.md; do
+    # Tables that a program wrote.
+    if [[ $file == */evaluation.md ]]; then continue; fi
     name=$(basename "$file" .md)
     page "docs/$name.md" "doc_$name"
 done

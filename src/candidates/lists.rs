@@ -101,7 +101,8 @@ impl Lists {
         workers: &dyn Workers,
     ) -> Result<Self> {
         // Every piece goes through all records, so there are no more of them than keep all threads busy.
-        let pieces = if workers.count() == 1 { 1 } else { 2 * workers.count() };
+        const FEW: usize = 1 << 12;
+        let pieces = if workers.count() == 1 || records.len() < FEW { 1 } else { 2 * workers.count() };
         let size = tokens.div_ceil(pieces).max(1 << 12);
         // Prefixes are in ascending order: what a piece is about stands together.
         let part = |record: usize, tokens: &Range<usize>| {

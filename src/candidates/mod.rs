@@ -5,13 +5,15 @@
 //! by token with bitmaps ([`streaming`], [`bitmap`], [`popcount`]); the join of distinct sets
 //! ([`prefix_join`]) in blocks that fit into memory ([`blocks`]), and that of distinct texts by edit distance
 //! made of it ([`edit_join`]); the lists of documents with a sentence signature in common
-//! ([`signature_lists`]) and the join made of them ([`sentence_join`]); few new sets against sketches of many
-//! old ones ([`delta`]); the pairs of rows they all stand for ([`pairs`]).
+//! ([`signature_lists`]) and the join made of them ([`sentence_join`]); feature codes by common substrings
+//! ([`code_join`]); few new sets against sketches of many old ones ([`delta`]); the pairs of rows they all stand
+//! for ([`pairs`]).
 
 pub mod bands;
 pub mod bitmap;
 pub mod blocks;
 pub mod bounds;
+pub mod code_join;
 pub mod combination;
 pub mod delta;
 pub mod edit_join;

@@ -66,14 +66,14 @@ pub struct Counts {
     pub pruned_by_sketch: u64,
     /// Candidates whose tokens were compared, or whose texts were aligned.
     pub verified: u64,
-    /// Buckets of signatures that too many records share, expanded in part.
-    pub hot_buckets: u64,
-    /// Records in these.
-    pub hot_records: u64,
     /// Signatures of too many documents, which were dropped.
     pub stop_signatures: u64,
     /// How many documents these had.
     pub stop_documents: u64,
+    /// Buckets of signatures that too many records share, expanded in part.
+    pub hot_buckets: u64,
+    /// Records in these.
+    pub hot_records: u64,
 }
 
 impl Counts {
@@ -86,10 +86,10 @@ impl Counts {
         self.pruned_by_suffix += other.pruned_by_suffix;
         self.pruned_by_sketch += other.pruned_by_sketch;
         self.verified += other.verified;
-        self.hot_buckets += other.hot_buckets;
-        self.hot_records += other.hot_records;
         self.stop_signatures += other.stop_signatures;
         self.stop_documents += other.stop_documents;
+        self.hot_buckets += other.hot_buckets;
+        self.hot_records += other.hot_records;
     }
 }
 

@@ -10,6 +10,7 @@
 //! * [`perhaps_similar`]: sets that share a representative
 //! * [`signature_sets`]: the same of documents by their signatures, before any pair is compared
 //! * [`grouping`]: the clusters, with the similarity of every row to its representative
+//! * [`repeated`]: elimination by the repeatability of feature codes, without pairs
 //! * [`summary`]: what is to be known of a cluster: pairs, least and mean similarity, diameter
 //! * [`links`]: the weakest links that hold a cluster together
 
@@ -19,6 +20,7 @@ pub mod grouping;
 pub mod leaders;
 pub mod links;
 pub mod perhaps_similar;
+pub mod repeated;
 pub mod signature_sets;
 pub mod summary;
 

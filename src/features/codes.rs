@@ -111,8 +111,7 @@ pub fn feature_code(text: &str, spec: &CodeSpec, stop: &Stop) -> Result<String> 
         let starts = [0].into_iter().chain(paragraphs.iter().map(|(end, _)| *end));
         starts.zip(&paragraphs).map(|(start, &(end, length))| (&seen[start..end], length))
     };
-    let is_unit =
-        |length: usize| length >= spec.unit_length || length as f64 / all as f64 >= spec.unit_share;
+    let is_unit = |length: usize| length >= spec.unit_length || length as f64 / all as f64 >= spec.unit_share;
     let mut code = String::new();
     if paragraphs.iter().any(|&(_, length)| is_unit(length)) {
         for (paragraph, _) in texts().filter(|&(_, length)| is_unit(length)) {

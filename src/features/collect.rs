@@ -136,7 +136,6 @@ impl Collector {
         let added = for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
             if count.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
-                dictionary.check_room(CHECK_EVERY)?;
             }
             count += 1;
             long.clear();
@@ -170,6 +169,19 @@ impl Collector {
             }
         }
         added
+    }
+
+    /// Makes the sets of what is pending, in this thread: for few tokens.
+    pub(super) fn number_here(&mut self, dictionary: &mut Dictionary) -> Result<()> {
+        let Self { spec, pending: Pending { lookups, long, documents }, sets, table, .. } = self;
+        let stamp = dictionary.stamps(documents.len())?;
+        let start = sets.tokens.len();
+        for lookup in lookups.iter() {
+            let number = dictionary.number(lookup, long, stamp + lookup.document, *table, spec.multiset)?;
+            memory::push(&mut sets.tokens, number.unwrap_or(REPEAT), DOING)?;
+        }
+        self.made = (0, start, start);
+        self.make_sets(&Stop::default())
     }
 
     /// Puts the numbers of all pending tokens into the order of their documents. Begins anew after a stop.

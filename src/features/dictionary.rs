@@ -5,6 +5,8 @@
 //! a batch at a time, each shard by one worker ([`super::numbering`]), so that a shard is in the cache
 //! while its part of a batch is looked up, and nothing has to be brought together in the end.
 
+use std::borrow::Cow;
+
 use super::tokens::Token;
 use crate::error::{Error, Result};
 use crate::hash;
@@ -45,6 +47,21 @@ fn short(bytes: &[u8]) -> [u64; 2] {
             },
         },
     }
+}
+
+/// The string that [`short`] was given.
+fn short_bytes([first, last]: [u64; 2], length: usize) -> Vec<u8> {
+    let (first, last) = match length {
+        8.. => (first.to_le_bytes().to_vec(), last.to_le_bytes().to_vec()),
+        4..8 => ((first as u32).to_le_bytes().to_vec(), ((first >> 32) as u32).to_le_bytes().to_vec()),
+        _ => {
+            let [a, middle, z, ..] = first.to_le_bytes();
+            return [&[][..], &[a], &[a, z], &[a, middle, z]][length].to_vec();
+        }
+    };
+    // Both may overlap.
+    let more = length - first.len();
+    [&first, &last[last.len() - more..]].concat()
 }
 
 /// A token that is to be numbered, and the document of the batch that has it.
@@ -96,8 +113,10 @@ struct Entry {
 const NONE: u32 = u32::MAX;
 
 /// Part of a dictionary: the tokens of some hashes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Shard {
+    /// So many tokens it may have, for their numbers to fit into 32 bits.
+    most: usize,
     /// By hash, with linear probing: the high half of the hash, and the token plus 1; 0 where there is none.
     slots: Vec<u64>,
     entries: Vec<Entry>,
@@ -266,42 +285,14 @@ impl Shard {
         memory::bytes(&self.slots) + memory::bytes(&self.entries) + memory::bytes(&self.arena)
     }
 
-    /// What the token at a place is: its bytes; those of a number, the most significant first; for a further
-    /// occurrence of a token two numbers. Into `space` where it does not stand anywhere.
-    pub fn text<'a>(&'a self, place: usize, space: &'a mut [u8; SHORT]) -> &'a [u8] {
+    /// What a token is: its bytes, or those of a number, the most significant first.
+    pub fn token(&self, place: usize) -> Cow<'_, [u8]> {
         let Entry { kind, content, .. } = &self.entries[place];
-        let length = match *kind {
-            Kind::Long => return part(&self.arena, *content),
-            Kind::Short(length) => {
-                long(*content, length.into(), space);
-                length.into()
-            }
-            Kind::Number | Kind::Occurrence => {
-                space[..8].copy_from_slice(&content[0].to_be_bytes());
-                space[8..].copy_from_slice(&content[1].to_be_bytes());
-                if *kind == Kind::Number { 8 } else { SHORT }
-            }
-        };
-        &space[..length]
-    }
-}
-
-/// The string that [`short`] made two numbers of.
-fn long(content: [u64; 2], length: usize, space: &mut [u8; SHORT]) {
-    let [first, last] = content.map(u64::to_le_bytes);
-    match length {
-        8.. => {
-            space[..8].copy_from_slice(&first);
-            space[length - 8..length].copy_from_slice(&last);
+        match kind {
+            Kind::Short(length) => Cow::Owned(short_bytes(*content, usize::from(*length))),
+            Kind::Long => Cow::Borrowed(part(&self.arena, *content)),
+            Kind::Number | Kind::Occurrence => Cow::Owned(content[0].to_be_bytes().to_vec()),
         }
-        4.. => {
-            space[length - 4..length].copy_from_slice(&first[4..]);
-            space[..4].copy_from_slice(&first[..4]);
-        }
-        // The first, the middle and the last byte.
-        3 => space[..3].copy_from_slice(&first[..3]),
-        2 => space[..2].copy_from_slice(&[first[0], first[2]]),
-        _ => space[0] = first[0],
     }
 }
 
@@ -354,7 +345,10 @@ impl Dictionary {
     }
 
     fn new(bits: u32) -> Self {
-        Self { shards: (0..1 << bits).map(|_| Shard::default()).collect(), bits, documents: 0 }
+        // The greatest numbers mean something else.
+        let most = (u32::MAX >> bits) as usize - 1;
+        let shard = |_| Shard { most, slots: Vec::new(), entries: Vec::new(), arena: Vec::new() };
+        Self { shards: (0..1 << bits).map(shard).collect(), bits, documents: 0 }
     }
 
     /// The shard of a hash.
@@ -406,15 +400,6 @@ impl Dictionary {
         self.numbering().place(number)
     }
 
-    /// An error where numbers might not fit into 32 bits, with so many more tokens in one shard.
-    pub(super) fn check_room(&self, more: usize) -> Result<()> {
-        let most = (u32::MAX >> self.bits) as usize - 1;
-        match self.shards.iter().all(|shard| shard.len() + more < most) {
-            true => Ok(()),
-            false => Err(Error::TooMany { what: "different tokens", limit: u32::MAX.into() }),
-        }
-    }
-
     /// All shards.
     pub fn shards(&self) -> &[Shard] {
         &self.shards
@@ -446,12 +431,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_strings_come_back() {
-        let string: Vec<u8> = (1..=16).collect();
+    fn short_strings_are_what_their_numbers_say() {
+        let bytes: Vec<u8> = (b'a'..=b'z').collect();
         for length in 0..=SHORT {
-            let mut space = [0; SHORT];
-            long(short(&string[..length]), length, &mut space);
-            assert_eq!(space[..length], string[..length]);
+            let string = &bytes[..length];
+            assert_eq!(short_bytes(short(string), length), string);
+            // One other byte, wherever it is, makes other numbers.
+            for n in 0..length {
+                let mut other = string.to_vec();
+                other[n] = b'A';
+                assert_ne!(short(&other), short(string));
+                assert_eq!(short_bytes(short(&other), length), other);
+            }
         }
     }
 }

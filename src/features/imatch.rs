@@ -17,7 +17,7 @@
 use sha1::{Digest, Sha1};
 
 use super::collect::Collector;
-use super::dictionary::{Dictionary, Shard};
+use super::dictionary::Dictionary;
 use super::signatures::SignatureCollector;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -69,29 +69,16 @@ impl IdfRange {
 /// The signature of distinct terms in ascending order of their bytes: SHA-1 of the terms, one space
 /// between two. None where there is no term.
 pub fn signature<'a>(terms: impl IntoIterator<Item = &'a [u8]>) -> Option<Signature> {
-    let mut signer = Signing::default();
-    terms.into_iter().for_each(|term| signer.add(term));
-    signer.end()
-}
-
-/// A signature that is being made.
-#[derive(Debug, Default)]
-struct Signing {
-    hash: Sha1,
-    any: bool,
-}
-
-impl Signing {
-    fn add(&mut self, term: &[u8]) {
-        if std::mem::replace(&mut self.any, true) {
-            self.hash.update(b" ");
+    let mut hash = Sha1::new();
+    let mut any = false;
+    for term in terms {
+        if any {
+            hash.update(b" ");
         }
-        self.hash.update(term);
+        hash.update(term);
+        any = true;
     }
-
-    fn end(self) -> Option<Signature> {
-        self.any.then(|| self.hash.finalize().into())
-    }
+    any.then(|| hash.finalize().into())
 }
 
 /// A signature as numbers, for [`super::signatures`].
@@ -108,13 +95,6 @@ pub fn words(signature: &Signature) -> [u64; 3] {
         .unwrap_or_default()
 }
 
-/// A token: its number, its shard, and its place there.
-type Term<'a> = (u32, &'a Shard, usize);
-
-fn text<'a>((_, shard, place): &Term<'a>, space: &'a mut [u8; 16]) -> &'a [u8] {
-    shard.text(*place, space)
-}
-
 /// The signatures of the documents in the collectors, which were filled with sets of single terms. `documents`
 /// is N. O(all terms · log of the terms of a document).
 pub fn of_documents(
@@ -124,50 +104,50 @@ pub fn of_documents(
     documents: u64,
     workers: &dyn Workers,
 ) -> Result<Vec<SignatureCollector>> {
-    // The kept terms in the order of their bytes, and the rank of each there by shard and place.
+    // The kept terms in the order of their bytes, and the place of each there.
     let numbering = dictionary.numbering();
-    let mut kept: Vec<Term<'_>> = Vec::new();
-    let mut ranks = Vec::new();
+    let mut kept = Vec::new();
     for (number, shard) in dictionary.shards().iter().enumerate() {
-        ranks.push(memory::filled(u32::MAX, shard.len(), DOING)?);
         for place in 0..shard.len() {
-            let [left, right] = shard.documents(place).map(u64::from);
-            if range.keeps(left + right, documents) {
-                memory::push(&mut kept, (numbering.number(number, place as u32), shard, place), DOING)?;
+            let df = shard.documents(place).map(u64::from).iter().sum();
+            if range.keeps(df, documents) {
+                memory::push(&mut kept, numbering.number(number, place as u32), DOING)?;
             }
         }
     }
-    workers::one(workers, &mut kept, |kept, stop| {
-        workers::sort_unstable_by(kept, stop, &|a, b| {
-            let (mut x, mut y) = ([0; 16], [0; 16]);
-            text(a, &mut x).cmp(text(b, &mut y))
-        })
-    })?;
-    for (rank, &(number, ..)) in (0..).zip(&kept) {
+    let term = |number: u32| {
         let (shard, place) = numbering.place(number);
-        ranks[shard][place] = rank;
+        dictionary.shards()[shard].token(place)
+    };
+    workers::one(workers, &mut kept, |kept, stop| {
+        workers::sort_unstable_by(kept, stop, &|&a, &b| term(a).as_ref().cmp(term(b).as_ref()))
+    })?;
+    let mut places: Vec<Vec<u32>> = Vec::new();
+    for shard in dictionary.shards() {
+        places.push(memory::filled(u32::MAX, shard.len(), DOING)?);
+    }
+    for (&number, rank) in kept.iter().zip(0..) {
+        let (shard, place) = numbering.place(number);
+        places[shard][place] = rank;
     }
 
     let mut parts: Vec<_> =
         collectors.into_iter().map(|collector| (collector.sets, 0, SignatureCollector::new(WIDTH))).collect();
     workers::each(workers, &mut parts, |(sets, done, signatures), stop: &Stop| {
-        let mut of_set = Vec::new();
+        let mut places_of = Vec::new();
         while *done < sets.rows.len() {
             stop.check()?;
-            of_set.clear();
+            places_of.clear();
             for &token in &sets.tokens[sets.range(*done)] {
                 let (shard, place) = numbering.place(token);
-                let rank = ranks[shard][place];
+                let rank = places[shard][place];
                 if rank != u32::MAX {
-                    memory::push(&mut of_set, rank, DOING)?;
+                    memory::push(&mut places_of, rank, DOING)?;
                 }
             }
-            of_set.sort_unstable();
-            let mut signer = Signing::default();
-            for &rank in &of_set {
-                signer.add(text(&kept[rank as usize], &mut [0; 16]));
-            }
-            if let Some(signature) = signer.end() {
+            places_of.sort_unstable();
+            let of: Vec<_> = places_of.iter().map(|&rank| term(kept[rank as usize])).collect();
+            if let Some(signature) = signature(of.iter().map(AsRef::as_ref)) {
                 signatures.add(sets.rows[*done], &words(&signature))?;
             }
             *done += 1;
@@ -235,8 +215,7 @@ mod tests {
             let workers = PlainThreads(threads);
             let mut dictionary = Dictionary::default();
             number(&mut dictionary, &mut collectors, &workers).unwrap();
-            let parts =
-                of_documents(collectors, &dictionary, range, texts.len() as u64, &workers).unwrap();
+            let parts = of_documents(collectors, &dictionary, range, texts.len() as u64, &workers).unwrap();
             let found = distinct(parts, None, &workers).unwrap();
             let groups = (0..found.left.len()).map(|n| found.left.rows(n).to_vec()).collect::<BTreeSet<_>>();
             prop_assert_eq!(groups, naive(&texts, range));

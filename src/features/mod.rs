@@ -2,8 +2,10 @@
 //! numbers them ([`dictionary`], [`numbering`]), one set a document ([`collect`]), and the records of a join ([`records`],
 //! [`store`]), with tokens in order of frequency ([`rank`], [`order`], and [`spill`] where they do not fit
 //! into memory). Texts kept whole ([`texts`]) and the sets of their q-grams ([`gram_sets`]).
-//! Sets of hashes without a dictionary ([`hash_sets`]). Signatures of fixed width ([`signatures`]), such as those of I-Match ([`imatch`]).
+//! Sets of hashes without a dictionary ([`hash_sets`]). Signatures of fixed width ([`signatures`]), such as those
+//! of I-Match ([`imatch`]). Feature codes ([`codes`]).
 
+pub mod codes;
 pub mod collect;
 pub mod dictionary;
 pub mod gram_sets;

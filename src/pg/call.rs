@@ -60,6 +60,15 @@ impl Call {
         })
     }
 
+    /// Argument `n`, a number of at least 0.
+    pub fn whole(self, n: usize, name: &'static str) -> Result<u32> {
+        let value = self.need::<i32>(n, name)?;
+        u32::try_from(value).map_err(|_| {
+            let allowed = "a whole number of at least 0";
+            crate::error::Error::Parameter { name, value: value.to_string(), allowed }.into()
+        })
+    }
+
     /// Argument `n` as it is; none if it is NULL.
     pub fn datum(self, n: usize) -> Option<pg_sys::Datum> {
         // SAFETY: as in `get`.

@@ -8,7 +8,6 @@ use super::error::{Result, SqlError};
 use super::functions::workers_for;
 use super::rows::{self, Rows};
 use super::spans::range;
-use crate::error::Error;
 use crate::sketches::sentence::{self, Signatures};
 use crate::verify::lcs::{Lcs, containment, resemblance, symbols};
 use crate::verify::tlcs::{Comparer, Found, Parameters, Part};
@@ -81,10 +80,10 @@ fn tlcs(call: Call) -> Result<Option<Found>> {
     let Some([a, b]) = call.two_texts()? else { return Ok(None) };
     let parameters = Parameters {
         slope: call.need(2, "slope")?,
-        window: whole(call, 3, "window")?,
-        first: whole(call, 4, "first")?.into(),
+        window: call.whole(3, "window")?,
+        first: call.whole(4, "first")?.into(),
         centre: centre(&call.need::<Vec<Option<f64>>>(5, "centre")?)?,
-        least_part: whole(call, 6, "min_part")?,
+        least_part: call.whole(6, "min_part")?,
         trustable: true,
         ..Parameters::default()
     };
@@ -96,14 +95,6 @@ fn tlcs(call: Call) -> Result<Option<Found>> {
         Ok(())
     })?;
     Ok(found)
-}
-
-/// A number of at least 0.
-fn whole(call: Call, n: usize, name: &'static str) -> Result<u32> {
-    let value = call.need::<i32>(n, name)?;
-    u32::try_from(value).map_err(|_| {
-        Error::Parameter { name, value: value.to_string(), allowed: "a whole number of at least 0" }.into()
-    })
 }
 
 /// Two shares of a text's length.
@@ -134,10 +125,10 @@ sql_function! {
     neardup_sentence_signatures, pg_finfo_neardup_sentence_signatures, |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let parameters = sentence::Parameters {
-            parts: whole(call, 1, "m")?,
-            kinds: whole(call, 2, "n")?,
-            smallest: whole(call, 3, "s")?,
-            wider_than: whole(call, 4, "min_width")?,
+            parts: call.whole(1, "m")?,
+            kinds: call.whole(2, "n")?,
+            smallest: call.whole(3, "s")?,
+            wider_than: call.whole(4, "min_width")?,
         };
         let example = "For example: SELECT sentence_signatures('…', m => 7, n => 16, s => 3);";
         parameters.check().map_err(|error| SqlError::from(error).hint(example))?;

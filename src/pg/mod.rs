@@ -6,6 +6,7 @@
 mod as_owner;
 mod call;
 mod clusters;
+mod codes;
 mod columns;
 mod cursor;
 mod decode;
@@ -55,6 +56,7 @@ extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
 extension_sql_file!("../../sql/signature.sql", name = "signature", requires = ["sketches"]);
 extension_sql_file!("../../sql/spans.sql", name = "spans");
 extension_sql_file!("../../sql/lcs.sql", name = "lcs");
+extension_sql_file!("../../sql/codes.sql", name = "codes");
 extension_sql_file!("../../sql/clusters.sql", name = "clusters", requires = ["near_duplicates"]);
 extension_sql_file!("../../sql/report.sql", name = "report", requires = ["clusters"]);
 extension_sql_file!("../../sql/jobs.sql", name = "jobs", requires = ["clusters"]);

@@ -105,9 +105,16 @@ impl SuffixAutomaton {
         (best.length > 0).then_some(best)
     }
 
-    /// Bytes on the heap.
+    /// Whether there is no substring.
+    pub fn is_empty(&self) -> bool {
+        self.edges.is_empty()
+    }
+
+    /// Bytes on the heap that the texts need; what [`clear`](Self::clear) kept for others does not count.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.states) + memory::bytes(&self.edges) + self.table.allocation_size()
+        /// Of an entry of the table with its control byte, at a load of 7/8 to 7/16.
+        const ENTRY: usize = 12;
+        size_of_val(&*self.states) + self.edges.len() * (size_of::<Edge>() + ENTRY)
     }
 
     fn hash(from: u32, character: char) -> u64 {
@@ -150,7 +157,11 @@ impl SuffixAutomaton {
         if let Some(edge) = self.edge(last, c) {
             // Another text had it.
             let to = self.edges[edge as usize].to;
-            return if self.states[to as usize].length == length { Ok(to) } else { self.split(last, c, edge) };
+            return if self.states[to as usize].length == length {
+                Ok(to)
+            } else {
+                self.split(last, c, edge)
+            };
         }
         let new = self.add_state(State { length, link: ROOT, text, edges: NONE })?;
         let mut from = last;

@@ -2,8 +2,10 @@
 //! How similar two texts are, character by character: [`edit`], by the distance of [`levenshtein`]
 //! ([`mod@column`]); the longest common subsequence ([`lcs`]), found greedily ([`lcs_greedy`]) where little
 //! differs and bit-parallel ([`lcs_band`]) elsewhere; its trustable part ([`tlcs`]): filtered sketches ([`filter`]) of
-//! the texts' windows ([`windows`]), and the region ([`region`]) in which the texts agree.
+//! the texts' windows ([`windows`]), and the region ([`region`]) in which the texts agree; [`repeatability`], by
+//! the longest common substring of feature codes ([`automaton`]).
 
+pub mod automaton;
 pub mod column;
 pub mod edit;
 pub mod filter;
@@ -14,5 +16,6 @@ pub mod levenshtein;
 pub mod measure;
 pub mod overlap;
 pub mod region;
+pub mod repeatability;
 pub mod tlcs;
 pub mod windows;

@@ -1,8 +1,10 @@
 //! The methods of `near_duplicates`, one file each or a family of them: which arguments they know, and
 //! how they find the pairs.
 
+mod codes;
 mod edit;
 mod imatch;
+mod options;
 mod sets;
 mod sketches;
 mod techniques;
@@ -50,6 +52,8 @@ const METHODS: &[(&str, Parse)] = &[
     ("overlap", sets::parse),
     ("containment", sets::parse),
     ("edit", edit::parse),
+    ("tlcs", tlcs::parse),
+    ("lcs", tlcs::parse),
     ("minhash", sketches::parse),
     ("simhash", sketches::parse),
     ("shingling", sketches::parse),
@@ -57,8 +61,8 @@ const METHODS: &[(&str, Parse)] = &[
     ("imatch", imatch::parse),
     ("exact_text", sketches::parse),
     ("title", sketches::parse_title),
-    ("tlcs", tlcs::parse),
-    ("lcs", tlcs::parse),
+    ("repeatability", codes::parse),
+    ("exact_code", codes::parse),
 ];
 
 /// The method of a call that names none.

@@ -1,9 +1,10 @@
 //! Methods `tlcs` and `lcs`: sentence signatures, filtered sketches, and the (trustable) longest common
 //! subsequence.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Method;
+use super::options::Read;
 use crate::candidates::pairs::Pairs;
 use crate::candidates::sentence_join::sentence_pairs;
 use crate::candidates::signature_lists::{Signing, StopRules};
@@ -12,10 +13,9 @@ use crate::features::FeatureSpec;
 use crate::features::texts::{Distinct, distinct};
 use crate::memory;
 use crate::pg::error::{Result, SqlError};
-use crate::pg::example::{Example, literal};
 use crate::pg::lcs::centre;
 use crate::pg::reading::Reading;
-use crate::pg::request::{Arguments, Options, such_as};
+use crate::pg::request::{Arguments, such_as};
 use crate::pg::sites::Sites;
 use crate::sketches::sentence;
 use crate::verify::tlcs::{Parameters, Thresholds};
@@ -56,7 +56,7 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let given = arguments.threshold;
     let resemblance = arguments.threshold(RESEMBLANCE)?;
     let options = arguments.options(if trustable { OPTIONS } else { &OPTIONS[..OF_BOTH] })?;
-    let read = Read { options: &options, example: &arguments.example };
+    let read = Read { options: &options, example: &arguments.example, good };
     let (signatures, rules) = (sentence::Parameters::default(), StopRules::default());
     let signatures = sentence::Parameters {
         parts: read.whole("m", signatures.parts)?,
@@ -74,7 +74,7 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
         window: read.whole("window", parameters.window)?,
         first: read.whole("first", parameters.first as u32)?.into(),
         slope: read.number("slope")?.unwrap_or(parameters.slope),
-        centre: read.centre()?.unwrap_or(parameters.centre),
+        centre: centre_option(&read)?.unwrap_or(parameters.centre),
         least_part: read.whole("min_part", parameters.least_part)?,
         ..parameters
     };
@@ -100,48 +100,15 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     Ok(Box::new(Tlcs { signatures, rules, parameters, thresholds }))
 }
 
-/// Reads options.
-struct Read<'a> {
-    options: &'a Options,
-    example: &'a Example,
-}
-
-impl Read<'_> {
-    fn wrong(&self, name: &'static str, value: String, allowed: &'static str) -> SqlError {
-        let good: Map<String, Value> = [(name.to_owned(), good(name))].into_iter().collect();
-        let example = self.example.with("options", literal(&Value::Object(good).to_string()));
-        SqlError::from(Error::Parameter { name, value, allowed }).hint(such_as(&example))
-    }
-
-    fn number(&self, name: &'static str) -> Result<Option<f64>> {
-        match self.options.0.get(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => match value.as_f64() {
-                Some(number) => Ok(Some(number)),
-                None => Err(self.wrong(name, value.to_string(), "a number")),
-            },
+/// The option of that name.
+fn centre_option(read: &Read<'_>) -> Result<Option<[f64; 2]>> {
+    match read.options.0.get("centre") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Array(values)) => {
+            let values: Vec<_> = values.iter().map(Value::as_f64).collect();
+            centre(&values).map(Some)
         }
-    }
-
-    fn whole(&self, name: &'static str, default: u32) -> Result<u32> {
-        let Some(number) = self.number(name)? else { return Ok(default) };
-        if number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number) {
-            return Ok(number as u32);
-        }
-        Err(self.wrong(name, number.to_string(), "a whole number of at least 0"))
-    }
-
-    fn centre(&self) -> Result<Option<[f64; 2]>> {
-        match self.options.0.get("centre") {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::Array(values)) => {
-                let values: Vec<_> = values.iter().map(Value::as_f64).collect();
-                centre(&values).map(Some)
-            }
-            Some(value) => {
-                Err(self.wrong("centre", value.to_string(), "two ascending shares between 0 and 1"))
-            }
-        }
+        Some(value) => Err(read.wrong("centre", value.to_string(), "two ascending shares between 0 and 1")),
     }
 }
 

@@ -1,0 +1,139 @@
+//! Methods `repeatability` and `exact_code`: documents by their feature codes.
+
+use serde_json::Value;
+
+use super::options::Read;
+use super::{Method, Update};
+use crate::candidates::code_join::code_pairs;
+use crate::candidates::edit_join::edit_pairs;
+use crate::candidates::pairs::Pairs;
+use crate::candidates::prefix_join::Algorithm;
+use crate::error::Error;
+use crate::features::codes::{CodeSpec, feature_code};
+use crate::features::texts::{TextCollector, distinct};
+use crate::features::tokens::Document;
+use crate::pg::error::{Result, SqlError};
+use crate::pg::reading::Reading;
+use crate::pg::request::{Arguments, such_as};
+use crate::verify::edit::EditPredicate;
+use crate::workers::Stop;
+
+/// The repeatability of near duplicates, by default.
+const REPEATABILITY: f64 = 0.75;
+
+/// How codes are made, and which pairs are in.
+#[derive(Debug)]
+struct ByCodes {
+    spec: CodeSpec,
+    /// The least repeatability; none for equal codes only.
+    threshold: Option<f64>,
+}
+
+const OPTIONS: &[&str] =
+    &["anchors", "cut", "unit_length", "unit_share", "paragraphs", "ends", "min_length", "fallback"];
+
+/// Reads the parameters.
+pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+    let exact = arguments.method == "exact_code";
+    let threshold = arguments.threshold(if exact { 1.0 } else { REPEATABILITY })?;
+    let options = arguments.options(OPTIONS)?;
+    let read = Read { options: &options, example: &arguments.example, good };
+    let anchors = match options.0.get("anchors") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::String(anchors)) => anchors.chars().collect(),
+        Some(value) => return Err(read.wrong("anchors", value.to_string(), "a string of characters")),
+    };
+    let spec = CodeSpec::default();
+    let whole = |name, default| read.whole(name, default as u32).map(|number| number as usize);
+    let spec = CodeSpec {
+        anchors,
+        cut: whole("cut", spec.cut)?,
+        unit_length: whole("unit_length", spec.unit_length)?,
+        unit_share: read.number("unit_share")?.unwrap_or(spec.unit_share),
+        paragraphs: whole("paragraphs", spec.paragraphs)?,
+        ends: whole("ends", spec.ends)?,
+        min_length: whole("min_length", spec.min_length)?,
+        fallback: whole("fallback", spec.fallback)?,
+    };
+    spec.check().map_err(|error| match error {
+        Error::Parameter { name, value, allowed } => read.wrong(name, value, allowed),
+        other => SqlError::from(other).hint(such_as(&arguments.example)),
+    })?;
+    arguments.accept(options);
+    arguments.whole_texts("compares feature codes")?;
+    Ok(Box::new(ByCodes { spec, threshold: (!exact).then_some(threshold) }))
+}
+
+/// A value of an option that is good.
+fn good(name: &str) -> Value {
+    let spec = CodeSpec::default();
+    match name {
+        "anchors" => Value::from("\u{7684}"),
+        "unit_share" => Value::from(spec.unit_share),
+        "cut" => Value::from(spec.cut),
+        "unit_length" => Value::from(spec.unit_length),
+        "min_length" => Value::from(spec.min_length),
+        "fallback" => Value::from(spec.fallback),
+        _ => Value::from(spec.ends),
+    }
+}
+
+/// The codes of the documents that one worker saw.
+#[derive(Default)]
+struct Coder {
+    codes: TextCollector,
+    empty: u64,
+}
+
+impl Coder {
+    fn add(
+        &mut self,
+        row: u32,
+        document: &Document,
+        spec: &CodeSpec,
+        stop: &Stop,
+    ) -> crate::error::Result<()> {
+        // Columns of other things are refused.
+        let Document::Text(text) = document else { return Ok(()) };
+        let code = feature_code(text, spec, stop)?;
+        self.codes.add(row, &code)?;
+        self.empty += u64::from(code.is_empty());
+        Ok(())
+    }
+}
+
+impl Method for ByCodes {
+    fn update(&self) -> Update {
+        Update::Pairs
+    }
+
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let mut coders: Vec<Coder> = Vec::new();
+        coders.resize_with(crate::workers::Workers::count(&reading.workers), Coder::default);
+        reading.read(|batch| {
+            batch.share_out(&mut coders, |coder, row, document, stop| {
+                coder.add(row, document, &self.spec, stop)
+            })?;
+            Ok(coders.iter().map(|coder| coder.codes.bytes()).sum())
+        })?;
+        reading.stats.skipped_empty = coders.iter().map(|coder| coder.empty).sum();
+        let codes = coders.into_iter().map(|coder| coder.codes).collect();
+        let distinct = distinct(codes, reading.right_from(), &reading.workers)?;
+        reading.stats.distinct_sets = distinct.texts.len() as u64;
+        let held = distinct.texts.bytes();
+        reading.held(held);
+        let budget = reading.left_after(held);
+        match self.threshold {
+            // The index is sorted beside.
+            Some(threshold) => Ok(code_pairs(distinct, threshold, budget / 2)?),
+            // Equal are those without any difference.
+            None => {
+                let equal = EditPredicate::new(1.0)?;
+                let (pairs, prepared) =
+                    edit_pairs(distinct, equal, Algorithm::Auto, &reading.files, budget, &reading.workers)?;
+                reading.held(prepared.peak_bytes);
+                Ok(pairs)
+            }
+        }
+    }
+}
