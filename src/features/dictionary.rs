@@ -220,6 +220,9 @@ impl Shard {
     }
 
     fn add(&mut self, hash: u64, kind: Kind, content: [u64; 2]) -> Result<u32> {
+        if self.entries.len() == self.most {
+            return Err(Error::TooMany { what: "different tokens", limit: u32::MAX.into() });
+        }
         let place = self.entries.len() as u32;
         let entry =
             Entry { content, hash, kind, document: NONE, current: place, next: NONE, documents: [0; 2] };
