@@ -64,21 +64,31 @@ gaoya() {
         skipped gaoya 'it failed or took more than 120 s'
         return
     }
+    gaoya_beside "$1" exact 'shingle => 5' "$seconds"
+    gaoya_beside "$1" minhash "method => 'minhash'" "$seconds"
+}
+
+# gaoya_beside NAME WHICH ARGUMENTS SECONDS: our call beside gaoya's pairs; what is true is what the exact join has.
+gaoya_beside() {
+    local row
     row=$(q -v tab="$1" <<SQL
 SET neardup.threads = 4;
 CREATE TEMP TABLE theirs(a bigint, b bigint);
 \copy theirs from '$dir/gaoya.pairs'
+CREATE TEMP TABLE exact AS SELECT left_id AS a, right_id AS b FROM near_duplicates(:'tab', 0.8, shingle => 5);
 SELECT clock_timestamp() AS began \gset
-CREATE TEMP TABLE ours AS SELECT left_id AS a, right_id AS b FROM near_duplicates(:'tab', 0.8, shingle => 5);
+CREATE TEMP TABLE ours AS SELECT left_id AS a, right_id AS b FROM near_duplicates(:'tab', 0.8, $3);
 SELECT round(extract(epoch FROM clock_timestamp() - :'began'), 3) AS seconds \gset
-SELECT (SELECT count(*) FROM theirs), (SELECT count(*) FROM theirs JOIN ours USING (a, b)), (SELECT count(*) FROM ours), :seconds;
+SELECT (SELECT count(*) FROM theirs), (SELECT count(*) FROM theirs JOIN exact USING (a, b)), (SELECT count(*) FROM exact), :seconds;
+SELECT round((SELECT count(*) FROM ours JOIN exact USING (a, b))::numeric / (SELECT count(*) FROM exact), 3);
 SQL
     ) || {
         skipped gaoya 'its pairs could not be compared'
         return
     }
+    local figures=${row%%$'\n'*} found=${row#*$'\n'}
     # shellcheck disable=SC2086 # four words
-    peer_row gaoya "$1 0.8, texts, 5-word shingles" "$seconds" ${row//|/ } 4
+    peer_row gaoya "$1 0.8, texts, 5-word shingles; ours $2, $found of the pairs" "$4" ${figures//|/ } 4
 }
 
 # in_server PEER TABLE CONDITION ARGUMENTS: another extension joins one batch of documents after the other with all
