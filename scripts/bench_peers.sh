@@ -64,21 +64,49 @@ gaoya() {
         skipped gaoya 'it failed or took more than 120 s'
         return
     }
-    row=$(q -v tab="$1" <<SQL
-SET neardup.threads = 4;
+    beside gaoya "$1" exact 'shingle => 5' "$seconds" 4
+    beside gaoya "$1" minhash "method => 'minhash'" "$seconds" 4
+}
+
+# beside PEER NAME WHICH ARGUMENTS SECONDS THREADS: our call beside the peer's pairs; what is true is what the exact join
+# has.
+beside() {
+    local row
+    row=$(q -v tab="$2" <<SQL
+SET neardup.threads = $6;
 CREATE TEMP TABLE theirs(a bigint, b bigint);
-\copy theirs from '$dir/gaoya.pairs'
+\copy theirs from '$dir/$1.pairs'
+CREATE TEMP TABLE exact AS SELECT left_id AS a, right_id AS b FROM near_duplicates(:'tab', 0.8, shingle => 5);
 SELECT clock_timestamp() AS began \gset
-CREATE TEMP TABLE ours AS SELECT left_id AS a, right_id AS b FROM near_duplicates(:'tab', 0.8, shingle => 5);
+CREATE TEMP TABLE ours AS SELECT left_id AS a, right_id AS b FROM near_duplicates(:'tab', 0.8, $4);
 SELECT round(extract(epoch FROM clock_timestamp() - :'began'), 3) AS seconds \gset
-SELECT (SELECT count(*) FROM theirs), (SELECT count(*) FROM theirs JOIN ours USING (a, b)), (SELECT count(*) FROM ours), :seconds;
+SELECT (SELECT count(*) FROM theirs), (SELECT count(*) FROM theirs JOIN exact USING (a, b)), (SELECT count(*) FROM exact), :seconds;
+SELECT round((SELECT count(*) FROM ours JOIN exact USING (a, b))::numeric / (SELECT count(*) FROM exact), 3);
 SQL
     ) || {
-        skipped gaoya 'its pairs could not be compared'
+        skipped "$1" 'its pairs could not be compared'
         return
     }
+    local figures=${row%%$'\n'*} found=${row#*$'\n'}
     # shellcheck disable=SC2086 # four words
-    peer_row gaoya "$1 0.8, texts, 5-word shingles" "$seconds" ${row//|/ } 4
+    peer_row "$1" "$2 0.8, texts, 5-word shingles; ours $3, $found of the pairs" "$5" ${figures//|/ } "$6"
+}
+
+# lsh_in_python NAME: minhash and LSH of rensa and datasketch on one core, for the first documents.
+lsh_in_python() {
+    local documents=20000 peer seconds
+    if ! in_python rensa datasketch; then
+        skipped 'rensa and datasketch' 'not to be had from PyPI'
+        return
+    fi
+    q -c "CREATE TABLE $1_start AS SELECT * FROM $1 ORDER BY id LIMIT $documents" -c "ALTER TABLE $1_start ADD PRIMARY KEY (id)"
+    for peer in rensa datasketch; do
+        seconds=$(timeout 200 "$kept/venv/bin/python" benches/peers/lsh.py "$corpora/$1.tsv" 0.8 "$peer" "$documents" "$dir/$peer.pairs") || {
+            skipped "$peer" 'it failed or took more than 200 s'
+            continue
+        }
+        beside "$peer" "$1_start" minhash "method => 'minhash'" "$seconds" 1
+    done
 }
 
 # in_server PEER TABLE CONDITION ARGUMENTS: another extension joins one batch of documents after the other with all
@@ -156,6 +184,8 @@ peers() {
     if bench_server_start; then
         progress 'gaoya (1 min)'
         gaoya "$large"
+        progress 'rensa and datasketch (1 min)'
+        lsh_in_python "$large"
         progress 'pg_trgm (1 min)'
         pg_trgm
         progress 'pg_similarity (1 min)'

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use super::Method;
 use super::techniques::{self, Given, complete, preset};
+use super::{Method, Update};
 use crate::candidates::combination::{Combination, Documents, Resources, TechniqueSpec, join};
 use crate::candidates::pairs::Pairs;
 use crate::candidates::technique::Rule;
@@ -259,12 +259,23 @@ impl RuleReader<'_, '_> {
         // What the call says of shingles is meant for those who make them anyway.
         let of_call = self.arguments.asked_shingle().map(i64::from);
         let of_call = of_call.filter(|_| matches!(name, "shingling" | "minhash"));
+        // Sets are cut in one way: that of the first technique that compares them.
+        let of_sets = match name {
+            "simhash" | "shingling" | "exact_text" => None,
+            _ => self.techniques.iter().find_map(|technique| match technique {
+                TechniqueSpec::Minhash { feature, verify: true, .. }
+                | TechniqueSpec::Sets { feature, .. } => Some(feature),
+                _ => None,
+            }),
+        };
         let given = Given {
             options: own,
             threshold,
             feature: self.feature,
-            shingle: own.whole("shingle", 1..=1000, example)?.or(of_call),
-            multiset: own.flag("multiset", example)?.or(self.arguments.asked_multiset()),
+            shingle: (own.whole("shingle", 1..=1000, example)?.or(of_call))
+                .or(of_sets.map(|feature| feature.shingle as i64)),
+            multiset: (own.flag("multiset", example)?.or(self.arguments.asked_multiset()))
+                .or(of_sets.map(|feature| feature.multiset)),
             relations: self.arguments.relations,
             bits: PAPER_BITS,
             example,
@@ -310,6 +321,11 @@ fn with_chain(arguments: &Arguments<'_>) -> crate::pg::example::Example {
 }
 
 impl Method for Sketches {
+    fn update(&self) -> Update {
+        // Which pairs of a bucket that is too large are tried depends on all who are in it.
+        if self.combination.most.is_none() { Update::Pairs } else { Update::Whole }
+    }
+
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         let (recipe, comparison) = self.combination.compile(self.sites)?;
         let files = reading.files;

@@ -94,7 +94,9 @@ impl Given<'_> {
             Some(bits) => check_bits(bits)
                 .map_err(|error| SqlError::from(error).hint(such_as(&with_bits(self.example))))?,
         };
-        let distance = self.options.whole("distance", 0..=i64::from(bits) - 1, self.example)?;
+        let mut without_threshold = self.example.clone();
+        without_threshold.threshold = None;
+        let distance = self.options.whole("distance", 0..=i64::from(bits) - 1, &without_threshold)?;
         let threshold = match (distance, self.threshold) {
             (Some(_), Some(_)) => {
                 let message = "distance and threshold say the same: only one of them can be given";
