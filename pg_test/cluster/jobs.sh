@@ -220,7 +220,7 @@ expect_error 'unwatch what is not' 42704 'not watched' "SELECT neardup_unwatch('
 expect_script 'nothing is left of what failed' '' "SELECT relname FROM pg_class WHERE relname ~ '^(plain_docs|taken|no_key)_(clusters|neardup)'"
 expect_script 'unwatch, results kept' 't||' "SELECT neardup_unwatch('docs1', keep_results => true) \\g /dev/null
     SELECT to_regclass('docs1_pairs') IS NOT NULL, to_regclass('docs1_neardup'), (SELECT tgname FROM pg_trigger WHERE tgrelid = 'docs1'::regclass)"
-expect_script 'a table that is dropped takes its job along' '' "DROP TABLE docs2 CASCADE; DROP TABLE docs2_pairs, docs2_clusters, docs2_neardup;
+expect_script 'a table that is dropped takes its job along' '' "DROP TABLE docs2 CASCADE; DROP TABLE docs2_pairs, docs2_clusters, docs2_neardup, docs2_neardup_lists;
     SELECT neardup_watch('plain_docs', 0.8) \\g /dev/null
     SELECT docs FROM neardup_jobs j WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = j.docs)"
 
