@@ -28,6 +28,7 @@ use crate::candidates::delta::lookup::{Changed, Comparison, Found};
 use crate::candidates::delta::order::{Counts, Order, VERSION};
 use crate::candidates::delta::outline::{Outliner, Outlines, words};
 use crate::candidates::delta::segment::{BLOCK, Documents, PART, Segment};
+use crate::candidates::delta::verify::{Matcher, Matches, TokenSets};
 use crate::error::Error;
 use crate::features::FeatureSpec;
 use crate::memory;
@@ -305,22 +306,50 @@ fn numbers(numbers: &[u32]) -> String {
     format!("'{{{}}}'::int[]", list.join(","))
 }
 
-/// The condition for the rows that may be similar to those of a request; none where the lists are of no use.
+/// Changed rows, and which others may be similar to them.
+pub struct Near {
+    /// The ids of the rows that changed.
+    ids: Ids,
+    /// None where they are too many to be kept.
+    matcher: Option<Matcher>,
+    /// An array of the ids of the others, as SQL text.
+    others: String,
+    equals: String,
+}
+
+/// What may be similar to the rows of a request; none where the lists are of no use.
 pub fn near(
     lists: &str,
     request: &Request,
     (spec, predicate): (FeatureSpec, Predicate),
-) -> Result<Option<String>> {
+) -> Result<Option<Near>> {
     let Some(order) = read_order(lists)? else { return Ok(None) };
-    let words = order.words;
-    let workers = BackendWorkers::new();
-    let mut outlines = Outlines::default();
+    let (words, bounds) = (order.words, Bounds::new(predicate));
     let mut reading = Reading::new(request);
-    outline(&mut reading, (&spec, predicate), Some(order), usize::MAX, |some, _, _| {
-        Ok(outlines.append(&some, |row| row)?)
+    let workers = reading.workers;
+    let enough = reading.memory / 4;
+    let mut states: Vec<(Outliner, TokenSets)> = (0..workers.count()).map(|_| Default::default()).collect();
+    let mut fits = true;
+    reading.read(|batch| {
+        batch.share_out(&mut states, |(outliner, sets), row, document, stop| {
+            if fits {
+                sets.add(row, document, &spec, stop)?;
+            }
+            outliner.add(row, document, &spec, (&order, &bounds), stop)
+        })?;
+        let bytes = states.iter().map(|(_, sets)| sets.bytes()).sum::<usize>();
+        if fits && bytes > enough {
+            states.iter_mut().for_each(|(_, sets)| *sets = TokenSets::default());
+            fits = false;
+        }
+        Ok(bytes)
     })?;
-    drop(reading);
-    let changed = Changed::new(outlines, words, Bounds::new(predicate), &workers)?;
+    let (mut outlines, mut sets) = (Outlines::default(), Vec::new());
+    for (outliner, some) in states {
+        outlines.append(&outliner.outlines, |row| row)?;
+        sets.push(some);
+    }
+    let changed = Changed::new(outlines, words, bounds, &workers)?;
     let mut list = String::new();
     if !changed.is_empty() {
         for header in headers(lists)? {
@@ -328,8 +357,49 @@ pub fn near(
         }
     }
     let id_type = qualified_type(request.id_type);
-    let list = literal(&format!("{{{}}}", list.trim_end_matches(',')));
-    Ok(Some(format!("{} {} ANY ({list}::{id_type}[])", request.left.key, equality(request.id_type)?)))
+    let others = format!("{}::{id_type}[]", literal(&format!("{{{}}}", list.trim_end_matches(','))));
+    let matcher = fits.then(|| Matcher::new(changed, sets, order, (spec, predicate))).transpose()?;
+    Ok(Some(Near { ids: reading.left, matcher, others, equals: equality(request.id_type)? }))
+}
+
+impl Near {
+    /// The condition for the others.
+    pub fn condition(&self, key: &str) -> String {
+        format!("{key} {} ANY ({})", self.equals, self.others)
+    }
+
+    /// Whether the changed rows are in memory.
+    pub fn fits(&self) -> bool {
+        self.matcher.is_some()
+    }
+
+    /// Calls `pair` with the ids of each changed row and one similar to it, and their similarity; also with itself.
+    pub fn pairs(&self, request: &mut Request, mut pair: impl FnMut(&Ids, Datum, Datum, f64)) -> Result<()> {
+        let Some(matcher) = &self.matcher else { return Ok(()) };
+        let mut others = Ids::new(request.id_type);
+        read(
+            &format!("SELECT x.id FROM pg_catalog.unnest({}) AS x(id)", self.others),
+            |[id]: [Datum; 1]| {
+                // SAFETY: the array is of ids.
+                unsafe { others.push(id) }
+            },
+        )?;
+        request.left = request.left.listed(&self.others, &self.equals);
+        request.id_type = pg_sys::INT8OID;
+        let mut reading = Reading::new(request);
+        let mut matches: Vec<Matches> = (0..reading.workers.count()).map(|_| Matches::default()).collect();
+        reading.read(|batch| {
+            batch.share_out(&mut matches, |matches, row, document, stop| {
+                matcher.find(row, document, matches, stop)
+            })?;
+            for matches in &mut matches {
+                for (other, changed, similarity) in matches.found.drain(..) {
+                    pair(&self.ids, self.ids.datum(changed), others.datum(other), similarity);
+                }
+            }
+            Ok(0)
+        })
+    }
 }
 
 /// Adds the ids of a segment's documents that may be similar to a changed one.

@@ -9,11 +9,12 @@ use super::call::sql_function;
 use super::clusters::{ARGUMENTS_OF_JOIN, How};
 use super::encoding;
 use super::error::Result;
+use super::ids::Ids;
 use super::job_lists;
 use super::join::Run;
 use super::methods::Update;
 use super::request::{Form, Request};
-use super::rows::{self, Rows};
+use super::rows::{self, Rows, Store, wants_all};
 use crate::hash;
 
 /// The first argument behind those of a join.
@@ -51,28 +52,46 @@ sql_function! {
     /// one that `others` holds for; of the latter among themselves where there is none. With the table of lists only
     /// those rows are read, instead of `others`, that may be similar to changed ones.
     neardup_job_pairs, pg_finfo_neardup_job_pairs, |call| {
-        rows::answer(call, || {
-            let mut request = Request::new(call, FORM)?;
-            let all = request.left.clone();
-            let [changed, others, lists] = [call.text(NEXT)?, call.text(NEXT + 1)?, call.text(NEXT + 2)?];
-            let only = |condition: Option<Cow<'_, str>>| match condition {
-                Some(condition) => all.only(&condition),
-                None => all.clone(),
-            };
-            let Some(changed) = changed else {
-                request.left = only(others);
-                return Ok(Changed(Run::new(&request)?));
-            };
-            request.left = all.only(&changed);
-            let near = match (lists, request.method.update()) {
-                (Some(lists), Update::Sets(spec, predicate)) => {
-                    job_lists::near(&lists, &request, (spec, predicate))?
+        let mut request = Request::new(call, FORM)?;
+        let all = request.left.clone();
+        let [changed, others, lists] = [call.text(NEXT)?, call.text(NEXT + 1)?, call.text(NEXT + 2)?];
+        let only = |condition: Option<Cow<'_, str>>| match condition {
+            Some(condition) => all.only(&condition),
+            None => all.clone(),
+        };
+        wants_all(call)?;
+        let Some(changed) = changed else {
+            request.left = only(others);
+            return rows::all(call, Changed(Run::new(&request)?));
+        };
+        request.left = all.only(&changed);
+        let near = match (lists, request.method.update()) {
+            (Some(lists), Update::Sets(spec, predicate)) => {
+                job_lists::near(&lists, &request, (spec, predicate))?
+            }
+            _ => None,
+        };
+        if let Some(near) = near.as_ref().filter(|near| near.fits()) {
+            let mut store = Store::new(call);
+            request.left = all.clone();
+            near.pairs(&mut request, |ids, left, right, similarity| {
+                if let Some(row) = in_order(ids, [left, right, Datum::from(similarity.to_bits())]) {
+                    store.put(row, [false; 3]);
                 }
-                _ => None,
-            };
-            request.right = Some(only(near.map(Cow::Owned).or(others)));
-            Ok(Changed(Run::new(&request)?))
-        })
+            })?;
+            return Ok(Datum::null());
+        }
+        request.right = Some(only(near.map(|near| Cow::Owned(near.condition(&all.key))).or(others)));
+        rows::all(call, Changed(Run::new(&request)?))
+    }
+}
+
+/// A pair with the lesser id first; none of a row with itself.
+fn in_order(ids: &Ids, [left, right, similarity]: [Datum; 3]) -> Option<[Datum; 3]> {
+    match ids.compare(left, right) {
+        Ordering::Less => Some([left, right, similarity]),
+        Ordering::Greater => Some([right, left, similarity]),
+        Ordering::Equal => None,
     }
 }
 
@@ -81,11 +100,9 @@ struct Changed(Run);
 
 impl Rows<3> for Changed {
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {
-        while let Some([left, right, similarity]) = self.0.next()? {
-            match self.0.left.compare(left, right) {
-                Ordering::Less => return Ok(Some([left, right, similarity])),
-                Ordering::Greater => return Ok(Some([right, left, similarity])),
-                Ordering::Equal => {}
+        while let Some(pair) = self.0.next()? {
+            if let Some(pair) = in_order(&self.0.left, pair) {
+                return Ok(Some(pair));
             }
         }
         Ok(None)

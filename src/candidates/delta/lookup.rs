@@ -14,6 +14,7 @@ const DOING: &str = "looking up changed documents";
 #[derive(Debug)]
 pub struct Changed {
     bounds: Bounds,
+    rows: Vec<u32>,
     sizes: Vec<u32>,
     bitmaps: Vec<u64>,
     words: usize,
@@ -26,7 +27,7 @@ pub struct Changed {
 impl Changed {
     /// Puts outlines in order. The predicate must be the same in both directions.
     pub fn new(outlines: Outlines, words: usize, bounds: Bounds, workers: &dyn Workers) -> Result<Self> {
-        let Outlines { sizes, bitmaps, mut postings, .. } = outlines;
+        let Outlines { rows, sizes, bitmaps, mut postings } = outlines;
         workers::one(workers, &mut postings, |postings, stop| {
             workers::sort_unstable_by(postings, stop, &u64::cmp)
         })?;
@@ -44,7 +45,7 @@ impl Changed {
             }
             kinds.push(known);
         }
-        Ok(Self { bounds, sizes, bitmaps, words, kinds, postings })
+        Ok(Self { bounds, rows, sizes, bitmaps, words, kinds, postings })
     }
 
     /// Whether there is anything to look up.
@@ -63,6 +64,32 @@ impl Changed {
             rest = &rest[rest.partition_point(|&posting| part_of(posting, bits) <= part)..];
         }
         Ok(wanted)
+    }
+
+    /// Adds the rows of those that may be similar to the only document of `outlines`.
+    pub(super) fn near(&self, outlines: &Outlines, rows: &mut Vec<u32>) -> Result<()> {
+        for &posting in &outlines.postings {
+            let hash = posting >> u32::BITS;
+            let from = self.postings.partition_point(|&own| own >> u32::BITS < hash);
+            let here = self.postings[from..].iter().take_while(|&&own| own >> u32::BITS == hash);
+            for &own in here {
+                memory::push(rows, own as u32, DOING)?;
+            }
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        let Outlines { sizes, bitmaps, .. } = outlines;
+        rows.retain(|&place| {
+            let place = place as usize;
+            let (size, other) = (self.sizes[place], sizes[0]);
+            let own = &self.bitmaps[place * self.words..][..self.words];
+            let differ: u32 = own.iter().zip(bitmaps).map(|(a, b)| (a ^ b).count_ones()).sum();
+            let least = self.bounds.least_overlap(Side::Left, size, other);
+            let both = u64::from(size) + u64::from(other);
+            least.is_some_and(|least| u64::from(differ) + 2 * u64::from(least) <= both)
+        });
+        rows.iter_mut().for_each(|place| *place = self.rows[*place as usize]);
+        Ok(())
     }
 
     /// Makes ready to look at a segment.

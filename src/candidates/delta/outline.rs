@@ -32,6 +32,15 @@ impl Outlines {
         memory::bytes(rows) + memory::bytes(sizes) + memory::bytes(bitmaps) + memory::bytes(postings)
     }
 
+    /// Removes all.
+    pub fn clear(&mut self) {
+        let Self { rows, sizes, bitmaps, postings } = self;
+        rows.clear();
+        sizes.clear();
+        bitmaps.clear();
+        postings.clear();
+    }
+
     /// Appends others; their rows become `row` of them.
     pub fn append(&mut self, others: &Self, row: impl Fn(u32) -> u32) -> Result<()> {
         let offset = self.rows.len() as u64;

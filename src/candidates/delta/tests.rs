@@ -4,6 +4,7 @@ use super::lookup::{Changed, Found};
 use super::order::Order;
 use super::outline::{Outliner, Outlines, words};
 use super::segment::{Documents, Segment};
+use super::verify::{Matcher, Matches, TokenSets};
 use crate::candidates::bounds::Bounds;
 use crate::features::FeatureSpec;
 use crate::features::tokens::Document;
@@ -134,6 +135,24 @@ proptest! {
                     });
                     prop_assert!(!similar || found.contains(&row), "{}", old);
                 }
+                // The sets in two parts, as two threads make them.
+                let mut sets = vec![TokenSets::default(), TokenSets::default()];
+                for (row, text) in (0..).zip(&texts[..new]) {
+                    sets[row as usize % 2].add(row, &document(text), &spec, &Stop::default()).unwrap();
+                }
+                let matcher = Matcher::new(changed, sets, order, (spec, predicate)).unwrap();
+                let mut matches = Matches::default();
+                let mut expected = Vec::new();
+                for (row, old) in (0..).zip(&texts) {
+                    matcher.find(row, &document(old), &mut matches, &Stop::default()).unwrap();
+                    for (changed, text) in (0..).zip(&texts[..new]) {
+                        let [shared, left, right] = counts(text, old, multiset);
+                        if left > 0 && right > 0 && predicate.passes(shared, left, right) {
+                            expected.push((row, changed, predicate.similarity(shared, left, right)));
+                        }
+                    }
+                }
+                prop_assert_eq!(matches.found, expected);
             }
         }
     }
