@@ -2,8 +2,9 @@
 
 use super::outline::Outlines;
 use super::segment::{Documents, decode, part_of};
-use crate::candidates::bitmap::{Bitmap, Comparer};
+use crate::candidates::bitmap::Bitmap;
 use crate::candidates::bounds::{Bounds, Side};
+use crate::candidates::popcount::{self, Scattered};
 use crate::error::Result;
 use crate::memory;
 use crate::workers::{self, Stop, Workers};
@@ -161,7 +162,7 @@ impl Comparison<'_> {
     }
 
     fn compare_words<const W: usize>(&self, part: &[u8], found: &mut Found, stop: &Stop) -> Result<()> {
-        let comparer = Comparer::<W>::new();
+        let kernel = popcount::scattered::<W>();
         let own_bitmaps = self.changed.bitmaps.as_chunks::<W>().0;
         let bitmaps = self.documents.bitmaps.as_chunks::<W>().0;
         let mut rest = self.changed.postings.as_slice();
@@ -180,7 +181,7 @@ impl Comparison<'_> {
                 if own == hash {
                     stop.check()?;
                     let changed = *posting as u32 as usize;
-                    self.one(changed, places, (&comparer, &own_bitmaps[changed], bitmaps), near, bits);
+                    self.one(changed, places, (kernel, &own_bitmaps[changed], bitmaps), near, bits);
                 }
                 rest = after;
             }
@@ -194,36 +195,32 @@ impl Comparison<'_> {
         &self,
         changed: usize,
         places: &[u32],
-        (comparer, bitmap, bitmaps): (&Comparer<W>, &Bitmap<W>, &[Bitmap<W>]),
+        (kernel, bitmap, bitmaps): (Scattered<W>, &Bitmap<W>, &[Bitmap<W>]),
         near: &mut Vec<u32>,
         bits: &mut [u64],
     ) {
         let (start, end) = self.ranges[changed];
         let (size, _, _, overlap) = self.changed.kinds[changed];
-        let sizes = &self.documents.sizes;
-        // Before it is searched for, the least overlap with this one is at least that with anybody.
-        let differ = |other: u32, overlap: u32| {
-            let both = u64::from(size) + u64::from(other);
-            u32::try_from(both.saturating_sub(2 * u64::from(overlap))).unwrap_or(u32::MAX)
-        };
-        let places = &places[places.partition_point(|&place| place < start)..];
-        for &place in places.iter().take_while(|&&place| place < end) {
+        let sizes = self.documents.sizes.as_slice();
+        let from = places.partition_point(|&place| place < start);
+        let to = from + places[from..].partition_point(|&place| place < end);
+        let allowed = |overlap: u32| i64::from(size) - 2 * i64::from(overlap);
+        near.clear();
+        // Before it is searched for, the least overlap with each is at least that with anybody.
+        kernel(bitmap, (bitmaps, sizes), &places[from..to], allowed(overlap), near);
+        let count = near.len();
+        for n in 0..count {
+            let place = near[n];
             let (word, bit) = (place as usize / 64, 1 << (place % 64));
             if bits[word] & bit != 0 {
                 continue;
             }
-            let (other, others) = (sizes[place as usize], &bitmaps[place as usize..=place as usize]);
-            near.clear();
-            comparer.near(bitmap, others, differ(other, overlap), place, near);
-            if near.is_empty() {
-                continue;
-            }
-            let least = self.changed.bounds.least_overlap(Side::Left, size, other);
+            let least = self.changed.bounds.least_overlap(Side::Left, size, sizes[place as usize]);
             if let Some(least) = least {
-                near.clear();
-                comparer.near(bitmap, others, differ(other, least), place, near);
-                if !near.is_empty() {
+                kernel(bitmap, (bitmaps, sizes), &[place], allowed(least), near);
+                if near.len() > count {
                     bits[word] |= bit;
+                    near.truncate(count);
                 }
             }
         }
