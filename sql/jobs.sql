@@ -405,12 +405,18 @@ BEGIN
         EXECUTE format('WITH near(id) AS (SELECT id FROM %1$s WHERE change = 0
                 UNION SELECT p.right_id FROM %1$s b JOIN %2$s p ON p.left_id %4$s b.id WHERE b.change = 0
                 UNION SELECT p.left_id FROM %1$s b JOIN %2$s p ON p.right_id %4$s b.id WHERE b.change = 0),
-            touched AS (SELECT DISTINCT c.cluster_id FROM near n JOIN %3$s c ON c.id %4$s n.id),
-            gone AS (DELETE FROM %3$s c USING touched t WHERE c.cluster_id %4$s t.cluster_id RETURNING c.id)
-            SELECT array_agg(id) FROM (SELECT id FROM near UNION SELECT id FROM gone) r', state, pairs, clusters, eq) INTO reached;
-        EXECUTE format('INSERT INTO %s SELECT cluster_id, id, representative FROM %s.clusters_of_pairs(%L, NULL::%s)', clusters, schema,
+            touched AS (SELECT DISTINCT c.cluster_id FROM near n JOIN %3$s c ON c.id %4$s n.id)
+            SELECT array_agg(id) FROM (SELECT id FROM near UNION SELECT c.id FROM touched t JOIN %3$s c ON c.cluster_id %4$s t.cluster_id) r',
+            state, pairs, clusters, eq) INTO reached;
+        -- Most rows of clusters that are touched stay as they are.
+        EXECUTE format('WITH new AS MATERIALIZED (SELECT cluster_id, id, representative FROM %1$s.clusters_of_pairs(%2$L, NULL::%3$s)),
+            put AS (INSERT INTO %4$s SELECT n.cluster_id, n.id, n.representative FROM new n
+                WHERE NOT EXISTS (SELECT FROM %4$s c WHERE c.id %5$s n.id AND (c.cluster_id %5$s n.cluster_id AND c.representative = n.representative) IS TRUE)
+                ON CONFLICT (id, cluster_id) DO UPDATE SET representative = excluded.representative)
+            DELETE FROM %4$s c WHERE c.id %5$s ANY (%6$L::%7$s[])
+                AND NOT EXISTS (SELECT FROM new n WHERE n.id %5$s c.id AND n.cluster_id %5$s c.cluster_id)', schema,
             format('SELECT left_id, right_id, similarity FROM %s WHERE left_id %s ANY (%L::%s[])', pairs, eq, reached, a->>'column_type'),
-            a->>'id_type');
+            a->>'id_type', clusters, eq, reached, a->>'column_type');
     ELSE
         EXECUTE format(reach, state, pairs, eq, -2, '{0,-1}');
         EXECUTE format('DELETE FROM %s c USING %s b WHERE b.change = -2 AND c.id %s b.id', clusters, state, eq);

@@ -332,10 +332,11 @@ pub fn near(
     let mut fits = true;
     reading.read(|batch| {
         batch.share_out(&mut states, |(outliner, sets), row, document, stop| {
-            if fits {
-                sets.add(row, document, &spec, stop)?;
+            if !fits {
+                return outliner.add(row, document, &spec, (&order, &bounds), stop);
             }
-            outliner.add(row, document, &spec, (&order, &bounds), stop)
+            sets.add(row, document, &spec, stop)?;
+            outliner.add_hashes(row, sets.last(), &order, &bounds)
         })?;
         let bytes = states.iter().map(|(_, sets)| sets.bytes()).sum::<usize>();
         if fits && bytes > enough {

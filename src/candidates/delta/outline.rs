@@ -10,6 +10,8 @@ use crate::hash;
 use crate::memory;
 use crate::workers::Stop;
 
+/// Sizes of sets for which the length of a prefix is kept.
+const MOST_KNOWN: usize = 1 << 12;
 pub(super) const DOING: &str = "outlining documents";
 
 /// Outlines, one behind the other. Documents that no other can be similar to have none.
@@ -63,6 +65,8 @@ pub struct Outliner {
     /// Hashes of the tokens of documents that wait, where those of each end, and their rows.
     waiting: Vec<u64>,
     ends: Vec<(usize, u32)>,
+    /// How long prefixes are, by size of the set, as far as that is known; always of the same bounds.
+    prefixes: Vec<Option<u32>>,
     /// How often tokens of these occur.
     pub counts: Counts,
     /// What is done.
@@ -118,6 +122,13 @@ impl Outliner {
         self.outline(row, order, bounds)
     }
 
+    /// Outlines a document of which the hashes of all tokens are known, ascending.
+    pub fn add_hashes(&mut self, row: u32, hashes: &[u64], order: &Order, bounds: &Bounds) -> Result<()> {
+        self.hashes.clear();
+        memory::extend(&mut self.hashes, hashes, DOING)?;
+        self.outline(row, order, bounds)
+    }
+
     /// The hashes of a document's tokens, sorted.
     fn hash(&mut self, document: &Document, spec: &FeatureSpec, stop: &Stop) -> Result<()> {
         let Self { scratch, hashes, .. } = self;
@@ -139,7 +150,7 @@ impl Outliner {
     }
 
     fn outline(&mut self, row: u32, order: &Order, bounds: &Bounds) -> Result<()> {
-        let Self { hashes, places, outlines, .. } = self;
+        let Self { hashes, places, outlines, prefixes, .. } = self;
         let size = hashes.len() as u32;
         if size == 0 {
             return Ok(());
@@ -147,7 +158,19 @@ impl Outliner {
         places.clear();
         memory::reserve(places, hashes.len(), DOING)?;
         places.extend(hashes.iter().map(|&hash| order.place((hash >> u32::BITS) as u32)));
-        let length = prefix(bounds, size);
+        let length = match prefixes.get(hashes.len()) {
+            Some(Some(known)) => *known as usize,
+            _ => {
+                let length = prefix(bounds, size);
+                if hashes.len() < MOST_KNOWN {
+                    if prefixes.is_empty() {
+                        *prefixes = memory::filled(None, MOST_KNOWN, DOING)?;
+                    }
+                    prefixes[hashes.len()] = Some(length as u32);
+                }
+                length
+            }
+        };
         if length == 0 {
             return Ok(());
         }

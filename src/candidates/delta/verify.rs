@@ -93,6 +93,11 @@ impl TokenSets {
         Ok(())
     }
 
+    /// The hashes of the tokens of the set that was added last, ascending.
+    pub fn last(&self) -> &[u64] {
+        self.rows.len().checked_sub(1).map_or(&[], |last| &self.hashes[self.range(last)])
+    }
+
     /// Removes all.
     pub fn clear(&mut self) {
         let Self { rows, ends, hashes, bytes, byte_ends, .. } = self;
@@ -177,16 +182,13 @@ impl Matcher {
     /// Adds the changed documents that are similar to a document.
     pub fn find(&self, row: u32, document: &Document, matches: &mut Matches, stop: &Stop) -> Result<()> {
         let Matches { outliner, set, candidates, found } = matches;
-        outliner.outlines.clear();
         let bounds = Bounds::new(self.predicate);
-        outliner.add(row, document, &self.spec, (&self.order, &bounds), stop)?;
-        candidates.clear();
-        self.changed.near(&outliner.outlines, candidates)?;
-        if candidates.is_empty() {
-            return Ok(());
-        }
         set.clear();
         set.add(row, document, &self.spec, stop)?;
+        outliner.outlines.clear();
+        outliner.add_hashes(row, set.last(), &self.order, &bounds)?;
+        candidates.clear();
+        self.changed.near(&outliner.outlines, candidates)?;
         memory::reserve(found, candidates.len(), DOING)?;
         for &changed in candidates.iter() {
             let (part, place) = self.places[changed as usize];
