@@ -227,6 +227,8 @@ BEGIN
         EXECUTE format('CREATE TABLE %s (kind "char" NOT NULL, segment bigint NOT NULL, part int NOT NULL, documents int, data bytea, ids text[],
             PRIMARY KEY (segment, kind, part))', a->>'lists');
         EXECUTE format('ALTER TABLE %s ALTER data SET STORAGE external, ALTER ids SET STORAGE external', a->>'lists');
+        -- A part is read with its row.
+        EXECUTE format('ALTER TABLE %s SET (toast_tuple_target = 8160)', a->>'lists');
         EXECUTE format('COMMENT ON TABLE %s IS %L', a->>'lists', format('what neardup_refresh looks changed rows of %s up in', a->>'shown'));
     END IF;
     IF detect = 'triggers' THEN
@@ -370,6 +372,17 @@ BEGIN
             state, source, eq);
         GET DIAGNOSTICS counted = ROW_COUNT;
     END IF;
+    IF mode = 'whole' THEN
+        EXECUTE format('INSERT INTO %s SELECT * FROM %s.near_duplicates(%s)', pairs, schema, arguments);
+    ELSE
+        EXECUTE format('INSERT INTO %s SELECT least(left_id, right_id), greatest(left_id, right_id), similarity
+            FROM %s.neardup_job_pairs(%s, %L, %L, %L) ON CONFLICT DO NOTHING', pairs, schema, arguments,
+            -- All rows at once are joined with themselves; where most are new, all others are read.
+            CASE WHEN NOT alone THEN in_batch END,
+            CASE WHEN NOT alone THEN in_state WHEN NOT everything THEN in_batch END,
+            CASE WHEN mode = 'sets' AND batch * 4 < known THEN lists END);
+    END IF;
+    GET DIAGNOSTICS added = ROW_COUNT;
     IF mode = 'sets' THEN
         EXECUTE format('SELECT max(segment) + 1 FROM %1$s WHERE $1 + (SELECT sum(documents) FROM %1$s WHERE kind = ''s'')
             <= (SELECT 1000 + 3 * documents FROM %1$s WHERE kind = ''o'' AND part = $2)', lists) INTO segment
@@ -386,17 +399,6 @@ BEGIN
             EXECUTE format('DELETE FROM %1$s l USING %1$s x WHERE x.kind = ''x'' AND l.segment = x.segment', lists);
         END IF;
     END IF;
-    IF mode = 'whole' THEN
-        EXECUTE format('INSERT INTO %s SELECT * FROM %s.near_duplicates(%s)', pairs, schema, arguments);
-    ELSE
-        EXECUTE format('INSERT INTO %s SELECT least(left_id, right_id), greatest(left_id, right_id), similarity
-            FROM %s.neardup_job_pairs(%s, %L, %L, %L) ON CONFLICT DO NOTHING', pairs, schema, arguments,
-            -- All rows at once are joined with themselves; where most are new, all others are read.
-            CASE WHEN NOT alone THEN in_batch END,
-            CASE WHEN NOT alone THEN in_state WHEN NOT everything THEN in_batch END,
-            CASE WHEN mode = 'sets' AND batch * 4 < known THEN lists END);
-    END IF;
-    GET DIAGNOSTICS added = ROW_COUNT;
     IF most THEN
         EXECUTE format('DELETE FROM %s', clusters);
         EXECUTE format('INSERT INTO %s SELECT cluster_id, id, representative FROM %s.clusters_of_pairs(%L, NULL::%s, max_cluster_size => %L, clustering => %L)',

@@ -306,7 +306,7 @@ fn numbers(numbers: &[u32]) -> String {
     format!("'{{{}}}'::int[]", list.join(","))
 }
 
-/// Changed rows, and which others may be similar to them.
+/// Changed rows, and which of those of the lists may be similar to them.
 pub struct Near {
     /// The ids of the rows that changed.
     ids: Ids,
@@ -374,7 +374,8 @@ impl Near {
         self.matcher.is_some()
     }
 
-    /// Calls `pair` with the ids of each changed row and one similar to it, and their similarity; also with itself.
+    /// Calls `pair` with the ids of each changed row and one similar to it, changed or not, and their similarity; also
+    /// with itself, and with some more than once.
     pub fn pairs(&self, request: &mut Request, mut pair: impl FnMut(&Ids, Datum, Datum, f64)) -> Result<()> {
         let Some(matcher) = &self.matcher else { return Ok(()) };
         let mut others = Ids::new(request.id_type);
@@ -389,6 +390,20 @@ impl Near {
         request.id_type = pg_sys::INT8OID;
         let mut reading = Reading::new(request);
         let mut matches: Vec<Matches> = (0..reading.workers.count()).map(|_| Matches::default()).collect();
+        // For each part, how far it is, and what was found meanwhile.
+        let mut shares: Vec<_> =
+            (0..matcher.parts()).map(|part| (part, 0, false, Matches::default())).collect();
+        while shares.iter().any(|(_, _, ended, _)| !ended) {
+            workers::each(&reading.workers, &mut shares, |(part, done, ended, matches), stop| {
+                *ended = matcher.find_among(*part, done, matches, stop)?;
+                Ok(())
+            })?;
+            for (row, changed, similarity) in
+                shares.iter_mut().flat_map(|(_, _, _, matches)| matches.found.drain(..))
+            {
+                pair(&self.ids, self.ids.datum(row), self.ids.datum(changed), similarity);
+            }
+        }
         reading.read(|batch| {
             batch.share_out(&mut matches, |matches, row, document, stop| {
                 matcher.find(row, document, matches, stop)

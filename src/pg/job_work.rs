@@ -81,7 +81,8 @@ sql_function! {
             })?;
             return Ok(Datum::null());
         }
-        request.right = Some(only(near.map(|near| Cow::Owned(near.condition(&all.key))).or(others)));
+        let near = near.map(|near| Cow::Owned(format!("({} OR {changed})", near.condition(&all.key))));
+        request.right = Some(only(near.or(others)));
         rows::all(call, Changed(Run::new(&request)?))
     }
 }

@@ -82,12 +82,15 @@ impl Changed {
         let Outlines { sizes, bitmaps, .. } = outlines;
         rows.retain(|&place| {
             let place = place as usize;
-            let (size, other) = (self.sizes[place], sizes[0]);
+            let ((size, least, most, overlap), other) = (self.kinds[place], sizes[0]);
             let own = &self.bitmaps[place * self.words..][..self.words];
             let differ: u32 = own.iter().zip(bitmaps).map(|(a, b)| (a ^ b).count_ones()).sum();
-            let least = self.bounds.least_overlap(Side::Left, size, other);
             let both = u64::from(size) + u64::from(other);
-            least.is_some_and(|least| u64::from(differ) + 2 * u64::from(least) <= both)
+            let allows = |overlap: u32| u64::from(differ) + 2 * u64::from(overlap) <= both;
+            // At first by the least overlap with anybody, which need not be searched for.
+            (least..=most).contains(&other)
+                && allows(overlap)
+                && self.bounds.least_overlap(Side::Left, size, other).is_some_and(allows)
         });
         rows.iter_mut().for_each(|place| *place = self.rows[*place as usize]);
         Ok(())

@@ -13,8 +13,8 @@ use crate::workers::{self, Workers};
 
 /// Documents of a block, the last one's aside.
 pub const BLOCK: usize = 1024;
-/// About how many bytes a part has.
-pub const PART: usize = 8 << 10;
+/// About how many bytes a part has, or less: so few that its row fits into a page.
+pub const PART: usize = 6 << 10;
 /// The most bits of a hash that say which part it is in.
 const MOST_BITS: u32 = 16;
 

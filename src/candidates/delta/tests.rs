@@ -152,7 +152,14 @@ proptest! {
                         }
                     }
                 }
-                prop_assert_eq!(matches.found, expected);
+                prop_assert_eq!(&matches.found, &expected);
+                let mut among = Matches::default();
+                for part in 0..matcher.parts() {
+                    prop_assert!(matcher.find_among(part, &mut 0, &mut among, &Stop::default()).unwrap());
+                }
+                among.found.sort_by_key(|&(row, changed, _)| (row, changed));
+                expected.retain(|&(row, _, _)| (row as usize) < new);
+                prop_assert_eq!(&among.found, &expected);
             }
         }
     }

@@ -182,17 +182,68 @@ impl Matcher {
     /// Adds the changed documents that are similar to a document.
     pub fn find(&self, row: u32, document: &Document, matches: &mut Matches, stop: &Stop) -> Result<()> {
         let Matches { outliner, set, candidates, found } = matches;
-        let bounds = Bounds::new(self.predicate);
         set.clear();
         set.add(row, document, &self.spec, stop)?;
+        self.candidates(row, set.last(), outliner, candidates)?;
+        self.check(row, set, 0, candidates, found)
+    }
+
+    /// How many parts the changed documents are in.
+    pub fn parts(&self) -> usize {
+        self.sets.len()
+    }
+
+    /// Adds pairs of changed documents of which the first one is in a part, behind its first `done`; each comes both
+    /// ways, and each document with itself. Ends when there are many, and says whether it is at the end of the part.
+    pub fn find_among(
+        &self,
+        part: usize,
+        done: &mut usize,
+        matches: &mut Matches,
+        stop: &Stop,
+    ) -> Result<bool> {
+        const MANY: usize = 1 << 16;
+        let Matches { outliner, candidates, found, .. } = matches;
+        let sets = &self.sets[part];
+        while let Some(&row) = sets.rows.get(*done) {
+            stop.check()?;
+            if found.len() >= MANY {
+                return Ok(false);
+            }
+            self.candidates(row, &sets.hashes[sets.range(*done)], outliner, candidates)?;
+            self.check(row, sets, *done, candidates, found)?;
+            *done += 1;
+        }
+        Ok(true)
+    }
+
+    /// The changed documents that may be similar to one with these hashes.
+    fn candidates(
+        &self,
+        row: u32,
+        hashes: &[u64],
+        outliner: &mut Outliner,
+        candidates: &mut Vec<u32>,
+    ) -> Result<()> {
         outliner.outlines.clear();
-        outliner.add_hashes(row, set.last(), &self.order, &bounds)?;
+        outliner.add_hashes(row, hashes, &self.order, &Bounds::new(self.predicate))?;
         candidates.clear();
-        self.changed.near(&outliner.outlines, candidates)?;
+        self.changed.near(&outliner.outlines, candidates)
+    }
+
+    /// Adds those that are similar.
+    fn check(
+        &self,
+        row: u32,
+        sets: &TokenSets,
+        set: usize,
+        candidates: &[u32],
+        found: &mut Vec<(u32, u32, f64)>,
+    ) -> Result<()> {
         memory::reserve(found, candidates.len(), DOING)?;
-        for &changed in candidates.iter() {
+        for &changed in candidates {
             let (part, place) = self.places[changed as usize];
-            let [shared, size, other] = self.sets[part as usize].counts(place as usize, set, 0);
+            let [shared, size, other] = self.sets[part as usize].counts(place as usize, sets, set);
             if self.predicate.passes(shared, size, other) {
                 found.push((row, changed, self.predicate.similarity(shared, size, other)));
             }
