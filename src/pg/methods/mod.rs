@@ -9,6 +9,7 @@ mod sets;
 mod sketches;
 mod techniques;
 mod tlcs;
+mod token_sets;
 
 use std::fmt::Debug;
 
