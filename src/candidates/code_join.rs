@@ -350,9 +350,10 @@ impl Unit {
                 stop.check()?;
             }
             let other = codes.order[place as usize];
-            let common = automaton.longest_match(codes.texts.text(other)).map_or(0, |found| found.length);
-            let similarity = share(common, codes.texts.length(other));
-            if similarity >= codes.threshold {
+            let length = codes.texts.length(other);
+            let least = least_common(length, codes.threshold);
+            if let Some(found) = automaton.longest_match(codes.texts.text(other), length, least) {
+                let similarity = share(found.length, length);
                 let (left, right) = match codes.split {
                     u32::MAX => (text, other),
                     split => (text.min(other), text.max(other) - split),

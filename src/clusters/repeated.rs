@@ -10,10 +10,12 @@
 use crate::error::Result;
 use crate::memory;
 use crate::verify::automaton::{Match, SuffixAutomaton};
-use crate::verify::repeatability::share;
+use crate::verify::repeatability::{least_common, share};
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "eliminating repeated documents";
+/// How many codes are taken between two looks for a stop request.
+const CHECK_EVERY: usize = 1 << 6;
 
 /// Codes in the order in which they are taken: descending length, ties by id.
 pub trait Codes: Sync {
@@ -22,6 +24,9 @@ pub trait Codes: Sync {
 
     /// The code at a place in the order. None is empty.
     fn code(&self, place: usize) -> &str;
+
+    /// The number of its characters.
+    fn length(&self, place: usize) -> u32;
 
     /// Whether there are none.
     fn is_empty(&self) -> bool {
@@ -37,6 +42,10 @@ impl Codes for [String] {
     fn code(&self, place: usize) -> &str {
         &self[place]
     }
+
+    fn length(&self, place: usize) -> u32 {
+        self[place].chars().count() as u32
+    }
 }
 
 /// For whom a code is eliminated.
@@ -48,93 +57,141 @@ pub struct Kept {
     pub similarity: f64,
 }
 
-/// What becomes of each code, by place: none for those that stay. The automaton takes about `budget` bytes at a
-/// time. O(characters) while it fits, else that times the number of blocks; the outcome is the same.
+/// What becomes of each code, by place: none for those that stay. See [`Elimination`].
 pub fn eliminate_repeated<C: Codes + ?Sized>(
     codes: &C,
     threshold: f64,
     budget: usize,
     workers: &dyn Workers,
 ) -> Result<Vec<Option<Kept>>> {
-    let none = Match { length: 0, text: u32::MAX };
-    let mut best = memory::filled(none, codes.len(), DOING)?;
-    let mut block = Block { codes, threshold, budget, automaton: SuffixAutomaton::new()?, next: 0 };
-    while block.next < codes.len() {
-        block.automaton.clear();
-        let mut state = (&mut block, &mut best);
-        workers::one(workers, &mut state, |(block, best), stop| block.fill(best, stop))?;
-        let mut shares: Vec<(usize, &mut [Match])> = Vec::new();
-        let behind = &mut best[block.next..];
-        let size = behind.len().div_ceil(workers.count()).max(1);
-        shares.extend(behind.chunks_mut(size).enumerate().map(|(n, part)| (block.next + n * size, part)));
-        workers::each(workers, &mut shares, |(from, part), stop| block.look_up(from, part, stop))?;
-    }
-    let mut kept = Vec::new();
-    memory::reserve(&mut kept, codes.len(), DOING)?;
-    kept.extend(best.iter().enumerate().map(|(place, found)| {
-        let similarity = block.similarity(place, found);
-        (similarity >= threshold).then_some(Kept { place: found.text, similarity })
-    }));
-    Ok(kept)
+    let mut elimination = Elimination::new(codes, threshold, budget)?;
+    while elimination.advance(workers)? {}
+    elimination.kept()
 }
 
-/// The codes that stay and whose substrings are in the automaton.
-struct Block<'a, C: ?Sized> {
+/// An elimination on its way. O(characters) while the automaton fits its budget, else that times the number of
+/// blocks, most of it over all threads; the outcome is the same.
+#[derive(Debug)]
+pub struct Elimination<'a, C: ?Sized> {
     codes: &'a C,
     threshold: f64,
     budget: usize,
     automaton: SuffixAutomaton,
+    /// The longest match of each code with those that stay, as far as it is known: of length 0 while none is long
+    /// enough.
+    best: Vec<Match>,
     /// The place of the first code that was not taken.
     next: usize,
+    /// Where the automaton is full: the place of the first code that was not looked up in it.
+    looked_up: Option<usize>,
 }
 
-impl<C: Codes + ?Sized> Block<'_, C> {
-    fn similarity(&self, place: usize, found: &Match) -> f64 {
-        share(found.length, self.codes.code(place).chars().count() as u32)
+impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
+    /// Nothing is done yet. The automaton takes about `budget` bytes at a time; 8 bytes a code are held beside.
+    pub fn new(codes: &'a C, threshold: f64, budget: usize) -> Result<Self> {
+        let none = Match { length: 0, text: u32::MAX };
+        let best = memory::filled(none, codes.len(), DOING)?;
+        let automaton = SuffixAutomaton::new()?;
+        Ok(Self { codes, threshold, budget, automaton, best, next: 0, looked_up: None })
     }
 
-    /// Takes codes until the automaton is full, at least one that stays.
-    fn fill(&mut self, best: &mut [Match], stop: &Stop) -> Result<()> {
-        const CHECK_EVERY: usize = 1 << 6;
-        // What grows doubles. At least one code is taken.
-        while self.next < self.codes.len()
-            && (self.automaton.is_empty() || 2 * self.automaton.bytes() <= self.budget)
-        {
+    /// Goes on for a part of a second; false if there is nothing left to do.
+    pub fn advance(&mut self, workers: &dyn Workers) -> Result<bool> {
+        const CODES_A_STEP: usize = 1 << 13;
+        let all = self.codes.len();
+        if self.next == all {
+            return Ok(false);
+        }
+        let Some(from) = self.looked_up else {
+            let to = (self.next + CODES_A_STEP).min(all);
+            let mut this = self;
+            workers::one(workers, &mut this, |this, stop| this.fill(to, stop))?;
+            return Ok(true);
+        };
+        let count = workers.count();
+        let to = (from + CODES_A_STEP * count).min(all);
+        let size = (to - from).div_ceil(count).max(1);
+        let Self { codes, threshold, automaton, best, .. } = self;
+        let parts = best[from..to].chunks_mut(size).enumerate().map(|(n, part)| (from + n * size, part));
+        let mut parts: Vec<(usize, &mut [Match])> = parts.collect();
+        workers::each(workers, &mut parts, |(from, part), stop| {
+            while let Some((found, rest)) = std::mem::take(part).split_first_mut() {
+                improve(found, *codes, *from, *threshold, automaton);
+                *part = rest;
+                *from += 1;
+                if from.is_multiple_of(CHECK_EVERY) {
+                    stop.check()?;
+                }
+            }
+            Ok(())
+        })?;
+        self.looked_up = (to < all).then_some(to);
+        if self.looked_up.is_none() {
+            self.automaton.clear();
+        }
+        Ok(true)
+    }
+
+    /// Takes codes up to a place or until the automaton is full, at least one that stays.
+    fn fill(&mut self, to: usize, stop: &Stop) -> Result<()> {
+        while self.next < to {
             if self.next.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
             }
-            let code = self.codes.code(self.next);
-            let found = &mut best[self.next];
-            improve(found, self.automaton.longest_match(code));
-            let found = *found;
-            if self.similarity(self.next, &found) < self.threshold {
-                self.automaton.add(code, self.next as u32)?;
+            let found = &mut self.best[self.next];
+            improve(found, self.codes, self.next, self.threshold, &self.automaton);
+            let stays = found.length == 0;
+            if stays {
+                self.automaton.add(self.codes.code(self.next), self.next as u32)?;
             }
             self.next += 1;
+            // What grows doubles.
+            if stays && 2 * self.automaton.bytes() > self.budget && self.next < self.codes.len() {
+                self.looked_up = Some(self.next);
+                break;
+            }
         }
         Ok(())
     }
 
-    /// Looks codes up that will be taken later.
-    fn look_up(&self, from: &mut usize, part: &mut &mut [Match], stop: &Stop) -> Result<()> {
-        const CHECK_EVERY: usize = 1 << 6;
-        while let Some((found, rest)) = std::mem::take(part).split_first_mut() {
-            improve(found, self.automaton.longest_match(self.codes.code(*from)));
-            *part = rest;
-            *from += 1;
-            if from.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
-        }
-        Ok(())
+    /// The share of the codes that were taken.
+    pub fn progress(&self) -> f64 {
+        self.next as f64 / self.codes.len().max(1) as f64
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.best) + self.automaton.bytes()
+    }
+
+    /// For which codes those that were taken so far are eliminated, by place.
+    pub fn kept(&self) -> Result<Vec<Option<Kept>>> {
+        let mut kept = Vec::new();
+        memory::reserve(&mut kept, self.next, DOING)?;
+        kept.extend(self.best[..self.next].iter().enumerate().map(|(place, found)| {
+            let similarity = share(found.length, self.codes.length(place));
+            (found.length > 0).then_some(Kept { place: found.text, similarity })
+        }));
+        Ok(kept)
     }
 }
 
-/// The longer of two matches; of equally long ones that with the code that stayed first.
-fn improve(best: &mut Match, found: Option<Match>) {
-    if let Some(found) = found
-        && (found.length > best.length || (found.length == best.length && found.text < best.text))
-    {
+/// Looks the code at a place up. Of two long enough matches the longer one is the better, of equally long ones that
+/// with the code that stayed first.
+fn improve<C: Codes + ?Sized>(
+    best: &mut Match,
+    codes: &C,
+    place: usize,
+    threshold: f64,
+    automaton: &SuffixAutomaton,
+) {
+    let length = codes.length(place);
+    // Codes of former blocks stayed before all of this one: none of them is better than the whole.
+    if best.length == length {
+        return;
+    }
+    let least = least_common(length, threshold).max(best.length + 1);
+    if let Some(found) = automaton.longest_match(codes.code(place), length, least) {
         *best = found;
     }
 }

@@ -15,14 +15,17 @@ use crate::error::Result;
 
 /// The repeatability of code `contained` over code `container`: 0 to 1, and 0 where one is empty. O(characters).
 pub fn repeatability(container: &str, contained: &str) -> Result<f64> {
-    let length = contained.chars().count() as u32;
+    let lengths = [container, contained].map(|code| code.chars().count() as u32);
     let mut automaton = SuffixAutomaton::new()?;
     // The common substring is the same whichever is indexed.
-    let (indexed, other) =
-        if container.len() < contained.len() { (container, contained) } else { (contained, container) };
+    let (indexed, other, length) = if lengths[0] < lengths[1] {
+        (container, contained, lengths[1])
+    } else {
+        (contained, container, lengths[0])
+    };
     automaton.add(indexed, 0)?;
-    let common = automaton.longest_match(other).map_or(0, |found| found.length);
-    Ok(share(common, length))
+    let common = automaton.longest_match(other, length, 1).map_or(0, |found| found.length);
+    Ok(share(common, lengths[1]))
 }
 
 /// `common / length`, rounded once; 0 for an empty code.
