@@ -177,8 +177,7 @@ impl SuffixAutomaton {
         let state = &mut self.states[from as usize];
         if state.character == character {
             state.to = to;
-        } else if let Some(edge) =
-            self.edges.find_mut(Self::hash(from, character), Self::is(from, character))
+        } else if let Some(edge) = self.edges.find_mut(Self::hash(from, character), Self::is(from, character))
         {
             edge.to = to;
         }
