@@ -192,13 +192,20 @@ fn corpora() {
         }
         let codes = in_order(codes);
         // Codes of about the same length, and those of unlike lengths.
-        let pairs: Vec<(&String, &String)> =
-            codes.windows(2).map(|pair| (&pair[0], &pair[1])).chain(codes.iter().zip(codes.iter().rev())).collect();
-        let differ = on_all(&pairs, || (), |(), (a, b)| {
-            let common = longest_common(a, b) as f64;
-            let share = |code: &str| Ok(common / code.chars().count() as f64);
-            repeatability(a, b) != share(b) || repeatability(b, a) != share(a)
-        });
+        let pairs: Vec<(&String, &String)> = codes
+            .windows(2)
+            .map(|pair| (&pair[0], &pair[1]))
+            .chain(codes.iter().zip(codes.iter().rev()))
+            .collect();
+        let differ = on_all(
+            &pairs,
+            || (),
+            |(), (a, b)| {
+                let common = longest_common(a, b) as f64;
+                let share = |code: &str| Ok(common / code.chars().count() as f64);
+                repeatability(a, b) != share(b) || repeatability(b, a) != share(a)
+            },
+        );
         assert_eq!(differ.iter().position(|&differs| differs), None, "{name}");
         check_elimination(&name, &codes);
     }

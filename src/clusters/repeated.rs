@@ -4,22 +4,23 @@
 //! Codes are taken in descending length. A code that has a long enough substring in common with some code that stays
 //! is eliminated, for the one with the longest common substring (of several the first that stayed); else it stays,
 //! and its substrings are added to a suffix automaton. So each code takes time in proportion to its length, however
-//! many stay. Where the automaton does not fit the budget, all codes to come are looked up in it, it is
-//! emptied, and the work goes on with the next codes.
+//! many stay.
+//!
+//! One automaton of all codes would be far larger than any cache, and each character a few misses. But most codes
+//! have nothing long in common with any other: codes are put into [groups](super::code_groups) first, and those of a
+//! group have an automaton of their own. [Short codes](super::short_codes), whose substrings stand everywhere, come
+//! last in any case and are looked at by themselves.
 
-use std::cmp::Reverse;
-
-use super::leaders::Leaders;
+use super::code_groups::Grouping;
+use super::repeated_blocks::{Blocks, CHECK_EVERY, STAYS, improve};
+use super::short_codes;
 use crate::error::Result;
-use crate::features::texts::{Distinct, Texts};
 use crate::memory;
 use crate::verify::automaton::{Match, SuffixAutomaton};
-use crate::verify::repeatability::{least_common, share};
+use crate::verify::repeatability::share;
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "eliminating repeated documents";
-/// How many codes are taken between two looks for a stop request.
-const CHECK_EVERY: usize = 1 << 6;
 
 /// Codes in the order in which they are taken: descending length, ties by id.
 pub trait Codes: Sync {
@@ -52,66 +53,6 @@ impl Codes for [String] {
     }
 }
 
-/// The codes of the rows of a table, in the order in which they are taken.
-#[derive(Debug)]
-pub struct RowCodes<'a> {
-    texts: &'a Texts,
-    /// The code of each place and its vertex.
-    places: Vec<(u32, u32)>,
-    vertices: usize,
-}
-
-impl<'a> RowCodes<'a> {
-    /// The codes of a table; `vertex` is the number of each row in the order of the ids. O(n log n).
-    pub fn new(codes: &'a Distinct, vertex: &[u32], workers: &dyn Workers) -> Result<Self> {
-        let Distinct { texts, left, .. } = codes;
-        let mut places = Vec::new();
-        memory::reserve(&mut places, vertex.len(), DOING)?;
-        for code in 0..left.len() {
-            places.extend(left.rows(code).iter().map(|&row| (code as u32, vertex[row as usize])));
-        }
-        workers::one(workers, &mut places, |places, stop| {
-            let key = |&(code, vertex): &(u32, u32)| (Reverse(texts.length(code)), vertex);
-            workers::sort_unstable_by(places, stop, &|a, b| key(a).cmp(&key(b)))
-        })?;
-        Ok(Self { texts, places, vertices: vertex.len() })
-    }
-
-    /// What becomes of the vertices when all codes were taken; those without a code stay.
-    pub fn leaders(&self, kept: &[Option<Kept>]) -> Result<Leaders> {
-        let mut of = Vec::new();
-        memory::reserve(&mut of, self.vertices, DOING)?;
-        of.extend(0..self.vertices as u32);
-        let mut similarity = memory::filled(1.0, self.vertices, DOING)?;
-        for (kept, &(_, vertex)) in kept.iter().zip(&self.places) {
-            if let Some(kept) = kept {
-                of[vertex as usize] = self.places[kept.place as usize].1;
-                similarity[vertex as usize] = kept.similarity;
-            }
-        }
-        Ok(Leaders { of, similarity })
-    }
-
-    /// Bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        memory::bytes(&self.places)
-    }
-}
-
-impl Codes for RowCodes<'_> {
-    fn len(&self) -> usize {
-        self.places.len()
-    }
-
-    fn code(&self, place: usize) -> &str {
-        self.texts.text(self.places[place].0)
-    }
-
-    fn length(&self, place: usize) -> u32 {
-        self.texts.length(self.places[place].0)
-    }
-}
-
 /// For whom a code is eliminated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Kept {
@@ -133,137 +74,301 @@ pub fn eliminate_repeated<C: Codes + ?Sized>(
     elimination.kept()
 }
 
-/// An elimination on its way. O(characters) while the automaton fits its budget, else that times the number of
-/// blocks, most of it over all threads; the outcome is the same.
+/// An elimination on its way.
+///
+/// O(characters), but for a group whose automaton does not fit the budget: that times the number of blocks, most of
+/// it over all threads. The outcome is the same.
 #[derive(Debug)]
 pub struct Elimination<'a, C: ?Sized> {
     codes: &'a C,
     threshold: f64,
     budget: usize,
-    automaton: SuffixAutomaton,
-    /// The longest match of each code with those that stay, as far as it is known: of length 0 while none is long
-    /// enough.
+    /// The longest match of each code with those that stay, once it is known.
     best: Vec<Match>,
-    /// The place of the first code that was not taken.
+    state: State,
+}
+
+/// What is to be done next.
+#[derive(Debug)]
+enum State {
+    /// Putting codes into groups.
+    Grouping(Grouping),
+    /// Going through groups.
+    Groups(Groups),
+    /// Going through codes that are too many to be gone through by one thread, with the other groups.
+    Large(Blocks, Vec<u32>, Groups),
+    Done,
+}
+
+/// Groups of at least two codes.
+#[derive(Debug, Default)]
+struct Groups {
+    /// The codes of the groups, one group behind the other.
+    places: Vec<u32>,
+    /// Where each group ends.
+    ends: Vec<usize>,
+    /// The next group.
     next: usize,
-    /// Where the automaton is full: the place of the first code that was not looked up in it.
-    looked_up: Option<usize>,
+    /// How many of the places are done.
+    done: usize,
+    /// The first code that is in no group because it is short.
+    short: usize,
+}
+
+/// Some codes of all.
+struct Subset<'a, C: ?Sized> {
+    codes: &'a C,
+    places: &'a [u32],
+}
+
+impl<C: Codes + ?Sized> Codes for Subset<'_, C> {
+    fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    fn code(&self, place: usize) -> &str {
+        self.codes.code(self.places[place] as usize)
+    }
+
+    fn length(&self, place: usize) -> u32 {
+        self.codes.length(self.places[place] as usize)
+    }
 }
 
 impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
-    /// Nothing is done yet. The automaton takes about `budget` bytes at a time; 8 bytes a code are held beside.
+    /// Nothing is done yet. What grows with the codes takes about `budget` bytes at a time; some 20 bytes a code are
+    /// held beside.
     pub fn new(codes: &'a C, threshold: f64, budget: usize) -> Result<Self> {
-        let none = Match { length: 0, text: u32::MAX };
-        let best = memory::filled(none, codes.len(), DOING)?;
-        let automaton = SuffixAutomaton::new()?;
-        Ok(Self { codes, threshold, budget, automaton, best, next: 0, looked_up: None })
+        /// Under it short codes have many long enough substrings.
+        const LEAST_THRESHOLD: f64 = 0.5;
+        let best = memory::filled(STAYS, codes.len(), DOING)?;
+        let mut state = State::Done;
+        if threshold >= LEAST_THRESHOLD {
+            let grouping = Grouping::new(codes, threshold)?;
+            if short_codes::bytes(codes, grouping.grouped(), threshold) <= budget {
+                state = State::Grouping(grouping);
+            }
+        }
+        if matches!(state, State::Done) {
+            // All are one group.
+            let mut places = Vec::new();
+            memory::reserve(&mut places, codes.len(), DOING)?;
+            places.extend(0..codes.len() as u32);
+            let groups = Groups { ends: vec![codes.len()], places, short: codes.len(), ..Groups::default() };
+            state = State::Groups(groups);
+        }
+        Ok(Self { codes, threshold, budget, best, state })
     }
 
-    /// Goes on for a part of a second; false if there is nothing left to do.
+    /// Goes on for a second or so; false if there is nothing left to do.
     pub fn advance(&mut self, workers: &dyn Workers) -> Result<bool> {
-        const CODES_A_STEP: usize = 1 << 13;
-        let all = self.codes.len();
-        if self.next == all {
-            return Ok(false);
-        }
-        let Some(from) = self.looked_up else {
-            let to = (self.next + CODES_A_STEP).min(all);
-            let mut this = self;
-            workers::one(workers, &mut this, |this, stop| this.fill(to, stop))?;
-            return Ok(true);
-        };
-        let count = workers.count();
-        let to = (from + CODES_A_STEP * count).min(all);
-        let size = (to - from).div_ceil(count).max(1);
-        let Self { codes, threshold, automaton, best, .. } = self;
-        let parts = best[from..to].chunks_mut(size).enumerate().map(|(n, part)| (from + n * size, part));
-        let mut parts: Vec<(usize, &mut [Match])> = parts.collect();
-        workers::each(workers, &mut parts, |(from, part), stop| {
-            while let Some((found, rest)) = std::mem::take(part).split_first_mut() {
-                improve(found, *codes, *from, *threshold, automaton);
-                *part = rest;
-                *from += 1;
-                if from.is_multiple_of(CHECK_EVERY) {
-                    stop.check()?;
+        self.state = match std::mem::replace(&mut self.state, State::Done) {
+            State::Grouping(mut grouping) => {
+                if grouping.advance(self.codes, self.budget, workers)? {
+                    State::Grouping(grouping)
+                } else {
+                    State::Groups(Groups::new(&grouping, workers)?)
                 }
             }
-            Ok(())
-        })?;
-        self.looked_up = (to < all).then_some(to);
-        if self.looked_up.is_none() {
-            self.automaton.clear();
-        }
+            State::Groups(groups) => self.next_groups(groups, workers)?,
+            State::Large(mut blocks, places, groups) => {
+                if blocks.advance(&Subset { codes: self.codes, places: &places }, workers)? {
+                    State::Large(blocks, places, groups)
+                } else {
+                    for (&place, found) in
+                        places.iter().zip(&blocks.best).filter(|(_, found)| **found != STAYS)
+                    {
+                        let text = places[found.text as usize];
+                        self.best[place as usize] = Match { text, ..*found };
+                    }
+                    State::Groups(groups)
+                }
+            }
+            State::Done => return Ok(false),
+        };
         Ok(true)
     }
 
-    /// Takes codes up to a place or until the automaton is full, at least one that stays.
-    fn fill(&mut self, to: usize, stop: &Stop) -> Result<()> {
-        while self.next < to {
-            if self.next.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
-            let found = &mut self.best[self.next];
-            improve(found, self.codes, self.next, self.threshold, &self.automaton);
-            let stays = found.length == 0;
-            if stays {
-                self.automaton.add(self.codes.code(self.next), self.next as u32)?;
-            }
-            self.next += 1;
-            // What grows doubles.
-            if stays && 2 * self.automaton.bytes() > self.budget && self.next < self.codes.len() {
-                self.looked_up = Some(self.next);
+    /// Goes through the next groups, those of about as many characters for each thread, or one that is larger.
+    fn next_groups(&mut self, mut groups: Groups, workers: &dyn Workers) -> Result<State> {
+        const CHARACTERS: usize = 1 << 19;
+        /// Of an automaton, for a character of a code at most.
+        const AUTOMATON: usize = 87;
+        let most = CHARACTERS.min(self.budget / (2 * AUTOMATON * workers.count()));
+        let mut work: Vec<Group> = Vec::new();
+        let mut characters = most;
+        while let Some(range) = groups.range(groups.next) {
+            let places = &groups.places[range];
+            let here: usize = places.iter().map(|&place| self.codes.length(place as usize) as usize).sum();
+            if here > most {
+                if work.is_empty() {
+                    let mut copy = Vec::new();
+                    memory::extend(&mut copy, places, DOING)?;
+                    (groups.next, groups.done) = (groups.next + 1, groups.done + copy.len());
+                    let blocks = Blocks::new(copy.len(), self.threshold, self.budget)?;
+                    return Ok(State::Large(blocks, copy, groups));
+                }
                 break;
             }
+            if characters + here > most {
+                if work.len() == workers.count() {
+                    break;
+                }
+                work.push(Group::new()?);
+                characters = 0;
+            }
+            characters += here;
+            if let Some(item) = work.last_mut() {
+                memory::push(&mut item.groups, (groups.done, places.len()), DOING)?;
+            }
+            (groups.next, groups.done) = (groups.next + 1, groups.done + places.len());
         }
-        Ok(())
+        if work.is_empty() {
+            if groups.short < self.codes.len() {
+                let best = &mut self.best;
+                short_codes::eliminate_short(self.codes, groups.short, best, self.threshold, workers)?;
+            }
+            return Ok(State::Done);
+        }
+        workers::each(workers, &mut work, |item, stop| {
+            item.eliminate(self.codes, &groups.places, self.threshold, stop)
+        })?;
+        for Group { groups: ranges, best, .. } in &work {
+            let from = ranges.first().map_or(0, |range| range.0);
+            for (&place, found) in groups.places[from..].iter().zip(best) {
+                self.best[place as usize] = *found;
+            }
+        }
+        Ok(State::Groups(groups))
     }
 
-    /// The share of the codes that were taken.
+    /// The share of the work that is done, roughly.
     pub fn progress(&self) -> f64 {
-        self.next as f64 / self.codes.len().max(1) as f64
+        let of = |done: usize, places: &Vec<u32>| done as f64 / places.len().max(1) as f64;
+        match &self.state {
+            State::Grouping(grouping) => 0.5 * grouping.progress(),
+            State::Groups(groups) => 0.5 + 0.5 * of(groups.done, &groups.places),
+            State::Large(blocks, places, groups) => {
+                0.5 + 0.5 * of(groups.done + blocks.next - places.len(), &groups.places)
+            }
+            State::Done => 1.0,
+        }
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap, but for what a step takes while it lasts.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.best) + self.automaton.bytes()
+        let of = |groups: &Groups| memory::bytes(&groups.places) + memory::bytes(&groups.ends);
+        memory::bytes(&self.best)
+            + match &self.state {
+                State::Grouping(grouping) => grouping.bytes(),
+                State::Groups(groups) => of(groups),
+                State::Large(blocks, places, groups) => blocks.bytes() + memory::bytes(places) + of(groups),
+                State::Done => 0,
+            }
     }
 
-    /// For which codes those that were taken so far are eliminated, by place.
+    /// For which codes those that were taken are eliminated, by place, when all is done.
     pub fn kept(&self) -> Result<Vec<Option<Kept>>> {
         let mut kept = Vec::new();
-        memory::reserve(&mut kept, self.next, DOING)?;
-        kept.extend(self.best[..self.next].iter().enumerate().map(|(place, found)| {
+        memory::reserve(&mut kept, self.best.len(), DOING)?;
+        kept.extend(self.best.iter().enumerate().map(|(place, found)| {
             let similarity = share(found.length, self.codes.length(place));
-            (found.length > 0).then_some(Kept { place: found.text, similarity })
+            (*found != STAYS).then_some(Kept { place: found.text, similarity })
         }));
         Ok(kept)
     }
 }
 
-/// Looks the code at a place up. Of two long enough matches the longer one is the better, of equally long ones that
-/// with the code that stayed first.
-fn improve<C: Codes + ?Sized>(
-    best: &mut Match,
-    codes: &C,
-    place: usize,
-    threshold: f64,
-    automaton: &SuffixAutomaton,
-) {
-    let length = codes.length(place);
-    // Codes of former blocks stayed before all of this one: none of them is better than the whole.
-    if best.length == length {
-        return;
+impl Groups {
+    /// The groups of at least two codes. O(codes).
+    fn new(grouping: &Grouping, workers: &dyn Workers) -> Result<Self> {
+        const BREATHE_EVERY: usize = 1 << 20;
+        let short = grouping.grouped();
+        let mut sizes = memory::filled(0u32, short, DOING)?;
+        for place in 0..short {
+            if place.is_multiple_of(BREATHE_EVERY) {
+                workers.breathe()?;
+            }
+            sizes[grouping.group(place)] += 1;
+        }
+        let mut ends: Vec<usize> = Vec::new();
+        // Where the next code of the group of each first one goes.
+        let mut next = memory::filled(0u32, short, DOING)?;
+        let mut end = 0;
+        for (first, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 1) {
+            next[first] = end as u32;
+            end += size as usize;
+            memory::push(&mut ends, end, DOING)?;
+        }
+        let mut places = memory::filled(0u32, end, DOING)?;
+        for place in 0..short {
+            let first = grouping.group(place);
+            if sizes[first] > 1 {
+                places[next[first] as usize] = place as u32;
+                next[first] += 1;
+            }
+        }
+        Ok(Self { places, ends, short, ..Self::default() })
     }
-    let least = least_common(length, threshold).max(best.length + 1);
-    if let Some(found) = automaton.longest_match(codes.code(place), length, least) {
-        *best = found;
+
+    fn range(&self, group: usize) -> Option<std::ops::Range<usize>> {
+        let from = if group == 0 { 0 } else { self.ends[group - 1] };
+        self.ends.get(group).map(|&to| from..to)
+    }
+}
+
+/// Small groups, one behind the other: work for a thread.
+struct Group {
+    /// Where each begins among the places of groups, and its size.
+    groups: Vec<(usize, usize)>,
+    next: usize,
+    automaton: SuffixAutomaton,
+    best: Vec<Match>,
+}
+
+impl Group {
+    fn new() -> Result<Self> {
+        Ok(Self { groups: Vec::new(), next: 0, automaton: SuffixAutomaton::new()?, best: Vec::new() })
+    }
+
+    fn eliminate<C: Codes + ?Sized>(
+        &mut self,
+        codes: &C,
+        places: &[u32],
+        threshold: f64,
+        stop: &Stop,
+    ) -> Result<()> {
+        /// An automaton of more bytes takes longer to be cleared than to be made anew.
+        const SMALL: usize = 1 << 16;
+        let begin = self.groups.first().map_or(0, |group| group.0);
+        while let Some(&(from, size)) = self.groups.get(self.next) {
+            // After a stop it goes on within the group.
+            for &place in &places[begin + self.best.len()..from + size] {
+                if self.best.len().is_multiple_of(CHECK_EVERY) {
+                    stop.check()?;
+                }
+                let place = place as usize;
+                let mut found = STAYS;
+                improve(&mut found, codes, place, threshold, &self.automaton);
+                if found == STAYS {
+                    self.automaton.add(codes.code(place), place as u32)?;
+                }
+                memory::push(&mut self.best, found, DOING)?;
+            }
+            self.next += 1;
+            if self.automaton.bytes() > SMALL {
+                self.automaton = SuffixAutomaton::new()?;
+            } else {
+                self.automaton.clear();
+            }
+        }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::texts::{TextCollector, distinct};
     use crate::verify::repeatability::repeatability;
     use crate::workers::PlainThreads;
     use proptest::prelude::*;
@@ -291,45 +396,20 @@ mod tests {
     proptest! {
         #[test]
         fn outcome_is_that_of_all_comparisons(
-            codes in prop::collection::vec("[ab]{1,14}|[abc]{1,9}|(ab字){1,4}", 0..30),
-            threshold in prop::sample::select(vec![0.05, 0.5, 0.75, 1.0]),
-            budget in prop::sample::select(vec![0, 20_000, usize::MAX / 4]),
+            codes in prop::collection::vec("[ab]{1,14}|[abc]{1,9}|(ab字){1,4}|[a-z]{1,9}", 0..30),
+            runs in prop::collection::vec("[ab]{4,9}|[a-z]{1,30}|(abc){2,9}", 1..4),
+            longer in prop::collection::vec(prop::collection::vec((0..4usize, "[a-z]{0,4}"), 1..5), 0..20),
+            threshold in prop::sample::select(vec![0.05, 0.5, 0.6, 0.75, 0.9, 1.0]),
+            budget in prop::sample::select(vec![0, 20_000, 100_000, usize::MAX / 4]),
             threads in 1..4usize,
         ) {
             let mut codes = codes;
+            codes.extend(longer.iter().map(|parts| {
+                parts.iter().map(|(run, noise)| format!("{}{noise}", runs[run % runs.len()])).collect::<String>()
+            }));
             codes.sort_by_key(|code| std::cmp::Reverse(code.chars().count()));
             let outcome = eliminate_repeated(&*codes, threshold, budget, &PlainThreads(threads)).expect("memory");
             prop_assert_eq!(outcome, by_definition(&codes, threshold));
-        }
-
-        #[test]
-        fn rows_are_taken_by_length_and_id(
-            codes in prop::collection::vec("[ab]{0,6}|[abc]{1,9}", 0..30),
-            ids in Just((0..30).collect::<Vec<u32>>()).prop_shuffle(),
-            threads in 1..4usize,
-        ) {
-            let workers = PlainThreads(threads);
-            let mut collectors: Vec<_> = (0..threads).map(|_| TextCollector::default()).collect();
-            for (row, code) in codes.iter().enumerate() {
-                collectors[row % threads].add(row as u32, code).expect("memory");
-            }
-            let distinct = distinct(collectors, None, &workers).expect("memory");
-            let rows = RowCodes::new(&distinct, &ids[..codes.len()], &workers).expect("memory");
-            let kept = eliminate_repeated(&rows, 0.7, usize::MAX / 4, &workers).expect("memory");
-            // Ids that are not there are vertices that stay.
-            let leaders = RowCodes { vertices: 30, ..rows }.leaders(&kept).expect("memory");
-
-            let mut order: Vec<usize> = (0..codes.len()).filter(|&row| !codes[row].is_empty()).collect();
-            order.sort_by_key(|&row| (Reverse(codes[row].len()), ids[row]));
-            let sorted: Vec<String> = order.iter().map(|&row| codes[row].clone()).collect();
-            let mut expected: Vec<u32> = (0..30).collect();
-            for (kept, &row) in by_definition(&sorted, 0.7).iter().zip(&order) {
-                if let Some(kept) = kept {
-                    expected[ids[row] as usize] = ids[order[kept.place as usize]];
-                    prop_assert_eq!(leaders.similarity[ids[row] as usize], kept.similarity);
-                }
-            }
-            prop_assert_eq!(leaders.of, expected);
         }
     }
 }

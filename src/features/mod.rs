@@ -21,5 +21,6 @@ pub mod spill;
 pub mod store;
 pub mod texts;
 pub mod tokens;
+pub mod windows;
 
 pub use tokens::{FeatureSpec, Tokenizer};
