@@ -25,7 +25,7 @@ impl Numbers {
 /// with an edit or a notice in front or behind.
 pub fn document(number: u64) -> String {
     let mut numbers = Numbers(mix(number) ^ 7);
-    if number > 0 && number % 10 == 0 {
+    if number > 0 && number.is_multiple_of(10) {
         let mut copy = original(numbers.below(number) / 10 * 10 + 1 + numbers.below(9));
         let edit: String = (0..6).map(|_| numbers.character()).collect();
         match numbers.below(4) {

@@ -1,54 +1,30 @@
-//! scratch
+//! The tables of Guo et al. (section IV) on other corpora, and the time of elimination: their section of
+//! docs/evaluation.md.
+//!
+//!     cargo run --release --no-default-features --example evaluate_codes -- FOLDER_OF_CORPORA FOLDER_FOR_PLOTS
+
+#[allow(dead_code, reason = "names are given here")]
+#[path = "../common/corpus.rs"]
+mod corpus;
+#[path = "../common/log_plot.rs"]
+mod log_plot;
 mod made;
-use neardup::clusters::repeated::*;
-use neardup::features::codes::*;
-use neardup::workers::*;
-use std::time::Instant;
+mod methods;
+#[allow(dead_code, reason = "only its tables are printed here")]
+#[path = "../common/plot.rs"]
+mod plot;
+mod times;
+
+use std::path::PathBuf;
+
 fn main() {
-    let n: u64 = std::env::args().nth(1).unwrap().parse().unwrap();
-    let t = Instant::now();
-    let spec = CodeSpec::default();
-    let texts: Vec<u64> = (0..n).collect();
-    let parts: Vec<Vec<String>> = std::thread::scope(|s| {
-        let hs: Vec<_> = texts
-            .chunks(n.div_ceil(4) as usize)
-            .map(|c| {
-                let spec = &spec;
-                s.spawn(move || {
-                    c.iter()
-                        .map(|&i| feature_code(&made::document(i), spec, &Stop::default()).unwrap())
-                        .collect::<Vec<_>>()
-                })
-            })
-            .collect();
-        hs.into_iter().map(|h| h.join().unwrap()).collect()
-    });
-    let mut codes: Vec<(usize, u64, String)> =
-        parts.into_iter().flatten().zip(0..).map(|(c, i)| (c.chars().count(), i, c)).collect();
-    println!("codes {:?}", t.elapsed());
-    if n < 5 {
-        for c in &codes {
-            println!("{}", c.2);
-        }
-        println!("{}", made::document(1));
+    let mut arguments = std::env::args().skip(1).map(PathBuf::from);
+    let (Some(data), Some(plots)) = (arguments.next(), arguments.next()) else {
+        eprintln!("evaluate_codes FOLDER_OF_CORPORA FOLDER_FOR_PLOTS");
+        std::process::exit(2);
+    };
+    for name in ["zh_news_a", "zh_poetry_a", "zh_law_a"] {
+        methods::compare(&data, name);
     }
-    codes.sort_by_key(|c| (std::cmp::Reverse(c.0), c.1));
-    let codes: Vec<String> = codes.into_iter().map(|c| c.2).collect();
-    let chars: usize = codes.iter().map(|c| c.chars().count()).sum();
-    let t = Instant::now();
-    let budget = std::env::args().nth(2).map_or(usize::MAX / 4, |b| b.parse::<usize>().unwrap() << 20);
-    let mut e = Elimination::new(&codes[..], 0.75, budget).unwrap();
-    let mut most = 0;
-    while e.advance(&PlainThreads(4)).unwrap() {
-        most = most.max(e.bytes());
-    }
-    let gone = e.kept().unwrap().iter().flatten().count();
-    println!(
-        "{n} docs {chars} chars {gone} gone {:?} {} MB, {:.1} B/char of all",
-        t.elapsed(),
-        most >> 20,
-        most as f64 / chars as f64
-    );
-    let rss = std::fs::read_to_string("/proc/self/status").unwrap();
-    println!("{}", rss.lines().find(|l| l.starts_with("VmHWM")).unwrap());
+    std::fs::write(plots.join("codes_time.svg"), times::measure()).expect("a plot");
 }

@@ -45,6 +45,14 @@ impl Class {
         Self { members, gram: least - window + 1, window: window as usize }
     }
 
+    /// Bytes that a table of the selected grams of all members takes at most.
+    fn table_bytes<C: Codes + ?Sized>(&self, codes: &C) -> usize {
+        /// Of a gram with its control byte, at a load of 7/8 to 7/16.
+        const ENTRY: usize = (size_of::<Gram>() + 1) * 16 / 7;
+        let characters: usize = self.members.clone().map(|place| codes.length(place) as usize).sum();
+        2 * characters / (self.window + 1) * ENTRY
+    }
+
     /// The least length of common substrings in the class of `length`.
     fn least(length: u32) -> u32 {
         let mut least = SHORTEST;
@@ -90,9 +98,15 @@ impl Class {
 pub struct Grouping {
     sets: Vec<AtomicU32>,
     classes: Vec<Class>,
-    next: usize,
-    /// Bytes that the tables of the last class took at a time.
-    tables: usize,
+    /// The class that is looked at.
+    class: usize,
+    /// Its grams are taken in so many parts.
+    parts: u64,
+    part: u64,
+    /// How many codes are done with this part: the members of the class, then the longer ones.
+    done: usize,
+    /// The grams of this part that members have, each in the table of the thread that added it.
+    tables: Vec<HashTable<Gram>>,
 }
 
 impl Grouping {
@@ -120,40 +134,94 @@ impl Grouping {
         let mut sets = Vec::new();
         memory::reserve(&mut sets, end, DOING)?;
         sets.extend((0..end as u32).map(AtomicU32::new));
-        Ok(Self { sets, classes, next: 0, tables: 0 })
+        Ok(Self { sets, classes, class: 0, parts: 0, part: 0, done: 0, tables: Vec::new() })
     }
 
-    /// Unites codes of the next class; false if there is none. Takes about `budget` bytes, however little.
+    /// Goes on for a part of a second; false if there is nothing left to do. Takes about `budget` bytes, however
+    /// little.
     pub fn advance<C: Codes + ?Sized>(
         &mut self,
         codes: &C,
         budget: usize,
         workers: &dyn Workers,
     ) -> Result<bool> {
-        /// Of an entry of the table with its control byte, at a load of 7/8 to 7/16.
-        const ENTRY: usize = (size_of::<Entry>() + 1) * 16 / 7;
-        let Some(class) = self.classes.get(self.next) else { return Ok(false) };
-        let characters: usize = class.members.clone().map(|place| codes.length(place) as usize).sum();
-        let all = 2 * characters / (class.window + 1) * ENTRY;
-        let count = workers.count();
-        // A table that grows is copied.
-        let parts = all.div_ceil((budget / (2 * count)).max(1 << 16)).max(1).next_multiple_of(count);
-        self.tables = all / parts * count;
-        let mut parts: Vec<Part> = (0..parts).map(|number| Part::new(number, parts)).collect();
-        let sets = &self.sets;
-        workers::each(workers, &mut parts, |part, stop| part.unite(codes, class, sets, stop))?;
-        self.next += 1;
+        /// Codes for a thread at a time.
+        const CODES: usize = 1 << 12;
+        let Some(class) = self.classes.get(self.class) else { return Ok(false) };
+        let (members, count) = (class.members.len(), workers.count());
+        if self.done == 0 {
+            if self.part == 0 {
+                // A table that grows is copied.
+                self.parts = class.table_bytes(codes).div_ceil((budget / 2).max(1 << 18)).max(1) as u64;
+            }
+            self.tables = (0..count).map(|_| HashTable::new()).collect();
+        }
+        let end = if self.done < members { members } else { class.members.end };
+        let end = end.min(self.done + CODES * count);
+        // What is begun is worth a thread.
+        let size = (end - self.done).div_ceil(count).max(CODES / 8);
+        let of_part = |hash: u64| {
+            // The upper bits are those of least hashes, mostly 0.
+            ((hash & u64::from(u32::MAX)) * self.parts) >> 32 == self.part
+        };
+        let mut chunks: Vec<Chunk> = (self.done..end)
+            .step_by(size)
+            .map(|from| Chunk::new(from..(from + size).min(end), count))
+            .collect();
+        let (sets, tables) = (&self.sets, &mut self.tables);
+        if self.done < members {
+            workers::each(workers, &mut chunks, |chunk, stop| {
+                chunk.for_each(codes, class, stop, |found, hash, place| {
+                    let gram = Gram { hash, place };
+                    if of_part(hash) {
+                        memory::push(&mut found[gram.table(count)], gram, DOING)
+                    } else {
+                        Ok(())
+                    }
+                })
+            })?;
+            let mut work: Vec<_> = tables.iter_mut().enumerate().map(|(n, table)| (n, table, 0)).collect();
+            workers::each(workers, &mut work, |(n, table, next), stop| {
+                while let Some(chunk) = chunks.get(*next) {
+                    stop.check()?;
+                    chunk.found[*n].iter().try_for_each(|gram| gram.add(table, sets))?;
+                    *next += 1;
+                }
+                Ok(())
+            })?;
+        } else {
+            let tables = &*tables;
+            workers::each(workers, &mut chunks, |chunk, stop| {
+                chunk.for_each(codes, class, stop, |_, hash, place| {
+                    let gram = Gram { hash, place };
+                    if let Some(known) =
+                        of_part(hash).then(|| gram.find(&tables[gram.table(count)])).flatten()
+                    {
+                        unite(sets, place, known.place);
+                    }
+                    Ok(())
+                })
+            })?;
+        }
+        self.done = end;
+        if end == class.members.end {
+            (self.done, self.part) = (0, self.part + 1);
+            if self.part == self.parts {
+                (self.class, self.part) = (self.class + 1, 0);
+                self.tables.clear();
+            }
+        }
         Ok(true)
     }
 
     /// The share of the classes that are done.
     pub fn progress(&self) -> f64 {
-        self.next as f64 / self.classes.len().max(1) as f64
+        self.class as f64 / self.classes.len().max(1) as f64
     }
 
-    /// Bytes on the heap while the last class was looked at.
+    /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.sets) + self.tables
+        memory::bytes(&self.sets) + self.tables.iter().map(HashTable::allocation_size).sum::<usize>()
     }
 
     /// The number of codes that may be in groups: the first ones.
@@ -167,64 +235,78 @@ impl Grouping {
     }
 }
 
-/// A selected gram and the first code that was seen to have it.
-type Entry = (u64, u32);
-
-/// Those grams of a class whose hashes are in one part of all: work for a thread.
-struct Part {
-    number: u64,
-    parts: u64,
-    table: HashTable<Entry>,
-    /// How many codes are done: the members of the class, then the longer ones.
-    done: usize,
-    windows: Windows,
-    hashes: Vec<u64>,
+/// A selected gram and a code that has it.
+#[derive(Debug, Clone, Copy)]
+struct Gram {
+    hash: u64,
+    place: u32,
 }
 
-impl Part {
-    fn new(number: usize, parts: usize) -> Self {
-        let (number, parts) = (number as u64, parts as u64);
-        let table = HashTable::new();
-        Self { number, parts, table, done: 0, windows: Windows::default(), hashes: Vec::new() }
+impl Gram {
+    /// Hashes of selected grams are small ones; this one is any.
+    fn key(&self) -> u64 {
+        mix(self.hash)
     }
 
-    fn unite<C: Codes + ?Sized>(
+    /// Which of so many tables it belongs to.
+    fn table(&self, count: usize) -> usize {
+        ((((self.key() >> 40) & 0xffff) * count as u64) >> 16) as usize
+    }
+
+    fn find<'a>(&self, table: &'a HashTable<Self>) -> Option<&'a Self> {
+        table.find(self.key(), |other| other.hash == self.hash)
+    }
+
+    /// Adds it to its table, or unites its code with the one that has it there.
+    fn add(&self, table: &mut HashTable<Self>, sets: &[AtomicU32]) -> Result<()> {
+        if let Some(known) = self.find(table) {
+            unite(sets, self.place, known.place);
+            return Ok(());
+        }
+        table.try_reserve(1, Self::key).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        table.insert_unique(self.key(), *self, Self::key);
+        Ok(())
+    }
+}
+
+/// Some codes of a class and the longer ones: work for a thread.
+struct Chunk {
+    todo: Range<usize>,
+    windows: Windows,
+    hashes: Vec<u64>,
+    /// Grams that were found, for each table.
+    found: Vec<Vec<Gram>>,
+}
+
+impl Chunk {
+    fn new(todo: Range<usize>, tables: usize) -> Self {
+        let found = (0..tables).map(|_| Vec::new()).collect();
+        Self { todo, windows: Windows::default(), hashes: Vec::new(), found }
+    }
+
+    /// Calls `each` for the selected grams of the codes, with their hashes and the code; after a stop again for those
+    /// of the code it was stopped at.
+    fn for_each<C: Codes + ?Sized>(
         &mut self,
         codes: &C,
         class: &Class,
-        sets: &[AtomicU32],
         stop: &Stop,
+        mut each: impl FnMut(&mut [Vec<Gram>], u64, u32) -> Result<()>,
     ) -> Result<()> {
-        let Self { table, windows, hashes, .. } = self;
-        while self.done < class.members.end {
-            if self.done.is_multiple_of(CHECK_EVERY) {
+        while !self.todo.is_empty() {
+            if self.todo.start.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
             }
-            let members = class.members.len();
-            let place = match self.done.checked_sub(members) {
-                None => class.members.start + self.done,
+            let place = match self.todo.start.checked_sub(class.members.len()) {
+                None => class.members.start + self.todo.start,
                 Some(longer) => longer,
             };
+            let Self { windows, hashes, found, .. } = self;
             windows.set(codes.code(place))?;
-            class.for_each_selected(windows, codes.length(place), hashes, |hash| {
-                // The upper bits are those of least hashes, mostly 0.
-                if ((hash & u64::from(u32::MAX)) * self.parts) >> 32 != self.number {
-                    return Ok(());
-                }
-                let key = mix(hash);
-                if let Some(&(_, other)) = table.find(key, |entry| entry.0 == hash) {
-                    unite(sets, place as u32, other);
-                } else if self.done < members {
-                    let again = |entry: &Entry| mix(entry.0);
-                    table.try_reserve(1, again).map_err(|_| Error::OutOfMemory { doing: DOING })?;
-                    table.insert_unique(key, (hash, place as u32), again);
-                }
-                Ok(())
-            })?;
-            self.done += 1;
+            let length = codes.length(place);
+            class.for_each_selected(windows, length, hashes, |hash| each(found, hash, place as u32))?;
+            self.todo.start += 1;
         }
-        // Other parts need the memory.
-        *table = HashTable::new();
         Ok(())
     }
 }
