@@ -23,6 +23,10 @@ fn code(text: &str) -> String {
     feature_code(text, &CodeSpec::default(), &Stop::default()).expect("memory")
 }
 
+fn similarity(container: &str, contained: &str) -> f64 {
+    repeatability(container, contained, &Stop::default()).expect("memory")
+}
+
 /// The characters left and right of every anchor, as the definition says it.
 fn naive_anchored(text: &[char]) -> String {
     let is_anchor = |place: isize| {
@@ -146,7 +150,7 @@ fn vectors() {
     assert_eq!(naive_code(text), "系法这流以点从码");
     let [a, b] = ["王示一差站高只事就示对题最机给害严府形象", "在中哈服地统学责水造和海一七最座成架人"];
     assert_eq!(longest_common(a, b), 1);
-    assert_eq!((repeatability(a, b), repeatability(b, a)), (Ok(1.0 / 19.0), Ok(1.0 / 20.0)));
+    assert_eq!((similarity(a, b), similarity(b, a)), (1.0 / 19.0, 1.0 / 20.0));
 }
 
 #[test]
@@ -202,8 +206,8 @@ fn corpora() {
             || (),
             |(), (a, b)| {
                 let common = longest_common(a, b) as f64;
-                let share = |code: &str| Ok(common / code.chars().count() as f64);
-                repeatability(a, b) != share(b) || repeatability(b, a) != share(a)
+                let share = |code: &str| common / code.chars().count() as f64;
+                similarity(a, b) != share(b) || similarity(b, a) != share(a)
             },
         );
         assert_eq!(differ.iter().position(|&differs| differs), None, "{name}");

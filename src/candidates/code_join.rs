@@ -310,7 +310,7 @@ impl Unit {
             return Ok(());
         }
         automaton.clear();
-        automaton.add(codes.texts.text(text), 0)?;
+        automaton.add(codes.texts.text(text), 0, stop)?;
         for (n, &place) in candidates.iter().enumerate() {
             if n % CHECK_EVERY == 0 {
                 stop.check()?;
@@ -318,7 +318,7 @@ impl Unit {
             let other = codes.order[place as usize];
             let length = codes.texts.length(other);
             let least = least_common(length, codes.threshold);
-            if let Some(found) = automaton.longest_match(codes.texts.text(other), length, least) {
+            if let Some(found) = automaton.longest_match(codes.texts.text(other), length, least, stop)? {
                 let similarity = share(found.length, length);
                 let (left, right) = match codes.split {
                     u32::MAX => (text, other),
@@ -369,7 +369,8 @@ mod tests {
             let mut expected = Vec::new();
             for (a, x) in codes.iter().enumerate() {
                 for (b, y) in codes.iter().enumerate().skip(a + 1) {
-                    let similarity = repeatability(x, y).expect("memory").max(repeatability(y, x).expect("memory"));
+                    let over = |a, b| repeatability(a, b, &Stop::default()).expect("memory");
+                    let similarity = over(x, y).max(over(y, x));
                     if similarity >= threshold && split.is_none_or(|split| a < split && b >= split) {
                         expected.push((a as u32, b as u32, similarity));
                     }

@@ -375,7 +375,7 @@ mod tests {
             prop_assert_eq!(grouping.grouped(), long.count());
             for later in 0..grouping.grouped() {
                 for earlier in 0..later {
-                    if repeatability(&codes[earlier], &codes[later]).expect("memory") >= threshold {
+                    if repeatability(&codes[earlier], &codes[later], &Stop::default()).expect("memory") >= threshold {
                         prop_assert_eq!(grouping.group(earlier), grouping.group(later));
                     }
                 }

@@ -323,12 +323,15 @@ struct Group {
     groups: Vec<(usize, usize)>,
     next: usize,
     automaton: SuffixAutomaton,
+    /// Whether the next code is being added to it.
+    adding: bool,
     best: Vec<Match>,
 }
 
 impl Group {
     fn new() -> Result<Self> {
-        Ok(Self { groups: Vec::new(), next: 0, automaton: SuffixAutomaton::new()?, best: Vec::new() })
+        let automaton = SuffixAutomaton::new()?;
+        Ok(Self { groups: Vec::new(), next: 0, automaton, adding: false, best: Vec::new() })
     }
 
     fn eliminate<C: Codes + ?Sized>(
@@ -349,9 +352,14 @@ impl Group {
                 }
                 let place = place as usize;
                 let mut found = STAYS;
-                improve(&mut found, codes, place, threshold, &self.automaton);
+                // What was stopped while it was added is there in part already, and stays.
+                if !self.adding {
+                    improve(&mut found, codes, place, threshold, &self.automaton, stop)?;
+                }
                 if found == STAYS {
-                    self.automaton.add(codes.code(place), place as u32)?;
+                    self.adding = true;
+                    self.automaton.add(codes.code(place), place as u32, stop)?;
+                    self.adding = false;
                 }
                 memory::push(&mut self.best, found, DOING)?;
             }
@@ -380,7 +388,7 @@ mod tests {
         for (place, code) in codes.iter().enumerate() {
             let mut best: Option<Kept> = None;
             for &other in &kept {
-                let similarity = repeatability(&codes[other], code).expect("memory");
+                let similarity = repeatability(&codes[other], code, &Stop::default()).expect("memory");
                 if similarity >= threshold && best.is_none_or(|best| similarity > best.similarity) {
                     best = Some(Kept { place: other as u32, similarity });
                 }

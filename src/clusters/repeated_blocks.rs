@@ -29,6 +29,8 @@ pub struct Blocks {
     pub best: Vec<Match>,
     /// The place of the first code that was not taken.
     pub next: usize,
+    /// Whether the code at that place is being added to the automaton.
+    adding: bool,
     /// Where the automaton is full: the place of the first code that was not looked up in it.
     looked_up: Option<usize>,
 }
@@ -37,7 +39,15 @@ impl Blocks {
     /// Nothing is done yet for so many codes. The automaton takes about `budget` bytes at a time; 8 bytes a code are held beside.
     pub fn new(codes: usize, threshold: f64, budget: usize) -> Result<Self> {
         let best = memory::filled(STAYS, codes, DOING)?;
-        Ok(Self { threshold, budget, automaton: SuffixAutomaton::new()?, best, next: 0, looked_up: None })
+        Ok(Self {
+            threshold,
+            budget,
+            automaton: SuffixAutomaton::new()?,
+            best,
+            next: 0,
+            adding: false,
+            looked_up: None,
+        })
     }
 
     /// Goes on for a part of a second; false if there is nothing left to do.
@@ -60,13 +70,13 @@ impl Blocks {
         let parts = best[from..to].chunks_mut(size).enumerate().map(|(n, part)| (from + n * size, part));
         let mut parts: Vec<(usize, &mut [Match])> = parts.collect();
         workers::each(workers, &mut parts, |(from, part), stop| {
-            while let Some((found, rest)) = std::mem::take(part).split_first_mut() {
-                improve(found, codes, *from, *threshold, automaton);
-                *part = rest;
-                *from += 1;
+            while let Some(found) = part.first_mut() {
                 if from.is_multiple_of(CHECK_EVERY) {
                     stop.check()?;
                 }
+                improve(found, codes, *from, *threshold, automaton, stop)?;
+                *part = std::mem::take(part).split_at_mut(1).1;
+                *from += 1;
             }
             Ok(())
         })?;
@@ -84,10 +94,15 @@ impl Blocks {
                 stop.check()?;
             }
             let found = &mut self.best[self.next];
-            improve(found, codes, self.next, self.threshold, &self.automaton);
-            let stays = found.length == 0;
+            // What was stopped while it was added is there in part already, and stays.
+            if !self.adding {
+                improve(found, codes, self.next, self.threshold, &self.automaton, stop)?;
+            }
+            let stays = *found == STAYS;
             if stays {
-                self.automaton.add(codes.code(self.next), self.next as u32)?;
+                self.adding = true;
+                self.automaton.add(codes.code(self.next), self.next as u32, stop)?;
+                self.adding = false;
             }
             self.next += 1;
             // What grows doubles.
@@ -113,14 +128,16 @@ pub fn improve<C: Codes + ?Sized>(
     place: usize,
     threshold: f64,
     automaton: &SuffixAutomaton,
-) {
+    stop: &Stop,
+) -> Result<()> {
     let length = codes.length(place);
     // Codes of former blocks stayed before all of this one: none of them is better than the whole.
     if best.length == length {
-        return;
+        return Ok(());
     }
     let least = least_common(length, threshold).max(best.length + 1);
-    if let Some(found) = automaton.longest_match(codes.code(place), length, least) {
+    if let Some(found) = automaton.longest_match(codes.code(place), length, least, stop)? {
         *best = found;
     }
+    Ok(())
 }

@@ -10,8 +10,11 @@ use hashbrown::HashTable;
 use crate::error::{Error, Result};
 use crate::hash::mix;
 use crate::memory;
+use crate::workers::Stop;
 
 const DOING: &str = "indexing substrings";
+/// How many characters are taken between two looks for a stop request.
+const CHECK_EVERY: usize = 1 << 16;
 /// No state, no text.
 const NONE: u32 = u32::MAX;
 const NO_CHARACTER: u32 = u32::MAX;
@@ -81,10 +84,14 @@ impl SuffixAutomaton {
         self.edges.clear();
     }
 
-    /// Adds a text with a number, greater than those before. Out of room it may be there in part.
-    pub fn add(&mut self, text: &str, number: u32) -> Result<()> {
+    /// Adds a text with a number, greater than those before. Out of room or after a stop it may be there in part;
+    /// it can be added again with the same number.
+    pub fn add(&mut self, text: &str, number: u32, stop: &Stop) -> Result<()> {
         let mut last = ROOT;
-        for c in text.chars() {
+        for (n, c) in text.chars().enumerate() {
+            if n % CHECK_EVERY == CHECK_EVERY - 1 {
+                stop.check()?;
+            }
             last = self.append(last, u32::from(c), number)?;
         }
         Ok(())
@@ -92,10 +99,19 @@ impl SuffixAutomaton {
 
     /// The longest substring that `text`, of so many characters, has in common with any of the texts; none if none
     /// has at least `least` characters. Ends as soon as that is certain.
-    pub fn longest_match(&self, text: &str, characters: u32, least: u32) -> Option<Match> {
+    pub fn longest_match(
+        &self,
+        text: &str,
+        characters: u32,
+        least: u32,
+        stop: &Stop,
+    ) -> Result<Option<Match>> {
         let (mut state, mut length) = (ROOT, 0);
         let mut best = Match { length: least.max(1), text: NONE };
         for (c, rest) in text.chars().zip((0..characters).rev()) {
+            if rest as usize % CHECK_EVERY == CHECK_EVERY - 1 {
+                stop.check()?;
+            }
             let to = loop {
                 match self.step(state, u32::from(c)) {
                     Some(to) => break Some(to),
@@ -117,7 +133,7 @@ impl SuffixAutomaton {
                 break;
             }
         }
-        (best.text != NONE).then_some(best)
+        Ok((best.text != NONE).then_some(best))
     }
 
     /// Whether there is no substring.
@@ -255,13 +271,14 @@ mod tests {
             query in "[ab]{0,12}|[a-d字]{0,20}",
             least in 0..6u32,
         ) {
+            let stop = Stop::default();
             let mut automaton = SuffixAutomaton::new().expect("memory");
-            automaton.add("before", 0).expect("memory");
+            automaton.add("before", 0, &stop).expect("memory");
             automaton.clear();
             let mut best = None;
             let mut characters = 0;
             for (number, text) in texts.iter().enumerate() {
-                automaton.add(text, number as u32).expect("memory");
+                automaton.add(text, number as u32, &stop).expect("memory");
                 characters += text.chars().count();
                 let length = longest(text, &query);
                 if best.map_or(0, |best: Match| best.length) < length {
@@ -269,7 +286,7 @@ mod tests {
                 }
                 let length = query.chars().count() as u32;
                 let expected = best.filter(|best| best.length >= least);
-                prop_assert_eq!(automaton.longest_match(&query, length, least), expected);
+                prop_assert_eq!(automaton.longest_match(&query, length, least, &stop), Ok(expected));
             }
             prop_assert!(automaton.states.len() <= 2 * characters + 1);
             prop_assert!(automaton.edges.len() <= characters + texts.len());
