@@ -24,5 +24,6 @@ pub mod store;
 pub mod texts;
 pub mod tokens;
 pub mod vocabulary;
+pub mod windows;
 
 pub use tokens::{FeatureSpec, Tokenizer};

@@ -10,6 +10,7 @@ use super::cursor::Cursor;
 use super::error::{Result, SqlError};
 use super::example::literal;
 use super::ids::Ids;
+use super::join;
 use super::request::{Form, Request, such_as};
 use super::rows::{self, Rows};
 use super::temp_file::ServerFiles;
@@ -29,6 +30,11 @@ fn answer(call: Call, typed: bool) -> Result<Datum> {
     rows::answer(call, || {
         let request = Request::new(call, Form { name: "eliminate", relations: 1, typed })?;
         let order = order_to_keep(call, typed, &request)?;
+        if keeps_longest(call, typed)?
+            && let Some((ids, order, leaders)) = join::eliminated(&request)?
+        {
+            return Ok(Eliminated { ids, order, leaders, next: 0 });
+        }
         let files = ServerFiles::in_current_context();
         let mut joined = Joined::new(&request, &files)?;
         let vertices = joined.order.len();
@@ -45,6 +51,12 @@ fn answer(call: Call, typed: bool) -> Result<Datum> {
         let leaders = leaders(&mut joined.edges, &rank, &joined.workers)?;
         Ok(Eliminated { ids: joined.ids, order: joined.order, leaders, next: 0 })
     })
+}
+
+/// Whether the longest documents are to stay.
+fn keeps_longest(call: Call, typed: bool) -> Result<bool> {
+    let keep = call.text(ARGUMENTS_OF_JOIN + usize::from(typed))?;
+    Ok(keep.is_none_or(|keep| keep == "longest"))
 }
 
 /// What rows are ordered by so that the ones to keep come first; none for the order of ids.

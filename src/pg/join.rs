@@ -16,6 +16,7 @@ use super::rows::{self, Rows};
 use super::stats::{self, Stats};
 use super::workers::BackendWorkers;
 use crate::candidates::pairs::{Pair, Pairs};
+use crate::clusters::leaders::Leaders;
 
 sql_function! {
     /// `near_duplicates(docs, threshold, …)`
@@ -187,6 +188,20 @@ impl Drop for Run {
         self.stats.pairs = self.pairs.given();
         stats::keep(self.owner, &self.stats);
     }
+}
+
+/// What the method of a request eliminates without pairs where the longest documents are to stay: the ids, the rows
+/// in their order, and what becomes of each. None where it needs pairs.
+pub fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Leaders)>> {
+    let began = Instant::now();
+    let mut reading = Reading::new(request);
+    let Some((order, leaders)) = request.method.eliminate(&mut reading)? else { return Ok(None) };
+    let Reading { left, mut stats, .. } = reading;
+    stats.phases[2] = milliseconds(began) - stats.phases[0];
+    stats.pairs = (0..).zip(&leaders.of).filter(|(vertex, leader)| vertex != *leader).count() as u64;
+    // SAFETY: a look at a variable of the session.
+    stats::keep(unsafe { pg_sys::GetUserId() }, &stats);
+    Ok(Some((left, order, leaders)))
 }
 
 fn milliseconds(since: Instant) -> f64 {

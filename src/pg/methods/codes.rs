@@ -8,15 +8,19 @@ use crate::candidates::code_join::code_pairs;
 use crate::candidates::edit_join::edit_pairs;
 use crate::candidates::pairs::Pairs;
 use crate::candidates::prefix_join::Algorithm;
+use crate::clusters::leaders::Leaders;
+use crate::clusters::repeated::Elimination;
+use crate::clusters::row_codes::RowCodes;
 use crate::error::Error;
 use crate::features::codes::{CodeSpec, feature_code};
-use crate::features::texts::{TextCollector, distinct};
+use crate::features::texts::{Distinct, TextCollector, distinct};
 use crate::features::tokens::Document;
+use crate::memory;
 use crate::pg::error::{Result, SqlError};
 use crate::pg::reading::Reading;
 use crate::pg::request::{Arguments, such_as};
 use crate::verify::edit::EditPredicate;
-use crate::workers::Stop;
+use crate::workers::{Stop, Workers};
 
 /// The repeatability of near duplicates, by default.
 const REPEATABILITY: f64 = 0.75;
@@ -102,14 +106,11 @@ impl Coder {
     }
 }
 
-impl Method for ByCodes {
-    fn update(&self) -> Update {
-        Update::Pairs
-    }
-
-    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+impl ByCodes {
+    /// The codes of all documents.
+    fn read(&self, reading: &mut Reading<'_>) -> Result<Distinct> {
         let mut coders: Vec<Coder> = Vec::new();
-        coders.resize_with(crate::workers::Workers::count(&reading.workers), Coder::default);
+        coders.resize_with(reading.workers.count(), Coder::default);
         reading.read(|batch| {
             batch.share_out(&mut coders, |coder, row, document, stop| {
                 coder.add(row, document, &self.spec, stop)
@@ -120,9 +121,19 @@ impl Method for ByCodes {
         let codes = coders.into_iter().map(|coder| coder.codes).collect();
         let distinct = distinct(codes, reading.right_from(), &reading.workers)?;
         reading.stats.distinct_sets = distinct.texts.len() as u64;
-        let held = distinct.texts.bytes();
-        reading.held(held);
-        let budget = reading.left_after(held);
+        reading.held(distinct.texts.bytes());
+        Ok(distinct)
+    }
+}
+
+impl Method for ByCodes {
+    fn update(&self) -> Update {
+        Update::Pairs
+    }
+
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let distinct = self.read(reading)?;
+        let budget = reading.left_after(distinct.texts.bytes());
         match self.threshold {
             // The index is sorted beside.
             Some(threshold) => Ok(code_pairs(distinct, threshold, budget / 2)?),
@@ -135,5 +146,24 @@ impl Method for ByCodes {
                 Ok(pairs)
             }
         }
+    }
+
+    fn eliminate(&self, reading: &mut Reading<'_>) -> Result<Option<(Vec<u32>, Leaders)>> {
+        let Some(threshold) = self.threshold else { return Ok(None) };
+        let distinct = self.read(reading)?;
+        let workers = reading.workers;
+        let order = reading.left.in_order(&workers)?;
+        let mut vertex = memory::filled(0u32, order.len(), "numbering documents")?;
+        order.iter().zip(0..).for_each(|(&row, number)| vertex[row as usize] = number);
+        let codes = RowCodes::new(&distinct, &vertex, &workers)?;
+        drop(vertex);
+        let held = distinct.texts.bytes() + memory::bytes(&order) + codes.bytes();
+        let mut elimination = Elimination::new(&codes, threshold, reading.left_after(held))?;
+        while elimination.advance(&workers)? {
+            reading.progress.report(|| format!("eliminating, {:.0} %", 100.0 * elimination.progress()));
+            reading.held(held + elimination.bytes());
+        }
+        let kept = elimination.kept()?;
+        Ok(Some((order, codes.leaders(&kept)?)))
     }
 }

@@ -17,6 +17,7 @@ use super::error::Result;
 use super::reading::Reading;
 use super::request::Arguments;
 use crate::candidates::pairs::Pairs;
+use crate::clusters::leaders::Leaders;
 use crate::features::FeatureSpec;
 use crate::verify::measure::Predicate;
 
@@ -24,6 +25,12 @@ use crate::verify::measure::Predicate;
 pub trait Method: Debug {
     /// Reads the documents and makes ready to find their pairs, as rows of the one table or of the two.
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs>;
+
+    /// Reads the documents and finds those that go where the longest are to stay, for a method that needs no pairs
+    /// for that: the rows in the order of their ids, and what becomes of each. Other methods read nothing.
+    fn eliminate(&self, _reading: &mut Reading<'_>) -> Result<Option<(Vec<u32>, Leaders)>> {
+        Ok(None)
+    }
 
     /// How the pairs of a table can be brought up to date when some of its rows have changed.
     fn update(&self) -> Update {
