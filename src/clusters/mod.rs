@@ -9,6 +9,7 @@
 //! * [`leaders`]: rows such that every other one is a pair with one of them: stars, and what to keep
 //! * [`perhaps_similar`]: sets that share a representative
 //! * [`signature_sets`]: the same of documents by their signatures, before any pair is compared
+//! * [`sentence_sets`]: such sets of rows by their sentence signatures, with similarities
 //! * [`grouping`]: the clusters, with the similarity of every row to its representative
 //! * [`repeated`]: elimination by the repeatability of feature codes, without pairs
 //! * [`summary`]: what is to be known of a cluster: pairs, least and mean similarity, diameter
@@ -21,6 +22,7 @@ pub mod leaders;
 pub mod links;
 pub mod perhaps_similar;
 pub mod repeated;
+pub mod sentence_sets;
 pub mod signature_sets;
 pub mod summary;
 

@@ -13,9 +13,11 @@ mod tlcs;
 use std::fmt::Debug;
 
 use super::error::Result;
+use super::ids::Ids;
 use super::reading::Reading;
 use super::request::Arguments;
 use crate::candidates::pairs::Pairs;
+use crate::clusters::sentence_sets::SentenceSets;
 use crate::features::FeatureSpec;
 use crate::verify::measure::Predicate;
 
@@ -24,10 +26,28 @@ pub trait Method: Debug {
     /// Reads the documents and makes ready to find their pairs, as rows of the one table or of the two.
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs>;
 
+    /// Makes perhaps-similar sets without looking for pairs before; none of a method that has no signatures
+    /// for that.
+    fn grouping(&self) -> Option<&dyn Grouping> {
+        None
+    }
+
     /// How the pairs of a table can be brought up to date when some of its rows have changed.
     fn update(&self) -> Update {
         Update::Whole
     }
+}
+
+/// Gives the weights of rows, in the order of their ids, once these are read and ordered.
+pub type Weigh<'a> = &'a mut dyn FnMut(&Ids, &[u32]) -> Result<Option<Vec<i64>>>;
+
+/// Makes perhaps-similar sets of the rows of a table.
+pub trait Grouping {
+    /// The column that rows are weighed by, where one was given.
+    fn weight(&self) -> Option<&str>;
+
+    /// Reads the documents and makes their sets, to be compared with their representatives.
+    fn sets(&self, reading: &mut Reading<'_>, weigh: Weigh<'_>) -> Result<SentenceSets>;
 }
 
 /// What the pairs of a table depend on.

@@ -3,16 +3,18 @@
 
 use serde_json::Value;
 
-use super::Method;
 use super::options::Read;
+use super::{Grouping, Method, Weigh};
 use crate::candidates::pairs::Pairs;
 use crate::candidates::sentence_join::sentence_pairs;
-use crate::candidates::signature_lists::{Signing, StopRules};
+use crate::candidates::signature_lists::{Lists, Signing, StopRules};
+use crate::clusters::sentence_sets::SentenceSets;
 use crate::error::Error;
 use crate::features::FeatureSpec;
 use crate::features::texts::{Distinct, distinct};
 use crate::memory;
 use crate::pg::error::{Result, SqlError};
+use crate::pg::ids::Ids;
 use crate::pg::lcs::centre;
 use crate::pg::reading::Reading;
 use crate::pg::request::{Arguments, such_as};
@@ -31,6 +33,8 @@ struct Tlcs {
     rules: StopRules,
     parameters: Parameters,
     thresholds: Thresholds,
+    /// The column that documents are weighed by where sets are made of them.
+    weight: Option<String>,
 }
 
 /// Options of both methods, and of `tlcs` alone.
@@ -44,11 +48,12 @@ const OPTIONS: &[&str] = &[
     "stop_site_documents",
     "window",
     "first",
+    "weight",
     "slope",
     "centre",
     "min_part",
 ];
-const OF_BOTH: usize = 9;
+const OF_BOTH: usize = 10;
 
 /// Reads the parameters.
 pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
@@ -90,6 +95,14 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
             "greater than 0 and at most 1, or false",
         ));
     }
+    let weight = match options.value("weight") {
+        None => None,
+        Some(Value::String(column)) => Some(column.clone()),
+        Some(value) => {
+            return Err(SqlError::parameter(format!("weight must be the name of a column, not {value}"))
+                .hint(such_as(&arguments.example)));
+        }
+    };
     let hint = |error: Error| SqlError::from(error).hint(such_as(&arguments.example));
     signatures.check().map_err(hint)?;
     parameters.check().map_err(hint)?;
@@ -97,7 +110,7 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     arguments.whole_texts("compares sentences and characters")?;
     arguments.has_sites();
     let thresholds = Thresholds { resemblance, containment };
-    Ok(Box::new(Tlcs { signatures, rules, parameters, thresholds }))
+    Ok(Box::new(Tlcs { signatures, rules, parameters, thresholds, weight }))
 }
 
 /// The option of that name.
@@ -125,11 +138,11 @@ fn good(name: &str) -> Value {
     }
 }
 
-impl Method for Tlcs {
-    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+impl Tlcs {
+    /// Reads the documents, and lists those that have signatures in common.
+    fn lists(&self, reading: &mut Reading<'_>) -> Result<(Distinct, Lists)> {
         let collectors = reading.read_texts(FeatureSpec::WHOLE)?;
-        let right_from = reading.right_from();
-        let distinct = distinct(collectors, right_from, &reading.workers)?;
+        let distinct = distinct(collectors, reading.right_from(), &reading.workers)?;
         let budget = reading.left_after(distinct.texts.bytes());
         let files = reading.files;
         let sites = reading.sites.as_ref().map(Sites::numbers);
@@ -142,23 +155,44 @@ impl Method for Tlcs {
         reading.stats.distinct_tokens = lists.distinct;
         reading.stats.distinct_sets = distinct.texts.len() as u64;
         reading.held(distinct.texts.bytes() + peak_bytes.max(lists.bytes()));
-        let ranks = if right_from.is_some() { Vec::new() } else { ranks(&distinct, reading)? };
+        Ok((distinct, lists))
+    }
+}
+
+impl Method for Tlcs {
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let (distinct, lists) = self.lists(reading)?;
+        let ranks = if reading.right.is_some() { Vec::new() } else { ranks(&distinct, reading)? };
         Ok(sentence_pairs(distinct, lists, ranks, self.parameters, self.thresholds)?)
+    }
+
+    fn grouping(&self) -> Option<&dyn Grouping> {
+        Some(self)
+    }
+}
+
+impl Grouping for Tlcs {
+    fn weight(&self) -> Option<&str> {
+        self.weight.as_deref()
+    }
+
+    fn sets(&self, reading: &mut Reading<'_>, weigh: Weigh<'_>) -> Result<SentenceSets> {
+        let (distinct, lists) = self.lists(reading)?;
+        let order = reading.left.in_order(&reading.workers)?;
+        let weights = weigh(&reading.left, &order)?;
+        let vertices = Ids::places(&order)?;
+        let (parameters, thresholds) = (self.parameters, self.thresholds);
+        let weights = weights.as_deref();
+        Ok(SentenceSets::new(distinct, lists, vertices, weights, parameters, thresholds, &reading.workers)?)
     }
 }
 
 /// Where each text comes in the order of the ids: the first of its rows.
 fn ranks(distinct: &Distinct, reading: &Reading<'_>) -> Result<Vec<u32>> {
-    const DOING: &str = "ordering texts";
-    let order = reading.left.in_order(&reading.workers)?;
-    let mut of_row = memory::filled(0, order.len(), DOING)?;
-    for (rank, &row) in order.iter().enumerate() {
-        // Rows are numbered with 32 bits.
-        of_row[row as usize] = rank as u32;
-    }
+    let of_row = Ids::places(&reading.left.in_order(&reading.workers)?)?;
     let first = |text| distinct.left.rows(text).iter().map(|&row| of_row[row as usize]).min().unwrap_or(0);
     let mut ranks = Vec::new();
-    memory::reserve(&mut ranks, distinct.left.len(), DOING)?;
+    memory::reserve(&mut ranks, distinct.left.len(), "ordering texts")?;
     ranks.extend((0..distinct.left.len()).map(first));
     Ok(ranks)
 }
