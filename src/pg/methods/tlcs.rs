@@ -60,7 +60,7 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let trustable = arguments.method == "tlcs";
     let given = arguments.threshold;
     let resemblance = arguments.threshold(RESEMBLANCE)?;
-    let options = arguments.options(if trustable { OPTIONS } else { &OPTIONS[..OF_BOTH] })?;
+    let mut options = arguments.options(if trustable { OPTIONS } else { &OPTIONS[..OF_BOTH] })?;
     let read = Read { options: &options, example: &arguments.example, good };
     let (signatures, rules) = (sentence::Parameters::default(), StopRules::default());
     let signatures = sentence::Parameters {
@@ -106,6 +106,8 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let hint = |error: Error| SqlError::from(error).hint(such_as(&arguments.example));
     signatures.check().map_err(hint)?;
     parameters.check().map_err(hint)?;
+    // Whether there is such a column is not known yet, and hints show calls that work.
+    options.0.remove("weight");
     arguments.accept(options);
     arguments.whole_texts("compares sentences and characters")?;
     arguments.has_sites();
