@@ -5,6 +5,7 @@ mod codes;
 mod edit;
 mod imatch;
 mod options;
+mod pair;
 mod sets;
 mod sketches;
 mod techniques;
@@ -18,13 +19,19 @@ use super::reading::Reading;
 use super::request::Arguments;
 use crate::candidates::pairs::Pairs;
 use crate::clusters::sentence_sets::SentenceSets;
+use crate::error::Result as CoreResult;
 use crate::features::FeatureSpec;
 use crate::verify::measure::Predicate;
+use crate::workers::Stop;
+pub use pair::{Explanation, Pair};
 
 /// A method with its parameters.
-pub trait Method: Debug {
+pub trait Method: Debug + Sync {
     /// Reads the documents and makes ready to find their pairs, as rows of the one table or of the two.
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs>;
+
+    /// What the method says of one pair: its similarity, whether it is in or not, and what that is made of.
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> CoreResult<Explanation>;
 
     /// Makes perhaps-similar sets without looking for pairs before; none of a method that has no signatures
     /// for that.
@@ -91,6 +98,11 @@ pub const DEFAULT: &str = "jaccard";
 /// The method of this name.
 pub fn find(name: &str) -> Option<(&'static str, Parse)> {
     METHODS.iter().find(|(known, _)| *known == name).copied()
+}
+
+/// All methods as they are where nothing but the name is given, in the order of hints.
+pub fn with_defaults() -> Result<Vec<(&'static str, Box<dyn Method>)>> {
+    METHODS.iter().map(|&(name, parse)| Ok((name, parse(&mut Arguments::of_defaults(name))?))).collect()
 }
 
 /// The names of all methods, for hints.

@@ -1,15 +1,18 @@
 //! Methods `tlcs` and `lcs`: sentence signatures, filtered sketches, and the (trustable) longest common
 //! subsequence.
 
-use serde_json::Value;
+use std::collections::HashSet;
+use std::ops::Range;
+
+use serde_json::{Value, json};
 
 use super::options::Read;
-use super::{Grouping, Method, Weigh};
+use super::{Explanation, Grouping, Method, Pair, Weigh};
 use crate::candidates::pairs::Pairs;
 use crate::candidates::sentence_join::sentence_pairs;
 use crate::candidates::signature_lists::{Lists, Signing, StopRules};
 use crate::clusters::sentence_sets::SentenceSets;
-use crate::error::Error;
+use crate::error::{Error, Result as CoreResult};
 use crate::features::FeatureSpec;
 use crate::features::texts::{Distinct, distinct};
 use crate::memory;
@@ -19,8 +22,10 @@ use crate::pg::lcs::centre;
 use crate::pg::reading::Reading;
 use crate::pg::request::{Arguments, such_as};
 use crate::pg::sites::Sites;
-use crate::sketches::sentence;
-use crate::verify::tlcs::{Parameters, Thresholds};
+use crate::sketches::sentence::{self, Signatures};
+use crate::verify::lcs::containment;
+use crate::verify::tlcs::{Comparer, Found, Parameters, Part, Thresholds};
+use crate::workers::Stop;
 
 /// The resemblance and the containment of near duplicates, by default.
 const RESEMBLANCE: f64 = 0.28;
@@ -162,6 +167,40 @@ impl Tlcs {
 }
 
 impl Method for Tlcs {
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> CoreResult<Explanation> {
+        let [a, b] = pair.texts;
+        let mut signatures = Signatures::new(self.signatures)?;
+        let of_left: HashSet<u128> = signatures.of(a, stop)?.iter().copied().collect();
+        let of_right: HashSet<u128> = signatures.of(b, stop)?.iter().copied().collect();
+        let shared = of_left.intersection(&of_right).count();
+        let candidates = shared > 0 || a.split_whitespace().eq(b.split_whitespace());
+        let mut explained = match Comparer::new(self.parameters)?.compare(a, b, None, stop)? {
+            None => Explanation::new(0.0, false),
+            Some(found) => {
+                let Found { shared, left, right, .. } = found;
+                let passes = candidates && self.thresholds.pass(shared, left, right);
+                let mut explained = Explanation::new(found.resemblance(), passes)
+                    .with("containment", containment(shared, left.min(right)).into())
+                    .with("shared", shared.into())
+                    .with("left", left.into())
+                    .with("right", right.into());
+                if self.parameters.trustable {
+                    // Spans as SQL has them: half open, from 1.
+                    let span = |range: &Range<usize>| json!([range.start + 1, range.end + 1]);
+                    let region = |part: &Part| {
+                        let (left, right) = (span(&part.left), span(&part.right));
+                        json!({ "left_span": left, "right_span": right, "length": part.length })
+                    };
+                    let regions = found.parts.iter().map(region).collect::<Vec<_>>();
+                    explained = explained.with("regions", regions.into());
+                }
+                explained
+            }
+        };
+        explained = explained.with("shared_signatures", shared.into());
+        Ok(explained.with("signatures", json!([of_left.len(), of_right.len()])))
+    }
+
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         let (distinct, lists) = self.lists(reading)?;
         let ranks = if reading.right.is_some() { Vec::new() } else { ranks(&distinct, reading)? };
