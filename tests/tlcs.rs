@@ -6,37 +6,13 @@ use neardup::candidates::sentence_join::sentence_pairs;
 use neardup::candidates::signature_lists::{Signing, StopRules};
 use neardup::clusters::sentence_sets::SentenceSets;
 use neardup::error::{Error, Result};
-use neardup::features::store::{NoFiles, TempFile, TempFiles};
+use neardup::features::store::{MemoryFiles, NoFiles, TempFiles};
 use neardup::features::texts::{Distinct, TextCollector, distinct};
 use neardup::hash::mix;
 use neardup::sketches::sentence::{self, Signatures};
 use neardup::verify::tlcs::{Comparer, Parameters, Thresholds};
 use neardup::workers::{PlainThreads, Stop, Work, Workers};
 use proptest::prelude::*;
-
-/// A file in memory, as a server's temporary file.
-#[derive(Default)]
-struct FileInMemory(Vec<u8>);
-
-impl TempFile for FileInMemory {
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.0.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
-        bytes.copy_from_slice(&self.0[at as usize..][..bytes.len()]);
-        Ok(())
-    }
-}
-
-struct FilesInMemory;
-
-impl TempFiles for FilesInMemory {
-    fn create(&self) -> Result<Box<dyn TempFile>> {
-        Ok(Box::new(FileInMemory::default()))
-    }
-}
 
 /// Stops the work every few calls, as a leader with pending interrupts does.
 struct Interrupted(std::sync::atomic::AtomicUsize);
@@ -105,7 +81,7 @@ fn join(
     budget: usize,
 ) -> Found {
     let distinct = read(texts, right_from, workers.count());
-    let files: &dyn TempFiles = if budget == usize::MAX { &NoFiles } else { &FilesInMemory };
+    let files: &dyn TempFiles = if budget == usize::MAX { &NoFiles } else { &MemoryFiles };
     let signing = Signing::new(&distinct, case.signatures, case.rules, sites, files, budget).unwrap();
     let (lists, _) = signing.finish(workers).unwrap();
     let first = |text: usize| distinct.left.rows(text)[0];
@@ -293,7 +269,7 @@ fn sets(
     budget: usize,
 ) -> Vec<Membership> {
     let distinct = read(texts, None, workers.count());
-    let files: &dyn TempFiles = if budget == usize::MAX { &NoFiles } else { &FilesInMemory };
+    let files: &dyn TempFiles = if budget == usize::MAX { &NoFiles } else { &MemoryFiles };
     let signing = Signing::new(&distinct, case.signatures, case.rules, None, files, budget).unwrap();
     let (lists, _) = signing.finish(workers).unwrap();
     let vertices = (0..texts.len() as u32).collect();
