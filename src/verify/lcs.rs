@@ -27,6 +27,8 @@ use crate::workers::Stop;
 
 /// Insertions and deletions that are followed one by one before the band is filled.
 const FEW: usize = 48;
+/// Where no more than these are asked for, all of them are: the band's tables take longer to make.
+const FEW_IN_ALL: usize = 160;
 /// Columns times words of a table that are still filled: some minutes of one processor. Texts of 4 MB each
 /// without anything in common are just within.
 const MOST_STEPS: usize = 1 << 38;
@@ -98,7 +100,7 @@ impl Lcs {
         if a.is_empty() || b.is_empty() {
             return Ok(Some(apart));
         }
-        let few = FEW.min(most);
+        let few = if most <= FEW_IN_ALL { most } else { FEW };
         let passed = match self.greedy.compare(a, b, few, stop)? {
             Reached::End(distance) => return Ok(Some(distance)),
             Reached::Far(_) if few == most => return Ok(None),
