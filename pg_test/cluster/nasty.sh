@@ -59,6 +59,24 @@ for method in tlcs lcs; do
     for relation in empty hub chain boundary; do run "nasty_$relation" int "0.5, method => '$method'"; done
 done | q
 run small text "0.05, method => 'tlcs', options => '{\"first\": 0, \"min_part\": 1, \"window\": 1}'" | q
+# By signatures of documents; and of pages, which they may be taken for.
+for method in minhash simhash shingling combined imatch exact_text title repeatability exact_code; do
+    case $method in
+        imatch | exact_text | title | exact_code) thresholds=(NULL) ;;
+        *) thresholds=(NULL 0.3) ;;
+    esac
+    for threshold in "${thresholds[@]}"; do run nasty text "$threshold, method => '$method'"; done
+    case $method in title | repeatability | exact_code) ;; *) run nasty text "NULL, method => '$method', tokenizer => 'html'" ;; esac
+    case $method in minhash | simhash | shingling | imatch) run nasty text "NULL, method => '$method', tokenizer => 'chars'" ;; esac
+    run nasty_big text "NULL, method => '$method'"
+    for relation in empty hub chain boundary; do run "nasty_$relation" int "NULL, method => '$method'"; done
+done | q
+# What all methods say of a document beside the next one and itself.
+q <<'SQL'
+INSERT INTO runs(relation, arguments, pairs, ms, peak_mb)
+SELECT 'small', 'explain_pair', count(e.*), extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000, peak_mb()
+FROM (SELECT body AS a, lead(body) OVER (ORDER BY id) AS b FROM small) pairs, unnest(array[a, b]) other, explain_pair(a, other) e;
+SQL
 psql -X -P footer=off -c 'SELECT relation, arguments, pairs, ms, peak_mb FROM runs ORDER BY no'
 expect_sql 'memory for documents of 1 MB' '' "SELECT * FROM runs WHERE relation = 'nasty' AND peak_mb > 768"
 expect_sql 'memory for a document of 100 MB' '' "SELECT * FROM runs WHERE relation = 'nasty_big' AND peak_mb > 1024"
@@ -87,6 +105,22 @@ expect_sql 'texts of 10 MB' '0.818182' "
 expect_sql 'what was skipped' $'t\n1|t' "
     SELECT count(*) > 0 FROM near_duplicates('nasty', 0.8, NULL::text);
     SELECT skipped_null, skipped_empty >= 15 FROM near_duplicates_stats()"
+
+# What is known of signatures: equal texts, of any kind, are equal by all of them that find anything in a text.
+expect_sql 'equal texts' $'combined\nexact_code\nexact_text\nminhash\nrepeatability\nshingling\nsimhash\ntitle\ntlcs' "
+    SELECT method FROM unnest(array['combined', 'exact_code', 'exact_text', 'minhash', 'repeatability', 'shingling', 'simhash', 'title', 'tlcs']) method
+    WHERE EXISTS (SELECT FROM near_duplicates('small', NULL, NULL::text, method => method)
+        WHERE left_id = 'dup_exact_1' AND right_id = 'dup_exact_2' AND similarity = 1) ORDER BY 1"
+expect_sql 'what explain_pair says is a pair is one, and nothing else' '0|t' "
+    WITH said AS MATERIALIZED (
+            SELECT e.method, a, b, (e.evidence->>'pair')::bool AS pair
+            FROM (SELECT id AS a, lead(id) OVER w AS b, body AS one, lead(body) OVER w AS other FROM small WINDOW w AS (ORDER BY id)) pairs,
+                explain_pair(one, other) e WHERE e.evidence ? 'pair'),
+        found AS MATERIALIZED (
+            SELECT method, left_id AS a, right_id AS b
+            FROM (SELECT DISTINCT method FROM said) methods, near_duplicates('small', NULL, NULL::text, method => method))
+    SELECT count(*) FILTER (WHERE pair <> (found.a IS NOT NULL)), count(*) FILTER (WHERE pair) > 20
+    FROM said LEFT JOIN found USING (method, a, b) WHERE method <> 'imatch'"
 
 # Tables that break a naive join.
 expect_sql 'empty documents have no pair' 0 "SELECT count(*) FROM near_duplicates('nasty_empty', 0.8)"

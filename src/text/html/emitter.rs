@@ -93,6 +93,7 @@ impl Emitter for &mut Page<'_> {
     }
 
     fn init_attribute_value(&mut self) {
+        self.values.set(self.values.get() + 1);
         self.tag.sources += usize::from(self.tag.attribute.get() == b"src");
     }
 

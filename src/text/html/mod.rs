@@ -19,12 +19,14 @@ mod page;
 mod reader;
 mod urls;
 
+use std::cell::Cell;
+
 use html5gum::Tokenizer;
 
 use crate::error::Result;
 use crate::workers::Stop;
 use page::Page;
-use reader::Input;
+use reader::{Halt, Input};
 use urls::page_host;
 
 /// The text of a page. `url` is where the page is; images on its host give their file name alone.
@@ -41,11 +43,16 @@ pub fn html_text(html: &str, url: Option<&str>) -> String {
 pub fn read_text(html: &str, url: Option<&str>, text: &mut String, stop: &Stop) -> Result<()> {
     text.clear();
     stop.check()?;
-    let input = Input::new(html, stop);
-    let mut page = Page::new(text, url.and_then(page_host), stop);
-    match Tokenizer::new_with_emitter(input, &mut page).next() {
-        None => Ok(()),
-        Some(Ok(error) | Err(error)) => Err(error),
+    let values = Cell::new(0);
+    let input = Input::new(html, &values, stop);
+    let mut page = Page::new(text, url.and_then(page_host), &values, stop);
+    let mut tokenizer = Tokenizer::new_with_emitter(input, &mut page);
+    loop {
+        match tokenizer.next() {
+            None => return Ok(()),
+            Some(Err(Halt::Return)) => {}
+            Some(Ok(error) | Err(Halt::End(error))) => return Err(error),
+        }
     }
 }
 
@@ -125,7 +132,13 @@ mod tests {
         assert_eq!(html_text(&"<div>".repeat(many), None), "");
         assert_eq!(html_text(&format!("{}a{}", "<b><svg>".repeat(many), "</i>".repeat(many)), None), "a");
         assert_eq!(html_text(&"<template>".repeat(many), None), "");
-        assert_eq!(html_text(&format!("<img {} src=a>", "b=c ".repeat(many)), None), "a");
+        for attribute in
+            ["b=c ", "b='c' ", "b=\"c\" ", "b=\"c\"", "b=\"&amp;\"\n", "b ", "=\"c\" ", "b\r\n=\r\n\"c\"\r\n"]
+        {
+            let page =
+                format!("<img {} src=a>b<p \"x\" {}>c", attribute.repeat(many), attribute.repeat(many));
+            assert_eq!(html_text(&page, None), "a b\n\nc", "{attribute}");
+        }
         assert_eq!(html_text(&format!("<{}>x", "a".repeat(many)), None), "x");
         assert_eq!(html_text(&"<".repeat(many), None).len(), many);
         assert_eq!(html_text(&"&".repeat(many), None).len(), many);
@@ -134,6 +147,17 @@ mod tests {
         stop.request();
         for page in ["x".repeat(1 << 20), "<!-- ".repeat(1 << 18), "</".repeat(1 << 19)] {
             assert_eq!(read_text(&page, None, &mut String::new(), &stop), Err(Error::Stopped));
+        }
+    }
+
+    /// Where the tokenizer returns nothing is lost.
+    #[test]
+    fn many_attributes_are_read_as_few() {
+        for before in 0..400 {
+            for attribute in ["b=\"c\" ", "longer = \"c\"\r\n", "x", "=\"\" "] {
+                let page = format!("<img {} src=\"a&amp;b.png\" src=c>d", attribute.repeat(before));
+                assert_eq!(html_text(&page, None), "a&b.png d", "{before} {attribute}");
+            }
         }
     }
 

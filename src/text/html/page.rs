@@ -1,5 +1,7 @@
 //! What is known of a page at the place that is being read, and what its tags do to the text.
 
+use std::cell::Cell;
+
 use html5gum::State;
 
 use super::elements::ends_paragraph;
@@ -74,6 +76,8 @@ pub struct Page<'a> {
     text: &'a mut String,
     host: Option<&'a str>,
     stop: &'a Stop,
+    /// Values of attributes that were begun; see [`super::reader::Input`].
+    pub values: &'a Cell<u32>,
     /// Characters since the last tag.
     pub run: Vec<u8>,
     gap: Gap,
@@ -96,11 +100,12 @@ pub struct Page<'a> {
 
 impl<'a> Page<'a> {
     /// Nothing is read yet. Images on `host` give their file names.
-    pub fn new(text: &'a mut String, host: Option<&'a str>, stop: &'a Stop) -> Self {
+    pub fn new(text: &'a mut String, host: Option<&'a str>, values: &'a Cell<u32>, stop: &'a Stop) -> Self {
         Self {
             text,
             host,
             stop,
+            values,
             run: Vec::new(),
             gap: Gap::None,
             tag: Tag::default(),

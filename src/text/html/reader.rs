@@ -1,10 +1,25 @@
 //! A page in memory as the tokenizer reads it: piece by piece, so that it can be stopped.
 
+use std::cell::Cell;
+
 use html5gum::Reader;
 
 use super::page::CHECK_EVERY;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::workers::Stop;
+
+/// Why the tokenizer is not given what it asks for.
+#[derive(Debug, thiserror::Error)]
+pub enum Halt {
+    /// So that it returns from where it is; it is to be called again.
+    #[error("called again")]
+    Return,
+    /// The page is not to be read any further.
+    #[error(transparent)]
+    End(#[from] Error),
+}
+
+type Result<T> = std::result::Result<T, Halt>;
 
 /// The page as the tokenizer reads it.
 pub struct Input<'a> {
@@ -12,12 +27,15 @@ pub struct Input<'a> {
     /// Bytes read since the last look at `stop`.
     since: usize,
     stop: &'a Stop,
+    /// Values of attributes since the tokenizer last returned: its states call each other from one quoted attribute to the
+    /// next (html5gum 0.9), so that a tag of many would take more stack than there is.
+    values: &'a Cell<u32>,
 }
 
 impl<'a> Input<'a> {
-    /// A page from its start.
-    pub fn new(html: &'a str, stop: &'a Stop) -> Self {
-        Self { rest: html.as_bytes(), since: 0, stop }
+    /// A page from its start. Who is told of values of attributes counts them.
+    pub fn new(html: &'a str, values: &'a Cell<u32>, stop: &'a Stop) -> Self {
+        Self { rest: html.as_bytes(), since: 0, stop, values }
     }
 
     #[inline]
@@ -32,7 +50,7 @@ impl<'a> Input<'a> {
 }
 
 impl Reader for Input<'_> {
-    type Error = Error;
+    type Error = Halt;
 
     #[inline]
     fn read_byte(&mut self) -> Result<Option<u8>> {
@@ -53,6 +71,12 @@ impl Reader for Input<'_> {
 
     #[inline]
     fn read_until<'b>(&'b mut self, needle: &[u8], _: &'b mut [u8; 4]) -> Result<Option<&'b [u8]>> {
+        const MOST_VALUES: u32 = 64;
+        if self.values.get() > MOST_VALUES {
+            self.values.set(0);
+            // At the start of a value the tokenizer knows where it is: nothing is lost.
+            return Err(Halt::Return);
+        }
         if self.rest.is_empty() {
             return Ok(None);
         }
