@@ -39,7 +39,8 @@ pub fn html_text(html: &str, url: Option<&str>) -> String {
 
 /// Puts the text of a page into `text`, in place of what was there.
 ///
-/// Answers to `stop` once in 64 KiB. Errors: [`Error::Stopped`], [`Error::OutOfMemory`].
+/// Answers to `stop` once in 64 KiB. Errors: [`crate::error::Error::Stopped`],
+/// [`crate::error::Error::OutOfMemory`].
 pub fn read_text(html: &str, url: Option<&str>, text: &mut String, stop: &Stop) -> Result<()> {
     text.clear();
     stop.check()?;
