@@ -59,23 +59,27 @@ for method in tlcs lcs; do
     for relation in empty hub chain boundary; do run "nasty_$relation" int "0.5, method => '$method'"; done
 done | q
 run small text "0.05, method => 'tlcs', options => '{\"first\": 0, \"min_part\": 1, \"window\": 1}'" | q
-# By signatures of documents; and of pages, which they may be taken for.
+# By signatures of documents; and of pages, which they may be taken for. One session for each method.
 for method in minhash simhash shingling combined imatch exact_text title repeatability exact_code; do
-    case $method in
-        imatch | exact_text | title | exact_code) thresholds=(NULL) ;;
-        *) thresholds=(NULL 0.3) ;;
-    esac
-    for threshold in "${thresholds[@]}"; do run nasty text "$threshold, method => '$method'"; done
-    case $method in title | repeatability | exact_code) ;; *) run nasty text "NULL, method => '$method', tokenizer => 'html'" ;; esac
-    case $method in minhash | simhash | shingling | imatch) run nasty text "NULL, method => '$method', tokenizer => 'chars'" ;; esac
-    run nasty_big text "NULL, method => '$method'"
-    for relation in empty hub chain boundary; do run "nasty_$relation" int "NULL, method => '$method'"; done
-done | q
-# What all methods say of a document beside the next one and itself.
+    {
+        run nasty text "NULL, method => '$method'"
+        case $method in imatch | exact_text | title | exact_code) ;; *) run nasty text "0.3, method => '$method'" ;; esac
+        case $method in minhash | simhash | shingling | combined | imatch | exact_text) run nasty text "NULL, method => '$method', tokenizer => 'html'" ;; esac
+        case $method in minhash | simhash | shingling | imatch) run nasty text "NULL, method => '$method', tokenizer => 'chars'" ;; esac
+        for relation in empty hub chain boundary; do run "nasty_$relation" int "NULL, method => '$method'"; done
+        run nasty_big text "NULL, method => '$method'"
+        if [[ $method == simhash ]]; then run nasty_big text "NULL, method => '$method', tokenizer => 'html'"; fi
+    } | q
+done
+# What all methods say of a document beside the next one and itself; sets of signatures.
 q <<'SQL'
 INSERT INTO runs(relation, arguments, pairs, ms, peak_mb)
 SELECT 'small', 'explain_pair', count(e.*), extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000, peak_mb()
 FROM (SELECT body AS a, lead(body) OVER (ORDER BY id) AS b FROM small) pairs, unnest(array[a, b]) other, explain_pair(a, other) e;
+INSERT INTO runs(relation, arguments, pairs, ms, peak_mb)
+SELECT 'nasty', 'near_duplicate_clusters, ' || method, count(c.*), extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000, peak_mb()
+FROM unnest(array['tlcs', 'lcs']) method, near_duplicate_clusters('nasty', NULL, NULL::text, method => method, clustering => 'perhaps_similar', options => '{"s": 1}') c
+GROUP BY method;
 SQL
 psql -X -P footer=off -c 'SELECT relation, arguments, pairs, ms, peak_mb FROM runs ORDER BY no'
 expect_sql 'memory for documents of 1 MB' '' "SELECT * FROM runs WHERE relation = 'nasty' AND peak_mb > 768"
