@@ -193,7 +193,7 @@ mod tests {
     fn vectors(count: u64, words: usize, seed: u64, values: u64) -> Vec<Vec<u64>> {
         let block = |n: u64, word: u64| {
             (0..4).fold(0, |vector, block| {
-                vector << 16 | mix(mix(n ^ seed << 32) ^ (4 * word + block)) % values * 13 % 65_536
+                (vector << 16) | (mix(mix(n ^ (seed << 32)) ^ (4 * word + block)) % values * 13 % 65_536)
             })
         };
         let mut vectors: Vec<Vec<u64>> = Vec::new();
@@ -204,7 +204,7 @@ mod tests {
             } else {
                 let mut vector = vectors[vectors.len() - other].clone();
                 for turn in 0..mix(n + seed) % 6 {
-                    let bit = mix(n ^ turn << 40) as usize % (64 * words);
+                    let bit = mix(n ^ (turn << 40)) as usize % (64 * words);
                     vector[bit / 64] ^= 1 << (bit % 64);
                 }
                 vectors.push(vector);
