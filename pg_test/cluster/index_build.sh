@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What another session sees of CREATE INDEX … USING signature in pg_stat_progress_create_index.
+# CREATE INDEX … USING signature: what another session sees of it in pg_stat_progress_create_index, and that its bytes do not
+# depend on the number of threads.
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 server_start "autovacuum = off
@@ -74,5 +75,22 @@ expect_sql 'all signatures are counted' '1800000|t|t' "SELECT max(tuples_total),
 expect_sql 'counts never go back' t "SELECT bool_and(tuples_done >= before) FROM (
     SELECT tuples_done, coalesce(lag(tuples_done) OVER (PARTITION BY build ORDER BY n), 0) AS before
     FROM seen WHERE phase = 'building index: writing signatures') s"
+
+# Texts are sketched on threads. Pages of unlogged indexes have no place in the log that could differ.
+q <<'SQL'
+CREATE UNLOGGED TABLE texts (body text);
+INSERT INTO texts SELECT CASE WHEN n % 97 = 0 THEN NULL WHEN n % 89 = 0 THEN '' ELSE
+    (SELECT string_agg('w' || abs(hashint8extended(n * 300 + w, 3)) % 4000, ' ') FROM generate_series(1, 5 + n % 120) w) END
+FROM generate_series(1, 20000) n;
+INSERT INTO texts SELECT string_agg(body, ' ') FROM texts;
+SET neardup.threads = 1;
+CREATE INDEX texts_1 ON texts USING signature (body);
+SET neardup.threads = 4;
+CREATE INDEX texts_4 ON texts USING signature (body);
+CHECKPOINT;
+SQL
+expect 'the same bytes with 1 and with 4 threads' '' "$(cmp "$server/data/$(q -c "SELECT pg_relation_filepath('texts_1')")" "$server/data/$(q -c "SELECT pg_relation_filepath('texts_4')")" 2>&1)"
+expect_sql 'every row is there' '20001|t' "SELECT rows, nulls > 100 FROM signature_index_stats('texts_4')"
+expect_sql 'texts in order' '' "SELECT signature_index_check('texts_4', true)"
 expect_sql 'in order' '' "SELECT signature_index_check('docs_numbers', true)"
 finish
