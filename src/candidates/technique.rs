@@ -266,14 +266,14 @@ impl Keys for Shared<'_> {
 
     fn near(
         &self,
-        probe: u32,
+        probe: &Entry,
         bucket: &[Entry],
         others: Range<usize>,
         _space: &[u64],
         near: &mut Vec<u32>,
     ) -> Result<()> {
         near.try_reserve(others.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
-        let signature = self.signatures.get(probe);
+        let signature = self.signatures.get(probe.record);
         near.extend((others.start as u32..).zip(&bucket[others]).filter_map(|(place, entry)| {
             let other = self.signatures.get(entry.record);
             let possible = match (self.sizes, self.technique) {
