@@ -9,6 +9,7 @@ use super::error::Result;
 use super::ids::Ids;
 use super::progress::Progress;
 use super::request::Request;
+use super::reserve;
 use super::settings;
 use super::sites::Sites;
 use super::source::Source;
@@ -125,6 +126,7 @@ impl<'a> Reading<'a> {
     /// Nothing is read yet. The memory context of now outlives the call.
     pub fn new(request: &'a Request) -> Self {
         let workers = BackendWorkers::new();
+        reserve::keep_little();
         Self {
             left_source: &request.left,
             right_source: request.right.as_ref(),
