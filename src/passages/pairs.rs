@@ -92,7 +92,8 @@ pub fn sentence_pairs<'f>(
             }
         }
     }
-    let room = budget / 4 / (2 * size_of::<(u64, f64)>());
+    const LEAST_ROOM: usize = 1 << 12;
+    let room = (budget / 4 / (2 * size_of::<(u64, f64)>())).max(LEAST_ROOM);
     similar.for_each(workers, |edge| {
         if !stops(edge.left) && !stops(edge.right) {
             let others = classes.rows(edge.right);
