@@ -122,12 +122,13 @@ INSERT INTO crash SELECT i, a_text(i % 2000) || ' ' || i / 2 % 1000 FROM generat
 SELECT neardup_watch('crash', 0.9);
 SQL
 expected_in_log='terminated by signal 9: Killed'
-for delay in 0.3 0.5 0.9 1.3; do
-    psql -X -qAt -c 'SELECT pg_backend_pid()' -c "CALL neardup_refresh('crash', batch_rows => 300)" >"$server/pid" 2>/dev/null &
+# Each is killed when it has done that many rows: it has the rest before it on the fastest machine, and something behind it on the slowest.
+for done_rows in 0 600 1600 2800; do
+    : >"$server/pid"
+    psql -X -qAt -c 'SELECT pg_backend_pid()' -c "CALL neardup_refresh('crash', batch_rows => 100)" >"$server/pid" 2>/dev/null &
     client=$!
-    sleep "$delay"
-    pid=$(head -n 1 "$server/pid")
-    if [[ -n $pid ]]; then as_server kill -9 "$pid" || true; fi
+    until [[ -s $server/pid && $(q -c "SELECT count(*) >= $done_rows FROM crash_neardup WHERE change IS NULL") == t ]]; do sleep 0.02; done
+    as_server kill -9 "$(head -n 1 "$server/pid")"
     wait "$client" || true
     until q -c 'SELECT 1' >/dev/null 2>&1; do sleep 0.1; done
 done
