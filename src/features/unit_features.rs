@@ -50,15 +50,23 @@ impl Features {
             Self::Shingles(k) => Maker::Shingles(*k),
             Self::Imatch(range) => {
                 let documents = counted_documents(documents);
-                let mut dropped = Vec::new();
-                for_each_count(words, |hash, df| match range.keeps(df, documents) {
-                    true => Ok(()),
-                    false => memory::push(&mut dropped, hash, DOING),
+                let mut terms = Terms { hashes: Vec::new(), kept: false };
+                // Whichever are fewer are listed.
+                let (mut all, mut kept) = (0u64, 0u64);
+                for_each_count(words, |_, df| {
+                    all += 1;
+                    kept += u64::from(range.keeps(df, documents));
+                    Ok(())
                 })?;
-                workers::one(workers, &mut dropped, |dropped, stop| {
-                    workers::sort_unstable_by(dropped, stop, &Ord::cmp)
+                terms.kept = kept < all / 2;
+                for_each_count(words, |hash, df| match range.keeps(df, documents) == terms.kept {
+                    true => memory::push(&mut terms.hashes, hash, DOING),
+                    false => Ok(()),
                 })?;
-                Maker::Imatch { dropped }
+                workers::one(workers, &mut terms.hashes, |hashes, stop| {
+                    workers::sort_unstable_by(hashes, stop, &Ord::cmp)
+                })?;
+                Maker::Imatch(terms)
             }
             Self::Spotsigs(spec) => {
                 let counted = match spec.antecedents {
@@ -68,6 +76,36 @@ impl Features {
                 Maker::Spotsigs(Spots::new(spec, counted)?)
             }
         })
+    }
+}
+
+/// Which words count.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// The hashes of some words, ascending.
+    hashes: Vec<u64>,
+    /// Whether these count, or all others.
+    kept: bool,
+}
+
+impl Terms {
+    /// Those whose idf is in a range, of `documents` documents of which `counts` says in how many a word, given by
+    /// its hash, is; a word that is not there is in one.
+    pub fn counted(range: IdfRange, counts: &[(u64, u64)], documents: u64) -> Result<Self> {
+        let documents = documents.max(1);
+        let kept = !range.keeps(1, documents);
+        let mut hashes = Vec::new();
+        for &(hash, df) in counts {
+            if range.keeps(df, documents) == kept {
+                memory::push(&mut hashes, hash, DOING)?;
+            }
+        }
+        hashes.sort_unstable();
+        Ok(Self { hashes, kept })
+    }
+
+    fn count(&self, word: &str) -> bool {
+        self.hashes.binary_search(&hash_bytes(word.as_bytes())).is_ok() == self.kept
     }
 }
 
@@ -105,10 +143,7 @@ pub enum Maker {
     /// See [`Features::Shingles`].
     Shingles(usize),
     /// See [`Features::Imatch`].
-    Imatch {
-        /// The hashes of the words that do not count, ascending.
-        dropped: Vec<u64>,
-    },
+    Imatch(Terms),
     /// See [`Features::Spotsigs`].
     Spotsigs(Spots),
 }
@@ -119,13 +154,13 @@ pub struct Scratch {
     word: String,
     hashes: Vec<u64>,
     bytes: Vec<u8>,
-    terms: Terms,
+    terms: Words,
     spots: spotsigs::Scratch,
 }
 
 /// Words one behind the other.
 #[derive(Debug, Default)]
-struct Terms {
+struct Words {
     text: String,
     places: Vec<(usize, usize)>,
 }
@@ -142,15 +177,10 @@ impl Maker {
     ) -> Result<()> {
         signatures.clear();
         let Scratch { word, hashes, bytes, terms, spots } = scratch;
-        if let Self::Imatch { dropped } = self {
+        if let Self::Imatch(which) = self {
             terms.text.clear();
             terms.places.clear();
-            for_each_word(unit, word, stop, |word| {
-                match dropped.binary_search(&hash_bytes(word.as_bytes())) {
-                    Ok(_) => Ok(()),
-                    Err(_) => terms.add(word),
-                }
-            })?;
+            for_each_word(unit, word, stop, |word| if which.count(word) { terms.add(word) } else { Ok(()) })?;
             return match terms.signature(stop)? {
                 Some(signature) => memory::push(signatures, signature, DOING),
                 None => Ok(()),
@@ -163,20 +193,20 @@ impl Maker {
                 memory::push(signatures, shingle.cast_signed(), DOING)
             }),
             Self::Spotsigs(maker) => maker.add(hashes, spots, signatures, stop),
-            Self::Imatch { .. } => Ok(()),
+            Self::Imatch(_) => Ok(()),
         }
     }
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         match self {
-            Self::Imatch { dropped } => memory::bytes(dropped),
+            Self::Imatch(terms) => memory::bytes(&terms.hashes),
             _ => 0,
         }
     }
 }
 
-impl Terms {
+impl Words {
     fn add(&mut self, word: &str) -> Result<()> {
         let from = self.text.len();
         self.text.try_reserve(word.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
@@ -210,7 +240,7 @@ mod tests {
     #[test]
     fn neither_case_nor_white_space_counts() {
         let spots = Spots::new(&SpotSpec::default(), None).unwrap();
-        let makers = [Maker::Shingles(3), Maker::Imatch { dropped: Vec::new() }, Maker::Spotsigs(spots)];
+        let makers = [Maker::Shingles(3), Maker::Imatch(Terms::default()), Maker::Spotsigs(spots)];
         for maker in makers {
             let plain = of(&maker, "The crane on the quay is a 好 one.");
             assert!(!plain.is_empty());
@@ -237,12 +267,15 @@ mod tests {
 
     #[test]
     fn dropped_words_are_no_terms() {
-        let mut dropped = vec![hash_bytes(b"the"), hash_bytes(b"of")];
-        dropped.sort_unstable();
-        let maker = Maker::Imatch { dropped };
+        let counts = [(hash_bytes(b"the"), 10), (hash_bytes(b"of"), 9), (hash_bytes(b"quay"), 2)];
+        let maker = Maker::Imatch(Terms::counted(IdfRange::default(), &counts, 10).unwrap());
         assert_eq!(of(&maker, "The crane of the quay"), of(&maker, "quay crane quay"));
         assert_ne!(of(&maker, "quay crane"), of(&maker, "quay"));
         assert!(of(&maker, "of the").is_empty());
+        // Only words of two documents count: those that are not listed are of one.
+        let range = IdfRange::new(0.1, 0.9).unwrap();
+        let some = Maker::Imatch(Terms::counted(range, &counts, 10).unwrap());
+        assert_eq!(of(&some, "the quay crane"), of(&maker, "quay"));
         assert_eq!(
             of(&maker, "quay"),
             [imatch::words(&imatch::signature([b"quay".as_slice()]).unwrap())[0].cast_signed()]

@@ -7,6 +7,7 @@ mod imatch;
 mod options;
 mod sets;
 mod sketches;
+mod spotsigs;
 mod techniques;
 mod tlcs;
 
@@ -59,6 +60,7 @@ const METHODS: &[(&str, Parse)] = &[
     ("shingling", sketches::parse),
     ("combined", sketches::parse_combined),
     ("imatch", imatch::parse),
+    ("spotsigs", spotsigs::parse),
     ("exact_text", sketches::parse),
     ("title", sketches::parse_title),
     ("repeatability", codes::parse),
