@@ -74,10 +74,9 @@ impl<'a> Entry<'a> {
         Span { bytes: from..to, chars: first..end }
     }
 
-    /// A unit.
+    /// A unit; an empty one where there is no text.
     pub fn unit(&self, unit: usize) -> &'a str {
-        let [from, to, ..] = self.units[unit];
-        &self.text[from as usize..to as usize]
+        self.units.get(unit).map_or("", |&[from, to, ..]| &self.text[from as usize..to as usize])
     }
 }
 

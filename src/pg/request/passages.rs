@@ -115,7 +115,7 @@ pub fn parameters(given: Given, example: &mut Example) -> Result<Parameters> {
     let min_sentences = given.min_sentences.map_or(i64::from(default.min_sentences), i64::from);
     let min_sentences = at_least_one("min_sentences", min_sentences)
         .map_err(|error| error.hint(such_as(&example.with("min_sentences", default.min_sentences))))?;
-    if given.min_sentences.is_some() {
+    if min_sentences != u64::from(default.min_sentences) {
         *example = example.with("min_sentences", min_sentences);
     }
     let options = Options::new(given.options, &known, example)?;
