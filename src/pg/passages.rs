@@ -187,8 +187,8 @@ fn tell_capped(request: &PassageRequest, capped: Capped) {
     let most = request.parameters.most_similar;
     let only = if equal_only { ", and only over those that are equal" } else { "" };
     pgrx::notice!(
-        "{}: {sentences} sentences that more than max_similar = {most} others are similar to, {occurrences} times in \
-         documents, count only where a passage comes to them{only}; see near_duplicates_stats()",
+        "{}: sentences that more than max_similar = {most} are similar to: {sentences}, {occurrences} times in \
+         documents; they count only where a passage comes to them{only}; see near_duplicates_stats()",
         request.name
     );
 }
@@ -276,12 +276,10 @@ sql_function! {
             Some(listed) => Antecedents::Listed(listed),
             None => Antecedents::Common,
         };
-        let spec = SpotSpec { antecedents, chain: call.whole(2, "chain")?, distance: call.whole(3, "distance")? };
-        let spots = Spots::new(&spec, None).map_err(|error| {
-            SqlError::from(error).hint(
-                "For example: SELECT spotsigs(body, antecedents => ARRAY['the', 'a', 'is'], chain => 2, distance => 1);",
-            )
-        })?;
+        let hint = "For example: SELECT spotsigs(body, antecedents => ARRAY['the', 'a', 'is'], chain => 2, distance => 1);";
+        let whole = |n, name| call.whole(n, name).map_err(|error| error.hint(hint));
+        let spec = SpotSpec { antecedents, chain: whole(2, "chain")?, distance: whole(3, "distance")? };
+        let spots = Spots::new(&spec, None).map_err(|error| SqlError::from(error).hint(hint))?;
         let mut signatures: Vec<i64> = Vec::new();
         workers::one(workers_for(text.len()), &mut signatures, |signatures, stop| {
             spots.of_text(&text, signatures, stop)
