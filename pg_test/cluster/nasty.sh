@@ -59,6 +59,18 @@ for method in tlcs lcs; do
     for relation in empty hub chain boundary; do run "nasty_$relation" int "0.5, method => '$method'"; done
 done | q
 run small text "0.05, method => 'tlcs', options => '{\"first\": 0, \"min_part\": 1, \"window\": 1}'" | q
+# By SpotSigs; and passages.
+run nasty text "0.3, method => 'spotsigs'" | q
+run nasty_big text "0.5, method => 'spotsigs', options => '{\"antecedents\": 100}'" | q
+for features in imatch shingles spotsigs; do
+    for arguments in 'nasty|0.9, min_sentences => 1' 'nasty_big|0.5, min_sentences => 1'; do
+        IFS='|' read -r relation rest <<<"$arguments"
+        run "$relation" text "$rest, features => '$features'" | sed 's/near_duplicates/partial_duplicates/'
+    done
+    for relation in empty hub chain boundary; do
+        run "nasty_$relation" int "0.9, min_sentences => 1, features => '$features'" | sed 's/near_duplicates/partial_duplicates/'
+    done
+done | q
 psql -X -P footer=off -c 'SELECT relation, arguments, pairs, ms, peak_mb FROM runs ORDER BY no'
 expect_sql 'memory for documents of 1 MB' '' "SELECT * FROM runs WHERE relation = 'nasty' AND peak_mb > 768"
 expect_sql 'memory for a document of 100 MB' '' "SELECT * FROM runs WHERE relation = 'nasty_big' AND peak_mb > 1024"
