@@ -58,6 +58,7 @@ for call in "${calls[@]}"; do
     for setting in '512kB 1' '1MB 3'; do
         read -r memory threads <<<"$setting"
         expect_sql "$call with $memory and $threads threads" '0' "
+            SET client_min_messages = warning;
             SET neardup.memory = '$memory';
             SET neardup.threads = $threads;
             CREATE TEMP TABLE pieces AS SELECT * FROM $call;
