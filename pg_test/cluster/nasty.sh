@@ -62,14 +62,15 @@ run small text "0.05, method => 'tlcs', options => '{\"first\": 0, \"min_part\":
 # By SpotSigs; and passages.
 run nasty text "0.3, method => 'spotsigs'" | q
 run nasty_big text "0.5, method => 'spotsigs', options => '{\"antecedents\": 100}'" | q
+passages() { run "$@" | sed 's/near_duplicates/partial_duplicates/'; }
 for features in imatch shingles spotsigs; do
-    for arguments in 'nasty|0.9, min_sentences => 1' 'nasty_big|0.5, min_sentences => 1'; do
-        IFS='|' read -r relation rest <<<"$arguments"
-        run "$relation" text "$rest, features => '$features'" | sed 's/near_duplicates/partial_duplicates/'
-    done
+    passages nasty text "0.9, min_sentences => 1, features => '$features'"
     for relation in empty hub chain boundary; do
-        run "nasty_$relation" int "0.9, min_sentences => 1, features => '$features'" | sed 's/near_duplicates/partial_duplicates/'
+        passages "nasty_$relation" int "0.9, min_sentences => 1, features => '$features'"
     done
+done | q
+for features in imatch shingles spotsigs; do
+    passages nasty_big text "0.5, min_sentences => 1, features => '$features'"
 done | q
 psql -X -P footer=off -c 'SELECT relation, arguments, pairs, ms, peak_mb FROM runs ORDER BY no'
 expect_sql 'memory for documents of 1 MB' '' "SELECT * FROM runs WHERE relation = 'nasty' AND peak_mb > 768"
