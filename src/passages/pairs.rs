@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use super::search::Phase;
 use super::starts::Starts;
 use super::{Capped, Parameters};
 use crate::candidates::blocks::BlockJoin;
@@ -41,7 +42,7 @@ pub fn sentence_pairs<'f>(
     starts: &Starts,
     parameters: &Parameters,
     resources: Resources<'f>,
-    progress: &mut dyn FnMut(f64),
+    progress: &mut dyn FnMut(Phase, f64),
 ) -> Result<SentencePairs<'f>> {
     let Resources { files, budget, workers } = resources;
     let predicate = Predicate::new(Measure::Jaccard, parameters.threshold)?;
@@ -52,6 +53,8 @@ pub fn sentence_pairs<'f>(
     let mut join =
         BlockJoin::new(left.store, right_store, shared_tokens, predicate, Algorithm::Auto, budget / 2);
     let mut similar = Edges::new(files, budget / 4);
+    let most = parameters.most_similar;
+    let mut stopped = Stopped::new(budget / 4);
     let mut degrees = memory::filled(0u32, classes.len(), DOING)?;
     if !classes.two {
         (degrees.iter_mut().zip(0..)).for_each(|(degree, class)| *degree = classes.size(class));
@@ -63,24 +66,25 @@ pub fn sentence_pairs<'f>(
                 let degree = &mut degrees[of as usize];
                 *degree = degree.saturating_add(classes.size(other));
             }
-            similar.push(Edge::new(a, b, pair.similarity))?;
+            let edge = Edge::new(a, b, pair.similarity);
+            // What is stopped already need not wait for the end: these pairs may be very many.
+            if degrees[a as usize] > most || degrees[b as usize] > most {
+                stopped.add(edge)?;
+            } else {
+                similar.push(edge)?;
+            }
         }
-        progress(join.progress());
+        progress(Phase::Joining, join.progress());
     }
     let counts = join.counts();
     drop(join);
 
-    let most = parameters.most_similar;
     let stops = |class: u32| degrees[class as usize] > most;
     let mut capped = Capped::default();
     for class in (0..classes.len() as u32).filter(|&class| stops(class)) {
         capped.sentences += 1;
         capped.occurrences += u64::from(classes.size(class));
     }
-    let mut bridges = match capped.sentences {
-        0 => None,
-        _ => Some(Bridges::new(&classes, all, stops)?),
-    };
 
     let mut pairs = Edges::new(files, budget / 4);
     let mut expansion = Expansion { starts, pairs: &mut pairs, workers };
@@ -92,25 +96,53 @@ pub fn sentence_pairs<'f>(
             }
         }
     }
-    const LEAST_ROOM: usize = 1 << 12;
-    let room = (budget / 4 / (2 * size_of::<(u64, f64)>())).max(LEAST_ROOM);
+    let (total, mut walked) = (similar.len(), 0u64);
     similar.for_each(workers, |edge| {
-        if !stops(edge.left) && !stops(edge.right) {
-            let others = classes.rows(edge.right);
-            return (classes.rows(edge.left).iter())
-                .try_for_each(|&sentence| expansion.add(sentence, others, edge.similarity));
+        walked += 1;
+        if stops(edge.left) || stops(edge.right) {
+            return stopped.add(edge);
         }
-        match &mut bridges {
-            Some(bridges) if !capped.equal_only && bridges.similar.len() < room => bridges.add(edge),
-            Some(bridges) => {
-                bridges.similar = HashMap::new();
-                capped.equal_only = true;
-                Ok(())
-            }
-            None => Ok(()),
+        if walked.is_multiple_of(1 << 10) {
+            progress(Phase::Pairing, walked as f64 / total as f64);
         }
+        let others = classes.rows(edge.right);
+        (classes.rows(edge.left).iter())
+            .try_for_each(|&sentence| expansion.add(sentence, others, edge.similarity))
     })?;
+    capped.equal_only = stopped.too_many;
+    let bridges = match capped.sentences {
+        0 => None,
+        _ => Some(Bridges::new(&classes, all, stops, stopped.pairs)?),
+    };
     Ok(SentencePairs { pairs, bridges, capped, counts })
+}
+
+/// Pairs of classes that give no pairs of sentences, as long as there is room for them.
+struct Stopped {
+    pairs: HashMap<u64, f64>,
+    room: usize,
+    /// Whether there were more, so that all were dropped.
+    too_many: bool,
+}
+
+impl Stopped {
+    fn new(budget: usize) -> Self {
+        const LEAST_ROOM: usize = 1 << 12;
+        let room = (budget / (2 * size_of::<(u64, f64)>())).max(LEAST_ROOM);
+        Self { pairs: HashMap::new(), room, too_many: false }
+    }
+
+    fn add(&mut self, edge: Edge) -> Result<()> {
+        if self.pairs.len() == self.room {
+            self.pairs = HashMap::new();
+            self.too_many = true;
+        }
+        if !self.too_many {
+            self.pairs.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+            self.pairs.insert(edge.vertices(), edge.similarity);
+        }
+        Ok(())
+    }
 }
 
 /// Sentences of equal signatures: those of the left table, then those of the right one.
@@ -187,20 +219,14 @@ pub struct Bridges {
 const NONE: u32 = u32::MAX;
 
 impl Bridges {
-    fn new(of: &Classes, all: u32, stops: impl Fn(u32) -> bool) -> Result<Self> {
+    fn new(of: &Classes, all: u32, stops: impl Fn(u32) -> bool, similar: HashMap<u64, f64>) -> Result<Self> {
         let mut classes = memory::filled(NONE, all as usize, DOING)?;
         let mut bits = memory::filled(0u64, of.len().div_ceil(64), DOING)?;
         for class in 0..of.len() as u32 {
             of.rows(class).iter().for_each(|&sentence| classes[sentence as usize] = class);
             bits[class as usize / 64] |= u64::from(stops(class)) << (class % 64);
         }
-        Ok(Self { classes, stops: bits, similar: HashMap::new(), two: of.two })
-    }
-
-    fn add(&mut self, edge: Edge) -> Result<()> {
-        self.similar.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
-        self.similar.insert(edge.vertices(), edge.similarity);
-        Ok(())
+        Ok(Self { classes, stops: bits, similar, two: of.two })
     }
 
     fn stops(&self, class: u32) -> bool {

@@ -24,8 +24,12 @@ const DOING: &str = "finding passages";
 pub enum Phase {
     /// Making the signatures of sentences.
     Signing,
-    /// Joining them.
+    /// Joining different ones.
     Joining,
+    /// Listing the pairs of those that stand in documents.
+    Pairing,
+    /// Sorting these.
+    Sorting,
 }
 
 /// Somebody who is told where a search is, and which share of that is done.
@@ -92,10 +96,11 @@ impl Search {
             ..Account::default()
         };
         let starts = Starts::new(units.firsts())?;
-        let joining = &mut |share| progress((Phase::Joining, share));
+        let joining = &mut |phase, share| progress((phase, share));
         let SentencePairs { pairs, bridges, capped, counts } =
             sentence_pairs(ordered, all, &starts, parameters, resources, joining)?;
         (account.capped, account.counts, account.pairs) = (capped, counts, pairs.len());
+        progress((Phase::Sorting, 0.0));
         let in_order = pairs.in_order(resources.workers, |edge| by_diagonal(&starts, edge))?;
         let diagonals = Diagonals::new(starts, in_order, bridges, all);
         let Parameters { min_sentences, extend, .. } = *parameters;

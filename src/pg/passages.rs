@@ -112,6 +112,8 @@ impl Run {
                 progress.report(|| match phase {
                     Phase::Signing => format!("making signatures, {:.0} %", 100.0 * share),
                     Phase::Joining => format!("joining sentences, {:.0} %", 100.0 * share),
+                    Phase::Pairing => format!("listing pairs, {:.0} %", 100.0 * share),
+                    Phase::Sorting => "sorting pairs".to_owned(),
                 });
             })?;
         let account = search.account;
