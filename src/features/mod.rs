@@ -1,5 +1,5 @@
 //! Units into sets: tokens of a text ([`tokens`]), shingles ([`shingles`]), the dictionary that
-//! numbers them ([`dictionary`], [`numbering`]), one set a document ([`collect`]), and the records of a join ([`records`],
+//! numbers them ([`dictionary`], made of [`shard`]s, where a [`lookup`] is found; [`vocabulary`], [`numbering`]), one set a document ([`collect`]), and the records of a join ([`records`],
 //! [`store`]), with tokens in order of frequency ([`rank`], [`order`], and [`spill`] where they do not fit
 //! into memory). Texts kept whole ([`texts`]) and the sets of their q-grams ([`gram_sets`]).
 //! Sets of hashes without a dictionary ([`hash_sets`]). Signatures of fixed width ([`signatures`]), such as those
@@ -13,10 +13,12 @@ pub mod gram_sets;
 pub mod hash_sets;
 pub mod imatch;
 pub mod library;
+pub mod lookup;
 pub mod numbering;
 pub mod order;
 pub mod rank;
 pub mod records;
+pub mod shard;
 pub mod shingles;
 pub mod signatures;
 pub mod spill;
@@ -26,5 +28,6 @@ pub mod texts;
 pub mod tokens;
 pub mod unit_features;
 pub mod unit_sets;
+pub mod vocabulary;
 
 pub use tokens::{FeatureSpec, Tokenizer};

@@ -144,6 +144,9 @@ impl Gathering {
         workers: &dyn Workers,
     ) -> Result<(Library, Maker, u64)> {
         self.library.finish(self.readers.iter_mut().map(|reader| &mut reader.shelf), files)?;
+        for words in self.readers.iter_mut().filter_map(|reader| reader.words.as_mut()) {
+            words.settle(&mut self.words);
+        }
         let maker = features.ready(&self.words, documents, workers)?;
         Ok((self.library, maker, self.readers.iter().map(|reader| reader.empty).sum()))
     }
@@ -277,10 +280,10 @@ pub fn make_sets(
         }
         let mut rows = batch.iter().map(|part| part.row).collect();
         let open = library.open(&mut rows)?;
-        make_batch(&open, batch, maker, &mut collectors, &mut dictionary, workers)?;
+        let pending = make_batch(&open, batch, maker, &mut collectors, &mut dictionary, workers)?;
         let held = dictionary.bytes() + collectors.iter().map(Collector::bytes).sum::<usize>();
         let sets: usize = collectors.iter().map(|collector| collector.sets.bytes()).sum();
-        peak_bytes = peak_bytes.max(held + 2 * parts.bytes);
+        peak_bytes = peak_bytes.max(held.max(pending) + 2 * parts.bytes);
         // What is in memory is ordered by copying it.
         if held + sets > budget && sets > budget / 8 {
             spill.take(&mut collectors)?;
@@ -350,6 +353,7 @@ struct Share<'a> {
     long: Vec<Part>,
 }
 
+/// Makes the sets of a batch; gives the most bytes that the collectors held.
 fn make_batch(
     open: &super::library::Open<'_>,
     batch: Vec<Part>,
@@ -357,7 +361,7 @@ fn make_batch(
     collectors: &mut [Collector],
     dictionary: &mut Dictionary,
     workers: &dyn Workers,
-) -> Result<()> {
+) -> Result<usize> {
     let mut shares: Vec<Share> = Vec::new();
     for collector in collectors.iter_mut() {
         shares.push(Share {
@@ -388,6 +392,7 @@ fn make_batch(
     }
     workers::each(workers, &mut shares, |share, stop| share.work(open, maker, stop))?;
     let long: Vec<Part> = shares.into_iter().flat_map(|share| share.long).collect();
+    let pending = collectors.iter().map(Collector::bytes).sum();
     number(dictionary, collectors, workers)?;
     for part in long {
         let mut state = (&mut collectors[0], &mut *dictionary);
@@ -398,7 +403,7 @@ fn make_batch(
             collector.add_at_once(part.number, &Document::Numbers(signatures), dictionary, stop)
         })?;
     }
-    Ok(())
+    Ok(pending)
 }
 
 impl Share<'_> {

@@ -10,6 +10,7 @@ mod sketches;
 mod spotsigs;
 mod techniques;
 mod tlcs;
+mod token_sets;
 
 use std::fmt::Debug;
 

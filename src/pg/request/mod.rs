@@ -19,8 +19,8 @@ use super::methods::{self, Method};
 use super::source::Source;
 pub use arguments::Arguments;
 pub use features::{SPOTSIGS, spotsigs};
-pub use options::Options;
 use options::at_least_one;
+pub use options::{Options, whole};
 pub use passages::{Given, PassageRequest, parameters};
 use tables::Tables;
 
