@@ -51,6 +51,10 @@ calls=(
     "partial_duplicates('stories', 0.6, features => 'spotsigs', min_sentences => 2, options => '{\"antecedents\": 50}')"
     "partial_duplicates_between('first_stories', 'second_stories', id_column => 'id', features => 'shingles', options => '{\"max_similar\": 100}')"
     "near_duplicates('stories', 0.5, method => 'spotsigs')"
+    "near_duplicates('docs', 0.5, method => 'repeatability', options => '{\"min_length\": 100, \"fallback\": 60}')"
+    "near_duplicates('docs', method => 'exact_code')"
+    "eliminate('docs', 0.4, method => 'repeatability', options => '{\"min_length\": 100, \"fallback\": 60}')"
+    "eliminate('docs', 0.75, method => 'repeatability', options => '{\"min_length\": 100, \"fallback\": 60}')"
 )
 for call in "${calls[@]}"; do
     q -c "CREATE TABLE whole AS SELECT * FROM $call"

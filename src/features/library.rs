@@ -165,7 +165,7 @@ impl Library {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::hash_sets::tests::MemoryFiles;
+    use crate::features::store::MemoryFiles;
     use crate::features::store::NoFiles;
     use crate::text::sentences::sentences;
     use proptest::prelude::*;

@@ -29,5 +29,6 @@ pub mod tokens;
 pub mod unit_features;
 pub mod unit_sets;
 pub mod vocabulary;
+pub mod windows;
 
 pub use tokens::{FeatureSpec, Tokenizer};

@@ -178,7 +178,7 @@ impl<'a> Reading<'a> {
         sites: &mut Option<Sites>,
         batch: &mut impl FnMut(&Batch<'_>) -> Result<usize>,
     ) -> Result<Ids> {
-        let enough = self.batch_bytes.min(self.memory / 32);
+        let enough = self.batch_bytes.min(self.memory / 64);
         let mut ids = Ids::new(self.id_type);
         let mut read = 0;
         let others = self.left.bytes();

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::token_sets::read_token_sets;
-use super::{Method, Update};
+use super::{Explanation, Method, Pair, Update};
 use crate::candidates::pairs::Pairs;
 use crate::candidates::prefix_join::Algorithm;
+use crate::error::Result as CoreResult;
 use crate::features::FeatureSpec;
 use crate::features::order::order;
 use crate::features::spill::Spill;
@@ -15,6 +16,7 @@ use crate::pg::example::{Example, literal};
 use crate::pg::reading::Reading;
 use crate::pg::request::{Arguments, Options, such_as};
 use crate::verify::measure::{Measure, Predicate};
+use crate::workers::Stop;
 
 /// The threshold of methods that measure how much is shared.
 pub const DEFAULT_THRESHOLD: f64 = 0.8;
@@ -88,6 +90,13 @@ pub fn algorithm(options: &Options, example: &Example) -> Result<Algorithm> {
 }
 
 impl Method for Sets {
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> CoreResult<Explanation> {
+        let [shared, left, right] = pair.shared(self.spec, stop)?;
+        let similarity = self.predicate.similarity(shared, left, right);
+        let passes = self.predicate.passes(shared, left, right);
+        Ok(Explanation::new(similarity, passes).with_shared([shared, left, right]))
+    }
+
     fn update(&self) -> Update {
         Update::Sets(self.spec, self.predicate)
     }

@@ -1,15 +1,17 @@
 //! Method `spotsigs`: the exact join of the documents' sets of spot signatures by Jaccard similarity.
 
-use super::{Method, Update};
+use super::{Explanation, Method, Pair, Update};
 use crate::candidates::pairs::Pairs;
 use crate::candidates::prefix_join::Algorithm;
-use crate::features::spotsigs::{Antecedents, SpotSpec};
+use crate::error::Result as CoreResult;
+use crate::features::spotsigs::{Antecedents, SpotSpec, Spots};
 use crate::features::unit_features::Features;
 use crate::features::unit_sets::{Resources, Unit, UnitSets, Units, make_sets};
 use crate::pg::error::Result;
 use crate::pg::reading::Reading;
 use crate::pg::request::{Arguments, SPOTSIGS, spotsigs};
 use crate::verify::measure::{Measure, Predicate};
+use crate::workers::Stop;
 
 /// How documents become sets, and which are similar.
 #[derive(Debug)]
@@ -30,6 +32,23 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
 }
 
 impl Method for SpotSigs {
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> CoreResult<Explanation> {
+        if let Antecedents::Counted(_) = self.spec.antecedents {
+            return Ok(Explanation::unknown("depends on how many documents of the table have each word"));
+        }
+        let spots = Spots::new(&self.spec, None)?;
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        spots.of_text(pair.texts[0], &mut left, stop)?;
+        spots.of_text(pair.texts[1], &mut right, stop)?;
+        // Both are ascending.
+        let shared = left.iter().filter(|signature| right.binary_search(signature).is_ok()).count();
+        // No document has more words than 32 bits count.
+        let [shared, left, right] = [shared, left.len(), right.len()].map(|count| count as u32);
+        let similarity = self.predicate.similarity(shared, left, right);
+        let passes = self.predicate.passes(shared, left, right);
+        Ok(Explanation::new(similarity, passes).with_shared([shared, left, right]))
+    }
+
     fn update(&self) -> Update {
         match self.spec.antecedents {
             // A new document may change what is frequent.
