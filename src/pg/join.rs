@@ -98,7 +98,7 @@ impl Run {
         };
         match run.max_pairs {
             // Equal documents alone would be too many: no need to begin.
-            Some(most) if run.pairs.certain() > most => Err(run.too_many(most)),
+            Some(most) if run.pairs.certain() > most => Err(too_many_pairs(request, most)),
             _ => Ok(run),
         }
     }
@@ -120,21 +120,6 @@ impl Run {
                 self.name
             );
         }
-    }
-
-    fn too_many(&self, most: u64) -> SqlError {
-        SqlError::new(
-            PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-            format!("{} has more than max_pairs = {most} pairs to give", self.name),
-        )
-        .hint(match self.name {
-            "near_duplicates" | "near_duplicates_between" => format!(
-                "Raise the threshold or max_pairs, make clusters by near_duplicate_clusters, or take pairs \
-                 as they are found: SELECT {} LIMIT 10;",
-                self.example
-            ),
-            _ => "Raise the threshold, or leave max_pairs out.".to_owned(),
-        })
     }
 }
 
@@ -160,7 +145,7 @@ impl Run {
             self.report();
         }
         if let Some(most) = self.max_pairs.filter(|&most| self.pairs.given() > most) {
-            return Err(self.too_many(most));
+            return Err(too_many(self.name, &self.example, most));
         }
         Ok(Some(pair))
     }
@@ -204,6 +189,26 @@ pub fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Leaders)>>
     Ok(Some((left, order, leaders)))
 }
 
-fn milliseconds(since: Instant) -> f64 {
+/// The error of a call that has more pairs to give than it may.
+pub fn too_many_pairs(request: &Request, most: u64) -> SqlError {
+    too_many(request.name, &request.example, most)
+}
+
+fn too_many(name: &str, example: &Example, most: u64) -> SqlError {
+    SqlError::new(
+        PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        format!("{name} has more than max_pairs = {most} pairs to give"),
+    )
+    .hint(match name {
+        "near_duplicates" | "near_duplicates_between" => format!(
+            "Raise the threshold or max_pairs, make clusters by near_duplicate_clusters, or take pairs \
+             as they are found: SELECT {example} LIMIT 10;"
+        ),
+        _ => "Raise the threshold, or leave max_pairs out.".to_owned(),
+    })
+}
+
+/// The milliseconds since then.
+pub fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }

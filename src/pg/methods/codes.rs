@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::options::Read;
-use super::{Method, Update};
+use super::{Explanation, Method, Pair, Update};
 use crate::candidates::code_join::code_pairs;
 use crate::candidates::edit_join::edit_pairs;
 use crate::candidates::pairs::Pairs;
@@ -11,7 +11,7 @@ use crate::candidates::prefix_join::Algorithm;
 use crate::clusters::leaders::Leaders;
 use crate::clusters::repeated::Elimination;
 use crate::clusters::row_codes::RowCodes;
-use crate::error::Error;
+use crate::error::{Error, Result as CoreResult};
 use crate::features::codes::{CodeSpec, feature_code};
 use crate::features::texts::{Distinct, TextCollector, distinct};
 use crate::features::tokens::Document;
@@ -20,6 +20,7 @@ use crate::pg::error::{Result, SqlError};
 use crate::pg::reading::Reading;
 use crate::pg::request::{Arguments, such_as};
 use crate::verify::edit::EditPredicate;
+use crate::verify::repeatability::repeatability;
 use crate::workers::{Stop, Workers};
 
 /// The repeatability of near duplicates, by default.
@@ -127,6 +128,24 @@ impl ByCodes {
 }
 
 impl Method for ByCodes {
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> CoreResult<Explanation> {
+        let [left, right] = pair.texts.map(|text| feature_code(text, &self.spec, stop));
+        let (left, right) = (left?, right?);
+        let (in_right, in_left) = (repeatability(&right, &left, stop)?, repeatability(&left, &right, stop)?);
+        let explained = match self.threshold {
+            Some(threshold) => {
+                let greater = in_right.max(in_left);
+                let explained = Explanation::new(greater, greater >= threshold);
+                explained.with("left_in_right", in_right.into()).with("right_in_left", in_left.into())
+            }
+            None => {
+                let equal = left == right && !left.is_empty();
+                Explanation::new(f64::from(u8::from(equal)), equal)
+            }
+        };
+        Ok(explained.with("left_code", left.into()).with("right_code", right.into()))
+    }
+
     fn update(&self) -> Update {
         Update::Pairs
     }
