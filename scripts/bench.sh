@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench.sh [kernels] [sketches] [join] [server] [index] [peers]: the benchmarks, all of them where none is named, within about 25 minutes.
+# bench.sh [kernels] [sketches] [hamming] [join] [server] [index] [peers]: the benchmarks, all of them where none is named, within about 25 minutes.
 # Tables go to the output and to bench.md in cargo's target folder, what is done meanwhile to standard error.
 # NEARDUP_BENCH names a folder of inputs NAME.tsv and NAME.sets. Without it they are made by the generator beside
 # the folder NEARDUP_DATA; without that the texts that this machine has are taken. See benches/README.md.
@@ -12,11 +12,11 @@ source "$project/scripts/bench_peers.sh"
 cd "$project"
 
 sections=("$@")
-if ((${#sections[@]} == 0)); then sections=(kernels sketches join server index peers); fi
+if ((${#sections[@]} == 0)); then sections=(kernels sketches hamming join server index peers); fi
 for section in "${sections[@]}"; do
     case $section in
-        kernels | sketches | join | server | index | peers) ;;
-        *) echo "usage: scripts/bench.sh [kernels] [sketches] [join] [server] [index] [peers]" >&2 && exit 1 ;;
+        kernels | sketches | hamming | join | server | index | peers) ;;
+        *) echo "usage: scripts/bench.sh [kernels] [sketches] [hamming] [join] [server] [index] [peers]" >&2 && exit 1 ;;
     esac
 done
 
@@ -75,6 +75,12 @@ sketches() {
     } | table 'program|task|seconds|documents/s|times as long as neardup'
 }
 
+# All pairs of simhashes at a distance of at most 3, beside sorted blocks in plain Rust.
+hamming() {
+    progress 'all pairs at a Hamming distance of at most 3, up to 10 million vectors (2 min)'
+    timeout 400 cargo bench --no-default-features --bench hamming -- 1 10 | sed -n '/^|/p; $s/.*//p' | say
+}
+
 join() {
     if [[ ! -f $corpora/$large.sets ]]; then
         skipped 'the join on ready sets' "no $large.sets; it comes with the generated inputs"
@@ -94,7 +100,7 @@ join_table() {
 }
 
 progress 'build the benchmarks (1 min)'
-cargo bench --no-default-features --bench join --bench kernels --bench sketches --no-run
+cargo bench --no-default-features --bench join --bench kernels --bench sketches --bench hamming --no-run
 find_corpora
 machine=$(cargo bench --no-default-features --bench join -- machine)
 say <<END

@@ -49,6 +49,43 @@ index_latency() {
         awk -v title="$1" '{ t[NR] = $1 } END { printf "%s|%d|%.2f|%.2f\n", title, NR, t[int((NR + 1) / 2)], t[int(NR * 0.99 + 0.5)] }'
 }
 
+# Sets pgvector to its version, and builds its index, where the server has it.
+index_pgvector() {
+    pgvector=$(q -c "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")
+    if [[ -z $pgvector ]]; then
+        skipped pgvector 'it is not installed in this server'
+        return
+    fi
+    progress 'index of pgvector (1 to 5 min)'
+    local seconds bytes
+    q -c 'CREATE EXTENSION vector'
+    if ! IFS='|' read -r seconds bytes < <(index_seconds "SET statement_timeout = '10min'; SET max_parallel_maintenance_workers = 3;
+        CREATE INDEX by_bits ON sketches USING hnsw (bits bit_hamming_ops)"); then
+        skipped pgvector 'its index was not built within 10 minutes'
+        pgvector=''
+        return
+    fi
+    q -c "SELECT concat_ws('|', 'hnsw of pgvector $pgvector, bit(64), 4 processes', $seconds, round(count(*) / $seconds), pg_size_pretty(pg_relation_size('by_bits')),
+        pg_relation_size('by_bits') / count(*), pg_size_pretty($bytes::bigint)) FROM sketches" | table 'index|seconds|rows/s|size|bytes a row|WAL'
+}
+
+# How many of the rows within distance 3 are among the nearest 10 that each index tells, or as many as there are.
+index_recall() {
+    progress 'what hnsw finds'
+    local share
+    share=$(q <<'SQL'
+SET enable_seqscan = off;
+CREATE TEMP TABLE sought AS SELECT id, h, bits FROM sketches WHERE id % 10 = 0 ORDER BY id LIMIT 1000;
+WITH found AS (
+    SELECT s.id, (SELECT count(*) FROM sketches o WHERE o.h <@ near(s.h, 3)) AS there,
+        (SELECT count(*) FROM (SELECT o.bits <~> s.bits AS d FROM sketches o ORDER BY o.bits <~> s.bits LIMIT 10) n WHERE d <= 3) AS seen
+    FROM sought s)
+SELECT round(sum(seen)::numeric / sum(least(there, 10)), 4) FROM found;
+SQL
+    )
+    printf 'Of the rows within distance 3 of 1,000 sketches, hnsw has a share of %s among its nearest 10; signature has all.\n\n' "$share" | say
+}
+
 index() {
     bench_server_start || return 0
     local rows name big=${NEARDUP_BENCH_ROWS:-1000000}
@@ -86,6 +123,8 @@ index() {
         done
     } | table 'inserts|seconds|rows/s|without the index|WAL'
 
+    local pgvector=''
+    index_pgvector
     progress 'searches'
     {
         local of='(SELECT %s FROM sketches WHERE id = :id)' sketch
@@ -106,10 +145,19 @@ index() {
         sketch=$(printf "$of" bits)
         index_latency 'bit(64), distance 3, sequential scan' sketches "SELECT id FROM sketches WHERE bit_count(bits # $sketch) <= 3" 10 \
             '-c max_parallel_workers_per_gather=0'
+        if [[ -n $pgvector ]]; then
+            index_latency "bit(64), distance 3, pgvector $pgvector, sequential scan" sketches \
+                "SELECT id FROM sketches WHERE bits <~> $sketch <= 3" 10 \
+                '-c enable_indexscan=off -c max_parallel_workers_per_gather=0'
+            index_latency "bit(64), the nearest 10, pgvector $pgvector, hnsw" sketches \
+                "SELECT id FROM sketches ORDER BY bits <~> $sketch LIMIT 10" 5000
+        fi
         # shellcheck disable=SC2059
         sketch=$(printf "$of" s)
         index_latency 'supershingles, one shared' sketches "SELECT id FROM sketches WHERE s && $sketch" 5000
     } | table "search among $big rows|searches|p50 ms|p99 ms"
+
+    if [[ -n $pgvector ]]; then index_recall; fi
 
     progress 'all pairs at a Hamming distance of at most 3'
     IFS='|' read -r seconds _ < <(index_seconds 'SET enable_seqscan = off; SELECT count(*) FROM (SELECT * FROM sketches ORDER BY id LIMIT 100000) a JOIN sketches b ON b.h <@ near(a.h, 3) AND a.id < b.id')

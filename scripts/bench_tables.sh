@@ -11,6 +11,7 @@ heading() {
     case $1 in
         kernels) printf '### Kernels\n\n' ;;
         sketches) printf '### Sketches\n\n' ;;
+        hamming) printf '### All pairs of simhashes\n\n' ;;
         join) printf '### The join on ready sets\n\n' ;;
         server) printf '### Inside PostgreSQL\n\n' ;;
         index) printf '### The signature index\n\n' ;;

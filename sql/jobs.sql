@@ -156,7 +156,7 @@ CREATE FUNCTION neardup_job_check(docs regclass, threshold float8, id_type anyel
     AS 'MODULE_PATHNAME', 'neardup_job_check' LANGUAGE c VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_job_check(
     regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int
-) IS 'internal: checks the arguments of a job; sets, pairs, or whole: what can be brought up to date of its method';
+) IS 'internal: checks the arguments of a job; sets, pairs, whole, or signatures: what can be brought up to date of its method';
 CREATE FUNCTION neardup_job_hash(content text) RETURNS uuid
     AS 'MODULE_PATHNAME', 'neardup_job_hash' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION neardup_job_hash(text) IS 'internal: a hash of a row, to notice changes by';
@@ -277,7 +277,9 @@ DECLARE
     schema text := a->>'schema';
     arguments text := a->>'call';
     id text := a->>'id';
-    mode text := a->>'mode';
+    -- Whether clusters are made of signatures, not of pairs; then all is made anew.
+    signatures constant bool := a->>'mode' = 'signatures';
+    mode constant text := CASE WHEN signatures THEN 'whole' ELSE a->>'mode' END;
     source text := format('(SELECT %s AS id, %s.neardup_job_hash(%s) AS hash FROM %s d WHERE %1$s IS NOT NULL)', id, schema, a->>'content', docs);
     -- Rows that one can get to by pairs from those of certain marks.
     reach constant text := 'INSERT INTO %1$s(id, change) SELECT DISTINCT ON (r.id) r.id, %4$s FROM (WITH RECURSIVE reach(id) AS (
@@ -401,6 +403,11 @@ BEGIN
     END IF;
     IF most THEN
         EXECUTE format('DELETE FROM %s', clusters);
+    END IF;
+    IF signatures THEN
+        EXECUTE format('INSERT INTO %s SELECT cluster_id, id, representative FROM %s.near_duplicate_clusters(%s, %L)',
+            clusters, schema, arguments, a->>'clustering');
+    ELSIF most THEN
         EXECUTE format('INSERT INTO %s SELECT cluster_id, id, representative FROM %s.clusters_of_pairs(%L, NULL::%s, max_cluster_size => %L, clustering => %L)',
             clusters, schema, format('TABLE %s', pairs), a->>'id_type', a->>'max_cluster_size', a->>'clustering');
     ELSIF whole_clusters THEN

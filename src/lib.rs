@@ -2,13 +2,14 @@
 //!
 //! The modules are the stages of a pipeline; each uses only earlier ones:
 //!
-//! * [`error`], [`memory`], [`hash`], [`workers`]: what everything stands on
+//! * [`error`], [`memory`], [`hash`], [`radix`], [`workers`]: what everything stands on
 //! * [`text`]: text into words and other units
 //! * [`features`]: units into sets of tokens or shingles
 //! * [`sketches`]: sets into minhash and simhash sketches, and the signatures that find them
 //! * [`verify`]: how similar two sets or two texts are
 //! * [`candidates`]: which of them are worth comparing, and the joins
 //! * [`clusters`]: pairs and signatures into clusters, and what to keep of them
+//! * [`passages`]: pairs of sentences into passages that documents share
 //! * [`report`]: pairs and clusters for people to look at
 
 pub mod candidates;
@@ -17,6 +18,8 @@ pub mod error;
 pub mod features;
 pub mod hash;
 pub mod memory;
+pub mod passages;
+pub mod radix;
 pub mod report;
 pub mod sketches;
 pub mod text;

@@ -110,6 +110,28 @@ random_job bigint 0.7 ", method => 'simhash'" ", clustering => 'star'" '' 100 vi
 random_job text NULL ", method => 'imatch'" '' '' 100000 table
 random_job int 0.7 ", method => 'tlcs'" '' '' 100000 table 60
 
+# Clusters that are made of signatures, not of pairs.
+grouped="method => 'tlcs', id_column => 'id', text_column => 'body', options => '{\"s\": 1}'"
+seen=$(q 2>&1 <<SQL
+SET client_min_messages = error;
+CREATE FUNCTION sentences(i int) RETURNS text LANGUAGE sql AS \$\$
+    SELECT string_agg('The ' || md5((hashint8extended(i, k) % 30)::text) || ' came back. ', '' ORDER BY k) FROM generate_series(0, i % 5) k
+\$\$;
+CREATE TABLE grouped AS SELECT i AS id, sentences(i) AS body FROM generate_series(1, 80) i;
+ALTER TABLE grouped ADD PRIMARY KEY (id);
+SELECT neardup_watch('grouped', 0.5, $grouped, clustering => 'perhaps_similar');
+CALL neardup_refresh('grouped', batch_rows => 7);
+SELECT wrong('grouped', \$c\$'grouped', 0.5, $grouped\$c\$, \$c\$'grouped', 0.5, $grouped, clustering => 'perhaps_similar'\$c\$);
+INSERT INTO grouped SELECT i, sentences(i) FROM generate_series(81, 99) i;
+UPDATE grouped SET body = sentences(id + 7) WHERE id % 9 = 0;
+DELETE FROM grouped WHERE id % 8 = 0;
+CALL neardup_refresh('grouped');
+SELECT wrong('grouped', \$c\$'grouped', 0.5, $grouped\$c\$, \$c\$'grouped', 0.5, $grouped, clustering => 'perhaps_similar'\$c\$);
+SELECT count(DISTINCT cluster_id) > 3, count(*) > count(DISTINCT id) FROM grouped_clusters;
+SQL
+) || true
+expect 'a job with sets of signatures' $'done\n0 0 0 0\ndone\n0 0 0 0\nt|t' "$(grep . <<<"$seen")"
+
 # Names that have to be quoted, in a schema that is not in the search path.
 q <<'SQL'
 CREATE SCHEMA "Odd one";

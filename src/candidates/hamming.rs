@@ -52,7 +52,13 @@ impl Hamming {
     #[inline]
     pub fn similarity(&self, a: &[u64], b: &[u64]) -> Option<f64> {
         let distance = self.distance(a, b);
-        (distance <= self.most).then(|| f64::from(self.bits - distance) / f64::from(self.bits))
+        (distance <= self.most).then(|| self.share(distance))
+    }
+
+    /// The share of agreeing bits at a distance.
+    #[inline]
+    pub fn share(&self, distance: u32) -> f64 {
+        f64::from(self.bits - distance) / f64::from(self.bits)
     }
 
     /// How many blocks decide who is compared; one of no bits where all are.
@@ -63,12 +69,17 @@ impl Hamming {
         if tells_apart { blocks } else { 1 }
     }
 
-    fn block(&self, signature: &[u64], block: usize) -> u64 {
+    /// The bits of a block.
+    fn range(&self, block: usize) -> Range<usize> {
         let (blocks, bits) = (self.blocks(), self.bits as usize);
         if blocks == 1 && self.most > 0 {
-            return 0;
+            return 0..0;
         }
-        let range = block * bits / blocks..(block + 1) * bits / blocks;
+        block * bits / blocks..(block + 1) * bits / blocks
+    }
+
+    /// The bits of a block as a key.
+    fn block(&self, signature: &[u64], range: Range<usize>) -> u64 {
         if range.len() <= 64 {
             return self.read(signature, range);
         }
@@ -81,6 +92,9 @@ impl Hamming {
 
     /// At most 64 bits of a vector.
     fn read(&self, signature: &[u64], range: Range<usize>) -> u64 {
+        if range.is_empty() {
+            return 0;
+        }
         let (word, shift) = (self.at + range.start / 64, range.start % 64);
         let mut bits = signature[word] >> shift;
         if shift + range.len() > 64 {
@@ -94,6 +108,8 @@ impl Hamming {
 #[derive(Debug)]
 pub struct Blocks<'a, const W: usize> {
     of: Hamming,
+    /// The bits of each block.
+    blocks: Vec<Range<usize>>,
     signatures: &'a Signatures,
     comparer: Comparer<W>,
 }
@@ -101,39 +117,55 @@ pub struct Blocks<'a, const W: usize> {
 impl<'a, const W: usize> Blocks<'a, W> {
     /// To search among `signatures`.
     pub fn new(of: Hamming, signatures: &'a Signatures) -> Self {
-        Self { of, signatures, comparer: Comparer::new() }
+        let blocks = (0..of.blocks()).map(|block| of.range(block)).collect();
+        Self { of, blocks, signatures, comparer: Comparer::new() }
     }
 
-    /// The first words of a vector, zeros behind.
-    fn start(&self, record: u32) -> [u64; W] {
-        let vector = &self.signatures.get(record)[self.of.at..][..self.of.words()];
+    /// What is compared of an entry first: the first words of its vector, zeros behind. A single word is the key itself,
+    /// turned by some bits as those of all of its bucket are.
+    #[inline]
+    fn start(&self, entry: &Entry) -> [u64; W] {
+        if W == 1 {
+            return [entry.key; W];
+        }
+        let vector = &self.signatures.get(entry.record)[self.of.at..][..self.of.words()];
         std::array::from_fn(|word| vector.get(word).copied().unwrap_or(0))
     }
 }
 
 impl<const W: usize> Keys for Blocks<'_, W> {
     fn bands(&self) -> usize {
-        self.of.blocks()
+        self.blocks.len()
     }
 
     fn key(&self, record: u32, band: usize) -> u64 {
-        self.of.block(self.signatures.get(record), band)
+        let signature = self.signatures.get(record);
+        if W == 1 {
+            // The block in the least bits.
+            return signature[self.of.at].rotate_right(self.blocks[band].start as u32);
+        }
+        self.of.block(signature, self.blocks[band].clone())
+    }
+
+    fn key_bits(&self, band: usize) -> u32 {
+        self.blocks[band].len().min(64) as u32
     }
 
     fn met_before(&self, a: u32, b: u32, band: usize) -> bool {
         let (a, b) = (self.signatures.get(a), self.signatures.get(b));
-        (0..band).any(|band| self.of.block(a, band) == self.of.block(b, band))
+        let mut before = self.blocks[..band].iter().cloned();
+        before.any(|block| self.of.block(a, block.clone()) == self.of.block(b, block))
     }
 
     fn load(&self, bucket: &[Entry], space: &mut Vec<u64>) -> Result<()> {
         memory::reserve(space, bucket.len() * W, DOING)?;
-        bucket.iter().for_each(|entry| space.extend(self.start(entry.record)));
+        bucket.iter().for_each(|entry| space.extend(self.start(entry)));
         Ok(())
     }
 
     fn near(
         &self,
-        probe: u32,
+        probe: &Entry,
         bucket: &[Entry],
         others: Range<usize>,
         space: &[u64],
@@ -144,12 +176,98 @@ impl<const W: usize> Keys for Blocks<'_, W> {
         let first = others.start as u32;
         self.comparer.near(&self.start(probe), &vectors[others], self.of.most, first, near);
         if self.of.words() > W {
-            let vector = self.signatures.get(probe);
+            let vector = self.signatures.get(probe.record);
             near.retain(|&place| {
                 let other = self.signatures.get(bucket[place as usize].record);
                 self.of.distance(vector, other) <= self.of.most
             });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::candidates::sketch_join::{Comparison, sketch_pairs};
+    use crate::candidates::technique::{Rule, Technique};
+    use crate::features::signatures::{SignatureCollector, distinct};
+    use crate::workers::PlainThreads;
+    use proptest::prelude::*;
+
+    /// Vectors that often share blocks, and some that are others with a few bits turned.
+    fn vectors(count: u64, words: usize, seed: u64, values: u64) -> Vec<Vec<u64>> {
+        let block = |n: u64, word: u64| {
+            (0..4).fold(0, |vector, block| {
+                (vector << 16) | (mix(mix(n ^ (seed << 32)) ^ (4 * word + block)) % values * 13 % 65_536)
+            })
+        };
+        let mut vectors: Vec<Vec<u64>> = Vec::new();
+        for n in 0..count {
+            let other = mix(n) as usize % 7 + 1;
+            if n % 3 == 0 || vectors.len() < other {
+                vectors.push((0..words as u64).map(|word| block(n, word)).collect());
+            } else {
+                let mut vector = vectors[vectors.len() - other].clone();
+                for turn in 0..mix(n + seed) % 6 {
+                    let bit = mix(n ^ (turn << 40)) as usize % (64 * words);
+                    vector[bit / 64] ^= 1 << (bit % 64);
+                }
+                vectors.push(vector);
+            }
+        }
+        vectors
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn all_pairs_and_no_other(
+            count in 0..1500u64,
+            words in prop::sample::select(vec![1usize, 2, 3, 6]),
+            most in prop_oneof![0..6u32, 6..40u32],
+            seed in 0..1000u64,
+            values in prop::sample::select(vec![1u64, 3, 65_536]),
+            at in 0..2usize,
+            split in prop::option::of(0..1500u32),
+            threads in 1..4usize,
+        ) {
+            let vectors = vectors(count, words, seed, values);
+            let split = split.map(|split| split.min(count as u32));
+            let hamming = Hamming { at, bits: 64 * words as u32, most };
+            let mut parts: Vec<_> = (0..threads).map(|_| SignatureCollector::new(at + words)).collect();
+            for (row, vector) in (0..).zip(&vectors) {
+                let signature = [&vec![u64::from(row); at][..], vector].concat();
+                parts[row as usize % threads].add(row, &signature).unwrap();
+            }
+            let workers = PlainThreads(threads);
+            let comparison = Comparison {
+                techniques: vec![Technique::Simhash(hamming)],
+                rule: Rule::Technique(0),
+                sizes: None,
+                most: None,
+            };
+            let signatures = distinct(parts, split, &workers).unwrap();
+            let mut pairs = sketch_pairs(signatures, None, comparison, 1 << 16).unwrap();
+            let mut found = Vec::new();
+            while let Some(pair) = pairs.next(&workers).unwrap() {
+                found.push(match split {
+                    None => (pair.left.min(pair.right), pair.left.max(pair.right)),
+                    Some(_) => (pair.left, pair.right),
+                });
+            }
+            found.sort_unstable();
+            let differ = |a: u32, b: u32| -> u32 {
+                let (a, b) = (&vectors[a as usize], &vectors[b as usize]);
+                a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
+            };
+            let right_from = |a: u32| split.unwrap_or(a + 1);
+            let expected: Vec<_> = (0..split.unwrap_or(count as u32))
+                .flat_map(|a| (right_from(a)..count as u32).map(move |b| (a, b)))
+                .filter(|&(a, b)| differ(a, b) <= most)
+                .collect();
+            prop_assert_eq!(found, expected);
+        }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Band by band the records are sorted by their keys; those of equal keys, a bucket, are paired. A pair
 //! is taken in the first band in which both have the same key and passed over in later ones, so that each
-//! comes once and none has to be remembered. Only the bands that are worked on are in memory, 16 bytes a
-//! record each. O(bands · n log n), and the pairs in buckets.
+//! comes once and none has to be remembered. Only the bands that are worked on are in memory, 32 bytes a
+//! record each. O(bands · n) where keys are narrow or hashes, and the pairs in buckets.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Result;
 use crate::memory;
+use crate::radix;
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "pairing records of equal keys";
@@ -25,6 +26,16 @@ pub trait Keys: Debug + Sync {
     /// The key of a record in a band.
     fn key(&self, record: u32, band: usize) -> u64;
 
+    /// How many of a key's bits, from the least on, have to be equal; the others may say more of a record.
+    fn key_bits(&self, _band: usize) -> u32 {
+        u64::BITS
+    }
+
+    /// Appends the entries of records.
+    fn entries(&self, records: Range<u32>, band: usize, entries: &mut Vec<Entry>) {
+        entries.extend(records.map(|record| Entry { key: self.key(record, band), record }));
+    }
+
     /// Whether two records have the same key in one of the bands before this one.
     fn met_before(&self, a: u32, b: u32, band: usize) -> bool;
 
@@ -34,10 +45,10 @@ pub trait Keys: Debug + Sync {
     }
 
     /// Appends the places of those of `others`, a part of a `bucket` that was loaded, who are paired with
-    /// the record `probe`.
+    /// the entry `probe`.
     fn near(
         &self,
-        probe: u32,
+        probe: &Entry,
         bucket: &[Entry],
         others: Range<usize>,
         space: &[u64],
@@ -48,7 +59,8 @@ pub trait Keys: Debug + Sync {
 /// A record and its key in some band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
-    key: u64,
+    /// The key.
+    pub key: u64,
     /// The record.
     pub record: u32,
 }
@@ -89,7 +101,11 @@ pub struct Sharing {
 #[derive(Debug)]
 struct Band {
     number: usize,
+    /// The bits that keys of a bucket have in common.
+    mask: u64,
     entries: Vec<Entry>,
+    /// Room to sort in.
+    other: Vec<Entry>,
     units: Vec<Unit>,
     hot_buckets: u64,
     hot_records: u64,
@@ -117,13 +133,13 @@ impl Sharing {
     /// Pairs among `records` records, or of one of the first `split` with one of the others. Holds about
     /// `budget` bytes where that is enough for one band.
     pub fn new(records: u32, split: u32, self_join: bool, most: MostNeighbours, budget: usize) -> Self {
-        let of_band = (records as usize * size_of::<Entry>()).max(1);
+        let of_band = (2 * records as usize * size_of::<Entry>()).max(1);
         Self {
             split,
             records,
             self_join,
             most,
-            at_a_time: (budget / 2 / of_band).max(1),
+            at_a_time: (budget / of_band).max(1),
             next_band: 0,
             wave: Vec::new(),
             units: VecDeque::new(),
@@ -178,16 +194,24 @@ impl Sharing {
     /// Sorts the next bands.
     fn fill(&mut self, keys: &dyn Keys, workers: &dyn Workers) -> Result<()> {
         let count = self.at_a_time.min(workers.count()).min(keys.bands() - self.next_band);
-        self.wave.clear();
+        // Memory of the bands before is used again, for it costs as much to get as the sort.
+        let mut before = std::mem::take(&mut self.wave);
         let mut wave: Vec<_> = (self.next_band..self.next_band + count)
-            .map(|number| Band {
-                number,
-                entries: Vec::new(),
-                units: Vec::new(),
-                hot_buckets: 0,
-                hot_records: 0,
+            .map(|number| {
+                let (entries, other) =
+                    before.pop().map(|band| (band.entries, band.other)).unwrap_or_default();
+                Band {
+                    number,
+                    mask: u64::MAX.checked_shr(u64::BITS - keys.key_bits(number)).unwrap_or(0),
+                    entries,
+                    other,
+                    units: Vec::new(),
+                    hot_buckets: 0,
+                    hot_records: 0,
+                }
             })
             .collect();
+        drop(before);
         let this = &*self;
         workers::each(workers, &mut wave, |band, stop| this.sort(keys, band, stop))?;
         for (n, band) in wave.iter_mut().enumerate() {
@@ -204,26 +228,46 @@ impl Sharing {
 
     /// Makes the buckets of a band, from the beginning.
     fn sort(&self, keys: &dyn Keys, band: &mut Band, stop: &Stop) -> Result<()> {
-        const CHECK_EVERY: u32 = 1 << 14;
-        let Band { number, entries, units, hot_buckets, hot_records } = band;
+        const CHECK_EVERY: usize = 1 << 14;
+        let &mut Band {
+            number,
+            mask,
+            ref mut entries,
+            ref mut other,
+            ref mut units,
+            ref mut hot_buckets,
+            ref mut hot_records,
+        } = band;
         entries.clear();
         units.clear();
         (*hot_buckets, *hot_records) = (0, 0);
         memory::reserve(entries, self.records as usize, DOING)?;
-        for record in 0..self.records {
-            if record % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
-            entries.push(Entry { key: keys.key(record, *number), record });
+        let mut first = 0;
+        while first < self.records {
+            stop.check()?;
+            let end = self.records.min(first.saturating_add(CHECK_EVERY as u32));
+            keys.entries(first..end, number, entries);
+            first = end;
         }
-        workers::sort_unstable_by(entries, stop, &Ord::cmp)?;
+        // By the bits that count, and then by record: so they stand, and stay where the bits are equal.
+        let bits = u64::BITS - mask.leading_zeros();
+        let telling = radix::telling_bits(entries.len(), bits);
+        radix::sort_by_bits(entries, other, 0, telling, stop, DOING, |entry| entry.key)?;
+        if telling < bits {
+            let same = u64::MAX >> (u64::BITS - telling.max(1));
+            for run in entries.chunk_by_mut(|a, b| (a.key ^ b.key) & same == 0).filter(|run| run.len() > 1) {
+                workers::sort_unstable_by(run, stop, &|a, b| {
+                    (a.key & mask, a.record).cmp(&(b.key & mask, b.record))
+                })?;
+            }
+        }
         let (mut from, mut kept) = (0, 0);
         while from < entries.len() {
-            if from % CHECK_EVERY as usize == 0 {
+            if from % CHECK_EVERY == 0 {
                 stop.check()?;
             }
             let key = entries[from].key;
-            let size = entries[from..].iter().take_while(|entry| entry.key == key).count();
+            let size = entries[from..].iter().take_while(|entry| (entry.key ^ key) & mask == 0).count();
             let has_pair = size > 1
                 && (self.self_join
                     || entries[from].record < self.split && entries[from + size - 1].record >= self.split);
@@ -239,7 +283,6 @@ impl Sharing {
             from += size;
         }
         entries.truncate(kept);
-        entries.shrink_to_fit();
         Ok(())
     }
 
@@ -266,8 +309,9 @@ impl Sharing {
             if unit.tile.is_none() && !bucket.contains(&at) {
                 // Small buckets, one behind the other.
                 let key = entries[at].key;
-                let start = entries[..at].iter().rev().take_while(|entry| entry.key == key).count();
-                let end = entries[at..].iter().take_while(|entry| entry.key == key).count();
+                let same = |entry: &&Entry| (entry.key ^ key) & band.mask == 0;
+                let start = entries[..at].iter().rev().take_while(same).count();
+                let end = entries[at..].iter().take_while(same).count();
                 bucket = at - start..at + end;
             }
             let tile = unit.tile.clone().unwrap_or_else(|| bucket.clone());
@@ -276,18 +320,18 @@ impl Sharing {
                 keys.load(&entries[tile.clone()], &mut scratch.space)?;
                 loaded = tile.clone();
             }
-            let probe = entries[at].record;
+            let probe = entries[at];
             let others = self.others(entries, at, &bucket);
             let others = others.start.max(tile.start)..others.end.min(tile.end);
             if others.start < others.end {
                 scratch.near.clear();
                 let places = others.start - tile.start..others.end - tile.start;
                 scratch.compared += places.len() as u64;
-                keys.near(probe, &entries[tile.clone()], places, &scratch.space, &mut scratch.near)?;
+                keys.near(&probe, &entries[tile.clone()], places, &scratch.space, &mut scratch.near)?;
                 for &place in &scratch.near {
                     let other = entries[tile.start + place as usize].record;
-                    if !keys.met_before(probe, other, band.number) {
-                        memory::push(found, (probe, other), DOING)?;
+                    if !keys.met_before(probe.record, other, band.number) {
+                        memory::push(found, (probe.record, other), DOING)?;
                     }
                 }
             }
@@ -332,7 +376,7 @@ impl Sharing {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.wave.iter().map(|band| memory::bytes(&band.entries)).sum::<usize>()
+        self.wave.iter().map(|band| memory::bytes(&band.entries) + memory::bytes(&band.other)).sum::<usize>()
             + self.units.capacity() * size_of::<Unit>()
     }
 }
@@ -404,7 +448,7 @@ mod tests {
 
         fn near(
             &self,
-            _: u32,
+            _: &Entry,
             _: &[Entry],
             others: Range<usize>,
             _: &[u64],

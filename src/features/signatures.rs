@@ -7,6 +7,7 @@
 use super::records::Members;
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::radix;
 use crate::workers::{self, Workers};
 
 const DOING: &str = "collecting signatures";
@@ -102,65 +103,68 @@ impl Signatures {
 /// Where a row's signature is, and what decides its place.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    right: bool,
+    /// The first number of the signature, which mostly decides.
+    first: u64,
     row: u32,
-    part: u32,
+    /// Its number among those of all workers.
     place: u32,
 }
 
 /// Brings equal signatures together, in ascending order of their numbers, whatever worker made them. With
-/// `right_from`, rows from that number on are those of the right table. O(n log n), and the outcome does
-/// not depend on the number of workers.
+/// `right_from`, rows from that number on are those of the right table. O(n) where the first numbers are hashes,
+/// O(n log n) at worst, and the outcome does not depend on the number of workers.
 pub fn distinct(
     parts: Vec<SignatureCollector>,
     right_from: Option<u32>,
     workers: &dyn Workers,
 ) -> Result<Signatures> {
     let width = parts.first().map_or(1, |part| part.width);
-    let mut entries = Vec::new();
-    memory::reserve(&mut entries, parts.iter().map(SignatureCollector::len).sum(), DOING)?;
-    for (number, part) in parts.iter().enumerate() {
-        entries.extend(part.rows.iter().enumerate().map(|(n, &row)| Entry {
-            right: right_from.is_some_and(|from| row >= from),
-            row,
-            part: number as u32,
-            place: n as u32,
-        }));
-    }
-    if u32::try_from(entries.len()).is_err() {
+    let count = parts.iter().map(SignatureCollector::len).sum();
+    if u32::try_from(count).is_err() {
         return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() });
     }
-    let words = |entry: &Entry| &parts[entry.part as usize].words[entry.place as usize * width..][..width];
-    let key = |entry: &Entry| (entry.right, words(entry)[0]);
-    workers::one(workers, &mut entries, |entries, stop| {
-        workers::sort_unstable_by(entries, stop, &|a, b| {
-            key(a).cmp(&key(b)).then_with(|| words(a).cmp(words(b))).then(a.row.cmp(&b.row))
+    let mut firsts = Vec::new();
+    memory::reserve(&mut firsts, parts.len(), DOING)?;
+    let mut sides = [Vec::new(), Vec::new()];
+    memory::reserve(&mut sides[0], count, DOING)?;
+    let mut place = 0;
+    for part in &parts {
+        firsts.push(place);
+        for (&row, words) in part.rows.iter().zip(part.words.chunks_exact(width)) {
+            let right = right_from.is_some_and(|from| row >= from);
+            memory::push(&mut sides[usize::from(right)], Entry { first: words[0], row, place }, DOING)?;
+            place += 1;
+        }
+    }
+    let words = |entry: &Entry| {
+        let part = firsts.partition_point(|&first| first <= entry.place) - 1;
+        &parts[part].words[(entry.place - firsts[part]) as usize * width..][..width]
+    };
+    let rest = |entry: &Entry| if width == 1 { &[] } else { &words(entry)[1..] };
+    workers::each(workers, &mut sides, |entries, stop| {
+        radix::sort_by_hash(entries, stop, DOING, |entry| entry.first, &|a, b| {
+            a.first.cmp(&b.first).then_with(|| rest(a).cmp(rest(b))).then(a.row.cmp(&b.row))
         })
     })?;
-    let (mut all, mut starts, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-    memory::reserve(&mut rows, entries.len(), DOING)?;
-    let mut split = 0;
-    for (n, entry) in entries.iter().enumerate() {
-        let before = n.checked_sub(1).map(|before| &entries[before]);
-        if before.is_none_or(|before| before.right != entry.right || words(before) != words(entry)) {
-            memory::extend(&mut all, words(entry), DOING)?;
-            memory::push(&mut starts, n, DOING)?;
-            split += usize::from(!entry.right);
+    let mut all = Vec::new();
+    let [mut left, mut right] = [Members::default(), Members::default()];
+    for (entries, members) in sides.into_iter().zip([&mut left, &mut right]) {
+        let (mut rows, mut starts) = (Vec::new(), Vec::new());
+        memory::reserve(&mut rows, entries.len(), DOING)?;
+        for (n, entry) in entries.iter().enumerate() {
+            let before = n.checked_sub(1).map(|before| &entries[before]);
+            if before.is_none_or(|before| before.first != entry.first || rest(before) != rest(entry)) {
+                memory::push(&mut all, entry.first, DOING)?;
+                memory::extend(&mut all, rest(entry), DOING)?;
+                memory::push(&mut starts, n, DOING)?;
+            }
+            rows.push(entry.row);
         }
-        rows.push(entry.row);
+        memory::push(&mut starts, entries.len(), DOING)?;
+        *members = Members::new(rows, starts);
     }
-    memory::push(&mut starts, entries.len(), DOING)?;
-    let members = |starts: &[usize]| -> Result<Members> {
-        let (first, end) = (starts[0], starts[starts.len() - 1]);
-        let (mut own, mut places) = (Vec::new(), Vec::new());
-        memory::extend(&mut own, &rows[first..end], DOING)?;
-        memory::reserve(&mut places, starts.len(), DOING)?;
-        places.extend(starts.iter().map(|start| start - first));
-        Ok(Members::new(own, places))
-    };
-    let left = members(&starts[..=split])?;
-    let right = right_from.map(|_| members(&starts[split..])).transpose()?;
-    Ok(Signatures { width, words: all, split: split as u32, left, right })
+    let split = left.len() as u32;
+    Ok(Signatures { width, words: all, split, left, right: right_from.map(|_| right) })
 }
 
 #[cfg(test)]

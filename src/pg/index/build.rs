@@ -5,11 +5,14 @@ use std::ffi::{CStr, c_char, c_void};
 use pgrx::{PgBox, PgSqlErrorCode, pg_sys};
 
 use super::buffer::{Index, Logging};
+use super::class::Class;
 use super::format::{Descriptor, Pair, Row};
 use super::keys::{Kept, Keys};
 use super::merge::budget;
 use super::meta::{Directory, tid_of};
 use super::sort::Sorter;
+use super::texts::Texts;
+use super::values::text_of;
 use super::writer::Writer;
 use crate::pg::error::{Result, SqlError};
 
@@ -43,6 +46,7 @@ struct Build {
     directory: Directory,
     writer: Writer,
     sorter: Sorter,
+    texts: Texts,
     signatures: Vec<u64>,
     rows: u64,
     memory: pg_sys::MemoryContext,
@@ -59,13 +63,33 @@ impl Build {
     /// `value` is of the type of the index's column.
     unsafe fn add(&mut self, tid: u64, value: Option<pg_sys::Datum>) -> Result<()> {
         self.rows += 1;
+        if self.keys.class == Class::Text {
+            // SAFETY: the caller's promise.
+            let text = value.map(|value| unsafe { text_of(value) }).transpose()?;
+            self.texts.push(tid, text)?;
+            return if self.texts.are_enough() { self.add_texts() } else { Ok(()) };
+        }
+        // SAFETY: the caller's promise.
+        let kept = value.map(|value| unsafe { self.keys.keep(value) }).transpose()?;
+        self.append(tid, kept)
+    }
+
+    /// Adds the rows whose texts wait.
+    fn add_texts(&mut self) -> Result<()> {
+        for (tid, kept) in self.texts.sketch(self.keys.minhash_header())? {
+            self.append(tid, kept)?;
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, tid: u64, kept: Option<Kept>) -> Result<()> {
         if self.writer.rows() == Pair::LIST - 1 {
             self.close()?;
         }
         let number = self.writer.rows();
-        let Some(value) = value else { return Ok(self.writer.row(Row::new(tid, Row::NULL), &[])?) };
-        // SAFETY: the caller's promise.
-        let Kept { flags, bytes } = unsafe { self.keys.keep(value)? };
+        let Some(Kept { flags, bytes }) = kept else {
+            return Ok(self.writer.row(Row::new(tid, Row::NULL), &[])?);
+        };
         let row = Row::new(tid, flags);
         self.keys.signatures_of(row, &bytes, &mut self.signatures);
         for &signature in &self.signatures {
@@ -147,6 +171,7 @@ unsafe fn build_index(
         directory,
         writer,
         sorter: new_sorter(),
+        texts: Texts::default(),
         signatures: Vec::new(),
         rows: 0,
         memory: memory.value(),
@@ -166,6 +191,9 @@ unsafe fn build_index(
             std::ptr::null_mut(),
         )
     };
+    if build.keys.class == Class::Text {
+        build.add_texts()?;
+    }
     build.close()?;
     let metapage = index.write(0);
     index.rewrite(&metapage, &build.directory.to_bytes());

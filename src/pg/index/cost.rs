@@ -70,9 +70,15 @@ pub unsafe extern "C-unwind" fn estimate(
             }
             Some(Seen::Now(probe)) => match probe.signatures() {
                 Some(signatures) => {
-                    let candidates = known.candidates(signatures.len() as f64).min(rows);
-                    cost += known.probing(signatures.len() as f64, candidates);
-                    *selectivity = selectivity.read().min((candidates / rows).max(1.0 / rows));
+                    let probes = signatures.len() as f64;
+                    let mut candidates = known.candidates(probes).min(rows);
+                    if known.keys.class.has_sketches() {
+                        *selectivity = selectivity.read().min((candidates / rows).max(1.0 / rows));
+                    } else {
+                        // Some elements are far more frequent than others, which the column's statistics know.
+                        candidates = candidates.max(*selectivity * rows);
+                    }
+                    cost += known.probing(probes, candidates);
                 }
                 None => cost += known.comparing_all() + PROHIBITIVE,
             },

@@ -3,23 +3,20 @@
 use std::cell::RefCell;
 
 use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys::Datum;
 
 use super::buffer::Index;
 use super::class::Class;
 use super::format::{CONTENTS, Item, LARGEST_PAYLOAD, Meta, Row, number};
-use super::options::{ClassOptions, Options};
-use crate::features::tokens::{Document, Scratch};
-use crate::features::{FeatureSpec, Tokenizer};
+use super::texts::Sketcher;
+use super::values::text_of;
+use crate::features::tokens::Document;
 use crate::pg::call::varlena_bytes;
-use crate::pg::encoding;
 use crate::pg::error::{Result, SqlError};
 use crate::pg::functions::workers_for;
 use crate::sketches::bands::Bands;
-use crate::sketches::minhash::{self, Minhasher, least_agreeing};
-use crate::sketches::simhash;
 use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
-use crate::{hash, sketches, text, workers};
+use crate::{text, workers};
 
 /// The operator class of an index with its options.
 #[derive(Debug)]
@@ -29,7 +26,7 @@ pub struct Keys {
     /// The options, as the metapage has them.
     pub meta: Meta,
     bands: Bands,
-    hasher: RefCell<Option<Minhasher>>,
+    sketcher: RefCell<Option<Sketcher>>,
 }
 
 /// What an index keeps of a value.
@@ -45,9 +42,6 @@ pub struct Kept {
 const PER_ITEM: usize = (CONTENTS - Item::HEAD) / 8;
 
 impl Keys {
-    /// The seed of sketches of texts, as `near(text, …)` takes them.
-    const TEXT_SEED: i64 = 1;
-
     /// Those of an existing index.
     pub fn of(index: Index, meta: &Meta) -> Self {
         let Some(class) = Class::from_number(meta.class.into()) else {
@@ -57,7 +51,7 @@ impl Keys {
             class,
             meta: *meta,
             bands: Bands::new(meta.width as u16, meta.bands.saturating_sub(1)),
-            hasher: RefCell::new(None),
+            sketcher: RefCell::new(None),
         };
         if class.has_sketches() {
             let values = meta.width as usize;
@@ -76,48 +70,6 @@ impl Keys {
             index.corrupted(0, "the options of the index contradict one another");
         }
         keys
-    }
-
-    /// Those that a new index gets, for its metapage.
-    pub fn choose(index: Index) -> Result<Meta> {
-        let class = Class::of(index)?;
-        let meta = Meta { class: class as u8, ..Meta::default() };
-        if !class.has_sketches() {
-            return Ok(meta);
-        }
-        let (options, storage) = (ClassOptions::of(index), Options::of(index));
-        let k = FeatureSpec::check_shingle("k", options.k.into())? as u32;
-        let (tokenizer, seed) = match class {
-            Class::Text => (Source::Words as u8, Self::TEXT_SEED),
-            _ => (options.source(), options.seed.into()),
-        };
-        let meta = Meta { k, tokenizer, text_version: text::VERSION, seed: seed.cast_unsigned(), ..meta };
-        if class == Class::Simhash {
-            let bits = simhash::check_bits(options.bits.into())?;
-            let distance = storage.distance().min(u32::from(bits) - 1);
-            let bands = Bands::simhash(bits, distance as u16).count() as u32;
-            return Ok(Meta { width: bits.into(), bands, distance, payload: u32::from(bits) / 8, ..meta });
-        }
-        let permutations = minhash::check_permutations(options.permutations.into())?;
-        if usize::from(permutations) * 4 > LARGEST_PAYLOAD {
-            let most = LARGEST_PAYLOAD / 4;
-            return Err(SqlError::new(
-                PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-                format!("an index can keep sketches of at most {most} permutations, not {permutations}"),
-            )
-            .hint("128 are enough for most purposes: permutations => 128"));
-        }
-        let threshold = storage.threshold();
-        let least = least_agreeing(threshold, permutations);
-        let bands = Bands::minhash(permutations, threshold).count() as u32;
-        Ok(Meta {
-            width: permutations.into(),
-            bands,
-            threshold,
-            distance: u32::from(permutations) - least,
-            payload: u32::from(permutations) * 4,
-            ..meta
-        })
     }
 
     fn source(&self) -> Option<Source> {
@@ -201,14 +153,17 @@ impl Keys {
                 Ok(sketch(it.header.empty, it.bits))
             }
             Class::Text => {
-                // SAFETY: the caller's promise: a text.
-                let text = encoding::to_utf8(unsafe { varlena_bytes(value) })?.ok_or_else(|| {
-                    SqlError::new(
-                        PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
-                        "a text to be indexed is not valid UTF-8",
-                    )
+                // SAFETY: the caller's promise.
+                let document = Document::Text(unsafe { text_of(value)? });
+                let size = document.bytes();
+                let mut slot = self.sketcher.borrow_mut();
+                let sketcher = slot.get_or_insert_with(|| Sketcher::new(self.minhash_header()));
+                let mut work = (sketcher, None);
+                workers::one(workers_for(size), &mut work, |(sketcher, kept), stop| {
+                    *kept = Some(sketcher.sketch(&document, stop)?);
+                    Ok(())
                 })?;
-                self.sketch_text(&text)
+                Ok(work.1.expect("done where there was no error"))
             }
         }
     }
@@ -222,72 +177,6 @@ impl Keys {
             "Make an index for them: CREATE INDEX … USING signature (… {} ({options}));",
             self.class.name()
         ))
-    }
-
-    fn sketch_text(&self, text: &str) -> Result<Kept> {
-        let header = self.minhash_header();
-        let mut slot = self.hasher.borrow_mut();
-        let hasher = slot.get_or_insert_with(|| Minhasher::new(header.permutations, header.seed));
-        let document = Document::Text(encoding::own(text)?);
-        let spec = FeatureSpec {
-            tokenizer: Tokenizer::Words,
-            shingle: header.k.into(),
-            multiset: false,
-            wrap: false,
-        };
-        workers::one(workers_for(text.len()), hasher, |hasher, stop| {
-            hasher.clear();
-            sketches::for_each_hash(&document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))
-        })?;
-        Ok(match hasher.values() {
-            Some(values) => {
-                Kept { flags: 0, bytes: values.iter().flat_map(|value| value.to_le_bytes()).collect() }
-            }
-            None => Kept { flags: Row::EMPTY, bytes: vec![0xff; self.payload()] },
-        })
-    }
-
-    /// The signatures of an array, ascending.
-    ///
-    /// # Safety
-    /// As in [`Self::keep`].
-    pub unsafe fn elements(&self, value: Datum) -> Vec<u64> {
-        let (element, length, by_value, align) = match self.class {
-            Class::Uuid => (pg_sys::UUIDOID, 16, false, b'c'),
-            _ => (pg_sys::INT8OID, 8, true, b'd'),
-        };
-        let mut signatures = Vec::new();
-        // SAFETY: an array of this type, which the server takes apart into memory of its own.
-        unsafe {
-            let array = pg_sys::pg_detoast_datum(value.cast_mut_ptr());
-            let (mut elements, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
-            pg_sys::deconstruct_array(
-                array.cast(),
-                element,
-                length,
-                by_value,
-                align as std::ffi::c_char,
-                &raw mut elements,
-                &raw mut nulls,
-                &raw mut count,
-            );
-            for n in 0..count as usize {
-                if !*nulls.add(n) {
-                    let element = *elements.add(n);
-                    signatures.push(match self.class {
-                        Class::Uuid => {
-                            hash::hash_bytes(std::slice::from_raw_parts(element.cast_mut_ptr::<u8>(), 16))
-                        }
-                        _ => hash::mix(element.value() as u64),
-                    });
-                }
-            }
-            pg_sys::pfree(elements.cast());
-            pg_sys::pfree(nulls.cast());
-        }
-        signatures.sort_unstable();
-        signatures.dedup();
-        signatures
     }
 
     /// The items of a row: one, or several where an array has many elements.
@@ -378,6 +267,7 @@ fn unmix(mixed: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash;
 
     #[test]
     fn pg_mixed_elements_come_back() {

@@ -3,6 +3,7 @@
 mod buffer;
 mod build;
 mod check;
+mod choose;
 mod class;
 mod cost;
 mod format;
@@ -19,8 +20,10 @@ mod search;
 mod segment;
 mod sort;
 mod stats;
+mod texts;
 mod vacuum;
 mod validate;
+mod values;
 mod writer;
 
 use pgrx::{PgBox, pg_sys};

@@ -1,0 +1,71 @@
+//! Values of the server's types, taken apart.
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Datum};
+
+use super::class::Class;
+use super::keys::Keys;
+use crate::hash;
+use crate::pg::call::varlena_bytes;
+use crate::pg::encoding;
+use crate::pg::error::{Result, SqlError};
+
+/// A text, as UTF-8.
+///
+/// # Safety
+/// `value` is a text and not NULL.
+pub unsafe fn text_of(value: Datum) -> Result<String> {
+    // SAFETY: the caller's promise.
+    let text = encoding::to_utf8(unsafe { varlena_bytes(value) })?.ok_or_else(|| {
+        SqlError::new(
+            PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
+            "a text to be indexed is not valid UTF-8",
+        )
+    })?;
+    Ok(encoding::own(&text)?)
+}
+
+impl Keys {
+    /// The signatures of an array, ascending.
+    ///
+    /// # Safety
+    /// As in [`Self::keep`].
+    pub unsafe fn elements(&self, value: Datum) -> Vec<u64> {
+        let (element, length, by_value, align) = match self.class {
+            Class::Uuid => (pg_sys::UUIDOID, 16, false, b'c'),
+            _ => (pg_sys::INT8OID, 8, true, b'd'),
+        };
+        let mut signatures = Vec::new();
+        // SAFETY: an array of this type, which the server takes apart into memory of its own.
+        unsafe {
+            let array = pg_sys::pg_detoast_datum(value.cast_mut_ptr());
+            let (mut elements, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+            pg_sys::deconstruct_array(
+                array.cast(),
+                element,
+                length,
+                by_value,
+                align as std::ffi::c_char,
+                &raw mut elements,
+                &raw mut nulls,
+                &raw mut count,
+            );
+            for n in 0..count as usize {
+                if !*nulls.add(n) {
+                    let element = *elements.add(n);
+                    signatures.push(match self.class {
+                        Class::Uuid => {
+                            hash::hash_bytes(std::slice::from_raw_parts(element.cast_mut_ptr::<u8>(), 16))
+                        }
+                        _ => hash::mix(element.value() as u64),
+                    });
+                }
+            }
+            pg_sys::pfree(elements.cast());
+            pg_sys::pfree(nulls.cast());
+        }
+        signatures.sort_unstable();
+        signatures.dedup();
+        signatures
+    }
+}
