@@ -25,5 +25,6 @@ pub mod texts;
 pub mod tokens;
 pub mod vocabulary;
 pub mod windows;
+pub mod winnowing;
 
 pub use tokens::{FeatureSpec, Tokenizer};
