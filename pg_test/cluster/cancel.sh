@@ -116,7 +116,7 @@ done
 
 # Calls of some seconds with phases of their own: cancelled all along the time that they take.
 for call in "SELECT count(*) FROM near_duplicates('many_tokens', 0.8, id_column => 'id')" \
-    "SELECT count(*) FROM eliminate('many_tokens', 0.75, id_column => 'id', method => 'repeatability')" \
+    "SELECT count(*) FROM eliminate('many_candidates', 0.75, id_column => 'id', method => 'repeatability', options => '{\"min_length\": 1000, \"fallback\": 1000}')" \
     "SELECT count(*) FROM near_duplicates('long_text', 0.8, id_column => 'id', tokenizer => 'chars')" \
     'SELECT cardinality(words(body)) FROM longest_text' 'SELECT cardinality(shingles(body)) FROM longest_text' \
     "SELECT jaccard(body, body || 'x') FROM longest_text" "SELECT resemblance(body, body || 'x') FROM longest_text"; do

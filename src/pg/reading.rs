@@ -9,6 +9,7 @@ use super::error::Result;
 use super::ids::Ids;
 use super::progress::Progress;
 use super::request::Request;
+use super::reserve;
 use super::settings;
 use super::sites::Sites;
 use super::source::Source;
@@ -138,6 +139,7 @@ impl<'a> Reading<'a> {
         id_type: pg_sys::Oid,
     ) -> Self {
         let workers = BackendWorkers::new();
+        reserve::keep_little();
         Self {
             left_source,
             right_source,
