@@ -19,6 +19,7 @@ mod scan;
 mod search;
 mod segment;
 mod sort;
+mod spool;
 mod stats;
 mod texts;
 mod vacuum;
