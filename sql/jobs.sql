@@ -154,7 +154,7 @@ CREATE FUNCTION neardup_job_check(docs regclass, threshold float8, id_type anyel
     AS 'MODULE_PATHNAME', 'neardup_job_check' LANGUAGE c VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_job_check(
     regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int
-) IS 'internal: checks the arguments of a job; sets, pairs, or whole: what can be brought up to date of its method';
+) IS 'internal: checks the arguments of a job; sets, pairs, whole, or signatures: what can be brought up to date of its method';
 CREATE FUNCTION neardup_job_sketches(docs regclass, threshold float8, id_type anyelement, options jsonb, id_column text, text_column text,
     method text, tokenizer text, shingle int, multiset bool, max_pairs bigint, site_column text, ids text) RETURNS TABLE(id anyelement, sketch bytea)
     AS 'MODULE_PATHNAME', 'neardup_job_sketches' LANGUAGE c VOLATILE PARALLEL UNSAFE;
@@ -275,7 +275,12 @@ DECLARE
     most bool;
     ways text;
     ways_of_planner text;
+    -- Whether clusters are made of signatures, not of pairs; then all is made anew.
+    signatures constant bool := a->>'mode' = 'signatures';
 BEGIN
+    IF signatures THEN
+        a := jsonb_set(a, '{mode}', '"whole"');
+    END IF;
     IF (a->>'first')::bool THEN
         -- Rows that are not the same as when they were last seen: where nobody tells, or nothing is known yet.
         EXECUTE format('SELECT NOT EXISTS (SELECT FROM %s WHERE change IS NULL)', state) INTO more;
@@ -348,6 +353,11 @@ BEGIN
     GET DIAGNOSTICS added = ROW_COUNT;
     IF most THEN
         EXECUTE format('DELETE FROM %s', clusters);
+    END IF;
+    IF signatures THEN
+        EXECUTE format('INSERT INTO %s SELECT cluster_id, id, representative FROM %s.near_duplicate_clusters(%s, %L)',
+            clusters, schema, arguments, a->>'clustering');
+    ELSIF most THEN
         EXECUTE format('INSERT INTO %s SELECT cluster_id, id, representative FROM %s.clusters_of_pairs(%L, NULL::%s, max_cluster_size => %L, clustering => %L)',
             clusters, schema, format('TABLE %s', pairs), a->>'id_type', a->>'max_cluster_size', a->>'clustering');
     ELSE

@@ -2,7 +2,7 @@
 
 CREATE FUNCTION explain_pair(a text, b text) RETURNS TABLE(method text, similarity float8, evidence jsonb)
     AS 'MODULE_PATHNAME', 'neardup_explain_pair'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 10;
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 18;
 COMMENT ON FUNCTION explain_pair(text, text) IS 'what every method says of two texts, and what that is made of';
 
 CREATE FUNCTION diff_html(a text, b text) RETURNS text

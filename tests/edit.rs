@@ -3,7 +3,7 @@
 use neardup::candidates::edit_join::edit_pairs;
 use neardup::candidates::prefix_join::{Algorithm, Counts};
 use neardup::error::Result;
-use neardup::features::store::{TempFile, TempFiles};
+use neardup::features::store::MemoryFiles;
 use neardup::features::texts::{TextCollector, distinct};
 use neardup::verify::edit::{EditPredicate, similarity};
 use neardup::workers::{PlainThreads, Stop, Work, Workers};
@@ -11,30 +11,6 @@ use proptest::prelude::*;
 
 /// Pairs as (smaller row, greater row, bits of the similarity), sorted.
 type Found = Vec<(u32, u32, u64)>;
-
-/// A file in memory, as a server's temporary file.
-#[derive(Default)]
-struct FileInMemory(Vec<u8>);
-
-impl TempFile for FileInMemory {
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.0.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
-        bytes.copy_from_slice(&self.0[at as usize..][..bytes.len()]);
-        Ok(())
-    }
-}
-
-struct FilesInMemory;
-
-impl TempFiles for FilesInMemory {
-    fn create(&self) -> Result<Box<dyn TempFile>> {
-        Ok(Box::new(FileInMemory::default()))
-    }
-}
 
 /// Joins texts, with rows from `right_from` on as a second table.
 fn join_with(
@@ -62,7 +38,7 @@ fn join_by(
     let right = right_from.map(|row| row as u32);
     let distinct = distinct(collectors, right, workers).unwrap();
     let edit = EditPredicate::new(threshold).unwrap();
-    let (mut pairs, _) = edit_pairs(distinct, edit, algorithm, &FilesInMemory, budget, workers).unwrap();
+    let (mut pairs, _) = edit_pairs(distinct, edit, algorithm, &MemoryFiles, budget, workers).unwrap();
     let certain = pairs.certain();
     let mut found = Vec::new();
     while let Some(pair) = pairs.next(workers).unwrap() {

@@ -10,7 +10,7 @@ use neardup::features::dictionary::Dictionary;
 use neardup::features::numbering::number;
 use neardup::features::order::order;
 use neardup::features::spill::Spill;
-use neardup::features::store::{TempFile, TempFiles};
+use neardup::features::store::MemoryFiles;
 use neardup::features::tokens::Document;
 use neardup::verify::measure::{Measure, Predicate};
 use neardup::workers::{PlainThreads, Stop, Workers};
@@ -49,30 +49,6 @@ fn join(
     (found, all)
 }
 
-/// A file in memory, as a server's temporary file.
-#[derive(Default)]
-struct FileInMemory(Vec<u8>);
-
-impl TempFile for FileInMemory {
-    fn write(&mut self, bytes: &[u8]) -> neardup::error::Result<()> {
-        self.0.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn read(&mut self, at: u64, bytes: &mut [u8]) -> neardup::error::Result<()> {
-        bytes.copy_from_slice(&self.0[at as usize..][..bytes.len()]);
-        Ok(())
-    }
-}
-
-struct FilesInMemory;
-
-impl TempFiles for FilesInMemory {
-    fn create(&self) -> neardup::error::Result<Box<dyn TempFile>> {
-        Ok(Box::new(FileInMemory::default()))
-    }
-}
-
 /// How sets get from the collectors to the join.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
@@ -94,7 +70,7 @@ fn join_by(
     let mut collectors: Vec<_> =
         (0..threads).map(|_| Collector::new(FeatureSpec { multiset: false, ..FeatureSpec::WORDS })).collect();
     let mut dictionary = Dictionary::default();
-    let files = FilesInMemory;
+    let files = MemoryFiles;
     let mut spill = Spill::new(&files);
     for (row, set) in sets.iter().enumerate() {
         if Some(row) == right_from {

@@ -12,14 +12,13 @@ use neardup::candidates::combination::{Combination, Documents, Resources, Techni
 use neardup::candidates::pairs::Pairs;
 use neardup::candidates::prefix_join::Algorithm;
 use neardup::candidates::technique::Rule;
-use neardup::error::Result;
 use neardup::features::FeatureSpec;
 use neardup::features::collect::Collector;
 use neardup::features::dictionary::Dictionary;
 use neardup::features::hash_sets::HashSets;
 use neardup::features::numbering::number;
 use neardup::features::order::order;
-use neardup::features::store::{NoFiles, TempFile, TempFiles};
+use neardup::features::store::{MemoryFiles, NoFiles, TempFiles};
 use neardup::features::tokens::Document;
 use neardup::hash::{hash_bytes, hash_sequence, mix};
 use neardup::sketches::sign::Signer;
@@ -29,29 +28,6 @@ use neardup::workers::{PlainThreads, Stop};
 use proptest::prelude::*;
 
 type Found = BTreeMap<(u32, u32), f64>;
-
-/// Files in memory.
-struct Files;
-
-struct InMemory(Vec<u8>);
-
-impl TempFile for InMemory {
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.0.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
-        bytes.copy_from_slice(&self.0[at as usize..][..bytes.len()]);
-        Ok(())
-    }
-}
-
-impl TempFiles for Files {
-    fn create(&self) -> Result<Box<dyn TempFile>> {
-        Ok(Box::new(InMemory(Vec::new())))
-    }
-}
 
 /// How a combination is run.
 #[derive(Debug, Clone, Copy)]
@@ -75,11 +51,11 @@ fn find(combination: &Combination, texts: &[String], sites: Option<&[u32]>, run:
         signers[row % run.threads].add(row as u32, &document, &Stop::default()).unwrap();
         if run.spill && row % 5 == 0 {
             let mut own: Vec<_> = signers.iter_mut().map(|signer| std::mem::take(&mut signer.sets)).collect();
-            sets.spill(&mut own, &Files).unwrap();
+            sets.spill(&mut own, &MemoryFiles).unwrap();
         }
     }
     let documents = Documents { signers, sets, sites, right_from: run.right_from };
-    let files: &dyn TempFiles = if run.spill { &Files } else { &NoFiles };
+    let files: &dyn TempFiles = if run.spill { &MemoryFiles } else { &NoFiles };
     let resources = Resources { files, budget: run.budget, workers: &workers };
     let mut pairs = join(documents, &recipe, comparison, 0, resources).unwrap().pairs;
     let mut found = Found::new();

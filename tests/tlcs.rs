@@ -1,42 +1,18 @@
 //! The join by sentence signatures against its specification: all pairs, signatures compared, texts compared.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use neardup::candidates::sentence_join::sentence_pairs;
 use neardup::candidates::signature_lists::{Signing, StopRules};
-use neardup::clusters::signature_sets::signature_sets;
+use neardup::clusters::sentence_sets::SentenceSets;
 use neardup::error::{Error, Result};
-use neardup::features::store::{NoFiles, TempFile, TempFiles};
+use neardup::features::store::{MemoryFiles, NoFiles, TempFiles};
 use neardup::features::texts::{Distinct, TextCollector, distinct};
 use neardup::hash::mix;
 use neardup::sketches::sentence::{self, Signatures};
 use neardup::verify::tlcs::{Comparer, Parameters, Thresholds};
 use neardup::workers::{PlainThreads, Stop, Work, Workers};
 use proptest::prelude::*;
-
-/// A file in memory, as a server's temporary file.
-#[derive(Default)]
-struct FileInMemory(Vec<u8>);
-
-impl TempFile for FileInMemory {
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.0.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
-        bytes.copy_from_slice(&self.0[at as usize..][..bytes.len()]);
-        Ok(())
-    }
-}
-
-struct FilesInMemory;
-
-impl TempFiles for FilesInMemory {
-    fn create(&self) -> Result<Box<dyn TempFile>> {
-        Ok(Box::new(FileInMemory::default()))
-    }
-}
 
 /// Stops the work every few calls, as a leader with pending interrupts does.
 struct Interrupted(std::sync::atomic::AtomicUsize);
@@ -105,7 +81,7 @@ fn join(
     budget: usize,
 ) -> Found {
     let distinct = read(texts, right_from, workers.count());
-    let files: &dyn TempFiles = if budget == usize::MAX { &NoFiles } else { &FilesInMemory };
+    let files: &dyn TempFiles = if budget == usize::MAX { &NoFiles } else { &MemoryFiles };
     let signing = Signing::new(&distinct, case.signatures, case.rules, sites, files, budget).unwrap();
     let (lists, _) = signing.finish(workers).unwrap();
     let first = |text: usize| distinct.left.rows(text)[0];
@@ -222,24 +198,123 @@ proptest! {
     }
 }
 
-/// Every candidate is in a perhaps-similar set, and the sets hold no document that shares nothing.
-#[test]
-fn sets_hold_the_candidates() {
-    let texts: Vec<String> = (0..200u64).map(|n| text(&[mix(n) % 60 + 1, mix(n * 7) % 60 + 1])).collect();
-    let distinct = read(&texts, None, 1);
-    let (signatures, rules) = (sentence::Parameters::default(), StopRules::default());
-    let signing = Signing::new(&distinct, signatures, rules, None, &NoFiles, usize::MAX).unwrap();
-    let (lists, _) = signing.finish(&PlainThreads(1)).unwrap();
-    let arrival: Vec<u32> =
-        (0..distinct.texts.len() as u32).map(|n| distinct.left.rows(n as usize)[0]).collect();
-    let sets = signature_sets(&lists, lists.weights(), &arrival, &Stop::default()).unwrap();
-    assert!(sets.len() > 1);
-    for list in 0..lists.len() {
-        let holds = |documents: &[u32]| lists.documents(list).iter().all(|d| documents.contains(d));
-        assert!(sets.iter().any(|set| holds(&set.documents)));
+/// The signatures of each text that are not stop signatures, without sites.
+fn kept_signatures(case: &Case, texts: &[String]) -> Vec<HashSet<u128>> {
+    let mut signatures = Signatures::new(case.signatures).unwrap();
+    let stop = Stop::default();
+    let mut of: Vec<HashSet<u128>> =
+        texts.iter().map(|text| signatures.of(text, &stop).unwrap().iter().copied().collect()).collect();
+    let all: Vec<u128> = of.iter().flatten().copied().collect();
+    let mut rows: HashMap<u128, u64> = HashMap::new();
+    all.iter().for_each(|&signature| *rows.entry(signature).or_default() += 1);
+    of.iter_mut().for_each(|own| own.retain(|signature| rows[signature] <= case.rules.most_documents));
+    of
+}
+
+/// Representative, member and the similarity of both where they are a pair.
+type Membership = (u32, u32, Option<u64>);
+
+/// The sets of rows by the steps of algorithms.md, one after the other.
+fn stepwise_sets(case: &Case, texts: &[String], weights: Option<&[i64]>) -> Vec<Membership> {
+    let of = kept_signatures(case, texts);
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Texts that are equal up to white space are a list, too.
+    let mut lists: HashMap<(u128, String), BTreeSet<usize>> = HashMap::new();
+    for (row, own) in of.iter().enumerate() {
+        own.iter().for_each(|&signature| {
+            lists.entry((signature, String::new())).or_default().insert(row);
+        });
+        let whole = plain(&texts[row]);
+        if !whole.is_empty() {
+            lists.entry((0, whole)).or_default().insert(row);
+        }
     }
-    for set in &sets {
-        assert!(set.documents.contains(&set.representative) && set.documents.len() > 1);
-        assert!(set.documents.iter().all(|&document| !lists.of(document).is_empty()));
+    let weight = |row: usize| weights.map_or(of[row].len() as i64, |weights| weights[row]);
+    let lists = lists.into_values().filter(|list| list.len() > 1);
+    let mut merged: BTreeMap<(i64, usize), BTreeSet<usize>> = BTreeMap::new();
+    for list in lists {
+        let key = list.iter().map(|&row| (weight(row), row)).max().unwrap();
+        merged.entry(key).or_default().extend(list);
+    }
+    let mut rest: Vec<(usize, BTreeSet<usize>)> =
+        merged.into_iter().rev().map(|((_, row), set)| (row, set)).collect();
+    let pairs: HashMap<(u32, u32), u64> = all_pairs(case, texts, None, None)
+        .into_iter()
+        .map(|(a, b, similarity)| ((a, b), similarity))
+        .collect();
+    let mut found = Vec::new();
+    while !rest.is_empty() {
+        let (representative, mut set) = rest.remove(0);
+        while let Some(n) = rest.iter().position(|(other, _)| set.contains(other)) {
+            set.extend(rest.remove(n).1);
+        }
+        let representative = representative as u32;
+        for row in set.into_iter().map(|row| row as u32) {
+            let similarity = match row == representative {
+                true => Some(1f64.to_bits()),
+                false => pairs.get(&(row.min(representative), row.max(representative))).copied(),
+            };
+            found.push((representative, row, similarity));
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+fn sets(
+    case: &Case,
+    texts: &[String],
+    weights: Option<&[i64]>,
+    workers: &dyn Workers,
+    budget: usize,
+) -> Vec<Membership> {
+    let distinct = read(texts, None, workers.count());
+    let files: &dyn TempFiles = if budget == usize::MAX { &NoFiles } else { &MemoryFiles };
+    let signing = Signing::new(&distinct, case.signatures, case.rules, None, files, budget).unwrap();
+    let (lists, _) = signing.finish(workers).unwrap();
+    let vertices = (0..texts.len() as u32).collect();
+    let (parameters, thresholds) = (case.parameters, case.thresholds);
+    let sets =
+        SentenceSets::new(distinct, lists, vertices, weights, parameters, thresholds, workers).unwrap();
+    let clusters = sets.clusters(workers).unwrap();
+    let mut found = Vec::new();
+    for cluster in clusters.iter() {
+        assert_eq!(cluster.id, cluster.representative);
+        for (&member, &similarity) in cluster.members.iter().zip(cluster.similarity) {
+            found.push((cluster.id, member, (!similarity.is_nan()).then(|| similarity.to_bits())));
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(120))]
+
+    #[test]
+    fn perhaps_similar_sets_equal_the_steps(
+        case in cases(),
+        documents in prop::collection::vec(prop::collection::vec(0..24u64, 0..9), 0..30),
+        weights in prop::option::of(prop::collection::vec(0..4i64, 30)),
+    ) {
+        let texts: Vec<String> = documents.iter().map(|sentences| text(sentences)).collect();
+        let weights = weights.as_deref().map(|weights| &weights[..texts.len()]);
+        let expected = stepwise_sets(&case, &texts, weights);
+        let found = sets(&case, &texts, weights, &PlainThreads(1), usize::MAX);
+        let plain = |found: &[Membership]| -> Vec<_> { found.iter().map(|&(r, m, s)| (r, m, s.is_some())).collect() };
+        prop_assert_eq!(plain(&found), plain(&expected));
+        for (one, other) in found.iter().zip(&expected).filter(|(one, other)| one != other) {
+            // Which of two texts of one length is A goes by the first row of each text.
+            let repeats = |row: u32| texts.iter().filter(|text| **text == texts[row as usize]).count() > 1;
+            prop_assert!(repeats(one.0) || repeats(one.1), "{one:?} {other:?}");
+        }
+        // Every pair is in a set.
+        for (a, b, _) in all_pairs(&case, &texts, None, None) {
+            let holds = |row| found.iter().filter(move |&&(_, member, _)| member == row).map(|&(r, ..)| r);
+            prop_assert!(holds(a).any(|r| holds(b).any(|other| r == other)), "{a} {b}");
+        }
+        for workers in [&PlainThreads(3) as &dyn Workers, &Interrupted(Default::default())] {
+            prop_assert_eq!(&sets(&case, &texts, weights, workers, 1), &found);
+        }
     }
 }

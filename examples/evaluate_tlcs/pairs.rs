@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use neardup::features::FeatureSpec;
 use neardup::features::collect::Collector;
+use neardup::features::dictionary::Dictionary;
 use neardup::features::tokens::Document;
 use neardup::hash::mix;
 use neardup::sketches::sentence::{Parameters as Signing, Signatures};
@@ -90,12 +91,13 @@ pub fn sample(mut pairs: Vec<Pair>, most: usize) -> Vec<Pair> {
 
 /// The words of each text of the pairs as sorted numbers, repeats told apart.
 pub fn sets(corpus: &Corpus, pairs: &[Pair]) -> HashMap<u32, Vec<u32>> {
-    let mut collector = Collector::new(FeatureSpec::WORDS);
+    let (mut collector, mut dictionary) = (Collector::new(FeatureSpec::WORDS), Dictionary::default());
     let stop = Stop::default();
     for text in documents(pairs) {
         let document = Document::Text(corpus.texts[text as usize].clone());
-        collector.add(text, &document, &stop).expect("memory");
+        collector.add_at_once(text, &document, &mut dictionary, &stop).expect("memory");
     }
+    assert!(pairs.is_empty() || !collector.sets.rows.is_empty(), "documents have words");
     let mut sets: HashMap<u32, Vec<u32>> =
         documents(pairs).into_iter().map(|text| (text, Vec::new())).collect();
     for (n, &row) in collector.sets.rows.iter().enumerate() {

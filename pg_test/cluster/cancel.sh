@@ -92,6 +92,8 @@ endless=(
     "SELECT count(*) FROM near_duplicates('long_texts', id_column => 'id', method => 'combined', tokenizer => 'html')"
     "SELECT count(*) FROM near_duplicates('long_texts', method => 'tlcs', id_column => 'id', options => '{\"first\": 0, \"window\": 0}')"
     "SELECT count(*) FROM near_duplicates('many_alike', method => 'tlcs', id_column => 'id', options => '{\"stop_documents\": 100000, \"s\": 1}')"
+    "SELECT count(*) FROM near_duplicates('many_candidates', 0.05, id_column => 'id', method => 'repeatability', options => '{\"min_length\": 1000, \"fallback\": 1000}')"
+    "SELECT count(*) FROM eliminate('many_candidates', 0.3, id_column => 'id', method => 'repeatability', options => '{\"min_length\": 1000, \"fallback\": 1000}')"
     "SELECT lcs_length(left(body, 4000000), reverse(left(body, 4000000))) FROM long_text"
 )
 for call in "${endless[@]}"; do
@@ -106,6 +108,7 @@ done
 
 # Calls of some seconds with phases of their own: cancelled all along the time that they take.
 for call in "SELECT count(*) FROM near_duplicates('many_tokens', 0.8, id_column => 'id')" \
+    "SELECT count(*) FROM eliminate('many_tokens', 0.75, id_column => 'id', method => 'repeatability')" \
     "SELECT count(*) FROM near_duplicates('long_text', 0.8, id_column => 'id', tokenizer => 'chars')" \
     'SELECT cardinality(words(body)) FROM longest_text' 'SELECT cardinality(shingles(body)) FROM longest_text' \
     "SELECT jaccard(body, body || 'x') FROM longest_text" "SELECT resemblance(body, body || 'x') FROM longest_text"; do

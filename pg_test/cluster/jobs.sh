@@ -95,6 +95,28 @@ random_job smallint 0.6 ", tokenizer => 'chars'" '' '' 30 view
 random_job bigint 0.7 ", method => 'edit'" ", clustering => 'star'" '' 25 table
 random_job int 0.5 ", method => 'dice', tokenizer => 'whitespace'" '' '' 3 view
 
+# Clusters that are made of signatures, not of pairs.
+grouped="method => 'tlcs', id_column => 'id', text_column => 'body', options => '{\"s\": 1}'"
+seen=$(q 2>&1 <<SQL
+SET client_min_messages = error;
+CREATE FUNCTION sentences(i int) RETURNS text LANGUAGE sql AS \$\$
+    SELECT string_agg('The ' || md5((hashint8extended(i, k) % 30)::text) || ' came back. ', '' ORDER BY k) FROM generate_series(0, i % 5) k
+\$\$;
+CREATE TABLE grouped AS SELECT i AS id, sentences(i) AS body FROM generate_series(1, 80) i;
+ALTER TABLE grouped ADD PRIMARY KEY (id);
+SELECT neardup_watch('grouped', 0.5, $grouped, clustering => 'perhaps_similar');
+CALL neardup_refresh('grouped', batch_rows => 7);
+SELECT wrong('grouped', \$c\$'grouped', 0.5, $grouped\$c\$, \$c\$'grouped', 0.5, $grouped, clustering => 'perhaps_similar'\$c\$);
+INSERT INTO grouped SELECT i, sentences(i) FROM generate_series(81, 99) i;
+UPDATE grouped SET body = sentences(id + 7) WHERE id % 9 = 0;
+DELETE FROM grouped WHERE id % 8 = 0;
+CALL neardup_refresh('grouped');
+SELECT wrong('grouped', \$c\$'grouped', 0.5, $grouped\$c\$, \$c\$'grouped', 0.5, $grouped, clustering => 'perhaps_similar'\$c\$);
+SELECT count(DISTINCT cluster_id) > 3, count(*) > count(DISTINCT id) FROM grouped_clusters;
+SQL
+) || true
+expect 'a job with sets of signatures' $'done\n0 0 0 0\ndone\n0 0 0 0\nt|t' "$(grep . <<<"$seen")"
+
 # Names that have to be quoted, in a schema that is not in the search path.
 q <<'SQL'
 CREATE SCHEMA "Odd one";
@@ -122,12 +144,13 @@ INSERT INTO crash SELECT i, a_text(i % 2000) || ' ' || i / 2 % 1000 FROM generat
 SELECT neardup_watch('crash', 0.9);
 SQL
 expected_in_log='terminated by signal 9: Killed'
-for delay in 0.3 0.5 0.9 1.3; do
-    psql -X -qAt -c 'SELECT pg_backend_pid()' -c "CALL neardup_refresh('crash', batch_rows => 300)" >"$server/pid" 2>/dev/null &
+# Each is killed when it has done that many rows: it has the rest before it on the fastest machine, and something behind it on the slowest.
+for done_rows in 0 600 1600 2800; do
+    : >"$server/pid"
+    psql -X -qAt -c 'SELECT pg_backend_pid()' -c "CALL neardup_refresh('crash', batch_rows => 100)" >"$server/pid" 2>/dev/null &
     client=$!
-    sleep "$delay"
-    pid=$(head -n 1 "$server/pid")
-    if [[ -n $pid ]]; then as_server kill -9 "$pid" || true; fi
+    until [[ -s $server/pid && $(q -c "SELECT count(*) >= $done_rows FROM crash_neardup WHERE change IS NULL") == t ]]; do sleep 0.02; done
+    as_server kill -9 "$(head -n 1 "$server/pid")"
     wait "$client" || true
     until q -c 'SELECT 1' >/dev/null 2>&1; do sleep 0.1; done
 done

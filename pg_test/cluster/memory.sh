@@ -26,17 +26,26 @@ calls=(
     "SELECT sum(cardinality(shingles(body))) FROM long_texts"
     "SELECT sum(jaccard(body, body)) FROM long_texts"
 )
-# MB of address space; the server alone takes about 200.
+# MB of address space. The least in which a tiny join works differs between machines; the first limits are just above it.
+tiny="SELECT 'joins', similarity FROM near_duplicates('tiny', 0.8)"
+least=100
+until (server_down "$server" && ulimit -v "${least}000" && server_up && q -c "$tiny") >/dev/null 2>&1; do least=$((least + 10)); done
+echo "a tiny join takes $least MB"
 ran_out=0
-for limit in 230 240 260 300 350 400 600 900; do
+for more in 10 20 40 80 130 180 380 680; do
+    limit=$((least + more))
     server_down "$server"
     (ulimit -v "${limit}000" && server_up)
     short=0
     for call in "${calls[@]}"; do
-        seen=$(q -v VERBOSITY=sqlstate -v ON_ERROR_STOP=0 -c "$call" -c "SELECT 'goes on', similarity FROM near_duplicates('tiny', 0.8)" 2>&1 || true)
+        seen=$(q -v VERBOSITY=sqlstate -v ON_ERROR_STOP=0 -c "$call" -c "$tiny" -c "SELECT 'goes on'" 2>&1 || true)
         case $seen in
-            $'ERROR:  53200\ngoes on|0.8') passed; short=$((short + 1)) ;;
-            [0-9]*$'\ngoes on|0.8') passed ;;
+            $'ERROR:  53200\njoins|0.8\ngoes on') passed; short=$((short + 1)) ;;
+            [0-9]*$'\njoins|0.8\ngoes on') passed ;;
+            # What the allocator keeps of the first call may be what a second one lacks, where there is hardly any room.
+            $'ERROR:  53200\nERROR:  53200\ngoes on' | [0-9]*$'\nERROR:  53200\ngoes on')
+                if [[ $more -lt 80 ]]; then passed; short=$((short + 1)); else failed "$limit MB: $call" "$seen"; fi
+                ;;
             *) failed "$limit MB: $call" "$seen" ;;
         esac
     done

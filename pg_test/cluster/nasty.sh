@@ -25,12 +25,12 @@ CREATE FUNCTION peak_mb() RETURNS int LANGUAGE sql VOLATILE AS $$
 $$;
 SQL
 
-# run RELATION ID_TYPE ARGUMENTS: one call as a row of the table runs.
+# run RELATION ID_TYPE ARGUMENTS [FUNCTION]: one call as a row of the table runs.
 run() {
     cat <<SQL
 INSERT INTO runs(relation, arguments, pairs, ms, peak_mb)
-SELECT '$1', \$args\$$3\$args\$, count(*), extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000, peak_mb()
-FROM near_duplicates('$1', threshold => $3, id_type => NULL::$2);
+SELECT '$1', \$args\$${4:+$4 }$3\$args\$, count(*), extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000, peak_mb()
+FROM ${4:-near_duplicates}('$1', threshold => $3, id_type => NULL::$2);
 SQL
 }
 
@@ -59,6 +59,41 @@ for method in tlcs lcs; do
     for relation in empty hub chain boundary; do run "nasty_$relation" int "0.5, method => '$method'"; done
 done | q
 run small text "0.05, method => 'tlcs', options => '{\"first\": 0, \"min_part\": 1, \"window\": 1}'" | q
+# By feature codes, also of whole texts: codes of up to 200,000 characters.
+q -c "INSERT INTO nasty VALUES ('marks', repeat('a,b.', 50000)), ('many_marks', repeat('甲、', 100000)), ('fibonacci', (
+    WITH RECURSIVE words(a, b) AS (SELECT 'b', 'a' UNION ALL SELECT b, b || a FROM words WHERE length(b) < 100000) SELECT max(b) FROM words))"
+whole='options => '"'"'{"cut": 1000000, "unit_length": 1, "fallback": 1000000, "min_length": 10}'"'"
+for method in repeatability exact_code; do
+    for function in near_duplicates eliminate; do
+        run nasty text "NULL, method => '$method'" "$function"
+        run nasty text "NULL, method => '$method', $whole" "$function"
+        run nasty_big text "NULL, method => '$method', $whole" "$function"
+        for relation in empty hub chain boundary; do run "nasty_$relation" int "NULL, method => '$method'" "$function"; done
+    done
+done | q
+for threshold in 0.5 0.05; do run small text "$threshold, method => 'repeatability', $whole" eliminate; done | q
+# By signatures of documents; and of pages, which they may be taken for. One session for each method.
+for method in minhash simhash shingling combined imatch exact_text title repeatability exact_code; do
+    {
+        run nasty text "NULL, method => '$method'"
+        case $method in imatch | exact_text | title | exact_code) ;; *) run nasty text "0.3, method => '$method'" ;; esac
+        case $method in minhash | simhash | shingling | combined | imatch | exact_text) run nasty text "NULL, method => '$method', tokenizer => 'html'" ;; esac
+        case $method in minhash | simhash | shingling | imatch) run nasty text "NULL, method => '$method', tokenizer => 'chars'" ;; esac
+        for relation in empty hub chain boundary; do run "nasty_$relation" int "NULL, method => '$method'"; done
+        run nasty_big text "NULL, method => '$method'"
+        if [[ $method == simhash ]]; then run nasty_big text "NULL, method => '$method', tokenizer => 'html'"; fi
+    } | q
+done
+# What all methods say of a document beside the next one and itself; sets of signatures.
+q <<'SQL'
+INSERT INTO runs(relation, arguments, pairs, ms, peak_mb)
+SELECT 'small', 'explain_pair', count(e.*), extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000, peak_mb()
+FROM (SELECT body AS a, lead(body) OVER (ORDER BY id) AS b FROM small) pairs, unnest(array[a, b]) other, explain_pair(a, other) e;
+INSERT INTO runs(relation, arguments, pairs, ms, peak_mb)
+SELECT 'nasty', 'near_duplicate_clusters, ' || method, count(c.*), extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000, peak_mb()
+FROM unnest(array['tlcs', 'lcs']) method, near_duplicate_clusters('nasty', NULL, NULL::text, method => method, clustering => 'perhaps_similar', options => '{"s": 1}') c
+GROUP BY method;
+SQL
 psql -X -P footer=off -c 'SELECT relation, arguments, pairs, ms, peak_mb FROM runs ORDER BY no'
 expect_sql 'memory for documents of 1 MB' '' "SELECT * FROM runs WHERE relation = 'nasty' AND peak_mb > 768"
 expect_sql 'memory for a document of 100 MB' '' "SELECT * FROM runs WHERE relation = 'nasty_big' AND peak_mb > 1024"
@@ -88,11 +123,32 @@ expect_sql 'what was skipped' $'t\n1|t' "
     SELECT count(*) > 0 FROM near_duplicates('nasty', 0.8, NULL::text);
     SELECT skipped_null, skipped_empty >= 15 FROM near_duplicates_stats()"
 
+# What is known of signatures: equal texts, of any kind, are equal by all of them that find anything in a text.
+expect_sql 'equal texts' $'combined\nexact_code\nexact_text\nminhash\nrepeatability\nshingling\nsimhash\ntitle\ntlcs' "
+    SELECT method FROM unnest(array['combined', 'exact_code', 'exact_text', 'minhash', 'repeatability', 'shingling', 'simhash', 'title', 'tlcs']) method
+    WHERE EXISTS (SELECT FROM near_duplicates('small', NULL, NULL::text, method => method)
+        WHERE left_id = 'dup_exact_1' AND right_id = 'dup_exact_2' AND similarity = 1) ORDER BY 1"
+expect_sql 'what explain_pair says is a pair is one, and nothing else' '0|t' "
+    WITH said AS MATERIALIZED (
+            SELECT e.method, a, b, (e.evidence->>'pair')::bool AS pair
+            FROM (SELECT id AS a, lead(id) OVER w AS b, body AS one, lead(body) OVER w AS other FROM small WINDOW w AS (ORDER BY id)) pairs,
+                explain_pair(one, other) e WHERE e.evidence ? 'pair'),
+        found AS MATERIALIZED (
+            SELECT method, left_id AS a, right_id AS b
+            FROM (SELECT DISTINCT method FROM said) methods, near_duplicates('small', NULL, NULL::text, method => method))
+    SELECT count(*) FILTER (WHERE pair <> (found.a IS NOT NULL)), count(*) FILTER (WHERE pair) > 20
+    FROM said LEFT JOIN found USING (method, a, b) WHERE method <> 'imatch'"
+
 # Tables that break a naive join.
 expect_sql 'empty documents have no pair' 0 "SELECT count(*) FROM near_duplicates('nasty_empty', 0.8)"
 expect_sql 'one word in all documents makes no pair' 0 "SELECT count(*) FROM near_duplicates('nasty_hub', 0.5)"
 expect_sql 'a chain has one pair a link' '9999|t|t' \
     "SELECT count(*), bool_and(right_id = left_id + 1), bool_and(similarity = 9 / 11::float8) FROM near_duplicates('nasty_chain', 0.8)"
+expect_sql 'of equal documents the first stays' '49999|1|1|1' "
+    SELECT count(*), min(duplicate_of), max(duplicate_of), min(similarity) FROM eliminate('nasty_same', method => 'repeatability')"
+expect_sql 'a part of a code of 200,000 characters' $'marks_part|marks|1' "
+    INSERT INTO nasty VALUES ('marks_part', repeat('a,b.', 40000));
+    SELECT id, duplicate_of, similarity FROM eliminate('nasty', 0.75, NULL::text, method => 'repeatability', $whole) WHERE id LIKE 'marks%'"
 expect_sql '10,000 pairs at the threshold' '10000|t|t' \
     "SELECT count(*), bool_and(right_id = left_id + 1), bool_and(similarity = 0.8) FROM near_duplicates('nasty_boundary', 0.8)"
 expect_error 'a thousand million pairs are refused' 54000 'max_pairs' "SELECT count(*) FROM near_duplicates('nasty_same', 0.8)"

@@ -35,6 +35,10 @@ calls=(
     "near_duplicates('docs', 0.8, 0::numeric)"
     "near_duplicates_between('first_half', 'second_half', 0.7, id_column => 'id')"
     "near_duplicates_between('first_half', 'second_half', 0.9, id_column => 'id', method => 'containment')"
+    "near_duplicates('docs', 0.5, method => 'repeatability', options => '{\"min_length\": 100, \"fallback\": 60}')"
+    "near_duplicates('docs', method => 'exact_code')"
+    "eliminate('docs', 0.4, method => 'repeatability', options => '{\"min_length\": 100, \"fallback\": 60}')"
+    "eliminate('docs', 0.75, method => 'repeatability', options => '{\"min_length\": 100, \"fallback\": 60}')"
 )
 for call in "${calls[@]}"; do
     q -c "CREATE TABLE whole AS SELECT * FROM $call"

@@ -30,6 +30,7 @@ use super::pairs::{Pairs, RecordJoin};
 use super::prefix_join::{Counts, RecordPair};
 use crate::error::Result;
 use crate::features::texts::{Distinct, Texts};
+use crate::features::windows::Windows;
 use crate::memory;
 use crate::verify::automaton::SuffixAutomaton;
 use crate::verify::repeatability::{least_common, share};
@@ -136,41 +137,6 @@ fn cores(length: u32, least: u32) -> (u32, u32, u32) {
     match (2 * least).checked_sub(length) {
         Some(middle) if middle >= block => (length - least, length, middle),
         _ => (0, block, block),
-    }
-}
-
-/// Hashes of all windows of characters, in constant time each.
-#[derive(Debug, Default)]
-struct Windows {
-    /// The value of each prefix.
-    prefixes: Vec<u64>,
-    powers: Vec<u64>,
-}
-
-impl Windows {
-    const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
-
-    fn set(&mut self, text: &str) -> Result<()> {
-        self.prefixes.clear();
-        memory::push(&mut self.prefixes, 0, DOING)?;
-        for c in text.chars() {
-            let last = self.prefixes[self.prefixes.len() - 1];
-            let next = last.wrapping_mul(Self::BASE).wrapping_add(crate::hash::mix(u64::from(u32::from(c))));
-            memory::push(&mut self.prefixes, next, DOING)?;
-        }
-        while self.powers.len() < self.prefixes.len() {
-            let next = self.powers.last().map_or(1, |last| last.wrapping_mul(Self::BASE));
-            memory::push(&mut self.powers, next, DOING)?;
-        }
-        Ok(())
-    }
-
-    /// The hash of `length` characters from `from` on, unlike for unlike lengths.
-    fn hash(&self, from: u32, length: u32) -> u64 {
-        let (from, to) = (from as usize, (from + length) as usize);
-        let value =
-            self.prefixes[to].wrapping_sub(self.prefixes[from].wrapping_mul(self.powers[length as usize]));
-        crate::hash::mix(value ^ u64::from(length) << 32)
     }
 }
 
@@ -344,15 +310,16 @@ impl Unit {
             return Ok(());
         }
         automaton.clear();
-        automaton.add(codes.texts.text(text), 0)?;
+        automaton.add(codes.texts.text(text), 0, stop)?;
         for (n, &place) in candidates.iter().enumerate() {
             if n % CHECK_EVERY == 0 {
                 stop.check()?;
             }
             let other = codes.order[place as usize];
-            let common = automaton.longest_match(codes.texts.text(other)).map_or(0, |found| found.length);
-            let similarity = share(common, codes.texts.length(other));
-            if similarity >= codes.threshold {
+            let length = codes.texts.length(other);
+            let least = least_common(length, codes.threshold);
+            if let Some(found) = automaton.longest_match(codes.texts.text(other), length, least, stop)? {
+                let similarity = share(found.length, length);
                 let (left, right) = match codes.split {
                     u32::MAX => (text, other),
                     split => (text.min(other), text.max(other) - split),
@@ -402,7 +369,8 @@ mod tests {
             let mut expected = Vec::new();
             for (a, x) in codes.iter().enumerate() {
                 for (b, y) in codes.iter().enumerate().skip(a + 1) {
-                    let similarity = repeatability(x, y).expect("memory").max(repeatability(y, x).expect("memory"));
+                    let over = |a, b| repeatability(a, b, &Stop::default()).expect("memory");
+                    let similarity = over(x, y).max(over(y, x));
                     if similarity >= threshold && split.is_none_or(|split| a < split && b >= split) {
                         expected.push((a as u32, b as u32, similarity));
                     }

@@ -52,7 +52,13 @@ impl Hamming {
     #[inline]
     pub fn similarity(&self, a: &[u64], b: &[u64]) -> Option<f64> {
         let distance = self.distance(a, b);
-        (distance <= self.most).then(|| f64::from(self.bits - distance) / f64::from(self.bits))
+        (distance <= self.most).then(|| self.share(distance))
+    }
+
+    /// The share of agreeing bits at a distance.
+    #[inline]
+    pub fn share(&self, distance: u32) -> f64 {
+        f64::from(self.bits - distance) / f64::from(self.bits)
     }
 
     /// How many blocks decide who is compared; one of no bits where all are.

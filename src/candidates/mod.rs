@@ -33,3 +33,4 @@ pub mod sketch_join;
 pub mod streaming;
 pub mod suffix;
 pub mod technique;
+pub mod two_documents;

@@ -3,7 +3,8 @@
 //!
 //! The representatives' sets of perhaps-similar documents ([`crate::clusters::signature_sets`]) hold the same
 //! candidates: documents with a signature in common are always in one. So nothing is lost by going from
-//! document to document here, each with those behind it that it has a list in common with.
+//! document to document here, each with those behind it that it has a list in common with. Where the sets
+//! themselves are wanted, only representatives are compared, with all they have a list in common with.
 
 use std::sync::Mutex;
 
@@ -27,25 +28,50 @@ pub fn sentence_pairs(
     parameters: Parameters,
     thresholds: Thresholds,
 ) -> Result<Pairs> {
-    parameters.check()?;
+    let equal = if distinct.right.is_none() { equal_rows(&distinct)? } else { Vec::new() };
     let Distinct { texts, left, right } = distinct;
     let split = left.len() as u32;
+    let two = right.is_some();
+    let comparison =
+        Comparison { texts, lists, ranks, parameters, thresholds, split, two, representatives: None };
+    Ok(Pairs::of_records(Box::new(SentenceJoin::new(comparison)?), left, right, equal))
+}
+
+/// Makes ready to compare the documents of one table that represent others with all that they have a list in
+/// common with, in the order of the documents; no two of them have one in common.
+pub fn representative_pairs(
+    texts: Texts,
+    lists: Lists,
+    ranks: Vec<u32>,
+    representatives: Vec<bool>,
+    parameters: Parameters,
+    thresholds: Thresholds,
+) -> Result<impl RecordJoin> {
+    let split = texts.len() as u32;
+    let representatives = Some(representatives);
+    SentenceJoin::new(Comparison {
+        texts,
+        lists,
+        ranks,
+        parameters,
+        thresholds,
+        split,
+        two: false,
+        representatives,
+    })
+}
+
+/// The texts that several rows of the left table have, other than white space, which is similar to nothing.
+pub fn equal_rows(distinct: &Distinct) -> Result<Vec<u32>> {
     let mut equal = Vec::new();
-    if right.is_none() {
-        for record in (0..split).filter(|&record| left.rows(record as usize).len() > 1) {
-            // Nothing but white space is similar to nothing.
-            if texts.text(record).chars().any(|c| !c.is_whitespace()) {
-                memory::push(&mut equal, record, DOING)?;
-            }
+    for record in (0..distinct.left.len()).filter(|&record| distinct.left.rows(record).len() > 1) {
+        // Texts are numbered with 32 bits.
+        let record = record as u32;
+        if distinct.texts.text(record).chars().any(|c| !c.is_whitespace()) {
+            memory::push(&mut equal, record, DOING)?;
         }
     }
-    let join = SentenceJoin {
-        comparison: Comparison { texts, lists, ranks, parameters, thresholds, split, two: right.is_some() },
-        scratch: Mutex::default(),
-        next: 0,
-        counts: Counts::default(),
-    };
-    Ok(Pairs::of_records(Box::new(join), left, right, equal))
+    Ok(equal)
 }
 
 /// A join on its way.
@@ -70,6 +96,15 @@ struct Comparison {
     /// How many documents the only or left table has.
     split: u32,
     two: bool,
+    /// Those that are compared with others, where not all are.
+    representatives: Option<Vec<bool>>,
+}
+
+impl SentenceJoin {
+    fn new(comparison: Comparison) -> Result<Self> {
+        comparison.parameters.check()?;
+        Ok(Self { comparison, scratch: Mutex::default(), next: 0, counts: Counts::default() })
+    }
 }
 
 /// What a worker compares with.
@@ -92,7 +127,7 @@ struct Unit {
 }
 
 impl Comparison {
-    /// Those that have a list in common with a document and come after it, each once, ascending.
+    /// Those that have a list in common with a document and that it is paired with, each once, ascending.
     fn partners(&self, document: u32, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<u32>> {
         let Scratch { seen, looks, .. } = scratch;
         if *looks == u32::MAX {
@@ -104,10 +139,11 @@ impl Comparison {
             memory::reserve(seen, self.texts.len() - seen.len(), DOING)?;
             seen.resize(self.texts.len(), 0);
         }
+        seen[document as usize] = *looks;
         let mut partners = Vec::new();
         for &list in self.lists.of(document) {
             stop.check()?;
-            for &other in self.after(document, list) {
+            for &other in self.others(document, list) {
                 if seen[other as usize] != *looks {
                     seen[other as usize] = *looks;
                     memory::push(&mut partners, other, DOING)?;
@@ -118,10 +154,15 @@ impl Comparison {
         Ok(partners)
     }
 
-    /// The documents of a list that a document is paired with.
-    fn after(&self, document: u32, list: u32) -> &[u32] {
+    /// The documents of a list that a document is paired with, and perhaps itself.
+    fn others(&self, document: u32, list: u32) -> &[u32] {
         let documents = self.lists.documents(list as usize);
-        let first = if self.two { self.split } else { document + 1 };
+        let first = match &self.representatives {
+            Some(representatives) if representatives[document as usize] => 0,
+            Some(_) => self.texts.len() as u32,
+            None if self.two => self.split,
+            None => document + 1,
+        };
         &documents[documents.partition_point(|&other| other < first)..]
     }
 }
@@ -140,7 +181,7 @@ impl RecordJoin for SentenceJoin {
         let (mut from, mut to, mut all, mut own) = (self.next, self.next, 0, 0);
         while to < comparison.split && (all < BATCH || units.len() < UNITS) {
             let postings: usize =
-                comparison.lists.of(to).iter().map(|&list| comparison.after(to, list).len()).sum();
+                comparison.lists.of(to).iter().map(|&list| comparison.others(to, list).len()).sum();
             // Looking costs something, too.
             all += postings + 1;
             own += postings + 1;

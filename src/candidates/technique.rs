@@ -63,6 +63,12 @@ impl Shingling {
         let range = self.at..self.at + self.groups as usize;
         a[range.clone()].iter().zip(&b[range]).map(|(a, b)| u32::from(a == b)).sum()
     }
+
+    /// The share of supershingles that so many are.
+    #[inline]
+    pub fn share(&self, agreeing: u32) -> f64 {
+        f64::from(agreeing) / f64::from(self.groups)
+    }
 }
 
 /// Keys of bands, and what is verified of those who share one.
@@ -92,13 +98,14 @@ pub enum Verify {
     },
 }
 
-/// How many of the 32-bit values that stand two to a number agree.
-fn agreeing_values(a: &[u64], b: &[u64], values: u32) -> u32 {
+/// The share of the 32-bit values, which stand two to a number, that agree.
+fn share_of_values(a: &[u64], b: &[u64], values: u32) -> f64 {
     let agree = |n: u32| {
         let (word, shift) = ((n / 2) as usize, n % 2 * 32);
         (a[word] >> shift) as u32 == (b[word] >> shift) as u32
     };
-    (0..values).map(|n| u32::from(agree(n))).sum()
+    let agreeing: u32 = (0..values).map(|n| u32::from(agree(n))).sum();
+    f64::from(agreeing) / f64::from(values)
 }
 
 /// The sets of two documents, the left one's first, as far as they matter: sizes and shared tokens.
@@ -112,11 +119,10 @@ impl Technique {
             Self::Simhash(hamming) => hamming.similarity(a, b),
             Self::Shingling(shingling) => {
                 let agree = shingling.agreeing(a, b);
-                (agree >= shingling.least).then(|| f64::from(agree) / f64::from(shingling.groups))
+                (agree >= shingling.least).then(|| shingling.share(agree))
             }
             Self::Minhash(Minhash { verify: Verify::Values { at, values, threshold }, .. }) => {
-                let share = f64::from(agreeing_values(&a[*at..], &b[*at..], *values)) / f64::from(*values);
-                (share >= *threshold).then_some(share)
+                Some(share_of_values(&a[*at..], &b[*at..], *values)).filter(|share| share >= threshold)
             }
             Self::Minhash(Minhash { verify: Verify::Sets(predicate), .. }) | Self::Sets(predicate) => {
                 let Some(sets) = sets else { return Some(1.0) };
@@ -124,6 +130,37 @@ impl Technique {
                 predicate.passes(shared, x, y).then(|| predicate.similarity(shared, x, y))
             }
             Self::Equal { at, words } => (a[*at..*at + words] == b[*at..*at + words]).then_some(1.0),
+        }
+    }
+
+    /// The similarity of any two documents. `sets` are the sizes of their sets and the shared tokens, where
+    /// sets are compared.
+    pub fn measure(&self, a: &[u64], b: &[u64], (x, y, shared): (u32, u32, u32)) -> f64 {
+        match self {
+            Self::Simhash(hamming) => hamming.share(hamming.distance(a, b)),
+            Self::Shingling(shingling) => shingling.share(shingling.agreeing(a, b)),
+            Self::Minhash(Minhash { verify: Verify::Values { at, values, .. }, .. }) => {
+                share_of_values(&a[*at..], &b[*at..], *values)
+            }
+            Self::Minhash(Minhash { verify: Verify::Sets(predicate), .. }) | Self::Sets(predicate) => {
+                predicate.similarity(shared, x, y)
+            }
+            Self::Equal { .. } => self.similarity(a, b, None).unwrap_or(0.0),
+        }
+    }
+
+    /// How much of two signatures is alike, out of how much: bits, supershingles, bands.
+    pub fn alike(&self, a: &[u64], b: &[u64]) -> Option<(u32, u32)> {
+        match self {
+            Self::Simhash(hamming) => Some((hamming.bits - hamming.distance(a, b), hamming.bits)),
+            Self::Shingling(shingling) => Some((shingling.agreeing(a, b), shingling.groups)),
+            Self::Minhash(Minhash { at, bands, .. }) => {
+                let range = *at..*at + bands;
+                let alike = a[range.clone()].iter().zip(&b[range]).filter(|(a, b)| a == b);
+                // No more than 2048 values.
+                Some((alike.count() as u32, *bands as u32))
+            }
+            Self::Equal { .. } | Self::Sets(_) => None,
         }
     }
 

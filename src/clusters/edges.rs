@@ -221,41 +221,10 @@ fn walk(edges: &[Packed], workers: &dyn Workers, each: &mut impl FnMut(Edge) -> 
     Ok(())
 }
 
-/// Files in memory, for tests.
-#[cfg(test)]
-pub mod in_memory {
-    use super::{Result, TempFile, TempFiles};
-
-    #[derive(Debug, Default)]
-    struct Bytes(Vec<u8>);
-
-    impl TempFile for Bytes {
-        fn write(&mut self, bytes: &[u8]) -> Result<()> {
-            self.0.extend_from_slice(bytes);
-            Ok(())
-        }
-
-        fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
-            bytes.copy_from_slice(&self.0[at as usize..][..bytes.len()]);
-            Ok(())
-        }
-    }
-
-    /// Makes files that are memory.
-    #[derive(Debug)]
-    pub struct MemoryFiles;
-
-    impl TempFiles for MemoryFiles {
-        fn create(&self) -> Result<Box<dyn TempFile>> {
-            Ok(Box::new(Bytes::default()))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::in_memory::MemoryFiles;
     use super::*;
+    use crate::features::store::MemoryFiles;
     use crate::hash::mix;
     use crate::workers::PlainThreads;
 

@@ -85,6 +85,22 @@ impl Clusters {
         Ok(clusters)
     }
 
+    /// Clusters of representatives and their members, themselves included, each with its similarity. A vertex
+    /// represents one cluster at most.
+    pub fn of_sets(members: Vec<(u32, u32, f64)>, workers: &dyn Workers) -> Result<Self> {
+        let mut memberships = Vec::new();
+        memory::reserve(&mut memberships, members.len(), DOING)?;
+        memberships.extend(members.iter().map(|&(representative, member, _)| (representative, member)));
+        let mut clusters = Self::of(memberships, true, workers)?;
+        for (representative, member, similarity) in members {
+            // Of sets they are in the order of their representatives.
+            if let Ok(cluster) = clusters.representatives.binary_search(&representative) {
+                clusters.set(cluster, member, similarity);
+            }
+        }
+        Ok(clusters)
+    }
+
     /// The clusters of pairs of a representative and a member.
     fn of(mut memberships: Vec<(u32, u32)>, by_representative: bool, workers: &dyn Workers) -> Result<Self> {
         let sort = |memberships: &mut Vec<(u32, u32)>| {

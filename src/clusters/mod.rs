@@ -9,11 +9,14 @@
 //! * [`leaders`]: rows such that every other one is a pair with one of them: stars, and what to keep
 //! * [`perhaps_similar`]: sets that share a representative
 //! * [`signature_sets`]: the same of documents by their signatures, before any pair is compared
+//! * [`sentence_sets`]: such sets of rows by their sentence signatures, with similarities
 //! * [`grouping`]: the clusters, with the similarity of every row to its representative
-//! * [`repeated`]: elimination by the repeatability of feature codes, without pairs
+//! * [`repeated`]: elimination by the repeatability of feature codes, without pairs; [`row_codes`], [`code_groups`],
+//!   [`short_codes`] and [`repeated_blocks`] are parts of it
 //! * [`summary`]: what is to be known of a cluster: pairs, least and mean similarity, diameter
 //! * [`links`]: the weakest links that hold a cluster together
 
+pub mod code_groups;
 pub mod components;
 pub mod edges;
 pub mod grouping;
@@ -21,6 +24,10 @@ pub mod leaders;
 pub mod links;
 pub mod perhaps_similar;
 pub mod repeated;
+pub mod repeated_blocks;
+pub mod row_codes;
+pub mod sentence_sets;
+pub mod short_codes;
 pub mod signature_sets;
 pub mod summary;
 

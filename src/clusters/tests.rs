@@ -6,12 +6,12 @@ use proptest::prelude::*;
 
 use super::Clustering;
 use super::components::connected;
-use super::edges::in_memory::MemoryFiles;
 use super::edges::{Edge, Edges};
 use super::grouping::Clusters;
 use super::leaders::leaders;
 use super::links::links;
 use super::summary::summaries;
+use crate::features::store::MemoryFiles;
 use crate::workers::PlainThreads;
 
 const W: &PlainThreads = &PlainThreads(2);

@@ -3,10 +3,13 @@
 //! The k-th occurrence of a token is a token of its own where repeats count (algorithms.md section
 //! 1, *Multiset to set*), so that everything after this knows plain sets only.
 
-use super::dictionary::{Dictionary, Lookup, REPEAT};
-use super::numbering::Pending;
+use super::dictionary::Dictionary;
+use super::lookup::Lookup;
+use super::numbering::{Pending, UNKNOWN};
+use super::shard::REPEAT;
 use super::texts::TextCollector;
 use super::tokens::{Document, FeatureSpec, Scratch, Token, Tokenizer, for_each_token};
+use super::vocabulary::Vocabulary;
 use crate::error::{Error, Result};
 use crate::hash::mix;
 use crate::memory;
@@ -34,6 +37,16 @@ impl Sets {
         start..self.ends[n]
     }
 
+    /// Makes a set of the tokens behind the last one.
+    fn close(&mut self, row: u32, fingerprint: u64) -> Result<()> {
+        memory::reserve(&mut self.ends, 1, DOING)?;
+        memory::reserve(&mut self.rows, 1, DOING)?;
+        memory::push(&mut self.fingerprints, fingerprint, DOING)?;
+        self.rows.push(row);
+        self.ends.push(self.tokens.len());
+        Ok(())
+    }
+
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.tokens)
@@ -49,6 +62,8 @@ pub struct Collector {
     pub(super) spec: FeatureSpec,
     /// Tokens of documents whose sets [`super::numbering::number`] will make.
     pub(super) pending: Pending,
+    /// The words that this worker knows.
+    pub(super) vocabulary: Vocabulary,
     /// The sets made so far.
     pub sets: Sets,
     /// The texts kept so far, where these are wanted in place of sets.
@@ -59,7 +74,7 @@ pub struct Collector {
     pub empty: u64,
     /// Documents of which table are added: 0 for the left one, 1 for the right one.
     pub(super) table: usize,
-    /// How far sets are made of what is pending: documents, tokens put in order, and tokens kept.
+    /// How far sets are made of what is pending: documents, tokens, and those looked up in the dictionary.
     made: (usize, usize, usize),
     scratch: Scratch,
 }
@@ -70,6 +85,7 @@ impl Collector {
         Self {
             spec,
             pending: Pending::default(),
+            vocabulary: Vocabulary::default(),
             sets: Sets::default(),
             texts: TextCollector::default(),
             tokens: 0,
@@ -88,7 +104,7 @@ impl Collector {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.sets.bytes() + self.texts.bytes() + self.pending.bytes()
+        self.sets.bytes() + self.texts.bytes() + self.pending.bytes() + self.vocabulary.bytes()
     }
 
     /// Adds the tokens of a document, to be numbered, or its text. After an error, a stop too, all is as
@@ -99,25 +115,49 @@ impl Collector {
             self.empty += u64::from(text.is_empty());
             return Ok(());
         }
-        let Pending { lookups, long, documents } = &mut self.pending;
-        let (start, start_long) = (lookups.len(), long.len());
-        let added = add_tokens(document, &self.spec, &mut self.scratch, lookups, long, documents.len(), stop);
-        let added = added.and_then(|()| {
-            let size = lookups.len() - start;
-            if size > u32::MAX as usize {
-                return Err(Error::TooMany { what: "tokens in a document", limit: u32::MAX.into() });
-            }
-            match size {
+        let start = (self.pending.tokens.len(), self.pending.lookups.len(), self.pending.long.len());
+        let added = self.add_tokens(document, stop).and_then(|()| {
+            let Pending { tokens, documents, .. } = &mut self.pending;
+            match check_size(tokens.len() - start.0)? {
                 0 => self.empty += 1,
-                _ => memory::push(documents, (row, lookups.len()), DOING)?,
+                _ => memory::push(documents, (row, tokens.len()), DOING)?,
             }
             Ok(())
         });
         if added.is_err() {
-            self.pending.lookups.truncate(start);
-            self.pending.long.truncate(start_long);
+            for place in self.pending.tokens.drain(start.0..).filter(|&place| place != UNKNOWN) {
+                self.vocabulary.forget(place, self.table);
+            }
+            self.pending.lookups.truncate(start.1);
+            self.pending.long.truncate(start.2);
         }
         added
+    }
+
+    fn add_tokens(&mut self, document: &Document, stop: &Stop) -> Result<()> {
+        let Self { spec, pending, vocabulary, table, scratch, .. } = self;
+        let Pending { tokens, lookups, long, documents, .. } = pending;
+        let number = u32::try_from(documents.len())
+            .map_err(|_| Error::TooMany { what: "documents in a batch", limit: u32::MAX.into() })?;
+        let mut words = Words {
+            current: vocabulary.begin_document()?,
+            table: *table,
+            repeats: spec.multiset,
+            vocabulary,
+            tokens,
+            lookups,
+        };
+        let mut together = [Lookup::default(); TOGETHER];
+        let mut count = 0usize;
+        for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
+            if count.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+            }
+            together[count % TOGETHER] = Lookup::new(token, number, long)?;
+            count += 1;
+            if count.is_multiple_of(TOGETHER) { words.add(&together) } else { Ok(()) }
+        })?;
+        words.add(&together[..count % TOGETHER])
     }
 
     /// Makes the set of a document at once, with nothing pending and the dictionary for itself: for documents
@@ -147,19 +187,11 @@ impl Collector {
             Ok(())
         });
         let added = added.and_then(|()| {
-            let size = sets.tokens.len() - start;
-            if size > u32::MAX as usize {
-                return Err(Error::TooMany { what: "tokens in a document", limit: u32::MAX.into() });
+            let size = check_size(sets.tokens.len() - start)?;
+            match size {
+                0 => self.empty += 1,
+                _ => sets.close(row, fingerprint)?,
             }
-            if size == 0 {
-                self.empty += 1;
-                return Ok(());
-            }
-            memory::reserve(&mut sets.ends, 1, DOING)?;
-            memory::reserve(&mut sets.rows, 1, DOING)?;
-            memory::push(&mut sets.fingerprints, fingerprint, DOING)?;
-            sets.rows.push(row);
-            sets.ends.push(sets.tokens.len());
             self.tokens += size as u64;
             Ok(())
         });
@@ -171,88 +203,96 @@ impl Collector {
         added
     }
 
-    /// Makes the sets of what is pending, in this thread: for few tokens.
-    pub(super) fn number_here(&mut self, dictionary: &mut Dictionary) -> Result<()> {
-        let Self { spec, pending: Pending { lookups, long, documents }, sets, table, .. } = self;
-        let stamp = dictionary.stamps(documents.len())?;
-        let start = sets.tokens.len();
-        for lookup in lookups.iter() {
-            let number = dictionary.number(lookup, long, stamp + lookup.document, *table, spec.multiset)?;
-            memory::push(&mut sets.tokens, number.unwrap_or(REPEAT), DOING)?;
-        }
-        self.made = (0, start, start);
-        self.make_sets(&Stop::default())
+    /// Adds the documents that this worker counted to those of the dictionary; nothing may be pending.
+    pub fn settle(&mut self, dictionary: &mut Dictionary) {
+        self.vocabulary.settle(dictionary);
     }
 
-    /// Puts the numbers of all pending tokens into the order of their documents. Begins anew after a stop.
-    pub(super) fn scatter(&mut self, order: &[u32], numbers: &[u32], stop: &Stop) -> Result<()> {
-        let start = self.sets.tokens.len();
-        memory::reserve(&mut self.sets.tokens, numbers.len(), DOING)?;
-        self.sets.tokens.resize(start + numbers.len(), REPEAT);
-        let tokens = &mut self.sets.tokens[start..];
-        for (order, numbers) in order.chunks(CHECK_EVERY).zip(numbers.chunks(CHECK_EVERY)) {
-            if let Err(stopped) = stop.check() {
-                self.sets.tokens.truncate(start);
-                return Err(stopped);
-            }
-            order.iter().zip(numbers).for_each(|(&n, &number)| tokens[n as usize] = number);
+    /// Numbers what is pending, in this thread: for few tokens.
+    pub(super) fn number_here(&mut self, dictionary: &mut Dictionary) -> Result<()> {
+        let Self { spec, pending: Pending { lookups, long, documents, numbers, .. }, table, .. } = self;
+        let stamp = dictionary.stamps(documents.len())?;
+        for lookup in lookups.iter() {
+            let number = dictionary.number(lookup, long, stamp + lookup.document, *table, spec.multiset)?;
+            memory::push(numbers, number.unwrap_or(REPEAT), DOING)?;
         }
-        self.made = (0, start, start);
         Ok(())
     }
 
-    /// Makes the sets of what is pending and was put in order, from where it was stopped on.
+    /// Makes the sets of what is pending and was numbered, from where it was stopped on.
     pub(super) fn make_sets(&mut self, stop: &Stop) -> Result<()> {
-        let Self { pending: Pending { lookups, long, documents }, sets, made: (done, from, kept), .. } = self;
-        memory::reserve(&mut sets.ends, documents.len(), DOING)?;
-        memory::reserve(&mut sets.rows, documents.len(), DOING)?;
-        memory::reserve(&mut sets.fingerprints, documents.len(), DOING)?;
-        let first = sets.tokens.len() - lookups.len();
-        while let Some(&(row, end)) = documents.get(*done) {
+        let Self { pending, vocabulary, sets, made: (done, from, looked_up), .. } = self;
+        let words = vocabulary.numbered();
+        while let Some(&(row, end)) = pending.documents.get(*done) {
             stop.check()?;
-            let mut fingerprint = 0u64;
-            let start = *kept;
-            for n in *from..first + end {
-                let number = sets.tokens[n];
-                if number != REPEAT {
-                    fingerprint = fingerprint.wrapping_add(mix(lookups[n - first].hash));
-                    sets.tokens[*kept] = number;
-                    *kept += 1;
+            memory::reserve(&mut sets.tokens, end - *from, DOING)?;
+            let (mut fingerprint, start, mut next) = (0u64, sets.tokens.len(), *looked_up);
+            for &place in &pending.tokens[*from..end] {
+                if place != UNKNOWN {
+                    let word = words[place as usize];
+                    fingerprint = fingerprint.wrapping_add(word.mixed);
+                    sets.tokens.push(word.number);
+                    continue;
                 }
+                let number = pending.numbers[next];
+                if number != REPEAT {
+                    fingerprint = fingerprint.wrapping_add(mix(pending.lookups[next].hash));
+                    sets.tokens.push(number);
+                }
+                next += 1;
             }
-            (*from, *done) = (first + end, *done + 1);
-            sets.rows.push(row);
-            sets.fingerprints.push(fingerprint);
-            sets.ends.push(*kept);
-            self.tokens += (*kept - start) as u64;
+            sets.close(row, fingerprint)?;
+            self.tokens += (sets.tokens.len() - start) as u64;
+            (*done, *from, *looked_up) = (*done + 1, end, next);
         }
-        sets.tokens.truncate(*kept);
-        lookups.clear();
-        long.clear();
-        documents.clear();
+        (*done, *from, *looked_up) = (0, 0, 0);
+        pending.clear();
         Ok(())
     }
 }
 
 const CHECK_EVERY: usize = 1 << 14;
+/// So many tokens are looked up at a time, for the memory they need to be asked for before it is waited for.
+const TOGETHER: usize = 32;
 
-fn add_tokens(
-    document: &Document,
-    spec: &FeatureSpec,
-    scratch: &mut Scratch,
-    lookups: &mut Vec<Lookup>,
-    long: &mut Vec<u8>,
-    number: usize,
-    stop: &Stop,
-) -> Result<()> {
-    let number = u32::try_from(number)
-        .map_err(|_| Error::TooMany { what: "documents in a batch", limit: u32::MAX.into() })?;
-    for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
-        if lookups.len().is_multiple_of(CHECK_EVERY) {
-            stop.check()?;
+/// What the tokens of a document are added to.
+struct Words<'a> {
+    vocabulary: &'a mut Vocabulary,
+    tokens: &'a mut Vec<u32>,
+    lookups: &'a mut Vec<Lookup>,
+    /// The document, to the vocabulary.
+    current: u32,
+    table: usize,
+    repeats: bool,
+}
+
+impl Words<'_> {
+    fn add(&mut self, together: &[Lookup]) -> Result<()> {
+        memory::reserve(self.tokens, together.len(), DOING)?;
+        self.vocabulary.touch(together);
+        for lookup in together {
+            let place = match lookup.is_short() {
+                true => self.vocabulary.place(lookup, self.current, self.table, self.repeats)?,
+                false => None,
+            };
+            match place {
+                Some(REPEAT) => {}
+                Some(place) => self.tokens.push(place),
+                None => {
+                    memory::push(self.lookups, *lookup, DOING)?;
+                    self.tokens.push(UNKNOWN);
+                }
+            }
         }
-        memory::push(lookups, Lookup::new(token, number, long)?, DOING)
-    })
+        Ok(())
+    }
+}
+
+fn check_size(tokens: usize) -> Result<usize> {
+    match u32::try_from(tokens) {
+        Ok(_) => Ok(tokens),
+        Err(_) => Err(Error::TooMany { what: "tokens in a document", limit: u32::MAX.into() }),
+    }
 }
 
 #[cfg(test)]

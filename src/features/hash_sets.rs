@@ -234,35 +234,9 @@ impl Default for HashSets {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::features::store::NoFiles;
+    use crate::features::store::{MemoryFiles, NoFiles};
     use proptest::prelude::*;
-    use std::cell::RefCell;
     use std::collections::BTreeSet;
-    use std::rc::Rc;
-
-    /// Files in memory.
-    #[derive(Debug, Default)]
-    pub struct MemoryFiles;
-
-    struct MemoryFile(Rc<RefCell<Vec<u8>>>);
-
-    impl TempFile for MemoryFile {
-        fn write(&mut self, bytes: &[u8]) -> Result<()> {
-            self.0.borrow_mut().extend_from_slice(bytes);
-            Ok(())
-        }
-
-        fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
-            bytes.copy_from_slice(&self.0.borrow()[at as usize..][..bytes.len()]);
-            Ok(())
-        }
-    }
-
-    impl TempFiles for MemoryFiles {
-        fn create(&self) -> Result<Box<dyn TempFile>> {
-            Ok(Box::new(MemoryFile(Rc::default())))
-        }
-    }
 
     #[test]
     fn repeats_count_where_they_should() {

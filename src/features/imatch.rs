@@ -98,12 +98,13 @@ pub fn words(signature: &Signature) -> [u64; 3] {
 /// The signatures of the documents in the collectors, which were filled with sets of single terms. `documents`
 /// is N. O(all terms · log of the terms of a document).
 pub fn of_documents(
-    collectors: Vec<Collector>,
-    dictionary: &Dictionary,
+    mut collectors: Vec<Collector>,
+    mut dictionary: Dictionary,
     range: IdfRange,
     documents: u64,
     workers: &dyn Workers,
 ) -> Result<Vec<SignatureCollector>> {
+    collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
     // The kept terms in the order of their bytes, and the place of each there.
     let numbering = dictionary.numbering();
     let mut kept = Vec::new();
@@ -215,7 +216,7 @@ mod tests {
             let workers = PlainThreads(threads);
             let mut dictionary = Dictionary::default();
             number(&mut dictionary, &mut collectors, &workers).unwrap();
-            let parts = of_documents(collectors, &dictionary, range, texts.len() as u64, &workers).unwrap();
+            let parts = of_documents(collectors, dictionary, range, texts.len() as u64, &workers).unwrap();
             let found = distinct(parts, None, &workers).unwrap();
             let groups = (0..found.left.len()).map(|n| found.left.rows(n).to_vec()).collect::<BTreeSet<_>>();
             prop_assert_eq!(groups, naive(&texts, range));

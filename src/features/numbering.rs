@@ -5,31 +5,51 @@
 //! is locked, and what the sets are does not depend on the number of workers.
 
 use super::collect::Collector;
-use super::dictionary::{Dictionary, Lookup, Numbering, REPEAT, Shard};
+use super::dictionary::{Dictionary, Numbering};
+use super::lookup::Lookup;
+use super::shard::{REPEAT, Shard};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "numbering tokens";
 
+/// Stands among the tokens of documents for one that the worker's vocabulary does not have.
+pub const UNKNOWN: u32 = u32::MAX;
+
 /// Tokens of documents that are still to be numbered.
 #[derive(Debug, Default)]
 pub struct Pending {
-    /// The tokens of all documents, in order.
+    /// The tokens of all documents, in order: places in the vocabulary of the worker, and [`UNKNOWN`] for
+    /// those that are looked up.
+    pub tokens: Vec<u32>,
+    /// The tokens that are looked up, in order.
     pub lookups: Vec<Lookup>,
     /// What is too long to stand in a lookup.
     pub long: Vec<u8>,
     /// For each document its row, and where its tokens end.
     pub documents: Vec<(u32, usize)>,
+    /// The numbers of the tokens that were looked up.
+    pub numbers: Vec<u32>,
 }
 
 impl Pending {
+    /// Takes everything away; the space stays for the next batch.
+    pub fn clear(&mut self) {
+        self.tokens.clear();
+        self.lookups.clear();
+        self.long.clear();
+        self.documents.clear();
+        self.numbers.clear();
+    }
+
     /// Bytes on the heap, with what numbering takes beside it.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.lookups)
+        memory::bytes(&self.tokens)
+            + memory::bytes(&self.lookups)
             + memory::bytes(&self.long)
             + memory::bytes(&self.documents)
-            + 2 * size_of::<u32>() * self.lookups.len()
+            + 3 * size_of::<u32>() * self.lookups.len()
     }
 }
 
@@ -66,20 +86,39 @@ struct Filling<'a> {
 /// So few tokens are not worth a thread. Tests try both ways.
 const FEW: usize = if cfg!(test) { 40 } else { 1 << 12 };
 
-/// Numbers all tokens that the collectors hold, and makes their sets. Memory of about 40 bytes a token.
-/// O(tokens).
+/// Numbers all tokens that the collectors hold, and makes their sets. Memory of about 48 bytes a token that no
+/// worker's vocabulary has, and 8 bytes for others. O(tokens).
 pub fn number(
     dictionary: &mut Dictionary,
     collectors: &mut [Collector],
     workers: &dyn Workers,
 ) -> Result<()> {
-    let tokens: usize = collectors.iter().map(|collector| collector.pending.lookups.len()).sum();
-    if tokens == 0 {
-        return Ok(());
+    let few =
+        |count: fn(&Pending) -> usize| collectors.iter().map(|c| count(&c.pending)).sum::<usize>() <= FEW;
+    let (few_lookups, few_tokens) =
+        (few(|pending| pending.lookups.len()), few(|pending| pending.tokens.len()));
+    for collector in collectors.iter_mut() {
+        collector.vocabulary.number(dictionary)?;
+        if few_lookups {
+            collector.number_here(dictionary)?;
+        }
     }
-    if tokens <= FEW {
-        return collectors.iter_mut().try_for_each(|collector| collector.number_here(dictionary));
+    if !few_lookups {
+        look_up(dictionary, collectors, workers)?;
     }
+    if few_tokens {
+        collectors.iter_mut().try_for_each(|collector| collector.make_sets(&Stop::default()))?;
+    } else {
+        workers::each(workers, collectors, Collector::make_sets)?;
+    }
+    for collector in collectors {
+        collector.vocabulary.keep_small(dictionary);
+    }
+    Ok(())
+}
+
+/// Numbers the tokens that are looked up.
+fn look_up(dictionary: &mut Dictionary, collectors: &mut [Collector], workers: &dyn Workers) -> Result<()> {
     let mut routed: Vec<(&Collector, Routed)> = Vec::new();
     for collector in collectors.iter() {
         let stamp = dictionary.stamps(collector.pending.documents.len())?;
@@ -110,15 +149,8 @@ pub fn number(
     drop(fillings);
 
     let routed: Vec<Routed> = routed.into_iter().map(|(_, routed)| routed).collect();
-    let mut parts: Vec<_> = collectors.iter_mut().zip(routed).map(|(c, r)| (c, r, false)).collect();
-    workers::each(workers, &mut parts, |(collector, routed, scattered), stop| {
-        if !*scattered {
-            collector.scatter(&routed.order, &routed.numbers, stop)?;
-            *scattered = true;
-        }
-        collector.make_sets(stop)
-    })?;
-    Ok(())
+    let mut parts: Vec<_> = collectors.iter_mut().map(|c| &mut c.pending).zip(routed).collect();
+    workers::each(workers, &mut parts, |(pending, routed), stop| routed.scatter(&mut pending.numbers, stop))
 }
 
 impl Routed {
@@ -153,6 +185,21 @@ impl Routed {
     }
 }
 
+impl Routed {
+    /// Puts the numbers into the order of the documents. Begins anew after a stop.
+    fn scatter(&self, numbers: &mut Vec<u32>, stop: &Stop) -> Result<()> {
+        const CHECK_EVERY: usize = 1 << 14;
+        numbers.clear();
+        memory::reserve(numbers, self.numbers.len(), DOING)?;
+        numbers.resize(self.numbers.len(), REPEAT);
+        for (order, of) in self.order.chunks(CHECK_EVERY).zip(self.numbers.chunks(CHECK_EVERY)) {
+            stop.check()?;
+            order.iter().zip(of).for_each(|(&n, &number)| numbers[n as usize] = number);
+        }
+        Ok(())
+    }
+}
+
 impl Filling<'_> {
     /// Numbers the tokens of all parts, from where it was stopped on.
     fn fill(&mut self, numbering: Numbering, repeats_count: bool, stop: &Stop) -> Result<()> {
@@ -162,13 +209,8 @@ impl Filling<'_> {
             while self.done < part.order.len() {
                 stop.check()?;
                 let to = part.order.len().min(self.done + TOGETHER);
-                let mut slots = [0; TOGETHER];
-                let mut touched = 0;
-                for (slot, &n) in slots.iter_mut().zip(&part.order[self.done..to]) {
-                    *slot = self.shard.first_slot(&part.pending.lookups[n as usize]);
-                }
-                slots.iter().for_each(|&slot| touched ^= self.shard.touch(slot));
-                std::hint::black_box(touched);
+                let lookups = part.order[self.done..to].iter().map(|&n| &part.pending.lookups[n as usize]);
+                self.shard.touch(lookups);
                 for (&n, number) in part.order[self.done..to].iter().zip(&mut part.numbers[self.done..to]) {
                     let lookup = &part.pending.lookups[n as usize];
                     let document = part.stamp + lookup.document;
@@ -235,6 +277,7 @@ mod tests {
                 }
             }
             number(&mut dictionary, &mut collectors, &PlainThreads(threads)).unwrap();
+            collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
             let mut numbers = HashMap::new();
             let mut tokens = HashMap::new();
             let mut frequency: HashMap<u32, u32> = HashMap::new();

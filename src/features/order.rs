@@ -44,11 +44,12 @@ impl Ordered {
 /// Orders what the collectors gathered and the dictionary numbered. With `right_from`, rows from that
 /// number on are those of the right table. O(N log n) for N tokens in sets of n.
 pub fn order(
-    collectors: Vec<Collector>,
-    dictionary: Dictionary,
+    mut collectors: Vec<Collector>,
+    mut dictionary: Dictionary,
     right_from: Option<u32>,
     workers: &dyn Workers,
 ) -> Result<Ordered> {
+    collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
     let mut parts: Vec<Sets> = collectors.into_iter().map(|collector| collector.sets).collect();
     let mut groups = group_equal_sets(&mut parts, right_from, workers)?;
     let split = match right_from {

@@ -1,6 +1,7 @@
 //! The order of tokens by document frequency.
 
-use super::dictionary::{Dictionary, Numbering, Shard};
+use super::dictionary::{Dictionary, Numbering};
+use super::shard::Shard;
 use crate::error::Result;
 use crate::memory;
 use crate::workers::{self, Workers};

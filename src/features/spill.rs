@@ -89,11 +89,12 @@ impl<'a> Spill<'a> {
     pub fn order(
         mut self,
         mut collectors: Vec<Collector>,
-        dictionary: Dictionary,
+        mut dictionary: Dictionary,
         budget: usize,
         workers: &dyn Workers,
     ) -> Result<Ordered> {
         self.take(&mut collectors)?;
+        collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
         drop(collectors);
         let ranks = rank(&dictionary, self.right_from.is_some(), workers)?;
         let (distinct_tokens, dictionary_bytes) = (dictionary.len(), dictionary.bytes());

@@ -34,6 +34,30 @@ impl TempFiles for NoFiles {
     }
 }
 
+/// Makes files that are memory: for tests, and for programs that have nowhere to write.
+#[derive(Debug, Clone, Copy)]
+pub struct MemoryFiles;
+
+#[derive(Debug, Default)]
+struct MemoryFile(Vec<u8>);
+
+impl TempFile for MemoryFile {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        memory::extend(&mut self.0, bytes, DOING)
+    }
+
+    fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
+        bytes.copy_from_slice(&self.0[at as usize..][..bytes.len()]);
+        Ok(())
+    }
+}
+
+impl TempFiles for MemoryFiles {
+    fn create(&self) -> Result<Box<dyn TempFile>> {
+        Ok(Box::new(MemoryFile::default()))
+    }
+}
+
 /// The records of a table.
 pub enum Store {
     /// All of them.

@@ -1,18 +1,25 @@
 //! `near_duplicate_clusters`: the pairs of a join as clusters (sql.md section 4).
 
+use std::time::Instant;
+
 use pgrx::datum::FromDatum;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::call::{Call, sql_function};
+use super::columns::Relation;
+use super::eliminate::read_ranks;
 use super::error::{Result, SqlError};
 use super::example::{Example, literal};
 use super::ids::Ids;
-use super::join::Run;
+use super::join::{Run, milliseconds, too_many_pairs};
+use super::methods::Grouping;
+use super::reading::Reading;
 use super::request::{Form, Request, such_as};
 use super::rows::{self, Rows};
 use super::settings;
+use super::stats;
 use super::temp_file::ServerFiles;
 use super::workers::BackendWorkers;
 use crate::clusters::Clustering;
@@ -38,6 +45,10 @@ fn answer(call: Call, typed: bool) -> Result<Datum> {
         let request = Request::new(call, form)?;
         let first = ARGUMENTS_OF_JOIN + usize::from(typed);
         let how = How::new(call, [first, first + 1], &request.example)?;
+        if let Some(grouping) = how.grouping(&request) {
+            let Grouped { ids, order, clusters } = Grouped::new(call, &request, grouping)?;
+            return Ok(Listing::new(ids, order, clusters));
+        }
         let files = ServerFiles::in_current_context();
         let mut joined = Joined::new(&request, &files)?;
         let vertices = joined.order.len();
@@ -88,6 +99,79 @@ impl How {
     }
 }
 
+impl How {
+    /// What makes the clusters where they are not made of pairs: of perhaps-similar sets the method itself, if it
+    /// can.
+    pub fn grouping<'a>(&self, request: &'a Request) -> Option<&'a dyn Grouping> {
+        request.method.grouping().filter(|_| self.clustering == Clustering::PerhapsSimilar)
+    }
+}
+
+/// Perhaps-similar sets that a method made itself: vertices are rows in the order of their ids.
+pub struct Grouped {
+    /// The ids by row.
+    pub ids: Ids,
+    /// The row of each vertex.
+    pub order: Vec<u32>,
+    /// The sets.
+    pub clusters: Clusters,
+}
+
+impl Grouped {
+    /// Makes the sets of the table that argument 0 names.
+    pub fn new(call: Call, request: &Request, grouping: &dyn Grouping) -> Result<Self> {
+        let began = Instant::now();
+        let weight = match grouping.weight() {
+            None => None,
+            Some(name) => {
+                let relation = Relation::open(call.need(0, "docs")?)?;
+                let column = relation.named(name, "weight").map_err(|error| {
+                    let columns = relation.column_names();
+                    error.hint(format!("{} Columns: {columns}.", such_as(&request.example)))
+                })?;
+                Some(format!("d.{}", column.quoted()?))
+            }
+        };
+        let source = &request.left;
+        let mut reading = Reading::new(request);
+        let mut sets = grouping.sets(&mut reading, &mut |ids, order| {
+            let Some(weight) = &weight else { return Ok(None) };
+            let mut weights = memory::filled(0i64, order.len(), "weighing documents")?;
+            let sql = format!(
+                "SELECT {}, pg_catalog.dense_rank() OVER (ORDER BY {weight} NULLS FIRST) FROM {} AS d",
+                source.id, source.table
+            );
+            read_ranks(&sql, ids, order, &mut weights)?;
+            Ok(Some(weights))
+        })?;
+        let Reading { left: ids, workers, mut progress, mut stats, .. } = reading;
+        stats.phases[1] = milliseconds(began) - stats.phases[0];
+        let began = Instant::now();
+        let made = loop {
+            if let Some(most) = request.max_pairs.filter(|&most| sets.pairs() > most) {
+                break Err(too_many_pairs(request, most));
+            }
+            match sets.advance(&workers) {
+                Err(error) => break Err(error.into()),
+                Ok(false) => break Ok(()),
+                Ok(true) => progress.report(|| {
+                    format!("comparing, {:.0} %, {} pairs", 100.0 * sets.progress(), sets.pairs())
+                }),
+            }
+        };
+        stats.counts = sets.counts();
+        stats.pairs = sets.pairs();
+        stats.peak_memory = stats.peak_memory.max((sets.bytes() + ids.bytes()) as u64);
+        stats.phases[2] = milliseconds(began);
+        // SAFETY: a look at a variable of the session.
+        stats::keep(unsafe { pg_sys::GetUserId() }, &stats);
+        made?;
+        let order = ids.in_order(&workers)?;
+        let clusters = sets.clusters(&workers)?;
+        Ok(Self { ids, order, clusters })
+    }
+}
+
 /// The pairs of a join as a graph: vertices are rows in the order of their ids.
 pub struct Joined<'f> {
     /// The ids by row.
@@ -106,8 +190,7 @@ impl<'f> Joined<'f> {
         let mut run = Run::new(request)?;
         let workers = run.workers;
         let order = run.left.in_order(&workers)?;
-        let mut vertex = memory::filled(0u32, order.len(), "numbering documents")?;
-        order.iter().zip(0..).for_each(|(&row, number)| vertex[row as usize] = number);
+        let vertex = Ids::places(&order)?;
         let mut edges = Edges::new(files, settings::memory() / 4);
         while let Some(pair) = run.next_pair()? {
             let (left, right) = (vertex[pair.left as usize], vertex[pair.right as usize]);

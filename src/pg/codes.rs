@@ -67,7 +67,7 @@ fn of_texts([container, contained]: &[Cow<'static, str>; 2]) -> Result<f64> {
     workers::one(workers_for(container.len() + contained.len()), &mut found, |found, stop| {
         let spec = CodeSpec::default();
         let codes = (feature_code(container, &spec, stop)?, feature_code(contained, &spec, stop)?);
-        *found = repeatability(&codes.0, &codes.1)?;
+        *found = repeatability(&codes.0, &codes.1, stop)?;
         Ok(())
     })?;
     Ok(found)
@@ -83,8 +83,8 @@ fn of_codes([container, contained]: &[Cow<'static, str>; 2]) -> Result<f64> {
         }
     }
     let mut found = 0.0;
-    workers::one(workers_for(container.len() + contained.len()), &mut found, |found, _| {
-        *found = repeatability(container, contained)?;
+    workers::one(workers_for(container.len() + contained.len()), &mut found, |found, stop| {
+        *found = repeatability(container, contained, stop)?;
         Ok(())
     })?;
     Ok(found)

@@ -10,6 +10,7 @@ use super::cursor::Cursor;
 use super::error::{Result, SqlError};
 use super::example::literal;
 use super::ids::Ids;
+use super::join;
 use super::request::{Form, Request, such_as};
 use super::rows::{self, Rows};
 use super::temp_file::ServerFiles;
@@ -29,6 +30,11 @@ fn answer(call: Call, typed: bool) -> Result<Datum> {
     rows::answer(call, || {
         let request = Request::new(call, Form { name: "eliminate", relations: 1, typed })?;
         let order = order_to_keep(call, typed, &request)?;
+        if keeps_longest(call, typed)?
+            && let Some((ids, order, leaders)) = join::eliminated(&request)?
+        {
+            return Ok(Eliminated { ids, order, leaders, next: 0 });
+        }
         let files = ServerFiles::in_current_context();
         let mut joined = Joined::new(&request, &files)?;
         let vertices = joined.order.len();
@@ -39,12 +45,18 @@ fn answer(call: Call, typed: bool) -> Result<Datum> {
                 "SELECT {}, pg_catalog.dense_rank() OVER (ORDER BY {order} NULLS LAST) FROM {} AS d",
                 request.left.id, request.left.table
             );
-            read_ranks(&sql, &joined, &mut best)?;
+            read_ranks(&sql, &joined.ids, &joined.order, &mut best)?;
         }
         let rank = rank_by(vertices, |vertex| (best[vertex as usize], vertex), &joined.workers)?;
         let leaders = leaders(&mut joined.edges, &rank, &joined.workers)?;
         Ok(Eliminated { ids: joined.ids, order: joined.order, leaders, next: 0 })
     })
+}
+
+/// Whether the longest documents are to stay.
+fn keeps_longest(call: Call, typed: bool) -> Result<bool> {
+    let keep = call.text(ARGUMENTS_OF_JOIN + usize::from(typed))?;
+    Ok(keep.is_none_or(|keep| keep == "longest"))
 }
 
 /// What rows are ordered by so that the ones to keep come first; none for the order of ids.
@@ -73,8 +85,8 @@ fn order_to_keep(call: Call, typed: bool, request: &Request) -> Result<Option<St
     Ok(Some(format!("d.{} {direction}", column.quoted()?)))
 }
 
-/// Reads the rank of every row.
-fn read_ranks(sql: &str, joined: &Joined<'_>, best: &mut [i64]) -> Result<()> {
+/// Reads numbers of rows from a query that gives these with their ids.
+pub fn read_ranks(sql: &str, ids: &Ids, order: &[u32], best: &mut [i64]) -> Result<()> {
     const ROWS_A_FETCH: usize = 1 << 10;
     let mut cursor = Cursor::open(sql)?;
     let mut context = PgMemoryContexts::new("neardup: ranks");
@@ -86,7 +98,7 @@ fn read_ranks(sql: &str, joined: &Joined<'_>, best: &mut [i64]) -> Result<()> {
             let (Some(id), Some(rank)) = (id, rank) else { continue };
             // SAFETY: the query casts ids to their type, and gives bigint for the rank.
             unsafe {
-                let vertex = context.switch_to(|_| joined.ids.find(&joined.order, id));
+                let vertex = context.switch_to(|_| ids.find(order, id));
                 context.reset();
                 if let Some(vertex) = vertex {
                     best[vertex] = value(rank).unwrap_or(i64::MAX);

@@ -9,7 +9,7 @@ use pgrx::pg_sys::panic::{ErrorReport, pgrx_extern_c_guard};
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::encoding;
+use super::{encoding, reserve};
 use crate::error::Error;
 
 /// An error on its way to the client.
@@ -128,6 +128,7 @@ pub unsafe fn guard(body: impl FnOnce() -> Result<Datum>) -> Datum {
             SqlError::Server(error) => Ended::Server(error),
         })
     };
+    reserve::fill();
     // SAFETY: the caller's promise; nothing here is dropped either when the server jumps.
     unsafe {
         match pgrx_extern_c_guard(ended) {

@@ -15,7 +15,6 @@ use crate::features::{FeatureSpec, Tokenizer};
 use crate::memory;
 use crate::text::words::for_each_word;
 use crate::verify::edit;
-use crate::verify::levenshtein::Pattern;
 use crate::verify::measure::Measure;
 use crate::verify::overlap::shared_at_least;
 use crate::workers::{self, PlainThreads, Stop, Workers};
@@ -89,20 +88,14 @@ sql_function! {
     /// `edit_similarity(text, text) → float8`
     neardup_edit_similarity, pg_finfo_neardup_edit_similarity, |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
-        let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-        // No text of the server has more characters than 32 bits count.
-        let [x, y] = [&a, &b].map(|text| text.chars().count() as u32);
-        let (longer, mut distance) = (x.max(y), 0);
-        if a != b {
-            // What a comparison of two texts costs goes with the product of their lengths, 64 at a time.
-            let effort = a.len().saturating_mul(b.len()) / 1024;
-            workers::one(workers_for(effort), &mut distance, |distance, stop| {
-                let mut pattern = Pattern::default();
-                pattern.set(&a)?;
-                *distance = pattern.distance(&b, y, longer, 0, stop)?.unwrap_or(longer);
-                Ok(())
-            })?;
-        }
+        let mut found = (0, 0);
+        // What a comparison of two texts costs goes with the product of their lengths, 64 at a time.
+        let effort = if a == b { 0 } else { a.len().saturating_mul(b.len()) / 1024 };
+        workers::one(workers_for(effort), &mut found, |found, stop| {
+            *found = edit::distance(&a, &b, stop)?;
+            Ok(())
+        })?;
+        let (distance, longer) = found;
         Ok(call.give(Some(edit::similarity(distance, longer))))
     }
 }

@@ -156,6 +156,14 @@ impl Ids {
         Ok(order)
     }
 
+    /// Where each row stands in such an order.
+    pub fn places(order: &[u32]) -> Result<Vec<u32>> {
+        let mut places = memory::filled(0, order.len(), DOING)?;
+        // Rows are numbered with 32 bits.
+        order.iter().zip(0..).for_each(|(&row, place)| places[row as usize] = place);
+        Ok(places)
+    }
+
     /// Numbers different ids in their order: the number of each row, and a row of each number.
     pub fn numbered(&mut self, workers: &dyn Workers) -> Result<(Vec<u32>, Vec<u32>)> {
         if let Self::Values(values) = self {

@@ -34,8 +34,10 @@ sql_function! {
     /// `neardup_job_check(…, clustering, max_cluster_size)`: how the pairs can be brought up to date.
     neardup_job_check, pg_finfo_neardup_job_check, |call| {
         let request = Request::new(call, FORM)?;
-        How::new(call, [NEXT, NEXT + 1], &request.example)?;
+        let how = How::new(call, [NEXT, NEXT + 1], &request.example)?;
         Ok(call.give(Some(match request.method.update() {
+            // Sets that are not made of pairs depend on all rows.
+            _ if how.grouping(&request).is_some() => "signatures",
             Update::Sets(..) => "sets",
             Update::Pairs => "pairs",
             Update::Whole => "whole",

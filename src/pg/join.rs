@@ -16,6 +16,7 @@ use super::rows::{self, Rows};
 use super::stats::{self, Stats};
 use super::workers::BackendWorkers;
 use crate::candidates::pairs::{Pair, Pairs};
+use crate::clusters::leaders::Leaders;
 
 sql_function! {
     /// `near_duplicates(docs, threshold, …)`
@@ -97,7 +98,7 @@ impl Run {
         };
         match run.max_pairs {
             // Equal documents alone would be too many: no need to begin.
-            Some(most) if run.pairs.certain() > most => Err(run.too_many(most)),
+            Some(most) if run.pairs.certain() > most => Err(too_many_pairs(request, most)),
             _ => Ok(run),
         }
     }
@@ -119,21 +120,6 @@ impl Run {
                 self.name
             );
         }
-    }
-
-    fn too_many(&self, most: u64) -> SqlError {
-        SqlError::new(
-            PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-            format!("{} has more than max_pairs = {most} pairs to give", self.name),
-        )
-        .hint(match self.name {
-            "near_duplicates" | "near_duplicates_between" => format!(
-                "Raise the threshold or max_pairs, make clusters by near_duplicate_clusters, or take pairs \
-                 as they are found: SELECT {} LIMIT 10;",
-                self.example
-            ),
-            _ => "Raise the threshold, or leave max_pairs out.".to_owned(),
-        })
     }
 }
 
@@ -159,7 +145,7 @@ impl Run {
             self.report();
         }
         if let Some(most) = self.max_pairs.filter(|&most| self.pairs.given() > most) {
-            return Err(self.too_many(most));
+            return Err(too_many(self.name, &self.example, most));
         }
         Ok(Some(pair))
     }
@@ -189,6 +175,40 @@ impl Drop for Run {
     }
 }
 
-fn milliseconds(since: Instant) -> f64 {
+/// What the method of a request eliminates without pairs where the longest documents are to stay: the ids, the rows
+/// in their order, and what becomes of each. None where it needs pairs.
+pub fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Leaders)>> {
+    let began = Instant::now();
+    let mut reading = Reading::new(request);
+    let Some((order, leaders)) = request.method.eliminate(&mut reading)? else { return Ok(None) };
+    let Reading { left, mut stats, .. } = reading;
+    stats.phases[2] = milliseconds(began) - stats.phases[0];
+    stats.pairs = (0..).zip(&leaders.of).filter(|(vertex, leader)| vertex != *leader).count() as u64;
+    // SAFETY: a look at a variable of the session.
+    stats::keep(unsafe { pg_sys::GetUserId() }, &stats);
+    Ok(Some((left, order, leaders)))
+}
+
+/// The error of a call that has more pairs to give than it may.
+pub fn too_many_pairs(request: &Request, most: u64) -> SqlError {
+    too_many(request.name, &request.example, most)
+}
+
+fn too_many(name: &str, example: &Example, most: u64) -> SqlError {
+    SqlError::new(
+        PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        format!("{name} has more than max_pairs = {most} pairs to give"),
+    )
+    .hint(match name {
+        "near_duplicates" | "near_duplicates_between" => format!(
+            "Raise the threshold or max_pairs, make clusters by near_duplicate_clusters, or take pairs \
+             as they are found: SELECT {example} LIMIT 10;"
+        ),
+        _ => "Raise the threshold, or leave max_pairs out.".to_owned(),
+    })
+}
+
+/// The milliseconds since then.
+pub fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }

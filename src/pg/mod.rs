@@ -31,6 +31,7 @@ mod progress;
 mod reading;
 mod report;
 mod request;
+mod reserve;
 mod rows;
 mod settings;
 mod shares;

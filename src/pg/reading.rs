@@ -43,6 +43,9 @@ pub struct Reading<'a> {
     pub right: Option<(Ids, u32)>,
     /// The sites of all rows, where a column of them was given.
     pub sites: Option<Sites>,
+    /// About so many bytes of documents are handed over at one time, or less where memory is small. Large batches
+    /// let workers wait for each other less often; what they make of a batch must not be much larger.
+    pub batch_bytes: usize,
 }
 
 /// Documents that were read, each with the number of its row; rows of the right table count on from
@@ -134,6 +137,7 @@ impl<'a> Reading<'a> {
             left: Ids::new(request.id_type),
             right: None,
             sites: None,
+            batch_bytes: 4 << 20,
         }
     }
 
@@ -161,9 +165,7 @@ impl<'a> Reading<'a> {
         sites: &mut Option<Sites>,
         batch: &mut impl FnMut(&Batch<'_>) -> Result<usize>,
     ) -> Result<Ids> {
-        /// Documents that are handed over at one time.
-        const BYTES_A_BATCH: usize = 4 << 20;
-        let enough = BYTES_A_BATCH.min(self.memory / 32);
+        let enough = self.batch_bytes.min(self.memory / 64);
         let mut ids = Ids::new(self.id_type);
         let mut read = 0;
         let others = self.left.bytes();

@@ -6,7 +6,7 @@ use pgrx::check_for_interrupts;
 use pgrx::pg_sys::Datum;
 
 use super::call::{Call, sql_function, varlena_bytes};
-use super::clusters::{ARGUMENTS_OF_JOIN, How, Joined};
+use super::clusters::{ARGUMENTS_OF_JOIN, Grouped, How, Joined};
 use super::cursor::Cursor;
 use super::encoding;
 use super::error::{Result, SqlError};
@@ -60,7 +60,10 @@ fn report(call: Call, typed: bool) -> Result<Datum> {
     let mut joined = Joined::new(&request, &files)?;
     let workers = joined.workers;
     let vertices = joined.order.len();
-    let clusters = Clusters::new(&mut joined.edges, vertices, how.clustering, how.largest, &workers)?;
+    let clusters = match how.grouping(&request) {
+        Some(grouping) => Grouped::new(call, &request, grouping)?.clusters,
+        None => Clusters::new(&mut joined.edges, vertices, how.clustering, how.largest, &workers)?,
+    };
     let summaries = summaries(&mut joined.edges, vertices, &clusters, EFFORT, &workers)?;
     let (mut pairs, mut least) = (0, 1.0f64);
     joined.edges.for_each(&workers, |edge| {

@@ -6,7 +6,7 @@
 //! processes the interrupt, because that may end the process without unwinding (FATAL) or leave by
 //! an error; if it was a harmless one, the work is taken up again where it stopped.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pgrx::pg_sys;
@@ -66,11 +66,18 @@ fn run_until_interrupt(threads: usize, work: &Work<'_>, beside: Option<&mut dyn 
     let stop = &Stop::default();
     let running = &AtomicUsize::new(0);
     let leader = std::thread::current();
+    // A new thread that finds no memory for its own variables ends the process: the C library knows no
+    // other answer. So where memory is short all of them begin before the first one works and takes more.
+    let gate = &Gate::new(is_roomy(ROOM_OF_THREADS));
     std::thread::scope(|scope| {
         let mut workers = Vec::new();
         let mut failed = None;
         let signals = SignalsBlocked::new();
         for n in 0..threads {
+            if !gate.is_open() && !is_roomy(ROOM_OF_A_THREAD) {
+                failed = Some(Error::OutOfMemory { doing: "starting threads" });
+                break;
+            }
             running.fetch_add(1, Ordering::SeqCst);
             let leader = leader.clone();
             let spawned =
@@ -80,10 +87,14 @@ fn run_until_interrupt(threads: usize, work: &Work<'_>, beside: Option<&mut dyn 
                         running.fetch_sub(1, Ordering::SeqCst);
                         leader.unpark();
                     });
+                    gate.pass();
                     work(n, stop)
                 });
             match spawned {
-                Ok(worker) => workers.push(worker),
+                Ok(worker) => {
+                    gate.await_waiting(workers.len() + 1);
+                    workers.push(worker);
+                }
                 Err(error) => {
                     running.fetch_sub(1, Ordering::SeqCst);
                     // With fewer threads it is the same work, only slower.
@@ -92,6 +103,7 @@ fn run_until_interrupt(threads: usize, work: &Work<'_>, beside: Option<&mut dyn 
                 }
             }
         }
+        gate.open();
         drop(signals);
         if let (true, Some(error)) = (workers.is_empty(), failed) {
             return Err(error);
@@ -117,6 +129,54 @@ fn run_until_interrupt(threads: usize, work: &Work<'_>, beside: Option<&mut dyn 
         results.into_iter().find(|r| !matches!(r, Ok(()) | Err(Error::Stopped))).unwrap_or(Ok(()))?;
         if stopped { Err(Error::Stopped) } else { Ok(()) }
     })
+}
+
+/// What threads take when they begin: stacks, heaps and variables of their own, mostly address space.
+const ROOM_OF_THREADS: usize = 64 << 20;
+/// What one takes at the least.
+const ROOM_OF_A_THREAD: usize = 1 << 20;
+
+/// Whether the allocator would give that many bytes now.
+fn is_roomy(bytes: usize) -> bool {
+    let mut probe = Vec::<u8>::new();
+    let given = probe.try_reserve_exact(bytes).is_ok();
+    // An allocation that nobody looks at would be left out by the compiler.
+    std::hint::black_box(&probe);
+    given
+}
+
+/// Where threads wait for each other to begin; or not, if it is open from the start.
+struct Gate {
+    open: AtomicBool,
+    waiting: AtomicUsize,
+}
+
+impl Gate {
+    const fn new(open: bool) -> Self {
+        Self { open: AtomicBool::new(open), waiting: AtomicUsize::new(0) }
+    }
+
+    fn is_open(&self) -> bool {
+        self.open.load(Ordering::Acquire)
+    }
+
+    fn open(&self) {
+        self.open.store(true, Ordering::Release);
+    }
+
+    fn pass(&self) {
+        self.waiting.fetch_add(1, Ordering::AcqRel);
+        while !self.is_open() {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Returns when that many threads wait, or the gate is open.
+    fn await_waiting(&self, threads: usize) {
+        while !self.is_open() && self.waiting.load(Ordering::Acquire) < threads {
+            std::thread::yield_now();
+        }
+    }
 }
 
 /// Whether somebody wants to interrupt the backend.

@@ -1,6 +1,6 @@
 //! Text into units: words ([`words`]), runs without white space, q-grams of characters ([`grams`]), sentences
-//! ([`sentences`], [`abbreviations`]) and paragraphs ([`paragraphs`]) with their places ([`spans`]) by the layout
-//! of lines ([`lines`], [`width`]); pages into text ([`html`]).
+//! ([`sentences`], [`sentence_marks`], [`abbreviations`]) and paragraphs ([`paragraphs`]) with their places
+//! ([`spans`]) by the layout of lines ([`lines`], [`width`]); pages into text ([`html`]).
 
 pub mod abbreviations;
 pub mod characters;
@@ -8,6 +8,7 @@ pub mod grams;
 pub mod html;
 pub mod lines;
 pub mod paragraphs;
+pub mod sentence_marks;
 pub mod sentences;
 pub mod spans;
 pub mod width;

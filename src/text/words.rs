@@ -8,6 +8,8 @@
 //! assert_eq!(words, ["the", "3rd", "漢", "字", "naïve"]);
 //! ```
 
+use std::ops::Range;
+
 use super::characters::{Class, class, lower};
 use crate::error::{Error, Result};
 use crate::workers::Stop;
@@ -24,6 +26,7 @@ pub fn for_each_word(
 ) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 16;
     word.clear();
+    // Whether the open word is a character of a script without spaces.
     let mut alone = false;
     let mut next_check = CHECK_EVERY;
     let bytes = text.as_bytes();
@@ -33,8 +36,18 @@ pub fn for_each_word(
             stop.check()?;
             next_check = at + CHECK_EVERY;
         }
+        if word.is_empty()
+            && let Some(block) = ascii_words(&bytes[at..bytes.len().min(at + BLOCK)])
+        {
+            reserve(word, block)?;
+            word.push_str(&text[at..at + block]);
+            word.make_ascii_lowercase();
+            for_each_range(word.as_bytes(), |range| each(&word[range]))?;
+            word.clear();
+            at += block;
+            continue;
+        }
         if bytes[at].is_ascii() {
-            // Most text is runs of ASCII letters and single separators.
             let run = ascii_run(&bytes[at..bytes.len().min(next_check)]);
             if (alone || run == 0) && !word.is_empty() {
                 each(word)?;
@@ -79,6 +92,69 @@ pub fn for_each_word(
         each(word)?;
     }
     Ok(())
+}
+
+/// So much text is cut at a time where it is ASCII.
+const BLOCK: usize = 1 << 10;
+
+/// How many bytes of whole ASCII words and separators some bytes begin with; none if there are too few to
+/// be worth it.
+fn ascii_words(bytes: &[u8]) -> Option<usize> {
+    const WORTH: usize = 32;
+    let is_ascii = |bytes: &[u8]| bytes.is_ascii();
+    if !bytes.get(..WORTH).is_some_and(is_ascii) {
+        return None;
+    }
+    let ascii = match is_ascii(bytes) {
+        true => bytes.len(),
+        false => bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(bytes.len()),
+    };
+    // What comes next may belong to the last word.
+    let last = bytes[..ascii].iter().rposition(|byte| !byte.is_ascii_alphanumeric())?;
+    (last + 1 >= WORTH).then_some(last + 1)
+}
+
+/// Calls `each` with the place of every run of letters and digits in lower-cased ASCII text that ends with
+/// something else. Works on 64 bytes at a time: a bit for each, and a run between two changes of these.
+#[inline]
+fn for_each_range(text: &[u8], mut each: impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
+    let (mut open, mut before) = (0, 0u64);
+    let mut inside = false;
+    for (n, block) in text.chunks(64).enumerate() {
+        let mut bits = 0u64;
+        let (eights, rest) = block.as_chunks::<8>();
+        for (n, &eight) in eights.iter().enumerate() {
+            bits |= alphanumeric(u64::from_le_bytes(eight)) << (8 * n);
+        }
+        if !rest.is_empty() {
+            let mut eight = [0; 8];
+            eight[..rest.len()].copy_from_slice(rest);
+            bits |= alphanumeric(u64::from_le_bytes(eight)) << (8 * eights.len());
+        }
+        let mut changes = bits ^ (bits << 1 | before);
+        before = bits >> 63;
+        while changes != 0 {
+            let at = 64 * n + changes.trailing_zeros() as usize;
+            changes &= changes - 1;
+            if inside {
+                each(open..at)?;
+            }
+            (open, inside) = (at, !inside);
+        }
+    }
+    Ok(())
+}
+
+/// A bit for each of eight bytes of lower-cased ASCII: whether it is a letter or a digit.
+#[inline]
+fn alphanumeric(bytes: u64) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    // In bytes below 128 nothing is carried over; the highest bit says "at least".
+    let at_least = |byte: u8| bytes + EACH * u64::from(128 - byte);
+    let between = |from: u8, to: u8| at_least(from) & !at_least(to + 1);
+    let found = (between(b'a', b'z') | between(b'0', b'9')) & (EACH << 7);
+    // Gathers the highest bits of all bytes in one.
+    (found >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// How many ASCII letters and digits some bytes begin with.
@@ -154,6 +230,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn long_ascii_agrees_with_the_definition(
+            text in prop::collection::vec("[ -~]{0,70}|[a-z]{60,70}|é|\u{301}|漢|[A-Z0-9]{1,8}[ \n]", 0..60),
+        ) {
+            let text = text.concat();
+            prop_assert_eq!(words(&text), words_by_definition(&text));
+        }
+
         #[test]
         fn agrees_with_the_definition(text in "\\PC*|[a-cA-C ._漢字か\u{301}\u{93f}\u{e34}ก]{0,40}") {
             prop_assert_eq!(words(&text), words_by_definition(&text));

@@ -1,19 +1,23 @@
 //! A generalised suffix automaton: all substrings of the texts added so far (Blumer et al. 1985; of several
 //! texts by starting each at the root).
 //!
-//! A text of n characters adds at most 2 n states of 16 bytes and 3 n edges of 16 bytes, each with 5 to 12 bytes
-//! in a table: at most 116 bytes a character, about 70 on Chinese feature codes. Adding a text and looking for the
-//! longest match in one take O(n).
+//! A text of n characters adds at most 2 n states of 24 bytes, each with its first edge in it, and n + 1 further
+//! edges of 19 to 39 bytes in a table. So at most 87 bytes a character, and about 50 on Chinese feature codes, most of
+//! whose states have one edge. Adding a text and looking for the longest match in one take O(n).
 
 use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
 use crate::hash::mix;
 use crate::memory;
+use crate::workers::Stop;
 
 const DOING: &str = "indexing substrings";
-/// No state, no edge.
+/// How many characters are taken between two looks for a stop request.
+const CHECK_EVERY: usize = 1 << 16;
+/// No state, no text.
 const NONE: u32 = u32::MAX;
+const NO_CHARACTER: u32 = u32::MAX;
 const ROOT: u32 = 0;
 
 /// Substrings that end at the same places: all suffixes of the longest of them down to those of the link.
@@ -25,16 +29,27 @@ struct State {
     link: u32,
     /// The first text that has them.
     text: u32,
-    /// The first of the edges from here.
-    edges: u32,
+    /// The character of the first edge from here; `NO_CHARACTER` if there is none.
+    character: u32,
+    /// Where that edge leads.
+    to: u32,
+    /// The character of the edge that was added last, if it is not the first.
+    others: u32,
 }
 
+impl State {
+    fn new(length: u32, link: u32, text: u32) -> Self {
+        Self { length, link, text, character: NO_CHARACTER, to: NONE, others: NO_CHARACTER }
+    }
+}
+
+/// An edge that is not the first of its state.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
     from: u32,
-    character: char,
+    character: u32,
     to: u32,
-    /// The next edge of the same state.
+    /// The character of the edge of the same state that was added before, if it is not the first.
     next: u32,
 }
 
@@ -51,43 +66,55 @@ pub struct Match {
 #[derive(Debug)]
 pub struct SuffixAutomaton {
     states: Vec<State>,
-    edges: Vec<Edge>,
-    table: HashTable<u32>,
+    edges: HashTable<Edge>,
 }
 
 impl SuffixAutomaton {
     /// No text.
     pub fn new() -> Result<Self> {
         let mut states = Vec::new();
-        memory::push(&mut states, State { length: 0, link: NONE, text: NONE, edges: NONE }, DOING)?;
-        Ok(Self { states, edges: Vec::new(), table: HashTable::new() })
+        memory::push(&mut states, State::new(0, NONE, NONE), DOING)?;
+        Ok(Self { states, edges: HashTable::new() })
     }
 
     /// Forgets all texts, and keeps the memory.
     pub fn clear(&mut self) {
         self.states.truncate(1);
-        self.states[0].edges = NONE;
+        self.states[0] = State::new(0, NONE, NONE);
         self.edges.clear();
-        self.table.clear();
     }
 
-    /// Adds a text with a number, greater than those before. Out of room it may be there in part.
-    pub fn add(&mut self, text: &str, number: u32) -> Result<()> {
+    /// Adds a text with a number, greater than those before. Out of room or after a stop it may be there in part;
+    /// it can be added again with the same number.
+    pub fn add(&mut self, text: &str, number: u32, stop: &Stop) -> Result<()> {
         let mut last = ROOT;
-        for c in text.chars() {
-            last = self.append(last, c, number)?;
+        for (n, c) in text.chars().enumerate() {
+            if n % CHECK_EVERY == CHECK_EVERY - 1 {
+                stop.check()?;
+            }
+            last = self.append(last, u32::from(c), number)?;
         }
         Ok(())
     }
 
-    /// The longest substring that `text` has in common with any of the texts; none if there is none.
-    pub fn longest_match(&self, text: &str) -> Option<Match> {
+    /// The longest substring that `text`, of so many characters, has in common with any of the texts; none if none
+    /// has at least `least` characters. Ends as soon as that is certain.
+    pub fn longest_match(
+        &self,
+        text: &str,
+        characters: u32,
+        least: u32,
+        stop: &Stop,
+    ) -> Result<Option<Match>> {
         let (mut state, mut length) = (ROOT, 0);
-        let mut best = Match { length: 0, text: NONE };
-        for c in text.chars() {
+        let mut best = Match { length: least.max(1), text: NONE };
+        for (c, rest) in text.chars().zip((0..characters).rev()) {
+            if rest as usize % CHECK_EVERY == CHECK_EVERY - 1 {
+                stop.check()?;
+            }
             let to = loop {
-                match self.edge(state, c) {
-                    Some(edge) => break Some(self.edges[edge as usize].to),
+                match self.step(state, u32::from(c)) {
+                    Some(to) => break Some(to),
                     None if state == ROOT => break None,
                     None => {
                         state = self.states[state as usize].link;
@@ -95,81 +122,105 @@ impl SuffixAutomaton {
                     }
                 }
             };
-            let Some(to) = to else { continue };
-            (state, length) = (to, length + 1);
-            let first = self.states[state as usize].text;
-            if length > best.length || (length == best.length && first < best.text) {
-                best = Match { length, text: first };
+            if let Some(to) = to {
+                (state, length) = (to, length + 1);
+                let first = self.states[state as usize].text;
+                if length > best.length || (length == best.length && first < best.text) {
+                    best = Match { length, text: first };
+                }
+            }
+            if length + rest < best.length {
+                break;
             }
         }
-        (best.length > 0).then_some(best)
+        Ok((best.text != NONE).then_some(best))
     }
 
     /// Whether there is no substring.
     pub fn is_empty(&self) -> bool {
-        self.edges.is_empty()
+        self.states.len() == 1
     }
 
     /// Bytes on the heap that the texts need; what [`clear`](Self::clear) kept for others does not count.
     pub fn bytes(&self) -> usize {
         /// Of an entry of the table with its control byte, at a load of 7/8 to 7/16.
-        const ENTRY: usize = 12;
-        size_of_val(&*self.states) + self.edges.len() * (size_of::<Edge>() + ENTRY)
+        const ENTRY: usize = (size_of::<Edge>() + 1) * 12 / 7;
+        size_of_val(&*self.states) + self.edges.len() * ENTRY
     }
 
-    fn hash(from: u32, character: char) -> u64 {
-        mix(u64::from(from) << 32 | u64::from(u32::from(character)))
+    fn hash(from: u32, character: u32) -> u64 {
+        mix(u64::from(from) << 32 | u64::from(character))
     }
 
-    fn edge(&self, from: u32, character: char) -> Option<u32> {
-        let is = |edge: &u32| {
-            let edge = &self.edges[*edge as usize];
-            edge.from == from && edge.character == character
-        };
-        self.table.find(Self::hash(from, character), is).copied()
+    fn is(from: u32, character: u32) -> impl Fn(&Edge) -> bool {
+        move |edge| edge.from == from && edge.character == character
     }
 
-    fn add_edge(&mut self, from: u32, character: char, to: u32) -> Result<()> {
-        let number = self.edges.len() as u32;
-        let next = self.states[from as usize].edges;
-        memory::push(&mut self.edges, Edge { from, character, to, next }, DOING)?;
-        let edges = &self.edges;
-        let hash = |edge: &u32| Self::hash(edges[*edge as usize].from, edges[*edge as usize].character);
-        self.table.try_reserve(1, hash).map_err(|_| Error::OutOfMemory { doing: DOING })?;
-        self.table.insert_unique(Self::hash(from, character), number, hash);
-        self.states[from as usize].edges = number;
+    /// Where a character leads from a state.
+    #[inline]
+    fn step(&self, from: u32, character: u32) -> Option<u32> {
+        let state = &self.states[from as usize];
+        if state.character == character {
+            return Some(state.to);
+        }
+        if state.others == NO_CHARACTER {
+            return None;
+        }
+        self.other(from, character).map(|edge| edge.to)
+    }
+
+    fn other(&self, from: u32, character: u32) -> Option<&Edge> {
+        self.edges.find(Self::hash(from, character), Self::is(from, character))
+    }
+
+    /// Adds an edge that is not there.
+    fn add_edge(&mut self, from: u32, character: u32, to: u32) -> Result<()> {
+        let state = &mut self.states[from as usize];
+        if state.character == NO_CHARACTER {
+            (state.character, state.to) = (character, to);
+            return Ok(());
+        }
+        let hash = |edge: &Edge| Self::hash(edge.from, edge.character);
+        self.edges.try_reserve(1, hash).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        let edge = Edge { from, character, to, next: state.others };
+        self.edges.insert_unique(hash(&edge), edge, hash);
+        state.others = character;
         Ok(())
     }
 
+    /// Lets an edge that is there lead elsewhere.
+    fn redirect(&mut self, from: u32, character: u32, to: u32) {
+        let state = &mut self.states[from as usize];
+        if state.character == character {
+            state.to = to;
+        } else if let Some(edge) = self.edges.find_mut(Self::hash(from, character), Self::is(from, character))
+        {
+            edge.to = to;
+        }
+    }
+
     fn add_state(&mut self, state: State) -> Result<u32> {
-        // Each state has an edge to it, so that edges are counted, too.
-        const MOST: usize = (u32::MAX / 2) as usize;
-        if self.edges.len() >= MOST {
-            return Err(Error::TooMany { what: "characters to be indexed", limit: MOST as u64 / 3 });
+        const MOST: usize = (u32::MAX - 1) as usize;
+        if self.states.len() >= MOST {
+            return Err(Error::TooMany { what: "characters to be indexed", limit: MOST as u64 / 2 });
         }
         memory::push(&mut self.states, state, DOING)?;
         Ok(self.states.len() as u32 - 1)
     }
 
     /// The state of the text that `c` makes of the text of state `last`.
-    fn append(&mut self, last: u32, c: char, text: u32) -> Result<u32> {
+    fn append(&mut self, last: u32, c: u32, text: u32) -> Result<u32> {
         let length = self.states[last as usize].length + 1;
-        if let Some(edge) = self.edge(last, c) {
+        if let Some(to) = self.step(last, c) {
             // Another text had it.
-            let to = self.edges[edge as usize].to;
-            return if self.states[to as usize].length == length {
-                Ok(to)
-            } else {
-                self.split(last, c, edge)
-            };
+            return if self.states[to as usize].length == length { Ok(to) } else { self.split(last, c, to) };
         }
-        let new = self.add_state(State { length, link: ROOT, text, edges: NONE })?;
+        let new = self.add_state(State::new(length, ROOT, text))?;
         let mut from = last;
         while from != NONE {
-            if let Some(edge) = self.edge(from, c) {
-                let to = self.edges[edge as usize].to;
+            if let Some(to) = self.step(from, c) {
                 let fits = self.states[to as usize].length == self.states[from as usize].length + 1;
-                self.states[new as usize].link = if fits { to } else { self.split(from, c, edge)? };
+                self.states[new as usize].link = if fits { to } else { self.split(from, c, to)? };
                 break;
             }
             self.add_edge(from, c, new)?;
@@ -178,25 +229,21 @@ impl SuffixAutomaton {
         Ok(new)
     }
 
-    /// Makes a state of its own of those substrings of the state behind `edge` that are not longer than what
-    /// `from` and the character `c` make.
-    fn split(&mut self, from: u32, c: char, edge: u32) -> Result<u32> {
-        let whole = self.edges[edge as usize].to;
+    /// Makes a state of its own of those substrings of the state `whole` that are not longer than what `from` and the
+    /// character `c`, which leads there, make.
+    fn split(&mut self, from: u32, c: u32, whole: u32) -> Result<u32> {
         let length = self.states[from as usize].length + 1;
-        let part = self.add_state(State { length, edges: NONE, ..self.states[whole as usize] })?;
-        let mut next = self.states[whole as usize].edges;
-        while next != NONE {
-            let Edge { character, to, next: following, .. } = self.edges[next as usize];
-            self.add_edge(part, character, to)?;
-            next = following;
+        let original = self.states[whole as usize];
+        let part = self.add_state(State { length, others: NO_CHARACTER, ..original })?;
+        let mut next = original.others;
+        while let Some(&edge) = (next != NO_CHARACTER).then(|| self.other(whole, next)).flatten() {
+            self.add_edge(part, edge.character, edge.to)?;
+            next = edge.next;
         }
         self.states[whole as usize].link = part;
         let mut from = from;
-        while from != NONE {
-            match self.edge(from, c) {
-                Some(edge) if self.edges[edge as usize].to == whole => self.edges[edge as usize].to = part,
-                _ => break,
-            }
+        while from != NONE && self.step(from, c) == Some(whole) {
+            self.redirect(from, c, part);
             from = self.states[from as usize].link;
         }
         Ok(part)
@@ -222,23 +269,27 @@ mod tests {
         fn matches_are_those_of_all_pairs(
             texts in prop::collection::vec("[ab]{0,12}|[a-d字]{0,20}", 0..12),
             query in "[ab]{0,12}|[a-d字]{0,20}",
+            least in 0..6u32,
         ) {
+            let stop = Stop::default();
             let mut automaton = SuffixAutomaton::new().expect("memory");
-            automaton.add("before", 0).expect("memory");
+            automaton.add("before", 0, &stop).expect("memory");
             automaton.clear();
             let mut best = None;
             let mut characters = 0;
             for (number, text) in texts.iter().enumerate() {
-                automaton.add(text, number as u32).expect("memory");
+                automaton.add(text, number as u32, &stop).expect("memory");
                 characters += text.chars().count();
                 let length = longest(text, &query);
                 if best.map_or(0, |best: Match| best.length) < length {
                     best = Some(Match { length, text: number as u32 });
                 }
-                prop_assert_eq!(automaton.longest_match(&query), best);
+                let length = query.chars().count() as u32;
+                let expected = best.filter(|best| best.length >= least);
+                prop_assert_eq!(automaton.longest_match(&query, length, least, &stop), Ok(expected));
             }
             prop_assert!(automaton.states.len() <= 2 * characters + 1);
-            prop_assert!(automaton.edges.len() <= 3 * characters + 1);
+            prop_assert!(automaton.edges.len() <= characters + texts.len());
         }
     }
 }

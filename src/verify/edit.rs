@@ -6,12 +6,29 @@
 //! predicate. An empty text is similar to nothing, not even to another one.
 
 use crate::error::Result;
+use crate::verify::levenshtein::Pattern;
 use crate::verify::measure;
+use crate::workers::Stop;
 
 /// The similarity, 0 to 1, of two texts of which the longer one has `longer` characters.
 #[inline]
 pub fn similarity(distance: u32, longer: u32) -> f64 {
     if longer == 0 { 0.0 } else { f64::from(longer - distance) / f64::from(longer) }
+}
+
+/// The distance of two texts, and the characters of the longer one. The time goes with the product of the
+/// lengths, 64 cells at a time, unless the texts are equal.
+pub fn distance(a: &str, b: &str, stop: &Stop) -> Result<(u32, u32)> {
+    let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    // No text of the server has more characters than 32 bits count.
+    let [x, y] = [a, b].map(|text| text.chars().count() as u32);
+    let longer = x.max(y);
+    if a == b {
+        return Ok((0, longer));
+    }
+    let mut pattern = Pattern::default();
+    pattern.set(a)?;
+    Ok((pattern.distance(b, y, longer, 0, stop)?.unwrap_or(longer), longer))
 }
 
 /// Which pairs of texts are in.

@@ -27,6 +27,8 @@ use crate::workers::Stop;
 
 /// Insertions and deletions that are followed one by one before the band is filled.
 const FEW: usize = 48;
+/// Where no more than these are asked for, all of them are: the band's tables take longer to make.
+const FEW_IN_ALL: usize = 160;
 /// Columns times words of a table that are still filled: some minutes of one processor. Texts of 4 MB each
 /// without anything in common are just within.
 const MOST_STEPS: usize = 1 << 38;
@@ -98,7 +100,7 @@ impl Lcs {
         if a.is_empty() || b.is_empty() {
             return Ok(Some(apart));
         }
-        let few = FEW.min(most);
+        let few = if most <= FEW_IN_ALL { most } else { FEW };
         let passed = match self.greedy.compare(a, b, few, stop)? {
             Reached::End(distance) => return Ok(Some(distance)),
             Reached::Far(_) if few == most => return Ok(None),
@@ -167,6 +169,7 @@ fn check_steps(rows: &[u32], columns: &[u32], limit: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verify::edited_texts::{edited, of_script};
     use proptest::prelude::*;
 
     /// The definition, filled in cell by cell.
@@ -243,37 +246,34 @@ mod tests {
         }
     }
 
-    fn characters() -> impl Strategy<Value = u32> {
-        let ascii = || prop::char::range('a', 'c');
-        prop_oneof![ascii(), ascii(), Just('\u{1f600}'), prop::char::range('一', '龠')].prop_map(u32::from)
-    }
-
-    /// A text, and another one made of it by edits.
-    fn texts() -> impl Strategy<Value = (Vec<u32>, Vec<u32>)> {
-        let edit = (any::<prop::sample::Index>(), 0..4u8, characters(), 1..60usize);
-        let lengths = prop_oneof![0..8usize, 0..80usize, 100..300usize];
-        let text = lengths.prop_flat_map(|n| prop::collection::vec(characters(), n));
-        (text, prop::collection::vec(edit, 0..12)).prop_map(|(x, edits)| {
-            let mut y = x.clone();
-            for (at, kind, character, count) in edits {
-                let at = at.index(y.len() + 1);
-                match kind {
-                    0 => y.insert(at, character),
-                    1 if at < y.len() => y[at] = character,
-                    2 => drop(y.drain(at..(at + count).min(y.len()))),
-                    _ => drop(y.splice(at..at, std::iter::repeat_n(character, count))),
-                }
-            }
-            (x, y)
-        })
+    fn numbers(text: &[char]) -> Vec<u32> {
+        text.iter().map(|&c| c.into()).collect()
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
 
         #[test]
-        fn equals_the_table((a, b) in texts()) {
-            check(&a, &b);
+        fn equals_the_table((a, b) in edited(300, 60)) {
+            check(&numbers(&a), &numbers(&b));
+        }
+
+        #[test]
+        fn equals_the_table_in_every_script(
+            script in 0..4u8,
+            other in 0..4u8,
+            a in prop::collection::vec(0..8u8, 0..200),
+            b in prop::collection::vec(0..8u8, 0..200),
+        ) {
+            let in_script = |script, text: &[u8]| -> Vec<u32> {
+                // As the functions read it from a text.
+                symbols(&text.iter().map(|&n| of_script(script, n)).collect::<String>()).unwrap()
+            };
+            let (a, b, apart) = (in_script(script, &a), in_script(script, &b), in_script(other, &b));
+            let reversed: Vec<u32> = a.iter().rev().copied().collect();
+            for other in [&b, &apart, &reversed, &a, &[a.clone(), b.clone()].concat(), &Vec::new()] {
+                check(&a, other);
+            }
         }
 
         #[test]
@@ -309,28 +309,43 @@ mod tests {
         }
     }
 
-    /// A megabyte each: little differs, everything differs, all is equal, one contains the other.
+    /// A megabyte each of ASCII, Chinese and emoji: little differs, all is equal, one contains the other,
+    /// nothing is in common, one is the other reversed.
     #[test]
     fn large_texts() {
-        let stop = Stop::default();
-        let text: Vec<u32> = (0..1 << 20).map(|n| (crate::hash::mix(n) % 26) as u32).collect();
-        let mut lcs = Lcs::default();
-        let mut edited = text.clone();
-        (0..200).for_each(|n| edited[n * 5000] = 99);
-        let most = Some((1 << 20) - 200);
-        assert_eq!(lcs.length(&text, &edited, 0, &stop).unwrap(), most);
-        let mut matched = 0;
-        lcs.matches(&text, &edited, 0, &stop, |_, _| matched += 1).unwrap();
-        assert_eq!(Some(matched), most);
-        assert_eq!(lcs.length(&text, &text, 0, &stop).unwrap(), Some(1 << 20));
-        assert_eq!(lcs.length(&text, &text[1000..5000], 0, &stop).unwrap(), Some(4000));
-        let reversed: Vec<u32> = text.iter().rev().copied().collect();
-        assert_eq!(lcs.length(&text, &reversed, (1 << 20) - 4000, &stop).unwrap(), None);
+        for script in 0..4u8 {
+            let character = |n| of_script(script, (crate::hash::mix(n) % 8) as u8);
+            let mut bytes = 0;
+            let characters = (0..).map(character).take_while(|c| {
+                bytes += c.len_utf8();
+                bytes <= 1 << 20
+            });
+            let text = symbols(&characters.collect::<String>()).unwrap();
+            let (stop, mut lcs) = (Stop::default(), Lcs::default());
+            let mut edited = text.clone();
+            (0..100).for_each(|n| edited[n * 2000] = u32::from('x'));
+            let most = Some(text.len() - 100);
+            assert_eq!(lcs.length(&text, &edited, 0, &stop).unwrap(), most);
+            let mut matched = 0;
+            lcs.matches(&text, &edited, 0, &stop, |_, _| matched += 1).unwrap();
+            assert_eq!(Some(matched), most);
+            assert_eq!(lcs.length(&text, &text, 0, &stop).unwrap(), Some(text.len()));
+            assert_eq!(lcs.length(&text, &text[1000..5000], 0, &stop).unwrap(), Some(4000));
+            assert_eq!(lcs.length(&text, &[u32::from('x'); 900], 0, &stop).unwrap(), Some(0));
+            let reversed: Vec<u32> = text.iter().rev().copied().collect();
+            assert_eq!(lcs.length(&text, &reversed, text.len() - 4000, &stop).unwrap(), None);
+            stop.request();
+            assert_eq!(lcs.length(&text, &reversed, 0, &stop), Err(Error::Stopped));
+        }
+    }
+
+    /// What would take hours is an error.
+    #[test]
+    fn texts_that_are_too_different() {
+        assert!(check_steps(&[0; 1], &vec![1; 1 << 20], 1 << 21).is_ok());
         assert_eq!(
             check_steps(&vec![0; 1 << 23], &vec![1; 1 << 23], 1 << 24),
             Err(Error::TooDifferent { characters: 1 << 24 })
         );
-        stop.request();
-        assert_eq!(lcs.length(&text, &reversed, 0, &stop), Err(Error::Stopped));
     }
 }

@@ -221,6 +221,8 @@ impl Band {
             self.read(table, from, to, row, each);
             return Ok(());
         }
+        // Without looking whether the end can be reached.
+        let on = Table { limit: usize::MAX / 2, ..*table };
         let step = (to - from).div_ceil(STARTS).next_multiple_of(COLUMNS);
         let mut starts = Vec::new();
         let mut column = from;
@@ -229,27 +231,13 @@ impl Band {
             memory::extend(&mut flat, &self.flat[words.first..words.end], DOING)?;
             starts.push((Saved { column, words, flat }, to.min(column + step)));
             if column + step < to {
-                self.skip(table, column, column + step, &mut words, stop)?;
+                self.advance::<false>(&on, column, column + step, &mut words, stop)?;
             }
             column += step;
         }
         while let Some((start, to)) = starts.pop() {
             self.trace_part(table, start, to, row, budget, stop, each)?;
         }
-        Ok(())
-    }
-
-    /// Goes on without keeping anything, and without looking whether the end can be reached.
-    fn skip(
-        &mut self,
-        table: &Table<'_>,
-        from: usize,
-        to: usize,
-        words: &mut Words,
-        stop: &Stop,
-    ) -> Result<()> {
-        let table = Table { limit: usize::MAX / 2, ..*table };
-        self.advance::<false>(&table, from, to, words, stop)?;
         Ok(())
     }
 

@@ -239,6 +239,7 @@ impl Pattern {
 mod tests {
     use super::*;
     use crate::error::Error;
+    use crate::verify::edited_texts::edited;
     use proptest::prelude::*;
 
     /// The definition, filled in cell by cell.
@@ -281,40 +282,11 @@ mod tests {
         }
     }
 
-    fn characters() -> impl Strategy<Value = char> {
-        prop_oneof![
-            prop::char::range('a', 'd'),
-            prop::char::range('a', 'd'),
-            Just('\u{1f600}'),
-            prop::char::range('一', '龠'),
-        ]
-    }
-
-    /// A text, and another one made of it by edits.
-    fn texts() -> impl Strategy<Value = (Vec<char>, Vec<char>)> {
-        let edit = (any::<prop::sample::Index>(), 0..4u8, characters(), 1..40usize);
-        let lengths = prop_oneof![0..8usize, 0..80usize, 100..400usize];
-        let text = lengths.prop_flat_map(|n| prop::collection::vec(characters(), n));
-        (text, prop::collection::vec(edit, 0..12)).prop_map(|(x, edits)| {
-            let mut y = x.clone();
-            for (at, kind, character, count) in edits {
-                let at = at.index(y.len() + 1);
-                match kind {
-                    0 => y.insert(at, character),
-                    1 if at < y.len() => y[at] = character,
-                    2 => drop(y.drain(at..(at + count).min(y.len()))),
-                    _ => drop(y.splice(at..at, std::iter::repeat_n(character, count))),
-                }
-            }
-            (x, y)
-        })
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
 
         #[test]
-        fn equals_the_table((x, y) in texts(), limits in prop::collection::vec(0..300u32, 4)) {
+        fn equals_the_table((x, y) in edited(400, 40), limits in prop::collection::vec(0..300u32, 4)) {
             check(&x, &y, limits);
         }
 

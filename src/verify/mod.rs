@@ -19,3 +19,6 @@ pub mod region;
 pub mod repeatability;
 pub mod tlcs;
 pub mod windows;
+
+#[cfg(test)]
+mod edited_texts;

@@ -3,26 +3,32 @@
 //!
 //! ```
 //! use neardup::verify::repeatability::repeatability;
+//! use neardup::workers::Stop;
 //!
+//! let stop = Stop::default();
 //! let [a, b] = ["王示一差站高只事就示对题最机给害严府形象", "在中哈服地统学责水造和海一七最座成架人"];
-//! assert_eq!(repeatability(a, b)?, 1.0 / 19.0);
-//! assert_eq!(repeatability(b, a)?, 1.0 / 20.0);
+//! assert_eq!(repeatability(a, b, &stop)?, 1.0 / 19.0);
+//! assert_eq!(repeatability(b, a, &stop)?, 1.0 / 20.0);
 //! # Ok::<(), neardup::error::Error>(())
 //! ```
 
 use super::automaton::SuffixAutomaton;
 use crate::error::Result;
+use crate::workers::Stop;
 
 /// The repeatability of code `contained` over code `container`: 0 to 1, and 0 where one is empty. O(characters).
-pub fn repeatability(container: &str, contained: &str) -> Result<f64> {
-    let length = contained.chars().count() as u32;
+pub fn repeatability(container: &str, contained: &str, stop: &Stop) -> Result<f64> {
+    let lengths = [container, contained].map(|code| code.chars().count() as u32);
     let mut automaton = SuffixAutomaton::new()?;
     // The common substring is the same whichever is indexed.
-    let (indexed, other) =
-        if container.len() < contained.len() { (container, contained) } else { (contained, container) };
-    automaton.add(indexed, 0)?;
-    let common = automaton.longest_match(other).map_or(0, |found| found.length);
-    Ok(share(common, length))
+    let (indexed, other, length) = if lengths[0] < lengths[1] {
+        (container, contained, lengths[1])
+    } else {
+        (contained, container, lengths[0])
+    };
+    automaton.add(indexed, 0, stop)?;
+    let common = automaton.longest_match(other, length, 1, stop)?.map_or(0, |found| found.length);
+    Ok(share(common, lengths[1]))
 }
 
 /// `common / length`, rounded once; 0 for an empty code.
@@ -58,10 +64,11 @@ mod tests {
 
     #[test]
     fn empty_codes() {
+        let stop = &Stop::default();
         for (a, b) in [("", ""), ("a", ""), ("", "a"), ("a", "b")] {
-            assert_eq!(repeatability(a, b), Ok(0.0));
+            assert_eq!(repeatability(a, b, stop), Ok(0.0));
         }
-        assert_eq!(repeatability("xabcx", "abc"), Ok(1.0));
-        assert_eq!(repeatability("abc", "xabcx"), Ok(0.6));
+        assert_eq!(repeatability("xabcx", "abc", stop), Ok(1.0));
+        assert_eq!(repeatability("abc", "xabcx", stop), Ok(0.6));
     }
 }

@@ -3,20 +3,25 @@
 use serde_json::Value;
 
 use super::options::Read;
-use super::{Method, Update};
+use super::{Explanation, Method, Pair, Update};
 use crate::candidates::code_join::code_pairs;
 use crate::candidates::edit_join::edit_pairs;
 use crate::candidates::pairs::Pairs;
 use crate::candidates::prefix_join::Algorithm;
-use crate::error::Error;
+use crate::clusters::leaders::Leaders;
+use crate::clusters::repeated::Elimination;
+use crate::clusters::row_codes::RowCodes;
+use crate::error::{Error, Result as CoreResult};
 use crate::features::codes::{CodeSpec, feature_code};
-use crate::features::texts::{TextCollector, distinct};
+use crate::features::texts::{Distinct, TextCollector, distinct};
 use crate::features::tokens::Document;
+use crate::memory;
 use crate::pg::error::{Result, SqlError};
 use crate::pg::reading::Reading;
 use crate::pg::request::{Arguments, such_as};
 use crate::verify::edit::EditPredicate;
-use crate::workers::Stop;
+use crate::verify::repeatability::repeatability;
+use crate::workers::{Stop, Workers};
 
 /// The repeatability of near duplicates, by default.
 const REPEATABILITY: f64 = 0.75;
@@ -102,14 +107,11 @@ impl Coder {
     }
 }
 
-impl Method for ByCodes {
-    fn update(&self) -> Update {
-        Update::Pairs
-    }
-
-    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+impl ByCodes {
+    /// The codes of all documents.
+    fn read(&self, reading: &mut Reading<'_>) -> Result<Distinct> {
         let mut coders: Vec<Coder> = Vec::new();
-        coders.resize_with(crate::workers::Workers::count(&reading.workers), Coder::default);
+        coders.resize_with(reading.workers.count(), Coder::default);
         reading.read(|batch| {
             batch.share_out(&mut coders, |coder, row, document, stop| {
                 coder.add(row, document, &self.spec, stop)
@@ -120,9 +122,37 @@ impl Method for ByCodes {
         let codes = coders.into_iter().map(|coder| coder.codes).collect();
         let distinct = distinct(codes, reading.right_from(), &reading.workers)?;
         reading.stats.distinct_sets = distinct.texts.len() as u64;
-        let held = distinct.texts.bytes();
-        reading.held(held);
-        let budget = reading.left_after(held);
+        reading.held(distinct.texts.bytes());
+        Ok(distinct)
+    }
+}
+
+impl Method for ByCodes {
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> CoreResult<Explanation> {
+        let [left, right] = pair.texts.map(|text| feature_code(text, &self.spec, stop));
+        let (left, right) = (left?, right?);
+        let (in_right, in_left) = (repeatability(&right, &left, stop)?, repeatability(&left, &right, stop)?);
+        let explained = match self.threshold {
+            Some(threshold) => {
+                let greater = in_right.max(in_left);
+                let explained = Explanation::new(greater, greater >= threshold);
+                explained.with("left_in_right", in_right.into()).with("right_in_left", in_left.into())
+            }
+            None => {
+                let equal = left == right && !left.is_empty();
+                Explanation::new(f64::from(u8::from(equal)), equal)
+            }
+        };
+        Ok(explained.with("left_code", left.into()).with("right_code", right.into()))
+    }
+
+    fn update(&self) -> Update {
+        Update::Pairs
+    }
+
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let distinct = self.read(reading)?;
+        let budget = reading.left_after(distinct.texts.bytes());
         match self.threshold {
             // The index is sorted beside.
             Some(threshold) => Ok(code_pairs(distinct, threshold, budget / 2)?),
@@ -135,5 +165,24 @@ impl Method for ByCodes {
                 Ok(pairs)
             }
         }
+    }
+
+    fn eliminate(&self, reading: &mut Reading<'_>) -> Result<Option<(Vec<u32>, Leaders)>> {
+        let Some(threshold) = self.threshold else { return Ok(None) };
+        let distinct = self.read(reading)?;
+        let workers = reading.workers;
+        let order = reading.left.in_order(&workers)?;
+        let mut vertex = memory::filled(0u32, order.len(), "numbering documents")?;
+        order.iter().zip(0..).for_each(|(&row, number)| vertex[row as usize] = number);
+        let codes = RowCodes::new(&distinct, &vertex, &workers)?;
+        drop(vertex);
+        let held = distinct.texts.bytes() + memory::bytes(&order) + codes.bytes();
+        let mut elimination = Elimination::new(&codes, threshold, reading.left_after(held))?;
+        while elimination.advance(&workers)? {
+            reading.progress.report(|| format!("eliminating, {:.0} %", 100.0 * elimination.progress()));
+            reading.held(held + elimination.bytes());
+        }
+        let kept = elimination.kept()?;
+        Ok(Some((order, codes.leaders(&kept)?)))
     }
 }

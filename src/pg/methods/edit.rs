@@ -1,16 +1,18 @@
 //! Method `edit`: texts by their Levenshtein distance.
 
 use super::sets::algorithm;
-use super::{Method, Update};
+use super::{Explanation, Method, Pair, Update};
 use crate::candidates::edit_join::edit_pairs;
 use crate::candidates::pairs::Pairs;
 use crate::candidates::prefix_join::Algorithm;
+use crate::error::Result as CoreResult;
 use crate::features::FeatureSpec;
 use crate::features::texts::distinct;
 use crate::pg::error::Result;
 use crate::pg::reading::Reading;
 use crate::pg::request::Arguments;
-use crate::verify::edit::EditPredicate;
+use crate::verify::edit::{self, EditPredicate};
+use crate::workers::Stop;
 
 /// Which texts are similar, and how candidates are found.
 #[derive(Debug)]
@@ -30,6 +32,20 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
 }
 
 impl Method for Edit {
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> CoreResult<Explanation> {
+        /// Products of lengths that take longer than some seconds.
+        const MOST: usize = 1 << 36;
+        let [a, b] = pair.texts;
+        if a != b && a.chars().count().saturating_mul(b.chars().count()) > MOST {
+            return Ok(Explanation::unknown("the texts are too long"));
+        }
+        let (distance, longer) = edit::distance(a, b, stop)?;
+        let similarity = edit::similarity(distance, longer);
+        let passes = similarity >= self.predicate.threshold();
+        let explained = Explanation::new(similarity, passes);
+        Ok(explained.with("distance", distance.into()).with("longer", longer.into()))
+    }
+
     fn update(&self) -> Update {
         Update::Pairs
     }

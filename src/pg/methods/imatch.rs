@@ -1,19 +1,18 @@
 //! Method `imatch`: documents of equal I-Match signatures.
 
-use super::Method;
+use super::token_sets::read_token_sets;
+use super::{Explanation, Method, Pair};
 use crate::candidates::pairs::Pairs;
 use crate::candidates::sketch_join::{Comparison, sketch_pairs};
 use crate::candidates::technique::{Rule, Technique};
+use crate::error::Result as CoreResult;
 use crate::features::FeatureSpec;
-use crate::features::collect::Collector;
-use crate::features::dictionary::Dictionary;
 use crate::features::imatch::{self, IdfRange};
-use crate::features::numbering::number;
 use crate::features::signatures::distinct;
 use crate::pg::error::{Result, SqlError};
 use crate::pg::reading::Reading;
 use crate::pg::request::{Arguments, such_as};
-use crate::workers::Workers;
+use crate::workers::Stop;
 
 /// Which terms count.
 #[derive(Debug)]
@@ -43,25 +42,23 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
 }
 
 impl Method for Imatch {
+    /// Which terms count depends on all documents of a table; only where all terms are the same it does not.
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> CoreResult<Explanation> {
+        let counts = pair.shared(self.spec, stop)?;
+        let [shared, left, right] = counts;
+        let same = shared == left && shared == right && shared > 0;
+        let explained = match same {
+            true => Explanation::new(1.0, true),
+            false if left == 0 || right == 0 => Explanation::new(0.0, false),
+            false => Explanation::unknown("depends on how many documents of the table have each word"),
+        };
+        Ok(explained.with_shared(counts))
+    }
+
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
-        let mut collectors: Vec<Collector> =
-            (0..reading.workers.count()).map(|_| Collector::new(self.spec)).collect();
-        let mut dictionary = Dictionary::default();
-        reading.read(|batch| {
-            if batch.begins_right().is_some() {
-                collectors.iter_mut().for_each(Collector::go_right);
-            }
-            batch.share_out(&mut collectors, |collector, row, document, stop| {
-                collector.add(row, document, stop)
-            })?;
-            number(&mut dictionary, &mut collectors, batch.workers())?;
-            Ok(dictionary.bytes() + collectors.iter().map(Collector::bytes).sum::<usize>())
-        })?;
-        let stats = &mut reading.stats;
-        stats.skipped_empty = collectors.iter().map(|collector| collector.empty).sum();
-        stats.tokens = collectors.iter().map(|collector| collector.tokens).sum();
-        let documents = stats.documents - stats.skipped_null;
-        let parts = imatch::of_documents(collectors, &dictionary, self.range, documents, &reading.workers)?;
+        let (collectors, dictionary) = read_token_sets(reading, self.spec, None)?;
+        let documents = reading.stats.documents - reading.stats.skipped_null;
+        let parts = imatch::of_documents(collectors, dictionary, self.range, documents, &reading.workers)?;
         let signatures = distinct(parts, reading.right_from(), &reading.workers)?;
         reading.stats.distinct_sets = signatures.len() as u64;
         reading.held(2 * signatures.bytes());

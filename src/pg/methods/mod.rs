@@ -5,29 +5,64 @@ mod codes;
 mod edit;
 mod imatch;
 mod options;
+mod pair;
 mod sets;
 mod sketches;
 mod techniques;
 mod tlcs;
+mod token_sets;
 
 use std::fmt::Debug;
 
 use super::error::Result;
+use super::ids::Ids;
 use super::reading::Reading;
 use super::request::Arguments;
 use crate::candidates::pairs::Pairs;
+use crate::clusters::leaders::Leaders;
+use crate::clusters::sentence_sets::SentenceSets;
+use crate::error::Result as CoreResult;
 use crate::features::FeatureSpec;
 use crate::verify::measure::Predicate;
+use crate::workers::Stop;
+pub use pair::{Explanation, Pair};
 
 /// A method with its parameters.
-pub trait Method: Debug {
+pub trait Method: Debug + Sync {
     /// Reads the documents and makes ready to find their pairs, as rows of the one table or of the two.
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs>;
+
+    /// Reads the documents and finds those that go where the longest are to stay, for a method that needs no pairs
+    /// for that: the rows in the order of their ids, and what becomes of each. Other methods read nothing.
+    fn eliminate(&self, _reading: &mut Reading<'_>) -> Result<Option<(Vec<u32>, Leaders)>> {
+        Ok(None)
+    }
+
+    /// What the method says of one pair: its similarity, whether it is in or not, and what that is made of.
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> CoreResult<Explanation>;
+
+    /// Makes perhaps-similar sets without looking for pairs before; none of a method that has no signatures
+    /// for that.
+    fn grouping(&self) -> Option<&dyn Grouping> {
+        None
+    }
 
     /// How the pairs of a table can be brought up to date when some of its rows have changed.
     fn update(&self) -> Update {
         Update::Whole
     }
+}
+
+/// Gives the weights of rows, in the order of their ids, once these are read and ordered.
+pub type Weigh<'a> = &'a mut dyn FnMut(&Ids, &[u32]) -> Result<Option<Vec<i64>>>;
+
+/// Makes perhaps-similar sets of the rows of a table.
+pub trait Grouping {
+    /// The column that rows are weighed by, where one was given.
+    fn weight(&self) -> Option<&str>;
+
+    /// Reads the documents and makes their sets, to be compared with their representatives.
+    fn sets(&self, reading: &mut Reading<'_>, weigh: Weigh<'_>) -> Result<SentenceSets>;
 }
 
 /// What the pairs of a table depend on.
@@ -71,6 +106,11 @@ pub const DEFAULT: &str = "jaccard";
 /// The method of this name.
 pub fn find(name: &str) -> Option<(&'static str, Parse)> {
     METHODS.iter().find(|(known, _)| *known == name).copied()
+}
+
+/// All methods as they are where nothing but the name is given, in the order of hints.
+pub fn with_defaults() -> Result<Vec<(&'static str, Box<dyn Method>)>> {
+    METHODS.iter().map(|&(name, parse)| Ok((name, parse(&mut Arguments::of_defaults(name))?))).collect()
 }
 
 /// The names of all methods, for hints.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::error::Error;
 use crate::pg::error::{Result, SqlError};
 use crate::pg::example::{Example, literal};
-use crate::pg::request::{Options, such_as};
+use crate::pg::request::{Options, such_as, whole};
 
 /// Reads options.
 pub struct Read<'a> {
@@ -27,21 +27,15 @@ impl Read<'_> {
 
     /// A number, if one was given.
     pub fn number(&self, name: &'static str) -> Result<Option<f64>> {
-        match self.options.0.get(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => match value.as_f64() {
-                Some(number) => Ok(Some(number)),
-                None => Err(self.wrong(name, value.to_string(), "a number")),
-            },
-        }
+        let Some(value) = self.options.value(name) else { return Ok(None) };
+        value.as_f64().map(Some).ok_or_else(|| self.wrong(name, value.to_string(), "a number"))
     }
 
     /// A number of things.
     pub fn whole(&self, name: &'static str, default: u32) -> Result<u32> {
-        let Some(number) = self.number(name)? else { return Ok(default) };
-        if number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number) {
-            return Ok(number as u32);
-        }
-        Err(self.wrong(name, number.to_string(), "a whole number of at least 0"))
+        let Some(value) = self.options.value(name) else { return Ok(default) };
+        whole(value)
+            .and_then(|number| u32::try_from(number).ok())
+            .ok_or_else(|| self.wrong(name, value.to_string(), "a whole number of at least 0"))
     }
 }

@@ -2,23 +2,21 @@
 
 use serde_json::Value;
 
-use super::{Method, Update};
+use super::token_sets::read_token_sets;
+use super::{Explanation, Method, Pair, Update};
 use crate::candidates::pairs::Pairs;
 use crate::candidates::prefix_join::Algorithm;
+use crate::error::Result as CoreResult;
 use crate::features::FeatureSpec;
-use crate::features::collect::Collector;
-use crate::features::dictionary::Dictionary;
-use crate::features::numbering::number;
 use crate::features::order::order;
 use crate::features::spill::Spill;
 use crate::features::store::Table;
-use crate::features::tokens::Document;
 use crate::pg::error::{Result, SqlError};
 use crate::pg::example::{Example, literal};
 use crate::pg::reading::Reading;
 use crate::pg::request::{Arguments, Options, such_as};
 use crate::verify::measure::{Measure, Predicate};
-use crate::workers::{self, Workers};
+use crate::workers::Stop;
 
 /// The threshold of methods that measure how much is shared.
 pub const DEFAULT_THRESHOLD: f64 = 0.8;
@@ -92,49 +90,21 @@ pub fn algorithm(options: &Options, example: &Example) -> Result<Algorithm> {
 }
 
 impl Method for Sets {
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> CoreResult<Explanation> {
+        let [shared, left, right] = pair.shared(self.spec, stop)?;
+        let similarity = self.predicate.similarity(shared, left, right);
+        let passes = self.predicate.passes(shared, left, right);
+        Ok(Explanation::new(similarity, passes).with_shared([shared, left, right]))
+    }
+
     fn update(&self) -> Update {
         Update::Sets(self.spec, self.predicate)
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
-        const LONG: usize = 1 << 20;
         let files = reading.files;
         let mut spill = Spill::new(&files);
-        let mut collectors: Vec<Collector> =
-            (0..reading.workers.count()).map(|_| Collector::new(self.spec)).collect();
-        let mut dictionary = Dictionary::default();
-        let memory = reading.memory;
-        // While tokens are numbered they take far more than the text: of long documents that would be too much.
-        let is_long = |document: &Document| document.bytes() > LONG.min(memory / 32);
-        reading.read(|batch| {
-            if let Some(from) = batch.begins_right() {
-                spill.go_right(from);
-                collectors.iter_mut().for_each(Collector::go_right);
-            }
-            batch.share_out(&mut collectors, |collector, row, document, stop| match is_long(document) {
-                true => Ok(()),
-                false => collector.add(row, document, stop),
-            })?;
-            let pending: usize = collectors.iter().map(Collector::bytes).sum();
-            number(&mut dictionary, &mut collectors, batch.workers())?;
-            for (row, document) in batch.documents().filter(|(_, document)| is_long(document)) {
-                let mut state = (&mut collectors[0], &mut dictionary);
-                workers::one(batch.workers(), &mut state, |(collector, dictionary), stop| {
-                    collector.add_at_once(row, document, dictionary, stop)
-                })?;
-            }
-            // Token sets go out of memory where there is not enough for all.
-            let held = dictionary.bytes() + collectors.iter().map(Collector::bytes).sum::<usize>();
-            let sets: usize = collectors.iter().map(|collector| collector.sets.bytes()).sum();
-            // What is in memory is ordered by copying it.
-            if held + sets + batch.held > memory && sets > memory / 8 {
-                spill.take(&mut collectors)?;
-            }
-            Ok(held.max(pending))
-        })?;
-        reading.stats.skipped_empty = collectors.iter().map(|collector| collector.empty).sum();
-        reading.stats.tokens = collectors.iter().map(|collector| collector.tokens).sum();
-
+        let (collectors, dictionary) = read_token_sets(reading, self.spec, Some(&mut spill))?;
         let ordered = if spill.is_used() {
             spill.order(collectors, dictionary, reading.left_after(0), &reading.workers)?
         } else {

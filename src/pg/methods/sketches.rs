@@ -1,13 +1,15 @@
 //! The methods that compare signatures of documents: `minhash`, `simhash`, `shingling`, `combined`, `exact_text`,
 //! `title`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::techniques::{self, Given, complete, preset};
-use super::{Method, Update};
+use super::{Explanation, Method, Pair, Update};
 use crate::candidates::combination::{Combination, Documents, Resources, TechniqueSpec, join};
 use crate::candidates::pairs::Pairs;
 use crate::candidates::technique::Rule;
+use crate::candidates::two_documents::{Said, TwoDocuments, two_documents};
+use crate::error::Result as CoreResult;
 use crate::features::hash_sets::{HashSets, SetCollector};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::pg::error::{Result, SqlError};
@@ -15,7 +17,7 @@ use crate::pg::example::literal;
 use crate::pg::reading::Reading;
 use crate::pg::request::{Arguments, Options, such_as};
 use crate::sketches::sign::Signer;
-use crate::workers::Workers;
+use crate::workers::{Stop, Workers};
 
 /// Buckets of minhash bands with more documents are expanded in part.
 const MOST_IN_A_BUCKET: i64 = 10_000;
@@ -321,6 +323,13 @@ fn with_chain(arguments: &Arguments<'_>) -> crate::pg::example::Example {
 }
 
 impl Method for Sketches {
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> CoreResult<Explanation> {
+        Ok(match two_documents(&self.combination, pair.documents(), stop)? {
+            None => Explanation::new(0.0, false),
+            Some(compared) => explanation(&compared),
+        })
+    }
+
     fn update(&self) -> Update {
         // Which pairs of a bucket that is too large are tried depends on all who are in it.
         if self.combination.most.is_none() { Update::Pairs } else { Update::Whole }
@@ -355,5 +364,44 @@ impl Method for Sketches {
         reading.stats.measured_recall = joined.recall;
         reading.held(joined.peak_bytes);
         Ok(joined.pairs)
+    }
+}
+
+/// What techniques say of two documents: the similarity is that of the last one.
+fn explanation(compared: &TwoDocuments) -> Explanation {
+    let last = compared.said.last().map_or(0.0, |said| said.similarity);
+    let mut explained = Explanation::new(compared.similarity.unwrap_or(last), compared.similarity.is_some());
+    let alike = |said: &Said| {
+        let (name, unit) = match said.technique {
+            TechniqueSpec::Simhash { .. } => ("simhash", "bits"),
+            TechniqueSpec::Shingling { .. } => ("shingling", "supershingles"),
+            TechniqueSpec::Minhash { .. } => ("minhash", "bands"),
+            TechniqueSpec::ExactText { .. } => ("exact_text", ""),
+            TechniqueSpec::Sets { .. } => ("sets", ""),
+        };
+        (name, said.alike.map(|(alike, all)| [("alike", json!(alike)), (unit, json!(all))]))
+    };
+    match &compared.said[..] {
+        [one] => {
+            for (key, value) in alike(one).1.into_iter().flatten() {
+                explained = explained.with(key, value);
+            }
+        }
+        several => {
+            let said = several.iter().map(|said| {
+                let (name, alike) = alike(said);
+                let mut of = serde_json::Map::new();
+                of.insert("technique".to_owned(), name.into());
+                of.insert("similarity".to_owned(), said.similarity.into());
+                of.insert("agrees".to_owned(), said.agrees.into());
+                of.extend(alike.into_iter().flatten().map(|(key, value)| (key.to_owned(), value)));
+                Value::Object(of)
+            });
+            explained = explained.with("techniques", said.collect());
+        }
+    }
+    match compared.sets {
+        Some((left, right, shared)) => explained.with_shared([shared, left, right]),
+        None => explained,
     }
 }

@@ -1,24 +1,31 @@
 //! Methods `tlcs` and `lcs`: sentence signatures, filtered sketches, and the (trustable) longest common
 //! subsequence.
 
-use serde_json::Value;
+use std::collections::HashSet;
+use std::ops::Range;
 
-use super::Method;
+use serde_json::{Value, json};
+
 use super::options::Read;
+use super::{Explanation, Grouping, Method, Pair, Weigh};
 use crate::candidates::pairs::Pairs;
 use crate::candidates::sentence_join::sentence_pairs;
-use crate::candidates::signature_lists::{Signing, StopRules};
-use crate::error::Error;
+use crate::candidates::signature_lists::{Lists, Signing, StopRules};
+use crate::clusters::sentence_sets::SentenceSets;
+use crate::error::{Error, Result as CoreResult};
 use crate::features::FeatureSpec;
 use crate::features::texts::{Distinct, distinct};
 use crate::memory;
 use crate::pg::error::{Result, SqlError};
+use crate::pg::ids::Ids;
 use crate::pg::lcs::centre;
 use crate::pg::reading::Reading;
 use crate::pg::request::{Arguments, such_as};
 use crate::pg::sites::Sites;
-use crate::sketches::sentence;
-use crate::verify::tlcs::{Parameters, Thresholds};
+use crate::sketches::sentence::{self, Signatures};
+use crate::verify::lcs::containment;
+use crate::verify::tlcs::{Comparer, Found, Parameters, Part, Thresholds};
+use crate::workers::Stop;
 
 /// The resemblance and the containment of near duplicates, by default.
 const RESEMBLANCE: f64 = 0.28;
@@ -31,6 +38,8 @@ struct Tlcs {
     rules: StopRules,
     parameters: Parameters,
     thresholds: Thresholds,
+    /// The column that documents are weighed by where sets are made of them.
+    weight: Option<String>,
 }
 
 /// Options of both methods, and of `tlcs` alone.
@@ -44,18 +53,19 @@ const OPTIONS: &[&str] = &[
     "stop_site_documents",
     "window",
     "first",
+    "weight",
     "slope",
     "centre",
     "min_part",
 ];
-const OF_BOTH: usize = 9;
+const OF_BOTH: usize = 10;
 
 /// Reads the parameters.
 pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let trustable = arguments.method == "tlcs";
     let given = arguments.threshold;
     let resemblance = arguments.threshold(RESEMBLANCE)?;
-    let options = arguments.options(if trustable { OPTIONS } else { &OPTIONS[..OF_BOTH] })?;
+    let mut options = arguments.options(if trustable { OPTIONS } else { &OPTIONS[..OF_BOTH] })?;
     let read = Read { options: &options, example: &arguments.example, good };
     let (signatures, rules) = (sentence::Parameters::default(), StopRules::default());
     let signatures = sentence::Parameters {
@@ -90,14 +100,24 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
             "greater than 0 and at most 1, or false",
         ));
     }
+    let weight = match options.value("weight") {
+        None => None,
+        Some(Value::String(column)) => Some(column.clone()),
+        Some(value) => {
+            return Err(SqlError::parameter(format!("weight must be the name of a column, not {value}"))
+                .hint(such_as(&arguments.example)));
+        }
+    };
     let hint = |error: Error| SqlError::from(error).hint(such_as(&arguments.example));
     signatures.check().map_err(hint)?;
     parameters.check().map_err(hint)?;
+    // Whether there is such a column is not known yet, and hints show calls that work.
+    options.0.remove("weight");
     arguments.accept(options);
     arguments.whole_texts("compares sentences and characters")?;
     arguments.has_sites();
     let thresholds = Thresholds { resemblance, containment };
-    Ok(Box::new(Tlcs { signatures, rules, parameters, thresholds }))
+    Ok(Box::new(Tlcs { signatures, rules, parameters, thresholds, weight }))
 }
 
 /// The option of that name.
@@ -125,11 +145,11 @@ fn good(name: &str) -> Value {
     }
 }
 
-impl Method for Tlcs {
-    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+impl Tlcs {
+    /// Reads the documents, and lists those that have signatures in common.
+    fn lists(&self, reading: &mut Reading<'_>) -> Result<(Distinct, Lists)> {
         let collectors = reading.read_texts(FeatureSpec::WHOLE)?;
-        let right_from = reading.right_from();
-        let distinct = distinct(collectors, right_from, &reading.workers)?;
+        let distinct = distinct(collectors, reading.right_from(), &reading.workers)?;
         let budget = reading.left_after(distinct.texts.bytes());
         let files = reading.files;
         let sites = reading.sites.as_ref().map(Sites::numbers);
@@ -142,23 +162,78 @@ impl Method for Tlcs {
         reading.stats.distinct_tokens = lists.distinct;
         reading.stats.distinct_sets = distinct.texts.len() as u64;
         reading.held(distinct.texts.bytes() + peak_bytes.max(lists.bytes()));
-        let ranks = if right_from.is_some() { Vec::new() } else { ranks(&distinct, reading)? };
+        Ok((distinct, lists))
+    }
+}
+
+impl Method for Tlcs {
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> CoreResult<Explanation> {
+        let [a, b] = pair.texts;
+        let mut signatures = Signatures::new(self.signatures)?;
+        let of_left: HashSet<u128> = signatures.of(a, stop)?.iter().copied().collect();
+        let of_right: HashSet<u128> = signatures.of(b, stop)?.iter().copied().collect();
+        let shared = of_left.intersection(&of_right).count();
+        let candidates = shared > 0 || a.split_whitespace().eq(b.split_whitespace());
+        let mut explained = match Comparer::new(self.parameters)?.compare(a, b, None, stop)? {
+            None => Explanation::new(0.0, false),
+            Some(found) => {
+                let Found { shared, left, right, .. } = found;
+                let passes = candidates && self.thresholds.pass(shared, left, right);
+                let mut explained = Explanation::new(found.resemblance(), passes)
+                    .with("containment", containment(shared, left.min(right)).into())
+                    .with("shared", shared.into())
+                    .with("left", left.into())
+                    .with("right", right.into());
+                if self.parameters.trustable {
+                    // Spans as SQL has them: half open, from 1.
+                    let span = |range: &Range<usize>| json!([range.start + 1, range.end + 1]);
+                    let region = |part: &Part| {
+                        let (left, right) = (span(&part.left), span(&part.right));
+                        json!({ "left_span": left, "right_span": right, "length": part.length })
+                    };
+                    let regions = found.parts.iter().map(region).collect::<Vec<_>>();
+                    explained = explained.with("regions", regions.into());
+                }
+                explained
+            }
+        };
+        explained = explained.with("shared_signatures", shared.into());
+        Ok(explained.with("signatures", json!([of_left.len(), of_right.len()])))
+    }
+
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let (distinct, lists) = self.lists(reading)?;
+        let ranks = if reading.right.is_some() { Vec::new() } else { ranks(&distinct, reading)? };
         Ok(sentence_pairs(distinct, lists, ranks, self.parameters, self.thresholds)?)
+    }
+
+    fn grouping(&self) -> Option<&dyn Grouping> {
+        Some(self)
+    }
+}
+
+impl Grouping for Tlcs {
+    fn weight(&self) -> Option<&str> {
+        self.weight.as_deref()
+    }
+
+    fn sets(&self, reading: &mut Reading<'_>, weigh: Weigh<'_>) -> Result<SentenceSets> {
+        let (distinct, lists) = self.lists(reading)?;
+        let order = reading.left.in_order(&reading.workers)?;
+        let weights = weigh(&reading.left, &order)?;
+        let vertices = Ids::places(&order)?;
+        let (parameters, thresholds) = (self.parameters, self.thresholds);
+        let weights = weights.as_deref();
+        Ok(SentenceSets::new(distinct, lists, vertices, weights, parameters, thresholds, &reading.workers)?)
     }
 }
 
 /// Where each text comes in the order of the ids: the first of its rows.
 fn ranks(distinct: &Distinct, reading: &Reading<'_>) -> Result<Vec<u32>> {
-    const DOING: &str = "ordering texts";
-    let order = reading.left.in_order(&reading.workers)?;
-    let mut of_row = memory::filled(0, order.len(), DOING)?;
-    for (rank, &row) in order.iter().enumerate() {
-        // Rows are numbered with 32 bits.
-        of_row[row as usize] = rank as u32;
-    }
+    let of_row = Ids::places(&reading.left.in_order(&reading.workers)?)?;
     let first = |text| distinct.left.rows(text).iter().map(|&row| of_row[row as usize]).min().unwrap_or(0);
     let mut ranks = Vec::new();
-    memory::reserve(&mut ranks, distinct.left.len(), DOING)?;
+    memory::reserve(&mut ranks, distinct.left.len(), "ordering texts")?;
     ranks.extend((0..distinct.left.len()).map(first));
     Ok(ranks)
 }

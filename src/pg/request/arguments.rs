@@ -39,6 +39,29 @@ pub struct Arguments<'a> {
     pub(super) max_pairs: Option<u64>,
 }
 
+impl Arguments<'static> {
+    /// Those of a call that names a method and no more.
+    pub fn of_defaults(method: &'static str) -> Self {
+        let example = Example::new("near_duplicates", ["docs".to_owned()]);
+        Self {
+            method,
+            relations: 1,
+            made: None,
+            has_sites: false,
+            sites_are_used: false,
+            without_method: example.clone(),
+            example: example.with("method", literal(method)),
+            threshold: None,
+            options: Ok(None),
+            tokenizer: None,
+            shingle: None,
+            multiset: None,
+            tsearch: None,
+            max_pairs: None,
+        }
+    }
+}
+
 impl Arguments<'_> {
     /// The threshold, above 0 and at most 1, or the default one.
     pub fn threshold(&mut self, default: f64) -> Result<f64> {

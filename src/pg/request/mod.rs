@@ -16,8 +16,8 @@ use super::example::{Example, literal};
 use super::methods::{self, Method};
 use super::source::Source;
 pub use arguments::Arguments;
-pub use options::Options;
 use options::at_least_one;
+pub use options::{Options, whole};
 use tables::Tables;
 
 /// Where the arguments of one SQL function stand.

@@ -35,19 +35,15 @@ impl Options {
 
     /// A whole number from 1 on.
     pub fn count(&self, key: &'static str, example: &Example) -> Result<Option<u64>> {
-        let Some(value) = self.0.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
-        // 1000.0 is a whole number too; greater ones than fit mean no limit.
-        let whole = value.as_i64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64));
-        match whole {
+        let Some(value) = self.value(key) else { return Ok(None) };
+        match whole(value) {
             Some(number) => at_least_one(key, number),
             None => Err(not_a_count(key, value)),
         }
         .map(Some)
         .map_err(|error| error.hint(such_as(&with_option(example, key))))
     }
-}
 
-impl Options {
     /// A value that is there and not null.
     pub fn value(&self, key: &str) -> Option<&Value> {
         self.0.get(key).filter(|value| !value.is_null())
@@ -56,8 +52,7 @@ impl Options {
     /// A whole number within a range.
     pub fn whole(&self, key: &str, range: RangeInclusive<i64>, example: &Example) -> Result<Option<i64>> {
         let Some(value) = self.value(key) else { return Ok(None) };
-        let whole = value.as_i64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64));
-        match whole.filter(|whole| range.contains(whole)) {
+        match whole(value).filter(|whole| range.contains(whole)) {
             Some(whole) => Ok(Some(whole)),
             None => {
                 let (least, most) = range.into_inner();
@@ -86,6 +81,11 @@ impl Options {
                 .hint(such_as(&with_value(example, key, true)))
         })
     }
+}
+
+/// A whole number; 1000.0 is one too, and greater ones than fit are the greatest that does.
+pub fn whole(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64))
 }
 
 /// The call with one option.

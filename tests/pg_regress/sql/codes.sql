@@ -56,14 +56,55 @@ SELECT left_id, right_id, similarity FROM near_duplicates('docs', method => 'exa
 -- Options are the arguments of feature_code.
 SELECT count(*) FROM near_duplicates('docs', method => 'exact_code', options => '{"cut": 1, "min_length": 0}') WHERE left_id > 1000 AND right_id > 1000;
 SELECT count(*) > 0 AS found FROM near_duplicates('docs', 0.9, method => 'repeatability', options => '{"anchors": "听", "unit_length": 200, "unit_share": 0.5, "paragraphs": 5, "ends": 4, "min_length": 3, "fallback": 9}');
--- Clusters and elimination work on these pairs, too.
+
+-- Elimination: the longest codes first; a page goes for the one that stays and has the longest common substring with its code.
+CREATE FUNCTION naive(at float8) RETURNS TABLE (id int, duplicate_of int, similarity float8) LANGUAGE plpgsql AS $$
+DECLARE
+    page record;
+BEGIN
+    CREATE TEMP TABLE kept (no serial, id int, code text) ON COMMIT DROP;
+    FOR page IN SELECT d.id, feature_code(d.body) AS code FROM docs d WHERE feature_code(d.body) <> '' ORDER BY length(feature_code(d.body)) DESC, d.id LOOP
+        SELECT k.id, code_repeatability(k.code, page.code) INTO duplicate_of, similarity FROM kept k ORDER BY 2 DESC, no LIMIT 1;
+        IF similarity >= at THEN
+            id := page.id;
+            RETURN NEXT;
+        ELSE
+            INSERT INTO kept (id, code) VALUES (page.id, page.code);
+        END IF;
+    END LOOP;
+    DROP TABLE kept;
+END $$;
+CREATE FUNCTION check_eliminated(at float8) RETURNS TABLE (missing bigint, extra bigint, found bool) LANGUAGE sql AS $$
+    WITH found AS MATERIALIZED (SELECT * FROM eliminate('docs', at, method => 'repeatability')), expected AS MATERIALIZED (SELECT * FROM naive(at))
+    SELECT (SELECT count(*) FROM (TABLE expected EXCEPT ALL TABLE found) x), (SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE expected) x), (SELECT count(*) > 20 FROM found)
+$$;
+SELECT at, c.* FROM unnest(array[0.2, 0.5, 0.75, 1]) at, check_eliminated(at) c;
+SET neardup.threads = 3;
+SET neardup.memory = '1MB';
+SELECT at, c.* FROM unnest(array[0.5, 0.75]) at, check_eliminated(at) c;
+RESET neardup.threads;
+RESET neardup.memory;
 SELECT id, duplicate_of, round(similarity::numeric, 3) AS similarity FROM eliminate('docs', method => 'repeatability') WHERE id > 1000 ORDER BY 1;
+SELECT documents, skipped_null, skipped_empty, distinct_sets > 0 AS codes, pairs = (SELECT count(*) FROM eliminate('docs', method => 'repeatability')) AS eliminated FROM near_duplicates_stats();
+-- The same by name, by ids of another type, and as a stream; no pair is made, so there are never too many.
+SELECT (SELECT array_agg(e ORDER BY id) FROM eliminate('docs', 0.75, method => 'repeatability', keep => 'longest', max_pairs => 1) e)
+    = (SELECT array_agg(e ORDER BY id) FROM (SELECT (eliminate('docs', 0.75, method => 'repeatability')).*) e) AS same;
+CREATE TABLE named AS SELECT 'page ' || to_char(id, 'FM0000') AS name, body FROM docs;
+SELECT count(*) AS differing FROM (
+    SELECT id, duplicate_of, similarity FROM eliminate('named', 0.75, NULL::text, id_column => 'name', method => 'repeatability')
+    EXCEPT SELECT 'page ' || to_char(id, 'FM0000'), 'page ' || to_char(duplicate_of, 'FM0000'), similarity FROM eliminate('docs', 0.75, method => 'repeatability')
+) d;
+SELECT e.id, duplicate_of FROM eliminate('docs', 0.75, method => 'repeatability', options => '{"fallback": 1, "min_length": 100}') e WHERE id > 1000 ORDER BY 1;
+-- Other rules, and equal codes, choose among pairs.
+SELECT id, duplicate_of, round(similarity::numeric, 3) AS similarity FROM eliminate('docs', method => 'repeatability', keep => 'first') WHERE id > 1000 ORDER BY 1;
+SELECT id, duplicate_of, similarity FROM eliminate('docs', method => 'exact_code') WHERE id > 1000 ORDER BY 1;
 
 -- Nothing to compare.
 CREATE TABLE none (id int PRIMARY KEY, body text);
 SELECT * FROM near_duplicates('none', method => 'repeatability');
 SELECT * FROM near_duplicates('none', method => 'exact_code');
 SELECT count(*) FROM near_duplicates_between('none', 'docs', method => 'repeatability');
+SELECT * FROM eliminate('none', method => 'repeatability');
 
 -- What is refused.
 SELECT feature_code('a', cut => 0);
@@ -78,4 +119,8 @@ SELECT * FROM near_duplicates('docs', method => 'repeatability', options => '{"c
 SELECT * FROM near_duplicates('docs', method => 'exact_code', options => '{"unit_share": "x"}');
 SELECT * FROM near_duplicates('docs', method => 'exact_code', options => '{"anchors": 1}');
 SELECT * FROM near_duplicates('docs', method => 'exact_code', options => '{"algorithm": "ppjoin"}');
+SELECT * FROM eliminate('docs', 1.5, method => 'repeatability');
+SELECT * FROM eliminate('docs', method => 'repeatability', shingle => 3);
+SELECT * FROM eliminate('docs', method => 'repeatability', keep => 'shortest');
+SELECT * FROM eliminate('docs', method => 'repeatability', options => '{"ends": 0}');
 DROP SCHEMA codes_test CASCADE;

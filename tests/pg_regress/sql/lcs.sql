@@ -102,6 +102,74 @@ SELECT documents, skipped_null, skipped_empty, tokens > distinct_tokens AS signa
     candidates >= verified AND verified > 0 AS verified, pairs = :count AS pairs, stop_signatures, stop_documents
 FROM near_duplicates_stats();
 
+-- Perhaps-similar sets are made of signatures, before any pair is compared: the steps of the paper, one after the other.
+CREATE TABLE sets (representative int, member int);
+CREATE FUNCTION make_sets(source regclass) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    first record;
+    next record;
+    members int[];
+BEGIN
+    TRUNCATE sets;
+    CREATE TEMP TABLE lists ON COMMIT DROP AS SELECT NULL::uuid AS signature, NULL::text AS whole, 0 AS id LIMIT 0;
+    EXECUTE format('INSERT INTO lists SELECT s, NULL, id FROM %1$s, unnest(sentence_signatures(body)) s
+        UNION SELECT NULL, trim(plain(body)), id FROM %1$s WHERE trim(plain(body)) <> $1', source) USING '';
+    -- Lists by their representative: the document of the most signatures, of several the last.
+    CREATE TEMP TABLE merged ON COMMIT DROP AS
+    WITH keys AS (SELECT id, count(DISTINCT signature) AS weight FROM lists GROUP BY id),
+        by_list AS (SELECT (array_agg(id ORDER BY weight DESC, id DESC))[1] AS representative, array_agg(id) AS ids
+            FROM lists JOIN keys USING (id) GROUP BY signature, whole HAVING count(*) > 1)
+    SELECT representative, weight, array_agg(DISTINCT member) AS ids FROM by_list JOIN keys ON id = representative, unnest(ids) member GROUP BY representative, weight;
+    LOOP
+        SELECT * INTO first FROM merged ORDER BY weight DESC, representative DESC LIMIT 1;
+        EXIT WHEN NOT FOUND;
+        DELETE FROM merged WHERE representative = first.representative;
+        members := first.ids;
+        LOOP
+            DELETE FROM merged WHERE representative = (SELECT representative FROM merged WHERE representative = ANY (members) LIMIT 1) RETURNING * INTO next;
+            EXIT WHEN NOT FOUND;
+            members := members || next.ids;
+        END LOOP;
+        INSERT INTO sets SELECT DISTINCT first.representative, unnest(members);
+    END LOOP;
+    DROP TABLE lists, merged;
+END
+$$;
+SELECT make_sets('docs');
+SELECT count(*) > 100 AS members, count(DISTINCT representative) > 2 AS sets, count(*) > count(DISTINCT member) AS in_several FROM sets;
+-- Members, and their similarity to the representative where the two are a pair.
+CREATE FUNCTION set_differences(threshold float8, part float8) RETURNS bigint LANGUAGE sql AS $$
+    SELECT count(*) FROM (
+        SELECT s.*, count(*) OVER (PARTITION BY representative) AS size, CASE WHEN representative = member THEN 1 ELSE tlcs END AS tlcs
+        FROM sets s LEFT JOIN truth ON side = 'left' AND a = least(representative, member) AND b = greatest(representative, member) AND (tlcs >= threshold OR containment >= part)) s
+    FULL JOIN near_duplicate_clusters('docs', threshold, method => 'tlcs', text_column => 'body', clustering => 'perhaps_similar', options => jsonb_build_object('containment', part)) f
+        ON f.cluster_id = s.representative AND f.id = member
+    WHERE f.id IS NULL OR member IS NULL OR f.size <> s.size OR f.representative <> (member = s.representative) OR (f.similarity IS NULL) <> (tlcs IS NULL)
+$$;
+SELECT threads, memory, sum(set_differences(threshold, part)) AS differences
+FROM unnest(array['64kB', '64MB']) memory, set_config('neardup.memory', memory, false) m, generate_series(1, 3, 2) threads, set_config('neardup.threads', threads::text, false) t,
+    unnest(array[0.28, 0.5, 1]) threshold, unnest(array[0.3, 0.7, 1]) part
+GROUP BY threads, memory ORDER BY threads, memory;
+RESET neardup.threads;
+RESET neardup.memory;
+SELECT * FROM near_duplicate_clusters('docs', method => 'tlcs', text_column => 'body', clustering => 'perhaps_similar') WHERE cluster_id > 1000;
+-- What it did: representatives were compared, and nothing else.
+SELECT count(*) AS members, count(similarity) - count(*) FILTER (WHERE representative) AS similar
+FROM near_duplicate_clusters('docs', method => 'tlcs', text_column => 'body', clustering => 'perhaps_similar') \gset
+SELECT documents, candidates < :members AS few, verified > 0 AS verified, pairs = :similar AS pairs FROM near_duplicates_stats();
+-- A column may weigh documents: the heaviest one represents its set, NULL is lightest.
+CREATE TABLE weighed AS SELECT id, prose(1, 2) || prose(10 + id, 1) AS body, nullif(7 - id, 4)::text AS stars FROM generate_series(1, 5) id;
+ALTER TABLE weighed ADD PRIMARY KEY (id);
+SELECT cluster_id, array_agg(id ORDER BY id) FROM near_duplicate_clusters('weighed', method => 'lcs', text_column => 'body', clustering => 'perhaps_similar') GROUP BY 1;
+SELECT cluster_id, array_agg(id ORDER BY id) FROM near_duplicate_clusters('weighed', method => 'lcs', text_column => 'body', clustering => 'perhaps_similar', options => '{"weight": "stars"}') GROUP BY 1;
+SELECT * FROM near_duplicate_clusters('weighed', method => 'lcs', text_column => 'body', clustering => 'perhaps_similar', options => '{"weight": "moons"}');
+SELECT * FROM near_duplicate_clusters('weighed', method => 'lcs', text_column => 'body', clustering => 'perhaps_similar', options => '{"weight": 3}');
+-- Other clusterings are made of pairs, whatever the method; a page shows such sets, too.
+SELECT clustering, count(DISTINCT cluster_id) FROM unnest(array['connected', 'star']) clustering,
+    near_duplicate_clusters('weighed', 0.3, method => 'lcs', text_column => 'body', clustering => clustering) GROUP BY 1;
+SELECT duplicates_report('weighed', 0.3, method => 'lcs', text_column => 'body', clustering => 'perhaps_similar') LIKE '<!DOCTYPE html>%' AS page;
+SELECT * FROM near_duplicate_clusters('docs', method => 'tlcs', text_column => 'body', clustering => 'perhaps_similar', max_pairs => 3);
+
 -- Stop signatures: of too many documents, or of many of which most are of one site.
 CREATE TABLE templates AS
 SELECT i AS id, prose(1, 1) || 'Number ' || i || '.' AS body, CASE WHEN i % 3 = 0 THEN 'b' ELSE 'a' END AS site, 'same'::text AS one, NULL::text AS none FROM generate_series(1, 30) i;

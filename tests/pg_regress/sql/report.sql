@@ -6,6 +6,30 @@ FROM explain_pair('The quick brown fox jumps over the lazy dog. Then it sleeps.'
 SELECT method, similarity, evidence FROM explain_pair('', 'something') WHERE method IN ('jaccard', 'edit', 'passages');
 SELECT count(*), bool_and(similarity = 1) FROM explain_pair('the same words, here and there', 'the same words, here and there');
 SELECT count(*) FROM explain_pair(NULL, 'x');
+-- What it says is what near_duplicates says, of every method.
+CREATE FUNCTION prose(seed int, sentences int) RETURNS text LANGUAGE sql AS $$
+    SELECT string_agg('The ' || s || '. ', '' ORDER BY i)
+    FROM generate_series(1, sentences) i, LATERAL (
+        SELECT string_agg(substr(md5(hashint8extended(seed * 1000 + i, j)::text), 1, 3 + (abs(hashint8extended(seed * 100 + i, j)) % 5)::int), ' ' ORDER BY j) AS s
+        FROM generate_series(1, 8) j) d
+$$;
+CREATE TABLE corpus (id int PRIMARY KEY, body text);
+INSERT INTO corpus SELECT i, prose(i % 3, 4 + i % 5) || prose(100 + i % 4, 9) || prose(200 + i % 2, i % 3) FROM generate_series(1, 12) i;
+INSERT INTO corpus SELECT 20 + id, overlay(body placing 'edit' from 100 for 3) FROM corpus WHERE id <= 4;
+INSERT INTO corpus SELECT 30 + id, upper(body) || ' ' FROM corpus WHERE id <= 2;
+INSERT INTO corpus SELECT 40 + i, '市图书馆将于下周' || substr('一二三四', i, 1) || '重新开放，读者可以在网上预约座位。馆内新增了自习室，' || repeat('并且延长了开放时间。', i) FROM generate_series(1, 4) i;
+INSERT INTO corpus VALUES (50, ''), (51, ''), (52, ' '), (53, ' '), (54, 'short'), (55, 'short '), (56, 'short'), (57, '!?'), (58, '👩‍💻 🙂'), (59, '👩‍💻 🙃');
+CREATE FUNCTION said(threshold float8) RETURNS TABLE(method text, pairs bigint, similar bigint, otherwise bigint) LANGUAGE sql AS $$
+    WITH said AS MATERIALIZED (SELECT a.id AS a, b.id AS b, e.* FROM corpus a JOIN corpus b ON a.id < b.id, explain_pair(a.body, b.body) e WHERE method <> 'passages'),
+        found AS MATERIALIZED (SELECT m AS method, left_id AS a, right_id AS b, n.* FROM (SELECT DISTINCT method FROM said) d(m),
+            near_duplicates('corpus', CASE WHEN m NOT IN ('imatch', 'exact_text', 'title', 'exact_code') THEN threshold END, method => m, text_column => 'body') n)
+    SELECT method, count(left_id) AS pairs, count(*) FILTER (WHERE left_id IS NOT NULL AND said.similarity = found.similarity),
+        count(*) FILTER (WHERE said.similarity <> found.similarity OR threshold IS NULL AND (left_id IS NOT NULL) <> (evidence->>'pair')::bool)
+    FROM said LEFT JOIN found USING (method, a, b)
+    GROUP BY 1 ORDER BY 1
+$$;
+SELECT * FROM said(NULL);
+SELECT * FROM said(0.05);
 SELECT p->'left_span' AS span, substring('市图书馆将于下周一重新开放' FROM (p->'left_span'->>0)::int FOR (p->'left_span'->>1)::int - (p->'left_span'->>0)::int) AS passage
 FROM explain_pair('市图书馆将于下周一重新开放', '据报道，市图书馆将于下周二重新开放') e, jsonb_array_elements(e.evidence->'passages') p WHERE e.method = 'passages';
 CREATE TABLE hostile (id text PRIMARY KEY, body text);

@@ -17,101 +17,19 @@
 //! # Ok::<(), neardup::error::Error>(())
 //! ```
 
+mod again;
+mod parameters;
+mod work;
+
 use std::ops::Range;
 
-use super::filter::Filter;
-use super::lcs::{Lcs, containment, resemblance};
-use super::region::{BLOCKS, Curve};
+use super::lcs::{containment, resemblance};
 use super::windows::Windows;
-use crate::error::{Error, Result};
-use crate::memory;
+use crate::error::Result;
 use crate::workers::Stop;
-
-const DOING: &str = "comparing two texts";
-
-/// How two texts are compared.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Parameters {
-    /// The width of the windows of filtered sketches; 0 compares whole texts.
-    pub window: u32,
-    /// Whether only the part in the trustable region counts.
-    pub trustable: bool,
-    /// The most insertions and deletions for each character of the region.
-    pub slope: f64,
-    /// The blocks that the region is made of at first.
-    pub blocks: u32,
-    /// The part of the shorter text that the region must touch, in shares of its length.
-    pub centre: [f64; 2],
-    /// So many columns of each text count, 0 for all.
-    pub first: u64,
-    /// Further regions are searched in what the ones before leave of the texts, down to so many
-    /// characters; 0 for one region only. Where there are more, none has to touch the centre.
-    pub least_part: u32,
-}
-
-impl Default for Parameters {
-    fn default() -> Self {
-        Self {
-            window: 16,
-            trustable: true,
-            slope: 0.1,
-            blocks: BLOCKS as u32,
-            centre: [0.4, 0.6],
-            first: 10 << 10,
-            least_part: 0,
-        }
-    }
-}
-
-impl Parameters {
-    /// Refuses values outside their ranges.
-    pub fn check(&self) -> Result<()> {
-        const WIDEST: u32 = 1000;
-        let wrong = |name, value: String, allowed| Err(Error::Parameter { name, value, allowed });
-        if self.window > WIDEST {
-            return wrong("window", self.window.to_string(), "between 0 and 1000");
-        }
-        if !(0.0..1.0).contains(&self.slope) {
-            return wrong("slope", self.slope.to_string(), "at least 0 and less than 1");
-        }
-        if !(1..=1000).contains(&self.blocks) {
-            return wrong("blocks", self.blocks.to_string(), "between 1 and 1000");
-        }
-        let [from, to] = self.centre;
-        if !(0.0 <= from && from <= to && to <= 1.0) {
-            return wrong("centre", format!("{from} to {to}"), "two ascending shares between 0 and 1");
-        }
-        Ok(())
-    }
-}
-
-/// Which pairs are near duplicates: those that reach one of two thresholds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Thresholds {
-    /// Of the resemblance, above 0.
-    pub resemblance: f64,
-    /// Of the greater of both containments, above 0; none where it does not count.
-    pub containment: Option<f64>,
-}
-
-impl Thresholds {
-    /// Whether texts of so many characters that share so many are near duplicates.
-    pub fn pass(&self, shared: usize, left: usize, right: usize) -> bool {
-        resemblance(shared, left, right) >= self.resemblance
-            || self.containment.is_some_and(|least| containment(shared, left.min(right)) >= least)
-    }
-
-    /// The least number of shared characters that passes; more than there are where none does.
-    pub fn least(&self, left: usize, right: usize) -> usize {
-        let (mut fails, mut passes) = (0, left.min(right) + 1);
-        // No shared character never passes.
-        while passes - fails > 1 {
-            let middle = fails + (passes - fails) / 2;
-            if self.pass(middle, left, right) { passes = middle } else { fails = middle }
-        }
-        passes
-    }
-}
+use again::search_again;
+pub use parameters::{Parameters, Thresholds};
+use work::Work;
 
 /// A part of both texts that counts as shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -254,140 +172,11 @@ impl Comparer {
     }
 }
 
-/// Takes a part, removes it from both texts and searches what is left of them, as long as parts are long
-/// enough.
-fn search_again(
-    work: &mut Work,
-    parameters: &Parameters,
-    texts: [&Windows; 2],
-    mut part: Part,
-    found: &mut Found,
-    stop: &Stop,
-) -> Result<()> {
-    let width = parameters.window.max(1);
-    let mut rest = [Windows::default(), Windows::default()];
-    for (rest, text) in rest.iter_mut().zip(texts) {
-        rest.take(text, width, |_| true)?;
-    }
-    while part.length >= parameters.least_part as usize {
-        let [left, right] = &rest;
-        found.take(part.length, left.span(part.left.clone()), right.span(part.right.clone()));
-        let mut next = [Windows::default(), Windows::default()];
-        let removed = work.removed(&part, work.swaps(left, right));
-        for ((next, rest), removed) in next.iter_mut().zip(&rest).zip(&removed) {
-            next.take(rest, width, |n| removed.binary_search(&(n as u32)).is_err())?;
-        }
-        rest = next;
-        let [left, right] = &rest;
-        if parameters.window > 0 && !left.is_empty() && !right.is_empty() {
-            work.filter.set(left, stop)?;
-        }
-        match work.part(parameters, left, right, parameters.least_part as usize, stop)? {
-            Some(next) => part = next,
-            None => break,
-        }
-    }
-    Ok(())
-}
-
 impl Found {
+    /// Adds a part.
     fn take(&mut self, length: usize, left: Range<usize>, right: Range<usize>) {
         self.shared += length;
         self.parts.push(Part { left, right, length });
-    }
-}
-
-/// What a comparison works with; its space is used again.
-#[derive(Debug, Default)]
-struct Work {
-    filter: Filter,
-    /// The symbols of the sketches.
-    left: Vec<u32>,
-    right: Vec<u32>,
-    lcs: Lcs,
-    /// The characters of the shorter and the longer text that are matched.
-    matched: Vec<(u32, u32)>,
-    curve: Curve,
-    /// Which of two texts of the same length is A.
-    right_first: bool,
-    steps: Steps,
-}
-
-impl Work {
-    /// Whether A, the shorter text, is the right one.
-    fn swaps(&self, left: &Windows, right: &Windows) -> bool {
-        let (x, y) = (left.symbols.len(), right.symbols.len());
-        x > y || (x == y && self.right_first)
-    }
-
-    /// The part that two texts have in common, by the numbers of their symbols; none where it is shorter than
-    /// `least`. The filter is set to the left one.
-    fn part(
-        &mut self,
-        parameters: &Parameters,
-        left: &Windows,
-        right: &Windows,
-        least: usize,
-        stop: &Stop,
-    ) -> Result<Option<Part>> {
-        // A is the shorter one of the texts, not of the sketches.
-        let swapped = self.swaps(left, right);
-        let Self { filter, left: x, right: y, lcs, matched, curve, steps, .. } = self;
-        if parameters.window == 0 || left.is_empty() || right.is_empty() {
-            filter.keep_all(left, right)?;
-        } else {
-            filter.sketch(left, right, stop)?;
-        }
-        steps.characters += (left.symbols.len() + right.symbols.len()) as u64;
-        steps.kept += (filter.left.len() + filter.right.len()) as u64;
-        let least = least.max(1);
-        if filter.left.len().min(filter.right.len()) < least {
-            steps.filtered += 1;
-            return Ok(None);
-        }
-        steps.aligned += 1;
-        for (symbols, sketch, text) in [(&mut *x, &filter.left, left), (&mut *y, &filter.right, right)] {
-            symbols.clear();
-            memory::reserve(symbols, sketch.len(), DOING)?;
-            symbols.extend(sketch.iter().map(|&n| text.symbols[n as usize]));
-        }
-        let ((a, a_sketch, a_text), (b, b_sketch, b_text)) = if swapped {
-            ((&*y, &filter.right, right), (&*x, &filter.left, left))
-        } else {
-            ((&*x, &filter.left, left), (&*y, &filter.right, right))
-        };
-        if !parameters.trustable {
-            let length = lcs.length(a, b, least, stop)?;
-            let whole = |text: &Windows| 0..text.symbols.len();
-            return Ok(length.map(|length| Part { left: whole(left), right: whole(right), length }));
-        }
-        matched.clear();
-        memory::reserve(matched, a.len().min(b.len()), DOING)?;
-        if !lcs.matches(a, b, least, stop, |i, j| matched.push((a_sketch[i], b_sketch[j])))? {
-            return Ok(None);
-        }
-        matched.reverse();
-        curve.set(a_text.symbols.len(), b_text.symbols.len(), matched)?;
-        let centre = if parameters.least_part > 0 { [0.0, 1.0] } else { parameters.centre };
-        let Some(region) = curve.trustable(parameters.slope, parameters.blocks as usize, centre) else {
-            return Ok(None);
-        };
-        let inside = |n: u32| matched.partition_point(|&(a, _)| a < n);
-        let inside = inside(region.start as u32)..inside(region.end as u32);
-        matched.drain(inside.end..);
-        matched.drain(..inside.start);
-        let (Some(first), Some(last)) = (matched.first(), matched.last()) else { return Ok(None) };
-        let other = first.1 as usize..last.1 as usize + 1;
-        let (left, right) = if swapped { (other, region) } else { (region, other) };
-        Ok(Some(Part { left, right, length: matched.len() }))
-    }
-
-    /// The characters of both texts that go when the last part is removed: the region of the shorter text,
-    /// and what is matched of the longer one.
-    fn removed(&self, part: &Part, swapped: bool) -> [Vec<u32>; 2] {
-        let matched = self.matched.iter().map(|&(_, b)| b).collect();
-        let region = |part: &Range<usize>| part.clone().map(|n| n as u32).collect();
-        if swapped { [matched, region(&part.right)] } else { [region(&part.left), matched] }
     }
 }
 
@@ -514,33 +303,6 @@ b", 3,
                     }
                 }
             }
-        }
-    }
-
-    #[test]
-    fn least_is_least() {
-        for (resemblance, containment) in [(0.28, Some(0.7)), (1.0, None), (0.3, Some(0.3)), (1e-9, None)] {
-            let thresholds = Thresholds { resemblance, containment };
-            for left in 0..60 {
-                for right in 0..60 {
-                    let all = (1..=left.min(right)).find(|&n| thresholds.pass(n, left, right));
-                    assert_eq!(thresholds.least(left, right), all.unwrap_or(left.min(right) + 1));
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn parameters_outside_their_ranges_are_refused() {
-        let good = Parameters::default();
-        for bad in [
-            Parameters { window: 1001, ..good },
-            Parameters { slope: 1.0, ..good },
-            Parameters { slope: f64::NAN, ..good },
-            Parameters { centre: [0.6, 0.4], ..good },
-            Parameters { centre: [-0.1, 0.4], ..good },
-        ] {
-            assert!(Comparer::new(bad).is_err(), "{bad:?}");
         }
     }
 }

@@ -1,0 +1,115 @@
+//! What titles, checksums, equal codes and repeatability eliminate on corpora.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::hash::Hash;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use neardup::clusters::repeated::eliminate_repeated;
+use neardup::clusters::row_codes::RowCodes;
+use neardup::features::codes::{CodeSpec, feature_code};
+use neardup::features::texts::{TextCollector, distinct};
+use neardup::sketches::sign::checksum;
+use neardup::text::words::words;
+use neardup::workers::{PlainThreads, Stop};
+use serde_json::Value;
+
+use crate::corpus::{Corpus, on_all};
+use crate::plot;
+
+/// A document that goes, and the one that stays in its place.
+type Eliminated = (u32, u32);
+
+/// Of documents with equal keys the first stays.
+fn equal<K: Eq + Hash>(keys: impl IntoIterator<Item = Option<K>>) -> Vec<Eliminated> {
+    let mut first = HashMap::new();
+    let mut gone = Vec::new();
+    for (number, key) in (0..).zip(keys) {
+        let Some(key) = key else { continue };
+        let stays = *first.entry(key).or_insert(number);
+        if stays != number {
+            gone.push((number, stays));
+        }
+    }
+    gone
+}
+
+/// The titles of documents: of their own, or their first line.
+fn titles(folder: &Path) -> Vec<Option<String>> {
+    let documents = File::open(folder.join("docs.jsonl.gz")).expect("a corpus");
+    let title = |line: std::io::Result<String>| {
+        let document: Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
+        let own = document["meta"]["title"].as_str().map(str::to_owned);
+        let text = document["text"].as_str().expect("a text");
+        own.or_else(|| text.lines().next().map(|line| line.trim().to_owned()))
+            .filter(|title| !title.is_empty())
+    };
+    BufReader::new(GzDecoder::new(documents)).lines().map(title).collect()
+}
+
+/// Jaccard similarity of the words of two texts, repeats counted.
+fn jaccard(a: &str, b: &str) -> f64 {
+    let mut counts: HashMap<String, [u32; 2]> = HashMap::new();
+    for (side, text) in [a, b].into_iter().enumerate() {
+        words(text).into_iter().for_each(|word| counts.entry(word).or_default()[side] += 1);
+    }
+    let sum = |of: fn(&[u32; 2]) -> u32| f64::from(counts.values().map(of).sum::<u32>());
+    sum(|[a, b]| *a.min(b)) / sum(|[a, b]| *a.max(b)).max(1.0)
+}
+
+/// Prints the table of a corpus.
+pub fn compare(data: &Path, name: &str) {
+    let corpus = Corpus::read(data, name);
+    let spec = CodeSpec::default();
+    let codes =
+        on_all(&corpus.texts, || (), |(), text| feature_code(text, &spec, &Stop::default()).expect("memory"));
+    let sums = |clean| {
+        on_all(&corpus.texts, || (), |(), text| checksum(text, clean, &Stop::default()).expect("memory"))
+    };
+    let mut rows = vec![
+        ("equal title".to_owned(), equal(titles(&data.join(name)))),
+        ("equal MD5".to_owned(), equal(sums(false))),
+        ("equal MD5, cleaned".to_owned(), equal(sums(true))),
+        ("equal code".to_owned(), equal(codes.iter().map(|code| Some(code).filter(|code| !code.is_empty())))),
+    ];
+    let mut collector = TextCollector::default();
+    for (row, code) in (0..).zip(&codes) {
+        collector.add(row, code).expect("memory");
+    }
+    let workers = PlainThreads(4);
+    let distinct = distinct(vec![collector], None, &workers).expect("memory");
+    let vertex: Vec<u32> = (0..codes.len() as u32).collect();
+    let ordered = RowCodes::new(&distinct, &vertex, &workers).expect("memory");
+    for percent in (70..=100).rev().step_by(5) {
+        let threshold = f64::from(percent) / 100.0;
+        let kept = eliminate_repeated(&ordered, threshold, 1 << 30, &workers).expect("memory");
+        let leaders = ordered.leaders(&kept).expect("memory");
+        let gone = (0..).zip(leaders.of).filter(|(number, leader)| number != leader).collect();
+        rows.push((format!("repeatability {threshold:.2}"), gone));
+    }
+    let share = |part: usize, all: usize| match all {
+        0 => "-".to_owned(),
+        _ => format!("{:.3}", part as f64 / all as f64),
+    };
+    let rows: Vec<Vec<String>> = rows
+        .into_iter()
+        .map(|(method, gone)| {
+            let text = |number: u32| corpus.texts[number as usize].as_str();
+            let alike = on_all(&gone, || (), |(), &(a, b)| jaccard(text(a), text(b)) >= 0.5);
+            let alike = alike.into_iter().filter(|&alike| alike).count();
+            let labelled =
+                gone.iter().filter(|&&(a, b)| corpus.labelled.contains(&(a.min(b), a.max(b)))).count();
+            let labelled = match corpus.labelled.len() {
+                0 => "-".to_owned(),
+                _ => labelled.to_string(),
+            };
+            let rate = format!("{:.2} %", 100.0 * gone.len() as f64 / corpus.texts.len() as f64);
+            vec![method, gone.len().to_string(), rate, share(alike, gone.len()), labelled]
+        })
+        .collect();
+    println!("### {name}: {} documents, {} labelled pairs\n", corpus.texts.len(), corpus.labelled.len());
+    let head = ["method", "eliminated", "rate", "precision", "labelled pairs"];
+    plot::table(&head.map(str::to_owned), &rows);
+}

@@ -1,0 +1,281 @@
+//! The marks that may end a sentence, and whether they do.
+
+use super::abbreviations::{Abbreviation, LONGEST, abbreviation, is_starter};
+use super::spans::{Position, Span};
+use super::width::width_of;
+use crate::error::Result;
+
+/// The sentence that has begun and not ended.
+#[derive(Debug, Default)]
+pub struct Open {
+    /// Where it begins; none before its first character.
+    pub start: Option<Position>,
+    /// Behind its last character that is no white space.
+    last: Position,
+    /// Whether it has a letter or a number.
+    speaks: bool,
+    /// Whether the number of its straight quotation marks is odd.
+    quoted: bool,
+    /// Whether the present word is a URL.
+    pub in_url: bool,
+}
+
+impl Open {
+    /// Takes the next character, which is no white space.
+    pub fn take(&mut self, text: &str, at: Position, c: char) {
+        if self.start.is_none() {
+            *self = Self { start: Some(at), ..Self::default() };
+        }
+        self.speaks |= c.is_alphanumeric();
+        self.quoted ^= c == '"';
+        self.last = at.after(c);
+        if !c.is_ascii() {
+            self.in_url &= width_of(c) == 1;
+        } else if c == ':' {
+            self.in_url |= text[at.byte..].starts_with("://");
+        } else if matches!(c, '<' | '>' | '"') {
+            self.in_url = false;
+        }
+    }
+
+    /// Gives the sentence, if it is one.
+    pub fn end(&mut self, each: &mut impl FnMut(Span) -> Result<()>) -> Result<()> {
+        let ended = std::mem::take(self);
+        match ended.start {
+            Some(start) if ended.speaks => each(start.to(ended.last)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Ends a sentence wherever it stands, unless a comma or the like follows.
+fn is_plain_terminator(c: char) -> bool {
+    matches!(
+        c,
+        '。' | '！'
+            | '？'
+            | '；'
+            | '｡'
+            | '‼'
+            | '⁇'
+            | '⁈'
+            | '⁉'
+            | '؟'
+            | '۔'
+            | '।'
+            | '॥'
+            | '።'
+            | '։'
+    )
+}
+
+fn is_ellipsis(c: char) -> bool {
+    matches!(c, '…' | '⋯')
+}
+
+/// Whether a sentence may end here.
+pub fn is_terminator(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | ';' | '．') || is_ellipsis(c) || is_plain_terminator(c)
+}
+
+/// Closes a quotation or a bracket.
+fn is_closer(c: char) -> bool {
+    matches!(
+        c,
+        ')' | ']'
+            | '}'
+            | '\''
+            | '”'
+            | '’'
+            | '»'
+            | '›'
+            | '」'
+            | '』'
+            | '）'
+            | '】'
+            | '〕'
+            | '］'
+            | '｝'
+            | '〗'
+    )
+}
+
+fn is_quotation_mark(c: char) -> bool {
+    matches!(c, '"' | '\'' | '”' | '’' | '»' | '›' | '」' | '』')
+}
+
+/// Goes on with the sentence behind a terminator.
+fn is_continuation(c: char) -> bool {
+    matches!(c, ',' | ':' | '，' | '、' | '：' | '》' | '〉')
+}
+
+/// A terminator with all terminators and closing marks that follow at once.
+#[derive(Debug)]
+pub struct Marks {
+    /// The first terminator and where it stands.
+    first: char,
+    at: usize,
+    /// Behind the last mark, in bytes.
+    pub end: usize,
+    /// How many full stops; an ellipsis counts as three.
+    dots: usize,
+    /// Whether one ends a sentence wherever it stands.
+    plain: bool,
+    /// Whether one asks or exclaims.
+    asks: bool,
+    /// Whether a quotation or a bracket is closed.
+    closes: bool,
+}
+
+impl Marks {
+    /// The marks from `first`, which `behind` is behind.
+    pub fn new(text: &str, open: &Open, behind: Position, first: char) -> Self {
+        let at = behind.byte - first.len_utf8();
+        let mut marks =
+            Self { first, at, end: behind.byte, dots: 0, plain: false, asks: false, closes: false };
+        marks.note(first);
+        let mut quoted = open.quoted;
+        while let Some(next) = text[marks.end..].chars().next() {
+            let behind = marks.end + next.len_utf8();
+            if is_terminator(next) && next != ';' && next != '；' {
+                marks.note(next);
+            } else if is_closer(next) || (next == '"' && (quoted || ends_word(&text[behind..]))) {
+                // An apostrophe before a letter opens a quotation or leaves something out.
+                if matches!(next, '\'' | '’') && text[behind..].starts_with(char::is_alphanumeric) {
+                    break;
+                }
+                quoted &= next != '"';
+                marks.closes |= is_quotation_mark(next) || matches!(next, ')' | '）');
+            } else if let Some(footnote) = footnote(&text[marks.end..]) {
+                marks.end += footnote;
+                continue;
+            } else {
+                break;
+            }
+            marks.end = behind;
+        }
+        marks
+    }
+
+    fn note(&mut self, c: char) {
+        self.dots += if c == '.' { 1 } else { 3 * usize::from(is_ellipsis(c)) };
+        self.plain |= is_plain_terminator(c);
+        self.asks |= matches!(c, '!' | '?');
+    }
+
+    /// Whether they end the sentence that is open.
+    pub fn end_sentence(&self, text: &str, open: &Open) -> bool {
+        let (Some(start), Some(next)) = (open.start, text[self.end..].chars().next()) else { return true };
+        if is_continuation(next) {
+            return false;
+        }
+        if self.plain {
+            return true;
+        }
+        let sentence = &text[start.byte..self.at];
+        if self.first == ';' && is_entity(sentence) {
+            return false;
+        }
+        if !next.is_whitespace() {
+            return self.end_before(next, sentence, open);
+        }
+        let rest = text[self.end..].trim_start();
+        // The next word, behind quotation marks and brackets that open it.
+        let word = rest.trim_start_matches(|c: char| !c.is_alphanumeric() && !c.is_whitespace());
+        let goes_on = word.starts_with(char::is_lowercase);
+        if self.first == ';' {
+            return true;
+        }
+        if self.asks {
+            return !(goes_on && self.closes);
+        }
+        if sentence.ends_with(char::is_whitespace) && self.dots < 2 {
+            // Words and marks were set apart by a program.
+            return true;
+        }
+        if goes_on || rest.starts_with(is_continuation) {
+            return false;
+        }
+        self.dots > 1 || full_stop_ends(sentence, word)
+    }
+
+    /// Whether they end it before a character that is no white space.
+    fn end_before(&self, next: char, sentence: &str, open: &Open) -> bool {
+        let before = sentence.chars().next_back();
+        let wide = width_of(next) > 1 || matches!(next, '“' | '‘');
+        let wide_before = before.is_some_and(|c| width_of(c) > 1 || matches!(c, '”' | '’'));
+        match self.first {
+            '.' | '．' if self.dots < 3 && !self.asks => wide && wide_before,
+            '.' | '…' | '⋯' => wide || next.is_uppercase(),
+            ';' => wide || wide_before,
+            // `end!Next` without a space, but not `a?b=C`.
+            _ if wide || wide_before => true,
+            _ => !open.in_url && next.is_uppercase() && before.is_some_and(char::is_lowercase),
+        }
+    }
+}
+
+/// Whether a full stop ends a sentence, by what of it stands before, and by what follows behind white space.
+fn full_stop_ends(sentence: &str, following: &str) -> bool {
+    const SEEN: usize = 24;
+    let length: usize = sentence
+        .chars()
+        .rev()
+        .take_while(|&c| c.is_alphanumeric() || c == '.')
+        .take(SEEN)
+        .map(char::len_utf8)
+        .sum();
+    let word = &sentence[sentence.len() - length..];
+    let numbers = |c: char| c.is_ascii_digit() || c == '.' || "IVX".contains(c);
+    if length == sentence.len() && !word.is_empty() && word.chars().all(numbers) {
+        // The number of a list item or a heading.
+        return false;
+    }
+    let first = following.chars().next();
+    let number_follows = first.is_some_and(char::is_numeric);
+    let starter_follows = || {
+        let next: String = following.chars().take_while(|c| c.is_alphabetic()).take(SEEN).collect();
+        is_starter(&next.to_lowercase())
+    };
+    let capital = word.starts_with(char::is_uppercase);
+    let mut letters = word.chars();
+    if let (Some(only), None) = (letters.next(), letters.next()) {
+        // Initials; a pronoun is none.
+        return match only {
+            'I' => starter_follows() || !sentence[..sentence.len() - 1].trim_end().ends_with('.'),
+            _ if only.is_uppercase() => starter_follows(),
+            'v' => false,
+            _ if only.is_lowercase() => !number_follows,
+            _ => true,
+        };
+    }
+    let small: String = if length <= LONGEST { word.to_lowercase() } else { String::new() };
+    match abbreviation(&small, capital) {
+        Abbreviation::Title => return false,
+        Abbreviation::BeforeNumber => return !number_follows,
+        Abbreviation::Anywhere => return starter_follows(),
+        Abbreviation::None => {}
+    }
+    let spelled = word.contains('.')
+        && word.split('.').all(|part| part.chars().count() <= 2 && part.chars().all(char::is_alphabetic));
+    !spelled || starter_follows()
+}
+
+/// Whether nothing of a word follows.
+fn ends_word(text: &str) -> bool {
+    text.chars().next().is_none_or(|c| c.is_whitespace() || (!c.is_alphanumeric() && width_of(c) == 1))
+}
+
+/// The bytes of the mark of a footnote that a text begins with: a number in square brackets.
+fn footnote(text: &str) -> Option<usize> {
+    let digits = text.strip_prefix('[')?.bytes().take(4).take_while(u8::is_ascii_digit).count();
+    (digits > 0 && text[1 + digits..].starts_with(']')).then_some(digits + 2)
+}
+
+/// Whether a text ends with what a semicolon makes a character of HTML: `&amp`.
+fn is_entity(text: &str) -> bool {
+    const LONGEST: usize = 10;
+    let tail =
+        text.bytes().rev().take(LONGEST).take_while(|b| b.is_ascii_alphanumeric() || *b == b'#').count();
+    tail > 0 && text[..text.len() - tail].ends_with('&')
+}

@@ -1,0 +1,45 @@
+//! Texts for tests: of several scripts, and with edits.
+
+use proptest::prelude::*;
+
+/// Characters of a few scripts, mostly of a small alphabet.
+fn characters() -> impl Strategy<Value = char> {
+    prop_oneof![
+        prop::char::range('a', 'd'),
+        prop::char::range('a', 'd'),
+        Just('\u{1f600}'),
+        prop::char::range('一', '龠'),
+    ]
+}
+
+/// A text of up to so many characters, and another one made of it by edits of up to so many each.
+pub fn edited(longest: usize, edit: usize) -> impl Strategy<Value = (Vec<char>, Vec<char>)> {
+    let edit = (any::<prop::sample::Index>(), 0..4u8, characters(), 1..edit);
+    let lengths = prop_oneof![0..8usize, 0..80usize, 100..longest];
+    let text = lengths.prop_flat_map(|n| prop::collection::vec(characters(), n));
+    (text, prop::collection::vec(edit, 0..12)).prop_map(|(x, edits)| {
+        let mut y = x.clone();
+        for (at, kind, character, count) in edits {
+            let at = at.index(y.len() + 1);
+            match kind {
+                0 => y.insert(at, character),
+                1 if at < y.len() => y[at] = character,
+                2 => drop(y.drain(at..(at + count).min(y.len()))),
+                _ => drop(y.splice(at..at, std::iter::repeat_n(character, count))),
+            }
+        }
+        (x, y)
+    })
+}
+
+/// The `n`th character of a script of few characters: ASCII, Chinese, emoji, and emoji that are joined to
+/// others and coloured, of which each code point counts.
+pub fn of_script(script: u8, n: u8) -> char {
+    let choose = |characters: [char; 8]| characters[usize::from(n % 8)];
+    match script {
+        0 => choose(['a', 'b', 'c', ' ', '.', 'A', '\n', '0']),
+        1 => choose(['近', '似', '文', '本', '。', '，', '的', '一']),
+        2 => choose(['😀', '🙃', '🚀', '🌍', '❤', '\u{fe0f}', '🇩', '🇪']),
+        _ => choose(['👩', '\u{200d}', '💻', '🏽', '👨', '👧', '\u{301}', 'e']),
+    }
+}

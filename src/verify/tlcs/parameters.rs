@@ -1,0 +1,121 @@
+//! How two texts are compared, and which are near duplicates.
+
+use crate::error::{Error, Result};
+use crate::verify::lcs::{containment, resemblance};
+use crate::verify::region::BLOCKS;
+
+/// How two texts are compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parameters {
+    /// The width of the windows of filtered sketches; 0 compares whole texts.
+    pub window: u32,
+    /// Whether only the part in the trustable region counts.
+    pub trustable: bool,
+    /// The most insertions and deletions for each character of the region.
+    pub slope: f64,
+    /// The blocks that the region is made of at first.
+    pub blocks: u32,
+    /// The part of the shorter text that the region must touch, in shares of its length.
+    pub centre: [f64; 2],
+    /// So many columns of each text count, 0 for all.
+    pub first: u64,
+    /// Further regions are searched in what the ones before leave of the texts, down to so many
+    /// characters; 0 for one region only. Where there are more, none has to touch the centre.
+    pub least_part: u32,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            window: 16,
+            trustable: true,
+            slope: 0.1,
+            blocks: BLOCKS as u32,
+            centre: [0.4, 0.6],
+            first: 10 << 10,
+            least_part: 0,
+        }
+    }
+}
+
+impl Parameters {
+    /// Refuses values outside their ranges.
+    pub fn check(&self) -> Result<()> {
+        const WIDEST: u32 = 1000;
+        let wrong = |name, value: String, allowed| Err(Error::Parameter { name, value, allowed });
+        if self.window > WIDEST {
+            return wrong("window", self.window.to_string(), "between 0 and 1000");
+        }
+        if !(0.0..1.0).contains(&self.slope) {
+            return wrong("slope", self.slope.to_string(), "at least 0 and less than 1");
+        }
+        if !(1..=1000).contains(&self.blocks) {
+            return wrong("blocks", self.blocks.to_string(), "between 1 and 1000");
+        }
+        let [from, to] = self.centre;
+        if !(0.0 <= from && from <= to && to <= 1.0) {
+            return wrong("centre", format!("{from} to {to}"), "two ascending shares between 0 and 1");
+        }
+        Ok(())
+    }
+}
+
+/// Which pairs are near duplicates: those that reach one of two thresholds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Thresholds {
+    /// Of the resemblance, above 0.
+    pub resemblance: f64,
+    /// Of the greater of both containments, above 0; none where it does not count.
+    pub containment: Option<f64>,
+}
+
+impl Thresholds {
+    /// Whether texts of so many characters that share so many are near duplicates.
+    pub fn pass(&self, shared: usize, left: usize, right: usize) -> bool {
+        resemblance(shared, left, right) >= self.resemblance
+            || self.containment.is_some_and(|least| containment(shared, left.min(right)) >= least)
+    }
+
+    /// The least number of shared characters that passes; more than there are where none does.
+    pub fn least(&self, left: usize, right: usize) -> usize {
+        let (mut fails, mut passes) = (0, left.min(right) + 1);
+        // No shared character never passes.
+        while passes - fails > 1 {
+            let middle = fails + (passes - fails) / 2;
+            if self.pass(middle, left, right) { passes = middle } else { fails = middle }
+        }
+        passes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn least_is_least() {
+        for (resemblance, containment) in [(0.28, Some(0.7)), (1.0, None), (0.3, Some(0.3)), (1e-9, None)] {
+            let thresholds = Thresholds { resemblance, containment };
+            for left in 0..60 {
+                for right in 0..60 {
+                    let all = (1..=left.min(right)).find(|&n| thresholds.pass(n, left, right));
+                    assert_eq!(thresholds.least(left, right), all.unwrap_or(left.min(right) + 1));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_outside_their_ranges_are_refused() {
+        let good = Parameters::default();
+        for bad in [
+            Parameters { window: 1001, ..good },
+            Parameters { slope: 1.0, ..good },
+            Parameters { slope: f64::NAN, ..good },
+            Parameters { centre: [0.6, 0.4], ..good },
+            Parameters { centre: [-0.1, 0.4], ..good },
+        ] {
+            assert!(bad.check().is_err(), "{bad:?}");
+        }
+    }
+}

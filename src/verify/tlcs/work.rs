@@ -1,0 +1,110 @@
+//! One comparison: filtered sketches, the LCS of these, and its part in the trustable region.
+
+use std::ops::Range;
+
+use super::{Parameters, Part, Steps};
+use crate::error::Result;
+use crate::memory;
+use crate::verify::filter::Filter;
+use crate::verify::lcs::Lcs;
+use crate::verify::region::Curve;
+use crate::verify::windows::Windows;
+use crate::workers::Stop;
+
+const DOING: &str = "comparing two texts";
+
+/// What a comparison works with; its space is used again.
+#[derive(Debug, Default)]
+pub struct Work {
+    /// Finds what both texts have.
+    pub filter: Filter,
+    /// The symbols of the sketches.
+    left: Vec<u32>,
+    right: Vec<u32>,
+    lcs: Lcs,
+    /// The characters of the shorter and the longer text that are matched.
+    matched: Vec<(u32, u32)>,
+    curve: Curve,
+    /// Which of two texts of the same length is A.
+    pub right_first: bool,
+    /// What was done so far.
+    pub steps: Steps,
+}
+
+impl Work {
+    /// Whether A, the shorter text, is the right one.
+    pub fn swaps(&self, left: &Windows, right: &Windows) -> bool {
+        let (x, y) = (left.symbols.len(), right.symbols.len());
+        x > y || (x == y && self.right_first)
+    }
+
+    /// The part that two texts have in common, by the numbers of their symbols; none where it is shorter than
+    /// `least`. The filter is set to the left one.
+    pub fn part(
+        &mut self,
+        parameters: &Parameters,
+        left: &Windows,
+        right: &Windows,
+        least: usize,
+        stop: &Stop,
+    ) -> Result<Option<Part>> {
+        // A is the shorter one of the texts, not of the sketches.
+        let swapped = self.swaps(left, right);
+        let Self { filter, left: x, right: y, lcs, matched, curve, steps, .. } = self;
+        if parameters.window == 0 || left.is_empty() || right.is_empty() {
+            filter.keep_all(left, right)?;
+        } else {
+            filter.sketch(left, right, stop)?;
+        }
+        steps.characters += (left.symbols.len() + right.symbols.len()) as u64;
+        steps.kept += (filter.left.len() + filter.right.len()) as u64;
+        let least = least.max(1);
+        if filter.left.len().min(filter.right.len()) < least {
+            steps.filtered += 1;
+            return Ok(None);
+        }
+        steps.aligned += 1;
+        for (symbols, sketch, text) in [(&mut *x, &filter.left, left), (&mut *y, &filter.right, right)] {
+            symbols.clear();
+            memory::reserve(symbols, sketch.len(), DOING)?;
+            symbols.extend(sketch.iter().map(|&n| text.symbols[n as usize]));
+        }
+        let ((a, a_sketch, a_text), (b, b_sketch, b_text)) = if swapped {
+            ((&*y, &filter.right, right), (&*x, &filter.left, left))
+        } else {
+            ((&*x, &filter.left, left), (&*y, &filter.right, right))
+        };
+        if !parameters.trustable {
+            let length = lcs.length(a, b, least, stop)?;
+            let whole = |text: &Windows| 0..text.symbols.len();
+            return Ok(length.map(|length| Part { left: whole(left), right: whole(right), length }));
+        }
+        matched.clear();
+        memory::reserve(matched, a.len().min(b.len()), DOING)?;
+        if !lcs.matches(a, b, least, stop, |i, j| matched.push((a_sketch[i], b_sketch[j])))? {
+            return Ok(None);
+        }
+        matched.reverse();
+        curve.set(a_text.symbols.len(), b_text.symbols.len(), matched)?;
+        let centre = if parameters.least_part > 0 { [0.0, 1.0] } else { parameters.centre };
+        let Some(region) = curve.trustable(parameters.slope, parameters.blocks as usize, centre) else {
+            return Ok(None);
+        };
+        let inside = |n: u32| matched.partition_point(|&(a, _)| a < n);
+        let inside = inside(region.start as u32)..inside(region.end as u32);
+        matched.drain(inside.end..);
+        matched.drain(..inside.start);
+        let (Some(first), Some(last)) = (matched.first(), matched.last()) else { return Ok(None) };
+        let other = first.1 as usize..last.1 as usize + 1;
+        let (left, right) = if swapped { (other, region) } else { (region, other) };
+        Ok(Some(Part { left, right, length: matched.len() }))
+    }
+
+    /// The characters of both texts that go when the last part is removed: the region of the shorter text,
+    /// and what is matched of the longer one.
+    pub fn removed(&self, part: &Part, swapped: bool) -> [Vec<u32>; 2] {
+        let matched = self.matched.iter().map(|&(_, b)| b).collect();
+        let region = |part: &Range<usize>| part.clone().map(|n| n as u32).collect();
+        if swapped { [matched, region(&part.right)] } else { [region(&part.left), matched] }
+    }
+}
