@@ -6,7 +6,7 @@ use std::iter::Enumerate;
 use std::ops::Range;
 use std::vec::IntoIter;
 
-use super::format::Pair;
+use super::items::Pair;
 use crate::error::Result;
 use crate::features::store::{TempFile, TempFiles};
 use crate::memory;
