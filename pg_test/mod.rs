@@ -1,6 +1,7 @@
 //! Tests inside a server: what SQL says of random tables, against all pairs in plain SQL.
 
 mod forms;
+mod passages;
 
 use pgrx::prelude::*;
 

@@ -9,6 +9,7 @@
 //! * [`verify`]: how similar two sets or two texts are
 //! * [`candidates`]: which of them are worth comparing, and the joins
 //! * [`clusters`]: pairs and signatures into clusters, and what to keep of them
+//! * [`passages`]: pairs of sentences into passages that documents share
 //! * [`report`]: pairs and clusters for people to look at
 
 pub mod candidates;
@@ -17,6 +18,7 @@ pub mod error;
 pub mod features;
 pub mod hash;
 pub mod memory;
+pub mod passages;
 pub mod radix;
 pub mod report;
 pub mod sketches;

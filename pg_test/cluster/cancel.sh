@@ -28,6 +28,11 @@ CREATE TABLE many_near AS SELECT i AS id, body FROM generate_series(1, 100000) i
     SELECT string_agg((hashint8extended(i, j) % 30)::text, ' ') AS body FROM generate_series(1, 20) j) d;
 -- Documents that all have one sentence in common, and little else:
 CREATE TABLE many_alike AS SELECT id, 'The quick brown fox jumps over the lazy dog. Then: ' || body AS body FROM many_near WHERE id <= 20000;
+-- Few sentences in very many documents, and many that are all alike:
+CREATE TABLE many_sentences AS SELECT i AS id, (
+    SELECT string_agg('They say that the price of lot ' || abs(hashint8extended(i, j) % 400) || ' was paid in full.', ' ') FROM generate_series(1, 20) j) AS body
+    FROM generate_series(1, 6000) i;
+CREATE VIEW many_lots AS SELECT id, replace(body, 'lot', 'lot ' || id) AS body FROM many_sentences;
 CREATE TABLE seen(call text, how text, delay float8, doing text, ended text, ms int);
 SQL
 
@@ -95,6 +100,9 @@ endless=(
     "SELECT count(*) FROM near_duplicates('many_candidates', 0.05, id_column => 'id', method => 'repeatability', options => '{\"min_length\": 1000, \"fallback\": 1000}')"
     "SELECT count(*) FROM eliminate('many_candidates', 0.3, id_column => 'id', method => 'repeatability', options => '{\"min_length\": 1000, \"fallback\": 1000}')"
     "SELECT lcs_length(left(body, 4000000), reverse(left(body, 4000000))) FROM long_text"
+    "SELECT count(*) FROM partial_duplicates('long_texts', id_column => 'id', features => 'shingles')"
+    "SELECT count(*) FROM partial_duplicates('many_lots', 0.3, id_column => 'id', features => 'shingles', shingle => 1)"
+    "SELECT count(*) FROM partial_duplicates('many_sentences', id_column => 'id', features => 'shingles', min_sentences => 1, options => '{\"max_similar\": 1000000}', max_passages => 4000000000)"
 )
 for call in "${endless[@]}"; do
     for delay in 0.2 0.5 1 2 4; do interrupt "$call" cancel "$delay"; done
@@ -108,7 +116,7 @@ done
 
 # Calls of some seconds with phases of their own: cancelled all along the time that they take.
 for call in "SELECT count(*) FROM near_duplicates('many_tokens', 0.8, id_column => 'id')" \
-    "SELECT count(*) FROM eliminate('many_tokens', 0.75, id_column => 'id', method => 'repeatability')" \
+    "SELECT count(*) FROM eliminate('many_candidates', 0.75, id_column => 'id', method => 'repeatability', options => '{\"min_length\": 1000, \"fallback\": 1000}')" \
     "SELECT count(*) FROM near_duplicates('long_text', 0.8, id_column => 'id', tokenizer => 'chars')" \
     'SELECT cardinality(words(body)) FROM longest_text' 'SELECT cardinality(shingles(body)) FROM longest_text' \
     "SELECT jaccard(body, body || 'x') FROM longest_text" "SELECT resemblance(body, body || 'x') FROM longest_text"; do

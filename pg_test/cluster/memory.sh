@@ -25,6 +25,8 @@ calls=(
     "SELECT sum(cardinality(words(body))) FROM long_texts"
     "SELECT sum(cardinality(shingles(body))) FROM long_texts"
     "SELECT sum(jaccard(body, body)) FROM long_texts"
+    "SELECT count(*) FROM partial_duplicates('many_texts', 0.5, features => 'shingles', shingle => 2, min_sentences => 1)"
+    "SELECT count(*) FROM near_duplicates('long_texts', 0.5, method => 'spotsigs')"
 )
 # MB of address space. The least in which a tiny join works differs between machines; the first limits are just above it.
 tiny="SELECT 'joins', similarity FROM near_duplicates('tiny', 0.8)"

@@ -59,6 +59,18 @@ for method in tlcs lcs; do
     for relation in empty hub chain boundary; do run "nasty_$relation" int "0.5, method => '$method'"; done
 done | q
 run small text "0.05, method => 'tlcs', options => '{\"first\": 0, \"min_part\": 1, \"window\": 1}'" | q
+# By SpotSigs; and passages.
+run nasty text "0.3, method => 'spotsigs'" | q
+run nasty_big text "0.5, method => 'spotsigs', options => '{\"antecedents\": 100}'" | q
+for features in imatch shingles spotsigs; do
+    run nasty text "0.9, min_sentences => 1, features => '$features'" partial_duplicates
+    for relation in empty hub chain boundary; do
+        run "nasty_$relation" int "0.9, min_sentences => 1, features => '$features'" partial_duplicates
+    done
+done | q
+for features in imatch shingles spotsigs; do
+    run nasty_big text "0.5, min_sentences => 1, features => '$features'" partial_duplicates
+done | q
 # By feature codes, also of whole texts: codes of up to 200,000 characters.
 q -c "INSERT INTO nasty VALUES ('marks', repeat('a,b.', 50000)), ('many_marks', repeat('甲、', 100000)), ('fibonacci', (
     WITH RECURSIVE words(a, b) AS (SELECT 'b', 'a' UNION ALL SELECT b, b || a FROM words WHERE length(b) < 100000) SELECT max(b) FROM words))"

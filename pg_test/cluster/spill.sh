@@ -20,6 +20,17 @@ ALTER TABLE docs ADD PRIMARY KEY (id);
 CREATE VIEW first_half AS SELECT * FROM docs WHERE id <= 4000;
 CREATE VIEW second_half AS SELECT * FROM docs WHERE id > 4000;
 SQL
+q <<'SQL'
+-- Documents of 2 to 30 sentences of which many are in others, too, some in very many.
+CREATE TABLE stories AS
+SELECT i AS id, (
+    SELECT string_agg(CASE (i * 31 + j) % 11 WHEN 0 THEN 'All rights are reserved.' ELSE
+        format('The lot %s of %s went to the house at %s.', hashint8extended((i / 3 * 7) % 900 + j / 4, 1) % 4000, (i / 3 * 7) % 900 + j, j * (i / 3) % 17) END, ' ')
+    FROM generate_series(1, 2 + i % 29) j) AS body FROM generate_series(1, 3000) i;
+ALTER TABLE stories ADD PRIMARY KEY (id);
+CREATE VIEW first_stories AS SELECT * FROM stories WHERE id % 2 = 0;
+CREATE VIEW second_stories AS SELECT * FROM stories WHERE id % 2 = 1;
+SQL
 
 # temporary_files: how many there are, of anybody on this server.
 temporary_files() {
@@ -35,6 +46,11 @@ calls=(
     "near_duplicates('docs', 0.8, 0::numeric)"
     "near_duplicates_between('first_half', 'second_half', 0.7, id_column => 'id')"
     "near_duplicates_between('first_half', 'second_half', 0.9, id_column => 'id', method => 'containment')"
+    "partial_duplicates('stories')"
+    "partial_duplicates('stories', 0.6, features => 'shingles', shingle => 2, min_sentences => 2)"
+    "partial_duplicates('stories', 0.6, features => 'spotsigs', min_sentences => 2, options => '{\"antecedents\": 50}')"
+    "partial_duplicates_between('first_stories', 'second_stories', id_column => 'id', features => 'shingles', options => '{\"max_similar\": 100}')"
+    "near_duplicates('stories', 0.5, method => 'spotsigs')"
     "near_duplicates('docs', 0.5, method => 'repeatability', options => '{\"min_length\": 100, \"fallback\": 60}')"
     "near_duplicates('docs', method => 'exact_code')"
     "eliminate('docs', 0.4, method => 'repeatability', options => '{\"min_length\": 100, \"fallback\": 60}')"
@@ -46,6 +62,7 @@ for call in "${calls[@]}"; do
     for setting in '512kB 1' '1MB 3'; do
         read -r memory threads <<<"$setting"
         expect_sql "$call with $memory and $threads threads" '0' "
+            SET client_min_messages = warning;
             SET neardup.memory = '$memory';
             SET neardup.threads = $threads;
             CREATE TEMP TABLE pieces AS SELECT * FROM $call;

@@ -45,12 +45,10 @@ impl Class {
         Self { members, gram: least - window + 1, window: window as usize }
     }
 
-    /// Bytes that a table of the selected grams of all members takes at most.
-    fn table_bytes<C: Codes + ?Sized>(&self, codes: &C) -> usize {
-        /// Of a gram with its control byte, at a load of 7/8 to 7/16.
-        const ENTRY: usize = (size_of::<Gram>() + 1) * 16 / 7;
+    /// About how many selected grams all members have: mostly fewer.
+    fn expected_grams<C: Codes + ?Sized>(&self, codes: &C) -> usize {
         let characters: usize = self.members.clone().map(|place| codes.length(place) as usize).sum();
-        2 * characters / (self.window + 1) * ENTRY
+        2 * characters / (self.window + 1)
     }
 
     /// The least length of common substrings in the class of `length`.
@@ -150,11 +148,19 @@ impl Grouping {
         let Some(class) = self.classes.get(self.class) else { return Ok(false) };
         let (members, count) = (class.members.len(), workers.count());
         if self.done == 0 {
+            let expected = class.expected_grams(codes);
+            // A full table has 7/8 of its buckets in use; buckets are powers of two.
+            let buckets = budget / (count * (size_of::<Gram>() + 1));
+            let room = (1 << buckets.max(1 << 12).ilog2()) / 8 * 7;
             if self.part == 0 {
-                // A table that grows is copied.
-                self.parts = class.table_bytes(codes).div_ceil((budget / 2).max(1 << 18)).max(1) as u64;
+                self.parts = expected.div_ceil(room * count).max(1) as u64;
             }
-            self.tables = (0..count).map(|_| HashTable::new()).collect();
+            let size = room.min(expected / count + 1);
+            for _ in 0..count {
+                let mut table = HashTable::new();
+                table.try_reserve(size, Gram::key).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                memory::push(&mut self.tables, table, DOING)?;
+            }
         }
         let end = if self.done < members { members } else { class.members.end };
         let end = end.min(self.done + CODES * count);
@@ -206,17 +212,18 @@ impl Grouping {
         self.done = end;
         if end == class.members.end {
             (self.done, self.part) = (0, self.part + 1);
+            self.tables.clear();
             if self.part == self.parts {
                 (self.class, self.part) = (self.class + 1, 0);
-                self.tables.clear();
             }
         }
         Ok(true)
     }
 
-    /// The share of the classes that are done.
+    /// The share of the classes and their parts that are done.
     pub fn progress(&self) -> f64 {
-        self.class as f64 / self.classes.len().max(1) as f64
+        let of_class = self.part as f64 / self.parts.max(1) as f64;
+        (self.class as f64 + of_class) / self.classes.len().max(1) as f64
     }
 
     /// Bytes on the heap.

@@ -143,15 +143,31 @@ impl<'f> Edges<'f> {
         key: impl Fn(Edge) -> Key + Sync,
         mut each: impl FnMut(Edge) -> Result<()>,
     ) -> Result<()> {
-        let key = |edge: Packed| key(Edge::unpack(edge));
+        let Some(mut runs) = self.sort(workers, &key)? else { return walk(&self.held, workers, &mut each) };
+        while let Some(edge) = runs.next(workers, &key)? {
+            each(edge)?;
+        }
+        Ok(())
+    }
+
+    /// The edges one after the other, in the order of their keys; the same key is to be given for each.
+    pub fn in_order(mut self, workers: &dyn Workers, key: impl Fn(Edge) -> Key + Sync) -> Result<InOrder> {
+        let runs = self.sort(workers, &key)?;
+        Ok(InOrder { held: self.held, next: 0, runs })
+    }
+
+    /// Sorts what is in memory, or runs that go to a file.
+    fn sort(&mut self, workers: &dyn Workers, key: &(impl Fn(Edge) -> Key + Sync)) -> Result<Option<Runs>> {
         let sort = |edges: &mut [Packed]| {
             workers::one(workers, &mut &mut *edges, |edges, stop| {
-                workers::sort_unstable_by(edges, stop, &|a, b| key(*a).cmp(&key(*b)))
+                workers::sort_unstable_by(edges, stop, &|a, b| {
+                    key(Edge::unpack(*a)).cmp(&key(Edge::unpack(*b)))
+                })
             })
         };
         let Some(file) = &mut self.file else {
             sort(&mut self.held)?;
-            return walk(&self.held, workers, &mut each);
+            return Ok(None);
         };
         file.write(bytemuck::cast_slice(&self.held))?;
         self.written += self.held.len() as u64;
@@ -171,31 +187,12 @@ impl<'f> Edges<'f> {
         drop(run);
         // As many of each run as share the room; at least some, however many runs there are.
         let piece = (self.room / runs.len()).clamp(64, PIECE) as u64;
-        let mut buffers = vec![(Vec::new(), 0); runs.len()];
-        let mut heads: BinaryHeap<Reverse<(Key, usize)>> = BinaryHeap::new();
-        let mut refill = |run: usize, buffers: &mut Vec<(Vec<Packed>, usize)>| -> Result<Option<Key>> {
-            let (buffer, next) = &mut buffers[run];
-            if *next == buffer.len() {
-                let length = piece.min(runs[run].end - runs[run].start);
-                buffer.resize(length as usize, [0; 2]);
-                sorted.read(runs[run].start * SIZE, bytemuck::cast_slice_mut(buffer))?;
-                runs[run].start += length;
-                *next = 0;
-                workers.breathe()?;
-            }
-            Ok(buffer.get(*next).map(|&edge| key(edge)))
-        };
-        for run in 0..buffers.len() {
-            heads.extend(refill(run, &mut buffers)?.map(|key| Reverse((key, run))));
+        let buffers = vec![(Vec::new(), 0); runs.len()];
+        let mut runs = Runs { file: sorted, runs, piece, buffers, heads: BinaryHeap::new() };
+        for run in 0..runs.buffers.len() {
+            runs.refill(run, workers, key)?;
         }
-        while let Some(Reverse((_, run))) = heads.pop() {
-            let (buffer, next) = &mut buffers[run];
-            let edge = buffer[*next];
-            *next += 1;
-            each(Edge::unpack(edge))?;
-            heads.extend(refill(run, &mut buffers)?.map(|key| Reverse((key, run))));
-        }
-        Ok(())
+        Ok(Some(runs))
     }
 
     /// The edges without repeats and loops: of equal ones the strongest.
@@ -210,6 +207,78 @@ impl<'f> Edges<'f> {
             Ok(())
         })?;
         Ok(distinct)
+    }
+}
+
+/// Sorted runs of edges in a file, to be merged.
+struct Runs {
+    file: Box<dyn TempFile>,
+    /// What is left of each run in the file.
+    runs: Vec<std::ops::Range<u64>>,
+    /// Edges that are read at one time.
+    piece: u64,
+    /// What was read of each run, and the next of it.
+    buffers: Vec<(Vec<Packed>, usize)>,
+    /// The next edge of each run by its key.
+    heads: BinaryHeap<Reverse<(Key, usize)>>,
+}
+
+impl Runs {
+    /// Brings the next edge of a run among the heads, if there is one.
+    fn refill(&mut self, run: usize, workers: &dyn Workers, key: &impl Fn(Edge) -> Key) -> Result<()> {
+        let (buffer, next) = &mut self.buffers[run];
+        if *next == buffer.len() {
+            let range = &mut self.runs[run];
+            let length = self.piece.min(range.end - range.start);
+            buffer.resize(length as usize, [0; 2]);
+            self.file.read(range.start * SIZE, bytemuck::cast_slice_mut(buffer))?;
+            range.start += length;
+            *next = 0;
+            workers.breathe()?;
+        }
+        self.heads.extend(buffer.get(*next).map(|&edge| Reverse((key(Edge::unpack(edge)), run))));
+        Ok(())
+    }
+
+    fn next(&mut self, workers: &dyn Workers, key: &impl Fn(Edge) -> Key) -> Result<Option<Edge>> {
+        let Some(Reverse((_, run))) = self.heads.pop() else { return Ok(None) };
+        let (buffer, next) = &mut self.buffers[run];
+        let edge = buffer[*next];
+        *next += 1;
+        self.refill(run, workers, key)?;
+        Ok(Some(Edge::unpack(edge)))
+    }
+}
+
+/// Edges in an order, given one after the other.
+pub struct InOrder {
+    held: Vec<Packed>,
+    next: usize,
+    runs: Option<Runs>,
+}
+
+impl std::fmt::Debug for InOrder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "edges in order, {} given of those in memory", self.next)
+    }
+}
+
+impl InOrder {
+    /// The next edge; none after the last.
+    pub fn next(&mut self, workers: &dyn Workers, key: impl Fn(Edge) -> Key) -> Result<Option<Edge>> {
+        if let Some(runs) = &mut self.runs {
+            return runs.next(workers, &key);
+        }
+        let edge = self.held.get(self.next).map(|&edge| Edge::unpack(edge));
+        self.next += 1;
+        Ok(edge)
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        let buffered =
+            self.runs.iter().flat_map(|runs| &runs.buffers).map(|(buffer, _)| memory::bytes(buffer));
+        memory::bytes(&self.held) + buffered.sum::<usize>()
     }
 }
 
@@ -257,6 +326,11 @@ mod tests {
                 })
                 .unwrap();
             assert!(sorted.is_sorted_by_key(|edge| edge.strongest_first()));
+            let mut copy = Edges::new(&MemoryFiles, budget);
+            all.iter().for_each(|&edge| copy.push(edge).unwrap());
+            let mut in_order = copy.in_order(workers, Edge::strongest_first).unwrap();
+            let one_by_one = std::iter::from_fn(|| in_order.next(workers, Edge::strongest_first).unwrap());
+            assert!(one_by_one.eq(sorted.iter().copied()));
             let mut edges = edges.distinct(workers).unwrap();
             edges
                 .for_each(workers, |edge| {

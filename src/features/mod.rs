@@ -3,7 +3,8 @@
 //! [`store`]), with tokens in order of frequency ([`rank`], [`order`], and [`spill`] where they do not fit
 //! into memory). Texts kept whole ([`texts`]) and the sets of their q-grams ([`gram_sets`]).
 //! Sets of hashes without a dictionary ([`hash_sets`]). Signatures of fixed width ([`signatures`]), such as those
-//! of I-Match ([`imatch`]). Feature codes ([`codes`]).
+//! of I-Match ([`imatch`]). Feature codes ([`codes`]). Texts and the places of their units ([`library`]), and the sets of
+//! signatures of sentences or documents ([`unit_features`], [`unit_sets`]), chains of SpotSigs ([`spotsigs`]) among them.
 
 pub mod codes;
 pub mod collect;
@@ -11,6 +12,7 @@ pub mod dictionary;
 pub mod gram_sets;
 pub mod hash_sets;
 pub mod imatch;
+pub mod library;
 pub mod lookup;
 pub mod numbering;
 pub mod order;
@@ -20,9 +22,12 @@ pub mod shard;
 pub mod shingles;
 pub mod signatures;
 pub mod spill;
+pub mod spotsigs;
 pub mod store;
 pub mod texts;
 pub mod tokens;
+pub mod unit_features;
+pub mod unit_sets;
 pub mod vocabulary;
 pub mod windows;
 

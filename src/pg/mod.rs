@@ -26,6 +26,7 @@ mod lcs;
 mod methods;
 mod near;
 mod pair_clusters;
+mod passages;
 mod plan;
 mod progress;
 mod reading;
@@ -58,6 +59,7 @@ extension_sql_file!("../../sql/signature.sql", name = "signature", requires = ["
 extension_sql_file!("../../sql/spans.sql", name = "spans");
 extension_sql_file!("../../sql/lcs.sql", name = "lcs");
 extension_sql_file!("../../sql/codes.sql", name = "codes");
+extension_sql_file!("../../sql/passages.sql", name = "passages", requires = ["near_duplicates"]);
 extension_sql_file!("../../sql/clusters.sql", name = "clusters", requires = ["near_duplicates"]);
 extension_sql_file!("../../sql/report.sql", name = "report", requires = ["clusters"]);
 extension_sql_file!("../../sql/jobs.sql", name = "jobs", requires = ["clusters"]);

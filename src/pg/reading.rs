@@ -9,6 +9,7 @@ use super::error::Result;
 use super::ids::Ids;
 use super::progress::Progress;
 use super::request::Request;
+use super::reserve;
 use super::settings;
 use super::sites::Sites;
 use super::source::Source;
@@ -18,8 +19,11 @@ use super::workers::{BackendWorkers, interrupt_pending};
 use crate::error::Error;
 use crate::features::FeatureSpec;
 use crate::features::collect::Collector;
+use crate::features::library::Library;
 use crate::features::texts::TextCollector;
 use crate::features::tokens::Document;
+use crate::features::unit_features::{Features, Maker};
+use crate::features::unit_sets::{Gathering, Reader, Unit};
 use crate::workers::{self, Stop, Workers};
 
 /// What a method reads its documents with, and what it tells of itself.
@@ -124,17 +128,28 @@ struct Ahead {
 impl<'a> Reading<'a> {
     /// Nothing is read yet. The memory context of now outlives the call.
     pub fn new(request: &'a Request) -> Self {
+        Self::of(request.name, &request.left, request.right.as_ref(), request.id_type)
+    }
+
+    /// The same of documents that `name` reads.
+    pub fn of(
+        name: &'static str,
+        left_source: &'a Source,
+        right_source: Option<&'a Source>,
+        id_type: pg_sys::Oid,
+    ) -> Self {
         let workers = BackendWorkers::new();
+        reserve::keep_little();
         Self {
-            left_source: &request.left,
-            right_source: request.right.as_ref(),
-            id_type: request.id_type,
+            left_source,
+            right_source,
+            id_type,
             workers,
             files: ServerFiles::in_current_context(),
             memory: settings::memory(),
             stats: Stats { threads: workers.count() as u64, ..Stats::default() },
-            progress: Progress::new(request.name),
-            left: Ids::new(request.id_type),
+            progress: Progress::new(name),
+            left: Ids::new(id_type),
             right: None,
             sites: None,
             batch_bytes: 4 << 20,
@@ -225,6 +240,22 @@ impl<'a> Reading<'a> {
         })?;
         self.stats.skipped_empty = collectors.iter().map(|collector| collector.empty).sum();
         Ok(collectors.into_iter().map(|collector| collector.texts).collect())
+    }
+
+    /// Reads all documents and keeps their texts, cut into units; gives what makes the units' signatures, too. The
+    /// texts are in memory or, where they would take more than half of it, in a temporary file.
+    pub fn read_units(&mut self, unit: Unit, features: &Features) -> Result<(Library, Maker)> {
+        let mut gathering = Gathering::new(unit, features, &self.workers);
+        let (files, budget) = (self.files, self.memory / 2);
+        self.read(|batch| {
+            batch.share_out(&mut gathering.readers, Reader::add)?;
+            Ok(gathering.settle(batch.documents(), &files, budget, batch.workers())?)
+        })?;
+        let documents = self.stats.documents - self.stats.skipped_null;
+        let (library, maker, empty) = gathering.finish(features, documents, &files, &self.workers)?;
+        self.stats.skipped_empty = empty;
+        self.held(library.bytes());
+        Ok((library, maker))
     }
 
     /// The number of the right table's first row, where there is one.

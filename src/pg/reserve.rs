@@ -8,6 +8,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
+use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// Blocks of a size that the C library takes from its heap, where what is freed can be used for anything.
@@ -41,6 +42,18 @@ pub fn fill() {
             }
         }
     }
+}
+
+/// Lets the C library give freed memory back to the system. By default it takes the largest block that was ever
+/// freed for a measure of what to keep, in the heap of every thread: up to 64 MB each, beside what is counted.
+pub fn keep_little() {
+    static ONCE: Once = Once::new();
+    // SAFETY: sets two limits of the allocator, under its lock.
+    #[cfg(target_env = "gnu")]
+    ONCE.call_once(|| unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 2 << 20);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, 4 << 20);
+    });
 }
 
 impl Reserve {

@@ -8,6 +8,7 @@ mod options;
 mod pair;
 mod sets;
 mod sketches;
+mod spotsigs;
 mod techniques;
 mod tlcs;
 mod token_sets;
@@ -94,6 +95,7 @@ const METHODS: &[(&str, Parse)] = &[
     ("shingling", sketches::parse),
     ("combined", sketches::parse_combined),
     ("imatch", imatch::parse),
+    ("spotsigs", spotsigs::parse),
     ("exact_text", sketches::parse),
     ("title", sketches::parse_title),
     ("repeatability", codes::parse),

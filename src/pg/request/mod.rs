@@ -1,7 +1,9 @@
 //! The arguments of `near_duplicates` and its relatives, checked and completed with their defaults.
 
 mod arguments;
+mod features;
 mod options;
+mod passages;
 mod tables;
 mod tokenizer;
 
@@ -16,8 +18,10 @@ use super::example::{Example, literal};
 use super::methods::{self, Method};
 use super::source::Source;
 pub use arguments::Arguments;
+pub use features::{SPOTSIGS, spotsigs};
 use options::at_least_one;
 pub use options::{Options, whole};
+pub use passages::{Given, PassageRequest, parameters};
 use tables::Tables;
 
 /// Where the arguments of one SQL function stand.

@@ -15,7 +15,7 @@ pub struct Options(pub Map<String, Value>);
 impl Options {
     /// The options, all of which must be known.
     pub fn new(options: Result<Option<Value>>, known: &[&str], example: &Example) -> Result<Self> {
-        let example = || such_as(&with_option(example, "max_pairs"));
+        let example = || such_as(&with_option(example, known.first().copied().unwrap_or_default()));
         match options.map_err(|error| error.hint(example()))? {
             None | Some(Value::Null) => Ok(Self::default()),
             Some(Value::Object(options)) => match options.keys().find(|key| !known.contains(&&***key)) {

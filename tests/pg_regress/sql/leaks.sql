@@ -38,6 +38,11 @@ INSERT INTO calls (call) VALUES
     ($$SELECT near_duplicates('broken', 0.5, NULL::uuid, id_column => 'id')$$),
     ($$SELECT jaccard(a.body, b.body), containment(a.body, b.body), words(a.body), shingles(b.body) FROM docs a, docs b LIMIT 5$$),
     ($$SELECT shingles('a', 0)$$),
+    ($$SELECT count(*) FROM partial_duplicates('docs', 0.5, NULL::uuid, text_column => 'body', min_sentences => 1)$$),
+    ($$SELECT partial_duplicates('docs', 0.5, NULL::uuid, text_column => 'body', features => 'spotsigs', min_sentences => 1) LIMIT 2$$),
+    ($$SELECT shared_passages(a.body, b.body, 0.5, min_sentences => 1), spotsigs(a.body, ARRAY['x']), imatch(b.body, ARRAY['x'], ARRAY[2], 20) FROM docs a, docs b LIMIT 5$$),
+    ($$SELECT count(*) FROM near_duplicates('docs', 0.5, NULL::uuid, text_column => 'body', method => 'spotsigs', options => '{"antecedents": 2}')$$),
+    ($$SELECT * FROM shared_passages('a', 'b', features => 'none')$$),
     ($$SELECT * FROM near_duplicates_stats()$$);
 CREATE VIEW broken AS SELECT id, (body || 1 / nullif(count(*) OVER () - 20, 1)) AS body FROM docs;
 SET neardup.threads = 2;

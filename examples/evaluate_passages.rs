@@ -1,0 +1,424 @@
+//! How well planted passages are located, and how many documents have partial duplicates: the tables `passages` of
+//! docs/evaluation.md, printed.
+//!
+//!     cargo run --release --no-default-features --example evaluate_passages -- FOLDER_OF_CORPORA
+//!
+//! The folder holds planted_en_a and planted_zh_a, news into which sentences of others were copied at known places, and
+//! en_reuters_a, html_kafka_a and zh_news_a.
+
+#[path = "common/corpus.rs"]
+#[allow(dead_code)]
+mod corpus;
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::ops::{AddAssign, Range};
+use std::path::{Path, PathBuf};
+
+use corpus::Corpus;
+use flate2::read::GzDecoder;
+use neardup::candidates::pairs::Pairs;
+use neardup::candidates::prefix_join::Algorithm;
+use neardup::features::imatch::IdfRange;
+use neardup::features::spotsigs::{Antecedents, SpotSpec};
+use neardup::features::store::NoFiles;
+use neardup::features::tokens::Document;
+use neardup::features::unit_features::Features;
+use neardup::features::unit_sets::{Gathering, Resources, Unit, Units, make_sets};
+use neardup::passages::search::Search;
+use neardup::passages::{Parameters, Passage};
+use neardup::text::width::width_of;
+use neardup::verify::measure::{Measure, Predicate};
+use neardup::workers::{PlainThreads, Stop};
+
+const WORKERS: PlainThreads = PlainThreads(4);
+const RESOURCES: Resources<'static> = Resources { files: &NoFiles, budget: 1 << 30, workers: &WORKERS };
+
+fn main() {
+    let Some(data) = std::env::args().nth(1).map(PathBuf::from) else {
+        eprintln!("evaluate_passages FOLDER_OF_CORPORA");
+        std::process::exit(2);
+    };
+    let planted: Vec<Planted> =
+        ["planted_en_a", "planted_zh_a"].iter().map(|name| Planted::read(&data, name)).collect();
+    signatures(&planted);
+    lengths(&planted);
+    edits(&planted);
+    wrapping(&planted);
+    beyond(&data);
+}
+
+fn gather(texts: &[String], unit: Unit, features: &Features) -> Gathering {
+    let mut gathering = Gathering::new(unit, features, &WORKERS);
+    for (row, text) in (0..).zip(texts) {
+        let document = Document::Text(text.clone());
+        gathering.readers[row as usize % 4].add(row, &document, &Stop::default()).expect("memory");
+        gathering.settle(std::iter::once((row, &document)), &NoFiles, usize::MAX, &WORKERS).expect("memory");
+    }
+    gathering
+}
+
+/// All passages that a table of these texts has.
+fn passages(texts: &[String], parameters: &Parameters) -> Vec<Passage> {
+    let features = &parameters.features;
+    let gathering = gather(texts, Unit::Sentence, features);
+    let (library, maker, _) =
+        gathering.finish(features, texts.len() as u64, &NoFiles, &WORKERS).expect("memory");
+    let rows: Vec<u32> = (0..texts.len() as u32).collect();
+    let units = Units::in_order(&library, &rows, None).expect("memory");
+    let mut search =
+        Search::new(library, units, &maker, parameters, RESOURCES, &mut |_| {}).expect("parameters");
+    let mut all = Vec::new();
+    while let Some(mut batch) = search.next_batch(&WORKERS).expect("memory") {
+        all.append(&mut batch);
+    }
+    all
+}
+
+fn shingles(k: usize) -> Features {
+    Features::Shingles(k)
+}
+
+fn imatch() -> Features {
+    Features::Imatch(IdfRange::default())
+}
+
+fn spotsigs(antecedents: Antecedents) -> Features {
+    Features::Spotsigs(SpotSpec { antecedents, ..SpotSpec::default() })
+}
+
+/// The signatures that are compared, by their names.
+fn kinds_of_features() -> Vec<(&'static str, Features)> {
+    vec![
+        ("2-shingles", shingles(2)),
+        ("3-shingles", shingles(3)),
+        ("4-shingles", shingles(4)),
+        ("I-Match [0.1, 1]", imatch()),
+        ("I-Match [0.2, 1]", Features::Imatch(IdfRange::new(0.2, 1.0).expect("a range"))),
+        ("SpotSigs, stop words", spotsigs(Antecedents::Common)),
+        ("SpotSigs, 60 words", spotsigs(Antecedents::Counted(60))),
+        ("SpotSigs, 10,000 words", spotsigs(Antecedents::Counted(10_000))),
+    ]
+}
+
+/// News with planted passages. Characters are numbered without white space, which copies need not keep.
+struct Planted {
+    name: &'static str,
+    texts: Vec<String>,
+    /// The characters of both documents that were planted, by kind, host and donor.
+    truth: BTreeMap<(String, u32, u32), [HashSet<usize>; 2]>,
+}
+
+/// For each character of a text, how many before it are no white space.
+fn solid(text: &str) -> Vec<usize> {
+    let mut before = vec![0];
+    for c in text.chars() {
+        before.push(before[before.len() - 1] + usize::from(!c.is_whitespace()));
+    }
+    before
+}
+
+fn characters(solid: &[usize], span: &Range<usize>) -> Range<usize> {
+    solid[span.start]..solid[span.end]
+}
+
+impl Planted {
+    fn read(data: &Path, name: &'static str) -> Self {
+        let folder = data.join(name);
+        let file = File::open(folder.join("docs.jsonl.gz")).expect("a corpus");
+        let (mut texts, mut rows) = (Vec::new(), BTreeMap::new());
+        for line in BufReader::new(GzDecoder::new(file)).lines() {
+            let document: serde_json::Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
+            rows.insert(document["id"].as_str().expect("an id").to_owned(), texts.len() as u32);
+            texts.push(document["text"].as_str().expect("a text").to_owned());
+        }
+        let places: Vec<Vec<usize>> = texts.iter().map(|text| solid(text)).collect();
+        let mut truth: BTreeMap<_, [HashSet<usize>; 2]> = BTreeMap::new();
+        for line in std::fs::read_to_string(folder.join("spans.tsv")).expect("spans").lines().skip(1) {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let (host, donor) = (rows[fields[0]], rows[fields[1]]);
+            let at: Vec<usize> = fields[3..7].iter().map(|at| at.parse().expect("a number")).collect();
+            let of = truth.entry((fields[2].to_owned(), host, donor)).or_default();
+            of[0].extend(characters(&places[host as usize], &(at[0]..at[1])));
+            of[1].extend(characters(&places[donor as usize], &(at[2]..at[3])));
+        }
+        Self { name, texts, truth }
+    }
+
+    /// The same with hosts wrapped at so many columns; a line that is indented, or follows an empty one, begins
+    /// a paragraph and goes on doing so.
+    fn wrapped(&self, width: usize) -> Self {
+        let hosts: HashSet<u32> = self.truth.keys().map(|&(_, host, _)| host).collect();
+        let texts = self.texts.iter().zip(0..).map(|(text, row)| match hosts.contains(&row) {
+            true => wrap(text, width),
+            false => text.clone(),
+        });
+        Self { name: self.name, texts: texts.collect(), truth: self.truth.clone() }
+    }
+
+    fn kinds(&self) -> Vec<&str> {
+        let mut kinds: Vec<&str> = self.truth.keys().map(|(kind, ..)| kind.as_str()).collect();
+        kinds.dedup();
+        kinds
+    }
+
+    /// How well passages are located, of some kinds.
+    fn judge(&self, found: &[Passage], kinds: &[&str]) -> Score {
+        let places: Vec<Vec<usize>> = self.texts.iter().map(|text| solid(text)).collect();
+        let mut of: BTreeMap<(u32, u32), [HashSet<usize>; 2]> = BTreeMap::new();
+        for passage in found {
+            let rows = [passage.left_row, passage.right_row];
+            let spans = [&passage.left_span, &passage.right_span];
+            let [left, right] = [0, 1].map(|side| characters(&places[rows[side] as usize], spans[side]));
+            for (host, donor, a, b) in [(rows[0], rows[1], &left, &right), (rows[1], rows[0], &right, &left)]
+            {
+                let own = of.entry((host, donor)).or_default();
+                own[0].extend(a.clone());
+                own[1].extend(b.clone());
+            }
+        }
+        let mut score = Score::default();
+        let nothing = Default::default();
+        for ((_, host, donor), truth) in self.truth.iter().filter(|(key, _)| kinds.contains(&key.0.as_str()))
+        {
+            let found = of.get(&(*host, *donor)).unwrap_or(&nothing);
+            for side in [0, 1] {
+                let both = truth[side].intersection(&found[side]).count();
+                score += Score { both, found: found[side].len(), truth: truth[side].len() };
+            }
+        }
+        score
+    }
+
+    /// The same of a search.
+    fn score(&self, parameters: &Parameters, kinds: &[&str]) -> Score {
+        self.judge(&passages(&self.texts, parameters), kinds)
+    }
+}
+
+fn wrap(text: &str, width: usize) -> String {
+    let mut all = String::new();
+    let (mut column, mut paragraph) = (0, true);
+    for line in text.lines() {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        if line.trim().is_empty() || !indent.is_empty() || paragraph {
+            if !all.is_empty() {
+                all.push('\n');
+            }
+            all.push_str(indent);
+            column = indent.chars().map(width_of).sum();
+        } else if column > 0 && line.chars().next().is_some_and(|c| width_of(c) == 1) {
+            all.push(' ');
+            column += 1;
+        }
+        paragraph = line.trim().is_empty();
+        let mut rest = line.trim();
+        while let Some(first) = rest.chars().next() {
+            // A wide character can stand on a line of its own.
+            let end = match width_of(first) {
+                1 => rest.find(|c: char| c == ' ' || width_of(c) == 2).unwrap_or(rest.len()),
+                _ => first.len_utf8(),
+            };
+            let (word, after) = rest.split_at(end);
+            let columns: usize = word.chars().map(width_of).sum();
+            if column > 0 && column + columns > width {
+                all.truncate(all.trim_end_matches(' ').len());
+                all.push('\n');
+                column = 0;
+            }
+            all.push_str(word);
+            column += columns;
+            rest = after.trim_start_matches(' ');
+            if rest.len() < after.len() && !rest.is_empty() {
+                all.push(' ');
+                column += 1;
+            }
+        }
+    }
+    all
+}
+
+/// Characters found and planted.
+#[derive(Debug, Clone, Copy, Default)]
+struct Score {
+    both: usize,
+    found: usize,
+    truth: usize,
+}
+
+impl AddAssign for Score {
+    fn add_assign(&mut self, other: Self) {
+        self.both += other.both;
+        self.found += other.found;
+        self.truth += other.truth;
+    }
+}
+
+impl Score {
+    /// Precision, recall and F1 as cells of a table.
+    fn cells(self) -> String {
+        let share = |whole: usize| if whole == 0 { 0.0 } else { self.both as f64 / whole as f64 };
+        let (precision, recall) = (share(self.found), share(self.truth));
+        let f1 = if self.both == 0 { 0.0 } else { 2.0 * precision * recall / (precision + recall) };
+        let precision = if self.found == 0 { "-".to_owned() } else { format!("{precision:.3}") };
+        format!("{precision} | {recall:.3} | {f1:.3}")
+    }
+}
+
+fn head(first: &str, planted: &[Planted], columns: &str) {
+    let names =
+        |planted: &Planted| columns.replace('_', if planted.name.contains("zh") { "zh" } else { "en" });
+    let all: Vec<String> = planted.iter().map(names).collect();
+    println!("| {first} | {} |", all.join(" | "));
+    println!("|---|{}", "---:|".repeat(all.iter().map(|cells| cells.split('|').count()).sum()));
+}
+
+const BOTH: &str = "_: precision | recall | F1 | extended: precision | recall | F1";
+
+fn row(name: &str, planted: &[Planted], cells: impl Fn(&Planted) -> String) {
+    let cells: Vec<String> = planted.iter().map(cells).collect();
+    println!("| {name} | {} |", cells.join(" | "));
+}
+
+/// Whole sentences and extended.
+fn both(planted: &Planted, parameters: &Parameters, kinds: &[&str]) -> String {
+    let whole = planted.score(&Parameters { extend: None, ..parameters.clone() }, kinds);
+    let extended = planted.score(&Parameters { extend: Some(Parameters::GAP), ..parameters.clone() }, kinds);
+    format!("{} | {}", whole.cells(), extended.cells())
+}
+
+/// Copies that were not changed, in any order and place.
+const UNCHANGED: [&str; 3] = ["verbatim", "reorder", "split"];
+
+/// The paper's table 2: signatures.
+fn signatures(planted: &[Planted]) {
+    for least in [3, 1] {
+        println!("### Signatures: verbatim passages of {least} or more sentences\n");
+        head("signatures", planted, BOTH);
+        for (name, features) in kinds_of_features() {
+            let parameters = Parameters { features, min_sentences: least, ..Parameters::default() };
+            row(name, planted, |planted| both(planted, &parameters, &["verbatim"]));
+        }
+        println!();
+    }
+}
+
+/// The least number of sentences.
+fn lengths(planted: &[Planted]) {
+    println!("### The least number of sentences (verbatim, reordered and split copies)\n");
+    head("signatures, sentences", planted, BOTH);
+    for (name, features) in [("4-shingles", shingles(4)), ("I-Match", imatch())] {
+        for min_sentences in [1, 2, 3, 4] {
+            let parameters =
+                Parameters { features: features.clone(), min_sentences, ..Parameters::default() };
+            row(&format!("{name}, {min_sentences}"), planted, |planted| {
+                both(planted, &parameters, &UNCHANGED)
+            });
+        }
+    }
+    println!();
+}
+
+/// Changed copies, and the threshold of sentences.
+fn edits(planted: &[Planted]) {
+    for planted in planted {
+        println!(
+            "### What was done to the copies, and the threshold: {} (1 sentence or more)\n",
+            planted.name
+        );
+        println!(
+            "| signatures, threshold | kind | precision | recall | F1 | extended: precision | recall | F1 |"
+        );
+        println!("|---|---|---:|---:|---:|---:|---:|---:|");
+        let spots = spotsigs(Antecedents::Common);
+        for (name, features) in [
+            ("2-shingles", shingles(2)),
+            ("4-shingles", shingles(4)),
+            ("I-Match", imatch()),
+            ("SpotSigs", spots),
+        ] {
+            for threshold in [0.9, 0.5] {
+                if name == "I-Match" && threshold == 0.5 {
+                    // Equal or not.
+                    continue;
+                }
+                let parameters = Parameters {
+                    features: features.clone(),
+                    threshold,
+                    min_sentences: 1,
+                    ..Parameters::default()
+                };
+                let whole = passages(&planted.texts, &Parameters { extend: None, ..parameters.clone() });
+                let extended = passages(&planted.texts, &parameters);
+                for kind in planted.kinds() {
+                    let [whole, extended] =
+                        [&whole, &extended].map(|found| planted.judge(found, &[kind]).cells());
+                    println!("| {name}, {threshold} | {kind} | {whole} | {extended} |");
+                }
+            }
+        }
+        println!();
+    }
+}
+
+/// Copies at another line width.
+fn wrapping(planted: &[Planted]) {
+    println!("### Copies wrapped at another width (verbatim, I-Match, 1 sentence or more)\n");
+    head("columns", planted, BOTH);
+    let parameters = Parameters { min_sentences: 1, ..Parameters::default() };
+    row("as they were", planted, |planted| both(planted, &parameters, &["verbatim"]));
+    for width in [40, 50, 76, 100] {
+        row(&width.to_string(), planted, |planted| both(&planted.wrapped(width), &parameters, &["verbatim"]));
+    }
+    println!();
+}
+
+/// Documents of which some pair is found by SpotSigs.
+fn found_by_spotsigs(texts: &[String], threshold: f64) -> HashSet<u32> {
+    let features = spotsigs(Antecedents::Common);
+    let gathering = gather(texts, Unit::Document, &features);
+    let (mut library, maker, _) =
+        gathering.finish(&features, texts.len() as u64, &NoFiles, &WORKERS).expect("memory");
+    let units = Units::of_rows(texts.len() as u32, None).expect("memory");
+    let sets = make_sets(&mut library, &units, &maker, RESOURCES, |_| {}).expect("memory");
+    let predicate = Predicate::new(Measure::Jaccard, threshold).expect("a threshold");
+    let mut pairs = Pairs::new(sets.ordered, predicate, Algorithm::Auto, 1 << 30).expect("memory");
+    let mut found = HashSet::new();
+    while let Some(pair) = pairs.next(&WORKERS).expect("memory") {
+        found.extend([pair.left, pair.right]);
+    }
+    found
+}
+
+/// The paper's figure 10: documents found beyond SpotSigs.
+fn beyond(data: &Path) {
+    println!("### Documents with duplication, beyond SpotSigs of whole documents\n");
+    println!(
+        "| corpus | documents | SpotSigs 0.44 | SpotSigs 0.8 | passages by | of at least | documents | beyond 0.44 | beyond 0.8 | mean sentences |"
+    );
+    println!("|---|---:|---:|---:|---|---:|---:|---:|---:|---:|");
+    for name in ["en_reuters_a", "html_kafka_a", "zh_news_a"] {
+        let texts = Corpus::read(data, name).texts;
+        let by_spots = [0.44, 0.8].map(|threshold| found_by_spotsigs(&texts, threshold));
+        for (of, features) in [("I-Match", imatch()), ("4-shingles", shingles(4))] {
+            for min_sentences in [1, 3, 6] {
+                let parameters =
+                    Parameters { features: features.clone(), min_sentences, ..Parameters::default() };
+                let all = passages(&texts, &parameters);
+                let found: HashSet<u32> =
+                    all.iter().flat_map(|passage| [passage.left_row, passage.right_row]).collect();
+                let sentences: f64 = all.iter().map(|passage| f64::from(passage.sentences)).sum();
+                let [loose, strict] = [0, 1].map(|n| found.difference(&by_spots[n]).count());
+                println!(
+                    "| {name} | {} | {} | {} | {of} | {min_sentences} | {} | {loose} | {strict} | {:.1} |",
+                    texts.len(),
+                    by_spots[0].len(),
+                    by_spots[1].len(),
+                    found.len(),
+                    sentences / all.len() as f64
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+-- Passages that documents share, and the signatures they are found by. Bodies: src/pg/passages.rs.
+
+CREATE FUNCTION partial_duplicates(
+    docs regclass,
+    threshold float8 DEFAULT 0.9,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    features text DEFAULT 'imatch',
+    min_sentences int DEFAULT 3,
+    extend bool DEFAULT true,
+    shingle int DEFAULT NULL,
+    max_passages bigint DEFAULT NULL
+) RETURNS TABLE(
+    left_id bigint,
+    right_id bigint,
+    left_sentence int,
+    right_sentence int,
+    sentences int,
+    left_span int4range,
+    right_span int4range,
+    similarity float8
+)
+    AS 'MODULE_PATHNAME', 'neardup_passages'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION partial_duplicates(
+    regclass, float8, jsonb, text, text, text, int, bool, int, bigint
+) IS 'the passages that two rows of a table share, with their places in both texts, for ids that are integers';
+
+CREATE FUNCTION partial_duplicates(
+    docs regclass,
+    threshold float8,
+    id_type anyelement,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    features text DEFAULT 'imatch',
+    min_sentences int DEFAULT 3,
+    extend bool DEFAULT true,
+    shingle int DEFAULT NULL,
+    max_passages bigint DEFAULT NULL
+) RETURNS TABLE(
+    left_id anyelement,
+    right_id anyelement,
+    left_sentence int,
+    right_sentence int,
+    sentences int,
+    left_span int4range,
+    right_span int4range,
+    similarity float8
+)
+    AS 'MODULE_PATHNAME', 'neardup_passages_typed'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION partial_duplicates(
+    regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint
+) IS 'the passages that two rows of a table share, with their places in both texts, for ids of the given type';
+
+CREATE FUNCTION partial_duplicates_between(
+    "left" regclass,
+    "right" regclass,
+    threshold float8 DEFAULT 0.9,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    features text DEFAULT 'imatch',
+    min_sentences int DEFAULT 3,
+    extend bool DEFAULT true,
+    shingle int DEFAULT NULL,
+    max_passages bigint DEFAULT NULL,
+    right_id_column text DEFAULT NULL,
+    right_text_column text DEFAULT NULL
+) RETURNS TABLE(
+    left_id bigint,
+    right_id bigint,
+    left_sentence int,
+    right_sentence int,
+    sentences int,
+    left_span int4range,
+    right_span int4range,
+    similarity float8
+)
+    AS 'MODULE_PATHNAME', 'neardup_passages_between'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION partial_duplicates_between(
+    regclass, regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text, text
+) IS 'the passages that a row of the left and a row of the right table share, with their places in both texts, for ids that are integers';
+
+CREATE FUNCTION partial_duplicates_between(
+    "left" regclass,
+    "right" regclass,
+    threshold float8,
+    id_type anyelement,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    features text DEFAULT 'imatch',
+    min_sentences int DEFAULT 3,
+    extend bool DEFAULT true,
+    shingle int DEFAULT NULL,
+    max_passages bigint DEFAULT NULL,
+    right_id_column text DEFAULT NULL,
+    right_text_column text DEFAULT NULL
+) RETURNS TABLE(
+    left_id anyelement,
+    right_id anyelement,
+    left_sentence int,
+    right_sentence int,
+    sentences int,
+    left_span int4range,
+    right_span int4range,
+    similarity float8
+)
+    AS 'MODULE_PATHNAME', 'neardup_passages_between_typed'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION partial_duplicates_between(
+    regclass, regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text, text
+) IS 'the passages that a row of the left and a row of the right table share, with their places in both texts, for ids of the given type';
+
+CREATE FUNCTION shared_passages(
+    a text,
+    b text,
+    threshold float8 DEFAULT 0.9,
+    options jsonb DEFAULT '{}',
+    features text DEFAULT 'imatch',
+    min_sentences int DEFAULT 3,
+    extend bool DEFAULT true,
+    shingle int DEFAULT NULL
+) RETURNS TABLE(
+    left_sentence int,
+    right_sentence int,
+    sentences int,
+    left_span int4range,
+    right_span int4range,
+    similarity float8
+)
+    AS 'MODULE_PATHNAME', 'neardup_shared_passages'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 5000 ROWS 5;
+COMMENT ON FUNCTION shared_passages(text, text, float8, jsonb, text, int, bool, int) IS
+    'the passages that two texts share, with their places in both';
+
+CREATE FUNCTION spotsigs(
+    text text,
+    antecedents text[] DEFAULT NULL,
+    chain int DEFAULT 2,
+    distance int DEFAULT 1
+) RETURNS bigint[]
+    AS 'MODULE_PATHNAME', 'neardup_spotsigs'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION spotsigs(text, text[], int, int) IS
+    'the distinct spot signatures of a text: chains of telling words behind common ones, hashed';
+
+CREATE FUNCTION imatch(
+    text text,
+    terms text[] DEFAULT '{}',
+    document_counts bigint[] DEFAULT '{}',
+    documents bigint DEFAULT 1,
+    lo float8 DEFAULT 0.1,
+    hi float8 DEFAULT 1
+) RETURNS bigint[]
+    AS 'MODULE_PATHNAME', 'neardup_imatch'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION imatch(text, text[], bigint[], bigint, float8, float8) IS
+    'the I-Match signature of a text: its distinct words whose idf is in a range, hashed together; no element where no word is';

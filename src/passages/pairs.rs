@@ -1,0 +1,254 @@
+//! Pairs of similar sentences of two documents: sentences of equal signatures as one record, an exact join of
+//! the records, and what they stand for.
+//!
+//! A sentence that very many are similar to, such as a copyright notice, would give pairs without end. So a
+//! sentence to which more than a number of sentences are similar gives none, and there are at most so many
+//! pairs a sentence. It still counts where a passage comes to it from another sentence ([`Bridges`]).
+
+use std::collections::HashMap;
+
+use super::search::Phase;
+use super::starts::Starts;
+use super::{Capped, Parameters};
+use crate::candidates::blocks::BlockJoin;
+use crate::candidates::prefix_join::{Algorithm, Counts};
+use crate::clusters::edges::{Edge, Edges};
+use crate::error::{Error, Result};
+use crate::features::order::Ordered;
+use crate::features::records::Members;
+use crate::features::unit_sets::Resources;
+use crate::memory;
+use crate::verify::measure::{Measure, Predicate};
+use crate::workers::Workers;
+
+const DOING: &str = "joining sentences";
+
+/// Pairs of sentences, and what was found on the way to them.
+pub struct SentencePairs<'f> {
+    /// Pairs of sentences by their numbers.
+    pub pairs: Edges<'f>,
+    /// Sentences that gave no pair, though they have partners.
+    pub bridges: Option<Bridges>,
+    /// What was capped.
+    pub capped: Capped,
+    /// What the filters of the join did.
+    pub counts: Counts,
+}
+
+/// Joins. `all` is the number of sentences.
+pub fn sentence_pairs<'f>(
+    ordered: Ordered,
+    all: u32,
+    starts: &Starts,
+    parameters: &Parameters,
+    resources: Resources<'f>,
+    progress: &mut dyn FnMut(Phase, f64),
+) -> Result<SentencePairs<'f>> {
+    let Resources { files, budget, workers } = resources;
+    let predicate = Predicate::new(Measure::Jaccard, parameters.threshold)?;
+    let Ordered { left, right, shared_tokens, .. } = ordered;
+    let (right_store, right_members) = right.map(|right| (right.store, right.members)).unzip();
+    let classes = Classes::new(left.members, right_members);
+
+    let mut join =
+        BlockJoin::new(left.store, right_store, shared_tokens, predicate, Algorithm::Auto, budget / 2);
+    let mut similar = Edges::new(files, budget / 4);
+    let most = parameters.most_similar;
+    let mut stopped = Stopped::new(budget / 4);
+    let mut degrees = memory::filled(0u32, classes.len(), DOING)?;
+    if !classes.two {
+        (degrees.iter_mut().zip(0..)).for_each(|(degree, class)| *degree = classes.size(class));
+    }
+    while let Some(batch) = join.next_batch(workers)? {
+        for pair in batch {
+            let (a, b) = (pair.left, classes.right(pair.right));
+            for (of, other) in [(a, b), (b, a)] {
+                let degree = &mut degrees[of as usize];
+                *degree = degree.saturating_add(classes.size(other));
+            }
+            let edge = Edge::new(a, b, pair.similarity);
+            // What is stopped already need not wait for the end: these pairs may be very many.
+            if degrees[a as usize] > most || degrees[b as usize] > most {
+                stopped.add(edge)?;
+            } else {
+                similar.push(edge)?;
+            }
+        }
+        progress(Phase::Joining, join.progress());
+    }
+    let counts = join.counts();
+    drop(join);
+
+    let stops = |class: u32| degrees[class as usize] > most;
+    let mut capped = Capped::default();
+    for class in (0..classes.len() as u32).filter(|&class| stops(class)) {
+        capped.sentences += 1;
+        capped.occurrences += u64::from(classes.size(class));
+    }
+
+    let mut pairs = Edges::new(files, budget / 4);
+    let mut expansion = Expansion { starts, pairs: &mut pairs, workers };
+    if !classes.two {
+        for class in (0..classes.len() as u32).filter(|&class| !stops(class)) {
+            let rows = classes.rows(class);
+            for (n, &sentence) in rows.iter().enumerate() {
+                expansion.add(sentence, &rows[n + 1..], 1.0)?;
+            }
+        }
+    }
+    let (total, mut walked) = (similar.len(), 0u64);
+    similar.for_each(workers, |edge| {
+        walked += 1;
+        if stops(edge.left) || stops(edge.right) {
+            return stopped.add(edge);
+        }
+        if walked.is_multiple_of(1 << 10) {
+            progress(Phase::Pairing, walked as f64 / total as f64);
+        }
+        let others = classes.rows(edge.right);
+        (classes.rows(edge.left).iter())
+            .try_for_each(|&sentence| expansion.add(sentence, others, edge.similarity))
+    })?;
+    capped.equal_only = stopped.too_many;
+    let bridges = match capped.sentences {
+        0 => None,
+        _ => Some(Bridges::new(&classes, all, stops, stopped.pairs)?),
+    };
+    Ok(SentencePairs { pairs, bridges, capped, counts })
+}
+
+/// Pairs of classes that give no pairs of sentences, as long as there is room for them.
+struct Stopped {
+    pairs: HashMap<u64, f64>,
+    room: usize,
+    /// Whether there were more, so that all were dropped.
+    too_many: bool,
+}
+
+impl Stopped {
+    fn new(budget: usize) -> Self {
+        const LEAST_ROOM: usize = 1 << 12;
+        let room = (budget / (2 * size_of::<(u64, f64)>())).max(LEAST_ROOM);
+        Self { pairs: HashMap::new(), room, too_many: false }
+    }
+
+    fn add(&mut self, edge: Edge) -> Result<()> {
+        if self.pairs.len() == self.room {
+            self.pairs = HashMap::new();
+            self.too_many = true;
+        }
+        if !self.too_many {
+            self.pairs.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+            self.pairs.insert(edge.vertices(), edge.similarity);
+        }
+        Ok(())
+    }
+}
+
+/// Sentences of equal signatures: those of the left table, then those of the right one.
+struct Classes {
+    left: Members,
+    right: Option<Members>,
+    two: bool,
+}
+
+impl Classes {
+    fn new(left: Members, right: Option<Members>) -> Self {
+        let two = right.is_some();
+        Self { left, right, two }
+    }
+
+    fn len(&self) -> usize {
+        self.left.len() + self.right.as_ref().map_or(0, Members::len)
+    }
+
+    /// The class that a record is which a join calls the right one of a pair.
+    fn right(&self, record: u32) -> u32 {
+        // Units are numbered with 32 bits, so that classes are.
+        if self.two { self.left.len() as u32 + record } else { record }
+    }
+
+    /// The sentences of a class.
+    fn rows(&self, class: u32) -> &[u32] {
+        match &self.right {
+            Some(right) if class as usize >= self.left.len() => right.rows(class as usize - self.left.len()),
+            _ => self.left.rows(class as usize),
+        }
+    }
+
+    fn size(&self, class: u32) -> u32 {
+        self.rows(class).len() as u32
+    }
+}
+
+/// Pairs of sentences out of pairs of classes.
+struct Expansion<'a, 'f> {
+    starts: &'a Starts,
+    pairs: &'a mut Edges<'f>,
+    workers: &'a dyn Workers,
+}
+
+impl Expansion<'_, '_> {
+    /// Adds the pairs of a sentence with others that are in other documents.
+    fn add(&mut self, sentence: u32, others: &[u32], similarity: f64) -> Result<()> {
+        const BREATHE_FOR: usize = 256;
+        if others.len() > BREATHE_FOR || sentence.is_multiple_of(64) {
+            self.workers.breathe()?;
+        }
+        let document = self.starts.document(sentence);
+        for &other in others.iter().filter(|&&other| self.starts.document(other) != document) {
+            self.pairs.push(Edge::new(sentence, other, similarity))?;
+        }
+        Ok(())
+    }
+}
+
+/// Sentences that too many others are similar to, to go on over where a passage comes to them.
+#[derive(Debug)]
+pub struct Bridges {
+    /// The class of each sentence; [`NONE`] for those without signatures.
+    classes: Vec<u32>,
+    /// One bit a class.
+    stops: Vec<u64>,
+    /// Pairs of classes one of which stops, the lesser first, and their similarities.
+    similar: HashMap<u64, f64>,
+    /// Whether there are two tables, whose classes are never equal.
+    two: bool,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Bridges {
+    fn new(of: &Classes, all: u32, stops: impl Fn(u32) -> bool, similar: HashMap<u64, f64>) -> Result<Self> {
+        let mut classes = memory::filled(NONE, all as usize, DOING)?;
+        let mut bits = memory::filled(0u64, of.len().div_ceil(64), DOING)?;
+        for class in 0..of.len() as u32 {
+            of.rows(class).iter().for_each(|&sentence| classes[sentence as usize] = class);
+            bits[class as usize / 64] |= u64::from(stops(class)) << (class % 64);
+        }
+        Ok(Self { classes, stops: bits, similar, two: of.two })
+    }
+
+    fn stops(&self, class: u32) -> bool {
+        self.stops[class as usize / 64] >> (class % 64) & 1 == 1
+    }
+
+    /// The similarity of two sentences one of which gave no pairs, if they are similar.
+    pub fn similarity(&self, a: u32, b: u32) -> Option<f64> {
+        let (a, b) = (self.classes[a as usize], self.classes[b as usize]);
+        if a == NONE || b == NONE || !(self.stops(a) || self.stops(b)) {
+            return None;
+        }
+        if a == b && !self.two {
+            return Some(1.0);
+        }
+        self.similar.get(&Edge::new(a, b, 0.0).vertices()).copied()
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.classes)
+            + memory::bytes(&self.stops)
+            + self.similar.capacity() * size_of::<(u64, f64)>()
+    }
+}

@@ -1,0 +1,252 @@
+//! The search for passages: sentences into sets, sets into pairs, pairs into diagonals, and these into places of
+//! the texts, some documents at a time.
+
+use std::ops::Range;
+
+use super::diagonals::{Diagonal, Diagonals, by_diagonal};
+use super::grow::{backwards, forwards};
+use super::pairs::{SentencePairs, sentence_pairs};
+use super::starts::Starts;
+use super::{Capped, Parameters, Passage};
+use crate::candidates::prefix_join::Counts;
+use crate::error::Result;
+use crate::features::library::{Entry, Library, Open};
+use crate::features::unit_features::Maker;
+use crate::features::unit_sets::{Resources, UnitSets, Units, make_sets};
+use crate::memory;
+use crate::text::spans::Span;
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "finding passages";
+
+/// Where a search is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Phase {
+    /// Making the signatures of sentences.
+    Signing,
+    /// Joining different ones.
+    Joining,
+    /// Listing the pairs of those that stand in documents.
+    Pairing,
+    /// Sorting these.
+    Sorting,
+}
+
+/// Somebody who is told where a search is, and which share of that is done.
+pub type Progress<'a> = &'a mut dyn FnMut((Phase, f64));
+
+/// What was done before the first passage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Sentences of all documents.
+    pub sentences: u64,
+    /// Those without a signature.
+    pub unsigned: u64,
+    /// Signatures of all sentences, and how many different ones.
+    pub signatures: u64,
+    /// See `signatures`.
+    pub distinct_signatures: u64,
+    /// Different sets of them.
+    pub distinct_sets: u64,
+    /// Pairs of similar sentences in different documents.
+    pub pairs: u64,
+    /// What the filters of the join did.
+    pub counts: Counts,
+    /// What was capped.
+    pub capped: Capped,
+    /// The most bytes that were held.
+    pub peak_bytes: usize,
+}
+
+/// Passages that are being found.
+#[derive(Debug)]
+pub struct Search {
+    library: Library,
+    units: Units,
+    diagonals: Diagonals,
+    min_sentences: u32,
+    extend: Option<u32>,
+    /// What was done.
+    pub account: Account,
+}
+
+impl Search {
+    /// Joins the sentences of all documents.
+    pub fn new(
+        mut library: Library,
+        units: Units,
+        maker: &Maker,
+        parameters: &Parameters,
+        resources: Resources<'_>,
+        progress: Progress<'_>,
+    ) -> Result<Self> {
+        parameters.check()?;
+        let all = units.len();
+        let signing = |done: u32| progress((Phase::Signing, f64::from(done) / f64::from(all.max(1))));
+        let UnitSets { ordered, signatures, empty } =
+            make_sets(&mut library, &units, maker, resources, signing)?;
+        let right_sets = ordered.right.as_ref().map_or(0, |right| right.members.len());
+        let mut account = Account {
+            sentences: all.into(),
+            unsigned: empty,
+            signatures,
+            distinct_signatures: ordered.distinct_tokens as u64,
+            distinct_sets: (ordered.left.members.len() + right_sets) as u64,
+            peak_bytes: ordered.peak_bytes,
+            ..Account::default()
+        };
+        let starts = Starts::new(units.firsts())?;
+        let joining = &mut |phase, share| progress((phase, share));
+        let SentencePairs { pairs, bridges, capped, counts } =
+            sentence_pairs(ordered, all, &starts, parameters, resources, joining)?;
+        (account.capped, account.counts, account.pairs) = (capped, counts, pairs.len());
+        progress((Phase::Sorting, 0.0));
+        let in_order = pairs.in_order(resources.workers, |edge| by_diagonal(&starts, edge))?;
+        let diagonals = Diagonals::new(starts, in_order, bridges, all);
+        let Parameters { min_sentences, extend, .. } = *parameters;
+        Ok(Self { library, units, diagonals, min_sentences, extend, account })
+    }
+
+    /// The next passages, by the documents and then by the left sentences; none after the last. A batch may be
+    /// empty, and its size is bounded but for passages of one pair of documents.
+    pub fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<Passage>>> {
+        const PASSAGES: usize = 1 << 12;
+        const BYTES: usize = 8 << 20;
+        let Self { library, units, diagonals, min_sentences, .. } = self;
+        let mut found: Vec<Diagonal> = Vec::new();
+        let (mut pairs, mut rows): (Vec<Work>, Vec<u32>) = (Vec::new(), Vec::new());
+        let (mut bytes, mut ended) = (0, false);
+        while found.len() < PASSAGES && bytes < BYTES && !ended {
+            let from = found.len();
+            let Some((left, right)) = diagonals.next(*min_sentences, &mut found, workers)? else {
+                ended = true;
+                break;
+            };
+            if found.len() > from {
+                let documents = [left, right].map(|document| document as usize);
+                let rows_of = documents.map(|document| units.rows()[document]);
+                let firsts = documents.map(|document| units.firsts()[document]);
+                memory::extend(&mut rows, &rows_of, DOING)?;
+                bytes += rows_of.iter().map(|&row| library.size(row)).sum::<usize>();
+                let pair = Work { rows: rows_of, firsts, diagonals: from..found.len(), passages: Vec::new() };
+                memory::push(&mut pairs, pair, DOING)?;
+            }
+        }
+        if ended && pairs.is_empty() {
+            return Ok(None);
+        }
+        let open = library.open(&mut rows)?;
+        let extend = self.extend;
+        workers::each(workers, &mut pairs, |pair, stop| pair.locate(&open, &found, extend, stop))?;
+        let mut passages = Vec::new();
+        memory::reserve(&mut passages, found.len(), DOING)?;
+        pairs.into_iter().for_each(|pair| passages.extend(pair.passages));
+        Ok(Some(passages))
+    }
+
+    /// The share of the pairs of sentences that were looked at.
+    pub fn progress(&self) -> f64 {
+        self.diagonals.seen as f64 / self.account.pairs.max(1) as f64
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.library.bytes() + self.units.bytes() + self.diagonals.bytes()
+    }
+}
+
+/// Two documents and their diagonals.
+struct Work {
+    rows: [u32; 2],
+    /// The numbers of their first sentences.
+    firsts: [u32; 2],
+    diagonals: Range<usize>,
+    passages: Vec<Passage>,
+}
+
+/// The places of a passage in both texts.
+type Places = [Span; 2];
+
+impl Work {
+    /// Makes passages of the diagonals. Begins anew after a stop.
+    fn locate(
+        &mut self,
+        open: &Open<'_>,
+        found: &[Diagonal],
+        extend: Option<u32>,
+        stop: &Stop,
+    ) -> Result<()> {
+        let entries = self.rows.map(|row| open.get(row));
+        let diagonals = &found[self.diagonals.clone()];
+        let mut places: Vec<Places> = Vec::new();
+        memory::reserve(&mut places, diagonals.len(), DOING)?;
+        for (n, diagonal) in diagonals.iter().enumerate() {
+            if n.is_multiple_of(1 << 10) {
+                stop.check()?;
+            }
+            let from = [diagonal.left - self.firsts[0], diagonal.right - self.firsts[1]];
+            places.push([0, 1].map(|side| {
+                let first = from[side] as usize;
+                let [begin, end] =
+                    [first, first + diagonal.length as usize - 1].map(|unit| entries[side].span(unit));
+                Span { bytes: begin.bytes.start..end.bytes.end, chars: begin.chars.start..end.chars.end }
+            }));
+        }
+        if let Some(gap) = extend {
+            for n in 0..places.len() {
+                extend_one(&mut places, n, &entries, gap, stop)?;
+            }
+        }
+        self.passages.clear();
+        memory::reserve(&mut self.passages, places.len(), DOING)?;
+        for (diagonal, [left, right]) in diagonals.iter().zip(places) {
+            self.passages.push(Passage {
+                left_row: self.rows[0],
+                right_row: self.rows[1],
+                left_sentence: diagonal.left - self.firsts[0],
+                right_sentence: diagonal.right - self.firsts[1],
+                sentences: diagonal.length,
+                left_span: left.chars,
+                right_span: right.chars,
+                similarity: diagonal.sum / f64::from(diagonal.length),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Lets a passage grow at both ends, at most to where the passage next to it in both texts, before or behind,
+/// ends or begins.
+fn extend_one(
+    places: &mut [Places],
+    n: usize,
+    entries: &[Entry<'_>; 2],
+    gap: u32,
+    stop: &Stop,
+) -> Result<()> {
+    // Passages stand in the order of the left text; those that cross are passed over.
+    const NEIGHBOURS: usize = 64;
+    let [left, right] = &places[n];
+    let behind = places[n + 1..].iter().take(NEIGHBOURS).find(|[other_left, other_right]| {
+        other_left.bytes.start >= left.bytes.end && other_right.bytes.start >= right.bytes.end
+    });
+    let before = places[..n].iter().rev().take(NEIGHBOURS).find(|[other_left, other_right]| {
+        other_left.bytes.end <= left.bytes.start && other_right.bytes.end <= right.bytes.start
+    });
+    let mut pieces = [["", ""]; 2];
+    for side in [0, 1] {
+        let text = entries[side].text;
+        let own = &places[n][side].bytes;
+        let from = before.map_or(0, |before| before[side].bytes.end);
+        let to = behind.map_or(text.len(), |behind| behind[side].bytes.start);
+        pieces[0][side] = &text[from..own.start];
+        pieces[1][side] = &text[own.end..to];
+    }
+    let backwards = backwards(pieces[0][0], pieces[0][1], gap, stop)?;
+    let forwards = forwards(pieces[1][0], pieces[1][1], gap, stop)?;
+    for (place, (back, forth)) in places[n].iter_mut().zip(backwards.into_iter().zip(forwards)) {
+        place.bytes = place.bytes.start - back.bytes..place.bytes.end + forth.bytes;
+        place.chars = place.chars.start - back.chars..place.chars.end + forth.chars;
+    }
+    Ok(())
+}

@@ -1,0 +1,333 @@
+//! The search against what algorithms.md section 6 says, word by word.
+
+use std::collections::{BTreeSet, HashMap};
+
+use proptest::prelude::*;
+
+use super::grow::{backwards, forwards};
+use super::search::{Account, Search};
+use super::{Parameters, Passage, between};
+use crate::features::imatch::IdfRange;
+use crate::features::spotsigs::{Antecedents, SpotSpec};
+use crate::features::store::MemoryFiles;
+use crate::features::store::TempFiles;
+use crate::features::tokens::Document;
+use crate::features::unit_features::Features;
+use crate::features::unit_sets::{Gathering, Resources, Unit, Units};
+use crate::text::sentences::sentences;
+use crate::text::words::words;
+use crate::verify::measure::Measure;
+use crate::workers::{PlainThreads, Stop};
+
+/// The signatures of a sentence as strings.
+fn signatures(sentence: &str, features: &Features, documents: &[BTreeSet<String>]) -> BTreeSet<String> {
+    let words = words(sentence);
+    let df = |word: &String| documents.iter().filter(|document| document.contains(word)).count();
+    match features {
+        Features::Shingles(k) if words.is_empty() => BTreeSet::new(),
+        Features::Shingles(k) if words.len() < *k => [words.join(" ")].into(),
+        Features::Shingles(k) => words.windows(*k).map(|window| window.join(" ")).collect(),
+        Features::Imatch(range) => {
+            let n = if documents.len() <= 2 { 1 } else { documents.len() };
+            let mut terms: Vec<_> =
+                words.into_iter().filter(|word| range.keeps(df(word) as u64, n as u64)).collect();
+            terms.sort();
+            terms.dedup();
+            if terms.is_empty() { BTreeSet::new() } else { [terms.join(" ")].into() }
+        }
+        Features::Spotsigs(spec) => {
+            let Antecedents::Listed(list) = &spec.antecedents else { panic!("a list") };
+            let places = (0..words.len()).filter(|&n| list.contains(&words[n]));
+            let chain = |n: usize| {
+                let telling: Vec<&str> = words[n + 1..]
+                    .iter()
+                    .map(String::as_str)
+                    .filter(|word| !list.contains(&(*word).to_owned()))
+                    .collect();
+                let links =
+                    (1..=spec.chain).filter_map(|c| telling.get((c * spec.distance) as usize - 1).copied());
+                let links: Vec<&str> = links.collect();
+                (!links.is_empty()).then(|| format!("{}:{}", words[n], links.join(":")))
+            };
+            places.filter_map(chain).collect()
+        }
+    }
+}
+
+/// What is expected of a document: its sentences' places and signatures.
+type Sentences = Vec<(crate::text::spans::Span, BTreeSet<String>)>;
+
+/// All passages of all pairs of documents, those of `split` and of more rows apart where it is given.
+fn naive(texts: &[String], split: Option<usize>, parameters: &Parameters) -> Vec<Passage> {
+    let bags: Vec<BTreeSet<String>> = texts.iter().map(|text| words(text).into_iter().collect()).collect();
+    let documents: Vec<Sentences> = texts
+        .iter()
+        .map(|text| {
+            let of = |span: crate::text::spans::Span| {
+                let own = signatures(span.of(text), &parameters.features, &bags);
+                (span, own)
+            };
+            sentences(text).into_iter().map(of).collect()
+        })
+        .collect();
+    let similarity = |x: &BTreeSet<String>, y: &BTreeSet<String>| {
+        let shared = x.intersection(y).count() as u32;
+        let similarity = Measure::Jaccard.similarity(shared, x.len() as u32, y.len() as u32);
+        (shared > 0 && similarity >= parameters.threshold).then_some(similarity)
+    };
+    // How many sentences one is similar to, of all documents or of those of the other table.
+    let degree = |document: usize, set: &BTreeSet<String>| {
+        let others =
+            (0..texts.len()).filter(|&other| split.is_none_or(|split| (other < split) != (document < split)));
+        others.flat_map(|other| &documents[other]).filter(|(_, own)| similarity(set, own).is_some()).count()
+    };
+    let mut degrees: HashMap<(usize, usize), bool> = HashMap::new();
+    for (document, all) in documents.iter().enumerate() {
+        for (n, (_, set)) in all.iter().enumerate() {
+            degrees.insert((document, n), degree(document, set) > parameters.most_similar as usize);
+        }
+    }
+    let mut passages = Vec::new();
+    for left in 0..texts.len() {
+        for right in left + 1..texts.len() {
+            if split.is_some_and(|split| left >= split || right < split) {
+                continue;
+            }
+            let (a, b) = (&documents[left], &documents[right]);
+            let pair = |i: usize, j: usize| similarity(&a.get(i)?.1, &b.get(j)?.1);
+            let mut own = Vec::new();
+            for i in 0..a.len() {
+                for j in 0..b.len() {
+                    if pair(i, j).is_none() || (i > 0 && j > 0 && pair(i - 1, j - 1).is_some()) {
+                        continue;
+                    }
+                    let run: Vec<f64> = (0..).map_while(|n| pair(i + n, j + n)).collect();
+                    let anchored =
+                        (0..run.len()).any(|n| !degrees[&(left, i + n)] && !degrees[&(right, j + n)]);
+                    if run.len() >= parameters.min_sentences as usize && anchored {
+                        let last = (i + run.len() - 1, j + run.len() - 1);
+                        own.push(Passage {
+                            left_row: left as u32,
+                            right_row: right as u32,
+                            left_sentence: i as u32,
+                            right_sentence: j as u32,
+                            sentences: run.len() as u32,
+                            left_span: a[i].0.chars.start..a[last.0].0.chars.end,
+                            right_span: b[j].0.chars.start..b[last.1].0.chars.end,
+                            similarity: run.iter().sum::<f64>() / run.len() as f64,
+                        });
+                    }
+                }
+            }
+            passages.append(&mut own);
+        }
+    }
+    passages
+}
+
+/// What a search finds.
+fn found(
+    texts: &[String],
+    split: Option<usize>,
+    parameters: &Parameters,
+    (threads, budget): (usize, usize),
+) -> (Vec<Passage>, Account) {
+    let workers = PlainThreads(threads);
+    let files: &dyn TempFiles = &MemoryFiles;
+    let mut gathering = Gathering::new(Unit::Sentence, &parameters.features, &workers);
+    for (row, text) in texts.iter().enumerate() {
+        let document = Document::Text(text.clone());
+        gathering.readers[row % threads].add(row as u32, &document, &Stop::default()).unwrap();
+        gathering.settle([(row as u32, &document)].into_iter(), files, budget, &workers).unwrap();
+    }
+    let (library, maker, _) =
+        gathering.finish(&parameters.features, texts.len() as u64, files, &workers).unwrap();
+    let rows: Vec<u32> = (0..texts.len() as u32).collect();
+    let (left, right) = rows.split_at(split.unwrap_or(rows.len()));
+    let units = Units::in_order(&library, left, split.map(|_| right)).unwrap();
+    let resources = Resources { files, budget, workers: &workers };
+    let mut search = Search::new(library, units, &maker, parameters, resources, &mut |_| {}).unwrap();
+    let mut all = Vec::new();
+    while let Some(mut batch) = search.next_batch(&workers).unwrap() {
+        all.append(&mut batch);
+    }
+    (all, search.account)
+}
+
+/// Few sentences, of few words, some of them in many documents.
+fn texts() -> impl Strategy<Value = Vec<String>> {
+    let sentence = prop_oneof![
+        Just("Copy and go."),
+        Just("Copy  AND go!"),
+        Just("The red crane moved a box."),
+        Just("The red crane moved a box today."),
+        Just("The red\ncrane moved the box."),
+        Just("A der Kran B."),
+        Just("Der Kran B."),
+        Just("..."),
+        Just("好雨知时节。"),
+        Just("好雨知时，节。"),
+        Just("of the"),
+    ];
+    let text = prop::collection::vec(sentence, 0..7).prop_map(|sentences| sentences.join(" "));
+    prop::collection::vec(text, 0..7)
+}
+
+fn features() -> impl Strategy<Value = Features> {
+    let spots = |chain| SpotSpec {
+        antecedents: Antecedents::Listed(vec![
+            "the".into(),
+            "der".into(),
+            "a".into(),
+            "of".into(),
+            "and".into(),
+        ]),
+        chain,
+        distance: 1,
+    };
+    prop_oneof![
+        (1..5usize).prop_map(Features::Shingles),
+        prop_oneof![Just((0.0, 1.0)), Just((0.1, 1.0)), Just((0.3, 0.9))]
+            .prop_map(|(lo, hi)| Features::Imatch(IdfRange::new(lo, hi).unwrap())),
+        (1..3u32).prop_map(move |chain| Features::Spotsigs(spots(chain))),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn finds_what_the_definition_says(
+        texts in texts(),
+        split in prop::option::of(0..7usize),
+        features in features(),
+        threshold in prop_oneof![Just(0.9), Just(0.5), Just(2.0 / 3.0), Just(0.01), Just(1.0)],
+        min_sentences in 1..4u32,
+        most_similar in prop_oneof![Just(1000u32), 1..6u32],
+        threads in 1..4usize,
+        budget in prop_oneof![Just(0usize), Just(1 << 30)],
+    ) {
+        // The naive one has no list of its own for spot signatures beside the stop words of the language.
+        let split = split.map(|split| split.min(texts.len()));
+        let parameters = Parameters { features, threshold, min_sentences, extend: None, most_similar };
+        let (all, account) = found(&texts, split, &parameters, (threads, budget));
+        prop_assert_eq!(&all, &naive(&texts, split, &parameters));
+        prop_assert!(!account.capped.equal_only);
+        // Passages grow, and nothing else of them changes.
+        let grown = Parameters { extend: Some(12), ..parameters };
+        let (wider, _) = found(&texts, split, &grown, (threads, budget));
+        prop_assert_eq!(wider.len(), all.len());
+        for (wide, plain) in wider.iter().zip(&all) {
+            let (l, r) = (&wide.left_span, &wide.right_span);
+            prop_assert!(l.start <= plain.left_span.start && l.end >= plain.left_span.end);
+            prop_assert!(r.start <= plain.right_span.start && r.end >= plain.right_span.end);
+            let as_before = Passage {
+                left_span: plain.left_span.clone(),
+                right_span: plain.right_span.clone(),
+                ..wide.clone()
+            };
+            prop_assert_eq!(&as_before, plain);
+            prop_assert!(l.end <= texts[wide.left_row as usize].chars().count());
+            prop_assert!(r.end <= texts[wide.right_row as usize].chars().count());
+        }
+    }
+}
+
+/// Cuts a span out of a text.
+fn cut(text: &str, span: &std::ops::Range<usize>) -> String {
+    text.chars().skip(span.start).take(span.len()).collect()
+}
+
+/// A text with line breaks where the next word would not fit.
+fn wrapped(text: &str, width: usize) -> String {
+    let (mut all, mut column) = (String::new(), 0);
+    for word in text.split(' ') {
+        let breaks = column > 0 && column + 1 + word.len() > width;
+        all.push_str(if breaks {
+            "\n"
+        } else if column > 0 {
+            " "
+        } else {
+            ""
+        });
+        column = if breaks { word.len() } else { column + usize::from(column > 0) + word.len() };
+        all.push_str(word);
+    }
+    all
+}
+
+#[test]
+fn spans_cut_the_very_passages_out() {
+    let passage = "The crane moved to the north quay in March. Nobody saw it happen, as it was dark. It was 3.5 m high.";
+    let text = |before: &str, after: &str| format!("{before} {passage} {after}");
+    let a = text("Harbour news of the week, first part.", "No ship came in on Sunday.");
+    let b = text(
+        "Letters to the editor were few this week. They were short, too.",
+        "Weather: rain. More rain came.",
+    );
+    let (a, b) = (wrapped(&a, 72), wrapped(&b, 41));
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for features in [Features::Shingles(2), Features::Shingles(4), Features::Imatch(IdfRange::default())] {
+        for extend in [None, Some(0), Some(12)] {
+            let parameters = Parameters { features: features.clone(), extend, ..Parameters::default() };
+            let found = between(&a, &b, &parameters, &Stop::default()).unwrap();
+            assert_eq!(found.len(), 1, "{features:?} {extend:?}");
+            let Passage { left_sentence, right_sentence, sentences, similarity, .. } = found[0];
+            assert_eq!((left_sentence, right_sentence, sentences, similarity), (1, 2, 3, 1.0));
+            assert_eq!(plain(&cut(&a, &found[0].left_span)), passage);
+            assert_eq!(plain(&cut(&b, &found[0].right_span)), passage);
+        }
+    }
+}
+
+#[test]
+fn passages_grow_into_sentences_that_are_not_similar() {
+    let a = "Rain. As we know, the crane moved to the north quay. Nobody saw it happen. It was dark and cold on the quay, so they left.";
+    let b = "He said the crane moved to the north quay. Nobody saw it happen. It was dark and cold on the quay but some stayed.";
+    let parameters = Parameters { min_sentences: 1, ..Parameters::default() };
+    let found = between(a, b, &parameters, &Stop::default()).unwrap();
+    let shared = "the crane moved to the north quay. Nobody saw it happen. It was dark and cold on the quay";
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        (cut(a, &found[0].left_span).as_str(), cut(b, &found[0].right_span).as_str()),
+        (shared, shared)
+    );
+    assert_eq!(found[0].sentences, 1);
+    assert_eq!(
+        backwards("", "x", 12, &Stop::default()).unwrap(),
+        forwards("x", "", 12, &Stop::default()).unwrap()
+    );
+}
+
+#[test]
+fn frequent_sentences_are_not_quadratic_and_are_told() {
+    // All have the notice, and two of them more in common.
+    let mut texts: Vec<String> = (0..3000)
+        .map(|n| format!("Story number {n} of {}. All rights are reserved by us. Ends {n}.", n * 7919))
+        .collect();
+    for text in &mut texts[..2] {
+        text.push_str(" The crane moved. All rights are reserved by us. It came back.");
+    }
+    let parameters = Parameters {
+        features: Features::Shingles(2),
+        extend: None,
+        most_similar: 100,
+        ..Parameters::default()
+    };
+    let (found, account) = found(&texts, None, &parameters, (3, 1 << 30));
+    assert_eq!((account.capped.sentences, account.capped.occurrences), (1, 3002));
+    assert!(account.pairs < 100, "{}", account.pairs);
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        cut(&texts[0], &found[0].left_span),
+        "The crane moved. All rights are reserved by us. It came back."
+    );
+}
+
+#[test]
+fn a_stopped_search_ends() {
+    let stop = Stop::default();
+    stop.request();
+    let found = between("A b c. D e f.", "A b c. D e f.", &Parameters::default(), &stop);
+    assert_eq!(found, Err(crate::error::Error::Stopped));
+}

@@ -1,0 +1,136 @@
+//! The arguments of `partial_duplicates` and its relatives.
+
+use std::borrow::Cow;
+
+use pgrx::pg_sys;
+use serde_json::Value;
+
+use super::features::{known, unit_features};
+use super::options::{Options, at_least_one};
+use super::tables::Tables;
+use super::{ARGUMENTS, Form, such_as};
+use crate::passages::Parameters;
+use crate::pg::call::Call;
+use crate::pg::decode::Kind;
+use crate::pg::error::{Result, SqlError};
+use crate::pg::example::{Example, literal};
+use crate::pg::source::Source;
+
+/// What is to be done.
+#[derive(Debug)]
+pub struct PassageRequest {
+    /// The function, for messages.
+    pub name: &'static str,
+    /// The documents of the only table, or of the left one.
+    pub left: Source,
+    /// Those of the right one.
+    pub right: Option<Source>,
+    /// The type of the ids.
+    pub id_type: pg_sys::Oid,
+    /// What a passage is.
+    pub parameters: Parameters,
+    /// The most passages to give, where the caller said so.
+    pub max_passages: Option<u64>,
+    /// This call without its limit, for hints.
+    pub example: Example,
+}
+
+/// The threshold of similar sentences, where none is given.
+pub const THRESHOLD: f64 = 0.9;
+
+impl PassageRequest {
+    /// Reads the arguments of a call. Behind the options and the columns' names stand `features`, `min_sentences`,
+    /// `extend`, `shingle` and `max_passages`, so that columns have the places they have in a join.
+    pub fn new(call: Call, form: Form) -> Result<Self> {
+        let first = form.relations + 1 + usize::from(form.typed);
+        let tables = Tables::open(call, form, first)?;
+        let columns = tables.columns()?;
+        let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
+        let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
+        if let Some((_, made)) = columns.iter().find(|(_, text)| Kind::of(text.base_type) != Kind::Text) {
+            let message =
+                format!("column \"{}\" holds tokens already made, which have no sentences", made.name);
+            return Err(
+                SqlError::parameter(message).hint("Name a column of texts with text_column => \'…\'.")
+            );
+        }
+        let parameters = parameters(
+            Given {
+                threshold: call.get(form.relations),
+                options: call.json(first, "options"),
+                features: call.text(first + 3)?,
+                min_sentences: call.get(first + 4),
+                extend: call.get(first + 5),
+                shingle: call.get(first + 6),
+            },
+            &mut example,
+        )?;
+        let max_passages = match call.get::<i64>(first + 7) {
+            None => None,
+            Some(most) => Some(
+                at_least_one("max_passages", most)
+                    .map_err(|error| error.hint(such_as(&example.with("max_passages", 1000))))?,
+            ),
+        };
+        let mut sources = Vec::new();
+        for ((table, (id, text)), [argument, _]) in tables.tables.iter().zip(columns).zip(ARGUMENTS) {
+            sources.push(Source::new(&table.relation, (id, argument), id_type, text, None, None)?);
+        }
+        let right = (sources.len() == 2).then(|| sources.remove(1));
+        let left = sources.remove(0);
+        Ok(Self { name: form.name, left, right, id_type, parameters, max_passages, example })
+    }
+}
+
+/// Arguments as they were given.
+pub struct Given {
+    /// The least similarity of sentences.
+    pub threshold: Option<f64>,
+    /// Parameters by name.
+    pub options: Result<Option<Value>>,
+    /// The kind of signatures.
+    pub features: Option<Cow<'static, str>>,
+    /// The least number of sentences.
+    pub min_sentences: Option<i32>,
+    /// Whether passages grow.
+    pub extend: Option<bool>,
+    /// Words to a shingle.
+    pub shingle: Option<i32>,
+}
+
+/// Checks arguments; those that are found good become part of the example.
+pub fn parameters(given: Given, example: &mut Example) -> Result<Parameters> {
+    const OWN: [&str; 2] = ["max_similar", "max_gap"];
+    let default = Parameters::default();
+    let threshold = given.threshold.unwrap_or(THRESHOLD);
+    example.threshold = Some(THRESHOLD);
+    crate::verify::measure::check_threshold(threshold)
+        .map_err(|error| SqlError::from(error).hint(such_as(example)))?;
+    example.threshold = Some(threshold);
+    let name = given.features.unwrap_or(Cow::Borrowed("imatch"));
+    let known: Vec<&str> = OWN.iter().chain(known(&name, example)?).copied().collect();
+    if name != "imatch" {
+        *example = example.with("features", literal(&name));
+    }
+    let min_sentences = given.min_sentences.map_or(i64::from(default.min_sentences), i64::from);
+    let min_sentences = at_least_one("min_sentences", min_sentences)
+        .map_err(|error| error.hint(such_as(&example.with("min_sentences", default.min_sentences))))?;
+    if min_sentences != u64::from(default.min_sentences) {
+        *example = example.with("min_sentences", min_sentences);
+    }
+    let options = Options::new(given.options, &known, example)?;
+    let most_similar = options.count("max_similar", example)?.unwrap_or(default.most_similar.into());
+    let gap = options.whole("max_gap", 0..=i64::from(Parameters::WIDEST_GAP), example)?;
+    let gap = gap.and_then(|gap| u32::try_from(gap).ok()).unwrap_or(Parameters::GAP);
+    let features = unit_features(&name, given.shingle, &options, example)?;
+    if !options.0.is_empty() {
+        *example = example.with("options", literal(&Value::Object(options.0).to_string()));
+    }
+    Ok(Parameters {
+        features,
+        threshold,
+        min_sentences: u32::try_from(min_sentences).unwrap_or(u32::MAX),
+        extend: given.extend.unwrap_or(true).then_some(gap),
+        most_similar: u32::try_from(most_similar).unwrap_or(u32::MAX),
+    })
+}

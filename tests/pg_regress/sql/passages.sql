@@ -1,0 +1,135 @@
+-- Passages that documents share: partial_duplicates and its relatives, spotsigs, imatch, and the method spotsigs.
+\pset null NULL
+CREATE SCHEMA passages_test;
+SET search_path = passages_test, public;
+
+-- Signatures of a text: sets, whatever the case and the white space.
+SELECT cardinality(spotsigs('The boat left in the rain.')) AS chains, spotsigs('The boat left in the rain.') = spotsigs(E'the BOAT\n  left, in the rain') AS same,
+    spotsigs('Boats, cranes') AS none, spotsigs('') AS empty, spotsigs(NULL) AS null;
+SELECT spotsigs('the boat left the boat', chain => 1) = spotsigs('the boat') AS repeated, cardinality(spotsigs('der Kran hob die Kiste', ARRAY['Der', 'die'])) AS listed,
+    cardinality(spotsigs('the a b c d e f', ARRAY['the'], chain => 3, distance => 2)) AS far, spotsigs('the boat', ARRAY['the']) && spotsigs('the boat sank') AS longer;
+SELECT cardinality(imatch('Quay and crane')) AS one, imatch('Quay and crane') = imatch('crane, AND quay; quay') AS same, imatch('quay') = imatch('crane') AS other, imatch(' .') AS none, imatch(NULL) AS null;
+-- Of ten documents all have "the": its idf is 0. A word that is not listed is of one document.
+SELECT imatch('the quay', ARRAY['The'], ARRAY[10], 10) = imatch('quay') AS dropped, imatch('the quay', ARRAY['the'], ARRAY[5], 10) = imatch('the quay') AS kept,
+    imatch('the quay crane', ARRAY['the', 'quay'], ARRAY[10, 5], 10, hi => 0.9) = imatch('quay') AS only_listed, imatch('the', ARRAY['the'], ARRAY[10], 10) AS nothing;
+
+CREATE TABLE docs (id int PRIMARY KEY, body text);
+INSERT INTO docs VALUES
+    (1, 'A plain start. The crane moved to the north quay in March. Nobody saw it happen. It was a dark night.'),
+    (2, E'Other words come first here. More of them follow.\n\nThe crane moved to the north quay in March. Nobody saw it happen.\nIt was a dark night. An end of it.'),
+    (3, 'Nothing in common with those.'), (4, NULL), (5, ''), (6, ' .'),
+    (7, '起重机三月移到北码头。没有人看见。那是一个黑夜。第二天下雨了。'), (8, '新闻：起重机三月移到北码头。没有人看见。那是一个黑夜。好。');
+SELECT * FROM partial_duplicates('docs');
+SELECT documents, skipped_null, skipped_empty, tokens > 0 AS signatures, pairs, stop_signatures, stop_documents FROM near_duplicates_stats();
+-- The spans cut the passages out; they grow over what the sentences leave.
+SELECT left_id, right_id, features, extend, substring(l.body from lower(left_span) for upper(left_span) - lower(left_span)) AS left, substring(r.body from lower(right_span) for upper(right_span) - lower(right_span)) AS right
+FROM unnest(ARRAY['imatch', 'shingles', 'spotsigs']) features, unnest(ARRAY[false, true]) extend, partial_duplicates('docs', 0.9, features => features, extend => extend, min_sentences => 2) p
+JOIN docs l ON l.id = left_id JOIN docs r ON r.id = right_id ORDER BY features, extend, left_id;
+SELECT * FROM partial_duplicates('docs', NULL, NULL::bigint, min_sentences => 4);
+SELECT partial_duplicates('docs', min_sentences => 1) LIMIT 1;
+SELECT p.* FROM docs a, docs b, shared_passages(a.body, b.body) p WHERE a.id = 1 AND b.id = 2;
+SELECT p.* FROM docs a, docs b, shared_passages(a.body, b.body, 0.5, features => 'shingles', shingle => 2, min_sentences => 1, extend => false) p WHERE a.id = 2 AND b.id = 1;
+SELECT * FROM shared_passages('a', NULL) UNION ALL SELECT * FROM shared_passages('', '');
+-- Two tables, and ids of other types.
+CREATE TABLE notes (key text PRIMARY KEY, note text);
+INSERT INTO notes SELECT 'note ' || id, 'As we read: ' || body FROM docs;
+SELECT * FROM partial_duplicates_between('docs', 'docs', min_sentences => 3) WHERE left_id <> right_id;
+SELECT * FROM partial_duplicates('notes', 0.9, ''::text);
+ALTER TABLE docs ADD key text;
+UPDATE docs SET key = 'doc ' || id;
+SELECT left_id, right_id, left_sentence, right_sentence, sentences FROM partial_duplicates_between('docs', 'notes', 0.9, NULL::text, id_column => 'key', text_column => 'body', right_text_column => 'note') ORDER BY 1, 2;
+ALTER TABLE docs DROP key;
+
+-- What is found is what the definition says, whatever the threads and the memory.
+CREATE TABLE many (id int PRIMARY KEY, body text);
+INSERT INTO many SELECT i, (SELECT string_agg((ARRAY['The crane moved a box.', 'The crane moved a box today.', 'A crane moved the box.', 'Nobody saw it.', 'All rights are ours.',
+    '码头上有雨。', '码头，有雨！', 'It is the rain of the night, they said.', 'So the rain of the night, she said.', 'So.'])[1 + (abs(hashint8extended(i, k)) % 10)::int], ' ' ORDER BY k) FROM generate_series(1, i % 7) k)
+FROM generate_series(1, 40) i;
+CREATE TABLE counts AS SELECT word, count(*) AS documents FROM many, LATERAL (SELECT DISTINCT unnest(words(body)) AS word) w GROUP BY word;
+CREATE FUNCTION signatures(sentence text, features text) RETURNS bigint[] LANGUAGE sql STABLE AS $$
+    SELECT CASE features WHEN 'shingles' THEN shingles(sentence, 2) WHEN 'spotsigs' THEN spotsigs(sentence)
+        ELSE (SELECT imatch(sentence, array_agg(word), array_agg(documents), (SELECT count(*) FROM many WHERE body IS NOT NULL)) FROM counts) END
+$$;
+CREATE TABLE all_sentences AS SELECT features, id, s.no, s.span, ARRAY(SELECT DISTINCT unnest(signatures(s.sentence, features))) AS own
+FROM unnest(ARRAY['imatch', 'shingles', 'spotsigs']) features, many, sentences(body) s;
+CREATE FUNCTION truth(threshold float8, features text, fewest int)
+RETURNS TABLE (left_id bigint, right_id bigint, left_sentence int, right_sentence int, sentences int, left_span int4range, right_span int4range, similarity numeric) LANGUAGE sql STABLE AS $$
+    WITH pairs AS (
+        SELECT a.id AS a, b.id AS b, a.no AS i, b.no AS j, a.span AS x, b.span AS y, shared::float8 / (cardinality(a.own) + cardinality(b.own) - shared) AS s
+        FROM all_sentences a JOIN all_sentences b ON a.id < b.id AND a.features = truth.features AND b.features = truth.features AND a.own && b.own, LATERAL (SELECT count(*) FROM unnest(a.own) o WHERE o = ANY (b.own)) c(shared)
+    ),
+    islands AS (SELECT *, i - row_number() OVER (PARTITION BY a, b, j - i ORDER BY i) AS island FROM pairs WHERE s >= threshold)
+    SELECT a, b, min(i), min(j), count(*)::int, int4range(min(lower(x)), max(upper(x))), int4range(min(lower(y)), max(upper(y))), round(avg(s)::numeric, 6) FROM islands GROUP BY a, b, j - i, island HAVING count(*) >= fewest
+$$;
+CREATE FUNCTION check_passages(threshold float8, features text, fewest int) RETURNS TABLE (missing bigint, extra bigint, found bool) LANGUAGE sql AS $$
+    WITH found AS (SELECT left_id, right_id, left_sentence, right_sentence, sentences, left_span, right_span, round(similarity::numeric, 6) AS similarity
+        FROM partial_duplicates('many', threshold, features => check_passages.features, min_sentences => fewest, extend => false, shingle => CASE WHEN check_passages.features = 'shingles' THEN 2 END)),
+    expected AS (SELECT * FROM truth(threshold, check_passages.features, fewest))
+    SELECT (SELECT count(*) FROM (SELECT * FROM expected EXCEPT ALL SELECT * FROM found) x), (SELECT count(*) FROM (SELECT * FROM found EXCEPT ALL SELECT * FROM expected) x), (SELECT count(*) > 5 FROM found)
+$$;
+SELECT features, at, fewest, c.* FROM unnest(ARRAY['imatch', 'shingles', 'spotsigs']) features, unnest(ARRAY[0.5, 0.9]) at, unnest(ARRAY[1, 2]) fewest, check_passages(at, features, fewest) c;
+SET neardup.threads = 1;
+SET neardup.memory = '1MB';
+SELECT features, c.* FROM unnest(ARRAY['imatch', 'shingles', 'spotsigs']) features, check_passages(0.5, features, 1) c;
+RESET neardup.threads;
+RESET neardup.memory;
+-- And of two texts, what is found of a table of them.
+SELECT count(*) AS pairs, count(*) FILTER (WHERE a.found IS DISTINCT FROM b.found) AS unlike
+FROM (SELECT l.id AS a, r.id AS b, (SELECT array_agg(s ORDER BY s) FROM shared_passages(l.body, r.body, 0.5, min_sentences => 1, features => 'shingles', shingle => 2) s) AS found FROM many l JOIN many r ON l.id < r.id) a
+LEFT JOIN (SELECT left_id AS a, right_id AS b, array_agg(ROW(left_sentence, right_sentence, sentences, left_span, right_span, similarity) ORDER BY left_sentence, right_sentence) AS found
+    FROM partial_duplicates('many', 0.5, min_sentences => 1, features => 'shingles', shingle => 2) GROUP BY 1, 2) b USING (a, b);
+
+-- A sentence that very many have is no reason to look at all of them; it still counts within a passage.
+CREATE TABLE pages (id int PRIMARY KEY, body text);
+INSERT INTO pages SELECT i, format('Story %s is told by %s. All rights are reserved by us. %s. It ends %s.', md5(i::text), md5((i * 2)::text), CASE WHEN i <= 2 THEN 'The crane moved. All rights are reserved by us. It came back' ELSE md5((-i)::text) END, md5((i + 0.5)::text)) FROM generate_series(1, 800) i;
+SELECT left_id, right_id, left_sentence, right_sentence, sentences FROM partial_duplicates('pages', options => '{"max_similar": 100, "lo": 0}');
+SELECT pairs, stop_signatures, stop_documents FROM near_duplicates_stats();
+SELECT count(*) FROM partial_duplicates('pages', features => 'shingles', options => '{"max_similar": 5000}', min_sentences => 1);
+
+-- Documents by SpotSigs.
+CREATE TABLE spots AS SELECT a.id AS a, b.id AS b, shared / (cardinality(x) + cardinality(y) - shared)::float8 AS similarity
+FROM many a JOIN many b ON a.id < b.id, spotsigs(a.body) x, spotsigs(b.body) y, LATERAL (SELECT count(*) FROM unnest(x) s WHERE s = ANY (y)) c(shared) WHERE shared > 0;
+SELECT at, (SELECT count(*) > 5 FROM spots WHERE similarity >= at) AS found, (SELECT count(*) FROM (SELECT * FROM spots WHERE similarity >= at EXCEPT ALL SELECT * FROM near_duplicates('many', at, method => 'spotsigs')) x) AS missing,
+    (SELECT count(*) FROM (SELECT * FROM near_duplicates('many', at, method => 'spotsigs') EXCEPT ALL SELECT * FROM spots WHERE similarity >= at) x) AS extra FROM unnest(ARRAY[0.3, 0.5, 0.8, 1]) at;
+SELECT documents, skipped_null, skipped_empty > 0 AS skipped_empty, distinct_sets > 0 AS sets FROM near_duplicates_stats();
+SELECT * FROM near_duplicates('docs', 0.3, method => 'spotsigs') ORDER BY 1;
+SELECT * FROM near_duplicates_between('docs', 'docs', 0.3, method => 'spotsigs', options => '{"antecedents": ["the", "a"], "chain": 1}') WHERE left_id < right_id;
+SELECT count(*) > 5 AS counted FROM near_duplicates('many', 0.5, method => 'spotsigs', options => '{"antecedents": 3, "chain": 2, "distance": 2}');
+SELECT count(*) > 0 AS removed FROM eliminate('many', 0.8, method => 'spotsigs');
+
+-- Wrong calls.
+SELECT * FROM partial_duplicates('docs', 2);
+SELECT * FROM partial_duplicates('docs', 'NaN');
+SELECT * FROM partial_duplicates('docs', features => 'words');
+SELECT * FROM partial_duplicates('docs', min_sentences => 0);
+SELECT * FROM partial_duplicates('docs', max_passages => 0);
+SELECT * FROM partial_duplicates('docs', min_sentences => 1, max_passages => 1);
+SELECT * FROM partial_duplicates('docs', shingle => 3);
+SELECT * FROM partial_duplicates('docs', features => 'shingles', shingle => 0);
+SELECT * FROM partial_duplicates('docs', options => '{"chain": 3}');
+SELECT * FROM partial_duplicates('docs', options => '[]');
+SELECT * FROM partial_duplicates('docs', options => '{"lo": 0.5, "hi": 0.4}');
+SELECT * FROM partial_duplicates('docs', options => '{"lo": "much"}');
+SELECT * FROM partial_duplicates('docs', options => '{"max_similar": 0}');
+SELECT * FROM partial_duplicates('docs', options => '{"max_gap": 101}');
+SELECT * FROM partial_duplicates('docs', features => 'spotsigs', options => '{"antecedents": ["of the"]}');
+SELECT * FROM partial_duplicates('docs', features => 'spotsigs', options => '{"antecedents": [1]}');
+SELECT * FROM partial_duplicates('docs', features => 'spotsigs', options => '{"antecedents": 0}');
+SELECT * FROM partial_duplicates('docs', features => 'spotsigs', options => '{"distance": 0}');
+SELECT * FROM partial_duplicates('docs', text_column => 'id');
+SELECT * FROM partial_duplicates('notes');
+SELECT * FROM partial_duplicates_between('docs', 'notes');
+CREATE TABLE made (id int PRIMARY KEY, body text[]);
+SELECT * FROM partial_duplicates('made');
+SELECT * FROM shared_passages('a', 'b', 0);
+SELECT * FROM near_duplicates('docs', method => 'spotsigs', tokenizer => 'chars');
+SELECT * FROM near_duplicates('docs', method => 'spotsigs', options => '{"antecedents": {}}');
+SELECT spotsigs('a', ARRAY['']);
+SELECT spotsigs('a', chain => 0);
+SELECT spotsigs('a', distance => -1);
+SELECT imatch('a', ARRAY['a'], ARRAY[]::bigint[]);
+SELECT imatch('a', ARRAY['a'], ARRAY[0]);
+SELECT imatch('a', documents => 0);
+SELECT imatch('a', lo => 0.5, hi => 0.4);
+SET client_min_messages = warning;
+DROP SCHEMA passages_test CASCADE;
