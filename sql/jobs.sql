@@ -10,6 +10,7 @@ CREATE TABLE neardup_jobs (
     pairs regclass NOT NULL,
     clusters regclass NOT NULL,
     state regclass NOT NULL,
+    lists regclass,
     settings jsonb NOT NULL,
     created timestamptz NOT NULL DEFAULT pg_catalog.now()
 );
@@ -101,9 +102,10 @@ DECLARE
 BEGIN
     -- A watched relation that was dropped leaves its row behind.
     EXECUTE format('DELETE FROM %s.neardup_jobs j WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = j.docs)', a->>'schema');
-    EXECUTE format('SELECT j.settings || jsonb_build_object(''docs'', j.docs::text, ''pairs'', j.pairs::text, ''clusters'', j.clusters::text, ''state'', j.state::text,
-            ''missing'', (SELECT string_agg(n, '', '') FROM (VALUES (j.pairs, ''pairs''), (j.clusters, ''clusters''), (j.state, ''neardup'')) t(o, n)
-                WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.o)))
+    EXECUTE format('SELECT j.settings || jsonb_build_object(''docs'', j.docs::text, ''pairs'', j.pairs::text, ''clusters'', j.clusters::text, ''state'', j.state::text, ''lists'', j.lists::text,
+            ''missing'', (SELECT string_agg(n, '', '')
+                FROM (VALUES (j.pairs, ''pairs''), (j.clusters, ''clusters''), (j.state, ''neardup''), (j.lists, ''neardup_lists'')) t(o, n)
+                WHERE t.o IS NOT NULL AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.o)))
         FROM %s.neardup_jobs j WHERE docs = $1 %s', a->>'schema', a->>'lock') INTO found USING (a->>'docs')::oid;
     IF found IS NULL AND a->>'lock' <> '' THEN
         EXECUTE format('SELECT ''{"skipped": true}'' FROM %s.neardup_jobs WHERE docs = $1', a->>'schema') INTO found USING (a->>'docs')::oid;
@@ -115,9 +117,9 @@ COMMENT ON FUNCTION neardup_job_find(jsonb) IS 'internal: the job of a relation'
 
 CREATE FUNCTION neardup_job_add(a jsonb) RETURNS jsonb LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-    EXECUTE format('INSERT INTO %s.neardup_jobs(docs, pairs, clusters, state, settings) VALUES ($1, $2, $3, $4, $5)', a->>'schema')
+    EXECUTE format('INSERT INTO %s.neardup_jobs(docs, pairs, clusters, state, lists, settings) VALUES ($1, $2, $3, $4, $5, $6)', a->>'schema')
         USING (a->>'docs')::oid::regclass, (a->>'pairs')::regclass, (a->>'clusters')::regclass, (a->>'state')::regclass,
-            a->'settings';
+            CASE a->'settings'->>'mode' WHEN 'sets' THEN (a->>'lists')::regclass END, a->'settings';
     RETURN NULL;
 END
 $$;
@@ -155,15 +157,23 @@ CREATE FUNCTION neardup_job_check(docs regclass, threshold float8, id_type anyel
 COMMENT ON FUNCTION neardup_job_check(
     regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int
 ) IS 'internal: checks the arguments of a job; sets, pairs, whole, or signatures: what can be brought up to date of its method';
-CREATE FUNCTION neardup_job_sketches(docs regclass, threshold float8, id_type anyelement, options jsonb, id_column text, text_column text,
-    method text, tokenizer text, shingle int, multiset bool, max_pairs bigint, site_column text, ids text) RETURNS TABLE(id anyelement, sketch bytea)
-    AS 'MODULE_PATHNAME', 'neardup_job_sketches' LANGUAGE c VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION neardup_job_sketches(
-    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text
-) IS 'internal: sketches of the rows that a condition holds for';
+CREATE FUNCTION neardup_job_hash(content text) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'neardup_job_hash' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION neardup_job_hash(text) IS 'internal: a hash of a row, to notice changes by';
+CREATE FUNCTION neardup_job_lists(docs regclass, threshold float8, id_type anyelement, options jsonb, id_column text, text_column text,
+    method text, tokenizer text, shingle int, multiset bool, max_pairs bigint, site_column text, condition text, lists text, first_segment bigint)
+    RETURNS TABLE(kind "char", segment bigint, part int, documents int, data bytea, ids text[])
+    AS 'MODULE_PATHNAME', 'neardup_job_lists' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION neardup_job_lists(
+    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, text, bigint
+) IS 'internal: outlines of the rows that a condition holds for, as rows of the table of lists';
+CREATE FUNCTION neardup_job_merge(lists text)
+    RETURNS TABLE(kind "char", segment bigint, part int, documents int, data bytea, ids text[])
+    AS 'MODULE_PATHNAME', 'neardup_job_merge' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION neardup_job_merge(text) IS 'internal: small segments of a table of lists as one';
 CREATE FUNCTION neardup_job_pairs(docs regclass, threshold float8, id_type anyelement, options jsonb, id_column text, text_column text,
     method text, tokenizer text, shingle int, multiset bool, max_pairs bigint, site_column text,
-    changed text, others text, sketches text) RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8)
+    changed text, others text, lists text) RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8)
     AS 'MODULE_PATHNAME', 'neardup_job_pairs' LANGUAGE c VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_job_pairs(
     regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text
@@ -194,7 +204,7 @@ BEGIN
     END IF;
     EXECUTE format('SELECT %s.neardup_job_check(%s, %L, %L::int)', a->>'schema', a->>'call', s->>'clustering', s->>'max_cluster_size')
         INTO mode;
-    FOREACH name IN ARRAY ARRAY['pairs', 'clusters', 'state'] LOOP
+    FOREACH name IN ARRAY ARRAY['pairs', 'clusters', 'state', 'lists'] LOOP
         IF to_regclass(a->>name) IS NOT NULL THEN
             RAISE duplicate_table USING MESSAGE = format('relation %s already exists, and the job needs a table of this name', a->>name),
                 HINT = 'Rename or drop it, or watch a view of another name.';
@@ -208,11 +218,19 @@ BEGIN
     EXECUTE format('COMMENT ON TABLE %s IS %L', a->>'clusters', format('clusters of near duplicates of %s, kept by neardup_refresh', a->>'shown'));
     -- A row of the relation as it was last seen (change is NULL), or a mark: 1 waits for a refresh; within one, 0 is
     -- in its batch, and -1 and -2 are near such a row before and after.
-    EXECUTE format('CREATE TABLE %s (id %s NOT NULL, hash uuid, sketch bytea, change smallint)', a->>'state', id);
-    EXECUTE format('ALTER TABLE %s ALTER sketch SET STORAGE external', a->>'state');
+    EXECUTE format('CREATE TABLE %s (id %s NOT NULL, hash uuid, change smallint)', a->>'state', id);
     EXECUTE format('CREATE UNIQUE INDEX ON %s (id) WHERE change IS NULL', a->>'state');
     EXECUTE format('CREATE INDEX ON %s (change, id) WHERE change IS NOT NULL', a->>'state');
     EXECUTE format('COMMENT ON TABLE %s IS %L', a->>'state', format('what neardup_refresh knows of the rows of %s', a->>'shown'));
+    -- Outlines of all rows, to find those that may be similar to a changed one without reading them: src/pg/job_lists.rs.
+    IF mode = 'sets' THEN
+        EXECUTE format('CREATE TABLE %s (kind "char" NOT NULL, segment bigint NOT NULL, part int NOT NULL, documents int, data bytea, ids text[],
+            PRIMARY KEY (segment, kind, part))', a->>'lists');
+        EXECUTE format('ALTER TABLE %s ALTER data SET STORAGE external, ALTER ids SET STORAGE external', a->>'lists');
+        -- A part is read with its row.
+        EXECUTE format('ALTER TABLE %s SET (toast_tuple_target = 8160)', a->>'lists');
+        EXECUTE format('COMMENT ON TABLE %s IS %L', a->>'lists', format('what neardup_refresh looks changed rows of %s up in', a->>'shown'));
+    END IF;
     IF detect = 'triggers' THEN
         EXECUTE format('CREATE TRIGGER neardup_insert AFTER INSERT ON %s REFERENCING NEW TABLE AS new_rows
             FOR EACH STATEMENT EXECUTE FUNCTION %s.neardup_changed()', a->>'qualified', a->>'schema');
@@ -237,7 +255,7 @@ BEGIN
             EXECUTE format('DROP TRIGGER IF EXISTS neardup_%s ON %s', name, a->>'docs');
         END LOOP;
     END IF;
-    FOREACH name IN ARRAY CASE WHEN (a->>'keep_results')::bool THEN ARRAY['state'] ELSE ARRAY['pairs', 'clusters', 'state'] END LOOP
+    FOREACH name IN ARRAY CASE WHEN (a->>'keep_results')::bool THEN ARRAY['state', 'lists'] ELSE ARRAY['pairs', 'clusters', 'state', 'lists'] END LOOP
         -- One that was dropped before shows as a number.
         IF a->>name !~ '^\d+$' THEN
             EXECUTE format('DROP TABLE IF EXISTS %s', a->>name);
@@ -254,11 +272,15 @@ DECLARE
     pairs text := a->>'pairs';
     clusters text := a->>'clusters';
     state text := a->>'state';
+    lists text := a->>'lists';
     eq text := a->>'equals';
     schema text := a->>'schema';
     arguments text := a->>'call';
     id text := a->>'id';
-    source text := format('(SELECT %s AS id, md5(convert_to(%s, ''UTF8''))::uuid AS hash FROM %s d WHERE %1$s IS NOT NULL)', id, a->>'content', docs);
+    -- Whether clusters are made of signatures, not of pairs; then all is made anew.
+    signatures constant bool := a->>'mode' = 'signatures';
+    mode constant text := CASE WHEN signatures THEN 'whole' ELSE a->>'mode' END;
+    source text := format('(SELECT %s AS id, %s.neardup_job_hash(%s) AS hash FROM %s d WHERE %1$s IS NOT NULL)', id, schema, a->>'content', docs);
     -- Rows that one can get to by pairs from those of certain marks.
     reach constant text := 'INSERT INTO %1$s(id, change) SELECT DISTINCT ON (r.id) r.id, %4$s FROM (WITH RECURSIVE reach(id) AS (
             SELECT id FROM %1$s WHERE change = ANY (%5$L::smallint[])
@@ -266,91 +288,119 @@ DECLARE
             SELECT n.id FROM reach, LATERAL (SELECT p.right_id FROM %2$s p WHERE p.left_id %3$s reach.id
                 UNION ALL SELECT p.left_id FROM %2$s p WHERE p.right_id %3$s reach.id) n(id)
         ) SELECT id FROM reach) r';
-    known bigint;
+    -- A method that makes all pairs anew takes all changes at once.
+    most_rows bigint := CASE mode WHEN 'whole' THEN NULL ELSE (a->>'batch_rows')::bigint END;
+    known bigint := 0;
     batch bigint;
     removed bigint := 0;
     added bigint := 0;
     counted bigint;
+    segment bigint;
+    unknown bool := false;
+    everything bool := false;
+    alone bool;
     more bool;
     most bool;
-    ways text;
-    ways_of_planner text;
-    -- Whether clusters are made of signatures, not of pairs; then all is made anew.
-    signatures constant bool := a->>'mode' = 'signatures';
+    whole_clusters bool;
+    reached text;
+    in_batch text;
+    in_state text;
 BEGIN
-    IF signatures THEN
-        a := jsonb_set(a, '{mode}', '"whole"');
-    END IF;
     IF (a->>'first')::bool THEN
-        -- Rows that are not the same as when they were last seen: where nobody tells, or nothing is known yet.
-        EXECUTE format('SELECT NOT EXISTS (SELECT FROM %s WHERE change IS NULL)', state) INTO more;
-        IF a->>'detect' = 'compare' OR more THEN
-            EXECUTE format('INSERT INTO %1$s(id, change) SELECT coalesce(d.id, s.id), 1
+        EXECUTE format('SELECT NOT EXISTS (SELECT FROM %s WHERE change IS NULL)', state) INTO unknown;
+        IF unknown THEN
+            EXECUTE format('SELECT count(*) FROM (SELECT FROM %s d LIMIT $1) d', docs) INTO counted USING most_rows + 1;
+            everything := most_rows IS NULL OR counted <= most_rows;
+        END IF;
+        IF unknown OR a->>'detect' = 'compare' THEN
+            -- What waits is found again. Rows that change from now on wait for the next time.
+            EXECUTE format('DELETE FROM %s WHERE change = 1', state);
+        END IF;
+        IF everything THEN
+            EXECUTE format('INSERT INTO %s(id, hash) SELECT id, hash FROM %s d', state, source);
+            GET DIAGNOSTICS batch = ROW_COUNT;
+        ELSIF unknown OR a->>'detect' = 'compare' THEN
+            -- Rows that are not the same as when they were last seen: where nobody tells, or nothing is known yet.
+            EXECUTE format('INSERT INTO %1$s(id, change) SELECT coalesce(d.id, s.id), ($1 IS NOT NULL AND row_number() OVER () > $1)::int
                 FROM %2$s d FULL JOIN (SELECT id, hash FROM %1$s WHERE change IS NULL) s ON d.id %3$s s.id
-                WHERE d.id IS NULL OR s.id IS NULL OR d.hash IS DISTINCT FROM s.hash', state, source, eq);
-            IF more THEN
-                EXECUTE format('ANALYZE %s', state);
-            END IF;
+                WHERE d.id IS NULL OR s.id IS NULL OR d.hash IS DISTINCT FROM s.hash', state, source, eq) USING most_rows;
+            GET DIAGNOSTICS batch = ROW_COUNT;
+            batch := least(batch, most_rows);
         END IF;
     END IF;
-    -- Rows that change from now on wait for the next time.
-    EXECUTE format('WITH taken AS (SELECT DISTINCT id FROM %1$s WHERE change = 1 LIMIT $1),
-        gone AS (DELETE FROM %1$s s USING taken t WHERE s.change = 1 AND s.id %2$s t.id)
-        INSERT INTO %1$s(id, change) SELECT id, 0 FROM taken', state, eq)
-        USING CASE a->>'mode' WHEN 'whole' THEN NULL ELSE (a->>'batch_rows')::bigint END;
-    GET DIAGNOSTICS batch = ROW_COUNT;
+    IF batch IS NULL THEN
+        -- The planner does not know how many rows the marks are on.
+        PERFORM set_config('enable_nestloop', 'off', true);
+        EXECUTE format('WITH taken AS (SELECT DISTINCT id FROM %1$s WHERE change = 1 LIMIT $1),
+            gone AS (DELETE FROM %1$s s USING taken t WHERE s.change = 1 AND s.id %2$s t.id)
+            INSERT INTO %1$s(id, change) SELECT id, 0 FROM taken', state, eq) USING most_rows;
+        GET DIAGNOSTICS batch = ROW_COUNT;
+    END IF;
     IF batch = 0 THEN
         RETURN '{"more": false, "rows": 0, "removed": 0, "added": 0}';
     END IF;
-    EXECUTE format('SELECT count(*) FROM %s WHERE change IS NULL', state) INTO known;
+    IF NOT everything THEN
+        -- How many rows there are is of interest only where they are not very many more.
+        EXECUTE format('SELECT count(*) FROM (SELECT FROM %s WHERE change IS NULL LIMIT $1) s', state) INTO known USING batch * 20 + 1;
+    END IF;
     -- Where much has changed, clusters are made anew, and nobody looks for those that did not.
-    most := a->>'mode' = 'whole' OR batch * 5 > known;
-    -- The planner does not know how many rows the marks are on; indexes are for few of them.
+    most := mode = 'whole' OR batch * 5 > known;
+    -- Where clusters are all that is connected, they say themselves how far a change reaches.
+    whole_clusters := a->>'clustering' = 'connected' AND a->>'max_cluster_size' IS NULL;
+    -- Nor how many are in the batch: indexes are for few of them.
     PERFORM set_config('enable_nestloop', CASE WHEN batch > 1000 AND batch * 20 > known THEN 'off' ELSE 'on' END, true);
-    IF NOT most THEN
+    IF NOT most AND NOT whole_clusters THEN
         EXECUTE format(reach, state, pairs, eq, -1, '{0}');
     END IF;
-    IF a->>'mode' <> 'whole' THEN
+    in_batch := format('EXISTS (SELECT FROM %s b WHERE b.change = 0 AND b.id %s %s)', state, eq, id);
+    in_state := format('EXISTS (SELECT FROM %s b WHERE b.change IS NULL AND b.id %s %s)', state, eq, id);
+    IF everything OR mode = 'whole' THEN
+        EXECUTE format('DELETE FROM %s', pairs);
+        GET DIAGNOSTICS removed = ROW_COUNT;
+    ELSE
         EXECUTE format('DELETE FROM %s p USING %s b WHERE b.change = 0 AND p.left_id %s b.id', pairs, state, eq);
-        GET DIAGNOSTICS counted = ROW_COUNT;
-        removed := removed + counted;
+        GET DIAGNOSTICS removed = ROW_COUNT;
         EXECUTE format('DELETE FROM %s p USING %s b WHERE b.change = 0 AND p.right_id %s b.id', pairs, state, eq);
         GET DIAGNOSTICS counted = ROW_COUNT;
         removed := removed + counted;
     END IF;
-    EXECUTE format('DELETE FROM %1$s s USING %1$s b WHERE b.change = 0 AND s.change IS NULL AND s.id %2$s b.id', state, eq);
-    GET DIAGNOSTICS counted = ROW_COUNT;
-    known := known - counted;
-    ways := format('EXISTS (SELECT FROM %s b WHERE b.change = 0 AND b.id %s %s)', state, eq, id);
-    IF a->>'mode' = 'sets' THEN
-        ways_of_planner := current_setting('enable_nestloop');
-        PERFORM set_config('enable_nestloop', 'off', true);
-        EXECUTE format('INSERT INTO %1$s(id, hash, sketch) SELECT d.id, d.hash, k.sketch FROM %2$s d
-            JOIN %1$s b ON b.change = 0 AND b.id %3$s d.id LEFT JOIN %4$s.neardup_job_sketches(%5$s, %6$L) k ON k.id %3$s d.id',
-            state, source, eq, schema, arguments, ways);
-        GET DIAGNOSTICS counted = ROW_COUNT;
-        PERFORM set_config('enable_nestloop', ways_of_planner, true);
+    IF everything THEN
+        alone := true;
+        counted := batch;
     ELSE
+        EXECUTE format('DELETE FROM %1$s s USING %1$s b WHERE b.change = 0 AND s.change IS NULL AND s.id %2$s b.id', state, eq);
+        EXECUTE format('SELECT NOT EXISTS (SELECT FROM %s WHERE change IS NULL)', state) INTO alone;
         EXECUTE format('INSERT INTO %1$s(id, hash) SELECT d.id, d.hash FROM %2$s d JOIN %1$s b ON b.change = 0 AND b.id %3$s d.id',
             state, source, eq);
         GET DIAGNOSTICS counted = ROW_COUNT;
     END IF;
-    known := known + counted;
-    IF a->>'mode' = 'whole' THEN
-        EXECUTE format('DELETE FROM %s', pairs);
-        GET DIAGNOSTICS removed = ROW_COUNT;
+    IF mode = 'whole' THEN
         EXECUTE format('INSERT INTO %s SELECT * FROM %s.near_duplicates(%s)', pairs, schema, arguments);
     ELSE
         EXECUTE format('INSERT INTO %s SELECT least(left_id, right_id), greatest(left_id, right_id), similarity
             FROM %s.neardup_job_pairs(%s, %L, %L, %L) ON CONFLICT DO NOTHING', pairs, schema, arguments,
             -- All rows at once are joined with themselves; where most are new, all others are read.
-            CASE WHEN counted < known THEN ways END,
-            CASE WHEN counted < known THEN format('EXISTS (SELECT FROM %s b WHERE b.change IS NULL AND b.id %s %s)', state, eq, id)
-                WHEN (a->>'batch_rows')::bigint = batch THEN ways END,
-            CASE WHEN a->>'mode' = 'sets' AND counted * 4 < known
-                THEN format('SELECT s.id, s.sketch, EXISTS (SELECT FROM %1$s b WHERE b.change = 0 AND b.id %2$s s.id) FROM %1$s s WHERE s.change IS NULL AND s.sketch IS NOT NULL', state, eq) END);
+            CASE WHEN NOT alone THEN in_batch END,
+            CASE WHEN NOT alone THEN in_state WHEN NOT everything THEN in_batch END,
+            CASE WHEN mode = 'sets' AND batch * 4 < known THEN lists END);
     END IF;
     GET DIAGNOSTICS added = ROW_COUNT;
+    IF mode = 'sets' THEN
+        EXECUTE format('SELECT max(segment) + 1 FROM %1$s WHERE $1 + (SELECT sum(documents) FROM %1$s WHERE kind = ''s'')
+            <= (SELECT 1000 + 3 * documents FROM %1$s WHERE kind = ''o'' AND part = $2)', lists) INTO segment
+            USING counted, (a->>'lists_version')::int;
+        IF everything OR segment IS NULL THEN
+            -- From time to time anew: in the order of what words are rare now, and without rows that are no more.
+            EXECUTE format('DELETE FROM %s', lists);
+            EXECUTE format('INSERT INTO %s SELECT * FROM %s.neardup_job_lists(%s, %L, NULL, 1)', lists, schema, arguments,
+                CASE WHEN NOT everything THEN in_state END);
+        ELSE
+            EXECUTE format('INSERT INTO %1$s SELECT * FROM %2$s.neardup_job_lists(%3$s, %4$L, %1$L, %5$s)', lists, schema, arguments,
+                in_batch, segment);
+            EXECUTE format('INSERT INTO %1$s SELECT * FROM %2$s.neardup_job_merge(%1$L)', lists, schema);
+            EXECUTE format('DELETE FROM %1$s l USING %1$s x WHERE x.kind = ''x'' AND l.segment = x.segment', lists);
+        END IF;
+    END IF;
     IF most THEN
         EXECUTE format('DELETE FROM %s', clusters);
     END IF;
@@ -360,6 +410,22 @@ BEGIN
     ELSIF most THEN
         EXECUTE format('INSERT INTO %s SELECT cluster_id, id, representative FROM %s.clusters_of_pairs(%L, NULL::%s, max_cluster_size => %L, clustering => %L)',
             clusters, schema, format('TABLE %s', pairs), a->>'id_type', a->>'max_cluster_size', a->>'clustering');
+    ELSIF whole_clusters THEN
+        EXECUTE format('WITH near(id) AS (SELECT id FROM %1$s WHERE change = 0
+                UNION SELECT p.right_id FROM %1$s b JOIN %2$s p ON p.left_id %4$s b.id WHERE b.change = 0
+                UNION SELECT p.left_id FROM %1$s b JOIN %2$s p ON p.right_id %4$s b.id WHERE b.change = 0),
+            touched AS (SELECT DISTINCT c.cluster_id FROM near n JOIN %3$s c ON c.id %4$s n.id)
+            SELECT array_agg(id) FROM (SELECT id FROM near UNION SELECT c.id FROM touched t JOIN %3$s c ON c.cluster_id %4$s t.cluster_id) r',
+            state, pairs, clusters, eq) INTO reached;
+        -- Most rows of clusters that are touched stay as they are.
+        EXECUTE format('WITH new AS MATERIALIZED (SELECT cluster_id, id, representative FROM %1$s.clusters_of_pairs(%2$L, NULL::%3$s)),
+            put AS (INSERT INTO %4$s SELECT n.cluster_id, n.id, n.representative FROM new n
+                WHERE NOT EXISTS (SELECT FROM %4$s c WHERE c.id %5$s n.id AND (c.cluster_id %5$s n.cluster_id AND c.representative = n.representative) IS TRUE)
+                ON CONFLICT (id, cluster_id) DO UPDATE SET representative = excluded.representative)
+            DELETE FROM %4$s c WHERE c.id %5$s ANY (%6$L::%7$s[])
+                AND NOT EXISTS (SELECT FROM new n WHERE n.id %5$s c.id AND n.cluster_id %5$s c.cluster_id)', schema,
+            format('SELECT left_id, right_id, similarity FROM %s WHERE left_id %s ANY (%L::%s[])', pairs, eq, reached, a->>'column_type'),
+            a->>'id_type', clusters, eq, reached, a->>'column_type');
     ELSE
         EXECUTE format(reach, state, pairs, eq, -2, '{0,-1}');
         EXECUTE format('DELETE FROM %s c USING %s b WHERE b.change = -2 AND c.id %s b.id', clusters, state, eq);
@@ -369,8 +435,8 @@ BEGIN
     END IF;
     EXECUTE format('DELETE FROM %s WHERE change <= 0', state);
     EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE change = 1)', state) INTO more;
-    IF most AND NOT more THEN
-        -- Or the next refresh would be planned as if the tables were empty.
+    IF most THEN
+        -- Or the next step would be planned as if the tables were empty.
         EXECUTE format('ANALYZE %s, %s, %s', state, pairs, clusters);
     END IF;
     RETURN jsonb_build_object('more', more, 'rows', batch, 'removed', removed, 'added', added);

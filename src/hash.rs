@@ -4,7 +4,7 @@
 //! change of one golden value below needs a new [`VERSION`], and sketches of unlike versions are
 //! never compared.
 
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// Version of the hash functions in this file; part of every stored signature.
 pub const VERSION: u8 = 1;
@@ -13,6 +13,13 @@ pub const VERSION: u8 = 1;
 #[inline]
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
+}
+
+/// Hash of a string of bytes that tells it from all others, unless somebody made them to have the same: XXH3,
+/// 128 bits, seed 0.
+#[inline]
+pub fn hash_bytes_128(bytes: &[u8]) -> u128 {
+    xxh3_128(bytes)
 }
 
 /// Hash of a number: a bijection of the 64-bit values in which every bit depends on every bit
@@ -48,6 +55,7 @@ mod tests {
         assert_eq!(hash_bytes(b""), 0x2d06_8005_38d3_94c2);
         assert_eq!(hash_bytes(b"near"), GOLDEN[0]);
         assert_eq!(hash_bytes("漢字".as_bytes()), GOLDEN[1]);
+        assert_eq!(hash_bytes_128(b""), 0x99aa_06d3_0147_98d8_6001_c324_468d_497f);
         assert_eq!(mix(0), 0xe220_a839_7b1d_cdaf);
         assert_eq!(mix(1), GOLDEN[2]);
         assert_eq!(hash_sequence(&[1, 2, 3], &mut Vec::new()), GOLDEN[3]);

@@ -40,6 +40,35 @@ expect_sql 'elimination keeps what is not near anything kept' '0|5000' "
 expect_sql 'a template is one star' '0|1|4000' "SELECT wrong_stars('template', 0.8), count(DISTINCT cluster_id), max(size) FROM near_duplicate_clusters('template', 0.8, id_column => 'id', clustering => 'star')"
 expect_sql 'the report warns of the chain' t "SELECT html LIKE '%of up to 10000 documents, hold together by chains%' FROM duplicates_report('chain', 0.9, id_column => 'id') html"
 expect_sql 'and of the template' t "SELECT html LIKE '%has 4000 of 4000 documents%' FROM duplicates_report('template', 0.8, id_column => 'id') html"
+# A job that keeps the chain, when it is cut in the middle and mended again.
+q -o /dev/null <<'SQL'
+ALTER TABLE chain ADD PRIMARY KEY (id);
+SELECT neardup_watch('chain', 0.9, id_column => 'id');
+SET client_min_messages = error;
+CALL neardup_refresh('chain');
+DELETE FROM chain WHERE id = 5000;
+CALL neardup_refresh('chain');
+SQL
+sizes='SELECT string_agg(size, $$ $$ ORDER BY cluster_id) FROM (SELECT cluster_id, count(*)::text AS size FROM chain_clusters GROUP BY 1) c'
+expect_sql 'a job cuts a chain' '4999 5000' "$sizes"
+q -o /dev/null <<'SQL'
+SET client_min_messages = error;
+INSERT INTO chain SELECT 5000, string_agg('w' || j, ' ') FROM generate_series(5000, 5019) j;
+CALL neardup_refresh('chain');
+SQL
+expect_sql 'and mends it' '10000' "$sizes"
+# The chain of the corpora, where they are: ten words each.
+generators=${NEARDUP_DATA:-$project/../shared/data}/nasty/generators.sql
+if [[ -f $generators ]]; then
+    q -o /dev/null -f "$generators"
+    expect_sql 'the chain of the corpora' $'WARNING:  1 of 1 clusters, of up to 10000 rows, hold together by chains: most of their rows are no near duplicates of the representative\nHINT:  clustering => \'star\' gives clusters around representatives, max_cluster_size breaks large ones at their weakest links, and cluster_links shows these.\n10000|1' \
+        "SELECT count(*), count(DISTINCT cluster_id) FROM near_duplicate_clusters('nasty_chain', 0.8, id_column => 'id')"
+    expect_sql 'its stars' '0|3' "SELECT wrong_stars('nasty_chain', 0.8), (SELECT max(size) FROM near_duplicate_clusters('nasty_chain', 0.8, id_column => 'id', clustering => 'star'))"
+    expect_sql 'its report warns' t "SELECT html LIKE '%of up to 10000 documents, hold together by chains%' FROM duplicates_report('nasty_chain', 0.8, id_column => 'id') html"
+    expect_sql 'the hub of the corpora' 0 "SELECT wrong_stars('nasty_hub', 0.8)"
+else
+    echo 'without the corpora'
+fi
 expect_sql 'nothing depends on memory' t "
     CREATE TABLE big AS SELECT * FROM near_duplicate_clusters('template', 0.8, id_column => 'id', clustering => 'perhaps_similar');
     SET neardup.memory = '1MB';

@@ -46,11 +46,15 @@ expect_script() {
 # Any changes, and a refresh now and then: equal to a full computation. watch ARGUMENTS, THRESHOLD AND ID TYPE, TABLE KIND.
 random=0
 random_job() { # id type, threshold, join arguments, further arguments of the clusters, of the watch, batch_rows, kind
-    local type=$1 threshold=$2 join=$3 clusters=$4 watch=$5 batch=$6 kind=$7 typed='' seen
+    local type=$1 threshold=$2 join=$3 clusters=$4 watch=$5 batch=$6 kind=$7 rows=${8:-500} typed='' seen
     random=$((random + 1))
     if [[ $type != int && $type != bigint ]]; then typed=", NULL::$type"; fi
     local cast=$type
-    if [[ $type == uuid ]]; then id='md5(i::text)::uuid'; else id="i::$type"; fi
+    case $type in
+        uuid) id='md5(i::text)::uuid' ;;
+        date) id="'2000-01-01'::date + i" ;;
+        *) id="i::$type" ;;
+    esac
     q -c "CREATE TABLE base$random (id $cast PRIMARY KEY, body text, other int)"
     local base=base$random docs=docs$random
     if [[ $kind == view ]]; then
@@ -62,13 +66,17 @@ random_job() { # id type, threshold, join arguments, further arguments of the cl
     {
         echo "SET client_min_messages = error; SELECT setseed($random / 100.0);"
         echo "SELECT neardup_watch('$docs', $threshold, id_column => 'id', text_column => 'body' $join $clusters $watch);"
-        for round in 1 2 3 4 5 6; do
+        for round in 1 2 3 4 5 6 7 8; do
             echo "INSERT INTO $base SELECT $id, a_text((random() * 400)::int), 0 FROM generate_series($round * 40, $round * 40 + (random() * 30)::int) i;"
-            case $((round % 4)) in
-                1) echo "UPDATE $base SET body = a_text((random() * 400)::int) WHERE random() < 0.1;" ;;
-                2) echo "DELETE FROM $base WHERE random() < 0.2;" ;;
+            case $round in
+                # Far more rows than change later.
+                1 | 6) echo "INSERT INTO $base SELECT $id, a_text((random() * 900)::int), 0 FROM generate_series($round * 1000, $round * 1000 + $rows) i;" ;;
+                2) echo "DELETE FROM $base WHERE random() < 0.1;" ;;
                 3) echo "UPDATE $base SET other = other + 1;" ;;
-                0) if [[ $round == 4 && $kind == table ]]; then echo "TRUNCATE $base;"; else echo "UPDATE $base SET body = lower(body || ' x') WHERE random() < 0.5;"; fi ;;
+                4) echo "UPDATE $base SET body = a_text((random() * 400)::int) WHERE random() < 0.05; SET datestyle = 'german';" ;;
+                5) if [[ $kind == table ]]; then echo "TRUNCATE $base;"; else echo "UPDATE $base SET body = lower(body || ' x') WHERE random() < 0.5;"; fi ;;
+                7) echo "UPDATE $base SET body = lower(body || ' x') WHERE random() < 0.05; SET neardup.memory = '1MB';" ;;
+                8) echo "UPDATE $base b SET id = $id FROM generate_series(9000, 9010) i WHERE b.id IN (SELECT id FROM $base ORDER BY id LIMIT 1 OFFSET i - 8990);" ;;
             esac
             if ((round % 3)); then
                 echo "CALL neardup_refresh('$docs', batch_rows => $batch);"
@@ -83,7 +91,7 @@ random_job() { # id type, threshold, join arguments, further arguments of the cl
     } >"$server/random.sql"
     seen=$(q -f "$server/random.sql" 2>&1 | grep -v '^done$' | grep . | sort | uniq -c | sed 's/^ *//') || true
     expect "job $random: $type $threshold $join $clusters $watch, batches of $batch, $kind" \
-        $'1 again|0\n1 pairs|t\n4 wrong|0 0 0 0' "$seen"
+        $'1 again|0\n1 pairs|t\n6 wrong|0 0 0 0' "$seen"
 }
 random_job int 0.6 '' '' '' 100000 table
 random_job int 0.6 '' ", clustering => 'star'" '' 7 table
@@ -93,7 +101,14 @@ random_job uuid 0.8 ", method => 'overlap'" '' '' 11 table
 random_job int 0.7 ", method => 'containment', multiset => false" '' ", detect => 'compare'" 30 table
 random_job smallint 0.6 ", tokenizer => 'chars'" '' '' 30 view
 random_job bigint 0.7 ", method => 'edit'" ", clustering => 'star'" '' 25 table
-random_job int 0.5 ", method => 'dice', tokenizer => 'whitespace'" '' '' 3 view
+random_job int 0.5 ", method => 'dice', tokenizer => 'whitespace'" '' '' 3 view 20
+random_job date 0.75 '' ", max_cluster_size => 6" '' 100000 table
+random_job int 0.9 ", method => 'overlap', options => '{\"min_overlap\": 3}'" '' ", detect => 'compare'" 100000 table
+# Methods whose pairs depend on all rows.
+random_job int 0.6 ", method => 'minhash'" '' '' 100 table
+random_job bigint 0.7 ", method => 'simhash'" ", clustering => 'star'" '' 100 view
+random_job text NULL ", method => 'imatch'" '' '' 100000 table
+random_job int 0.7 ", method => 'tlcs'" '' '' 100000 table 60
 
 # Clusters that are made of signatures, not of pairs.
 grouped="method => 'tlcs', id_column => 'id', text_column => 'body', options => '{\"s\": 1}'"
@@ -132,58 +147,86 @@ CALL neardup_refresh('"Odd one"."it''s"');
 SQL
 expect_script 'names and ids that have to be quoted' $'",{e,\'f}\n",{e,\'g}\na"b,c\\d\n{e,\'f},{e,\'g}' \
     "SELECT left_id || ',' || right_id FROM \"Odd one\".\"it's_pairs\" ORDER BY left_id COLLATE \"C\", right_id"
+expect_script 'and so have tables of lists' 't' "SELECT count(*) > 3 FROM \"Odd one\".\"it's_neardup_lists\""
 expect_script 'a renamed table is still watched' 'done' "ALTER TABLE \"Odd one\".\"it's\" RENAME TO plain; CALL neardup_refresh('\"Odd one\".plain')"
 expect_script 'and what was put into it is seen' '5' "INSERT INTO \"Odd one\".plain VALUES ('z', 'nothing like this, like it'); INSERT INTO \"Odd one\".plain VALUES ('y', 'nothing like this, like it');
     CALL neardup_refresh('\"Odd one\".plain') \\g /dev/null
     SELECT count(*) FROM \"Odd one\".\"it's_pairs\""
 
-# Killed in the middle, again and again: in the end complete and right.
+# A refresh of crash stops and waits in the middle of a step, once so many rows are done.
 q <<'SQL'
 CREATE TABLE crash (id int PRIMARY KEY, body text);
 INSERT INTO crash SELECT i, a_text(i % 2000) || ' ' || i / 2 % 1000 FROM generate_series(1, 6000) i;
 SELECT neardup_watch('crash', 0.9);
+CREATE TABLE stop_at (done int);
+CREATE FUNCTION stop_and_wait() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    WHILE EXISTS (SELECT FROM public.stop_at WHERE done <= (SELECT count(*) FROM public.crash_neardup WHERE change IS NULL)) LOOP
+        PERFORM pg_sleep(0.02);
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER stop_and_wait AFTER INSERT ON crash_pairs EXECUTE FUNCTION stop_and_wait();
 SQL
-expected_in_log='terminated by signal 9: Killed'
-# Each is killed when it has done that many rows: it has the rest before it on the fastest machine, and something behind it on the slowest.
-for done_rows in 0 600 1600 2800; do
-    : >"$server/pid"
-    psql -X -qAt -c 'SELECT pg_backend_pid()' -c "CALL neardup_refresh('crash', batch_rows => 100)" >"$server/pid" 2>/dev/null &
+# begin_refresh ROWS DONE: until it stops; its process is in $pid, its client in $client.
+begin_refresh() {
+    q -c 'DELETE FROM stop_at' -c "INSERT INTO stop_at VALUES ($1)"
+    psql -X -qAt -c "CALL neardup_refresh('crash', batch_rows => 300)" >"$server/first" 2>&1 &
     client=$!
-    until [[ -s $server/pid && $(q -c "SELECT count(*) >= $done_rows FROM crash_neardup WHERE change IS NULL") == t ]]; do sleep 0.02; done
-    as_server kill -9 "$(head -n 1 "$server/pid")"
+    pid=
+    until [[ -n $pid ]]; do
+        pid=$(q -c "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE 'CALL%crash%'")
+    done
+}
+go_on() {
+    q -c 'DELETE FROM stop_at'
+    wait "$client"
+}
+
+# Other arguments: the job is set up anew.
+expect_script 'a job with other arguments' '0 0 0 0' "SELECT neardup_unwatch('docs1') \\g /dev/null
+    SELECT neardup_watch('docs1', 0.8, method => 'cosine', clustering => 'star') \\g /dev/null
+    CALL neardup_refresh('docs1') \\g /dev/null
+    SELECT wrong('docs1', '''docs1'', 0.8, method => ''cosine''', '''docs1'', 0.8, method => ''cosine'', clustering => ''star''')"
+
+# Killed in the middle, again and again: in the end complete and right.
+expected_in_log='terminated by signal 9: Killed'
+for done_rows in 0 900 2000 3300; do
+    begin_refresh "$done_rows"
+    as_server kill -9 "$pid"
     wait "$client" || true
-    until q -c 'SELECT 1' >/dev/null 2>&1; do sleep 0.1; done
+    until q -c 'DELETE FROM stop_at' >/dev/null 2>&1; do sleep 0.1; done
 done
 expect_script 'some of it was done and stayed' 't' "SELECT count(*) > 0 FROM crash_neardup WHERE change IS NULL"
 expect_script 'after kill -9 the rest is done' 'done' "CALL neardup_refresh('crash', batch_rows => 2000)"
 expect_script 'and all is right' '0 0 0 0' "SELECT wrong('crash', '''crash'', 0.9', '''crash'', 0.9')"
-expect_script 'runs that were killed are known as such' 'done 1|interrupted true' \
+# The first one was killed before anything of it was to be seen.
+expect_script 'runs that were killed are known as such' 'done 1|interrupted 3' \
     "SELECT string_agg(s, '|') FROM (SELECT 'done ' || count(*) FROM neardup_runs WHERE docs = 'crash'::regclass AND status = 'done'
-        UNION ALL SELECT 'interrupted ' || (count(*) > 0) FROM neardup_runs WHERE docs = 'crash'::regclass AND status = 'interrupted') r(s)"
+        UNION ALL SELECT 'interrupted ' || count(*) FROM neardup_runs WHERE docs = 'crash'::regclass AND status = 'interrupted') r(s)"
 
-# Two at a time: one works, one is told so. The first one's batches are small, so that it takes long.
+# Two at a time: one works, one is told so.
 q -c "UPDATE crash SET body = body || ' more'"
-psql -X -qAt -c "CALL neardup_refresh('crash', batch_rows => 300)" >"$server/first" 2>&1 &
-client=$!
-until [[ $(q -c "SELECT count(*) FROM neardup_runs WHERE status = 'running'") == 1 ]]; do sleep 0.05; done
+begin_refresh 0
 expect 'a second refresh is skipped' 'skipped' "$(q -c "CALL neardup_refresh('crash')")"
-wait "$client"
+go_on
 expect 'the first one works' 'done' "$(cat "$server/first")"
 expect_script 'and is right' '0 0 0 0' "SELECT wrong('crash', '''crash'', 0.9', '''crash'', 0.9')"
 # One that fails, or is cancelled, gives way.
-q -c "UPDATE crash SET body = body || ' again'"
+q -c "UPDATE crash SET body = body || ' again'" -c 'INSERT INTO stop_at VALUES (0)'
 # Not by SET in the same message: that would make a transaction block of both.
-PGOPTIONS='-c statement_timeout=200ms' \
+PGOPTIONS='-c statement_timeout=300ms' \
     expect_error 'a timeout ends it' 57014 'canceling' "CALL neardup_refresh('crash', batch_rows => 300)"
+q -c 'DELETE FROM stop_at'
 expect_script 'and the next one goes on' 'done' "CALL neardup_refresh('crash')"
 expect_script 'to the end' '0 0 0 0' "SELECT wrong('crash', '''crash'', 0.9', '''crash'', 0.9')"
 expect_error 'not inside a transaction' 2D000 'invalid transaction termination' "BEGIN; CALL neardup_refresh('crash')"
 # Changes while it works wait for the next time, and no writer waits for it.
 q -c "UPDATE crash SET body = body || ' once more' WHERE id % 3 = 0"
-psql -X -qAt -c "CALL neardup_refresh('crash', batch_rows => 300)" >"$server/first" 2>&1 &
-client=$!
+begin_refresh 0
 for n in $(seq 20); do q -c "UPDATE crash SET body = 'changed meanwhile $n' WHERE id % 100 = $n" -c "DELETE FROM crash WHERE id % 1000 = $n"; done
-wait "$client"
+go_on
 expect_script 'changes meanwhile are not lost' $'done\n0 0 0 0' "CALL neardup_refresh('crash'); SELECT wrong('crash', '''crash'', 0.9', '''crash'', 0.9')"
 
 # Who may: the owner, and for whom it works: the owner, whoever calls.
@@ -243,7 +286,7 @@ expect_error 'unwatch what is not' 42704 'not watched' "SELECT neardup_unwatch('
 expect_script 'nothing is left of what failed' '' "SELECT relname FROM pg_class WHERE relname ~ '^(plain_docs|taken|no_key)_(clusters|neardup)'"
 expect_script 'unwatch, results kept' 't||' "SELECT neardup_unwatch('docs1', keep_results => true) \\g /dev/null
     SELECT to_regclass('docs1_pairs') IS NOT NULL, to_regclass('docs1_neardup'), (SELECT tgname FROM pg_trigger WHERE tgrelid = 'docs1'::regclass)"
-expect_script 'a table that is dropped takes its job along' '' "DROP TABLE docs2 CASCADE; DROP TABLE docs2_pairs, docs2_clusters, docs2_neardup;
+expect_script 'a table that is dropped takes its job along' '' "DROP TABLE docs2 CASCADE; DROP TABLE docs2_pairs, docs2_clusters, docs2_neardup, docs2_neardup_lists;
     SELECT neardup_watch('plain_docs', 0.8) \\g /dev/null
     SELECT docs FROM neardup_jobs j WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = j.docs)"
 
@@ -261,7 +304,13 @@ expect_script 'what was done is not done again' $'done\n0' "CALL neardup_refresh
 
 # From pg_cron, on a real schedule.
 if [[ $cron == t ]]; then
-    q -c 'CREATE EXTENSION pg_cron' -c "SELECT cron.schedule('dedup', '1 second', \$\$CALL neardup_refresh('plain_docs')\$\$)" >/dev/null 2>&1 ||
+    # As docs/nightly.md says.
+    q -c 'CREATE TABLE posts (id int PRIMARY KEY, body text)' -c "SELECT neardup_watch('posts', 0.8)"
+    sed -n '/^With pg_cron/,/^Without/p' "$project/docs/nightly.md" | sed '1,/^```/d; /^```/,$d' >"$server/nightly.sql"
+    q -o /dev/null -f "$server/nightly.sql"
+    expect_script 'the schedule of the page is known' '0 3 * * *|postgres' "SELECT schedule, database FROM cron.job WHERE jobname = 'dedup'"
+    expect 'and its command is one' 'done' "$(q -c "$(q -c "SELECT command FROM cron.job WHERE jobname = 'dedup'")")"
+    q -c "SELECT cron.schedule('dedup', '1 second', \$\$CALL neardup_refresh('plain_docs')\$\$)" >/dev/null 2>&1 ||
         q -c "SELECT cron.schedule('dedup', '* * * * *', \$\$CALL neardup_refresh('plain_docs')\$\$)" >/dev/null
     # pg_cron before 1.5 begins jobs at full minutes only.
     for _ in $(seq 90); do

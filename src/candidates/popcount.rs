@@ -26,6 +26,37 @@ pub fn all_kernels<const W: usize>() -> Vec<Kernel<W>> {
     kernels
 }
 
+/// Appends to the last argument those of the places that the third says whose bitmaps differ from the first one in
+/// no more bits than the sizes of both sets allow: the fourth, which counts twice the least overlap off the own size,
+/// and theirs.
+pub type Scattered<const W: usize> = fn(&[u64; W], (&[[u64; W]], &[u32]), &[u32], i64, &mut Vec<u32>);
+
+/// The fastest kernel for places here and there.
+pub fn scattered<const W: usize>() -> Scattered<W> {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("popcnt") {
+        return x86::scattered;
+    }
+    scattered_portable
+}
+
+#[inline(always)]
+fn scattered_portable<const W: usize>(
+    probe: &[u64; W],
+    (bitmaps, sizes): (&[[u64; W]], &[u32]),
+    places: &[u32],
+    allowed: i64,
+    near: &mut Vec<u32>,
+) {
+    for &place in places {
+        let bitmap = &bitmaps[place as usize];
+        let differ: u32 = probe.iter().zip(bitmap).map(|(a, b)| (a ^ b).count_ones()).sum();
+        if i64::from(differ) <= allowed + i64::from(sizes[place as usize]) {
+            near.push(place);
+        }
+    }
+}
+
 #[inline(always)]
 fn portable<const W: usize>(
     probe: &[u64; W],
@@ -68,6 +99,27 @@ mod x86 {
         }
         // SAFETY: listed among the kernels only where the processor has the instruction.
         unsafe { run(probe, bitmaps, allowed, first, near) }
+    }
+
+    pub fn scattered<const W: usize>(
+        probe: &[u64; W],
+        others: (&[[u64; W]], &[u32]),
+        places: &[u32],
+        allowed: i64,
+        near: &mut Vec<u32>,
+    ) {
+        #[target_feature(enable = "popcnt")]
+        fn run<const W: usize>(
+            probe: &[u64; W],
+            others: (&[[u64; W]], &[u32]),
+            places: &[u32],
+            allowed: i64,
+            near: &mut Vec<u32>,
+        ) {
+            super::scattered_portable(probe, others, places, allowed, near);
+        }
+        // SAFETY: given only where the processor has the instruction.
+        unsafe { run(probe, others, places, allowed, near) }
     }
 
     pub fn avx512<const W: usize>(

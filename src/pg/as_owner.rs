@@ -73,9 +73,15 @@ pub fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result
         pg_sys::GetUserIdAndSecContext(&raw mut before, &raw mut context);
         pg_sys::SetUserIdAndSecContext(user, context | RESTRICTED);
         let level = pg_sys::NewGUCNestLevel();
-        for (name, value) in
-            [(c"search_path", c"pg_catalog, pg_temp"), (c"standard_conforming_strings", c"on")]
-        {
+        // Ids of any type are stored as texts, too, which have to be read again under whatever settings.
+        for (name, value) in [
+            (c"search_path", c"pg_catalog, pg_temp"),
+            (c"standard_conforming_strings", c"on"),
+            (c"DateStyle", c"ISO"),
+            (c"IntervalStyle", c"postgres"),
+            (c"extra_float_digits", c"1"),
+            (c"bytea_output", c"hex"),
+        ] {
             pg_sys::set_config_option(
                 name.as_ptr(),
                 value.as_ptr(),

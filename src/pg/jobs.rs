@@ -16,6 +16,7 @@ use super::encoding;
 use super::error::{Result, SqlError};
 use super::example::literal;
 use super::ids;
+use crate::candidates::delta::order::VERSION;
 
 sql_function! {
     /// `neardup_job(action, docs, arguments)`: the work of `neardup_watch` and its relatives.
@@ -144,7 +145,9 @@ impl Job {
             "call": call,
             "settings": settings,
         });
-        for (table, suffix) in [("pairs", "pairs"), ("clusters", "clusters"), ("state", "neardup")] {
+        for (table, suffix) in
+            [("pairs", "pairs"), ("clusters", "clusters"), ("state", "neardup"), ("lists", "neardup_lists")]
+        {
             set_up[table] = json!(self.beside(suffix)?);
         }
         let settings = self.extension.call(self.owner, "neardup_job_set_up", &set_up)?;
@@ -245,6 +248,7 @@ impl Job {
         job["call"] = json!(call);
         job["first"] = json!(first);
         job["batch_rows"] = json!(rows);
+        job["lists_version"] = json!(VERSION);
         let mut done = self.extension.call(self.owner, "neardup_job_step", &job)?;
         done["docs"] = json!(self.docs.to_u32());
         done["schema"] = job["schema"].clone();

@@ -43,24 +43,49 @@ pub fn answer<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Re
 
 /// Gives all rows at once.
 pub fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<Datum> {
-    const CHECK_EVERY: u32 = 1 << 10;
-    // SAFETY: `info` is a call that accepts a materialised set; the server makes the store and the
-    // descriptor of the columns our SQL declares.
-    unsafe {
-        pg_sys::InitMaterializedSRF(call.info, 0);
-        let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
-        let (store, descriptor) = ((*result).setResult, (*result).setDesc);
-        let mut given = 0u32;
-        while let Some(mut values) = rows.next()? {
-            let mut nulls = rows.nulls();
-            pg_sys::tuplestore_putvalues(store, descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
-            given = given.wrapping_add(1);
-            if given.is_multiple_of(CHECK_EVERY) {
-                check_for_interrupts!();
-            }
-        }
+    let mut store = Store::new(call);
+    while let Some(values) = rows.next()? {
+        store.put(values, rows.nulls());
     }
     Ok(Datum::null())
+}
+
+/// Where rows go that are given all at once.
+pub struct Store {
+    store: *mut pg_sys::Tuplestorestate,
+    descriptor: pg_sys::TupleDesc,
+    given: u32,
+}
+
+impl Store {
+    /// That of a call which wants all rows at once.
+    pub fn new(call: Call) -> Self {
+        // SAFETY: `info` is a call that accepts a materialised set; the server makes the store and the
+        // descriptor of the columns our SQL declares.
+        unsafe {
+            pg_sys::InitMaterializedSRF(call.info, 0);
+            let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
+            Self { store: (*result).setResult, descriptor: (*result).setDesc, given: 0 }
+        }
+    }
+
+    /// Adds a row, of as many columns as our SQL declares; values are copied.
+    pub fn put<const N: usize>(&mut self, mut values: [Datum; N], mut nulls: [bool; N]) {
+        const CHECK_EVERY: u32 = 1 << 10;
+        // SAFETY: both live as long as the call; there are as many columns as values.
+        unsafe {
+            pg_sys::tuplestore_putvalues(
+                self.store,
+                self.descriptor,
+                values.as_mut_ptr(),
+                nulls.as_mut_ptr(),
+            );
+        }
+        self.given = self.given.wrapping_add(1);
+        if self.given.is_multiple_of(CHECK_EVERY) {
+            check_for_interrupts!();
+        }
+    }
 }
 
 fn one<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>) -> Result<Datum> {

@@ -23,6 +23,8 @@ const DOING: &str = "reading documents";
 #[derive(Debug, Clone)]
 pub struct Source {
     sql: String,
+    /// The documents in terms of the alias `d`.
+    document: String,
     /// The id of a row, of the ids' type, and the documents' column, in terms of the alias `d`.
     pub id: String,
     /// The id as indexes know it: integers of any length are compared with each other as they are.
@@ -78,6 +80,7 @@ impl Source {
         let quoted = format!("d.{}::{id_type}", id.quoted()?);
         Ok(Self {
             sql: format!("SELECT {quoted}, {document}{site_value} FROM {} AS d", relation.qualified),
+            document,
             key: if id.is_integer() { format!("d.{}", id.quoted()?) } else { quoted.clone() },
             id: quoted,
             column,
@@ -99,6 +102,18 @@ impl Source {
     #[must_use]
     pub fn only(&self, condition: &str) -> Self {
         Self { sql: format!("{} WHERE {condition}", self.sql), ..self.clone() }
+    }
+
+    /// The documents of the rows whose keys are in an array, which is SQL text, by their place there, from 1: one row for
+    /// each place, in order, whether there is a document or not. `equals` is the operator.
+    #[must_use]
+    pub fn listed(&self, keys: &str, equals: &str) -> Self {
+        let Self { document, table, key, .. } = self;
+        let sql = format!(
+            "SELECT x.n, {document} FROM pg_catalog.unnest({keys}) WITH ORDINALITY AS x(id, n) \
+             LEFT JOIN {table} AS d ON {key} {equals} x.id ORDER BY x.n"
+        );
+        Self { sql, ..self.clone() }
     }
 
     /// Begins to read.

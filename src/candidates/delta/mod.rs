@@ -1,0 +1,20 @@
+//! Few changed documents against many of which only outlines are kept: which of them may be similar.
+//!
+//! What is kept is an inverted index of prefixes (algorithms.md section 8; Chaudhuri, Ganti, Kaushik: A primitive
+//! operator for similarity joins in data cleaning, ICDE 2006): two similar sets share a token among the first few of
+//! each, in an order of tokens that only has to be the same for both. It is frozen when the index is made
+//! ([`order`]): later frequencies would do no better than a little, and all would have to be made anew. Of each
+//! document there is an outline ([`outline`]): its size, a parity bitmap, and the hashes of its prefix. Outlines are
+//! written in segments ([`segment`]): postings by hash, cut into parts, so that only those parts are read again that
+//! changed documents have tokens in ([`lookup`]). What is found is read, and compared exactly ([`verify`]).
+//!
+//! Tokens are known by hashes. Two tokens of one hash can only make a pair look more alike, so whatever passes here
+//! is too much, never too little; the bytes of tokens decide.
+
+pub mod lookup;
+pub mod order;
+pub mod outline;
+pub mod segment;
+#[cfg(test)]
+mod tests;
+pub mod verify;

@@ -1,0 +1,245 @@
+//! Outlines as they are stored: documents by size, in blocks; postings by hash, in parts.
+//!
+//! A block has the sizes and the bitmaps of its documents, little-endian. A part has the postings of a range of hashes,
+//! all numbers as LEB128: for each hash its distance from the one before, how many documents have it, and their places
+//! in the segment, each as its distance from the one before.
+
+use std::ops::Range;
+
+use super::outline::{DOING, Outlines};
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::workers::{self, Workers};
+
+/// Documents of a block, the last one's aside.
+pub const BLOCK: usize = 1024;
+/// About how many bytes a part has, or less: so few that its row fits into a page.
+pub const PART: usize = 6 << 10;
+/// The most bits of a hash that say which part it is in.
+const MOST_BITS: u32 = 16;
+
+/// A segment, ready to be stored.
+#[derive(Debug)]
+pub struct Segment {
+    outlines: Outlines,
+    /// The places of outlines in the order of sizes.
+    order: Vec<u32>,
+    words: usize,
+    /// All parts.
+    pub parts: Vec<Vec<u8>>,
+}
+
+impl Segment {
+    /// Puts outlines in order. Takes about twice their memory. O(n · log n).
+    pub fn new(outlines: Outlines, words: usize, workers: &dyn Workers) -> Result<Self> {
+        /// About what a posting takes.
+        const BYTES: usize = 3;
+        let count = outlines.rows.len();
+        let mut order = Vec::new();
+        memory::reserve(&mut order, count, DOING)?;
+        order.extend(0..count as u32);
+        workers::one(workers, &mut order, |order, stop| {
+            let key = |&place: &u32| (outlines.sizes[place as usize], place);
+            workers::sort_unstable_by(order, stop, &|a, b| key(a).cmp(&key(b)))
+        })?;
+        let mut place_of = memory::filled(0u32, count, DOING)?;
+        order.iter().zip(0..).for_each(|(&from, to)| place_of[from as usize] = to);
+
+        let wanted = (outlines.postings.len() * BYTES / PART).next_power_of_two();
+        let bits = wanted.trailing_zeros().min(MOST_BITS);
+        let mut starts = memory::filled(0, (1 << bits) + 1, DOING)?;
+        for &posting in &outlines.postings {
+            starts[part_of(posting, bits) + 1] += 1;
+        }
+        (1..starts.len()).for_each(|part| starts[part] += starts[part - 1]);
+        let mut at = Vec::new();
+        memory::extend(&mut at, &starts, DOING)?;
+        let mut postings = memory::filled(0, outlines.postings.len(), DOING)?;
+        for &posting in &outlines.postings {
+            let at = &mut at[part_of(posting, bits)];
+            let place = place_of[posting as u32 as usize];
+            postings[*at] = posting >> u32::BITS << u32::BITS | u64::from(place);
+            *at += 1;
+        }
+        let mut pieces: Vec<(&mut [u64], Vec<u8>)> = Vec::new();
+        memory::reserve(&mut pieces, starts.len() - 1, DOING)?;
+        let mut rest = postings.as_mut_slice();
+        for bounds in starts.windows(2) {
+            let (piece, after) = rest.split_at_mut(bounds[1] - bounds[0]);
+            pieces.push((piece, Vec::new()));
+            rest = after;
+        }
+        workers::each(workers, &mut pieces, |(postings, bytes), stop| {
+            stop.check()?;
+            postings.sort_unstable();
+            bytes.clear();
+            encode(postings, bytes)
+        })?;
+        let parts = pieces.into_iter().map(|(_, bytes)| bytes).collect();
+        Ok(Self { outlines: Outlines { postings: Vec::new(), ..outlines }, order, words, parts })
+    }
+
+    /// How many documents it has.
+    pub fn documents(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The blocks, in order.
+    pub fn blocks(&self) -> impl Iterator<Item = Result<Vec<u8>>> + '_ {
+        let Outlines { sizes, bitmaps, .. } = &self.outlines;
+        self.order.chunks(BLOCK).map(move |block| {
+            let mut bytes = Vec::new();
+            memory::reserve(&mut bytes, block.len() * (4 + 8 * self.words), DOING)?;
+            block.iter().for_each(|&n| bytes.extend(sizes[n as usize].to_le_bytes()));
+            for &n in block {
+                let bitmap = &bitmaps[n as usize * self.words..][..self.words];
+                bitmap.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+            }
+            Ok(bytes)
+        })
+    }
+
+    /// The rows in the order of the segment.
+    pub fn into_rows(self) -> Vec<u32> {
+        let Self { outlines, mut order, .. } = self;
+        order.iter_mut().for_each(|place| *place = outlines.rows[*place as usize]);
+        order
+    }
+}
+
+/// The part that a posting's hash is in, where so many bits say so.
+pub(super) fn part_of(posting: u64, bits: u32) -> usize {
+    // A shift by all bits is none in one step.
+    (posting >> 1 >> (u64::BITS - 1 - bits)) as usize
+}
+
+/// Sorted postings as a part.
+fn encode(mut postings: &[u64], bytes: &mut Vec<u8>) -> Result<()> {
+    let mut before = 0;
+    while let Some(first) = postings.first() {
+        let hash = first >> u32::BITS;
+        let count = postings.iter().take_while(|posting| *posting >> u32::BITS == hash).count();
+        let (here, after) = postings.split_at(count);
+        // No number takes more than five bytes.
+        memory::reserve(bytes, 5 * (count + 2), DOING)?;
+        put((hash - before) as u32, bytes);
+        put(count as u32, bytes);
+        let mut last = 0;
+        for &posting in here {
+            put(posting as u32 - last, bytes);
+            last = posting as u32;
+        }
+        (before, postings) = (hash, after);
+    }
+    Ok(())
+}
+
+fn put(mut number: u32, bytes: &mut Vec<u8>) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn get(bytes: &mut &[u8]) -> Result<u32> {
+    let mut number = 0u32;
+    for shift in (0..35).step_by(7) {
+        let [byte, rest @ ..] = *bytes else { break };
+        *bytes = rest;
+        number |= u32::from(byte & 0x7f) << shift;
+        if *byte < 0x80 {
+            return Ok(number);
+        }
+    }
+    Err(malformed("a number is cut off"))
+}
+
+fn malformed(why: &str) -> Error {
+    Error::Malformed { what: "segment of outlines", why: why.to_owned() }
+}
+
+/// Calls `each` with the hashes of a part, ascending, and the places of the documents that have them.
+pub(super) fn decode(
+    mut bytes: &[u8],
+    places: &mut Vec<u32>,
+    mut each: impl FnMut(u32, &[u32]) -> Result<()>,
+) -> Result<()> {
+    let mut hash = 0u32;
+    while !bytes.is_empty() {
+        hash = hash.wrapping_add(get(&mut bytes)?);
+        let count = get(&mut bytes)? as usize;
+        if count > bytes.len() {
+            return Err(malformed("a list is cut off"));
+        }
+        places.clear();
+        memory::reserve(places, count, DOING)?;
+        let mut place = 0u32;
+        for _ in 0..count {
+            place = place.wrapping_add(get(&mut bytes)?);
+            places.push(place);
+        }
+        each(hash, places)?;
+    }
+    Ok(())
+}
+
+/// The documents of a segment as they are read again.
+#[derive(Debug)]
+pub struct Documents {
+    /// How many tokens each has, ascending.
+    pub sizes: Vec<u32>,
+    /// Their bitmaps.
+    pub bitmaps: Vec<u64>,
+    /// Words of a bitmap.
+    pub words: usize,
+}
+
+impl Documents {
+    /// None yet, with bitmaps of so many words.
+    pub fn new(words: usize) -> Self {
+        Self { sizes: Vec::new(), bitmaps: Vec::new(), words }
+    }
+
+    /// Adds the next block.
+    pub fn push(&mut self, block: &[u8]) -> Result<()> {
+        let each = 4 + 8 * self.words;
+        if !block.len().is_multiple_of(each) {
+            return Err(malformed("a block is cut off"));
+        }
+        let count = block.len() / each;
+        let (sizes, bitmaps) = block.split_at(4 * count);
+        memory::reserve(&mut self.sizes, count, DOING)?;
+        self.sizes.extend(sizes.as_chunks().0.iter().map(|&size| u32::from_le_bytes(size)));
+        memory::reserve(&mut self.bitmaps, count * self.words, DOING)?;
+        self.bitmaps.extend(bitmaps.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
+        Ok(())
+    }
+
+    /// The places of documents whose sizes are in a range.
+    pub(super) fn of_sizes(&self, least: u32, most: u32) -> Range<u32> {
+        let place = |size: u32| self.sizes.partition_point(|&other| other < size) as u32;
+        let end = most.checked_add(1).map_or(self.sizes.len() as u32, place);
+        place(least)..end
+    }
+
+    /// Whole outlines again, to be merged with others: `parts` are all of the segment, `row` is the first one's row.
+    pub fn outlines<'a>(self, row: u32, parts: impl IntoIterator<Item = &'a [u8]>) -> Result<Outlines> {
+        let count = self.sizes.len() as u32;
+        let (mut rows, mut postings, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        memory::reserve(&mut rows, self.sizes.len(), DOING)?;
+        rows.extend((row..).take(self.sizes.len()));
+        for part in parts {
+            decode(part, &mut places, |hash, places| {
+                if places.last().is_some_and(|&last| last >= count) {
+                    return Err(malformed("a posting leads nowhere"));
+                }
+                memory::reserve(&mut postings, places.len(), DOING)?;
+                let key = u64::from(hash) << u32::BITS;
+                postings.extend(places.iter().map(|&place| key | u64::from(place)));
+                Ok(())
+            })?;
+        }
+        Ok(Outlines { rows, sizes: self.sizes, bitmaps: self.bitmaps, postings })
+    }
+}
