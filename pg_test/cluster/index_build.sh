@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # CREATE INDEX … USING signature: what another session sees of it in pg_stat_progress_create_index, and that its bytes do not
-# depend on the number of threads.
+# depend on the number of threads, nor on memory.
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 server_start "autovacuum = off
@@ -87,9 +87,24 @@ SET neardup.threads = 1;
 CREATE INDEX texts_1 ON texts USING signature (body);
 SET neardup.threads = 4;
 CREATE INDEX texts_4 ON texts USING signature (body);
+-- Sorted in memory, and in a temporary file; a frequent element and rare ones.
+CREATE UNLOGGED TABLE arrays AS SELECT numbers || ARRAY[7, numbers[1] % 100] AS numbers FROM docs;
+SET maintenance_work_mem = '512MB';
+CREATE INDEX arrays_memory ON arrays USING signature (numbers);
+SET maintenance_work_mem = '1MB';
+CREATE INDEX arrays_file ON arrays USING signature (numbers);
 CHECKPOINT;
 SQL
-expect 'the same bytes with 1 and with 4 threads' '' "$(cmp "$server/data/$(q -c "SELECT pg_relation_filepath('texts_1')")" "$server/data/$(q -c "SELECT pg_relation_filepath('texts_4')")" 2>&1)"
+# same INDEX INDEX: whether their files are equal.
+same() {
+    local one two
+    one=$(q -c "SELECT pg_relation_filepath('$1')")
+    two=$(q -c "SELECT pg_relation_filepath('$2')")
+    cmp "$server/data/$one" "$server/data/$two" 2>&1
+}
+expect 'the same bytes with 1 and with 4 threads' '' "$(same texts_1 texts_4)"
+expect 'the same bytes sorted in memory and in a file' '' "$(same arrays_memory arrays_file)"
+expect_sql 'arrays in order' '' "SELECT signature_index_check('arrays_file', true)"
 expect_sql 'every row is there' '20001|t' "SELECT rows, nulls > 100 FROM signature_index_stats('texts_4')"
 expect_sql 'texts in order' '' "SELECT signature_index_check('texts_4', true)"
 expect_sql 'in order' '' "SELECT signature_index_check('docs_numbers', true)"

@@ -85,11 +85,11 @@ for method in repeatability exact_code; do
 done | q
 for threshold in 0.5 0.05; do run small text "$threshold, method => 'repeatability', $whole" eliminate; done | q
 # By signatures of documents; and of pages, which they may be taken for. One session for each method.
-for method in minhash simhash shingling combined imatch exact_text title repeatability exact_code; do
+for method in minhash simhash shingling combined imatch spotsigs exact_text title repeatability exact_code; do
     {
         run nasty text "NULL, method => '$method'"
         case $method in imatch | exact_text | title | exact_code) ;; *) run nasty text "0.3, method => '$method'" ;; esac
-        case $method in minhash | simhash | shingling | combined | imatch | exact_text) run nasty text "NULL, method => '$method', tokenizer => 'html'" ;; esac
+        case $method in minhash | simhash | shingling | combined | imatch | spotsigs | exact_text) run nasty text "NULL, method => '$method', tokenizer => 'html'" ;; esac
         case $method in minhash | simhash | shingling | imatch) run nasty text "NULL, method => '$method', tokenizer => 'chars'" ;; esac
         for relation in empty hub chain boundary; do run "nasty_$relation" int "NULL, method => '$method'"; done
         run nasty_big text "NULL, method => '$method'"

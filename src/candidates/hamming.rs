@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
 use crate::memory;
+use crate::sketches::bands::Bands;
 
 const DOING: &str = "searching by Hamming distance";
 
@@ -61,21 +62,16 @@ impl Hamming {
         f64::from(self.bits - distance) / f64::from(self.bits)
     }
 
-    /// How many blocks decide who is compared; one of no bits where all are.
-    fn blocks(&self) -> usize {
-        let blocks = self.most as usize + 1;
-        let narrowest = self.bits as usize / blocks;
-        let tells_apart = narrowest >= 64 || 1usize << narrowest > blocks;
-        if tells_apart { blocks } else { 1 }
-    }
-
-    /// The bits of a block.
-    fn range(&self, block: usize) -> Range<usize> {
-        let (blocks, bits) = (self.blocks(), self.bits as usize);
-        if blocks == 1 && self.most > 0 {
-            return 0..0;
+    /// The bits of the blocks that decide who is compared; one of no bits where all are.
+    fn blocks(&self) -> Vec<Range<usize>> {
+        // No vector has more than MOST_BITS bits.
+        let blocks = Bands::new(self.bits as u16, self.most);
+        let narrowest = self.bits as usize / blocks.count();
+        let tells_apart = narrowest >= 64 || 1usize << narrowest > blocks.count();
+        if !tells_apart {
+            return std::iter::once(0..0).collect();
         }
-        block * bits / blocks..(block + 1) * bits / blocks
+        (0..blocks.count()).map(|block| blocks.range(block)).collect()
     }
 
     /// The bits of a block as a key.
@@ -117,8 +113,7 @@ pub struct Blocks<'a, const W: usize> {
 impl<'a, const W: usize> Blocks<'a, W> {
     /// To search among `signatures`.
     pub fn new(of: Hamming, signatures: &'a Signatures) -> Self {
-        let blocks = (0..of.blocks()).map(|block| of.range(block)).collect();
-        Self { of, blocks, signatures, comparer: Comparer::new() }
+        Self { of, blocks: of.blocks(), signatures, comparer: Comparer::new() }
     }
 
     /// What is compared of an entry first: the first words of its vector, zeros behind. A single word is the key itself,

@@ -1,8 +1,8 @@
 //! Groups of feature codes such that codes of different groups have no long substring in common.
 //!
 //! A code that is eliminated has at least l characters in common with one that stays, where l depends on its length.
-//! Of each run of l characters some grams are selected by what they are alone (winnowing: Schleimer, Wilkerson and
-//! Aiken, SIGMOD 2003), the same ones wherever the run stands. So codes are united that share a selected gram: most
+//! Of each run of l characters some grams are selected by what they are alone
+//! ([winnowing](crate::features::winnowing)), the same ones wherever the run stands. So codes are united that share a selected gram: most
 //! are left alone, and need no further look. Lengths l are taken in classes, each with grams nearly as long as its
 //! least l; codes of a class meet one another and all longer codes.
 //!
@@ -18,6 +18,7 @@ use super::repeated::Codes;
 use super::repeated_blocks::CHECK_EVERY;
 use crate::error::{Error, Result};
 use crate::features::windows::Windows;
+use crate::features::winnowing::Winnowing;
 use crate::hash::mix;
 use crate::memory;
 use crate::verify::repeatability::least_common;
@@ -32,23 +33,20 @@ pub const SHORTEST: u32 = 5;
 #[derive(Debug, Clone)]
 struct Class {
     members: Range<usize>,
-    /// The length of the grams.
-    gram: u32,
-    /// One of so many grams in succession is selected.
-    window: usize,
+    grams: Winnowing,
 }
 
 impl Class {
     /// The class of all codes whose least common substring has at least `least` characters, and less than the next.
     fn new(members: Range<usize>, least: u32) -> Self {
         let window = (least / 3).max(1);
-        Self { members, gram: least - window + 1, window: window as usize }
+        Self { members, grams: Winnowing { gram: least - window + 1, window: window as usize } }
     }
 
     /// About how many selected grams all members have: mostly fewer.
     fn expected_grams<C: Codes + ?Sized>(&self, codes: &C) -> usize {
         let characters: usize = self.members.clone().map(|place| codes.length(place) as usize).sum();
-        2 * characters / (self.window + 1)
+        2 * characters / (self.grams.window + 1)
     }
 
     /// The least length of common substrings in the class of `length`.
@@ -61,33 +59,6 @@ impl Class {
             }
             least = next;
         }
-    }
-
-    /// Calls `each` with the hashes of the selected grams of a text of so many characters: in each run of `window`
-    /// grams the last one of the least hash.
-    fn for_each_selected(
-        &self,
-        windows: &Windows,
-        length: u32,
-        hashes: &mut Vec<u64>,
-        mut each: impl FnMut(u64) -> Result<()>,
-    ) -> Result<()> {
-        hashes.clear();
-        let mut least = 0;
-        for at in 0..(length + 1).saturating_sub(self.gram) as usize {
-            memory::push(hashes, windows.hash(at as u32, self.gram), DOING)?;
-            let first = (at + 1).saturating_sub(self.window);
-            let before = least;
-            if hashes[at] <= hashes[least] {
-                least = at;
-            } else if least < first {
-                least = (first..=at).rev().min_by_key(|&at| hashes[at]).unwrap_or(at);
-            }
-            if at + 1 == self.window || (at >= self.window && least != before) {
-                each(hashes[least])?;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -311,7 +282,7 @@ impl Chunk {
             let Self { windows, hashes, found, .. } = self;
             windows.set(codes.code(place))?;
             let length = codes.length(place);
-            class.for_each_selected(windows, length, hashes, |hash| each(found, hash, place as u32))?;
+            class.grams.for_each_selected(windows, length, hashes, |hash| each(found, hash, place as u32))?;
             self.todo.start += 1;
         }
         Ok(())
@@ -357,8 +328,11 @@ mod tests {
         for length in SHORTEST..10_000 {
             let least = Class::least(length);
             let class = Class::new(0..0, least);
-            assert!(least <= length && length <= 2 * least && class.gram > 2 * least / 3 - 1, "{length}");
-            assert_eq!(class.gram as usize + class.window - 1, least as usize);
+            assert!(
+                least <= length && length <= 2 * least && class.grams.gram > 2 * least / 3 - 1,
+                "{length}"
+            );
+            assert_eq!(class.grams.gram as usize + class.grams.window - 1, least as usize);
         }
     }
 

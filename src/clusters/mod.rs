@@ -12,7 +12,7 @@
 //! * [`sentence_sets`]: such sets of rows by their sentence signatures, with similarities
 //! * [`grouping`]: the clusters, with the similarity of every row to its representative
 //! * [`repeated`]: elimination by the repeatability of feature codes, without pairs; [`row_codes`], [`code_groups`],
-//!   [`short_codes`] and [`repeated_blocks`] are parts of it
+//!   [`repeated_groups`], [`repeated_blocks`] and [`short_codes`] are parts of it
 //! * [`summary`]: what is to be known of a cluster: pairs, least and mean similarity, diameter
 //! * [`links`]: the weakest links that hold a cluster together
 
@@ -25,6 +25,7 @@ pub mod links;
 pub mod perhaps_similar;
 pub mod repeated;
 pub mod repeated_blocks;
+pub mod repeated_groups;
 pub mod row_codes;
 pub mod sentence_sets;
 pub mod short_codes;

@@ -12,13 +12,14 @@
 //! last in any case and are looked at by themselves.
 
 use super::code_groups::Grouping;
-use super::repeated_blocks::{Blocks, CHECK_EVERY, STAYS, improve};
-use super::short_codes;
+use super::repeated_blocks::{Blocks, STAYS};
+use super::repeated_groups::{Groups, Taken};
+use super::short_codes::{self, eliminate_short};
 use crate::error::Result;
 use crate::memory;
-use crate::verify::automaton::{Match, SuffixAutomaton};
+use crate::verify::automaton::Match;
 use crate::verify::repeatability::share;
-use crate::workers::{self, Stop, Workers};
+use crate::workers::{self, Workers};
 
 const DOING: &str = "eliminating repeated documents";
 
@@ -100,21 +101,6 @@ enum State {
     Done,
 }
 
-/// Groups of at least two codes.
-#[derive(Debug, Default)]
-struct Groups {
-    /// The codes of the groups, one group behind the other.
-    places: Vec<u32>,
-    /// Where each group ends.
-    ends: Vec<usize>,
-    /// The next group.
-    next: usize,
-    /// How many of the places are done.
-    done: usize,
-    /// The first code that is in no group because it is short.
-    short: usize,
-}
-
 /// Some codes of all.
 struct Subset<'a, C: ?Sized> {
     codes: &'a C,
@@ -154,8 +140,7 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
             let mut places = Vec::new();
             memory::reserve(&mut places, codes.len(), DOING)?;
             places.extend(0..codes.len() as u32);
-            let groups = Groups { ends: vec![codes.len()], places, short: codes.len(), ..Groups::default() };
-            state = State::Groups(groups);
+            state = State::Groups(Groups::one(places));
         }
         Ok(Self { codes, threshold, budget, best, state })
     }
@@ -194,48 +179,26 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
         const CHARACTERS: usize = 1 << 19;
         /// Of an automaton, for a character of a code at most.
         const AUTOMATON: usize = 87;
-        let most = CHARACTERS.min(self.budget / (2 * AUTOMATON * workers.count()));
-        let mut work: Vec<Group> = Vec::new();
-        let mut characters = most;
-        while let Some(range) = groups.range(groups.next) {
-            let places = &groups.places[range];
-            let here: usize = places.iter().map(|&place| self.codes.length(place as usize) as usize).sum();
-            if here > most {
-                if work.is_empty() {
-                    let mut copy = Vec::new();
-                    memory::extend(&mut copy, places, DOING)?;
-                    (groups.next, groups.done) = (groups.next + 1, groups.done + copy.len());
-                    let blocks = Blocks::new(copy.len(), self.threshold, self.budget)?;
-                    return Ok(State::Large(blocks, copy, groups));
+        let Self { codes, threshold, budget, .. } = *self;
+        let most = CHARACTERS.min(budget / (2 * AUTOMATON * workers.count()));
+        let mut work = match groups.take(codes, most, workers.count())? {
+            Taken::Small(work) => work,
+            Taken::Large(places) => {
+                let blocks = Blocks::new(places.len(), threshold, budget)?;
+                return Ok(State::Large(blocks, places, groups));
+            }
+            Taken::Nothing => {
+                if groups.short < codes.len() {
+                    eliminate_short(codes, groups.short, &mut self.best, threshold, workers)?;
                 }
-                break;
+                return Ok(State::Done);
             }
-            if characters + here > most {
-                if work.len() == workers.count() {
-                    break;
-                }
-                work.push(Group::new()?);
-                characters = 0;
-            }
-            characters += here;
-            if let Some(item) = work.last_mut() {
-                memory::push(&mut item.groups, (groups.done, places.len()), DOING)?;
-            }
-            (groups.next, groups.done) = (groups.next + 1, groups.done + places.len());
-        }
-        if work.is_empty() {
-            if groups.short < self.codes.len() {
-                let best = &mut self.best;
-                short_codes::eliminate_short(self.codes, groups.short, best, self.threshold, workers)?;
-            }
-            return Ok(State::Done);
-        }
-        workers::each(workers, &mut work, |item, stop| {
-            item.eliminate(self.codes, &groups.places, self.threshold, stop)
+        };
+        workers::each(workers, &mut work, |some, stop| {
+            some.eliminate(codes, &groups.places, threshold, stop)
         })?;
-        for Group { groups: ranges, best, .. } in &work {
-            let from = ranges.first().map_or(0, |range| range.0);
-            for (&place, found) in groups.places[from..].iter().zip(best) {
+        for some in &work {
+            for (&place, found) in groups.places[some.from()..].iter().zip(&some.best) {
                 self.best[place as usize] = *found;
             }
         }
@@ -257,12 +220,13 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
 
     /// Bytes on the heap, but for what a step takes while it lasts.
     pub fn bytes(&self) -> usize {
-        let of = |groups: &Groups| memory::bytes(&groups.places) + memory::bytes(&groups.ends);
         memory::bytes(&self.best)
             + match &self.state {
                 State::Grouping(grouping) => grouping.bytes(),
-                State::Groups(groups) => of(groups),
-                State::Large(blocks, places, groups) => blocks.bytes() + memory::bytes(places) + of(groups),
+                State::Groups(groups) => groups.bytes(),
+                State::Large(blocks, places, groups) => {
+                    blocks.bytes() + memory::bytes(places) + groups.bytes()
+                }
                 State::Done => 0,
             }
     }
@@ -279,106 +243,11 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
     }
 }
 
-impl Groups {
-    /// The groups of at least two codes. O(codes).
-    fn new(grouping: &Grouping, workers: &dyn Workers) -> Result<Self> {
-        const BREATHE_EVERY: usize = 1 << 20;
-        let short = grouping.grouped();
-        let mut sizes = memory::filled(0u32, short, DOING)?;
-        for place in 0..short {
-            if place.is_multiple_of(BREATHE_EVERY) {
-                workers.breathe()?;
-            }
-            sizes[grouping.group(place)] += 1;
-        }
-        let mut ends: Vec<usize> = Vec::new();
-        // Where the next code of the group of each first one goes.
-        let mut next = memory::filled(0u32, short, DOING)?;
-        let mut end = 0;
-        for (first, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 1) {
-            next[first] = end as u32;
-            end += size as usize;
-            memory::push(&mut ends, end, DOING)?;
-        }
-        let mut places = memory::filled(0u32, end, DOING)?;
-        for place in 0..short {
-            let first = grouping.group(place);
-            if sizes[first] > 1 {
-                places[next[first] as usize] = place as u32;
-                next[first] += 1;
-            }
-        }
-        Ok(Self { places, ends, short, ..Self::default() })
-    }
-
-    fn range(&self, group: usize) -> Option<std::ops::Range<usize>> {
-        let from = if group == 0 { 0 } else { self.ends[group - 1] };
-        self.ends.get(group).map(|&to| from..to)
-    }
-}
-
-/// Small groups, one behind the other: work for a thread.
-struct Group {
-    /// Where each begins among the places of groups, and its size.
-    groups: Vec<(usize, usize)>,
-    next: usize,
-    automaton: SuffixAutomaton,
-    /// Whether the next code is being added to it.
-    adding: bool,
-    best: Vec<Match>,
-}
-
-impl Group {
-    fn new() -> Result<Self> {
-        let automaton = SuffixAutomaton::new()?;
-        Ok(Self { groups: Vec::new(), next: 0, automaton, adding: false, best: Vec::new() })
-    }
-
-    fn eliminate<C: Codes + ?Sized>(
-        &mut self,
-        codes: &C,
-        places: &[u32],
-        threshold: f64,
-        stop: &Stop,
-    ) -> Result<()> {
-        /// An automaton of more bytes takes longer to be cleared than to be made anew.
-        const SMALL: usize = 1 << 16;
-        let begin = self.groups.first().map_or(0, |group| group.0);
-        while let Some(&(from, size)) = self.groups.get(self.next) {
-            // After a stop it goes on within the group.
-            for &place in &places[begin + self.best.len()..from + size] {
-                if self.best.len().is_multiple_of(CHECK_EVERY) {
-                    stop.check()?;
-                }
-                let place = place as usize;
-                let mut found = STAYS;
-                // What was stopped while it was added is there in part already, and stays.
-                if !self.adding {
-                    improve(&mut found, codes, place, threshold, &self.automaton, stop)?;
-                }
-                if found == STAYS {
-                    self.adding = true;
-                    self.automaton.add(codes.code(place), place as u32, stop)?;
-                    self.adding = false;
-                }
-                memory::push(&mut self.best, found, DOING)?;
-            }
-            self.next += 1;
-            if self.automaton.bytes() > SMALL {
-                self.automaton = SuffixAutomaton::new()?;
-            } else {
-                self.automaton.clear();
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::verify::repeatability::repeatability;
-    use crate::workers::PlainThreads;
+    use crate::workers::{PlainThreads, Stop};
     use proptest::prelude::*;
 
     /// The definition: every code with every one that stays.

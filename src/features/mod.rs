@@ -30,5 +30,6 @@ pub mod unit_features;
 pub mod unit_sets;
 pub mod vocabulary;
 pub mod windows;
+pub mod winnowing;
 
 pub use tokens::{FeatureSpec, Tokenizer};

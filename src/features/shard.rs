@@ -11,7 +11,6 @@ const DOING: &str = "numbering tokens";
 
 /// A token, and what is known of it. Its place among the tokens of its shard is part of its number.
 #[derive(Debug, Clone, Copy)]
-#[repr(align(64))] // A line of the processor's cache.
 struct Entry {
     content: [u64; 2],
     hash: u64,

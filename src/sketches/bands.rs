@@ -57,36 +57,37 @@ impl Bands {
 
     /// Calls `each` with a signature for every band of a sketch, in order: equal where the band's values
     /// are, and hardly ever else. None of an empty document. O(m).
-    pub fn of_minhash(&self, sketch: &Minhash<'_>, mut each: impl FnMut(u64)) {
-        if sketch.header.empty {
-            return;
-        }
-        let mut bytes = Vec::new();
-        for n in 0..self.bands {
-            let range = self.range(n);
-            bytes.clear();
-            bytes.extend_from_slice(&(n as u64).to_le_bytes());
-            bytes.extend_from_slice(&sketch.values[4 * range.start..4 * range.end]);
-            each(hash::hash_bytes(&bytes));
+    pub fn of_minhash(&self, sketch: &Minhash<'_>, each: impl FnMut(u64)) {
+        if !sketch.header.empty {
+            self.signatures(each, |range, bytes| {
+                bytes.extend_from_slice(&sketch.values[4 * range.start..4 * range.end]);
+            });
         }
     }
 
     /// The same for the blocks of bits of a simhash. O(bits).
-    pub fn of_simhash(&self, sketch: &Simhash<'_>, mut each: impl FnMut(u64)) {
+    pub fn of_simhash(&self, sketch: &Simhash<'_>, each: impl FnMut(u64)) {
         if sketch.header.empty {
             return;
         }
-        let mut bytes = Vec::new();
-        for n in 0..self.bands {
-            let range = self.range(n);
-            bytes.clear();
-            bytes.extend_from_slice(&(n as u64).to_le_bytes());
+        self.signatures(each, |range, bytes| {
+            let first = bytes.len();
             bytes.extend_from_slice(&sketch.bits[range.start / 8..range.end.div_ceil(8)]);
             // Bits of the bands beside this one do not count.
-            bytes[8] &= 0xff >> (range.start % 8);
+            bytes[first] &= 0xff >> (range.start % 8);
             if let (Some(last), over @ 1..) = (bytes.last_mut(), range.end % 8) {
                 *last &= 0xff << (8 - over);
             }
+        });
+    }
+
+    /// Hashes of the numbers of the bands and of what `append` says of their positions.
+    fn signatures(&self, mut each: impl FnMut(u64), append: impl Fn(Range<usize>, &mut Vec<u8>)) {
+        let mut bytes = Vec::new();
+        for n in 0..self.bands {
+            bytes.clear();
+            bytes.extend_from_slice(&(n as u64).to_le_bytes());
+            append(self.range(n), &mut bytes);
             each(hash::hash_bytes(&bytes));
         }
     }

@@ -1,12 +1,11 @@
-//! Pages of the index through the server's buffers, changes of them through generic WAL. No other
-//! file touches a pointer to a page.
-
-use std::marker::PhantomData;
+//! Pages of the index through the server's buffers. Besides this file only `page` and `record` touch a pointer to a page.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
-use super::format::{CONTENTS, HEADER, Kind, NONE, PAGE, Tail};
+use super::format::{Kind, NONE, PAGE, Tail};
+use super::page::{Image, Page};
+use super::record::Record;
 use crate::pg::encoding;
 use crate::pg::error::SqlError;
 
@@ -189,7 +188,7 @@ impl Index {
     pub fn rewrite(self, page: &Page, contents: &[u8]) {
         // SAFETY: the buffer's own page, locked for writing, of a relation that nobody else sees.
         unsafe {
-            Image { start: page.start().cast(), page: PhantomData }.fill(contents);
+            Image::of(page.start()).fill(contents);
             pg_sys::MarkBufferDirty(page.buffer);
         }
     }
@@ -265,184 +264,4 @@ pub enum Logging {
     Now,
     /// All by [`Index::log_all`].
     AtEnd,
-}
-
-/// A page, pinned and locked; released when it is dropped.
-#[derive(Debug)]
-pub struct Page {
-    buffer: pg_sys::Buffer,
-}
-
-impl Page {
-    /// # Safety
-    /// The buffer is pinned and locked, and both are left to this value.
-    unsafe fn new(buffer: pg_sys::Buffer) -> Self {
-        Self { buffer }
-    }
-
-    fn start(&self) -> pg_sys::Page {
-        // SAFETY: a pinned buffer.
-        unsafe { pg_sys::BufferGetPage(self.buffer) }
-    }
-
-    fn bytes(&self) -> &[u8] {
-        // SAFETY: a page that is locked as long as this value lives.
-        unsafe { std::slice::from_raw_parts(self.start().cast(), PAGE) }
-    }
-
-    /// Its number.
-    pub fn block(&self) -> u32 {
-        // SAFETY: a pinned buffer.
-        unsafe { pg_sys::BufferGetBlockNumber(self.buffer) }
-    }
-
-    /// Where its contents end, from their beginning; none if the header is not that of a page of ours.
-    fn end(&self) -> Option<usize> {
-        // SAFETY: every page begins with space for a header, of which any bytes are valid.
-        let header = unsafe { &*self.start().cast::<pg_sys::PageHeaderData>() };
-        let (lower, upper, special) = (header.pd_lower, header.pd_upper, header.pd_special);
-        let in_order = HEADER <= lower.into() && lower <= upper && upper <= special;
-        (in_order && usize::from(special) == PAGE - Tail::SIZE).then(|| usize::from(lower) - HEADER)
-    }
-
-    /// All zero, as a crash may leave it.
-    pub fn is_new(&self) -> bool {
-        // SAFETY: a pinned page.
-        unsafe { pg_sys::PageIsNew(self.start()) }
-    }
-
-    /// Whether it may be taken.
-    pub fn is_free(&self) -> bool {
-        self.is_new() || self.kind() == Some(Kind::Deleted)
-    }
-
-    /// Its contents.
-    pub fn contents(&self) -> &[u8] {
-        &self.bytes()[HEADER..][..self.end().unwrap_or(0)]
-    }
-
-    /// Its tail.
-    pub fn tail(&self) -> Tail {
-        Tail::read(&self.bytes()[PAGE - Tail::SIZE..])
-    }
-
-    /// What it is; none if it is not a page of ours.
-    pub fn kind(&self) -> Option<Kind> {
-        self.end().and_then(|_| self.tail().kind())
-    }
-
-    /// Whether it is this page.
-    pub fn is(&self, kind: Kind, id: u64, number: u32) -> bool {
-        let tail = self.tail();
-        self.kind() == Some(kind) && tail.id == id && tail.number == number
-    }
-}
-
-impl Drop for Page {
-    fn drop(&mut self) {
-        // After an error the server releases pins and locks itself.
-        if !std::thread::panicking() {
-            // SAFETY: pinned and locked by us, released once.
-            unsafe { pg_sys::UnlockReleaseBuffer(self.buffer) };
-        }
-    }
-}
-
-/// One WAL record: what it changes on its pages is done when it is committed, and not at all if it
-/// is dropped. At most four pages.
-#[derive(Debug)]
-pub struct Record<'a> {
-    state: *mut pg_sys::GenericXLogState,
-    pages: PhantomData<&'a Page>,
-}
-
-impl<'a> Record<'a> {
-    /// An empty record.
-    pub fn new(index: Index) -> Self {
-        // SAFETY: an open relation.
-        Self { state: unsafe { pg_sys::GenericXLogStart(index.relation) }, pages: PhantomData }
-    }
-
-    /// Changes a page that is locked for writing.
-    pub fn change(&mut self, page: &'a Page, change: impl FnOnce(&mut Image<'_>)) {
-        // SAFETY: a buffer that stays locked at least as long as this record; the answer is a copy of
-        // its page that lives as long as the record.
-        unsafe {
-            let copy = pg_sys::GenericXLogRegisterBuffer(self.state, page.buffer, 0);
-            change(&mut Image { start: copy.cast(), page: PhantomData });
-        }
-    }
-
-    /// Makes a new page of one that is locked for writing.
-    pub fn initialise(&mut self, page: &'a Page, tail: Tail, change: impl FnOnce(&mut Image<'_>)) {
-        // SAFETY: as in `change`.
-        unsafe {
-            let whole = pg_sys::GENERIC_XLOG_FULL_IMAGE as i32;
-            let copy = pg_sys::GenericXLogRegisterBuffer(self.state, page.buffer, whole);
-            change(&mut Image::initialised(copy, tail));
-        }
-    }
-
-    /// Writes the record and the pages.
-    pub fn commit(mut self) {
-        let state = std::mem::replace(&mut self.state, std::ptr::null_mut());
-        // SAFETY: started, finished once.
-        unsafe { pg_sys::GenericXLogFinish(state) };
-    }
-}
-
-impl Drop for Record<'_> {
-    fn drop(&mut self) {
-        if !self.state.is_null() && !std::thread::panicking() {
-            // SAFETY: started and not finished.
-            unsafe { pg_sys::GenericXLogAbort(self.state) };
-        }
-    }
-}
-
-/// A page to write to.
-#[derive(Debug)]
-pub struct Image<'a> {
-    start: *mut u8,
-    page: PhantomData<&'a mut Page>,
-}
-
-impl Image<'_> {
-    /// # Safety
-    /// `start` is a page that nobody else reads or writes.
-    unsafe fn initialised(start: pg_sys::Page, tail: Tail) -> Self {
-        // SAFETY: the caller's promise.
-        unsafe { pg_sys::PageInit(start, PAGE, Tail::SIZE) };
-        let mut image = Self { start: start.cast(), page: PhantomData };
-        image.set_tail(tail);
-        image
-    }
-
-    fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: a page that only this value uses.
-        unsafe { std::slice::from_raw_parts_mut(self.start, PAGE) }
-    }
-
-    /// All room for contents.
-    pub fn contents(&mut self) -> &mut [u8] {
-        &mut self.bytes()[HEADER..][..CONTENTS]
-    }
-
-    /// Says how much of that is used.
-    pub fn set_used(&mut self, used: usize) {
-        assert!(used <= CONTENTS, "a page has no room for {used} bytes");
-        // SAFETY: every page begins with a header; the number fits.
-        unsafe { (*self.start.cast::<pg_sys::PageHeaderData>()).pd_lower = (HEADER + used) as u16 };
-    }
-
-    /// These are the contents.
-    pub fn fill(&mut self, contents: &[u8]) {
-        self.contents()[..contents.len()].copy_from_slice(contents);
-        self.set_used(contents.len());
-    }
-
-    /// Changes the tail.
-    pub fn set_tail(&mut self, tail: Tail) {
-        tail.write(&mut self.bytes()[PAGE - Tail::SIZE..]);
-    }
 }

@@ -6,13 +6,14 @@ use pgrx::{PgBox, PgSqlErrorCode, pg_sys};
 
 use super::buffer::{Index, Logging};
 use super::class::Class;
-use super::format::{Descriptor, Pair, Row};
+use super::format::Descriptor;
+use super::items::{Pair, Row};
 use super::keys::{Kept, Keys};
 use super::merge::budget;
-use super::meta::{Directory, tid_of};
+use super::meta::Directory;
 use super::sort::Sorter;
 use super::texts::Texts;
-use super::values::text_of;
+use super::values::{row_of_scan, text_of};
 use super::writer::Writer;
 use crate::pg::error::{Result, SqlError};
 
@@ -213,15 +214,10 @@ unsafe extern "C-unwind" fn add_row(
     state: *mut c_void,
 ) {
     // SAFETY: the server gives one value of the index's only column, the row's address, and our state.
-    let result = unsafe {
+    unsafe {
         let build = &mut *state.cast::<Build>();
-        let before = pg_sys::MemoryContextSwitchTo(build.memory);
-        let result = build.add(tid_of(&*address), (!*nulls).then(|| *values));
-        pg_sys::MemoryContextSwitchTo(before);
-        pg_sys::MemoryContextReset(build.memory);
-        result
-    };
-    result.unwrap_or_else(|error| error.raise());
+        row_of_scan(build.memory, address, values, nulls, |tid, value| build.add(tid, value));
+    }
 }
 
 /// `ambuildempty`

@@ -6,14 +6,16 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode, pg_sys};
 use roaring::RoaringTreemap;
 
 use super::buffer::{Index, Looked, Moved};
-use super::format::{Descriptor, NONE, Row};
+use super::format::{Descriptor, NONE};
+use super::items::Row;
 use super::keys::{Kept, Keys};
 use super::merge::{Cursor, budget};
-use super::meta::{Directory, Lock, tid_of};
+use super::meta::{Directory, Lock};
 use super::pending::{self, Pages};
 use super::search::undisturbed;
 use super::segment::Segment;
 use super::stats::Opened;
+use super::values::row_of_scan;
 use crate::hash;
 use crate::pg::call::sql_function;
 use crate::pg::error::{Result, SqlError};
@@ -307,15 +309,10 @@ unsafe extern "C-unwind" fn compare_row(
     state: *mut c_void,
 ) {
     // SAFETY: the server gives one value of the index's only column, the row's address, and our state.
-    let result = unsafe {
+    unsafe {
         let comparison = &mut *state.cast::<Comparison>();
-        let before = pg_sys::MemoryContextSwitchTo(comparison.memory);
-        let result = comparison.row(tid_of(&*address), (!*nulls).then(|| *values));
-        pg_sys::MemoryContextSwitchTo(before);
-        pg_sys::MemoryContextReset(comparison.memory);
-        result
-    };
-    result.unwrap_or_else(|error| error.raise());
+        row_of_scan(comparison.memory, address, values, nulls, |tid, value| comparison.row(tid, value));
+    }
 }
 
 impl Comparison {

@@ -4,7 +4,8 @@ use pgrx::PgSqlErrorCode;
 
 use super::buffer::Index;
 use super::class::Class;
-use super::format::{LARGEST_PAYLOAD, Meta};
+use super::format::Meta;
+use super::items::LARGEST_PAYLOAD;
 use super::keys::Keys;
 use super::options::{ClassOptions, Options};
 use crate::features::FeatureSpec;

@@ -3,7 +3,8 @@
 use pgrx::pg_sys;
 
 use super::buffer::Index;
-use super::format::{Descriptor, rows_per_page};
+use super::format::Descriptor;
+use super::items::rows_per_page;
 use super::keys::Keys;
 use super::meta::Directory;
 use super::probe::Probe;

@@ -1,4 +1,5 @@
-//! The bytes of the index: everything is little-endian and of fixed width. See README.md, "Pages".
+//! The bytes of the index: everything is little-endian and of fixed width. See README.md, "Pages"; rows, pairs and pending
+//! items are in `items`.
 
 /// Bytes of a page; checked against the server's in `buffer`.
 pub const PAGE: usize = 8192;
@@ -208,107 +209,6 @@ bytes! {
 const _: () = assert!(Descriptor::SIZE == 80);
 const _: () = assert!(Meta::SIZE + MOST_SEGMENTS * Descriptor::SIZE <= CONTENTS);
 
-/// A heap address: block << 16 | offset.
-pub type Tid = u64;
-
-/// A row: a heap address and flags.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row(pub u64);
-
-impl Row {
-    /// Bytes of it.
-    pub const SIZE: usize = 8;
-    /// Its value is NULL.
-    pub const NULL: u16 = 1;
-    /// It was deleted.
-    pub const DEAD: u16 = 2;
-    /// It has the signatures for which an earlier item of the same row had no room.
-    pub const CONTINUED: u16 = 4;
-
-    /// Its document has no words, and is similar to nothing.
-    pub const EMPTY: u16 = 8;
-
-    /// A row.
-    pub fn new(tid: Tid, flags: u16) -> Self {
-        Self(tid << 16 | u64::from(flags))
-    }
-
-    /// Reads it.
-    pub fn read(bytes: &[u8]) -> Self {
-        Self(number(bytes))
-    }
-
-    /// Its heap address.
-    pub fn tid(self) -> Tid {
-        self.0 >> 16
-    }
-
-    /// Whether it has one of these flags.
-    pub fn has(self, flags: u16) -> bool {
-        self.0 as u16 & flags != 0
-    }
-
-    /// With these flags too.
-    #[must_use]
-    pub fn with(self, flags: u16) -> Self {
-        Self(self.0 | u64::from(flags))
-    }
-
-    /// Whether this can be a row of a table.
-    pub fn is_valid(self) -> bool {
-        /// MaxHeapTuplesPerPage of htup_details.h, for pages of 8 kB.
-        const MOST: u64 = 291;
-        let flags = Self::NULL | Self::DEAD | Self::CONTINUED | Self::EMPTY;
-        (1..=MOST).contains(&(self.tid() & 0xffff))
-            && self.tid() >> 16 < u64::from(NONE)
-            && self.0 as u16 & !flags == 0
-    }
-}
-
-/// Rows on a row page, for sketches of so many bytes.
-pub fn rows_per_page(payload: usize) -> usize {
-    CONTENTS / (Row::SIZE + payload)
-}
-
-/// The largest sketch: a page holds it, its row and its length.
-pub const LARGEST_PAYLOAD: usize = 8000;
-const _: () = assert!(Item::HEAD + LARGEST_PAYLOAD <= CONTENTS);
-
-/// A pair of signature and row number, or number of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pair {
-    /// The signature.
-    pub signature: u64,
-    /// A row, or, with [`Pair::LIST`], a list.
-    pub row: u32,
-}
-
-impl Pair {
-    /// Bytes of it.
-    pub const SIZE: usize = 12;
-    /// Marks a list.
-    pub const LIST: u32 = 1 << 31;
-    /// Rows of a signature from which on they are a list.
-    pub const LISTED: usize = 17;
-
-    /// Reads the n-th of a page.
-    pub fn read(page: &[u8], n: usize) -> Self {
-        let bytes = &page[n * Self::SIZE..][..Self::SIZE];
-        Self { signature: number(bytes), row: short(&bytes[8..]) }
-    }
-
-    /// Appends it.
-    pub fn write(self, page: &mut Vec<u8>) {
-        page.extend_from_slice(&self.signature.to_le_bytes());
-        page.extend_from_slice(&self.row.to_le_bytes());
-    }
-
-    /// The number of its list, if it has one.
-    pub fn list(self) -> Option<u32> {
-        (self.row & Self::LIST != 0).then_some(self.row & !Self::LIST)
-    }
-}
-
 bytes! {
     /// Where a list is.
     List {
@@ -359,49 +259,6 @@ bytes! {
     }
 }
 
-/// An item of the pending area: a row, a length, so many bytes.
-#[derive(Debug, Clone, Copy)]
-pub struct Item<'a> {
-    /// The row.
-    pub row: Row,
-    /// Its sketch or its signatures.
-    pub bytes: &'a [u8],
-}
-
-impl<'a> Item<'a> {
-    /// Bytes before those of the sketch.
-    pub const HEAD: usize = Row::SIZE + 4;
-
-    /// Bytes of the item.
-    pub fn size(&self) -> usize {
-        Self::HEAD + self.bytes.len()
-    }
-
-    /// The item at the beginning of these bytes; none if it does not fit into them.
-    pub fn read(bytes: &'a [u8]) -> Option<Self> {
-        let (head, rest) = bytes.split_at_checked(Self::HEAD)?;
-        let bytes = rest.get(..short(&head[Row::SIZE..]) as usize)?;
-        Some(Self { row: Row::read(head), bytes })
-    }
-
-    /// Writes it.
-    pub fn write(&self, bytes: &mut [u8]) {
-        bytes[..Row::SIZE].copy_from_slice(&self.row.0.to_le_bytes());
-        bytes[Row::SIZE..Self::HEAD].copy_from_slice(&(self.bytes.len() as u32).to_le_bytes());
-        bytes[Self::HEAD..self.size()].copy_from_slice(self.bytes);
-    }
-}
-
-/// The 8-byte number at the beginning.
-pub fn number(bytes: &[u8]) -> u64 {
-    u64::from_le_bytes(*bytes.first_chunk().expect("8 bytes"))
-}
-
-/// The 4-byte number at the beginning.
-pub fn short(bytes: &[u8]) -> u32 {
-    u32::from_le_bytes(*bytes.first_chunk().expect("4 bytes"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -417,25 +274,6 @@ mod tests {
         assert_eq!(tail.kind(), Some(Kind::Rows));
         assert_eq!(Tail { version: 2, ..tail }.kind(), None);
         assert_eq!(Tail { kind: 9, ..tail }.kind(), None);
-    }
-
-    #[test]
-    fn pg_golden_row_pair_item() {
-        let row = Row::new(0x0001_0203 << 16 | 4, Row::NULL | Row::DEAD);
-        assert_eq!(row.0.to_le_bytes(), [3, 0, 4, 0, 3, 2, 1, 0]);
-        assert!(row.is_valid() && row.has(Row::DEAD) && !row.has(Row::CONTINUED));
-        assert!(!Row::new(7 << 16, 0).is_valid());
-        assert!(!Row::new(7 << 16 | 292, 0).is_valid());
-        assert!(!Row(row.0 | 16).is_valid());
-        let mut page = Vec::new();
-        Pair { signature: 0x1122_3344_5566_7788, row: 7 | Pair::LIST }.write(&mut page);
-        assert_eq!(page, [0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 7, 0, 0, 0x80]);
-        assert_eq!(Pair::read(&page, 0).list(), Some(7));
-        let mut bytes = [0xff; 14];
-        Item { row, bytes: &[1, 2] }.write(&mut bytes);
-        assert_eq!(bytes, [3, 0, 4, 0, 3, 2, 1, 0, 2, 0, 0, 0, 1, 2]);
-        assert_eq!(Item::read(&bytes).expect("it fits").bytes, [1, 2]);
-        assert!(Item::read(&bytes[..13]).is_none() && Item::read(&bytes[..5]).is_none());
     }
 
     #[test]

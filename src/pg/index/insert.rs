@@ -3,7 +3,7 @@
 use pgrx::{PgMemoryContexts, pg_sys};
 
 use super::buffer::Index;
-use super::format::{Item, Row};
+use super::items::{Item, Row};
 use super::keys::{Kept, Keys};
 use super::merge;
 use super::meta::{Directory, tid_of};

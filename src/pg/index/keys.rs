@@ -7,7 +7,8 @@ use pgrx::pg_sys::Datum;
 
 use super::buffer::Index;
 use super::class::Class;
-use super::format::{CONTENTS, Item, LARGEST_PAYLOAD, Meta, Row, number};
+use super::format::{CONTENTS, Meta};
+use super::items::{Item, LARGEST_PAYLOAD, Row, number};
 use super::texts::Sketcher;
 use super::values::text_of;
 use crate::features::tokens::Document;

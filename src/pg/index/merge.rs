@@ -6,12 +6,14 @@ use std::collections::BinaryHeap;
 use pgrx::pg_sys;
 use roaring::RoaringBitmap;
 
-use super::buffer::{Index, Logging, Looked, Record};
-use super::format::{Descriptor, MOST_SEGMENTS, NONE, PAGE, Pair, Row};
+use super::buffer::{Index, Logging, Looked};
+use super::format::{Descriptor, MOST_SEGMENTS, NONE, PAGE};
+use super::items::{Pair, Row};
 use super::keys::Keys;
 use super::meta::{Directory, Lock};
 use super::options;
 use super::pending::{self, Pages};
+use super::record::Record;
 use super::segment::{Found, Segment};
 use super::sort::Sorter;
 use super::writer::Writer;

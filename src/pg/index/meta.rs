@@ -4,8 +4,10 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
-use super::buffer::{Image, Index, Page};
-use super::format::{Descriptor, Kind, MAGIC, MOST_SEGMENTS, Meta, NONE, Row, Tail, VERSION};
+use super::buffer::Index;
+use super::format::{Descriptor, Kind, MAGIC, MOST_SEGMENTS, Meta, NONE, Tail, VERSION};
+use super::items::Row;
+use super::page::{Image, Page};
 use crate::hash;
 use crate::pg::error::SqlError;
 
@@ -177,7 +179,7 @@ fn address(offset: u16) -> pg_sys::ItemPointerData {
 }
 
 /// A heap address as the server has it.
-pub fn address_of(tid: super::format::Tid) -> pg_sys::ItemPointerData {
+pub fn address_of(tid: super::items::Tid) -> pg_sys::ItemPointerData {
     let block = (tid >> 16) as u32;
     pg_sys::ItemPointerData {
         ip_blkid: pg_sys::BlockIdData { bi_hi: (block >> 16) as u16, bi_lo: block as u16 },
@@ -186,7 +188,7 @@ pub fn address_of(tid: super::format::Tid) -> pg_sys::ItemPointerData {
 }
 
 /// A heap address of the server's.
-pub fn tid_of(address: &pg_sys::ItemPointerData) -> super::format::Tid {
+pub fn tid_of(address: &pg_sys::ItemPointerData) -> super::items::Tid {
     let block = u64::from(address.ip_blkid.bi_hi) << 16 | u64::from(address.ip_blkid.bi_lo);
     block << 16 | u64::from(address.ip_posid)
 }

@@ -1,7 +1,7 @@
 //! Rows one by one, in the order of their distance where one is asked for.
 
 use super::buffer::Looked;
-use super::format::{Row, Tid};
+use super::items::{Row, Tid};
 use super::keys::Keys;
 use super::probe::{Probe, Target};
 use super::scan::{Scan, batch};

@@ -1,8 +1,11 @@
 //! The pending area: a chain of pages with items in order of insertion.
 
-use super::buffer::{Image, Index, Looked, Moved, Page, Record};
-use super::format::{CONTENTS, Item, Kind, Meta, NONE, Row, Tail};
+use super::buffer::{Index, Looked, Moved};
+use super::format::{CONTENTS, Kind, Meta, NONE, Tail};
+use super::items::{Item, Row};
 use super::meta::Directory;
+use super::page::{Image, Page};
+use super::record::Record;
 
 /// Appends an item. Says whether the area has a page more now.
 pub fn append(index: Index, mut meta: Meta, item: Item<'_>) -> bool {

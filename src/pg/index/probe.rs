@@ -4,7 +4,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
 use super::class::Class;
-use super::format::{Item, Row, number};
+use super::items::{Item, Row, number};
 use super::keys::Keys;
 use crate::pg::call::varlena_bytes;
 use crate::pg::error::{Result, SqlError};

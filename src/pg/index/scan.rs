@@ -3,7 +3,7 @@
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, pg_sys};
 
 use super::buffer::Index;
-use super::format::Tid;
+use super::items::Tid;
 use super::keys::Keys;
 use super::meta::{Directory, address_of};
 use super::ordered::{Nearest, Ordered};
@@ -77,7 +77,7 @@ impl Scan {
     }
 
     /// Calls `each` with every row that all probes find, perhaps more than once, and its sketch.
-    pub fn search(&self, each: &mut dyn FnMut(super::format::Row, &[u8])) -> super::buffer::Looked<()> {
+    pub fn search(&self, each: &mut dyn FnMut(super::items::Row, &[u8])) -> super::buffer::Looked<()> {
         let (first, rest) = match self.probes.as_slice() {
             [] => (&Probe::Everything, &[][..]),
             [first, rest @ ..] => (first, rest),

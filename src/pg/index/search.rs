@@ -4,7 +4,8 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 use roaring::RoaringBitmap;
 
 use super::buffer::{Index, Looked, Moved};
-use super::format::{NONE, Row};
+use super::format::NONE;
+use super::items::Row;
 use super::keys::Keys;
 use super::meta::{Directory, Lock};
 use super::options::Options;

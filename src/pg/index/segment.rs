@@ -2,10 +2,10 @@
 
 use roaring::RoaringBitmap;
 
-use super::buffer::{Index, Looked, Moved, Page};
-use super::format::{
-    CONTENTS, Descriptor, Extent, Kind, List, NONE, Pair, RootHead, Row, number, rows_per_page,
-};
+use super::buffer::{Index, Looked, Moved};
+use super::format::{CONTENTS, Descriptor, Extent, Kind, List, NONE, RootHead};
+use super::items::{Pair, Row, number, rows_per_page};
+use super::page::Page;
 
 /// A segment to read.
 #[derive(Debug)]
@@ -338,7 +338,7 @@ impl Segment {
             if !page.is(Kind::Rows, self.about.id, n) {
                 return Err(Moved { block });
             }
-            let mut record = super::buffer::Record::new(self.index);
+            let mut record = super::record::Record::new(self.index);
             let mut changed = false;
             record.change(&page, |image| {
                 let used = page.contents().len() / width;

@@ -2,40 +2,51 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::iter::Enumerate;
 use std::ops::Range;
+use std::vec::IntoIter;
 
-use super::format::Pair;
+use super::items::Pair;
 use crate::error::Result;
 use crate::features::store::{TempFile, TempFiles};
 use crate::memory;
 use crate::pg::temp_file::ServerFiles;
+use crate::pg::workers::BackendWorkers;
+use crate::workers::{self, PlainThreads, Workers};
 
 const DOING: &str = "sorting signatures";
 
-/// Pairs that are sorted at once: a fraction of a second, so that the sort answers to interrupts.
-const CHUNK: usize = 1 << 19;
-/// Bytes of a chunk in memory.
-const CHUNK_BYTES: usize = CHUNK * size_of::<(u64, u32)>();
+/// Signatures are hashes: their upper bits cut them into so many parts of about the same size, which are sorted
+/// by themselves and follow one another.
+const PARTS: usize = 1 << PART_BITS;
+const PART_BITS: u32 = 8;
+/// Vectors that grow have up to twice the room that they need.
+const BYTES: usize = 2 * size_of::<(u64, u32)>();
 /// Bytes read at a time from a run.
-const READ: usize = Pair::SIZE << 12;
+pub const READ: usize = Pair::SIZE << 12;
+/// Fewer pairs are sooner sorted than a thread is started.
+const FEW: usize = 1 << 16;
 
 /// Takes pairs in any order.
 pub struct Sorter {
     files: ServerFiles,
-    chunks: Vec<Vec<(u64, u32)>>,
+    parts: Vec<Vec<(u64, u32)>>,
+    in_memory: usize,
     most: usize,
     file: Option<Box<dyn TempFile>>,
     written: u64,
-    runs: Vec<Range<u64>>,
+    /// Where in the file the sorted parts of each run are.
+    runs: Vec<Vec<Range<u64>>>,
 }
 
 impl Sorter {
-    /// A sorter that uses so many bytes, or a little more than one chunk.
+    /// A sorter that uses so many bytes.
     pub fn new(budget: usize) -> Self {
         Self {
             files: ServerFiles::in_current_context(),
-            chunks: Vec::new(),
-            most: (budget / CHUNK_BYTES).max(1),
+            parts: vec![Vec::new(); PARTS],
+            in_memory: 0,
+            most: (budget / BYTES).max(FEW),
             file: None,
             written: 0,
             runs: Vec::new(),
@@ -44,92 +55,90 @@ impl Sorter {
 
     /// Adds a pair.
     pub fn push(&mut self, signature: u64, row: u32) -> Result<()> {
-        if self.chunks.last().is_none_or(|chunk| chunk.len() == CHUNK) {
-            self.close_chunk()?;
+        if self.in_memory == self.most {
+            self.spill()?;
         }
-        let chunk = self.chunks.last_mut().expect("there is one with room");
-        memory::push(chunk, (signature, row), DOING)
+        self.in_memory += 1;
+        memory::push(
+            &mut self.parts[(signature >> (u64::BITS - PART_BITS)) as usize],
+            (signature, row),
+            DOING,
+        )
     }
 
     /// How many pairs there are.
     pub fn len(&self) -> u64 {
-        let in_memory: usize = self.chunks.iter().map(Vec::len).sum();
-        self.written / Pair::SIZE as u64 + in_memory as u64
+        self.written / Pair::SIZE as u64 + self.in_memory as u64
     }
 
-    fn close_chunk(&mut self) -> Result<()> {
-        pgrx::check_for_interrupts!();
-        if let Some(full) = self.chunks.last_mut() {
-            full.sort_unstable();
-        }
-        if self.chunks.len() >= self.most {
-            self.spill()?;
-        }
-        memory::push(&mut self.chunks, Vec::new(), DOING)
+    fn sort(&mut self) -> Result<()> {
+        let several = BackendWorkers::new();
+        let workers: &dyn Workers = if self.in_memory < FEW { &PlainThreads(1) } else { &several };
+        workers::each(workers, &mut self.parts, |part, stop| workers::sort_unstable_by(part, stop, &Ord::cmp))
     }
 
     fn spill(&mut self) -> Result<()> {
-        let start = self.written;
-        let mut merge = Merge::of(std::mem::take(&mut self.chunks), None, &[])?;
-        let mut bytes = Vec::with_capacity(READ);
+        self.sort()?;
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(self.files.create()?),
         };
-        loop {
-            let pair = merge.next()?;
-            if bytes.len() == READ || (pair.is_none() && !bytes.is_empty()) {
+        let mut run = Vec::with_capacity(PARTS);
+        let mut bytes = Vec::with_capacity(READ);
+        for part in &mut self.parts {
+            let start = self.written;
+            for pairs in part.chunks(READ / Pair::SIZE) {
                 pgrx::check_for_interrupts!();
+                bytes.clear();
+                pairs.iter().for_each(|&(signature, row)| Pair { signature, row }.write(&mut bytes));
                 file.write(&bytes)?;
                 self.written += bytes.len() as u64;
-                bytes.clear();
             }
-            let Some((signature, row)) = pair else { break };
-            Pair { signature, row }.write(&mut bytes);
+            part.clear();
+            run.push(start..self.written);
         }
-        memory::push(&mut self.runs, start..self.written, DOING)
+        self.in_memory = 0;
+        memory::push(&mut self.runs, run, DOING)
     }
 
     /// The pairs in order.
     pub fn finish(mut self) -> Result<Merge> {
-        if let Some(last) = self.chunks.last_mut() {
-            last.sort_unstable();
-        }
-        Merge::of(self.chunks, self.file, &self.runs)
+        self.sort()?;
+        Ok(Merge {
+            parts: self.parts.into_iter().enumerate(),
+            runs: self.runs,
+            file: self.file,
+            part: Vec::new().into_iter(),
+            sources: Vec::new(),
+            heads: BinaryHeap::new(),
+        })
     }
 }
 
-/// Sorted pairs from several sorted sources.
+/// Pairs in order, part by part: those of memory, merged with those of the runs where there are any.
 pub struct Merge {
-    sources: Vec<Source>,
-    heads: BinaryHeap<Reverse<((u64, u32), usize)>>,
+    parts: Enumerate<IntoIter<Vec<(u64, u32)>>>,
+    runs: Vec<Vec<Range<u64>>>,
     file: Option<Box<dyn TempFile>>,
+    /// What is left in memory of the present part.
+    part: IntoIter<(u64, u32)>,
+    sources: Vec<Run>,
+    /// The next pair of each run, and of the memory, which has the number after the last run's.
+    heads: BinaryHeap<Reverse<((u64, u32), usize)>>,
 }
 
-enum Source {
-    Chunk(std::vec::IntoIter<(u64, u32)>),
-    Run { rest: Range<u64>, bytes: Vec<u8>, at: usize },
+/// The rest of a part in a file.
+struct Run {
+    rest: Range<u64>,
+    bytes: Vec<u8>,
+    at: usize,
 }
 
 impl Merge {
-    fn of(
-        chunks: Vec<Vec<(u64, u32)>>,
-        file: Option<Box<dyn TempFile>>,
-        runs: &[Range<u64>],
-    ) -> Result<Self> {
-        let chunks = chunks.into_iter().map(|chunk| Source::Chunk(chunk.into_iter()));
-        let runs = runs.iter().map(|run| Source::Run { rest: run.clone(), bytes: Vec::new(), at: 0 });
-        let mut merge = Self { sources: chunks.chain(runs).collect(), heads: BinaryHeap::new(), file };
-        for n in 0..merge.sources.len() {
-            merge.pull(n)?;
-        }
-        Ok(merge)
-    }
-
     fn pull(&mut self, n: usize) -> Result<()> {
-        let pair = match &mut self.sources[n] {
-            Source::Chunk(pairs) => pairs.next(),
-            Source::Run { rest, bytes, at } => {
+        let pair = match self.sources.get_mut(n) {
+            None => self.part.next(),
+            Some(Run { rest, bytes, at }) => {
                 if *at == bytes.len() && !rest.is_empty() {
                     pgrx::check_for_interrupts!();
                     let length = (rest.end - rest.start).min(READ as u64);
@@ -151,74 +160,35 @@ impl Merge {
         Ok(())
     }
 
+    /// Goes on to the next part; false after the last.
+    fn advance(&mut self) -> Result<bool> {
+        pgrx::check_for_interrupts!();
+        let Some((number, part)) = self.parts.next() else { return Ok(false) };
+        self.part = part.into_iter();
+        if !self.runs.is_empty() {
+            let run = |run: &Vec<Range<u64>>| Run { rest: run[number].clone(), bytes: Vec::new(), at: 0 };
+            self.sources = self.runs.iter().map(run).collect();
+            for n in 0..=self.sources.len() {
+                self.pull(n)?;
+            }
+        }
+        Ok(true)
+    }
+
     /// The next pair.
     pub fn next(&mut self) -> Result<Option<(u64, u32)>> {
-        let Some(Reverse((pair, n))) = self.heads.pop() else { return Ok(None) };
-        self.pull(n)?;
-        Ok(Some(pair))
-    }
-}
-
-/// Bytes in order of arrival, those beyond a budget in a temporary file.
-pub struct Spool {
-    files: ServerFiles,
-    budget: usize,
-    memory: Vec<u8>,
-    file: Option<Box<dyn TempFile>>,
-    written: u64,
-}
-
-impl Spool {
-    /// An empty one.
-    pub fn new(budget: usize) -> Self {
-        Self {
-            files: ServerFiles::in_current_context(),
-            budget: budget.max(READ),
-            memory: Vec::new(),
-            file: None,
-            written: 0,
-        }
-    }
-
-    /// How many bytes there are.
-    pub fn len(&self) -> u64 {
-        self.written + self.memory.len() as u64
-    }
-
-    /// Appends bytes.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
-        memory::extend(&mut self.memory, bytes, "collecting lists of rows")?;
-        if self.memory.len() > self.budget {
-            let file = match &mut self.file {
-                Some(file) => file,
-                none => none.insert(self.files.create()?),
-            };
-            file.write(&self.memory)?;
-            self.written += self.memory.len() as u64;
-            self.memory.clear();
-        }
-        Ok(())
-    }
-
-    /// Calls `each` with so many bytes at a time, in order.
-    pub fn for_each(&mut self, size: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
-        let mut bytes = Vec::with_capacity(size);
-        let mut at = 0;
-        while at < self.len() {
-            pgrx::check_for_interrupts!();
-            bytes.resize((self.len() - at).min(size as u64) as usize, 0);
-            let in_file = self.written.saturating_sub(at).min(bytes.len() as u64) as usize;
-            if let (Some(file), true) = (&mut self.file, in_file > 0) {
-                file.read(at, &mut bytes[..in_file])?;
+        loop {
+            if let Some(Reverse((pair, n))) = self.heads.pop() {
+                self.pull(n)?;
+                return Ok(Some(pair));
             }
-            let from = (at + in_file as u64 - self.written) as usize;
-            let rest = bytes.len() - in_file;
-            if rest > 0 {
-                bytes[in_file..].copy_from_slice(&self.memory[from..from + rest]);
+            // Where there are runs, what is in memory comes by the heads.
+            if let Some(pair) = self.part.next() {
+                return Ok(Some(pair));
             }
-            each(&bytes);
-            at += bytes.len() as u64;
+            if !self.advance()? {
+                return Ok(None);
+            }
         }
-        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use pgrx::{IntoDatum, PgSqlErrorCode, pg_sys};
 
 use super::buffer::{Index, Looked};
-use super::format::Row;
+use super::items::Row;
 use super::keys::Keys;
 use super::merge::{self, Cursor};
 use super::meta::{Directory, Lock};

@@ -10,7 +10,7 @@ use crate::sketches::minhash::Minhasher;
 use crate::sketches::wire::MinhashHeader;
 use crate::workers::{self, PlainThreads, Stop, Workers};
 
-use super::format::Row;
+use super::items::Row;
 use super::keys::Kept;
 
 const DOING: &str = "sketching texts";

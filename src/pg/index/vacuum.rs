@@ -6,7 +6,8 @@ use pgrx::pg_sys;
 use roaring::RoaringBitmap;
 
 use super::buffer::Index;
-use super::format::{Kind, Row};
+use super::format::Kind;
+use super::items::Row;
 use super::keys::Keys;
 use super::merge::{self, count_dead, sure};
 use super::meta::{Directory, Lock, address_of};

@@ -1,10 +1,12 @@
-//! Values of the server's types, taken apart.
+//! Rows and values as the server gives them, taken apart.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
 use super::class::Class;
+use super::items::Tid;
 use super::keys::Keys;
+use super::meta::tid_of;
 use crate::hash;
 use crate::pg::call::varlena_bytes;
 use crate::pg::encoding;
@@ -23,6 +25,28 @@ pub unsafe fn text_of(value: Datum) -> Result<String> {
         )
     })?;
     Ok(encoding::own(&text)?)
+}
+
+/// Calls `each` with a row of a scan of the table, and empties the memory context in which it works.
+///
+/// # Safety
+/// As the server calls an `IndexBuildCallback`: one value of the index's only column, and the row's address.
+pub unsafe fn row_of_scan(
+    memory: pg_sys::MemoryContext,
+    address: pg_sys::ItemPointer,
+    values: *mut Datum,
+    nulls: *mut bool,
+    each: impl FnOnce(Tid, Option<Datum>) -> Result<()>,
+) {
+    // SAFETY: the caller's promise.
+    let result = unsafe {
+        let before = pg_sys::MemoryContextSwitchTo(memory);
+        let result = each(tid_of(&*address), (!*nulls).then(|| *values));
+        pg_sys::MemoryContextSwitchTo(before);
+        pg_sys::MemoryContextReset(memory);
+        result
+    };
+    result.unwrap_or_else(|error| error.raise());
 }
 
 impl Keys {

@@ -3,8 +3,9 @@
 use roaring::RoaringBitmap;
 
 use super::buffer::{Index, Logging};
-use super::format::{CONTENTS, Descriptor, Extent, Kind, List, NONE, Pair, RootHead, Row, Tail};
-use super::sort::Spool;
+use super::format::{CONTENTS, Descriptor, Extent, Kind, List, NONE, RootHead, Tail};
+use super::items::{Pair, Row};
+use super::spool::Spool;
 use crate::error::Result;
 use crate::memory;
 

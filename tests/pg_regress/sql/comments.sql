@@ -45,6 +45,9 @@ DROP EXTENSION pg_trgm, intarray, fuzzystrmatch, citext;
 SELECT count(*) = 1 AS vector FROM pg_available_extensions WHERE name = 'vector' \gset
 \if :vector
 CREATE EXTENSION vector;
-SELECT minhash('a') <%> minhash('b') AS distance, simhash('a') <~> simhash('b') > 0 AS unlike, simhash('a')::bit(64) <~> simhash('a')::bit(64) AS zero;
+-- Says nothing, as where there is no pgvector.
+DO $$ BEGIN
+    ASSERT minhash('a') <%> minhash('b') = 1 AND simhash('a') <~> simhash('b') > 0 AND simhash('a')::bit(64) <~> simhash('a')::bit(64) = 0;
+END $$;
 DROP EXTENSION vector;
 \endif
