@@ -89,7 +89,7 @@ for method in minhash simhash shingling combined imatch spotsigs exact_text titl
     {
         run nasty text "NULL, method => '$method'"
         case $method in imatch | exact_text | title | exact_code) ;; *) run nasty text "0.3, method => '$method'" ;; esac
-        case $method in minhash | simhash | shingling | combined | imatch | spotsigs | exact_text) run nasty text "NULL, method => '$method', tokenizer => 'html'" ;; esac
+        case $method in minhash | simhash | shingling | combined | imatch | exact_text) run nasty text "NULL, method => '$method', tokenizer => 'html'" ;; esac
         case $method in minhash | simhash | shingling | imatch) run nasty text "NULL, method => '$method', tokenizer => 'chars'" ;; esac
         for relation in empty hub chain boundary; do run "nasty_$relation" int "NULL, method => '$method'"; done
         run nasty_big text "NULL, method => '$method'"
