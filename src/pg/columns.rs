@@ -195,6 +195,11 @@ impl Relation {
         names(self.columns.iter())
     }
 
+    /// Whether a column is the primary key by itself.
+    pub fn is_key(&self, column: &Column) -> bool {
+        self.key().is_some_and(|key| key.number == column.number)
+    }
+
     /// The only column of the primary key.
     fn key(&self) -> Option<&Column> {
         let [number] = self.primary_key[..] else { return None };

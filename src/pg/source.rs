@@ -38,6 +38,8 @@ pub struct Source {
     pub relation: String,
     /// Whether rows come without delay: from a table itself, by no function of anybody.
     pub is_quick: bool,
+    /// Whether the ids are the primary key, so that rows are found by them at once.
+    has_key: bool,
     id_column: String,
     site_column: Option<String>,
     /// The argument that names the column of the ids.
@@ -87,6 +89,7 @@ impl Source {
             table: relation.qualified.clone(),
             kind: if tsearch.is_some() { Kind::Vector } else { kind },
             relation: relation.shown.clone(),
+            has_key: relation.is_key(id),
             is_quick: relation.is_plain
                 && tsearch.is_none()
                 && text.is_plain_text()
@@ -109,10 +112,15 @@ impl Source {
     #[must_use]
     pub fn listed(&self, keys: &str, equals: &str) -> Self {
         let Self { document, table, key, .. } = self;
-        let sql = format!(
-            "SELECT x.n, {document} FROM pg_catalog.unnest({keys}) WITH ORDINALITY AS x(id, n) \
-             LEFT JOIN {table} AS d ON {key} {equals} x.id ORDER BY x.n"
-        );
+        let keys = format!("pg_catalog.unnest({keys}) WITH ORDINALITY AS x(id, n)");
+        let sql = if self.has_key {
+            // One by one through the index: a planner would rather read all of the table.
+            format!("SELECT x.n, (SELECT {document} FROM {table} AS d WHERE {key} {equals} x.id) FROM {keys}")
+        } else {
+            format!(
+                "SELECT x.n, {document} FROM {keys} LEFT JOIN {table} AS d ON {key} {equals} x.id ORDER BY x.n"
+            )
+        };
         Self { sql, ..self.clone() }
     }
 
