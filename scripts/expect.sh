@@ -50,7 +50,7 @@ expect_error() {
 # names in expected_in_log (a pattern), and every check must have passed.
 finish() {
     local bad
-    bad=$(grep -nE 'PANIC|panicked|terminated by signal' "$server/log" | grep -vE "${expected_in_log:-^$}" | head -n 5 || true)
+    bad=$(grep -nE 'PANIC|panicked|terminated by signal|ABORT$|memory allocation of' "$server/log" | grep -vE "${expected_in_log:-^$}" | head -n 5 || true)
     expect "nothing bad in the server's log" '' "$bad"
     echo "$checks checks, $failures failed"
     [[ $failures -eq 0 ]]

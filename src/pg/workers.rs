@@ -131,18 +131,21 @@ fn run_until_interrupt(threads: usize, work: &Work<'_>, beside: Option<&mut dyn 
     })
 }
 
-/// What threads take when they begin: stacks, heaps and variables of their own, mostly address space.
-const ROOM_OF_THREADS: usize = 64 << 20;
-/// What one takes at the least.
-const ROOM_OF_A_THREAD: usize = 1 << 20;
+/// Where there is this much nobody takes all of it while threads begin.
+const ROOM_OF_THREADS: usize = 1 << 30;
+/// More than one takes: 2 MB of stack and its own variables.
+const ROOM_OF_A_THREAD: usize = 8 << 20;
 
-/// Whether the allocator would give that many bytes now.
+/// Whether the system would give that many bytes now. Not the allocator: what it keeps from before is of no use to
+/// a thread that has no heap yet.
 fn is_roomy(bytes: usize) -> bool {
-    let mut probe = Vec::<u8>::new();
-    let given = probe.try_reserve_exact(bytes).is_ok();
-    // An allocation that nobody looks at would be left out by the compiler.
-    std::hint::black_box(&probe);
-    given
+    // SAFETY: a new mapping at a place of the system's choice, taken away at once.
+    unsafe {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let mapping = libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0);
+        mapping != libc::MAP_FAILED && libc::munmap(mapping, bytes) == 0
+    }
 }
 
 /// Where threads wait for each other to begin; or not, if it is open from the start.
