@@ -6,7 +6,7 @@
 use super::dictionary::Dictionary;
 use super::lookup::Lookup;
 use super::numbering::{Pending, UNKNOWN};
-use super::shard::REPEAT;
+use super::shard::{REPEAT, TOGETHER};
 use super::texts::TextCollector;
 use super::tokens::{Document, FeatureSpec, Scratch, Token, Tokenizer, for_each_token};
 use super::vocabulary::Vocabulary;
@@ -252,8 +252,6 @@ impl Collector {
 }
 
 const CHECK_EVERY: usize = 1 << 14;
-/// So many tokens are looked up at a time, for the memory they need to be asked for before it is waited for.
-const TOGETHER: usize = 32;
 
 /// What the tokens of a document are added to.
 struct Words<'a> {

@@ -7,7 +7,7 @@
 use super::collect::Collector;
 use super::dictionary::{Dictionary, Numbering};
 use super::lookup::Lookup;
-use super::shard::{REPEAT, Shard};
+use super::shard::{REPEAT, Shard, TOGETHER};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::workers::{self, Stop, Workers};
@@ -203,8 +203,6 @@ impl Routed {
 impl Filling<'_> {
     /// Numbers the tokens of all parts, from where it was stopped on.
     fn fill(&mut self, numbering: Numbering, repeats_count: bool, stop: &Stop) -> Result<()> {
-        /// Tokens that are looked up together: memory is asked for many of them before the first is needed.
-        const TOGETHER: usize = 32;
         while let Some(part) = self.parts.first_mut() {
             while self.done < part.order.len() {
                 stop.check()?;

@@ -9,6 +9,9 @@ use crate::memory;
 
 const DOING: &str = "numbering tokens";
 
+/// So many tokens are looked up at a time, for the memory they need to be asked for before it is waited for.
+pub(super) const TOGETHER: usize = 32;
+
 /// A token, and what is known of it. Its place among the tokens of its shard is part of its number.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
@@ -48,11 +51,11 @@ impl Shard {
         Self { most, slots: Vec::new(), entries: Vec::new(), arena: Vec::new() }
     }
 
-    /// Reads what [`Shard::place`] will look at first for each of at most 32 lookups: memory is asked for all of it
+    /// Reads what [`Shard::place`] will look at first for each of at most [`TOGETHER`] lookups: memory is asked for all of it
     /// before any is needed.
     #[inline]
     pub(super) fn touch<'a>(&self, lookups: impl Iterator<Item = &'a Lookup>) {
-        let mut slots = [0; 32];
+        let mut slots = [0; TOGETHER];
         for (slot, lookup) in slots.iter_mut().zip(lookups) {
             *slot = self.slots.get(self.home(lookup.hash)).copied().unwrap_or(0);
         }
