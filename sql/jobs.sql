@@ -1,4 +1,4 @@
--- Jobs that keep pairs and clusters up to date. Bodies of C functions: src/pg/jobs.rs, src/pg/changes.rs.
+-- Jobs that keep pairs and clusters up to date. Bodies of C functions: src/pg/jobs.
 --
 -- neardup_job (C) checks that the caller owns the relation, and runs the functions neardup_job_* below by SPI, with
 -- pg_catalog as the only schema in the search path: those that keep books as the owner of the extension, those that work
@@ -173,11 +173,12 @@ CREATE FUNCTION neardup_job_merge(lists text)
 COMMENT ON FUNCTION neardup_job_merge(text) IS 'internal: small segments of a table of lists as one';
 CREATE FUNCTION neardup_job_pairs(docs regclass, threshold float8, id_type anyelement, options jsonb, id_column text, text_column text,
     method text, tokenizer text, shingle int, multiset bool, max_pairs bigint, site_column text,
-    changed text, others text, lists text) RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8)
+    changed text, others text, lists text, new_segment bigint)
+    RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8, kind "char", segment bigint, part int, documents int, data bytea, ids text[])
     AS 'MODULE_PATHNAME', 'neardup_job_pairs' LANGUAGE c VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_job_pairs(
-    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text
-) IS 'internal: pairs of a changed row and any other one';
+    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text, bigint
+) IS 'internal: pairs of a changed row and any other one, and the outlines of changed rows as rows of the table of lists';
 
 -- Work: runs as the owner of the relation.
 CREATE FUNCTION neardup_job_set_up(a jsonb) RETURNS jsonb LANGUAGE plpgsql VOLATILE AS $$
@@ -222,7 +223,7 @@ BEGIN
     EXECUTE format('CREATE UNIQUE INDEX ON %s (id) WHERE change IS NULL', a->>'state');
     EXECUTE format('CREATE INDEX ON %s (change, id) WHERE change IS NOT NULL', a->>'state');
     EXECUTE format('COMMENT ON TABLE %s IS %L', a->>'state', format('what neardup_refresh knows of the rows of %s', a->>'shown'));
-    -- Outlines of all rows, to find those that may be similar to a changed one without reading them: src/pg/job_lists.rs.
+    -- Outlines of all rows, to find those that may be similar to a changed one without reading them: src/pg/jobs/near.rs.
     IF mode = 'sets' THEN
         EXECUTE format('CREATE TABLE %s (kind "char" NOT NULL, segment bigint NOT NULL, part int NOT NULL, documents int, data bytea, ids text[],
             PRIMARY KEY (segment, kind, part))', a->>'lists');
@@ -280,7 +281,9 @@ DECLARE
     -- Whether clusters are made of signatures, not of pairs; then all is made anew.
     signatures constant bool := a->>'mode' = 'signatures';
     mode constant text := CASE WHEN signatures THEN 'whole' ELSE a->>'mode' END;
-    source text := format('(SELECT %s AS id, %s.neardup_job_hash(%s) AS hash FROM %s d WHERE %1$s IS NOT NULL)', id, schema, a->>'content', docs);
+    -- Nobody looks at hashes where triggers tell.
+    source text := format('(SELECT %s AS id, %s AS hash FROM %s d WHERE %1$s IS NOT NULL)', id,
+        CASE a->>'detect' WHEN 'compare' THEN format('%s.neardup_job_hash(%s)', schema, a->>'content') ELSE 'NULL::uuid' END, docs);
     -- Rows that one can get to by pairs from those of certain marks.
     reach constant text := 'INSERT INTO %1$s(id, change) SELECT DISTINCT ON (r.id) r.id, %4$s FROM (WITH RECURSIVE reach(id) AS (
             SELECT id FROM %1$s WHERE change = ANY (%5$L::smallint[])
@@ -302,9 +305,14 @@ DECLARE
     more bool;
     most bool;
     whole_clusters bool;
-    reached text;
     in_batch text;
     in_state text;
+    -- How many rows of the batch were there before.
+    known_rows bigint;
+    -- Partners of the batch's rows, where these are found by lists; and whether that was so.
+    near text;
+    listed bool := false;
+    partners text;
 BEGIN
     IF (a->>'first')::bool THEN
         EXECUTE format('SELECT NOT EXISTS (SELECT FROM %s WHERE change IS NULL)', state) INTO unknown;
@@ -354,10 +362,16 @@ BEGIN
     END IF;
     in_batch := format('EXISTS (SELECT FROM %s b WHERE b.change = 0 AND b.id %s %s)', state, eq, id);
     in_state := format('EXISTS (SELECT FROM %s b WHERE b.change IS NULL AND b.id %s %s)', state, eq, id);
+    IF everything THEN
+        known_rows := 0;
+    ELSE
+        EXECUTE format('DELETE FROM %1$s s USING %1$s b WHERE b.change = 0 AND s.change IS NULL AND s.id %2$s b.id', state, eq);
+        GET DIAGNOSTICS known_rows = ROW_COUNT;
+    END IF;
     IF everything OR mode = 'whole' THEN
         EXECUTE format('DELETE FROM %s', pairs);
         GET DIAGNOSTICS removed = ROW_COUNT;
-    ELSE
+    ELSIF known_rows > 0 THEN
         EXECUTE format('DELETE FROM %s p USING %s b WHERE b.change = 0 AND p.left_id %s b.id', pairs, state, eq);
         GET DIAGNOSTICS removed = ROW_COUNT;
         EXECUTE format('DELETE FROM %s p USING %s b WHERE b.change = 0 AND p.right_id %s b.id', pairs, state, eq);
@@ -368,35 +382,48 @@ BEGIN
         alone := true;
         counted := batch;
     ELSE
-        EXECUTE format('DELETE FROM %1$s s USING %1$s b WHERE b.change = 0 AND s.change IS NULL AND s.id %2$s b.id', state, eq);
         EXECUTE format('SELECT NOT EXISTS (SELECT FROM %s WHERE change IS NULL)', state) INTO alone;
         EXECUTE format('INSERT INTO %1$s(id, hash) SELECT d.id, d.hash FROM %2$s d JOIN %1$s b ON b.change = 0 AND b.id %3$s d.id',
             state, source, eq);
         GET DIAGNOSTICS counted = ROW_COUNT;
     END IF;
+    IF mode = 'sets' AND NOT everything THEN
+        -- From time to time lists are made anew: in the order of what words are rare now, and without rows that are no more.
+        EXECUTE format('SELECT max(segment) + 1 FROM %1$s WHERE $1 + (SELECT sum(documents) FROM %1$s WHERE kind = ''s'')
+            <= (SELECT 1000 + 3 * documents FROM %1$s WHERE kind = ''o'' AND part = $2)', lists) INTO segment
+            USING counted, (a->>'lists_version')::int;
+    END IF;
     IF mode = 'whole' THEN
         EXECUTE format('INSERT INTO %s SELECT * FROM %s.near_duplicates(%s)', pairs, schema, arguments);
+        GET DIAGNOSTICS added = ROW_COUNT;
+    ELSIF segment IS NOT NULL AND NOT alone AND batch * 4 < known THEN
+        -- Changed rows are read once, for their pairs and for the lists.
+        EXECUTE format('WITH found AS MATERIALIZED (SELECT * FROM %2$s.neardup_job_pairs(%3$s, %4$L, %5$L, %6$L, %7$s)),
+                list AS (INSERT INTO %6$s SELECT kind, segment, part, documents, data, ids FROM found WHERE kind IS NOT NULL),
+                put AS (INSERT INTO %1$s SELECT least(left_id, right_id), greatest(left_id, right_id), similarity FROM found WHERE kind IS NULL
+                    ON CONFLICT DO NOTHING RETURNING left_id, right_id),
+                near AS (SELECT left_id AS id FROM put UNION SELECT right_id FROM put)
+            SELECT (SELECT count(*) FROM put), (SELECT array_agg(id) FROM near), EXISTS (SELECT FROM found WHERE kind IS NOT NULL)',
+            pairs, schema, arguments, in_batch, in_state, lists, segment) INTO added, near, listed;
     ELSE
         EXECUTE format('INSERT INTO %s SELECT least(left_id, right_id), greatest(left_id, right_id), similarity
-            FROM %s.neardup_job_pairs(%s, %L, %L, %L) ON CONFLICT DO NOTHING', pairs, schema, arguments,
+            FROM %s.neardup_job_pairs(%s, %L, %L, %L, NULL) ON CONFLICT DO NOTHING', pairs, schema, arguments,
             -- All rows at once are joined with themselves; where most are new, all others are read.
             CASE WHEN NOT alone THEN in_batch END,
             CASE WHEN NOT alone THEN in_state WHEN NOT everything THEN in_batch END,
             CASE WHEN mode = 'sets' AND batch * 4 < known THEN lists END);
+        GET DIAGNOSTICS added = ROW_COUNT;
     END IF;
-    GET DIAGNOSTICS added = ROW_COUNT;
     IF mode = 'sets' THEN
-        EXECUTE format('SELECT max(segment) + 1 FROM %1$s WHERE $1 + (SELECT sum(documents) FROM %1$s WHERE kind = ''s'')
-            <= (SELECT 1000 + 3 * documents FROM %1$s WHERE kind = ''o'' AND part = $2)', lists) INTO segment
-            USING counted, (a->>'lists_version')::int;
-        IF everything OR segment IS NULL THEN
-            -- From time to time anew: in the order of what words are rare now, and without rows that are no more.
+        IF segment IS NULL THEN
             EXECUTE format('DELETE FROM %s', lists);
             EXECUTE format('INSERT INTO %s SELECT * FROM %s.neardup_job_lists(%s, %L, NULL, 1)', lists, schema, arguments,
                 CASE WHEN NOT everything THEN in_state END);
         ELSE
-            EXECUTE format('INSERT INTO %1$s SELECT * FROM %2$s.neardup_job_lists(%3$s, %4$L, %1$L, %5$s)', lists, schema, arguments,
-                in_batch, segment);
+            IF NOT listed THEN
+                EXECUTE format('INSERT INTO %1$s SELECT * FROM %2$s.neardup_job_lists(%3$s, %4$L, %1$L, %5$s)', lists, schema, arguments,
+                    in_batch, segment);
+            END IF;
             EXECUTE format('INSERT INTO %1$s SELECT * FROM %2$s.neardup_job_merge(%1$L)', lists, schema);
             EXECUTE format('DELETE FROM %1$s l USING %1$s x WHERE x.kind = ''x'' AND l.segment = x.segment', lists);
         END IF;
@@ -411,21 +438,24 @@ BEGIN
         EXECUTE format('INSERT INTO %s SELECT cluster_id, id, representative FROM %s.clusters_of_pairs(%L, NULL::%s, max_cluster_size => %L, clustering => %L)',
             clusters, schema, format('TABLE %s', pairs), a->>'id_type', a->>'max_cluster_size', a->>'clustering');
     ELSIF whole_clusters THEN
-        EXECUTE format('WITH near(id) AS (SELECT id FROM %1$s WHERE change = 0
-                UNION SELECT p.right_id FROM %1$s b JOIN %2$s p ON p.left_id %4$s b.id WHERE b.change = 0
-                UNION SELECT p.left_id FROM %1$s b JOIN %2$s p ON p.right_id %4$s b.id WHERE b.change = 0),
-            touched AS (SELECT DISTINCT c.cluster_id FROM near n JOIN %3$s c ON c.id %4$s n.id)
-            SELECT array_agg(id) FROM (SELECT id FROM near UNION SELECT c.id FROM touched t JOIN %3$s c ON c.cluster_id %4$s t.cluster_id) r',
-            state, pairs, clusters, eq) INTO reached;
-        -- Most rows of clusters that are touched stay as they are.
-        EXECUTE format('WITH new AS MATERIALIZED (SELECT cluster_id, id, representative FROM %1$s.clusters_of_pairs(%2$L, NULL::%3$s)),
-            put AS (INSERT INTO %4$s SELECT n.cluster_id, n.id, n.representative FROM new n
-                WHERE NOT EXISTS (SELECT FROM %4$s c WHERE c.id %5$s n.id AND (c.cluster_id %5$s n.cluster_id AND c.representative = n.representative) IS TRUE)
-                ON CONFLICT (id, cluster_id) DO UPDATE SET representative = excluded.representative)
-            DELETE FROM %4$s c WHERE c.id %5$s ANY (%6$L::%7$s[])
-                AND NOT EXISTS (SELECT FROM new n WHERE n.id %5$s c.id AND n.cluster_id %5$s c.cluster_id)', schema,
-            format('SELECT left_id, right_id, similarity FROM %s WHERE left_id %s ANY (%L::%s[])', pairs, eq, reached, a->>'column_type'),
-            a->>'id_type', clusters, eq, reached, a->>'column_type');
+        -- All clusters that have rows of the batch or partners of these, as they were and as they are: most of their rows
+        -- stay as they are.
+        partners := CASE WHEN listed THEN format('SELECT unnest(%L::%s[])', near, a->>'column_type')
+            ELSE format('SELECT p.right_id FROM %1$s b JOIN %2$s p ON p.left_id %3$s b.id WHERE b.change = 0
+                UNION ALL SELECT p.left_id FROM %1$s b JOIN %2$s p ON p.right_id %3$s b.id WHERE b.change = 0', state, pairs, eq) END;
+        EXECUTE format('WITH near(id) AS MATERIALIZED (SELECT id FROM %1$s WHERE change = 0 UNION ALL %2$s),
+            touched AS (SELECT DISTINCT c.cluster_id FROM near n, LATERAL (SELECT cluster_id FROM %3$s c WHERE c.id %4$s n.id OFFSET 0) c),
+            old AS MATERIALIZED (SELECT c.* FROM touched t, LATERAL (SELECT cluster_id, id, representative FROM %3$s c WHERE c.cluster_id %4$s t.cluster_id OFFSET 0) c),
+            new AS MATERIALIZED (SELECT cluster_id, id, representative FROM %5$s.clusters_of_pairs(
+                format(%6$L, (SELECT array_agg(id) FROM (SELECT id FROM near UNION SELECT id FROM old) reached)), NULL::%7$s)),
+            put AS (INSERT INTO %3$s SELECT * FROM new EXCEPT SELECT * FROM old
+                ON CONFLICT (id, cluster_id) DO UPDATE SET representative = excluded.representative),
+            gone AS (SELECT cluster_id, id FROM old EXCEPT SELECT cluster_id, id FROM new)
+            DELETE FROM %3$s WHERE ctid = ANY (ARRAY(SELECT c.ctid FROM gone g,
+                LATERAL (SELECT ctid FROM %3$s c WHERE c.id %4$s g.id AND c.cluster_id %4$s g.cluster_id OFFSET 0) c))',
+            state, partners, clusters, eq, schema,
+            format('SELECT left_id, right_id, similarity FROM %s WHERE left_id %s ANY (%%L::%s[])', pairs, eq, a->>'column_type'),
+            a->>'id_type');
     ELSE
         EXECUTE format(reach, state, pairs, eq, -2, '{0,-1}');
         EXECUTE format('DELETE FROM %s c USING %s b WHERE b.change = -2 AND c.id %s b.id', clusters, state, eq);

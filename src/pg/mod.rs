@@ -19,8 +19,6 @@ mod functions;
 mod html;
 mod ids;
 mod index;
-mod job_lists;
-mod job_work;
 mod jobs;
 mod join;
 mod lcs;

@@ -212,13 +212,18 @@ impl Comparison<'_> {
         // Before it is searched for, the least overlap with each is at least that with anybody.
         kernel(bitmap, (bitmaps, sizes), &places[from..to], allowed(overlap), near);
         let count = near.len();
+        // Of the last size: they come by size.
+        let (mut other, mut least) = (0, None);
         for n in 0..count {
             let place = near[n];
             let (word, bit) = (place as usize / 64, 1 << (place % 64));
             if bits[word] & bit != 0 {
                 continue;
             }
-            let least = self.changed.bounds.least_overlap(Side::Left, size, sizes[place as usize]);
+            if other != sizes[place as usize] {
+                other = sizes[place as usize];
+                least = self.changed.bounds.least_overlap(Side::Left, size, other);
+            }
             if let Some(least) = least {
                 kernel(bitmap, (bitmaps, sizes), &[place], allowed(least), near);
                 if near.len() > count {

@@ -20,8 +20,8 @@ const MOST_BITS: u32 = 16;
 
 /// A segment, ready to be stored.
 #[derive(Debug)]
-pub struct Segment {
-    outlines: Outlines,
+pub struct Segment<'a> {
+    outlines: &'a Outlines,
     /// The places of outlines in the order of sizes.
     order: Vec<u32>,
     words: usize,
@@ -29,9 +29,9 @@ pub struct Segment {
     pub parts: Vec<Vec<u8>>,
 }
 
-impl Segment {
-    /// Puts outlines in order. Takes about twice their memory. O(n · log n).
-    pub fn new(outlines: Outlines, words: usize, workers: &dyn Workers) -> Result<Self> {
+impl<'a> Segment<'a> {
+    /// Puts outlines in order. Takes about their memory. O(n · log n).
+    pub fn new(outlines: &'a Outlines, words: usize, workers: &dyn Workers) -> Result<Self> {
         /// About what a posting takes.
         const BYTES: usize = 3;
         let count = outlines.rows.len();
@@ -76,7 +76,7 @@ impl Segment {
             encode(postings, bytes)
         })?;
         let parts = pieces.into_iter().map(|(_, bytes)| bytes).collect();
-        Ok(Self { outlines: Outlines { postings: Vec::new(), ..outlines }, order, words, parts })
+        Ok(Self { outlines, order, words, parts })
     }
 
     /// How many documents it has.
@@ -86,7 +86,7 @@ impl Segment {
 
     /// The blocks, in order.
     pub fn blocks(&self) -> impl Iterator<Item = Result<Vec<u8>>> + '_ {
-        let Outlines { sizes, bitmaps, .. } = &self.outlines;
+        let Outlines { sizes, bitmaps, .. } = self.outlines;
         self.order.chunks(BLOCK).map(move |block| {
             let mut bytes = Vec::new();
             memory::reserve(&mut bytes, block.len() * (4 + 8 * self.words), DOING)?;
@@ -142,7 +142,19 @@ fn put(mut number: u32, bytes: &mut Vec<u8>) {
     bytes.push(number as u8);
 }
 
+#[inline]
 fn get(bytes: &mut &[u8]) -> Result<u32> {
+    // Most take one byte.
+    match *bytes {
+        [byte @ ..0x80, rest @ ..] => {
+            *bytes = rest;
+            Ok(u32::from(*byte))
+        }
+        _ => get_long(bytes),
+    }
+}
+
+fn get_long(bytes: &mut &[u8]) -> Result<u32> {
     let mut number = 0u32;
     for shift in (0..35).step_by(7) {
         let [byte, rest @ ..] = *bytes else { break };

@@ -22,7 +22,7 @@ fn document(text: &str) -> Document {
 type Stored = (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<u32>);
 
 fn store(outlines: Outlines, words: usize) -> Stored {
-    let segment = Segment::new(outlines, words, &THREADS).unwrap();
+    let segment = Segment::new(&outlines, words, &THREADS).unwrap();
     let blocks = segment.blocks().map(Result::unwrap).collect();
     let parts = segment.parts.clone();
     (blocks, parts, segment.into_rows())

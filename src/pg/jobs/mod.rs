@@ -1,21 +1,32 @@
 //! Jobs that keep pairs and clusters up to date: `neardup_watch`, `neardup_refresh`, `neardup_unwatch`.
 //!
 //! What a step does to the tables is SQL in `sql/jobs.sql`; here is who may do it, as whom it runs, and
-//! that only one session does it at a time.
+//! that only one session does it at a time ([`lock`]). The trigger that notes changes is in [`changes`]; what SQL
+//! cannot do in [`checks`], [`pairs`] and [`lists`].
 
-use std::cell::Cell;
+mod changes;
+mod checks;
+mod lists;
+mod lock;
+mod near;
+mod pairs;
+mod stored;
+mod writer;
 
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use serde_json::{Value, json};
 
-use super::as_owner::{Extension, as_user, spi};
-use super::call::{Call, sql_function};
+use super::as_owner::{Extension, spi};
+use super::call::sql_function;
+use super::clusters::ARGUMENTS_OF_JOIN;
 use super::columns::{Relation, quote_identifier, type_name};
 use super::encoding;
 use super::error::{Result, SqlError};
 use super::example::literal;
 use super::ids;
+use super::request::Form;
+use lock::SessionLock;
 use crate::candidates::delta::order::VERSION;
 
 sql_function! {
@@ -36,6 +47,14 @@ sql_function! {
         Ok(call.give(Some(answer)))
     }
 }
+
+/// The first argument behind those of a join.
+const NEXT: usize = ARGUMENTS_OF_JOIN + 1;
+/// Hints show a call that users know.
+const FORM: Form = Form { name: "near_duplicates", relations: 1, typed: true };
+/// About how many bytes of documents a step hands over at one time: most have few, and some are to be compared
+/// while others are read.
+const BATCH: usize = 1 << 20;
 
 /// The owner of a relation, whom the caller must be, or act for.
 fn owner_of(docs: pg_sys::Oid, relation: &Relation) -> Result<pg_sys::Oid> {
@@ -261,136 +280,4 @@ impl Job {
         lock.release();
         Ok("done".to_owned())
     }
-}
-
-thread_local! {
-    /// The relation whose lock this session holds from step to step.
-    static HELD: Cell<Option<pg_sys::Oid>> = const { Cell::new(None) };
-    /// Whether the server tells us of ends of transactions.
-    static TOLD: Cell<bool> = const { Cell::new(false) };
-}
-
-/// A lock that a session keeps between the steps of a refresh. An error gives it back, and so does the end of
-/// the session, also by kill -9.
-struct SessionLock(pg_sys::Oid);
-
-impl SessionLock {
-    /// The tag of an advisory lock of two numbers, of which the first is ours.
-    fn tag(&self) -> pg_sys::LOCKTAG {
-        const OURS: u32 = 0x6e64_7570;
-        const USER_LOCKMETHOD: u8 = 2;
-        const TWO_NUMBERS: u16 = 2;
-        pg_sys::LOCKTAG {
-            // SAFETY: a look at a variable of the session.
-            locktag_field1: unsafe { pg_sys::MyDatabaseId }.to_u32(),
-            locktag_field2: OURS,
-            locktag_field3: self.0.to_u32(),
-            locktag_field4: TWO_NUMBERS,
-            locktag_type: pg_sys::LockTagType::LOCKTAG_ADVISORY as u8,
-            locktag_lockmethodid: USER_LOCKMETHOD,
-        }
-    }
-
-    fn is_held(&self) -> bool {
-        HELD.get() == Some(self.0)
-    }
-
-    /// Whether this session holds it, from now on if not before.
-    fn take(&self) -> bool {
-        if self.is_held() {
-            return true;
-        }
-        let tag = self.tag();
-        // SAFETY: the callback is a function of ours, told once; the lock is one of the session, not waited for.
-        unsafe {
-            if !TOLD.replace(true) {
-                pg_sys::RegisterXactCallback(Some(at_end), std::ptr::null_mut());
-            }
-            let mode = pg_sys::ExclusiveLock as i32;
-            let got = pg_sys::LockAcquire(&raw const tag, mode, true, true);
-            if got == pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL {
-                return false;
-            }
-        }
-        if let Some(other) = HELD.replace(Some(self.0)) {
-            // A refresh of another relation was left between two steps.
-            Self(other).give_back();
-        }
-        true
-    }
-
-    fn release(&self) {
-        if self.is_held() {
-            HELD.set(None);
-            self.give_back();
-        }
-    }
-
-    fn give_back(&self) {
-        let tag = self.tag();
-        // SAFETY: held by this session.
-        unsafe { pg_sys::LockRelease(&raw const tag, pg_sys::ExclusiveLock as i32, true) };
-    }
-}
-
-/// A transaction ends: with an error, the refresh does so too.
-#[pg_guard]
-unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _argument: *mut std::ffi::c_void) {
-    if event == pg_sys::XactEvent::XACT_EVENT_ABORT
-        && let Some(docs) = HELD.take()
-    {
-        SessionLock(docs).give_back();
-    }
-}
-
-sql_function! {
-    /// `neardup_changed()`: notes the ids of changed rows, as the owner of the watched table.
-    neardup_changed, pg_finfo_neardup_changed, |call| {
-        note_changes(call)?;
-        // A trigger's NULL is a pointer to nothing, not a NULL of SQL.
-        Ok(pg_sys::Datum::null())
-    }
-}
-
-fn note_changes(call: Call) -> Result<()> {
-    // SAFETY: the context of a call is a node, of a trigger its data, which live as long as the call.
-    let (trigger, docs, owner, event) = unsafe {
-        let trigger: *mut pg_sys::TriggerData = (*call.info).context.cast();
-        if trigger.is_null() || (*trigger).type_ != pg_sys::NodeTag::T_TriggerData {
-            let message = "neardup_changed() is a trigger of neardup_watch";
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, message));
-        }
-        let relation = (*trigger).tg_relation;
-        (trigger, (*relation).rd_id, (*(*relation).rd_rel).relowner, (*trigger).tg_event)
-    };
-    let extension = Extension::of(call)?;
-    let argument = json!({ "docs": docs.to_u32(), "schema": extension.schema, "lock": "" });
-    let job = extension.call(extension.owner, "neardup_job_find", &argument)?;
-    // A trigger that was left behind, or a job whose tables are gone: users' work goes on.
-    if job.is_null() || job["missing"].is_string() {
-        return Ok(());
-    }
-    let part = |name: &str| job[name].as_str().unwrap_or_default().to_owned();
-    let (state, id, content) = (part("state"), part("id"), part("content"));
-    let insert = format!("INSERT INTO {state}(id, change) SELECT");
-    let sql = match event & pg_sys::TRIGGER_EVENT_OPMASK {
-        pg_sys::TRIGGER_EVENT_INSERT => format!("{insert} {id}, 1 FROM new_rows d WHERE {id} IS NOT NULL"),
-        pg_sys::TRIGGER_EVENT_DELETE => format!("{insert} {id}, 1 FROM old_rows d WHERE {id} IS NOT NULL"),
-        pg_sys::TRIGGER_EVENT_UPDATE => {
-            let side = |rows: &str| format!("SELECT {id}, {content} FROM {rows} d");
-            let (old, new) = (side("old_rows"), side("new_rows"));
-            format!(
-                "{insert} DISTINCT x.id, 1 FROM (({old} EXCEPT {new}) UNION ALL ({new} EXCEPT {old})) \
-                 AS x(id, content) WHERE x.id IS NOT NULL"
-            )
-        }
-        _ => format!("{insert} s.id, 1 FROM {state} s WHERE s.change IS NULL"),
-    };
-    as_user(owner, || {
-        Spi::connect_mut(|client| {
-            // SAFETY: the data of this call's trigger; the tables it names are seen until the session of SPI ends.
-            unsafe { pg_sys::SPI_register_trigger_data(trigger) };
-            client.update(sql.as_str(), None, &[]).map(|_| ()).map_err(spi)
-        })
-    })
 }

@@ -1,0 +1,172 @@
+//! The stored lists of jobs: outlines of all rows, and what is found by them (`candidates/delta`).
+//!
+//! A job's table of lists has rows `(kind, segment, part, documents, data, ids)`: one of kind `o`, the order of tokens;
+//! and for each segment one of kind `s`, with the numbers of its parts and documents, one of kind `l` for each part that is not
+//! empty, and for each block of documents one of kind `d` and one of kind `i` with their ids. A document that changes
+//! gets an outline in a new segment; what was said of it before only leads to a row that is compared in vain.
+
+use pgrx::pg_sys::{self, Datum};
+
+use super::stored::{Header, documents, headers, ids, no_order, parts, read_order};
+use super::writer::Writer;
+use super::{BATCH, FORM, NEXT};
+use crate::candidates::bounds::Bounds;
+use crate::candidates::delta::order::{Counts, Order, VERSION};
+use crate::candidates::delta::outline::{Outliner, Outlines, words};
+use crate::candidates::delta::segment::{PART, Segment};
+use crate::features::FeatureSpec;
+use crate::memory;
+use crate::pg::call::sql_function;
+use crate::pg::error::{Result, SqlError};
+use crate::pg::ids::Ids;
+use crate::pg::methods::Update;
+use crate::pg::reading::Reading;
+use crate::pg::request::Request;
+use crate::pg::rows::{Store, wants_all};
+use crate::pg::settings;
+use crate::pg::workers::BackendWorkers;
+use crate::verify::measure::Predicate;
+use crate::workers::{self, Workers};
+
+/// Columns of the table of lists.
+const COLUMNS: usize = 6;
+
+sql_function! {
+    /// `neardup_job_lists(…, ids, lists, segment)`: the outlines of rows that a condition holds for, as rows of the table
+    /// of lists, in segments numbered from `segment`. Without the table, also an order of tokens.
+    neardup_job_lists, pg_finfo_neardup_job_lists, |call| {
+        wants_all(call)?;
+        let mut request = Request::new(call, FORM)?;
+        let Update::Sets(spec, predicate) = request.method.update() else {
+            return Err(SqlError::parameter("this method has no lists"));
+        };
+        if let Some(condition) = call.text(NEXT)? {
+            request.left = request.left.only(&condition);
+        }
+        let order = match call.text(NEXT + 1)? {
+            Some(lists) => Some(read_order(&lists)?.ok_or_else(no_order)?),
+            None => None,
+        };
+        let mut store = Store::new(call);
+        let mut writer = Writer::<COLUMNS>::new(&mut store, call.need(NEXT + 2, "segment")?);
+        let mut reading = Reading::new(&request);
+        // Until an order is made, tokens take far more than outlines; to put these in order takes them twice again.
+        let enough = reading.memory / 4;
+        if order.is_some() {
+            reading.batch_bytes = BATCH;
+        }
+        let new = order.is_none();
+        let order = outline(&mut reading, (&spec, predicate), order, enough, |outlines, order, workers| {
+            writer.write(Segment::new(&outlines, order.words, workers)?)
+        })?;
+        if new {
+            let count = i32::try_from(reading.left.len()).unwrap_or(i32::MAX);
+            writer.put(b'o', [0, VERSION.into()], Some(count), Some(&order.to_bytes()?), None)?;
+        }
+        writer.ids(|row| reading.left.show(row))?;
+        Ok(Datum::null())
+    }
+}
+
+/// Outlines the documents of a reading, in an order that is made if there is none; `done` takes about `enough` bytes
+/// of outlines at a time.
+fn outline(
+    reading: &mut Reading<'_>,
+    (spec, predicate): (&FeatureSpec, Predicate),
+    mut order: Option<Order>,
+    enough: usize,
+    mut done: impl FnMut(Outlines, &Order, &dyn Workers) -> Result<()>,
+) -> Result<Order> {
+    let bounds = Bounds::new(predicate);
+    let workers = reading.workers;
+    let mut outliners: Vec<Outliner> = (0..workers.count()).map(|_| Outliner::default()).collect();
+    let mut all = |outliners: &mut Vec<Outliner>, order: &Order| {
+        let mut parts = outliners.iter_mut().map(|outliner| std::mem::take(&mut outliner.outlines));
+        let mut outlines = parts.next().unwrap_or_default();
+        parts.try_for_each(|part| outlines.append(&part, |row| row))?;
+        if outlines.rows.is_empty() { Ok(()) } else { done(outlines, order, &workers) }
+    };
+    reading.read(|batch| {
+        let known = order.as_ref();
+        batch.share_out(&mut outliners, |outliner, row, document, stop| match known {
+            Some(order) => outliner.add(row, document, spec, (order, &bounds), stop),
+            None => outliner.keep(row, document, spec, stop),
+        })?;
+        if order.is_none() && outliners.iter().map(Outliner::waiting).sum::<usize>() > enough {
+            order = Some(freeze(&mut outliners, &bounds, batch.workers())?);
+        }
+        let bytes = outliners.iter().map(|outliner| outliner.outlines.bytes()).sum::<usize>();
+        if let Some(order) = order.as_ref().filter(|_| bytes > enough / 2) {
+            all(&mut outliners, order)?;
+        }
+        Ok(bytes)
+    })?;
+    let order = match order {
+        Some(order) => order,
+        None => freeze(&mut outliners, &bounds, &workers)?,
+    };
+    all(&mut outliners, &order)?;
+    Ok(order)
+}
+
+/// Makes the order, and the outlines of what waits for it.
+fn freeze(outliners: &mut [Outliner], bounds: &Bounds, workers: &dyn Workers) -> Result<Order> {
+    let (documents, tokens) =
+        outliners.iter().map(Outliner::tokens).fold((0, 0), |(d, t), (e, u)| (d + e, t + u));
+    let words = words(bounds, (tokens / documents.max(1)) as u32);
+    let counts: Vec<&Counts> = outliners.iter().map(|outliner| &outliner.counts).collect();
+    let order = Order::new(&counts, words)?;
+    workers::each(workers, outliners, |outliner, stop| outliner.release(&order, bounds, stop))?;
+    Ok(order)
+}
+
+sql_function! {
+    /// `neardup_job_merge(lists)`: the last segments as one, where that is worth it, and a row of kind `x` for each of these.
+    neardup_job_merge, pg_finfo_neardup_job_merge, |call| {
+        wants_all(call)?;
+        let lists = call.text(0)?.unwrap_or_default();
+        let headers = headers(&lists)?;
+        let count = worth_merging(&headers, settings::memory());
+        let mut store = Store::new(call);
+        let mut writer = Writer::<COLUMNS>::new(&mut store, headers.last().map_or(0, |last| last.segment + 1));
+        let merged = &headers[headers.len() - count..];
+        if merged.is_empty() {
+            return Ok(Datum::null());
+        }
+        let order = read_order(&lists)?.ok_or_else(no_order)?;
+        let workers = BackendWorkers::new();
+        let (mut all, mut names) = (Outlines::default(), Ids::new(pg_sys::TEXTOID));
+        for &Header { segment, .. } in merged {
+            let mut kept = Vec::new();
+            parts(&lists, segment, None, |part| Ok(memory::push(&mut kept, part, "merging segments")?))?;
+            let from = names.len() as u32;
+            ids(&lists, segment, None, |_, ids| {
+                // SAFETY: texts.
+                ids.iter().try_for_each(|&id| unsafe { names.push(id) })
+            })?;
+            let documents = documents(&lists, segment, order.words)?;
+            all.append(&documents.outlines(from, kept.iter().map(Vec::as_slice))?, |row| row)?;
+            writer.put(b'x', [segment, 0], None, None, None)?;
+        }
+        writer.write(Segment::new(&all, order.words, &workers)?)?;
+        writer.ids(|row| names.show(row))?;
+        Ok(Datum::null())
+    }
+}
+
+/// How many of the last segments become one: so many that each is more than twice the one behind it, and that the
+/// numbers of segments a row goes through and is looked for in are both logarithmic. None that would not fit into memory.
+fn worth_merging(headers: &[Header], memory: usize) -> usize {
+    /// What is in memory for a byte that is stored.
+    const TIMES: usize = 8;
+    let (mut count, mut documents, mut parts) = (0, 0, 0);
+    for header in headers.iter().rev() {
+        parts += header.parts;
+        if (count > 0 && header.documents > 2 * documents) || parts * PART * TIMES > memory {
+            break;
+        }
+        documents += header.documents;
+        count += 1;
+    }
+    if count > 1 { count } else { 0 }
+}

@@ -1,0 +1,99 @@
+//! Segments as rows of the table of lists.
+
+use pgrx::PgMemoryContexts;
+use pgrx::pg_sys::Datum;
+use pgrx::IntoDatum;
+
+use super::stored::DOING;
+use crate::candidates::delta::segment::{BLOCK, Segment};
+use crate::memory;
+use crate::pg::call::{Strings, text_array};
+use crate::pg::encoding;
+use crate::pg::error::Result;
+use crate::pg::rows::Store;
+
+/// Writes segments as rows, of which the last six of `N` columns are those of the table; the others are NULL.
+pub struct Writer<'a, const N: usize> {
+    store: &'a mut Store,
+    segment: i64,
+    /// Segments whose ids are still to be written: their numbers, and the rows in their order.
+    rows: Vec<(i64, Vec<u32>)>,
+    context: PgMemoryContexts,
+}
+
+impl<'a, const N: usize> Writer<'a, N> {
+    /// Nothing is written yet; segments are numbered from `segment`.
+    pub fn new(store: &'a mut Store, segment: i64) -> Self {
+        let context = PgMemoryContexts::new("neardup: lists");
+        Self { store, segment, rows: Vec::new(), context }
+    }
+
+    /// Writes a row.
+    pub fn put(
+        &mut self,
+        kind: u8,
+        [segment, part]: [i64; 2],
+        documents: Option<i32>,
+        data: Option<&[u8]>,
+        ids: Option<&Strings>,
+    ) -> Result<()> {
+        let Self { store, context, .. } = self;
+        // SAFETY: what is made inside is copied before the context is reset.
+        unsafe {
+            context.switch_to(|_| -> Result<()> {
+                let row = [
+                    Some(Datum::from(kind.cast_signed())),
+                    Some(Datum::from(segment)),
+                    Some(Datum::from(part as i32)),
+                    documents.map(Datum::from),
+                    data.and_then(IntoDatum::into_datum),
+                    ids.map(text_array).transpose()?,
+                ];
+                let mut columns = [None; N];
+                columns[N - row.len()..].copy_from_slice(&row);
+                store.put(
+                    columns.map(|value| value.unwrap_or(Datum::null())),
+                    columns.map(|value| value.is_none()),
+                );
+                Ok(())
+            })?;
+            context.reset();
+        }
+        Ok(())
+    }
+
+    /// Writes the next segment, but for its ids.
+    pub fn write(&mut self, segment: Segment<'_>) -> Result<()> {
+        let number = self.segment;
+        let documents = i32::try_from(segment.documents()).unwrap_or(i32::MAX);
+        self.put(b's', [number, segment.parts.len() as i64], Some(documents), None, None)?;
+        for (block, n) in segment.blocks().zip(0..) {
+            self.put(b'd', [number, n], None, Some(&block?), None)?;
+        }
+        for (part, n) in segment.parts.iter().zip(0..).filter(|(part, _)| !part.is_empty()) {
+            self.put(b'l', [number, n], None, Some(part), None)?;
+        }
+        memory::push(&mut self.rows, (number, segment.into_rows()), DOING)?;
+        self.segment += 1;
+        Ok(())
+    }
+
+    /// Writes the ids of all segments.
+    pub fn ids(&mut self, show: impl Fn(u32) -> String) -> Result<()> {
+        for (segment, rows) in std::mem::take(&mut self.rows) {
+            for (block, n) in rows.chunks(BLOCK).zip(0..) {
+                let mut ids = Strings::default();
+                let mut collect = || -> Result<()> {
+                    block
+                        .iter()
+                        .try_for_each(|&row| Ok(ids.push(encoding::to_server(&show(row))?.as_bytes())?))
+                };
+                // SAFETY: what the server makes of ids goes when the row is put.
+                unsafe { self.context.switch_to(|_| collect()) }?;
+                self.put(b'i', [segment, n], None, None, Some(&ids))?;
+            }
+        }
+        Ok(())
+    }
+}
+
