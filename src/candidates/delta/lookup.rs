@@ -11,42 +11,102 @@ use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "looking up changed documents";
 
+/// Kinds of partners, by size, that a document has bounds for.
+const KINDS: usize = 8;
+
+/// A token of a changed document's prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Posting {
+    hash: u32,
+    document: u32,
+    /// The token's place among those of the document, or a lesser one.
+    position: u32,
+}
+
+/// What a document needs of partners, which is more the larger they are.
+#[derive(Debug, Clone, Copy, Default)]
+struct Kind {
+    /// The least size of these partners.
+    size: u32,
+    /// The least overlap with any of them, or larger ones.
+    overlap: u32,
+}
+
+/// Documents of one size.
+#[derive(Debug, Clone, Copy)]
+struct Needs {
+    size: u32,
+    /// The most that a partner has.
+    most: u32,
+    kinds: [Kind; KINDS],
+}
+
+impl Needs {
+    fn new(size: u32, bounds: &Bounds) -> Self {
+        let mut kinds = [Kind { size: 1, overlap: size.saturating_add(1) }; KINDS];
+        let Some(partners) = bounds.partner_sizes(Side::Left, size, u32::MAX) else {
+            return Self { size, most: 0, kinds };
+        };
+        let (least, most) = (*partners.start(), *partners.end());
+        // Kinds up to a size that is by as much larger as the least one is smaller are of equal width.
+        let width = (size - least.min(size)) / (KINDS as u32 / 2) + 1;
+        let mut from = least;
+        for kind in &mut kinds {
+            *kind =
+                Kind { size: from, overlap: size.saturating_add(1) - bounds.prefix(Side::Left, size, from) };
+            from = from.saturating_add(width).min(most);
+        }
+        Self { size, most, kinds }
+    }
+}
+
 /// Changed documents, ready to be looked up.
 #[derive(Debug)]
 pub struct Changed {
     bounds: Bounds,
     rows: Vec<u32>,
-    sizes: Vec<u32>,
     bitmaps: Vec<u64>,
     words: usize,
-    /// By size: it, the sizes of partners, and the least overlap with any of these.
-    kinds: Vec<(u32, u32, u32, u32)>,
-    /// The hash of a token in the upper half, and the place of a document that has it in its prefix; sorted.
-    postings: Vec<u64>,
+    /// By document.
+    needs: Vec<Needs>,
+    /// Sorted.
+    postings: Vec<Posting>,
+    /// Where the postings begin whose hashes begin with these bits, and where the last ones end.
+    starts: Vec<u32>,
+    bits: u32,
 }
 
 impl Changed {
     /// Puts outlines in order. The predicate must be the same in both directions.
     pub fn new(outlines: Outlines, words: usize, bounds: Bounds, workers: &dyn Workers) -> Result<Self> {
-        let Outlines { rows, sizes, bitmaps, mut postings } = outlines;
-        workers::one(workers, &mut postings, |postings, stop| {
-            workers::sort_unstable_by(postings, stop, &u64::cmp)
-        })?;
-        let mut kinds = Vec::new();
-        memory::reserve(&mut kinds, sizes.len(), DOING)?;
-        let mut known = (0, 1, 0, 0);
-        for &size in &sizes {
-            if known.0 != size {
-                let partners = bounds.partner_sizes(Side::Left, size, u32::MAX);
-                known = partners.map_or((size, 1, 0, size), |partners| {
-                    let (least, most) = (*partners.start(), *partners.end());
-                    let prefix = bounds.prefix(Side::Left, size, least);
-                    (size, least, most, size.saturating_add(1) - prefix)
-                });
-            }
-            kinds.push(known);
+        const MOST_BITS: u32 = 20;
+        let Outlines { rows, sizes, bitmaps, postings: old } = outlines;
+        let mut postings = Vec::new();
+        memory::reserve(&mut postings, old.len(), DOING)?;
+        // Those of a document stand together, and in the order of tokens.
+        let (mut before, mut position) = (None, 0);
+        for posting in old {
+            let (hash, document) = ((posting >> u32::BITS) as u32, posting as u32);
+            position = if before == Some(document) { position + 1 } else { 0 };
+            before = Some(document);
+            postings.push(Posting { hash, document, position });
         }
-        Ok(Self { bounds, rows, sizes, bitmaps, words, kinds, postings })
+        workers::one(workers, &mut postings, |postings, stop| {
+            workers::sort_unstable_by(postings, stop, &Posting::cmp)
+        })?;
+        let bits = postings.len().max(1).ilog2().clamp(1, MOST_BITS);
+        let mut starts = memory::filled(0, (1 << bits) + 1, DOING)?;
+        for posting in &postings {
+            starts[(posting.hash >> (u32::BITS - bits)) as usize + 1] += 1;
+        }
+        (1..starts.len()).for_each(|n| starts[n] += starts[n - 1]);
+        let mut needs: Vec<Needs> = Vec::new();
+        memory::reserve(&mut needs, sizes.len(), DOING)?;
+        for &size in &sizes {
+            let known = needs.last().filter(|known| known.size == size).copied();
+            needs.push(known.unwrap_or_else(|| Needs::new(size, &bounds)));
+        }
+        Ok(Self { bounds, rows, bitmaps, words, needs, postings, starts, bits })
     }
 
     /// Whether there is anything to look up.
@@ -57,24 +117,29 @@ impl Changed {
     /// The parts of a segment of so many parts, a power of two, that have tokens of these.
     pub fn parts(&self, parts: usize) -> Result<Vec<u32>> {
         let bits = parts.trailing_zeros();
+        let part = |posting: &Posting| part_of(u64::from(posting.hash) << u32::BITS, bits);
         let mut wanted: Vec<u32> = Vec::new();
         let mut rest = self.postings.as_slice();
-        while let Some(&first) = rest.first() {
-            let part = part_of(first, bits);
-            memory::push(&mut wanted, part as u32, DOING)?;
-            rest = &rest[rest.partition_point(|&posting| part_of(posting, bits) <= part)..];
+        while let Some(first) = rest.first() {
+            let first = part(first);
+            memory::push(&mut wanted, first as u32, DOING)?;
+            rest = &rest[rest.partition_point(|posting| part(posting) <= first)..];
         }
         Ok(wanted)
+    }
+
+    /// The postings of a token.
+    fn of(&self, hash: u32) -> impl Iterator<Item = &Posting> {
+        let start = self.starts[(hash >> (u32::BITS - self.bits)) as usize] as usize;
+        let from = self.postings[start..].iter().skip_while(move |posting| posting.hash < hash);
+        from.take_while(move |posting| posting.hash == hash)
     }
 
     /// Adds the rows of those that may be similar to the only document of `outlines`.
     pub(super) fn near(&self, outlines: &Outlines, rows: &mut Vec<u32>) -> Result<()> {
         for &posting in &outlines.postings {
-            let hash = posting >> u32::BITS;
-            let from = self.postings.partition_point(|&own| own >> u32::BITS < hash);
-            let here = self.postings[from..].iter().take_while(|&&own| own >> u32::BITS == hash);
-            for &own in here {
-                memory::push(rows, own as u32, DOING)?;
+            for own in self.of((posting >> u32::BITS) as u32) {
+                memory::push(rows, own.document, DOING)?;
             }
         }
         rows.sort_unstable();
@@ -82,14 +147,14 @@ impl Changed {
         let Outlines { sizes, bitmaps, .. } = outlines;
         rows.retain(|&place| {
             let place = place as usize;
-            let ((size, least, most, overlap), other) = (self.kinds[place], sizes[0]);
+            let (&Needs { size, most, ref kinds }, other) = (&self.needs[place], sizes[0]);
             let own = &self.bitmaps[place * self.words..][..self.words];
             let differ: u32 = own.iter().zip(bitmaps).map(|(a, b)| (a ^ b).count_ones()).sum();
             let both = u64::from(size) + u64::from(other);
             let allows = |overlap: u32| u64::from(differ) + 2 * u64::from(overlap) <= both;
             // At first by the least overlap with anybody, which need not be searched for.
-            (least..=most).contains(&other)
-                && allows(overlap)
+            (kinds[0].size..=most).contains(&other)
+                && allows(kinds[0].overlap)
                 && self.bounds.least_overlap(Side::Left, size, other).is_some_and(allows)
         });
         rows.iter_mut().for_each(|place| *place = self.rows[*place as usize]);
@@ -98,13 +163,22 @@ impl Changed {
 
     /// Makes ready to look at a segment.
     pub fn against<'a>(&'a self, documents: &'a Documents) -> Result<Comparison<'a>> {
-        let mut ranges = Vec::new();
-        memory::reserve(&mut ranges, self.sizes.len(), DOING)?;
-        for &(_, least, most, _) in &self.kinds {
-            let range = documents.of_sizes(least, most);
-            ranges.push((range.start, range.end));
+        let mut places: Vec<[u32; KINDS + 1]> = Vec::new();
+        memory::reserve(&mut places, self.needs.len(), DOING)?;
+        for (n, needs) in self.needs.iter().enumerate() {
+            let known = n.checked_sub(1).filter(|&before| self.needs[before].size == needs.size);
+            places.push(known.map_or_else(
+                || {
+                    let mut starts = [documents.from_size(needs.most.saturating_add(1)); KINDS + 1];
+                    for (start, kind) in starts.iter_mut().zip(&needs.kinds) {
+                        *start = documents.from_size(kind.size).min(*start);
+                    }
+                    starts
+                },
+                |before| places[before],
+            ));
         }
-        Ok(Comparison { changed: self, documents, ranges })
+        Ok(Comparison { changed: self, documents, places })
     }
 }
 
@@ -113,8 +187,8 @@ impl Changed {
 pub struct Comparison<'a> {
     changed: &'a Changed,
     documents: &'a Documents,
-    /// The places of documents that have the right sizes for each changed one.
-    ranges: Vec<(u32, u32)>,
+    /// For each changed document the places where partners of each kind begin, and where the last ones end.
+    places: Vec<[u32; KINDS + 1]>,
 }
 
 /// Places of a segment that were found.
@@ -173,18 +247,17 @@ impl Comparison<'_> {
         let Found { bits, places, near } = found;
         decode(part, places, |hash, places| {
             if !begun {
-                rest = &rest[rest.partition_point(|&posting| posting >> u32::BITS < u64::from(hash))..];
+                rest = &rest[rest.partition_point(|posting| posting.hash < hash)..];
                 begun = true;
             }
             while let [posting, after @ ..] = rest {
-                let own = (posting >> u32::BITS) as u32;
-                if own > hash {
+                if posting.hash > hash {
                     break;
                 }
-                if own == hash {
+                if posting.hash == hash {
                     stop.check()?;
-                    let changed = *posting as u32 as usize;
-                    self.one(changed, places, (kernel, &own_bitmaps[changed], bitmaps), near, bits);
+                    let bitmap = &own_bitmaps[posting.document as usize];
+                    self.one(posting, places, (kernel, bitmap, bitmaps), near, bits);
                 }
                 rest = after;
             }
@@ -192,38 +265,39 @@ impl Comparison<'_> {
         })
     }
 
-    /// Compares a changed document with others, by places in ascending order.
+    /// Compares a changed document with others that have a token of its prefix, by places in ascending order.
     #[inline]
     fn one<const W: usize>(
         &self,
-        changed: usize,
-        places: &[u32],
+        &Posting { document, position, .. }: &Posting,
+        mut places: &[u32],
         (kernel, bitmap, bitmaps): (Scattered<W>, &Bitmap<W>, &[Bitmap<W>]),
         near: &mut Vec<u32>,
         bits: &mut [u64],
     ) {
-        let (start, end) = self.ranges[changed];
-        let (size, _, _, overlap) = self.changed.kinds[changed];
+        let &Needs { size, ref kinds, .. } = &self.changed.needs[document as usize];
+        let starts = &self.places[document as usize];
         let sizes = self.documents.sizes.as_slice();
-        let from = places.partition_point(|&place| place < start);
-        let to = from + places[from..].partition_point(|&place| place < end);
         let allowed = |overlap: u32| i64::from(size) - 2 * i64::from(overlap);
+        places = &places[places.partition_point(|&place| place < starts[0])..];
         near.clear();
-        // Before it is searched for, the least overlap with each is at least that with anybody.
-        kernel(bitmap, (bitmaps, sizes), &places[from..to], allowed(overlap), near);
+        for (kind, &end) in kinds.iter().zip(&starts[1..]) {
+            // A set that shares so many tokens shares one of the first few; the larger it is, the fewer are these.
+            if places.is_empty() || kind.overlap.saturating_add(position) > size {
+                break;
+            }
+            let here;
+            (here, places) = places.split_at(places.partition_point(|&place| place < end));
+            kernel(bitmap, (bitmaps, sizes), here, allowed(kind.overlap), near);
+        }
         let count = near.len();
-        // Of the last size: they come by size.
-        let (mut other, mut least) = (0, None);
         for n in 0..count {
             let place = near[n];
             let (word, bit) = (place as usize / 64, 1 << (place % 64));
             if bits[word] & bit != 0 {
                 continue;
             }
-            if other != sizes[place as usize] {
-                other = sizes[place as usize];
-                least = self.changed.bounds.least_overlap(Side::Left, size, other);
-            }
+            let least = self.changed.bounds.least_overlap(Side::Left, size, sizes[place as usize]);
             if let Some(least) = least {
                 kernel(bitmap, (bitmaps, sizes), &[place], allowed(least), near);
                 if near.len() > count {

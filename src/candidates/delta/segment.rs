@@ -4,8 +4,6 @@
 //! all numbers as LEB128: for each hash its distance from the one before, how many documents have it, and their places
 //! in the segment, each as its distance from the one before.
 
-use std::ops::Range;
-
 use super::outline::{DOING, Outlines};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -228,11 +226,9 @@ impl Documents {
         Ok(())
     }
 
-    /// The places of documents whose sizes are in a range.
-    pub(super) fn of_sizes(&self, least: u32, most: u32) -> Range<u32> {
-        let place = |size: u32| self.sizes.partition_point(|&other| other < size) as u32;
-        let end = most.checked_add(1).map_or(self.sizes.len() as u32, place);
-        place(least)..end
+    /// The first place of a document that has so many tokens or more.
+    pub(super) fn from_size(&self, size: u32) -> u32 {
+        self.sizes.partition_point(|&other| other < size) as u32
     }
 
     /// Whole outlines again, to be merged with others: `parts` are all of the segment, `row` is the first one's row.

@@ -26,8 +26,8 @@ use super::error::{Result, SqlError};
 use super::example::literal;
 use super::ids;
 use super::request::Form;
-use lock::SessionLock;
 use crate::candidates::delta::order::VERSION;
+use lock::SessionLock;
 
 sql_function! {
     /// `neardup_job(action, docs, arguments)`: the work of `neardup_watch` and its relatives.

@@ -261,4 +261,3 @@ fn compare(
     };
     Ok(workers::each(workers, &mut shares, work)?)
 }
-

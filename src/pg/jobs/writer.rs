@@ -1,8 +1,8 @@
 //! Segments as rows of the table of lists.
 
+use pgrx::IntoDatum;
 use pgrx::PgMemoryContexts;
 use pgrx::pg_sys::Datum;
-use pgrx::IntoDatum;
 
 use super::stored::DOING;
 use crate::candidates::delta::segment::{BLOCK, Segment};
@@ -96,4 +96,3 @@ impl<'a, const N: usize> Writer<'a, N> {
         Ok(())
     }
 }
-
