@@ -313,7 +313,10 @@ DECLARE
     near text;
     listed bool := false;
     partners text;
+    before text;
 BEGIN
+    -- Statements are short: to compile them would take longer.
+    PERFORM set_config('jit', 'off', true);
     IF (a->>'first')::bool THEN
         EXECUTE format('SELECT NOT EXISTS (SELECT FROM %s WHERE change IS NULL)', state) INTO unknown;
         IF unknown THEN
@@ -348,8 +351,11 @@ BEGIN
         RETURN '{"more": false, "rows": 0, "removed": 0, "added": 0}';
     END IF;
     IF NOT everything THEN
-        -- How many rows there are is of interest only where they are not very many more.
-        EXECUTE format('SELECT count(*) FROM (SELECT FROM %s WHERE change IS NULL LIMIT $1) s', state) INTO known USING batch * 20 + 1;
+        -- How many rows there are is of interest only where they are not very many more, for what is the fastest way.
+        EXECUTE format('SELECT CASE WHEN reltuples > $1 * 4 THEN $1 END FROM pg_class WHERE oid = %L::regclass', state) INTO known USING batch * 20 + 1;
+        IF known IS NULL THEN
+            EXECUTE format('SELECT count(*) FROM (SELECT FROM %s WHERE change IS NULL LIMIT $1) s', state) INTO known USING batch * 20 + 1;
+        END IF;
     END IF;
     -- Where much has changed, clusters are made anew, and nobody looks for those that did not.
     most := mode = 'whole' OR batch * 5 > known;
@@ -401,7 +407,7 @@ BEGIN
         EXECUTE format('WITH found AS MATERIALIZED (SELECT * FROM %2$s.neardup_job_pairs(%3$s, %4$L, %5$L, %6$L, %7$s)),
                 list AS (INSERT INTO %6$s SELECT kind, segment, part, documents, data, ids FROM found WHERE kind IS NOT NULL),
                 put AS (INSERT INTO %1$s SELECT least(left_id, right_id), greatest(left_id, right_id), similarity FROM found WHERE kind IS NULL
-                    ON CONFLICT DO NOTHING RETURNING left_id, right_id),
+                    ORDER BY 1, 2 ON CONFLICT DO NOTHING RETURNING left_id, right_id),
                 near AS (SELECT left_id AS id FROM put UNION SELECT right_id FROM put)
             SELECT (SELECT count(*) FROM put), (SELECT array_agg(id) FROM near), EXISTS (SELECT FROM found WHERE kind IS NOT NULL)',
             pairs, schema, arguments, in_batch, in_state, lists, segment) INTO added, near, listed;
@@ -442,18 +448,22 @@ BEGIN
         -- stay as they are.
         partners := CASE WHEN listed THEN format('SELECT unnest(%L::%s[])', near, a->>'column_type')
             ELSE format('SELECT p.right_id FROM %1$s b JOIN %2$s p ON p.left_id %3$s b.id WHERE b.change = 0
-                UNION ALL SELECT p.left_id FROM %1$s b JOIN %2$s p ON p.right_id %3$s b.id WHERE b.change = 0', state, pairs, eq) END;
-        EXECUTE format('WITH near(id) AS MATERIALIZED (SELECT id FROM %1$s WHERE change = 0 UNION ALL %2$s),
-            touched AS (SELECT DISTINCT c.cluster_id FROM near n, LATERAL (SELECT cluster_id FROM %3$s c WHERE c.id %4$s n.id OFFSET 0) c),
-            old AS MATERIALIZED (SELECT c.* FROM touched t, LATERAL (SELECT cluster_id, id, representative FROM %3$s c WHERE c.cluster_id %4$s t.cluster_id OFFSET 0) c),
-            new AS MATERIALIZED (SELECT cluster_id, id, representative FROM %5$s.clusters_of_pairs(
-                format(%6$L, (SELECT array_agg(id) FROM (SELECT id FROM near UNION SELECT id FROM old) reached)), NULL::%7$s)),
-            put AS (INSERT INTO %3$s SELECT * FROM new EXCEPT SELECT * FROM old
-                ON CONFLICT (id, cluster_id) DO UPDATE SET representative = excluded.representative),
-            gone AS (SELECT cluster_id, id FROM old EXCEPT SELECT cluster_id, id FROM new)
-            DELETE FROM %3$s WHERE ctid = ANY (ARRAY(SELECT c.ctid FROM gone g,
-                LATERAL (SELECT ctid FROM %3$s c WHERE c.id %4$s g.id AND c.cluster_id %4$s g.cluster_id OFFSET 0) c))',
-            state, partners, clusters, eq, schema,
+                UNION SELECT p.left_id FROM %1$s b JOIN %2$s p ON p.right_id %3$s b.id WHERE b.change = 0', state, pairs, eq) END;
+        -- Rows that were not there before are in no cluster.
+        before := CASE known_rows WHEN 0 THEN format('SELECT id FROM near EXCEPT SELECT id FROM %s WHERE change = 0', state) ELSE 'TABLE near' END;
+        EXECUTE format('WITH near(id) AS MATERIALIZED (SELECT id FROM %1$s WHERE change = 0 UNION %2$s),
+            touched AS (SELECT DISTINCT c.cluster_id FROM (%3$s) n, LATERAL (SELECT cluster_id FROM %4$s c WHERE c.id %5$s n.id OFFSET 0) c),
+            old AS MATERIALIZED (SELECT c.* FROM touched t, LATERAL (SELECT cluster_id, id, representative FROM %4$s c WHERE c.cluster_id %5$s t.cluster_id OFFSET 0) c),
+            new AS (SELECT cluster_id, id, representative FROM %6$s.clusters_of_pairs(
+                format(%7$L, (SELECT array_agg(id) FROM (SELECT id FROM near UNION SELECT id FROM old) reached)), NULL::%8$s)),
+            differ AS MATERIALIZED (SELECT n.cluster_id, n.id, n.representative, o.cluster_id AS old_cluster, o.id AS old_id
+                FROM new n FULL JOIN old o ON n.id %5$s o.id AND n.cluster_id %5$s o.cluster_id
+                WHERE n.representative IS DISTINCT FROM o.representative),
+            put AS (INSERT INTO %4$s SELECT cluster_id, id, representative FROM differ WHERE id IS NOT NULL ORDER BY id, cluster_id
+                ON CONFLICT (id, cluster_id) DO UPDATE SET representative = excluded.representative)
+            DELETE FROM %4$s WHERE ctid = ANY (ARRAY(SELECT c.ctid FROM differ d,
+                LATERAL (SELECT ctid FROM %4$s c WHERE c.id %5$s d.old_id AND c.cluster_id %5$s d.old_cluster OFFSET 0) c WHERE d.id IS NULL))',
+            state, partners, before, clusters, eq, schema,
             format('SELECT left_id, right_id, similarity FROM %s WHERE left_id %s ANY (%%L::%s[])', pairs, eq, a->>'column_type'),
             a->>'id_type');
     ELSE
