@@ -76,8 +76,9 @@ fn portable<const W: usize>(
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
-        _mm512_add_epi64, _mm512_cmple_epu64_mask, _mm512_loadu_si512, _mm512_permutex_epi64,
-        _mm512_popcnt_epi64, _mm512_set1_epi64, _mm512_shuffle_i64x2, _mm512_xor_si512,
+        _MM_HINT_T0, _mm_prefetch, _mm512_add_epi64, _mm512_cmple_epu64_mask, _mm512_loadu_si512,
+        _mm512_permutex_epi64, _mm512_popcnt_epi64, _mm512_set1_epi64, _mm512_shuffle_i64x2,
+        _mm512_xor_si512,
     };
 
     pub fn popcnt<const W: usize>(
@@ -108,15 +109,28 @@ mod x86 {
         allowed: i64,
         near: &mut Vec<u32>,
     ) {
-        #[target_feature(enable = "popcnt")]
+        #[target_feature(enable = "popcnt,sse")]
         fn run<const W: usize>(
             probe: &[u64; W],
-            others: (&[[u64; W]], &[u32]),
+            (bitmaps, sizes): (&[[u64; W]], &[u32]),
             places: &[u32],
             allowed: i64,
             near: &mut Vec<u32>,
         ) {
-            super::scattered_portable(probe, others, places, allowed, near);
+            /// So many places before its turn a bitmap is asked for: most are far away.
+            const AHEAD: usize = 12;
+            for (n, place) in places.iter().enumerate() {
+                if let Some(next) = places.get(n + AHEAD).and_then(|&next| bitmaps.get(next as usize)) {
+                    _mm_prefetch::<_MM_HINT_T0>(next.as_ptr().cast());
+                }
+                super::scattered_portable(
+                    probe,
+                    (bitmaps, sizes),
+                    std::slice::from_ref(place),
+                    allowed,
+                    near,
+                );
+            }
         }
         // SAFETY: given only where the processor has the instruction.
         unsafe { run(probe, others, places, allowed, near) }

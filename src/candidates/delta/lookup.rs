@@ -191,39 +191,121 @@ pub struct Comparison<'a> {
     places: Vec<[u32; KINDS + 1]>,
 }
 
-/// Places of a segment that were found.
+/// Documents of a segment that may be similar to changed ones.
 #[derive(Debug, Default)]
 pub struct Found {
+    /// The place in the segment in the upper half, the changed document in the lower; some stand there twice.
+    pairs: Vec<u64>,
+    /// By place, once pairs are too many to be kept.
     bits: Vec<u64>,
+    documents: usize,
+    most: usize,
     places: Vec<u32>,
     near: Vec<u32>,
 }
 
 impl Found {
-    /// None yet, of a segment of so many documents.
-    pub fn new(documents: usize) -> Result<Self> {
-        Ok(Self {
-            bits: memory::filled(0, documents.div_ceil(64), DOING)?,
-            places: Vec::new(),
-            near: Vec::new(),
-        })
+    /// None yet, of a segment of so many documents; pairs take at most so many bytes.
+    pub fn new(documents: usize, most: usize) -> Self {
+        let most = most / size_of::<u64>();
+        Self { documents, most, ..Self::default() }
     }
 
-    /// All that anybody found, ascending.
-    pub fn all(of: impl IntoIterator<Item = Self>) -> Vec<u32> {
-        let mut bits: Vec<u64> = Vec::new();
-        for found in of {
-            if bits.is_empty() {
-                bits = found.bits;
-            } else {
-                bits.iter_mut().zip(&found.bits).for_each(|(all, these)| *all |= these);
+    fn has(&self, place: u32) -> bool {
+        self.bits.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
+    }
+
+    fn add(&mut self, place: u32, document: u32) -> Result<()> {
+        if self.bits.is_empty() && self.pairs.len() < self.most {
+            let pair = u64::from(place) << u32::BITS | u64::from(document);
+            return memory::push(&mut self.pairs, pair, DOING);
+        }
+        self.forget_pairs()?;
+        self.bits[place as usize / 64] |= 1 << (place % 64);
+        Ok(())
+    }
+
+    /// Keeps only which places were found.
+    fn forget_pairs(&mut self) -> Result<()> {
+        if self.bits.is_empty() {
+            self.bits = memory::filled(0, self.documents.div_ceil(64), DOING)?;
+        }
+        for pair in std::mem::take(&mut self.pairs) {
+            let place = (pair >> u32::BITS) as usize;
+            self.bits[place / 64] |= 1 << (place % 64);
+        }
+        Ok(())
+    }
+}
+
+/// The rows of changed documents that each of some others may be similar to, or that this is not known.
+#[derive(Debug)]
+pub struct Partners {
+    /// Where those of each end.
+    ends: Option<Vec<usize>>,
+    rows: Vec<u32>,
+}
+
+impl Default for Partners {
+    /// Of none.
+    fn default() -> Self {
+        Self { ends: Some(Vec::new()), rows: Vec::new() }
+    }
+}
+
+impl Partners {
+    /// Adds those of the next document. Where they are not known, those of all are forgotten.
+    pub fn push(&mut self, rows: Option<&[u32]>) -> Result<()> {
+        if let (Some(ends), Some(rows)) = (&mut self.ends, rows) {
+            memory::extend(&mut self.rows, rows, DOING)?;
+            memory::push(ends, self.rows.len(), DOING)
+        } else {
+            (self.ends, self.rows) = (None, Vec::new());
+            Ok(())
+        }
+    }
+
+    /// Those of the `n`-th document, if they are known.
+    pub fn of(&self, n: usize) -> Option<&[u32]> {
+        let ends = self.ends.as_ref()?;
+        let start = n.checked_sub(1).map_or(0, |before| ends[before]);
+        Some(&self.rows[start..ends[n]])
+    }
+}
+
+/// Puts together what was found in a segment: the places, ascending, and the partners of each.
+pub fn together(
+    mut found: Vec<Found>,
+    changed: &Changed,
+    workers: &dyn Workers,
+) -> Result<(Vec<u32>, Partners)> {
+    let (mut places, mut partners) = (Vec::new(), Partners::default());
+    if found.iter().any(|found| !found.bits.is_empty()) {
+        found.iter_mut().try_for_each(Found::forget_pairs)?;
+        for n in 0..found[0].bits.len() {
+            let word = found.iter().fold(0, |word, found| word | found.bits[n]);
+            for bit in (0..64).filter(|bit| word >> bit & 1 == 1) {
+                memory::push(&mut places, (n * 64 + bit) as u32, DOING)?;
             }
         }
-        let set = |(n, word): (usize, u64)| {
-            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| (n * 64 + bit) as u32)
-        };
-        bits.into_iter().enumerate().flat_map(set).collect()
+        partners.push(None)?;
+        return Ok((places, partners));
     }
+    let mut pairs = Vec::new();
+    for found in found {
+        memory::extend(&mut pairs, &found.pairs, DOING)?;
+    }
+    workers::one(workers, &mut pairs, |pairs, stop| workers::sort_unstable_by(pairs, stop, &u64::cmp))?;
+    pairs.dedup();
+    let mut rows = Vec::new();
+    for same in pairs.chunk_by(|a, b| a >> u32::BITS == b >> u32::BITS) {
+        memory::push(&mut places, (same[0] >> u32::BITS) as u32, DOING)?;
+        rows.clear();
+        memory::reserve(&mut rows, same.len(), DOING)?;
+        rows.extend(same.iter().map(|&pair| changed.rows[pair as u32 as usize]));
+        partners.push(Some(&rows))?;
+    }
+    Ok((places, partners))
 }
 
 impl Comparison<'_> {
@@ -244,8 +326,8 @@ impl Comparison<'_> {
         let bitmaps = self.documents.bitmaps.as_chunks::<W>().0;
         let mut rest = self.changed.postings.as_slice();
         let mut begun = false;
-        let Found { bits, places, near } = found;
-        decode(part, places, |hash, places| {
+        let mut places = std::mem::take(&mut found.places);
+        let done = decode(part, &mut places, |hash, places| {
             if !begun {
                 rest = &rest[rest.partition_point(|posting| posting.hash < hash)..];
                 begun = true;
@@ -257,12 +339,14 @@ impl Comparison<'_> {
                 if posting.hash == hash {
                     stop.check()?;
                     let bitmap = &own_bitmaps[posting.document as usize];
-                    self.one(posting, places, (kernel, bitmap, bitmaps), near, bits);
+                    self.one(posting, places, (kernel, bitmap, bitmaps), found)?;
                 }
                 rest = after;
             }
             Ok(())
-        })
+        });
+        found.places = places;
+        done
     }
 
     /// Compares a changed document with others that have a token of its prefix, by places in ascending order.
@@ -272,14 +356,14 @@ impl Comparison<'_> {
         &Posting { document, position, .. }: &Posting,
         mut places: &[u32],
         (kernel, bitmap, bitmaps): (Scattered<W>, &Bitmap<W>, &[Bitmap<W>]),
-        near: &mut Vec<u32>,
-        bits: &mut [u64],
-    ) {
+        found: &mut Found,
+    ) -> Result<()> {
         let &Needs { size, ref kinds, .. } = &self.changed.needs[document as usize];
         let starts = &self.places[document as usize];
         let sizes = self.documents.sizes.as_slice();
         let allowed = |overlap: u32| i64::from(size) - 2 * i64::from(overlap);
         places = &places[places.partition_point(|&place| place < starts[0])..];
+        let mut near = std::mem::take(&mut found.near);
         near.clear();
         for (kind, &end) in kinds.iter().zip(&starts[1..]) {
             // A set that shares so many tokens shares one of the first few; the larger it is, the fewer are these.
@@ -288,23 +372,23 @@ impl Comparison<'_> {
             }
             let here;
             (here, places) = places.split_at(places.partition_point(|&place| place < end));
-            kernel(bitmap, (bitmaps, sizes), here, allowed(kind.overlap), near);
+            kernel(bitmap, (bitmaps, sizes), here, allowed(kind.overlap), &mut near);
         }
         let count = near.len();
         for n in 0..count {
             let place = near[n];
-            let (word, bit) = (place as usize / 64, 1 << (place % 64));
-            if bits[word] & bit != 0 {
+            if found.has(place) {
                 continue;
             }
-            let least = self.changed.bounds.least_overlap(Side::Left, size, sizes[place as usize]);
-            if let Some(least) = least {
-                kernel(bitmap, (bitmaps, sizes), &[place], allowed(least), near);
+            if let Some(least) = self.changed.bounds.least_overlap(Side::Left, size, sizes[place as usize]) {
+                kernel(bitmap, (bitmaps, sizes), &[place], allowed(least), &mut near);
                 if near.len() > count {
-                    bits[word] |= bit;
                     near.truncate(count);
+                    found.add(place, document)?;
                 }
             }
         }
+        found.near = near;
+        Ok(())
     }
 }

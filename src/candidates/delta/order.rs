@@ -9,8 +9,8 @@ use crate::memory;
 const DOING: &str = "ordering tokens";
 const BITS: u32 = 18;
 const CLASSES: usize = 1 << BITS;
-/// Of the order as it is stored, of hashes, and of how outlines are made.
-pub const VERSION: u8 = 1;
+/// Of the order as it is stored, of hashes, and of how outlines are made and stored.
+pub const VERSION: u8 = 2;
 
 /// How often tokens occur, by class.
 #[derive(Debug, Default)]

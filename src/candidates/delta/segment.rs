@@ -1,8 +1,9 @@
 //! Outlines as they are stored: documents by size, in blocks; postings by hash, in parts.
 //!
-//! A block has the sizes and the bitmaps of its documents, little-endian. A part has the postings of a range of hashes,
-//! all numbers as LEB128: for each hash its distance from the one before, how many documents have it, and their places
-//! in the segment, each as its distance from the one before.
+//! A block has the sizes and the bitmaps of its documents, little-endian. A part has the postings of a range of hashes:
+//! for each hash, as LEB128, its distance from the one before, four times how many documents but one have it plus the
+//! width of what follows, and the place of the first one in the segment; then those of the others, little-endian, each
+//! as its distance from the one before, of 2 to the power of the width bytes.
 
 use super::outline::{DOING, Outlines};
 use crate::error::{Error, Result};
@@ -114,25 +115,28 @@ pub(super) fn part_of(posting: u64, bits: u32) -> usize {
 /// Sorted postings as a part.
 fn encode(mut postings: &[u64], bytes: &mut Vec<u8>) -> Result<()> {
     let mut before = 0;
-    while let Some(first) = postings.first() {
+    while let Some(&first) = postings.first() {
         let hash = first >> u32::BITS;
         let count = postings.iter().take_while(|posting| *posting >> u32::BITS == hash).count();
         let (here, after) = postings.split_at(count);
-        // No number takes more than five bytes.
-        memory::reserve(bytes, 5 * (count + 2), DOING)?;
-        put((hash - before) as u32, bytes);
-        put(count as u32, bytes);
-        let mut last = 0;
-        for &posting in here {
-            put(posting as u32 - last, bytes);
-            last = posting as u32;
-        }
+        let distances = || here.windows(2).map(|pair| pair[1] as u32 - pair[0] as u32);
+        let width = match distances().max() {
+            None | Some(..=0xff) => 0,
+            Some(..=0xffff) => 1,
+            Some(_) => 2,
+        };
+        // No number takes more than ten bytes.
+        memory::reserve(bytes, 30 + (count << width), DOING)?;
+        put(hash - before, bytes);
+        put((count as u64 - 1) << 2 | width as u64, bytes);
+        put(u64::from(first as u32), bytes);
+        distances().for_each(|distance| bytes.extend(&distance.to_le_bytes()[..1 << width]));
         (before, postings) = (hash, after);
     }
     Ok(())
 }
 
-fn put(mut number: u32, bytes: &mut Vec<u8>) {
+fn put(mut number: u64, bytes: &mut Vec<u8>) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -140,24 +144,12 @@ fn put(mut number: u32, bytes: &mut Vec<u8>) {
     bytes.push(number as u8);
 }
 
-#[inline]
-fn get(bytes: &mut &[u8]) -> Result<u32> {
-    // Most take one byte.
-    match *bytes {
-        [byte @ ..0x80, rest @ ..] => {
-            *bytes = rest;
-            Ok(u32::from(*byte))
-        }
-        _ => get_long(bytes),
-    }
-}
-
-fn get_long(bytes: &mut &[u8]) -> Result<u32> {
-    let mut number = 0u32;
-    for shift in (0..35).step_by(7) {
+fn get(bytes: &mut &[u8]) -> Result<u64> {
+    let mut number = 0u64;
+    for shift in (0..u64::BITS).step_by(7) {
         let [byte, rest @ ..] = *bytes else { break };
         *bytes = rest;
-        number |= u32::from(byte & 0x7f) << shift;
+        number |= u64::from(byte & 0x7f) << shift;
         if *byte < 0x80 {
             return Ok(number);
         }
@@ -177,17 +169,29 @@ pub(super) fn decode(
 ) -> Result<()> {
     let mut hash = 0u32;
     while !bytes.is_empty() {
-        hash = hash.wrapping_add(get(&mut bytes)?);
-        let count = get(&mut bytes)? as usize;
-        if count > bytes.len() {
+        hash = hash.wrapping_add(get(&mut bytes)? as u32);
+        let head = get(&mut bytes)?;
+        let (others, width) = ((head >> 2) as usize, head & 3);
+        let mut place = get(&mut bytes)? as u32;
+        let Some((distances, rest)) =
+            others.checked_shl(width as u32).and_then(|length| bytes.split_at_checked(length))
+        else {
             return Err(malformed("a list is cut off"));
-        }
+        };
+        bytes = rest;
         places.clear();
-        memory::reserve(places, count, DOING)?;
-        let mut place = 0u32;
-        for _ in 0..count {
-            place = place.wrapping_add(get(&mut bytes)?);
-            places.push(place);
+        memory::reserve(places, others + 1, DOING)?;
+        places.push(place);
+        let next = |distance: u32| {
+            place = place.wrapping_add(distance);
+            place
+        };
+        match width {
+            0 => places.extend(distances.iter().map(|&distance| distance.into()).map(next)),
+            1 => {
+                places.extend(distances.as_chunks().0.iter().map(|&d| u16::from_le_bytes(d).into()).map(next))
+            }
+            _ => places.extend(distances.as_chunks().0.iter().map(|&d| u32::from_le_bytes(d)).map(next)),
         }
         each(hash, places)?;
     }

@@ -1,6 +1,6 @@
 //! No pair is missed, whatever is stored how.
 
-use super::lookup::{Changed, Found};
+use super::lookup::{Changed, Found, together};
 use super::order::Order;
 use super::outline::{Outliner, Outlines, words};
 use super::segment::{Documents, Segment};
@@ -34,15 +34,22 @@ fn documents((blocks, ..): &Stored, words: usize) -> Documents {
     documents
 }
 
-/// The rows that a look at one segment finds.
-fn look(changed: &Changed, stored: &Stored, words: usize) -> Vec<u32> {
+/// The rows that a look at one segment finds, and those of changed documents that each may be similar to.
+fn look(changed: &Changed, stored: &Stored, words: usize, most: usize) -> Vec<(u32, Option<Vec<u32>>)> {
     let documents = documents(stored, words);
     let comparison = changed.against(&documents).unwrap();
-    let mut found = Found::new(documents.sizes.len()).unwrap();
+    // As two threads share the parts.
+    let mut found = vec![Found::new(documents.sizes.len(), most), Found::new(documents.sizes.len(), most)];
     for part in changed.parts(stored.1.len()).unwrap() {
-        comparison.compare(&stored.1[part as usize], &mut found, &Stop::default()).unwrap();
+        let part = part as usize;
+        comparison.compare(&stored.1[part], &mut found[part % 2], &Stop::default()).unwrap();
     }
-    Found::all([found]).into_iter().map(|place| stored.2[place as usize]).collect()
+    let (places, partners) = together(found, changed, &THREADS).unwrap();
+    let rows = places.iter().map(|&place| stored.2[place as usize]);
+    let mut rows: Vec<_> =
+        rows.enumerate().map(|(n, row)| (row, partners.of(n).map(<[u32]>::to_vec))).collect();
+    rows.sort_unstable();
+    rows
 }
 
 /// An order made of some texts, and its outlines of all.
@@ -84,6 +91,82 @@ fn copy(outlines: &Outlines) -> Outlines {
     copy
 }
 
+/// No pair of the first `new` texts and any one is missed, and none is added; `counted` texts make the order.
+fn check(texts: &[String], new: usize, counted: usize, spec: &FeatureSpec, predicate: Predicate) {
+    let stop = Stop::default();
+    let bounds = Bounds::new(predicate);
+    let (order, all) = outline(texts, counted.min(texts.len()), spec, &bounds);
+    let mut outliner = Outliner::default();
+    for (row, text) in (0..).zip(&texts[..new]) {
+        outliner.add(row, &document(text), spec, (&order, &bounds), &stop).unwrap();
+    }
+    let changed = Changed::new(outliner.outlines, order.words, bounds, &THREADS).unwrap();
+    // At once, and as two segments that were merged.
+    let stored = store(copy(&all), order.words);
+    let mut merged = Outlines::default();
+    for half in 0..2 {
+        let mut part = Outlines::default();
+        for (row, text) in (0..).zip(texts).filter(|(row, _)| row % 2 == half) {
+            let mut one = Outliner::default();
+            one.add(row, &document(text), spec, (&order, &bounds), &stop).unwrap();
+            part.append(&one.outlines, |row| row).unwrap();
+        }
+        let half = store(part, order.words);
+        let parts = half.1.iter().map(Vec::as_slice);
+        let again = documents(&half, order.words).outlines(0, parts).unwrap();
+        merged.append(&again, |place| half.2[place as usize]).unwrap();
+    }
+    let merged = store(merged, order.words);
+    let found = look(&changed, &stored, order.words, usize::MAX);
+    assert_eq!(found, look(&changed, &merged, order.words, usize::MAX));
+    // Where pairs are too many, the places at least are the same.
+    let places: Vec<_> = found.iter().map(|(row, _)| (*row, None)).collect();
+    assert_eq!(places, look(&changed, &stored, order.words, 0));
+
+    let mut expected = Vec::new();
+    for (row, old) in (0..).zip(texts) {
+        for (changed, text) in (0..).zip(&texts[..new]) {
+            let [shared, left, right] = counts(text, old, spec.multiset);
+            if left > 0 && right > 0 && predicate.passes(shared, left, right) {
+                expected.push((row, changed, predicate.similarity(shared, left, right)));
+            }
+        }
+    }
+    // The sets in two parts, as two threads make them.
+    let mut sets = vec![TokenSets::default(), TokenSets::default()];
+    for (row, text) in (0..).zip(&texts[..new]) {
+        sets[row as usize % 2].add(row, &document(text), spec, &stop).unwrap();
+    }
+    let matcher = Matcher::new(changed, sets, order, (*spec, predicate)).unwrap();
+    let mut matches = Matches::default();
+    for (row, partners) in &found {
+        let document = document(&texts[*row as usize]);
+        matcher.find(*row, &document, partners.as_deref(), &mut matches, &stop).unwrap();
+    }
+    assert_eq!(matches.found, expected);
+    let mut matches = Matches::default();
+    for (row, old) in (0..).zip(texts) {
+        matcher.find(row, &document(old), None, &mut matches, &stop).unwrap();
+    }
+    assert_eq!(matches.found, expected);
+    let mut among = Matches::default();
+    for part in 0..matcher.parts() {
+        assert!(matcher.find_among(part, &mut 0, &mut among, &stop).unwrap());
+    }
+    among.found.sort_by_key(|&(row, changed, _)| (row, changed));
+    expected.retain(|&(row, _, _)| (row as usize) < new);
+    assert_eq!(among.found, expected);
+}
+
+fn predicates(threshold: f64) -> impl Iterator<Item = Predicate> {
+    [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap].into_iter().flat_map(
+        move |measure| {
+            let predicate = Predicate::new(measure, threshold).unwrap();
+            [predicate, predicate.and_shared(2), Predicate::shared(measure, 3)]
+        },
+    )
+}
+
 proptest! {
     // Each case makes tables of all classes.
     #![proptest_config(ProptestConfig::with_cases(48))]
@@ -96,71 +179,23 @@ proptest! {
         multiset: bool,
     ) {
         let spec = FeatureSpec { multiset, ..FeatureSpec::WORDS };
-        let new = new.min(texts.len());
-        for measure in [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap] {
-            let predicate = Predicate::new(measure, f64::from(n) / 20.0).unwrap();
-            for predicate in [predicate, predicate.and_shared(2), Predicate::shared(measure, 3)] {
-                let bounds = Bounds::new(predicate);
-                let (order, all) = outline(&texts, counted.min(texts.len()), &spec, &bounds);
-                let mut outliner = Outliner::default();
-                for (row, text) in (0..).zip(&texts[..new]) {
-                    outliner.add(row, &document(text), &spec, (&order, &bounds), &Stop::default()).unwrap();
-                }
-                let changed = Changed::new(outliner.outlines, order.words, bounds, &THREADS).unwrap();
-                // At once, and as two segments that were merged.
-                let stored = store(copy(&all), order.words);
-                let mut merged = Outlines::default();
-                for half in 0..2 {
-                    let mut part = Outlines::default();
-                    for (row, text) in (0..).zip(&texts).filter(|(row, _)| row % 2 == half) {
-                        let mut one = Outliner::default();
-                        one.add(row, &document(text), &spec, (&order, &bounds), &Stop::default()).unwrap();
-                        part.append(&one.outlines, |row| row).unwrap();
-                    }
-                    let half = store(part, order.words);
-                    let parts = half.1.iter().map(Vec::as_slice);
-                    let again = documents(&half, order.words).outlines(0, parts).unwrap();
-                    merged.append(&again, |place| half.2[place as usize]).unwrap();
-                }
-                let merged = store(merged, order.words);
-                let mut found = look(&changed, &stored, order.words);
-                found.sort_unstable();
-                let mut found_merged = look(&changed, &merged, order.words);
-                found_merged.sort_unstable();
-                prop_assert_eq!(&found, &found_merged);
-                for (row, old) in (0..).zip(&texts) {
-                    let similar = texts[..new].iter().any(|text| {
-                        let [shared, left, right] = counts(text, old, multiset);
-                        left > 0 && right > 0 && predicate.passes(shared, left, right)
-                    });
-                    prop_assert!(!similar || found.contains(&row), "{}", old);
-                }
-                // The sets in two parts, as two threads make them.
-                let mut sets = vec![TokenSets::default(), TokenSets::default()];
-                for (row, text) in (0..).zip(&texts[..new]) {
-                    sets[row as usize % 2].add(row, &document(text), &spec, &Stop::default()).unwrap();
-                }
-                let matcher = Matcher::new(changed, sets, order, (spec, predicate)).unwrap();
-                let mut matches = Matches::default();
-                let mut expected = Vec::new();
-                for (row, old) in (0..).zip(&texts) {
-                    matcher.find(row, &document(old), &mut matches, &Stop::default()).unwrap();
-                    for (changed, text) in (0..).zip(&texts[..new]) {
-                        let [shared, left, right] = counts(text, old, multiset);
-                        if left > 0 && right > 0 && predicate.passes(shared, left, right) {
-                            expected.push((row, changed, predicate.similarity(shared, left, right)));
-                        }
-                    }
-                }
-                prop_assert_eq!(&matches.found, &expected);
-                let mut among = Matches::default();
-                for part in 0..matcher.parts() {
-                    prop_assert!(matcher.find_among(part, &mut 0, &mut among, &Stop::default()).unwrap());
-                }
-                among.found.sort_by_key(|&(row, changed, _)| (row, changed));
-                expected.retain(|&(row, _, _)| (row as usize) < new);
-                prop_assert_eq!(&among.found, &expected);
-            }
+        for predicate in predicates(f64::from(n) / 20.0) {
+            check(&texts, new.min(texts.len()), counted, &spec, predicate);
+        }
+    }
+
+    /// Pieces of one long text, of many sizes, so that partners are of all kinds.
+    #[test]
+    fn no_pair_of_long_texts_is_missed(
+        pieces in proptest::collection::vec((0usize..60, 1usize..250), 2..40),
+        new in 1usize..10,
+        counted in 0usize..40,
+        n in 5u32..=20,
+    ) {
+        let piece = |(from, length): (usize, usize)| (from..from + length).map(|n| format!("w{n} ")).collect();
+        let texts: Vec<String> = pieces.into_iter().map(piece).collect();
+        for predicate in predicates(f64::from(n) / 20.0) {
+            check(&texts, new.min(texts.len()), counted, &FeatureSpec::WORDS, predicate);
         }
     }
 }
@@ -185,9 +220,12 @@ fn many_documents_in_many_parts() {
             .unwrap();
     }
     let changed = Changed::new(outliner.outlines, order.words, bounds, &THREADS).unwrap();
-    let mut found = look(&changed, &stored, order.words);
-    found.sort_unstable();
-    assert_eq!(found, [0, 1, 776, 777, 19_998, 19_999]);
+    let found = look(&changed, &stored, order.words, usize::MAX);
+    assert_eq!(
+        found,
+        [(0, 0), (1, 0), (776, 777), (777, 777), (19_998, 19_999), (19_999, 19_999)]
+            .map(|(row, partner)| (row, Some(vec![partner])))
+    );
 }
 
 #[test]

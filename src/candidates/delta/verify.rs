@@ -20,9 +20,11 @@ const DOING: &str = "comparing changed documents";
 #[derive(Debug, Default)]
 pub struct TokenSets {
     scratch: Scratch,
-    /// Tokens of one document: hash, start and end in `text`.
-    tokens: Vec<(u64, usize, usize)>,
+    /// Tokens of one document: their hashes, and their numbers.
+    tokens: Vec<(u64, u32)>,
+    /// The tokens, one behind the other, and where each ends.
     text: Vec<u8>,
+    text_ends: Vec<usize>,
     rows: Vec<u32>,
     /// Where the tokens of each document end.
     ends: Vec<usize>,
@@ -58,11 +60,11 @@ impl TokenSets {
         if self.rows.last() == Some(&row) {
             return Ok(());
         }
-        let Self { scratch, tokens, text, rows, ends, hashes, bytes, byte_ends } = self;
+        let Self { scratch, tokens, text, text_ends, rows, ends, hashes, bytes, byte_ends } = self;
         tokens.clear();
         text.clear();
+        text_ends.clear();
         for_each_token(document, spec, scratch, stop, |token| {
-            let start = text.len();
             let hash = match token {
                 Token::Bytes(bytes) => {
                     memory::extend(text, bytes, DOING)?;
@@ -71,10 +73,18 @@ impl TokenSets {
                 // No two numbers have the same hash.
                 Token::Number(number) => hash::mix(number),
             };
-            memory::push(tokens, (hash, start, text.len()), DOING)
+            memory::push(text_ends, text.len(), DOING)?;
+            memory::push(tokens, (hash, tokens.len() as u32), DOING)
         })?;
-        let token = |&(_, start, end): &(u64, usize, usize)| &text[start..end];
-        tokens.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| token(a).cmp(token(b))));
+        let token = |&(_, n): &(u64, u32)| {
+            let n = n as usize;
+            &text[n.checked_sub(1).map_or(0, |before| text_ends[before])..text_ends[n]]
+        };
+        tokens.sort_unstable_by_key(|token| token.0);
+        for same in tokens.chunk_by_mut(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
+            // Equal tokens, if not different ones of one hash.
+            same.sort_unstable_by(|a, b| token(a).cmp(token(b)));
+        }
         if !spec.multiset {
             tokens.dedup_by(|a, b| a.0 == b.0 && token(a) == token(b));
         }
@@ -179,13 +189,26 @@ impl Matcher {
         Ok(Self { changed, sets, places, order, spec, predicate })
     }
 
-    /// Adds the changed documents that are similar to a document.
-    pub fn find(&self, row: u32, document: &Document, matches: &mut Matches, stop: &Stop) -> Result<()> {
+    /// Adds the changed documents that are similar to a document; none but rows of `partners` are, where these are known.
+    pub fn find(
+        &self,
+        row: u32,
+        document: &Document,
+        partners: Option<&[u32]>,
+        matches: &mut Matches,
+        stop: &Stop,
+    ) -> Result<()> {
         let Matches { outliner, set, candidates, found } = matches;
         set.clear();
         set.add(row, document, &self.spec, stop)?;
-        self.candidates(row, set.last(), outliner, candidates)?;
-        self.check(row, set, 0, candidates, found)
+        let partners = match partners {
+            Some(partners) => partners,
+            None => {
+                self.candidates(row, set.last(), outliner, candidates)?;
+                candidates
+            }
+        };
+        self.check(row, set, 0, partners, found)
     }
 
     /// How many parts the changed documents are in.

@@ -6,7 +6,7 @@ use super::stored::{DOING, Header, documents, headers, ids, parts, read, read_or
 use super::writer::Writer;
 use super::{BATCH, equality, qualified_type};
 use crate::candidates::bounds::Bounds;
-use crate::candidates::delta::lookup::{Changed, Comparison, Found};
+use crate::candidates::delta::lookup::{Changed, Comparison, Found, Partners, together};
 use crate::candidates::delta::outline::{Outliner, Outlines};
 use crate::candidates::delta::segment::{BLOCK, Segment};
 use crate::candidates::delta::verify::{Matcher, Matches, TokenSets};
@@ -26,6 +26,9 @@ use crate::pg::workers::BackendWorkers;
 use crate::verify::measure::Predicate;
 use crate::workers::{self, Stop, Workers};
 
+/// What pairs that may be similar take of the memory, at most.
+const MEMORY_SHARE: usize = 16;
+
 /// Changed rows, and which of those of the lists may be similar to them.
 pub struct Near {
     /// The ids of the rows that changed.
@@ -34,6 +37,7 @@ pub struct Near {
     matcher: Option<Matcher>,
     /// An array of the ids of the others, as SQL text.
     others: String,
+    partners: Partners,
     equals: String,
 }
 
@@ -79,17 +83,19 @@ pub fn near<const N: usize>(
         writer.ids(|row| reading.left.show(row))?;
     }
     let changed = Changed::new(outlines, words, bounds, &workers)?;
-    let mut others = Others { list: String::new(), changed: Names::new(&reading.left)? };
+    let mut others = Others::new(&reading.left)?;
     if !changed.is_empty() {
         for header in headers(lists)? {
-            look(lists, header, &changed, words, &workers, &mut others)?;
+            let most = reading.memory / MEMORY_SHARE / workers.count();
+            look(lists, header, (&changed, words, most), &workers, &mut others)?;
         }
     }
-    let list = others.list;
+    let Others { list, partners, .. } = others;
     let id_type = qualified_type(request.id_type);
     let others = format!("{}::{id_type}[]", literal(&format!("{{{}}}", list.trim_end_matches(','))));
     let matcher = fits.then(|| Matcher::new(changed, sets, order, (spec, predicate))).transpose()?;
-    Ok(Some(Near { ids: reading.left, matcher, others, equals: equality(request.id_type)? }))
+    let equals = equality(request.id_type)?;
+    Ok(Some(Near { ids: reading.left, matcher, others, partners, equals }))
 }
 
 impl Near {
@@ -106,7 +112,7 @@ impl Near {
     /// Calls `pair` with the ids of each changed row and one similar to it, changed or not, and their similarity; also
     /// with itself, and with some more than once.
     pub fn pairs(&self, request: &mut Request, mut pair: impl FnMut(&Ids, Datum, Datum, f64)) -> Result<()> {
-        let Some(matcher) = &self.matcher else { return Ok(()) };
+        let (Some(matcher), partners) = (&self.matcher, &self.partners) else { return Ok(()) };
         let mut others = Ids::new(request.id_type);
         read(
             &format!("SELECT x.id FROM pg_catalog.unnest({}) AS x(id)", self.others),
@@ -136,7 +142,7 @@ impl Near {
         }
         reading.read(|batch| {
             batch.share_out(&mut matches, |matches, row, document, stop| {
-                matcher.find(row, document, matches, stop)
+                matcher.find(row, document, partners.of(row as usize), matches, stop)
             })?;
             for matches in &mut matches {
                 for (other, changed, similarity) in matches.found.drain(..) {
@@ -172,31 +178,38 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The ids of rows that are to be compared with the changed ones, as the inside of an array; these are not among them.
+/// The rows that are to be compared with changed ones; these are not among them.
 struct Others<'a> {
+    /// Their ids, as the inside of an array.
     list: String,
+    partners: Partners,
     changed: Names<'a>,
 }
 
-impl Others<'_> {
-    fn add(&mut self, id: &str) -> Result<()> {
-        let Self { list, changed } = self;
-        if !changed.contain(id) {
-            list.try_reserve(id.len() + 3).map_err(|_| Error::OutOfMemory { doing: DOING })?;
-            list.push('"');
-            list.push_str(&id.replace('\\', "\\\\").replace('"', "\\\""));
-            list.push_str("\",");
+impl<'a> Others<'a> {
+    fn new(changed: &'a Ids) -> Result<Self> {
+        let changed = Names::new(changed)?;
+        Ok(Self { list: String::new(), partners: Partners::default(), changed })
+    }
+
+    fn add(&mut self, id: &str, partners: Option<&[u32]>) -> Result<()> {
+        let Self { list, changed, .. } = self;
+        if changed.contain(id) {
+            return Ok(());
         }
-        Ok(())
+        list.try_reserve(id.len() + 3).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        list.push('"');
+        list.push_str(&id.replace('\\', "\\\\").replace('"', "\\\""));
+        list.push_str("\",");
+        Ok(self.partners.push(partners)?)
     }
 }
 
-/// Adds the ids of a segment's documents that may be similar to a changed one.
+/// Adds the documents of a segment that may be similar to a changed one; a thread keeps pairs of so many bytes.
 fn look(
     lists: &str,
     header: Header,
-    changed: &Changed,
-    words: usize,
+    (changed, words, most): (&Changed, usize, usize),
     workers: &BackendWorkers,
     others: &mut Others<'_>,
 ) -> Result<()> {
@@ -205,9 +218,8 @@ fn look(
     let Header { segment, parts: all, .. } = header;
     let documents = documents(lists, segment, words)?;
     let comparison = changed.against(&documents)?;
-    let mut found: Vec<Found> = (0..workers.count())
-        .map(|_| Found::new(documents.sizes.len()))
-        .collect::<crate::error::Result<_>>()?;
+    let count = documents.sizes.len();
+    let mut found: Vec<Found> = (0..workers.count()).map(|_| Found::new(count, most)).collect();
     let wanted = changed.parts(all)?;
     let (mut pending, mut bytes) = (Vec::new(), 0);
     parts(lists, segment, Some(&wanted).filter(|wanted| wanted.len() < all).map(Vec::as_slice), |part| {
@@ -222,20 +234,18 @@ fn look(
     })?;
     compare(&comparison, &pending, &mut found, workers)?;
 
-    let found = Found::all(found);
-    let mut blocks: Vec<u32> = found.iter().map(|place| place / BLOCK as u32).collect();
+    let (places, partners) = together(found, changed, workers)?;
+    let mut blocks: Vec<u32> = places.iter().map(|place| place / BLOCK as u32).collect();
     blocks.dedup();
-    let mut rest = found.as_slice();
+    let mut next = 0;
     ids(lists, segment, Some(&blocks), |block, ids| {
-        while let Some(place) =
-            rest.first().map(|&place| place as usize).filter(|place| place / BLOCK == block)
-        {
-            if let Some(&id) = ids.get(place % BLOCK) {
+        while let Some(&place) = places.get(next).filter(|&&place| place as usize / BLOCK == block) {
+            if let Some(&id) = ids.get(place as usize % BLOCK) {
                 // SAFETY: a text of ours.
                 let id = encoding::to_utf8(unsafe { varlena_bytes(id) })?.unwrap_or_default();
-                others.add(&id)?;
+                others.add(&id, partners.of(next))?;
             }
-            rest = &rest[1..];
+            next += 1;
         }
         Ok(())
     })
