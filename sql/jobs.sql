@@ -307,8 +307,7 @@ DECLARE
     whole_clusters bool;
     in_batch text;
     in_state text;
-    -- How many rows of the batch were there before.
-    known_rows bigint;
+    side text;
     -- Partners of the batch's rows, where these are found by lists; and whether that was so.
     near text;
     listed bool := false;
@@ -340,11 +339,8 @@ BEGIN
         END IF;
     END IF;
     IF batch IS NULL THEN
-        -- The planner does not know how many rows the marks are on.
-        PERFORM set_config('enable_nestloop', 'off', true);
-        EXECUTE format('WITH taken AS (SELECT DISTINCT id FROM %1$s WHERE change = 1 LIMIT $1),
-            gone AS (DELETE FROM %1$s s USING taken t WHERE s.change = 1 AND s.id %2$s t.id)
-            INSERT INTO %1$s(id, change) SELECT id, 0 FROM taken', state, eq) USING most_rows;
+        EXECUTE format('WITH taken AS (DELETE FROM %1$s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %1$s WHERE change = 1 LIMIT $1)) RETURNING id)
+            INSERT INTO %1$s(id, change) SELECT DISTINCT id, 0 FROM taken', state) USING most_rows;
         GET DIAGNOSTICS batch = ROW_COUNT;
     END IF;
     IF batch = 0 THEN
@@ -361,33 +357,28 @@ BEGIN
     most := mode = 'whole' OR batch * 5 > known;
     -- Where clusters are all that is connected, they say themselves how far a change reaches.
     whole_clusters := a->>'clustering' = 'connected' AND a->>'max_cluster_size' IS NULL;
-    -- Nor how many are in the batch: indexes are for few of them.
+    -- The planner does not know how many are in the batch: indexes are for few of them.
     PERFORM set_config('enable_nestloop', CASE WHEN batch > 1000 AND batch * 20 > known THEN 'off' ELSE 'on' END, true);
     IF NOT most AND NOT whole_clusters THEN
         EXECUTE format(reach, state, pairs, eq, -1, '{0}');
     END IF;
     in_batch := format('EXISTS (SELECT FROM %s b WHERE b.change = 0 AND b.id %s %s)', state, eq, id);
     in_state := format('EXISTS (SELECT FROM %s b WHERE b.change IS NULL AND b.id %s %s)', state, eq, id);
-    IF everything THEN
-        known_rows := 0;
-    ELSE
-        EXECUTE format('DELETE FROM %1$s s USING %1$s b WHERE b.change = 0 AND s.change IS NULL AND s.id %2$s b.id', state, eq);
-        GET DIAGNOSTICS known_rows = ROW_COUNT;
-    END IF;
     IF everything OR mode = 'whole' THEN
         EXECUTE format('DELETE FROM %s', pairs);
         GET DIAGNOSTICS removed = ROW_COUNT;
-    ELSIF known_rows > 0 THEN
-        EXECUTE format('DELETE FROM %s p USING %s b WHERE b.change = 0 AND p.left_id %s b.id', pairs, state, eq);
-        GET DIAGNOSTICS removed = ROW_COUNT;
-        EXECUTE format('DELETE FROM %s p USING %s b WHERE b.change = 0 AND p.right_id %s b.id', pairs, state, eq);
-        GET DIAGNOSTICS counted = ROW_COUNT;
-        removed := removed + counted;
+    ELSE
+        FOREACH side IN ARRAY ARRAY['left_id', 'right_id'] LOOP
+            EXECUTE format('DELETE FROM %s WHERE %s %s ANY (ARRAY(SELECT id FROM %s WHERE change = 0))', pairs, side, eq, state);
+            GET DIAGNOSTICS counted = ROW_COUNT;
+            removed := removed + counted;
+        END LOOP;
     END IF;
     IF everything THEN
         alone := true;
         counted := batch;
     ELSE
+        EXECUTE format('DELETE FROM %1$s WHERE change IS NULL AND id %2$s ANY (ARRAY(SELECT id FROM %1$s WHERE change = 0))', state, eq);
         EXECUTE format('SELECT NOT EXISTS (SELECT FROM %s WHERE change IS NULL)', state) INTO alone;
         EXECUTE format('INSERT INTO %1$s(id, hash) SELECT d.id, d.hash FROM %2$s d JOIN %1$s b ON b.change = 0 AND b.id %3$s d.id',
             state, source, eq);
@@ -406,8 +397,8 @@ BEGIN
         -- Changed rows are read once, for their pairs and for the lists.
         EXECUTE format('WITH found AS MATERIALIZED (SELECT * FROM %2$s.neardup_job_pairs(%3$s, %4$L, %5$L, %6$L, %7$s)),
                 list AS (INSERT INTO %6$s SELECT kind, segment, part, documents, data, ids FROM found WHERE kind IS NOT NULL),
-                put AS (INSERT INTO %1$s SELECT least(left_id, right_id), greatest(left_id, right_id), similarity FROM found WHERE kind IS NULL
-                    ORDER BY 1, 2 ON CONFLICT DO NOTHING RETURNING left_id, right_id),
+                put AS (INSERT INTO %1$s SELECT DISTINCT least(left_id, right_id), greatest(left_id, right_id), similarity FROM found
+                    WHERE kind IS NULL ORDER BY 1, 2 RETURNING left_id, right_id),
                 near AS (SELECT left_id AS id FROM put UNION SELECT right_id FROM put)
             SELECT (SELECT count(*) FROM put), (SELECT array_agg(id) FROM near), EXISTS (SELECT FROM found WHERE kind IS NOT NULL)',
             pairs, schema, arguments, in_batch, in_state, lists, segment) INTO added, near, listed;
@@ -449,20 +440,20 @@ BEGIN
         partners := CASE WHEN listed THEN format('SELECT unnest(%L::%s[])', near, a->>'column_type')
             ELSE format('SELECT p.right_id FROM %1$s b JOIN %2$s p ON p.left_id %3$s b.id WHERE b.change = 0
                 UNION SELECT p.left_id FROM %1$s b JOIN %2$s p ON p.right_id %3$s b.id WHERE b.change = 0', state, pairs, eq) END;
-        -- Rows that were not there before are in no cluster.
-        before := CASE known_rows WHEN 0 THEN format('SELECT id FROM near EXCEPT SELECT id FROM %s WHERE change = 0', state) ELSE 'TABLE near' END;
+        -- Rows that had no pairs were in no cluster.
+        before := CASE removed WHEN 0 THEN format('SELECT id FROM near EXCEPT SELECT id FROM %s WHERE change = 0', state) ELSE 'TABLE near' END;
         EXECUTE format('WITH near(id) AS MATERIALIZED (SELECT id FROM %1$s WHERE change = 0 UNION %2$s),
             touched AS (SELECT DISTINCT c.cluster_id FROM (%3$s) n, LATERAL (SELECT cluster_id FROM %4$s c WHERE c.id %5$s n.id OFFSET 0) c),
-            old AS MATERIALIZED (SELECT c.* FROM touched t, LATERAL (SELECT cluster_id, id, representative FROM %4$s c WHERE c.cluster_id %5$s t.cluster_id OFFSET 0) c),
+            old AS MATERIALIZED (SELECT c.* FROM touched t,
+                LATERAL (SELECT cluster_id, id, representative, ctid AS place FROM %4$s c WHERE c.cluster_id %5$s t.cluster_id OFFSET 0) c),
             new AS (SELECT cluster_id, id, representative FROM %6$s.clusters_of_pairs(
-                format(%7$L, (SELECT array_agg(id) FROM (SELECT id FROM near UNION SELECT id FROM old) reached)), NULL::%8$s)),
-            differ AS MATERIALIZED (SELECT n.cluster_id, n.id, n.representative, o.cluster_id AS old_cluster, o.id AS old_id
+                format(%7$L, (SELECT array_agg(id) FROM (SELECT id FROM near UNION ALL SELECT id FROM old) reached)), NULL::%8$s)),
+            differ AS MATERIALIZED (SELECT n.cluster_id, n.id, n.representative, o.place
                 FROM new n FULL JOIN old o ON n.id %5$s o.id AND n.cluster_id %5$s o.cluster_id
                 WHERE n.representative IS DISTINCT FROM o.representative),
-            put AS (INSERT INTO %4$s SELECT cluster_id, id, representative FROM differ WHERE id IS NOT NULL ORDER BY id, cluster_id
-                ON CONFLICT (id, cluster_id) DO UPDATE SET representative = excluded.representative)
-            DELETE FROM %4$s WHERE ctid = ANY (ARRAY(SELECT c.ctid FROM differ d,
-                LATERAL (SELECT ctid FROM %4$s c WHERE c.id %5$s d.old_id AND c.cluster_id %5$s d.old_cluster OFFSET 0) c WHERE d.id IS NULL))',
+            come AS (INSERT INTO %4$s SELECT cluster_id, id, representative FROM differ WHERE place IS NULL ORDER BY id, cluster_id),
+            gone AS (DELETE FROM %4$s WHERE ctid = ANY (ARRAY(SELECT place FROM differ WHERE id IS NULL)))
+            UPDATE %4$s SET representative = NOT representative WHERE ctid = ANY (ARRAY(SELECT place FROM differ WHERE id IS NOT NULL))',
             state, partners, before, clusters, eq, schema,
             format('SELECT left_id, right_id, similarity FROM %s WHERE left_id %s ANY (%%L::%s[])', pairs, eq, a->>'column_type'),
             a->>'id_type');
