@@ -210,9 +210,12 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// None yet, with bitmaps of so many words.
-    pub fn new(words: usize) -> Self {
-        Self { sizes: Vec::new(), bitmaps: Vec::new(), words }
+    /// None yet, with room for so many, and bitmaps of so many words.
+    pub fn new(words: usize, room: usize) -> Result<Self> {
+        let (mut sizes, mut bitmaps) = (Vec::new(), Vec::new());
+        memory::reserve(&mut sizes, room, DOING)?;
+        memory::reserve(&mut bitmaps, room * words, DOING)?;
+        Ok(Self { sizes, bitmaps, words })
     }
 
     /// Adds the next block.

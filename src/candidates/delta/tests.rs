@@ -29,7 +29,7 @@ fn store(outlines: Outlines, words: usize) -> Stored {
 }
 
 fn documents((blocks, ..): &Stored, words: usize) -> Documents {
-    let mut documents = Documents::new(words);
+    let mut documents = Documents::new(words, 0).unwrap();
     blocks.iter().for_each(|block| documents.push(block).unwrap());
     documents
 }
@@ -235,7 +235,7 @@ fn what_is_cut_off_is_an_error() {
     let texts: Vec<String> = (0..50).map(|n| format!("a b c{} d{}", n % 7, n % 5)).collect();
     let (order, all) = outline(&texts, 50, &spec, &bounds);
     let (blocks, parts, _) = store(all, order.words);
-    let mut documents = Documents::new(order.words);
+    let mut documents = Documents::new(order.words, 9).unwrap();
     assert!(documents.push(&blocks[0][1..]).is_err());
     documents.push(&blocks[0]).unwrap();
     assert!(documents.outlines(0, [&parts[0][..parts[0].len() - 1]]).is_err());

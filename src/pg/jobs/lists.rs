@@ -136,7 +136,8 @@ sql_function! {
         let order = read_order(&lists)?.ok_or_else(no_order)?;
         let workers = BackendWorkers::new();
         let (mut all, mut names) = (Outlines::default(), Ids::new(pg_sys::TEXTOID));
-        for &Header { segment, .. } in merged {
+        for &header in merged {
+            let segment = header.segment;
             let mut kept = Vec::new();
             parts(&lists, segment, None, |part| Ok(memory::push(&mut kept, part, "merging segments")?))?;
             let from = names.len() as u32;
@@ -144,7 +145,7 @@ sql_function! {
                 // SAFETY: texts.
                 ids.iter().try_for_each(|&id| unsafe { names.push(id) })
             })?;
-            let documents = documents(&lists, segment, order.words)?;
+            let documents = documents(&lists, header, order.words)?;
             all.append(&documents.outlines(from, kept.iter().map(Vec::as_slice))?, |row| row)?;
             writer.put(b'x', [segment, 0], None, None, None)?;
         }

@@ -90,9 +90,9 @@ pub fn near<const N: usize>(
             look(lists, header, (&changed, words, most), &workers, &mut others)?;
         }
     }
-    let Others { list, partners, .. } = others;
+    let (list, partners) = others.finish(&workers)?;
     let id_type = qualified_type(request.id_type);
-    let others = format!("{}::{id_type}[]", literal(&format!("{{{}}}", list.trim_end_matches(','))));
+    let others = format!("{}::{id_type}[]", literal(&format!("{{{list}}}")));
     let matcher = fits.then(|| Matcher::new(changed, sets, order, (spec, predicate))).transpose()?;
     let equals = equality(request.id_type)?;
     Ok(Some(Near { ids: reading.left, matcher, others, partners, equals }))
@@ -180,8 +180,9 @@ impl<'a> Names<'a> {
 
 /// The rows that are to be compared with changed ones; these are not among them.
 struct Others<'a> {
-    /// Their ids, as the inside of an array.
-    list: String,
+    /// Their ids, one behind the other, and where each ends.
+    ids: String,
+    ends: Vec<usize>,
     partners: Partners,
     changed: Names<'a>,
 }
@@ -189,20 +190,63 @@ struct Others<'a> {
 impl<'a> Others<'a> {
     fn new(changed: &'a Ids) -> Result<Self> {
         let changed = Names::new(changed)?;
-        Ok(Self { list: String::new(), partners: Partners::default(), changed })
+        Ok(Self { ids: String::new(), ends: Vec::new(), partners: Partners::default(), changed })
     }
 
     fn add(&mut self, id: &str, partners: Option<&[u32]>) -> Result<()> {
-        let Self { list, changed, .. } = self;
-        if changed.contain(id) {
+        if self.changed.contain(id) {
             return Ok(());
         }
-        list.try_reserve(id.len() + 3).map_err(|_| Error::OutOfMemory { doing: DOING })?;
-        list.push('"');
-        list.push_str(&id.replace('\\', "\\\\").replace('"', "\\\""));
-        list.push_str("\",");
+        reserve_text(&mut self.ids, id.len())?;
+        self.ids.push_str(id);
+        memory::push(&mut self.ends, self.ids.len(), DOING)?;
         Ok(self.partners.push(partners)?)
     }
+
+    /// The different ids as the inside of an array, and the partners of each. Numbers are in their order: rows that
+    /// came one after the other are often near to each other, and so read faster.
+    fn finish(self, workers: &dyn Workers) -> Result<(String, Partners)> {
+        let Self { ids, ends, partners, .. } = self;
+        let id = |n: u32| {
+            let n = n as usize;
+            &ids[n.checked_sub(1).map_or(0, |before| ends[before])..ends[n]]
+        };
+        let mut order = Vec::new();
+        memory::reserve(&mut order, ends.len(), DOING)?;
+        order.extend(0..ends.len() as u32);
+        let key = |n: u32| (id(n).len(), id(n));
+        workers::one(workers, &mut order, |order, stop| {
+            workers::sort_unstable_by(order, stop, &|&a, &b| key(a).cmp(&key(b)))
+        })?;
+        let (mut list, mut sorted, mut rows) = (String::new(), Partners::default(), Vec::new());
+        for same in order.chunk_by(|&a, &b| id(a) == id(b)) {
+            let id = id(same[0]).replace('\\', "\\\\").replace('"', "\\\"");
+            reserve_text(&mut list, id.len() + 3)?;
+            if !list.is_empty() {
+                list.push(',');
+            }
+            list.push('"');
+            list.push_str(&id);
+            list.push('"');
+            rows.clear();
+            let mut known = true;
+            for &n in same {
+                match partners.of(n as usize) {
+                    Some(of) => memory::extend(&mut rows, of, DOING)?,
+                    None => known = false,
+                }
+            }
+            // As more than one segment may tell of it.
+            rows.sort_unstable();
+            rows.dedup();
+            sorted.push(known.then_some(&rows))?;
+        }
+        Ok((list, sorted))
+    }
+}
+
+fn reserve_text(text: &mut String, more: usize) -> Result<()> {
+    Ok(text.try_reserve(more).map_err(|_| Error::OutOfMemory { doing: DOING })?)
 }
 
 /// Adds the documents of a segment that may be similar to a changed one; a thread keeps pairs of so many bytes.
@@ -216,7 +260,7 @@ fn look(
     /// Bytes of parts that are shared out at one time.
     const PIECE: usize = 4 << 20;
     let Header { segment, parts: all, .. } = header;
-    let documents = documents(lists, segment, words)?;
+    let documents = documents(lists, header, words)?;
     let comparison = changed.against(&documents)?;
     let count = documents.sizes.len();
     let mut found: Vec<Found> = (0..workers.count()).map(|_| Found::new(count, most)).collect();

@@ -76,8 +76,8 @@ pub fn headers(lists: &str) -> Result<Vec<Header>> {
 }
 
 /// The documents of a segment.
-pub fn documents(lists: &str, segment: i64, words: usize) -> Result<Documents> {
-    let mut documents = Documents::new(words);
+pub fn documents(lists: &str, Header { segment, documents, .. }: Header, words: usize) -> Result<Documents> {
+    let mut documents = Documents::new(words, documents)?;
     let sql = format!("SELECT data FROM {lists} WHERE kind = 'd' AND segment = {segment} ORDER BY part");
     read(&sql, |[data]: [Datum; 1]| {
         // SAFETY: a bytea.
