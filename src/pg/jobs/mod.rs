@@ -54,7 +54,7 @@ const NEXT: usize = ARGUMENTS_OF_JOIN + 1;
 const FORM: Form = Form { name: "near_duplicates", relations: 1, typed: true };
 /// About how many bytes of documents a step hands over at one time: most have few, and some are to be compared
 /// while others are read.
-const BATCH: usize = 1 << 20;
+const BATCH: usize = 1 << 18;
 
 /// The owner of a relation, whom the caller must be, or act for.
 fn owner_of(docs: pg_sys::Oid, relation: &Relation) -> Result<pg_sys::Oid> {
