@@ -110,6 +110,47 @@ random_job bigint 0.7 ", method => 'simhash'" ", clustering => 'star'" '' 100 vi
 random_job text NULL ", method => 'imatch'" '' '' 100000 table
 random_job int 0.7 ", method => 'tlcs'" '' '' 100000 table 60
 
+# Few changes at a time of many rows, as from day to day: rows that come, change, go and come again.
+{
+    echo "SET client_min_messages = error; SELECT setseed(0.7);
+        CREATE TABLE daily (id int PRIMARY KEY, body text);
+        INSERT INTO daily SELECT i, a_text(i * 7 % 2000) FROM generate_series(1, 3000) i;
+        SELECT neardup_watch('daily', 0.7); CALL neardup_refresh('daily');"
+    for _ in {1..20}; do
+        echo "DELETE FROM daily WHERE random() < 0.003;
+            UPDATE daily SET body = a_text((random() * 2000)::int) WHERE random() < 0.003;
+            INSERT INTO daily SELECT i, a_text((random() * 2000)::int) FROM generate_series(1, 3300) i WHERE random() < 0.05 ON CONFLICT DO NOTHING;
+            CALL neardup_refresh('daily');
+            SELECT wrong('daily', \$c\$'daily', 0.7\$c\$, \$c\$'daily', 0.7\$c\$);"
+    done
+    echo "SELECT count(*) > 2 FROM daily_neardup_lists WHERE kind = 's'; SELECT count(*) > 1000 FROM daily_pairs;"
+} >"$server/daily.sql"
+seen=$(q -f "$server/daily.sql" 2>&1 | grep . | sort | uniq -c | sed 's/^ *//') || true
+expect 'few changes from day to day' $'20 0 0 0 0\n21 done\n2 t' "$seen"
+
+# A row that came back while nobody told of it is found by what the lists still know of it; once it is told of, all of it
+# is made anew.
+seen=$(q 2>&1 <<'SQL'
+SET client_min_messages = error;
+CREATE TABLE untold (id int PRIMARY KEY, body text);
+INSERT INTO untold SELECT i, 'own' || i || ' words' || i || ' here' || i || ' and' || i FROM generate_series(1, 100) i;
+SELECT neardup_watch('untold', 0.7);
+CALL neardup_refresh('untold');
+DELETE FROM untold WHERE id = 50;
+CALL neardup_refresh('untold');
+ALTER TABLE untold DISABLE TRIGGER neardup_insert;
+INSERT INTO untold VALUES (50, 'own50 words50 here50 and50');
+ALTER TABLE untold ENABLE TRIGGER neardup_insert;
+INSERT INTO untold VALUES (101, 'own50 words50 here50 and50');
+CALL neardup_refresh('untold');
+TABLE untold_pairs;
+UPDATE untold SET body = 'quite another text' WHERE id = 50;
+CALL neardup_refresh('untold');
+SELECT wrong('untold', $c$'untold', 0.7$c$, $c$'untold', 0.7$c$);
+SQL
+) || true
+expect 'a row that nobody told of' $'done\ndone\ndone\n50|101|1\ndone\n0 0 0 0' "$(grep . <<<"$seen")"
+
 # Clusters that are made of signatures, not of pairs.
 grouped="method => 'tlcs', id_column => 'id', text_column => 'body', options => '{\"s\": 1}'"
 seen=$(q 2>&1 <<SQL
