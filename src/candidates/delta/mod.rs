@@ -6,11 +6,14 @@
 //! ([`order`]): later frequencies would do no better than a little, and all would have to be made anew. Of each
 //! document there is an outline ([`outline`]): its size, a parity bitmap, and the hashes of its prefix. Outlines are
 //! written in segments ([`segment`]): postings by hash, cut into parts, so that only those parts are read again that
-//! changed documents have tokens in ([`lookup`]). What is found is read, and compared exactly ([`verify`]).
+//! changed documents ([`changed`]) have tokens in ([`lookup`]). What is found ([`found`]) is read, and compared exactly
+//! ([`verify`]).
 //!
 //! Tokens are known by hashes. Two tokens of one hash can only make a pair look more alike, so whatever passes here
 //! is too much, never too little; the bytes of tokens decide.
 
+pub mod changed;
+pub mod found;
 pub mod lookup;
 pub mod order;
 pub mod outline;

@@ -234,7 +234,7 @@ impl Documents {
     }
 
     /// The first place of a document that has so many tokens or more.
-    pub(super) fn from_size(&self, size: u32) -> u32 {
+    pub(super) fn first_of_size(&self, size: u32) -> u32 {
         self.sizes.partition_point(|&other| other < size) as u32
     }
 

@@ -1,6 +1,8 @@
 //! No pair is missed, whatever is stored how.
 
-use super::lookup::{Changed, Found, together};
+use super::changed::Changed;
+use super::found::{Found, together};
+use super::lookup::Comparison;
 use super::order::Order;
 use super::outline::{Outliner, Outlines, words};
 use super::segment::{Documents, Segment};
@@ -37,7 +39,7 @@ fn documents((blocks, ..): &Stored, words: usize) -> Documents {
 /// The rows that a look at one segment finds, and those of changed documents that each may be similar to.
 fn look(changed: &Changed, stored: &Stored, words: usize, most: usize) -> Vec<(u32, Option<Vec<u32>>)> {
     let documents = documents(stored, words);
-    let comparison = changed.against(&documents).unwrap();
+    let comparison = Comparison::new(changed, &documents).unwrap();
     // As two threads share the parts.
     let mut found = vec![Found::new(documents.sizes.len(), most), Found::new(documents.sizes.len(), most)];
     for part in changed.parts(stored.1.len()).unwrap() {

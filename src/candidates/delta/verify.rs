@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::lookup::Changed;
+use super::changed::Changed;
 use super::order::Order;
 use super::outline::Outliner;
 use crate::candidates::bounds::Bounds;

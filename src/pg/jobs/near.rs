@@ -2,29 +2,26 @@
 
 use pgrx::pg_sys::{self, Datum};
 
-use super::stored::{DOING, Header, documents, headers, ids, parts, read, read_order};
+use super::look::look;
+use super::others::Others;
+use super::stored::{headers, read, read_order};
 use super::writer::Writer;
 use super::{BATCH, equality, qualified_type};
 use crate::candidates::bounds::Bounds;
-use crate::candidates::delta::lookup::{Changed, Comparison, Found, Partners, together};
+use crate::candidates::delta::changed::Changed;
+use crate::candidates::delta::found::Partners;
 use crate::candidates::delta::outline::{Outliner, Outlines};
-use crate::candidates::delta::segment::{BLOCK, Segment};
+use crate::candidates::delta::segment::Segment;
 use crate::candidates::delta::verify::{Matcher, Matches, TokenSets};
-use crate::error::Error;
 use crate::features::FeatureSpec;
-use crate::hash;
-use crate::memory;
-use crate::pg::call::varlena_bytes;
-use crate::pg::encoding;
 use crate::pg::error::Result;
 use crate::pg::example::literal;
 use crate::pg::ids::Ids;
 use crate::pg::reading::Reading;
 use crate::pg::request::Request;
 use crate::pg::rows::Store;
-use crate::pg::workers::BackendWorkers;
 use crate::verify::measure::Predicate;
-use crate::workers::{self, Stop, Workers};
+use crate::workers::{self, Workers};
 
 /// What pairs that may be similar take of the memory, at most.
 const MEMORY_SHARE: usize = 16;
@@ -152,166 +149,4 @@ impl Near {
             Ok(0)
         })
     }
-}
-
-/// The ids of changed rows, to be known by how they are written.
-struct Names<'a> {
-    ids: &'a Ids,
-    /// The hash of each, and its row; sorted.
-    hashes: Vec<(u64, u32)>,
-}
-
-impl<'a> Names<'a> {
-    fn new(ids: &'a Ids) -> Result<Self> {
-        let mut hashes = Vec::new();
-        memory::reserve(&mut hashes, ids.len(), DOING)?;
-        hashes.extend((0..ids.len() as u32).map(|row| (hash::hash_bytes(ids.show(row).as_bytes()), row)));
-        hashes.sort_unstable();
-        Ok(Self { ids, hashes })
-    }
-
-    fn contain(&self, id: &str) -> bool {
-        let hash = hash::hash_bytes(id.as_bytes());
-        let from = self.hashes.partition_point(|&(other, _)| other < hash);
-        let mut same = self.hashes[from..].iter().take_while(|(other, _)| *other == hash);
-        same.any(|&(_, row)| self.ids.show(row) == id)
-    }
-}
-
-/// The rows that are to be compared with changed ones; these are not among them.
-struct Others<'a> {
-    /// Their ids, one behind the other, and where each ends.
-    ids: String,
-    ends: Vec<usize>,
-    partners: Partners,
-    changed: Names<'a>,
-}
-
-impl<'a> Others<'a> {
-    fn new(changed: &'a Ids) -> Result<Self> {
-        let changed = Names::new(changed)?;
-        Ok(Self { ids: String::new(), ends: Vec::new(), partners: Partners::default(), changed })
-    }
-
-    fn add(&mut self, id: &str, partners: Option<&[u32]>) -> Result<()> {
-        if self.changed.contain(id) {
-            return Ok(());
-        }
-        reserve_text(&mut self.ids, id.len())?;
-        self.ids.push_str(id);
-        memory::push(&mut self.ends, self.ids.len(), DOING)?;
-        Ok(self.partners.push(partners)?)
-    }
-
-    /// The different ids as the inside of an array, and the partners of each. Numbers are in their order: rows that
-    /// came one after the other are often near to each other, and so read faster.
-    fn finish(self, workers: &dyn Workers) -> Result<(String, Partners)> {
-        let Self { ids, ends, partners, .. } = self;
-        let id = |n: u32| {
-            let n = n as usize;
-            &ids[n.checked_sub(1).map_or(0, |before| ends[before])..ends[n]]
-        };
-        let mut order = Vec::new();
-        memory::reserve(&mut order, ends.len(), DOING)?;
-        order.extend(0..ends.len() as u32);
-        let key = |n: u32| (id(n).len(), id(n));
-        workers::one(workers, &mut order, |order, stop| {
-            workers::sort_unstable_by(order, stop, &|&a, &b| key(a).cmp(&key(b)))
-        })?;
-        let (mut list, mut sorted, mut rows) = (String::new(), Partners::default(), Vec::new());
-        for same in order.chunk_by(|&a, &b| id(a) == id(b)) {
-            let id = id(same[0]).replace('\\', "\\\\").replace('"', "\\\"");
-            reserve_text(&mut list, id.len() + 3)?;
-            if !list.is_empty() {
-                list.push(',');
-            }
-            list.push('"');
-            list.push_str(&id);
-            list.push('"');
-            rows.clear();
-            let mut known = true;
-            for &n in same {
-                match partners.of(n as usize) {
-                    Some(of) => memory::extend(&mut rows, of, DOING)?,
-                    None => known = false,
-                }
-            }
-            // As more than one segment may tell of it.
-            rows.sort_unstable();
-            rows.dedup();
-            sorted.push(known.then_some(&rows))?;
-        }
-        Ok((list, sorted))
-    }
-}
-
-fn reserve_text(text: &mut String, more: usize) -> Result<()> {
-    Ok(text.try_reserve(more).map_err(|_| Error::OutOfMemory { doing: DOING })?)
-}
-
-/// Adds the documents of a segment that may be similar to a changed one; a thread keeps pairs of so many bytes.
-fn look(
-    lists: &str,
-    header: Header,
-    (changed, words, most): (&Changed, usize, usize),
-    workers: &BackendWorkers,
-    others: &mut Others<'_>,
-) -> Result<()> {
-    /// Bytes of parts that are shared out at one time.
-    const PIECE: usize = 4 << 20;
-    let Header { segment, parts: all, .. } = header;
-    let documents = documents(lists, header, words)?;
-    let comparison = changed.against(&documents)?;
-    let count = documents.sizes.len();
-    let mut found: Vec<Found> = (0..workers.count()).map(|_| Found::new(count, most)).collect();
-    let wanted = changed.parts(all)?;
-    let (mut pending, mut bytes) = (Vec::new(), 0);
-    parts(lists, segment, Some(&wanted).filter(|wanted| wanted.len() < all).map(Vec::as_slice), |part| {
-        bytes += part.len();
-        memory::push(&mut pending, part, DOING)?;
-        if bytes > PIECE {
-            compare(&comparison, &pending, &mut found, workers)?;
-            pending.clear();
-            bytes = 0;
-        }
-        Ok(())
-    })?;
-    compare(&comparison, &pending, &mut found, workers)?;
-
-    let (places, partners) = together(found, changed, workers)?;
-    let mut blocks: Vec<u32> = places.iter().map(|place| place / BLOCK as u32).collect();
-    blocks.dedup();
-    let mut next = 0;
-    ids(lists, segment, Some(&blocks), |block, ids| {
-        while let Some(&place) = places.get(next).filter(|&&place| place as usize / BLOCK == block) {
-            if let Some(&id) = ids.get(place as usize % BLOCK) {
-                // SAFETY: a text of ours.
-                let id = encoding::to_utf8(unsafe { varlena_bytes(id) })?.unwrap_or_default();
-                others.add(&id, partners.of(next))?;
-            }
-            next += 1;
-        }
-        Ok(())
-    })
-}
-
-fn compare(
-    comparison: &Comparison<'_>,
-    parts: &[Vec<u8>],
-    found: &mut [Found],
-    workers: &BackendWorkers,
-) -> Result<()> {
-    if parts.is_empty() {
-        return Ok(());
-    }
-    let share = parts.len().div_ceil(found.len());
-    let mut shares: Vec<(&mut Found, &[Vec<u8>])> = found.iter_mut().zip(parts.chunks(share)).collect();
-    let work = |(found, parts): &mut (&mut Found, &[Vec<u8>]), stop: &Stop| {
-        while let Some((part, rest)) = parts.split_first() {
-            comparison.compare(part, found, stop)?;
-            *parts = rest;
-        }
-        Ok(())
-    };
-    Ok(workers::each(workers, &mut shares, work)?)
 }

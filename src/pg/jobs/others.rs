@@ -1,0 +1,107 @@
+//! The rows that are to be read and compared with changed ones.
+
+use super::stored::DOING;
+use crate::candidates::delta::found::Partners;
+use crate::error::Error;
+use crate::hash;
+use crate::memory;
+use crate::pg::error::Result;
+use crate::pg::ids::Ids;
+use crate::workers::{self, Workers};
+
+/// The ids of changed rows, to be known by how they are written.
+struct Names<'a> {
+    ids: &'a Ids,
+    /// The hash of each, and its row; sorted.
+    hashes: Vec<(u64, u32)>,
+}
+
+impl<'a> Names<'a> {
+    fn new(ids: &'a Ids) -> Result<Self> {
+        let mut hashes = Vec::new();
+        memory::reserve(&mut hashes, ids.len(), DOING)?;
+        hashes.extend((0..ids.len() as u32).map(|row| (hash::hash_bytes(ids.show(row).as_bytes()), row)));
+        hashes.sort_unstable();
+        Ok(Self { ids, hashes })
+    }
+
+    fn contain(&self, id: &str) -> bool {
+        let hash = hash::hash_bytes(id.as_bytes());
+        let from = self.hashes.partition_point(|&(other, _)| other < hash);
+        let mut same = self.hashes[from..].iter().take_while(|(other, _)| *other == hash);
+        same.any(|&(_, row)| self.ids.show(row) == id)
+    }
+}
+
+/// The rows that are to be compared with changed ones; these are not among them.
+pub struct Others<'a> {
+    /// Their ids, one behind the other, and where each ends.
+    ids: String,
+    ends: Vec<usize>,
+    partners: Partners,
+    changed: Names<'a>,
+}
+
+impl<'a> Others<'a> {
+    /// None yet.
+    pub fn new(changed: &'a Ids) -> Result<Self> {
+        let changed = Names::new(changed)?;
+        Ok(Self { ids: String::new(), ends: Vec::new(), partners: Partners::default(), changed })
+    }
+
+    /// Adds one, with the changed rows it may be similar to, if these are known.
+    pub fn add(&mut self, id: &str, partners: Option<&[u32]>) -> Result<()> {
+        if self.changed.contain(id) {
+            return Ok(());
+        }
+        reserve_text(&mut self.ids, id.len())?;
+        self.ids.push_str(id);
+        memory::push(&mut self.ends, self.ids.len(), DOING)?;
+        Ok(self.partners.push(partners)?)
+    }
+
+    /// The different ids as the inside of an array, and the partners of each. Numbers are in their order: rows that
+    /// came one after the other are often near to each other, and so read faster.
+    pub fn finish(self, workers: &dyn Workers) -> Result<(String, Partners)> {
+        let Self { ids, ends, partners, .. } = self;
+        let id = |n: u32| {
+            let n = n as usize;
+            &ids[n.checked_sub(1).map_or(0, |before| ends[before])..ends[n]]
+        };
+        let mut order = Vec::new();
+        memory::reserve(&mut order, ends.len(), DOING)?;
+        order.extend(0..ends.len() as u32);
+        let key = |n: u32| (id(n).len(), id(n));
+        workers::one(workers, &mut order, |order, stop| {
+            workers::sort_unstable_by(order, stop, &|&a, &b| key(a).cmp(&key(b)))
+        })?;
+        let (mut list, mut sorted, mut rows) = (String::new(), Partners::default(), Vec::new());
+        for same in order.chunk_by(|&a, &b| id(a) == id(b)) {
+            let id = id(same[0]).replace('\\', "\\\\").replace('"', "\\\"");
+            reserve_text(&mut list, id.len() + 3)?;
+            if !list.is_empty() {
+                list.push(',');
+            }
+            list.push('"');
+            list.push_str(&id);
+            list.push('"');
+            rows.clear();
+            let mut known = true;
+            for &n in same {
+                match partners.of(n as usize) {
+                    Some(of) => memory::extend(&mut rows, of, DOING)?,
+                    None => known = false,
+                }
+            }
+            // As more than one segment may tell of it.
+            rows.sort_unstable();
+            rows.dedup();
+            sorted.push(known.then_some(&rows))?;
+        }
+        Ok((list, sorted))
+    }
+}
+
+fn reserve_text(text: &mut String, more: usize) -> Result<()> {
+    Ok(text.try_reserve(more).map_err(|_| Error::OutOfMemory { doing: DOING })?)
+}
