@@ -14,6 +14,7 @@ heading() {
         hamming) printf '### All pairs of simhashes\n\n' ;;
         join) printf '### The join on ready sets\n\n' ;;
         server) printf '### Inside PostgreSQL\n\n' ;;
+        jobs) printf '### Refreshes of jobs\n\n' ;;
         index) printf '### The signature index\n\n' ;;
         peers) printf '### Peers\n\n' ;;
     esac | say

@@ -308,6 +308,7 @@ DECLARE
     in_batch text;
     in_state text;
     side text;
+    had_pairs bool;
     -- Partners of the batch's rows, where these are found by lists; and whether that was so.
     near text;
     listed bool := false;
@@ -368,7 +369,10 @@ BEGIN
         EXECUTE format('DELETE FROM %s', pairs);
         GET DIAGNOSTICS removed = ROW_COUNT;
     ELSE
-        FOREACH side IN ARRAY ARRAY['left_id', 'right_id'] LOOP
+        -- Connected clusters have all rows of pairs, so one look says whether rows of the batch have any.
+        EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE id %s ANY (ARRAY(SELECT id FROM %s WHERE change = 0)))', clusters, eq, state)
+            INTO had_pairs;
+        FOREACH side IN ARRAY CASE WHEN had_pairs OR NOT whole_clusters THEN ARRAY['left_id', 'right_id'] ELSE '{}' END LOOP
             EXECUTE format('DELETE FROM %s WHERE %s %s ANY (ARRAY(SELECT id FROM %s WHERE change = 0))', pairs, side, eq, state);
             GET DIAGNOSTICS counted = ROW_COUNT;
             removed := removed + counted;
@@ -399,7 +403,7 @@ BEGIN
                 list AS (INSERT INTO %6$s SELECT kind, segment, part, documents, data, ids FROM found WHERE kind IS NOT NULL),
                 put AS (INSERT INTO %1$s SELECT DISTINCT least(left_id, right_id), greatest(left_id, right_id), similarity FROM found
                     WHERE kind IS NULL ORDER BY 1, 2 RETURNING left_id, right_id),
-                near AS (SELECT left_id AS id FROM put UNION SELECT right_id FROM put)
+                near AS (SELECT left_id AS id FROM put UNION ALL SELECT right_id FROM put)
             SELECT (SELECT count(*) FROM put), (SELECT array_agg(id) FROM near), EXISTS (SELECT FROM found WHERE kind IS NOT NULL)',
             pairs, schema, arguments, in_batch, in_state, lists, segment) INTO added, near, listed;
     ELSE
@@ -441,7 +445,7 @@ BEGIN
             ELSE format('SELECT p.right_id FROM %1$s b JOIN %2$s p ON p.left_id %3$s b.id WHERE b.change = 0
                 UNION SELECT p.left_id FROM %1$s b JOIN %2$s p ON p.right_id %3$s b.id WHERE b.change = 0', state, pairs, eq) END;
         -- Rows that had no pairs were in no cluster.
-        before := CASE removed WHEN 0 THEN format('SELECT id FROM near EXCEPT SELECT id FROM %s WHERE change = 0', state) ELSE 'TABLE near' END;
+        before := CASE WHEN NOT had_pairs THEN format('SELECT id FROM near EXCEPT SELECT id FROM %s WHERE change = 0', state) ELSE 'TABLE near' END;
         EXECUTE format('WITH near(id) AS MATERIALIZED (SELECT id FROM %1$s WHERE change = 0 UNION %2$s),
             touched AS (SELECT DISTINCT c.cluster_id FROM (%3$s) n, LATERAL (SELECT cluster_id FROM %4$s c WHERE c.id %5$s n.id OFFSET 0) c),
             old AS MATERIALIZED (SELECT c.* FROM touched t,

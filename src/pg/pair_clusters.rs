@@ -105,7 +105,8 @@ impl<'f> Pairs<'f> {
             const ROWS_A_FETCH: usize = 1 << 10;
             check_for_interrupts!();
             let mut fetched = 0;
-            for [left, right, similarity] in cursor.fetch(ROWS_A_FETCH)? {
+            let rows = cursor.fetch(ROWS_A_FETCH)?;
+            let mut keep = |[left, right, similarity]: [Option<Datum>; 3]| {
                 fetched += 1;
                 let (Some(left), Some(right)) = (left, right) else {
                     let message = "an id of a pair is NULL";
@@ -121,10 +122,12 @@ impl<'f> Pairs<'f> {
                 })?;
                 memory::push(&mut similarities, similarity, DOING)?;
                 // SAFETY: as above.
-                unsafe {
-                    context.switch_to(|_| ids.push(left).and_then(|()| ids.push(right)))?;
-                    context.reset();
-                }
+                unsafe { ids.push(left).and_then(|()| ids.push(right)) }
+            };
+            // SAFETY: what is made of the rows of a fetch are copies.
+            unsafe {
+                context.switch_to(|_| rows.into_iter().try_for_each(&mut keep))?;
+                context.reset();
             }
             if fetched == 0 {
                 break;
