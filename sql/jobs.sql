@@ -403,9 +403,10 @@ BEGIN
                 list AS (INSERT INTO %6$s SELECT kind, segment, part, documents, data, ids FROM found WHERE kind IS NOT NULL),
                 put AS (INSERT INTO %1$s SELECT DISTINCT least(left_id, right_id), greatest(left_id, right_id), similarity FROM found
                     WHERE kind IS NULL ORDER BY 1, 2 RETURNING left_id, right_id),
-                near AS (SELECT left_id AS id FROM put UNION ALL SELECT right_id FROM put)
-            SELECT (SELECT count(*) FROM put), (SELECT array_agg(id) FROM near), EXISTS (SELECT FROM found WHERE kind IS NOT NULL)',
-            pairs, schema, arguments, in_batch, in_state, lists, segment) INTO added, near, listed;
+                near AS (SELECT left_id AS id FROM put UNION SELECT right_id FROM put)
+            SELECT (SELECT count(*) FROM put), %8$s, EXISTS (SELECT FROM found WHERE kind IS NOT NULL)',
+            pairs, schema, arguments, in_batch, in_state, lists, segment,
+            CASE WHEN whole_clusters THEN '(SELECT array_agg(id) FROM near)' ELSE 'NULL' END) INTO added, near, listed;
     ELSE
         EXECUTE format('INSERT INTO %s SELECT least(left_id, right_id), greatest(left_id, right_id), similarity
             FROM %s.neardup_job_pairs(%s, %L, %L, %L, NULL) ON CONFLICT DO NOTHING', pairs, schema, arguments,

@@ -80,7 +80,7 @@ pub fn near<const N: usize>(
         writer.ids(|row| reading.left.show(row))?;
     }
     let changed = Changed::new(outlines, words, bounds, &workers)?;
-    let mut others = Others::new(&reading.left)?;
+    let mut others = Others::new(&reading.left, &workers)?;
     if !changed.is_empty() {
         for header in headers(lists)? {
             let most = reading.memory / MEMORY_SHARE / workers.count();

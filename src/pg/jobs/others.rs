@@ -17,11 +17,19 @@ struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    fn new(ids: &'a Ids) -> Result<Self> {
+    fn new(ids: &'a Ids, workers: &dyn Workers) -> Result<Self> {
+        const LOOK_EVERY: u32 = 1 << 10;
         let mut hashes = Vec::new();
         memory::reserve(&mut hashes, ids.len(), DOING)?;
-        hashes.extend((0..ids.len() as u32).map(|row| (hash::hash_bytes(ids.show(row).as_bytes()), row)));
-        hashes.sort_unstable();
+        for row in 0..ids.len() as u32 {
+            if row.is_multiple_of(LOOK_EVERY) {
+                workers.breathe()?;
+            }
+            hashes.push((hash::hash_bytes(ids.show(row).as_bytes()), row));
+        }
+        workers::one(workers, &mut hashes, |hashes, stop| {
+            workers::sort_unstable_by(hashes, stop, &Ord::cmp)
+        })?;
         Ok(Self { ids, hashes })
     }
 
@@ -44,8 +52,8 @@ pub struct Others<'a> {
 
 impl<'a> Others<'a> {
     /// None yet.
-    pub fn new(changed: &'a Ids) -> Result<Self> {
-        let changed = Names::new(changed)?;
+    pub fn new(changed: &'a Ids, workers: &dyn Workers) -> Result<Self> {
+        let changed = Names::new(changed, workers)?;
         Ok(Self { ids: String::new(), ends: Vec::new(), partners: Partners::default(), changed })
     }
 
