@@ -309,7 +309,8 @@ DECLARE
     in_state text;
     side text;
     had_pairs bool;
-    -- Partners of the batch's rows, where these are found by lists; and whether that was so.
+    -- Whether changed rows are few enough to be looked up in the lists; then, their partners, and whether they are there.
+    few bool;
     near text;
     listed bool := false;
     partners text;
@@ -394,12 +395,13 @@ BEGIN
             <= (SELECT 1000 + 3 * documents FROM %1$s WHERE kind = ''o'' AND part = $2)', lists) INTO segment
             USING counted, (a->>'lists_version')::int;
     END IF;
+    few := mode = 'sets' AND NOT alone AND batch * 4 < known;
     IF mode = 'whole' THEN
         EXECUTE format('INSERT INTO %s SELECT * FROM %s.near_duplicates(%s)', pairs, schema, arguments);
         GET DIAGNOSTICS added = ROW_COUNT;
-    ELSIF segment IS NOT NULL AND NOT alone AND batch * 4 < known THEN
-        -- Changed rows are read once, for their pairs and for the lists.
-        EXECUTE format('WITH found AS MATERIALIZED (SELECT * FROM %2$s.neardup_job_pairs(%3$s, %4$L, %5$L, %6$L, %7$s)),
+    ELSIF few THEN
+        -- Changed rows are read once, for their pairs and for the lists, if these are not made anew.
+        EXECUTE format('WITH found AS MATERIALIZED (SELECT * FROM %2$s.neardup_job_pairs(%3$s, %4$L, %5$L, %6$L, %7$L)),
                 list AS (INSERT INTO %6$s SELECT kind, segment, part, documents, data, ids FROM found WHERE kind IS NOT NULL),
                 put AS (INSERT INTO %1$s SELECT DISTINCT least(left_id, right_id), greatest(left_id, right_id), similarity FROM found
                     WHERE kind IS NULL ORDER BY 1, 2 RETURNING left_id, right_id),
@@ -409,11 +411,10 @@ BEGIN
             CASE WHEN whole_clusters THEN '(SELECT array_agg(id) FROM near)' ELSE 'NULL' END) INTO added, near, listed;
     ELSE
         EXECUTE format('INSERT INTO %s SELECT least(left_id, right_id), greatest(left_id, right_id), similarity
-            FROM %s.neardup_job_pairs(%s, %L, %L, %L, NULL) ON CONFLICT DO NOTHING', pairs, schema, arguments,
+            FROM %s.neardup_job_pairs(%s, %L, %L, NULL, NULL) ON CONFLICT DO NOTHING', pairs, schema, arguments,
             -- All rows at once are joined with themselves; where most are new, all others are read.
             CASE WHEN NOT alone THEN in_batch END,
-            CASE WHEN NOT alone THEN in_state WHEN NOT everything THEN in_batch END,
-            CASE WHEN mode = 'sets' AND batch * 4 < known THEN lists END);
+            CASE WHEN NOT alone THEN in_state WHEN NOT everything THEN in_batch END);
         GET DIAGNOSTICS added = ROW_COUNT;
     END IF;
     IF mode = 'sets' THEN
@@ -442,7 +443,7 @@ BEGIN
     ELSIF whole_clusters THEN
         -- All clusters that have rows of the batch or partners of these, as they were and as they are: most of their rows
         -- stay as they are.
-        partners := CASE WHEN listed THEN format('SELECT unnest(%L::%s[])', near, a->>'column_type')
+        partners := CASE WHEN few THEN format('SELECT unnest(%L::%s[])', near, a->>'column_type')
             ELSE format('SELECT p.right_id FROM %1$s b JOIN %2$s p ON p.left_id %3$s b.id WHERE b.change = 0
                 UNION SELECT p.left_id FROM %1$s b JOIN %2$s p ON p.right_id %3$s b.id WHERE b.change = 0', state, pairs, eq) END;
         -- Rows that had no pairs were in no cluster.

@@ -26,6 +26,12 @@ pub fn reserve<T>(vec: &mut Vec<T>, more: usize, doing: &'static str) -> Result<
     vec.try_reserve(more).map_err(|_| Error::OutOfMemory { doing })
 }
 
+/// Makes room for `more` further bytes of a text.
+#[inline]
+pub fn reserve_text(text: &mut String, more: usize, doing: &'static str) -> Result<()> {
+    text.try_reserve(more).map_err(|_| Error::OutOfMemory { doing })
+}
+
 /// A vector of `len` copies of `value`.
 pub fn filled<T: Clone>(value: T, len: usize, doing: &'static str) -> Result<Vec<T>> {
     let mut vec = Vec::new();

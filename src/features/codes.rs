@@ -147,7 +147,7 @@ fn anchored(text: &str, spec: &CodeSpec, code: &mut String) -> Result<()> {
 
 /// Adds the first and the last character of a text; a single one `twice` or once.
 fn ends(text: &str, twice: bool, code: &mut String) -> Result<()> {
-    code.try_reserve(2 * char::MAX.len_utf8()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+    memory::reserve_text(code, 2 * char::MAX.len_utf8(), DOING)?;
     let mut chars = text.chars();
     let first = chars.next();
     let last = chars.next_back().or(first.filter(|_| twice));

@@ -33,7 +33,7 @@ impl TextCollector {
         memory::reserve(&mut self.lengths, 1, DOING)?;
         memory::reserve(&mut self.hashes, 1, DOING)?;
         memory::reserve(&mut self.rows, 1, DOING)?;
-        self.text.try_reserve(text.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        memory::reserve_text(&mut self.text, text.len(), DOING)?;
         self.text.push_str(text);
         self.ends.push(self.text.len());
         self.lengths.push(length);

@@ -6,7 +6,7 @@ use super::dictionary::Dictionary;
 use super::imatch::{self, IdfRange};
 use super::shingles::for_each_shingle;
 use super::spotsigs::{self, Antecedents, SpotSpec, Spots};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hash::hash_bytes;
 use crate::memory;
 use crate::text::words::for_each_word;
@@ -209,7 +209,7 @@ impl Maker {
 impl Words {
     fn add(&mut self, word: &str) -> Result<()> {
         let from = self.text.len();
-        self.text.try_reserve(word.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        memory::reserve_text(&mut self.text, word.len(), DOING)?;
         self.text.push_str(word);
         memory::push(&mut self.places, (from, self.text.len()), DOING)
     }

@@ -71,6 +71,14 @@ pub fn type_name(oid: pg_sys::Oid) -> String {
     unsafe { c_string(pg_sys::format_type_be(oid)) }
 }
 
+/// The name of a type with its schema, as SQL text needs it. Without a length, so that a cast to char or bit does not cut
+/// values to a length of one.
+pub fn qualified_type(oid: pg_sys::Oid) -> String {
+    let plain = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
+    // SAFETY: gives a C string for any type.
+    unsafe { c_string(pg_sys::format_type_extended(oid, -1, plain as u16)) }
+}
+
 /// A name as SQL text needs it.
 pub fn quote_identifier(name: &str) -> Result<String> {
     let name = encoding::to_server(name)?;

@@ -6,7 +6,6 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 use super::call::{Call, sql_function};
 use super::clusters::{How, numbers, value, warn_of_chains};
 use super::cursor::Cursor;
-use super::encoding;
 use super::error::{Result, SqlError};
 use super::example::{Example, literal};
 use super::ids::{self, Ids};
@@ -87,9 +86,7 @@ impl<'f> Pairs<'f> {
             let hint = "A cast to text gives every id an order: id::text, and NULL::text for the type.";
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message).hint(hint));
         }
-        let plain = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
-        // SAFETY: gives a C string for any type.
-        let id_name = unsafe { encoding::c_string(pg_sys::format_type_extended(id_type, -1, plain as u16)) };
+        let id_name = super::columns::qualified_type(id_type);
         // A semicolon at the end is usual; a comment ends with the line.
         let query = query.trim_end().trim_end_matches(';');
         let sql = format!(

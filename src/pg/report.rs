@@ -7,12 +7,13 @@ use pgrx::pg_sys::Datum;
 
 use super::call::{Call, sql_function, varlena_bytes};
 use super::clusters::{ARGUMENTS_OF_JOIN, Grouped, How, Joined};
+use super::columns::qualified_type;
 use super::cursor::Cursor;
 use super::encoding;
 use super::error::{Result, SqlError};
 use super::example::literal;
 use super::explain::text;
-use super::jobs::{equality, qualified_type};
+use super::jobs::equality;
 use super::request::{Form, Request, such_as};
 use super::temp_file::ServerFiles;
 use crate::clusters::grouping::{Cluster, Clusters};

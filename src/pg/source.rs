@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts, pg_sys};
 
 use super::call::varlena_bytes;
-use super::columns::{Column, Relation};
+use super::columns::{Column, Relation, qualified_type};
 use super::cursor::Cursor;
 use super::decode::{Kind, decode};
 use super::encoding;
@@ -69,17 +69,12 @@ impl Source {
             (Kind::Numbers, _) => format!("{column}::pg_catalog.int8[]"),
             (Kind::Vector, _) => column.clone(),
         };
-        // Without a length, so that a cast to char or bit does not cut ids to a length of one.
-        let plain = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
-        let id_type_oid = id_type;
-        // SAFETY: gives a C string for any type.
-        let id_type = unsafe { encoding::c_string(pg_sys::format_type_extended(id_type, -1, plain as u16)) };
         // Where no site is asked for the third column is missing, which reads as NULL.
         let site_value = match site {
             Some(site) => format!(", d.{}::pg_catalog.text", site.quoted()?),
             None => String::new(),
         };
-        let quoted = format!("d.{}::{id_type}", id.quoted()?);
+        let quoted = format!("d.{}::{}", id.quoted()?, qualified_type(id_type));
         Ok(Self {
             sql: format!("SELECT {quoted}, {document}{site_value} FROM {} AS d", relation.qualified),
             document,
@@ -93,7 +88,7 @@ impl Source {
             is_quick: relation.is_plain
                 && tsearch.is_none()
                 && text.is_plain_text()
-                && (id.is_integer() || id.base_type == id_type_oid)
+                && (id.is_integer() || id.base_type == id_type)
                 && site.is_none_or(Column::is_plain_text),
             id_column: id.name.clone(),
             site_column: site.map(|site| site.name.clone()),

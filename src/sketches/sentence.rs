@@ -125,7 +125,7 @@ impl Signatures {
         for_each_sentence(text, stop, |span| {
             sentence.clear();
             for_each_word(span.of(text), word, stop, |word| {
-                sentence.try_reserve(word.len() + 1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                memory::reserve_text(sentence, word.len() + 1, DOING)?;
                 if !sentence.is_empty() {
                     sentence.push(' ');
                 }

@@ -11,7 +11,8 @@
 use std::ops::Range;
 
 use super::characters::{Class, class, lower};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory;
 use crate::workers::Stop;
 
 /// Calls `each` with every word of `text` in order. `word` is scratch space.
@@ -165,7 +166,7 @@ fn ascii_run(bytes: &[u8]) -> usize {
 
 #[inline]
 fn reserve(word: &mut String, bytes: usize) -> Result<()> {
-    word.try_reserve(bytes).map_err(|_| Error::OutOfMemory { doing: "reading a word" })
+    memory::reserve_text(word, bytes, "reading a word")
 }
 
 /// The words of a text as strings of their own.

@@ -1,13 +1,13 @@
 //! Changed documents, and what they need of others.
 
 use super::outline::Outlines;
-use super::segment::part_of;
+use super::segment::{part_of, starts};
 use crate::candidates::bounds::{Bounds, Side};
 use crate::error::Result;
 use crate::memory;
 use crate::workers::{self, Workers};
 
-const DOING: &str = "looking up changed documents";
+pub(super) const DOING: &str = "looking up changed documents";
 
 /// Kinds of partners, by size, that a document has bounds for.
 pub(super) const KINDS: usize = 8;
@@ -72,7 +72,7 @@ pub struct Changed {
     /// Sorted.
     pub(super) postings: Vec<Posting>,
     /// Where the postings begin whose hashes begin with these bits, and where the last ones end.
-    starts: Vec<u32>,
+    starts: Vec<usize>,
     bits: u32,
 }
 
@@ -95,11 +95,8 @@ impl Changed {
             workers::sort_unstable_by(postings, stop, &Posting::cmp)
         })?;
         let bits = postings.len().max(1).ilog2().clamp(1, MOST_BITS);
-        let mut starts = memory::filled(0, (1 << bits) + 1, DOING)?;
-        for posting in &postings {
-            starts[(posting.hash >> (u32::BITS - bits)) as usize + 1] += 1;
-        }
-        (1..starts.len()).for_each(|n| starts[n] += starts[n - 1]);
+        let first_bits = |posting: &Posting| (posting.hash >> (u32::BITS - bits)) as usize;
+        let starts = starts(1 << bits, postings.iter().map(first_bits))?;
         let mut needs: Vec<Needs> = Vec::new();
         memory::reserve(&mut needs, sizes.len(), DOING)?;
         for &size in &sizes {
@@ -130,7 +127,7 @@ impl Changed {
 
     /// The postings of a token.
     fn of(&self, hash: u32) -> impl Iterator<Item = &Posting> {
-        let start = self.starts[(hash >> (u32::BITS - self.bits)) as usize] as usize;
+        let start = self.starts[(hash >> (u32::BITS - self.bits)) as usize];
         let from = self.postings[start..].iter().skip_while(move |posting| posting.hash < hash);
         from.take_while(move |posting| posting.hash == hash)
     }

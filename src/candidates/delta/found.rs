@@ -1,11 +1,10 @@
 //! What was found in a segment: pairs or, where these are too many, only the places.
 
-use super::changed::Changed;
+use super::changed::{Changed, DOING};
+use super::nth;
 use crate::error::Result;
 use crate::memory;
 use crate::workers::{self, Workers};
-
-const DOING: &str = "looking up changed documents";
 
 /// Documents of a segment that may be similar to changed ones.
 #[derive(Debug, Default)]
@@ -83,9 +82,7 @@ impl Partners {
 
     /// Those of the `n`-th document, if they are known.
     pub fn of(&self, n: usize) -> Option<&[u32]> {
-        let ends = self.ends.as_ref()?;
-        let start = n.checked_sub(1).map_or(0, |before| ends[before]);
-        Some(&self.rows[start..ends[n]])
+        self.ends.as_ref().map(|ends| &self.rows[nth(ends, n)])
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which documents of a segment may be similar to changed ones.
 
-use super::changed::{Changed, KINDS, Needs, Posting};
+use super::changed::{Changed, DOING, KINDS, Needs, Posting};
 use super::found::Found;
 use super::segment::{Documents, decode};
 use crate::candidates::bitmap::Bitmap;
@@ -9,8 +9,6 @@ use crate::candidates::popcount::{self, Scattered};
 use crate::error::Result;
 use crate::memory;
 use crate::workers::Stop;
-
-const DOING: &str = "looking up changed documents";
 
 /// Changed documents beside a segment.
 #[derive(Debug)]

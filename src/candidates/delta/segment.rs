@@ -46,11 +46,8 @@ impl<'a> Segment<'a> {
 
         let wanted = (outlines.postings.len() * BYTES / PART).next_power_of_two();
         let bits = wanted.trailing_zeros().min(MOST_BITS);
-        let mut starts = memory::filled(0, (1 << bits) + 1, DOING)?;
-        for &posting in &outlines.postings {
-            starts[part_of(posting, bits) + 1] += 1;
-        }
-        (1..starts.len()).for_each(|part| starts[part] += starts[part - 1]);
+        let part = |&posting: &u64| part_of(posting, bits);
+        let starts = starts(1 << bits, outlines.postings.iter().map(part))?;
         let mut at = Vec::new();
         memory::extend(&mut at, &starts, DOING)?;
         let mut postings = memory::filled(0, outlines.postings.len(), DOING)?;
@@ -110,6 +107,15 @@ impl<'a> Segment<'a> {
 pub(super) fn part_of(posting: u64, bits: u32) -> usize {
     // A shift by all bits is none in one step.
     (posting >> 1 >> (u64::BITS - 1 - bits)) as usize
+}
+
+/// Where each bucket begins, if items are put in the order of buckets, and where the last one ends; `of` is the bucket
+/// of each item.
+pub(super) fn starts(buckets: usize, of: impl Iterator<Item = usize>) -> Result<Vec<usize>> {
+    let mut starts = memory::filled(0, buckets + 1, DOING)?;
+    of.for_each(|bucket| starts[bucket + 1] += 1);
+    (1..starts.len()).for_each(|bucket| starts[bucket] += starts[bucket - 1]);
+    Ok(starts)
 }
 
 /// Sorted postings as a part.

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::changed::Changed;
+use super::nth;
 use super::order::Order;
 use super::outline::Outliner;
 use crate::candidates::bounds::Bounds;
@@ -76,10 +77,7 @@ impl TokenSets {
             memory::push(text_ends, text.len(), DOING)?;
             memory::push(tokens, (hash, tokens.len() as u32), DOING)
         })?;
-        let token = |&(_, n): &(u64, u32)| {
-            let n = n as usize;
-            &text[n.checked_sub(1).map_or(0, |before| text_ends[before])..text_ends[n]]
-        };
+        let token = |&(_, n): &(u64, u32)| &text[nth(text_ends, n as usize)];
         tokens.sort_unstable_by_key(|token| token.0);
         for same in tokens.chunk_by_mut(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
             // Equal tokens, if not different ones of one hash.
@@ -119,12 +117,11 @@ impl TokenSets {
     }
 
     fn range(&self, set: usize) -> std::ops::Range<usize> {
-        set.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[set]
+        nth(&self.ends, set)
     }
 
     fn token(&self, token: usize) -> (u64, &[u8]) {
-        let start = token.checked_sub(1).map_or(0, |before| self.byte_ends[before]);
-        (self.hashes[token], &self.bytes[start..self.byte_ends[token]])
+        (self.hashes[token], &self.bytes[nth(&self.byte_ends, token)])
     }
 
     /// How many tokens two sets share, and how many they have.

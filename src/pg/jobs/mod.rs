@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use super::as_owner::{Extension, spi};
 use super::call::sql_function;
 use super::clusters::ARGUMENTS_OF_JOIN;
-use super::columns::{Relation, quote_identifier, type_name};
+use super::columns::{Relation, qualified_type, quote_identifier, type_name};
 use super::encoding;
 use super::error::{Result, SqlError};
 use super::example::literal;
@@ -97,13 +97,6 @@ pub fn equality(id_type: pg_sys::Oid) -> Result<String> {
         let schema = Spi::get_one_with_args::<String>(sql, &[operator.into()]).map_err(spi)?;
         Ok(format!("OPERATOR({}.{name})", quote_identifier(&schema.unwrap_or_default())?))
     }
-}
-
-/// A type's name with its schema.
-pub fn qualified_type(oid: pg_sys::Oid) -> String {
-    let plain = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
-    // SAFETY: gives a C string for any type.
-    unsafe { encoding::c_string(pg_sys::format_type_extended(oid, -1, plain as u16)) }
 }
 
 impl Job {

@@ -2,7 +2,7 @@
 
 use super::stored::DOING;
 use crate::candidates::delta::found::Partners;
-use crate::error::Error;
+use crate::candidates::delta::nth;
 use crate::hash;
 use crate::memory;
 use crate::pg::error::Result;
@@ -62,7 +62,7 @@ impl<'a> Others<'a> {
         if self.changed.contain(id) {
             return Ok(());
         }
-        reserve_text(&mut self.ids, id.len())?;
+        memory::reserve_text(&mut self.ids, id.len(), DOING)?;
         self.ids.push_str(id);
         memory::push(&mut self.ends, self.ids.len(), DOING)?;
         Ok(self.partners.push(partners)?)
@@ -72,10 +72,7 @@ impl<'a> Others<'a> {
     /// came one after the other are often near to each other, and so read faster.
     pub fn finish(self, workers: &dyn Workers) -> Result<(String, Partners)> {
         let Self { ids, ends, partners, .. } = self;
-        let id = |n: u32| {
-            let n = n as usize;
-            &ids[n.checked_sub(1).map_or(0, |before| ends[before])..ends[n]]
-        };
+        let id = |n: u32| &ids[nth(&ends, n as usize)];
         let mut order = Vec::new();
         memory::reserve(&mut order, ends.len(), DOING)?;
         order.extend(0..ends.len() as u32);
@@ -86,7 +83,7 @@ impl<'a> Others<'a> {
         let (mut list, mut sorted, mut rows) = (String::new(), Partners::default(), Vec::new());
         for same in order.chunk_by(|&a, &b| id(a) == id(b)) {
             let id = id(same[0]).replace('\\', "\\\\").replace('"', "\\\"");
-            reserve_text(&mut list, id.len() + 3)?;
+            memory::reserve_text(&mut list, id.len() + 3, DOING)?;
             if !list.is_empty() {
                 list.push(',');
             }
@@ -108,8 +105,4 @@ impl<'a> Others<'a> {
         }
         Ok((list, sorted))
     }
-}
-
-fn reserve_text(text: &mut String, more: usize) -> Result<()> {
-    Ok(text.try_reserve(more).map_err(|_| Error::OutOfMemory { doing: DOING })?)
 }

@@ -7,6 +7,7 @@ use html5gum::State;
 use super::elements::ends_paragraph;
 use super::urls::{has_scheme, host, same_host};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::workers::Stop;
 
 /// What memory is for.
@@ -150,7 +151,7 @@ impl<'a> Page<'a> {
 
     fn add(&mut self, characters: &str) -> Result<()> {
         // A gap comes in place of white space or of a tag, of which there is one at most here.
-        self.text.try_reserve(characters.len() + 2).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        memory::reserve_text(self.text, characters.len() + 2, DOING)?;
         let mut next_check = CHECK_EVERY;
         for (at, c) in characters.char_indices() {
             if at >= next_check {
