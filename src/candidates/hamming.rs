@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::bitmap::Comparer;
-use super::sharing::{Entry, Keys};
+use super::sharing::keys::{Entry, Keys};
 use crate::error::{Error, Result};
 use crate::features::signatures::Signatures;
 use crate::hash::mix;

@@ -5,11 +5,18 @@
 //! comes once and none has to be remembered. Only the bands that are worked on are in memory, 32 bytes a
 //! record each. O(bands · n) where keys are narrow or hashes, and the pairs in buckets.
 
+pub mod keys;
+#[cfg(test)]
+mod tests;
+mod units;
+
 use std::collections::VecDeque;
-use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use keys::{Entry, Keys};
+use units::{Unit, plan};
 
 use crate::error::Result;
 use crate::memory;
@@ -17,53 +24,6 @@ use crate::radix;
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "pairing records of equal keys";
-
-/// What records have keys of.
-pub trait Keys: Debug + Sync {
-    /// How many keys a record has.
-    fn bands(&self) -> usize;
-
-    /// The key of a record in a band.
-    fn key(&self, record: u32, band: usize) -> u64;
-
-    /// How many of a key's bits, from the least on, have to be equal; the others may say more of a record.
-    fn key_bits(&self, _band: usize) -> u32 {
-        u64::BITS
-    }
-
-    /// Appends the entries of records.
-    fn entries(&self, records: Range<u32>, band: usize, entries: &mut Vec<Entry>) {
-        entries.extend(records.map(|record| Entry { key: self.key(record, band), record }));
-    }
-
-    /// Whether two records have the same key in one of the bands before this one.
-    fn met_before(&self, a: u32, b: u32, band: usize) -> bool;
-
-    /// Copies what is compared of the records of a bucket to `space`, one record behind the other.
-    fn load(&self, _bucket: &[Entry], _space: &mut Vec<u64>) -> Result<()> {
-        Ok(())
-    }
-
-    /// Appends the places of those of `others`, a part of a `bucket` that was loaded, who are paired with
-    /// the entry `probe`.
-    fn near(
-        &self,
-        probe: &Entry,
-        bucket: &[Entry],
-        others: Range<usize>,
-        space: &[u64],
-        near: &mut Vec<u32>,
-    ) -> Result<()>;
-}
-
-/// A record and its key in some band.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
-    /// The key.
-    pub key: u64,
-    /// The record.
-    pub record: u32,
-}
 
 /// Buckets of more than so many records are expanded in part: each record is paired with the nearest ones in
 /// the order of records only. None: all are expanded whole.
@@ -110,24 +70,6 @@ struct Band {
     hot_buckets: u64,
     hot_records: u64,
 }
-
-/// Some entries of a band that are still to be paired.
-#[derive(Debug, Clone)]
-struct Unit {
-    /// Which band of the wave.
-    band: usize,
-    /// The entries that are paired with others.
-    probes: Range<usize>,
-    /// Those they are paired with, where that is a part of one bucket only.
-    tile: Option<Range<usize>>,
-    /// The bucket of the tile.
-    bucket: Range<usize>,
-}
-
-/// Records of a bucket that are compared at one time.
-const TILE: usize = 1 << 14;
-/// Comparisons that are one piece of work.
-const COMPARISONS_A_UNIT: usize = 1 << 20;
 
 impl Sharing {
     /// Pairs among `records` records, or of one of the first `split` with one of the others. Holds about
@@ -387,144 +329,4 @@ struct Scratch {
     space: Vec<u64>,
     near: Vec<u32>,
     compared: u64,
-}
-
-/// Cuts a bucket into pieces of work, or adds it to the last one.
-fn plan(units: &mut Vec<Unit>, bucket: Range<usize>) -> Result<()> {
-    const SMALL: usize = 1 << 9;
-    const SMALL_A_UNIT: usize = 1 << 12;
-    if bucket.len() <= SMALL {
-        let open = units.last_mut().filter(|last| {
-            last.tile.is_none() && last.probes.len() < SMALL_A_UNIT && last.probes.end == bucket.start
-        });
-        if let Some(last) = open {
-            last.probes.end = bucket.end;
-            return Ok(());
-        }
-        let unit = Unit { band: 0, probes: bucket, tile: None, bucket: 0..0 };
-        return memory::push(units, unit, DOING);
-    }
-    let mut tile = bucket.start;
-    while tile < bucket.end {
-        let end = bucket.end.min(tile + TILE);
-        let rows = COMPARISONS_A_UNIT / (end - tile);
-        // Nobody is paired with those before.
-        let mut probe = bucket.start;
-        while probe < end {
-            let probes = probe..end.min(probe + rows);
-            probe = probes.end;
-            memory::push(
-                units,
-                Unit { band: 0, probes, tile: Some(tile..end), bucket: bucket.clone() },
-                DOING,
-            )?;
-        }
-        tile = end;
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::workers::PlainThreads;
-    use proptest::prelude::*;
-
-    #[derive(Debug)]
-    struct Table(Vec<Vec<u64>>, usize);
-
-    impl Keys for Table {
-        fn bands(&self) -> usize {
-            self.1
-        }
-
-        fn key(&self, record: u32, band: usize) -> u64 {
-            self.0[record as usize][band]
-        }
-
-        fn met_before(&self, a: u32, b: u32, band: usize) -> bool {
-            (0..band).any(|band| self.key(a, band) == self.key(b, band))
-        }
-
-        fn near(
-            &self,
-            _: &Entry,
-            _: &[Entry],
-            others: Range<usize>,
-            _: &[u64],
-            near: &mut Vec<u32>,
-        ) -> Result<()> {
-            near.extend(others.start as u32..others.end as u32);
-            Ok(())
-        }
-    }
-
-    fn pairs(
-        table: &Table,
-        split: Option<u32>,
-        most: MostNeighbours,
-        threads: usize,
-    ) -> (Vec<(u32, u32)>, Met) {
-        let n = table.0.len() as u32;
-        let mut sharing = Sharing::new(n, split.unwrap_or(n), split.is_none(), most, threads << 20);
-        let mut all = Vec::new();
-        while let Some(batch) = sharing.next_batch(table, &PlainThreads(threads)).unwrap() {
-            all.extend(batch);
-        }
-        all.sort_unstable();
-        (all, sharing.met())
-    }
-
-    fn naive(table: &Table, split: Option<u32>) -> Vec<(u32, u32)> {
-        let n = table.0.len() as u32;
-        let right = |a: u32| split.unwrap_or(a + 1).max(a + 1);
-        (0..split.unwrap_or(n))
-            .flat_map(|a| (right(a)..n).map(move |b| (a, b)))
-            .filter(|&(a, b)| table.met_before(a, b, table.1))
-            .collect()
-    }
-
-    proptest! {
-        #[test]
-        fn each_pair_that_shares_a_key_comes_once(
-            rows in prop::collection::vec(prop::collection::vec(0..6u64, 3), 0..60),
-            bands in 0..=3usize,
-            split in prop::option::of(0..60u32),
-            threads in 1..4usize,
-        ) {
-            let split = split.map(|split| split.min(rows.len() as u32));
-            let table = Table(rows, bands);
-            let (found, met) = pairs(&table, split, None, threads);
-            prop_assert_eq!(&found, &naive(&table, split));
-            prop_assert_eq!(met.hot_buckets, 0);
-            // Expanded in part: fewer pairs, the same for any number of threads.
-            let (part, met) = pairs(&table, split, Some(2), threads);
-            prop_assert_eq!(&part, &pairs(&table, split, Some(2), 1).0);
-            prop_assert!(part.iter().all(|pair| found.contains(pair)));
-            prop_assert!(met.hot_buckets > 0 || part == found);
-        }
-    }
-
-    #[test]
-    fn large_buckets_are_cut_into_tiles() {
-        let n = 18_000;
-        let table = Table((0..n).map(|row| vec![u64::from(row % 1000 != 0)]).collect(), 1);
-        let split = n as u32 / 2;
-        let sharing = |self_join, most| {
-            let mut sharing = Sharing::new(n as u32, split, self_join, most, 1 << 30);
-            let mut count = 0u64;
-            while let Some(batch) = sharing.next_batch(&table, &PlainThreads(3)).unwrap() {
-                assert!(batch.len() < 1 << 18);
-                count += batch.len() as u64;
-            }
-            (count, sharing.met())
-        };
-        let (rare, often) = (n as u64 / 1000, n as u64 - n as u64 / 1000);
-        assert_eq!(sharing(true, None).0, often * (often - 1) / 2 + rare * (rare - 1) / 2);
-        assert_eq!(sharing(false, None).0, often * often / 4 + rare * rare / 4);
-        let (count, met) = sharing(true, Some(100));
-        assert_eq!(count, (often - 100) * 100 + 99 * 100 / 2 + rare * (rare - 1) / 2);
-        assert_eq!((met.hot_buckets, met.hot_records, met.compared), (1, often, count));
-        assert_eq!(sharing(false, Some(100)).0, often / 2 * 100 + rare * rare / 4);
-    }
 }

@@ -1,0 +1,53 @@
+//! What records have keys of, and what is compared where these are equal.
+
+use std::fmt::Debug;
+use std::ops::Range;
+
+use crate::error::Result;
+
+/// What records have keys of.
+pub trait Keys: Debug + Sync {
+    /// How many keys a record has.
+    fn bands(&self) -> usize;
+
+    /// The key of a record in a band.
+    fn key(&self, record: u32, band: usize) -> u64;
+
+    /// How many of a key's bits, from the least on, have to be equal; the others may say more of a record.
+    fn key_bits(&self, _band: usize) -> u32 {
+        u64::BITS
+    }
+
+    /// Appends the entries of records.
+    fn entries(&self, records: Range<u32>, band: usize, entries: &mut Vec<Entry>) {
+        entries.extend(records.map(|record| Entry { key: self.key(record, band), record }));
+    }
+
+    /// Whether two records have the same key in one of the bands before this one.
+    fn met_before(&self, a: u32, b: u32, band: usize) -> bool;
+
+    /// Copies what is compared of the records of a bucket to `space`, one record behind the other.
+    fn load(&self, _bucket: &[Entry], _space: &mut Vec<u64>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Appends the places of those of `others`, a part of a `bucket` that was loaded, who are paired with
+    /// the entry `probe`.
+    fn near(
+        &self,
+        probe: &Entry,
+        bucket: &[Entry],
+        others: Range<usize>,
+        space: &[u64],
+        near: &mut Vec<u32>,
+    ) -> Result<()>;
+}
+
+/// A record and its key in some band.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// The key.
+    pub key: u64,
+    /// The record.
+    pub record: u32,
+}
