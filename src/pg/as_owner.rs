@@ -1,58 +1,60 @@
 //! Runs SQL of ours as somebody else: work on users' tables as their owner, and books as the extension's.
 
+use std::ffi::CStr;
+
 use pgrx::pg_sys;
 use pgrx::prelude::*;
-use serde_json::Value;
 
 use super::call::Call;
 use super::columns::quote_identifier;
-use super::encoding::{self, c_string};
+use super::encoding::c_string;
 use super::error::{Result, SqlError};
 
-/// The role and the schema of the extension that a called function belongs to.
+/// The extension that a called function belongs to.
 #[derive(Debug)]
 pub struct Extension {
     /// Who owns it.
     pub owner: pg_sys::Oid,
     /// Its schema, as SQL text needs it.
     pub schema: String,
+    extension: pg_sys::Oid,
+    /// The number of that schema.
+    pub namespace: pg_sys::Oid,
 }
 
 impl Extension {
     /// That of the called function, which is found by its number, whatever the search path.
     pub fn of(call: Call) -> Result<Self> {
         // SAFETY: set by the function manager; a schema that a function is in has a name.
-        let (function, schema) = unsafe {
+        let (function, extension, namespace, schema) = unsafe {
             let function = (*(*call.info).flinfo).fn_oid;
-            (function, c_string(pg_sys::get_namespace_name(pg_sys::get_func_namespace(function))))
+            let extension = pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
+            let namespace = pg_sys::get_func_namespace(function);
+            (function, extension, namespace, c_string(pg_sys::get_namespace_name(namespace)))
         };
         let sql = "SELECT proowner FROM pg_catalog.pg_proc WHERE oid OPERATOR(pg_catalog.=) $1";
         let owner = Spi::get_one_with_args::<pg_sys::Oid>(sql, &[function.into()]).map_err(spi)?;
         let owner = owner.unwrap_or(pg_sys::InvalidOid);
-        Ok(Self { owner, schema: quote_identifier(&schema)? })
+        Ok(Self { owner, schema: quote_identifier(&schema)?, extension, namespace })
     }
 
-    /// Calls a function of the extension that takes and gives JSON, as `user`.
-    pub fn call(&self, user: pg_sys::Oid, function: &str, argument: &Value) -> Result<Value> {
-        let sql = format!("SELECT {}.{function}($1::jsonb)::text", self.schema);
-        let argument = argument.to_string();
-        let result = as_user(user, || {
-            Spi::get_one_with_args::<String>(&sql, &[to_server(&argument)?.into()]).map_err(spi)
-        })?;
-        match result {
-            None => Ok(Value::Null),
-            Some(result) => serde_json::from_str(&result)
-                .map_err(|error| SqlError::parameter(format!("{function}: {error}"))),
+    /// The number of a table of the extension's own, which is locked, so that it stays what it is.
+    pub fn table(&self, name: &CStr) -> Result<pg_sys::Oid> {
+        // SAFETY: looks at the catalogues.
+        unsafe {
+            let table = pg_sys::get_relname_relid(name.as_ptr(), self.namespace);
+            let ours = self.extension != pg_sys::InvalidOid && table != pg_sys::InvalidOid && {
+                pg_sys::LockRelationOid(table, pg_sys::AccessShareLock as i32);
+                pg_sys::getExtensionOfObject(pg_sys::RelationRelationId, table) == self.extension
+            };
+            if ours {
+                return Ok(table);
+            }
         }
+        let message = format!("the table {} of the extension is gone", name.to_string_lossy());
+        Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
+            .hint("DROP EXTENSION neardup; CREATE EXTENSION neardup;"))
     }
-}
-
-/// A text in the server's encoding, to be handed over as an argument.
-fn to_server(text: &str) -> Result<String> {
-    let text = encoding::to_server(text)?;
-    // JSON of ours is handed over as it is: in other encodings than UTF-8 its bytes are no text of Rust.
-    String::from_utf8(text.into_bytes())
-        .map_err(|_| SqlError::parameter("a job's names must be ASCII where the database is not UTF-8"))
 }
 
 /// What went wrong with SPI itself; errors of the server pass through as panics.
@@ -81,21 +83,31 @@ pub fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result
             (c"IntervalStyle", c"postgres"),
             (c"extra_float_digits", c"1"),
             (c"bytea_output", c"hex"),
+            // Statements of ours are short: to compile them would take longer.
+            (c"jit", c"off"),
         ] {
-            pg_sys::set_config_option(
-                name.as_ptr(),
-                value.as_ptr(),
-                pg_sys::GucContext::PGC_USERSET,
-                pg_sys::GucSource::PGC_S_SESSION,
-                pg_sys::GucAction::GUC_ACTION_SAVE,
-                true,
-                0,
-                false,
-            );
+            set(name, value);
         }
         let result = work();
         pg_sys::AtEOXact_GUC(false, level);
         pg_sys::SetUserIdAndSecContext(before, context);
         result
+    }
+}
+
+/// Changes a setting for the rest of the work that runs as somebody else ([`as_user`]).
+pub fn set(name: &CStr, value: &CStr) {
+    // SAFETY: C strings of a setting that every user may change; the level of settings is that of the work.
+    unsafe {
+        pg_sys::set_config_option(
+            name.as_ptr(),
+            value.as_ptr(),
+            pg_sys::GucContext::PGC_USERSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+            pg_sys::GucAction::GUC_ACTION_SAVE,
+            true,
+            0,
+            false,
+        );
     }
 }

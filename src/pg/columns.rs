@@ -19,7 +19,10 @@ pub struct Column {
     pub base_type: pg_sys::Oid,
     /// The category of that type: `S` for strings.
     category: u8,
-    number: i16,
+    /// Its place among the columns of the relation, dropped ones included: what a rename leaves as it is.
+    pub number: i16,
+    /// Its collation, if its type has one.
+    collation: pg_sys::Oid,
 }
 
 impl Column {
@@ -50,11 +53,28 @@ impl Column {
     pub fn type_name(&self) -> String {
         type_name(self.base_type)
     }
+
+    /// What brings the column to the collation of its type, in which ids are compared, whatever its own: values that a
+    /// case-insensitive one takes for equal are distinct ids. Empty where the column has it, so that indexes are of use.
+    pub fn collated(&self) -> &'static str {
+        // SAFETY: looks the type up.
+        match unsafe { pg_sys::get_typcollation(self.base_type) } {
+            own if own == self.collation => "",
+            pg_sys::C_COLLATION_OID => " COLLATE pg_catalog.\"C\"",
+            _ => " COLLATE pg_catalog.\"default\"",
+        }
+    }
 }
 
 /// A relation with rows, and its columns.
 #[derive(Debug)]
 pub struct Relation {
+    /// Its number.
+    pub oid: pg_sys::Oid,
+    /// Who owns it.
+    pub owner: pg_sys::Oid,
+    /// Whether it is a temporary one.
+    pub is_temporary: bool,
     /// Its name with its schema, as SQL text needs it.
     pub qualified: String,
     /// Its name as messages and hints show it.
@@ -127,6 +147,9 @@ impl Relation {
             let attributes = (*descriptor).attrs.as_slice((*descriptor).natts as usize);
             let columns = attributes.iter().filter(|attribute| !attribute.attisdropped).map(column).collect();
             Ok(Self {
+                oid,
+                owner: class.relowner,
+                is_temporary: class.relpersistence.cast_unsigned() == pg_sys::RELPERSISTENCE_TEMP,
                 shown: if visible { quoted } else { qualified.clone() },
                 is_plain: b"rm".contains(&class.relkind.cast_unsigned())
                     && !class.relrowsecurity
@@ -225,6 +248,11 @@ impl Relation {
         only(self.texts(id)).or_else(|| only(self.texts(id).filter(|column| column.is_usual())))
     }
 
+    /// The column of a number, unless it was dropped.
+    pub fn numbered(&self, number: i16) -> Option<&Column> {
+        self.columns.iter().find(|column| column.number == number)
+    }
+
     /// The column that `argument` names.
     pub fn named(&self, name: &str, argument: &str) -> Result<&Column> {
         self.columns.iter().find(|column| column.name == name).ok_or_else(|| {
@@ -264,6 +292,7 @@ fn column(attribute: &pg_sys::FormData_pg_attribute) -> Column {
             base_type,
             category: category.cast_unsigned(),
             number: attribute.attnum,
+            collation: attribute.attcollation,
         }
     }
 }

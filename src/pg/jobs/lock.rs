@@ -1,4 +1,7 @@
 //! One refresh at a time: a lock that a session keeps between the steps.
+//!
+//! It is on an object of the books that no statement of SQL can name, so that no outsider can hold it. Where a transaction
+//! fails, the server itself gives back what its session holds, and so it does at the end of the session, also by kill -9.
 
 use std::cell::Cell;
 
@@ -6,40 +9,43 @@ use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 thread_local! {
-    /// The relation whose lock this session holds from step to step.
-    static HELD: Cell<Option<pg_sys::Oid>> = const { Cell::new(None) };
+    /// The lock that this session holds from step to step.
+    static HELD: Cell<Option<SessionLock>> = const { Cell::new(None) };
     /// Whether the server tells us of ends of transactions.
     static TOLD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A lock that a session keeps between the steps of a refresh. An error gives it back, and so does the end of
-/// the session, also by kill -9.
-pub struct SessionLock(pub pg_sys::Oid);
+/// The lock of the refresh of a relation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionLock {
+    /// The table of the books that has the jobs.
+    pub books: pg_sys::Oid,
+    /// The watched relation.
+    pub docs: pg_sys::Oid,
+}
 
 impl SessionLock {
-    /// The tag of an advisory lock of two numbers, of which the first is ours.
-    fn tag(&self) -> pg_sys::LOCKTAG {
-        const OURS: u32 = 0x6e64_7570;
-        const USER_LOCKMETHOD: u8 = 2;
-        const TWO_NUMBERS: u16 = 2;
+    fn tag(self) -> pg_sys::LOCKTAG {
+        const DEFAULT_LOCKMETHOD: u8 = 1;
         pg_sys::LOCKTAG {
             // SAFETY: a look at a variable of the session.
             locktag_field1: unsafe { pg_sys::MyDatabaseId }.to_u32(),
-            locktag_field2: OURS,
-            locktag_field3: self.0.to_u32(),
-            locktag_field4: TWO_NUMBERS,
-            locktag_type: pg_sys::LockTagType::LOCKTAG_ADVISORY as u8,
-            locktag_lockmethodid: USER_LOCKMETHOD,
+            locktag_field2: self.books.to_u32(),
+            locktag_field3: self.docs.to_u32(),
+            locktag_field4: 0,
+            locktag_type: pg_sys::LockTagType::LOCKTAG_OBJECT as u8,
+            locktag_lockmethodid: DEFAULT_LOCKMETHOD,
         }
     }
 
     /// Whether this session holds it.
-    pub fn is_held(&self) -> bool {
-        HELD.get() == Some(self.0)
+    pub fn is_held(self) -> bool {
+        HELD.get() == Some(self)
     }
 
-    /// Whether this session holds it, from now on if not before.
-    pub fn take(&self) -> bool {
+    /// Whether this session holds it, from now on if not before. Not to be called in a subtransaction, which could end
+    /// without the lock.
+    pub fn take(self) -> bool {
         if self.is_held() {
             return true;
         }
@@ -55,34 +61,32 @@ impl SessionLock {
                 return false;
             }
         }
-        if let Some(other) = HELD.replace(Some(self.0)) {
+        if let Some(other) = HELD.replace(Some(self)) {
             // A refresh of another relation was left between two steps.
-            Self(other).give_back();
+            other.give_back();
         }
         true
     }
 
     /// Gives it back, if it is held.
-    pub fn release(&self) {
+    pub fn release(self) {
         if self.is_held() {
             HELD.set(None);
             self.give_back();
         }
     }
 
-    fn give_back(&self) {
+    fn give_back(self) {
         let tag = self.tag();
         // SAFETY: held by this session.
         unsafe { pg_sys::LockRelease(&raw const tag, pg_sys::ExclusiveLock as i32, true) };
     }
 }
 
-/// A transaction ends: with an error, the refresh does so too.
+/// A transaction ends: with an error the server gives the lock back.
 #[pg_guard]
 unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _argument: *mut std::ffi::c_void) {
-    if event == pg_sys::XactEvent::XACT_EVENT_ABORT
-        && let Some(docs) = HELD.take()
-    {
-        SessionLock(docs).give_back();
+    if event == pg_sys::XactEvent::XACT_EVENT_ABORT {
+        HELD.set(None);
     }
 }

@@ -1,0 +1,50 @@
+//! The tables of a job depend on the watched relation: dropped with it, they leave nothing behind.
+
+use pgrx::pg_sys::{self, ObjectAddress, Oid};
+
+use super::statements::{holds, oid};
+use crate::pg::error::Result;
+
+fn address(relation: Oid) -> ObjectAddress {
+    ObjectAddress { classId: pg_sys::RelationRelationId, objectId: relation, objectSubId: 0 }
+}
+
+/// Lets a table go when the relation is dropped, without being asked for. What a restored dump lacks is made anew, what is
+/// there stays once.
+pub fn depend(table: Oid, docs: Oid) {
+    forget(table, docs);
+    // SAFETY: both are relations that are locked.
+    unsafe {
+        pg_sys::recordDependencyOn(
+            &raw const address(table),
+            &raw const address(docs),
+            pg_sys::DependencyType::DEPENDENCY_AUTO,
+        );
+        // What comes next in this transaction may look for it.
+        pg_sys::CommandCounterIncrement();
+    }
+}
+
+/// Lets a table stay when the relation is dropped.
+pub fn forget(table: Oid, docs: Oid) {
+    // SAFETY: both are relations; removes rows of pg_depend, of which there may be none.
+    unsafe {
+        pg_sys::deleteDependencyRecordsForSpecific(
+            pg_sys::RelationRelationId,
+            table,
+            pg_sys::DependencyType::DEPENDENCY_AUTO as std::ffi::c_char,
+            pg_sys::RelationRelationId,
+            docs,
+        );
+        pg_sys::CommandCounterIncrement();
+    }
+}
+
+/// Whether a table depends on the relation: whether a job of it made the table.
+pub fn is_there(table: Oid, docs: Oid) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT FROM pg_catalog.pg_depend d \
+               WHERE d.classid OPERATOR(pg_catalog.=) 1259::pg_catalog.oid AND d.objid OPERATOR(pg_catalog.=) $1 \
+               AND d.refclassid OPERATOR(pg_catalog.=) 1259::pg_catalog.oid AND d.refobjid OPERATOR(pg_catalog.=) $2 \
+               AND d.deptype OPERATOR(pg_catalog.=) 'a'::pg_catalog.\"char\")";
+    holds(sql, &[oid(table), oid(docs)], &[])
+}

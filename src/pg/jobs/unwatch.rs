@@ -1,0 +1,70 @@
+//! Ends a job. That always works for who owns the relation: whatever became of its tables, triggers and settings.
+
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::pg_sys::{self, Oid};
+use pgrx::{PgLogLevel, PgSqlErrorCode};
+
+use super::books::{Found, Wait};
+use super::statements::run;
+use super::tables::{Opened, Table, name_of};
+use super::{EVENTS, Job, dependency};
+use crate::pg::as_owner::as_user;
+use crate::pg::error::Result;
+
+impl Job {
+    /// Drops the triggers and the tables of the job, or keeps its results.
+    pub fn unwatch(&self, keep_results: bool) -> Result<()> {
+        let Self { relation, books, .. } = self;
+        let Found::Job(job) = books.find(relation.oid, Wait::Wait)? else {
+            return Err(self.not_watched());
+        };
+        as_user(relation.owner, || self.drop_triggers())?;
+        let mut left = Vec::new();
+        for table in [job.pairs, job.clusters] {
+            if keep_results {
+                dependency::forget(table, relation.oid);
+            } else {
+                left.extend(self.drop_table(table)?);
+            }
+        }
+        for table in std::iter::once(job.state).chain(job.lists) {
+            left.extend(self.drop_table(table)?);
+        }
+        if !left.is_empty() {
+            let message = format!("left as they are, since they are not the caller's: {}", left.join(", "));
+            ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
+                .report(PgLogLevel::NOTICE);
+        }
+        books.remove(relation.oid)?;
+        books.clean()
+    }
+
+    fn drop_triggers(&self) -> Result<()> {
+        for event in EVENTS {
+            if self.has_trigger(event)? {
+                run(&format!("DROP TRIGGER neardup_{event} ON {}", self.relation.qualified), &[], &[])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops a table as its owner, if the caller may act for that one and it is one of the job; else gives its name.
+    fn drop_table(&self, table: Oid) -> Result<Option<String>> {
+        let docs = &self.relation;
+        // SAFETY: a look at the roles.
+        let may = |owner| unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), owner) };
+        match Table::open(table, pg_sys::AccessExclusiveLock, may)? {
+            Opened::Gone => return Ok(None),
+            Opened::Table(table)
+                if dependency::is_there(table.oid, docs.oid)?
+                    || (table.owner == docs.owner && table.is_of_job()) =>
+            {
+                as_user(table.owner, || run(&format!("DROP TABLE {}", table.name), &[], &[]))?;
+                return Ok(None);
+            }
+            Opened::Table(_) | Opened::Others(_) => {}
+        }
+        dependency::forget(table, docs.oid);
+        name_of(table).map(Some)
+    }
+}
