@@ -141,7 +141,7 @@ impl Grouped {
                 "SELECT {}, pg_catalog.dense_rank() OVER (ORDER BY {weight} NULLS FIRST) FROM {} AS d",
                 source.id, source.table
             );
-            read_ranks(&sql, ids, order, &mut weights)?;
+            read_ranks(&sql, source, ids, order, &mut weights)?;
             Ok(Some(weights))
         })?;
         let Reading { left: ids, workers, mut progress, mut stats, .. } = reading;

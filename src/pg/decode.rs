@@ -45,6 +45,18 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// The type of the values that [`decode`] takes.
+    pub fn type_oid(self) -> pg_sys::Oid {
+        match self {
+            Self::Text => pg_sys::TEXTOID,
+            Self::Tokens => pg_sys::TEXTARRAYOID,
+            Self::Numbers => pg_sys::INT8ARRAYOID,
+            Self::Vector => pg_sys::TSVECTOROID,
+        }
+    }
+}
+
 /// A document from a value of its kind; none if it holds bytes that are not text.
 ///
 /// # Safety

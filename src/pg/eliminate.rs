@@ -1,6 +1,6 @@
 //! `eliminate`: which rows to remove, and for which kept row (sql.md section 4). It removes nothing.
 
-use pgrx::pg_sys::Datum;
+use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, check_for_interrupts};
 
 use super::call::{Call, sql_function};
@@ -11,8 +11,10 @@ use super::error::{Result, SqlError};
 use super::example::literal;
 use super::ids::Ids;
 use super::join;
+use super::query::Query;
 use super::request::{Form, Request, such_as};
 use super::rows::{self, Rows};
+use super::source::Source;
 use super::temp_file::ServerFiles;
 use crate::clusters::leaders::{Leaders, leaders, rank_by};
 use crate::memory;
@@ -45,7 +47,7 @@ fn answer(call: Call, typed: bool) -> Result<Datum> {
                 "SELECT {}, pg_catalog.dense_rank() OVER (ORDER BY {order} NULLS LAST) FROM {} AS d",
                 request.left.id, request.left.table
             );
-            read_ranks(&sql, &joined.ids, &joined.order, &mut best)?;
+            read_ranks(&sql, &request.left, &joined.ids, &joined.order, &mut best)?;
         }
         let rank = rank_by(vertices, |vertex| (best[vertex as usize], vertex), &joined.workers)?;
         let leaders = leaders(&mut joined.edges, &rank, &joined.workers)?;
@@ -85,10 +87,11 @@ fn order_to_keep(call: Call, typed: bool, request: &Request) -> Result<Option<St
     Ok(Some(format!("d.{} {direction}", column.quoted()?)))
 }
 
-/// Reads numbers of rows from a query that gives these with their ids.
-pub fn read_ranks(sql: &str, ids: &Ids, order: &[u32], best: &mut [i64]) -> Result<()> {
+/// Reads numbers of rows from a query on a source that gives these with their ids.
+pub fn read_ranks(sql: &str, source: &Source, ids: &Ids, order: &[u32], best: &mut [i64]) -> Result<()> {
     const ROWS_A_FETCH: usize = 1 << 10;
-    let mut cursor = Cursor::open(sql)?;
+    let query = Query { relations: &[source.oid], ..Query::new(sql) };
+    let mut cursor = Cursor::open(&query, [ids.type_oid(), pg_sys::INT8OID])?;
     let mut context = PgMemoryContexts::new("neardup: ranks");
     loop {
         check_for_interrupts!();
@@ -96,7 +99,7 @@ pub fn read_ranks(sql: &str, ids: &Ids, order: &[u32], best: &mut [i64]) -> Resu
         for [id, rank] in cursor.fetch(ROWS_A_FETCH)? {
             fetched += 1;
             let (Some(id), Some(rank)) = (id, rank) else { continue };
-            // SAFETY: the query casts ids to their type, and gives bigint for the rank.
+            // SAFETY: the cursor checked that ids are of their type, and ranks bigint.
             unsafe {
                 let vertex = context.switch_to(|_| ids.find(order, id));
                 context.reset();

@@ -1,6 +1,7 @@
 //! Errors as the server reports them: SQLSTATE, message, hint with a call that works.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 use std::mem::MaybeUninit;
 
@@ -45,6 +46,16 @@ impl fmt::Display for Message {
             Self::Core(error) => error.fmt(f),
         }
     }
+}
+
+thread_local! {
+    /// Whether an error that [`catch`] gave is on its way.
+    static FAILING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether an error of the server is on its way back to it: what it cleans up is to be left to it.
+pub fn is_failing() -> bool {
+    FAILING.get()
 }
 
 /// Results of this layer.
@@ -129,9 +140,12 @@ pub unsafe fn guard(body: impl FnOnce() -> Result<Datum>) -> Datum {
         })
     };
     reserve::fill();
+    FAILING.set(false);
     // SAFETY: the caller's promise; nothing here is dropped either when the server jumps.
     unsafe {
-        match pgrx_extern_c_guard(ended) {
+        let result = pgrx_extern_c_guard(ended);
+        FAILING.set(false);
+        match result {
             Ok(datum) => return datum,
             Err(Ended::Own(error)) => ThrowErrorData(error),
             Err(Ended::Server(error)) => ReThrowError(error),
@@ -160,6 +174,8 @@ pub unsafe fn catch<T: Copy>(call: impl FnOnce() -> T) -> Result<T> {
         });
         pg_sys::PG_exception_stack = handler;
         pg_sys::error_context_stack = context;
+        // What failed inside of a call that did not fail was taken care of there.
+        FAILING.set(jumped != 0);
         if jumped == 0 {
             return Ok(result.assume_init());
         }

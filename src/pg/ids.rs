@@ -58,6 +58,14 @@ impl Ids {
         Self::Values(Values { type_oid, cache, places: Vec::new(), arena: Vec::new(), rank: Vec::new() })
     }
 
+    /// The type of the ids.
+    pub fn type_oid(&self) -> pg_sys::Oid {
+        match self {
+            Self::Integers(_) => pg_sys::INT8OID,
+            Self::Values(values) => values.type_oid,
+        }
+    }
+
     /// How many rows there are.
     pub fn len(&self) -> usize {
         match self {

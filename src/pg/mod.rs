@@ -28,6 +28,7 @@ mod pair_clusters;
 mod passages;
 mod plan;
 mod progress;
+mod query;
 mod reading;
 mod report;
 mod request;

@@ -9,6 +9,7 @@ use super::cursor::Cursor;
 use super::error::{Result, SqlError};
 use super::example::{Example, literal};
 use super::ids::{self, Ids};
+use super::query::Query;
 use super::rows::{self, Rows};
 use super::settings;
 use super::temp_file::ServerFiles;
@@ -87,8 +88,8 @@ impl<'f> Pairs<'f> {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message).hint(hint));
         }
         let id_name = super::columns::qualified_type(id_type);
-        // A semicolon at the end is usual; a comment ends with the line.
-        let query = query.trim_end().trim_end_matches(';');
+        // Alone, so that it is a query of its own wherever it stands; a comment at its end ends with the line.
+        let query = Query::new(&query).only_select().map_err(|error| error.hint(hint()))?;
         let sql = format!(
             "SELECT p.left_id::{id_name}, p.right_id::{id_name}, p.similarity::pg_catalog.float8 \
              FROM ({query}\n) AS p(left_id, right_id, similarity)"
@@ -96,7 +97,7 @@ impl<'f> Pairs<'f> {
         let workers = BackendWorkers::new();
         let mut ids = Ids::new(id_type);
         let mut similarities = Vec::new();
-        let mut cursor = Cursor::open(&sql)?;
+        let mut cursor = Cursor::open(&Query::new(&sql), [id_type, id_type, pg_sys::FLOAT8OID])?;
         let mut context = PgMemoryContexts::new("neardup: pairs");
         loop {
             const ROWS_A_FETCH: usize = 1 << 10;
@@ -110,7 +111,7 @@ impl<'f> Pairs<'f> {
                     let code = PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED;
                     return Err(SqlError::new(code, message).hint(hint()));
                 };
-                // SAFETY: the query casts its columns to these types.
+                // SAFETY: the cursor checked that its columns are of these types.
                 let similarity = similarity.and_then(|datum| unsafe { value::<f64>(datum) });
                 let similarity = similarity.filter(|s| (0.0..=1.0).contains(s)).ok_or_else(|| {
                     let value = similarity.map_or("NULL".to_owned(), |s| s.to_string());
@@ -134,7 +135,6 @@ impl<'f> Pairs<'f> {
                 return Err(error.into());
             }
         }
-        // The context was made inside the session of the cursor, which takes it along.
         drop(context);
         drop(cursor);
         let (numbers, places) = ids.numbered(&workers)?;

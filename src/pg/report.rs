@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use pgrx::check_for_interrupts;
-use pgrx::pg_sys::Datum;
+use pgrx::pg_sys::{self, Datum};
 
 use super::call::{Call, sql_function, varlena_bytes};
 use super::clusters::{ARGUMENTS_OF_JOIN, Grouped, How, Joined};
@@ -14,6 +14,7 @@ use super::error::{Result, SqlError};
 use super::example::literal;
 use super::explain::text;
 use super::jobs::equality;
+use super::query::Query;
 use super::request::{Form, Request, such_as};
 use super::temp_file::ServerFiles;
 use crate::clusters::grouping::{Cluster, Clusters};
@@ -197,7 +198,8 @@ fn texts(request: &Request, joined: &Joined<'_>, wanted: Vec<u32>) -> Result<Has
         literal(&list.replace('\\', "\\\\")),
         qualified_type(request.id_type)
     );
-    let mut cursor = Cursor::open(&sql)?;
+    let query = Query { relations: &[source.oid], ..Query::new(&sql) };
+    let mut cursor = Cursor::open(&query, [request.id_type, pg_sys::TEXTOID])?;
     loop {
         const ROWS_A_FETCH: usize = 16;
         check_for_interrupts!();
@@ -205,7 +207,7 @@ fn texts(request: &Request, joined: &Joined<'_>, wanted: Vec<u32>) -> Result<Has
         for [id, value] in cursor.fetch(ROWS_A_FETCH)? {
             fetched += 1;
             let (Some(id), Some(value)) = (id, value) else { continue };
-            // SAFETY: the query casts ids to their type and gives texts, which live until the next fetch.
+            // SAFETY: the cursor checked that ids are of their type and the others texts; they live until the next fetch.
             let (vertex, bytes) = unsafe { (joined.ids.find(&joined.order, id), varlena_bytes(value)) };
             let (Some(vertex), Some(text)) = (vertex, encoding::to_utf8(bytes)?) else { continue };
             texts.insert(vertex as u32, text.into_owned());

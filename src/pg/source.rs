@@ -12,17 +12,24 @@ use super::decode::{Kind, decode};
 use super::encoding;
 use super::error::{Result, SqlError};
 use super::ids::Ids;
+use super::query::Query;
 use super::sites::Sites;
 use crate::error::Error;
 use crate::features::tokens::Document;
 use crate::memory;
 
 const DOING: &str = "reading documents";
+/// The column of sites where none is asked for.
+const NO_SITE: &str = "NULL::pg_catalog.text";
 
 /// A query for ids and documents.
 #[derive(Debug, Clone)]
 pub struct Source {
     sql: String,
+    /// The type of what the query calls rows by: their ids, or numbers.
+    id_type: pg_sys::Oid,
+    /// The relation.
+    pub oid: pg_sys::Oid,
     /// The documents in terms of the alias `d`.
     document: String,
     /// The id of a row, of the ids' type, and the documents' column, in terms of the alias `d`.
@@ -47,10 +54,10 @@ pub struct Source {
 }
 
 impl Source {
-    /// The query for the documents of a relation. `tsearch` is a text-search configuration to parse
+    /// The query for the documents of a relation, whose number is `oid`. `tsearch` is a text-search configuration to parse
     /// texts with, `site` a column of sites.
     pub fn new(
-        relation: &Relation,
+        (oid, relation): (pg_sys::Oid, &Relation),
         (id, id_argument): (&Column, &'static str),
         id_type: pg_sys::Oid,
         text: &Column,
@@ -67,16 +74,17 @@ impl Source {
             ),
             (Kind::Tokens, _) => format!("{column}::pg_catalog.text[]"),
             (Kind::Numbers, _) => format!("{column}::pg_catalog.int8[]"),
-            (Kind::Vector, _) => column.clone(),
+            (Kind::Vector, _) => format!("{column}::pg_catalog.tsvector"),
         };
-        // Where no site is asked for the third column is missing, which reads as NULL.
         let site_value = match site {
-            Some(site) => format!(", d.{}::pg_catalog.text", site.quoted()?),
-            None => String::new(),
+            Some(site) => format!("d.{}::pg_catalog.text", site.quoted()?),
+            None => NO_SITE.to_owned(),
         };
         let quoted = format!("d.{}::{}", id.quoted()?, qualified_type(id_type));
         Ok(Self {
-            sql: format!("SELECT {quoted}, {document}{site_value} FROM {} AS d", relation.qualified),
+            sql: format!("SELECT {quoted}, {document}, {site_value} FROM {} AS d", relation.qualified),
+            id_type,
+            oid,
             document,
             key: if id.is_integer() { format!("d.{}", id.quoted()?) } else { quoted.clone() },
             id: quoted,
@@ -110,18 +118,21 @@ impl Source {
         let keys = format!("pg_catalog.unnest({keys}) WITH ORDINALITY AS x(id, n)");
         let sql = if self.has_key {
             // One by one through the index: a planner would rather read all of the table.
-            format!("SELECT x.n, (SELECT {document} FROM {table} AS d WHERE {key} {equals} x.id) FROM {keys}")
+            format!(
+                "SELECT x.n, (SELECT {document} FROM {table} AS d WHERE {key} {equals} x.id), {NO_SITE} FROM {keys}"
+            )
         } else {
             format!(
-                "SELECT x.n, {document} FROM {keys} LEFT JOIN {table} AS d ON {key} {equals} x.id ORDER BY x.n"
+                "SELECT x.n, {document}, {NO_SITE} FROM {keys} LEFT JOIN {table} AS d ON {key} {equals} x.id ORDER BY x.n"
             )
         };
-        Self { sql, ..self.clone() }
+        Self { sql, id_type: pg_sys::INT8OID, ..self.clone() }
     }
 
     /// Begins to read.
     pub fn stream(&self) -> Result<Stream<'_>> {
-        let cursor = Cursor::open(&self.sql)?;
+        let query = Query { relations: &[self.oid], ..Query::new(&self.sql) };
+        let cursor = Cursor::open(&query, [self.id_type, self.kind.type_oid(), pg_sys::TEXTOID])?;
         let context = PgMemoryContexts::new("neardup: documents");
         Ok(Stream { source: self, context, cursor, rows: 16, ended: false })
     }
@@ -168,9 +179,9 @@ impl Source {
 /// Documents of a source as they come.
 pub struct Stream<'a> {
     source: &'a Source,
-    /// Detoasted copies live here until their rows are done. It is one of the cursor's, so it goes first.
+    /// Detoasted copies live here until their rows are done.
     context: PgMemoryContexts,
-    cursor: Cursor,
+    cursor: Cursor<3>,
     rows: usize,
     /// Whether there are no more.
     pub ended: bool,
@@ -196,7 +207,7 @@ impl Stream<'_> {
             let row = u32::try_from(ids.len())
                 .map_err(|_| Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
             let id = id.ok_or_else(|| source.null_id())?;
-            // SAFETY: the query casts ids to their type and documents to their kind; copies are
+            // SAFETY: the cursor checked that ids are of their type and documents of their kind; copies are
             // made of both before the context is reset.
             let document = unsafe {
                 let document = context.switch_to(|_| {

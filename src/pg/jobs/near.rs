@@ -114,7 +114,8 @@ impl Near {
         let mut others = Ids::new(request.id_type);
         read(
             &format!("SELECT x.id FROM pg_catalog.unnest({}) AS x(id)", self.others),
-            |[id]: [Datum; 1]| {
+            [request.id_type],
+            |[id]| {
                 // SAFETY: the array is of ids.
                 unsafe { others.push(id) }
             },

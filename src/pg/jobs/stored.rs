@@ -9,6 +9,7 @@ use crate::memory;
 use crate::pg::call::varlena_bytes;
 use crate::pg::cursor::Cursor;
 use crate::pg::error::{Result, SqlError};
+use crate::pg::query::Query;
 
 /// What takes memory here.
 pub const DOING: &str = "outlining documents";
@@ -20,25 +21,28 @@ pub fn no_order() -> SqlError {
 
 /// The order of tokens that a table of lists has; none if it has none of use.
 pub fn read_order(lists: &str) -> Result<Option<Order>> {
-    let mut order = None;
-    read(&format!("SELECT data FROM {lists} WHERE kind = 'o'"), |[data]: [Datum; 1]| {
-        // SAFETY: a bytea.
-        order = Order::from_bytes(unsafe { varlena_bytes(data) })?;
-        Ok(())
-    })?;
-    Ok(order)
+    let sql = format!("SELECT data FROM {lists} WHERE kind = 'o' LIMIT 1");
+    match Query::new(&sql).run([pg_sys::BYTEAOID])?.first {
+        // SAFETY: a bytea, as was checked.
+        Some([Some(data)]) => Ok(Order::from_bytes(unsafe { varlena_bytes(data) })?),
+        _ => Ok(None),
+    }
 }
 
 /// Calls `each` with the rows that a query gives, which have no NULL.
-pub fn read<const N: usize>(sql: &str, mut each: impl FnMut([Datum; N]) -> Result<()>) -> Result<()> {
+pub fn read<const N: usize>(
+    sql: &str,
+    types: [pg_sys::Oid; N],
+    mut each: impl FnMut([Datum; N]) -> Result<()>,
+) -> Result<()> {
     const ROWS_A_FETCH: usize = 64;
-    let mut cursor = Cursor::open(sql)?;
+    let mut cursor = Cursor::open(&Query::new(sql), types)?;
     // Detoasted copies live here until their row is done.
     let mut context = PgMemoryContexts::new("neardup: reading lists");
     loop {
         check_for_interrupts!();
         let mut fetched = 0;
-        for row in cursor.fetch::<N>(ROWS_A_FETCH)? {
+        for row in cursor.fetch(ROWS_A_FETCH)? {
             fetched += 1;
             let row = row.map(|value| value.unwrap_or(Datum::null()));
             // SAFETY: what is kept of a row are copies.
@@ -68,7 +72,7 @@ pub struct Header {
 pub fn headers(lists: &str) -> Result<Vec<Header>> {
     let mut headers = Vec::new();
     let sql = format!("SELECT segment, part, documents FROM {lists} WHERE kind = 's' ORDER BY segment");
-    read(&sql, |[segment, parts, documents]: [Datum; 3]| {
+    read(&sql, [pg_sys::INT8OID, pg_sys::INT4OID, pg_sys::INT4OID], |[segment, parts, documents]| {
         let (parts, documents) = (parts.value(), documents.value());
         Ok(memory::push(&mut headers, Header { segment: segment.value() as i64, parts, documents }, DOING)?)
     })?;
@@ -79,7 +83,7 @@ pub fn headers(lists: &str) -> Result<Vec<Header>> {
 pub fn documents(lists: &str, Header { segment, documents, .. }: Header, words: usize) -> Result<Documents> {
     let mut documents = Documents::new(words, documents)?;
     let sql = format!("SELECT data FROM {lists} WHERE kind = 'd' AND segment = {segment} ORDER BY part");
-    read(&sql, |[data]: [Datum; 1]| {
+    read(&sql, [pg_sys::BYTEAOID], |[data]| {
         // SAFETY: a bytea.
         Ok(documents.push(unsafe { varlena_bytes(data) })?)
     })?;
@@ -96,7 +100,7 @@ pub fn ids(
     let only = blocks.map_or_else(String::new, among);
     let sql =
         format!("SELECT part, ids FROM {lists} WHERE kind = 'i' AND segment = {segment}{only} ORDER BY part");
-    read(&sql, |[block, ids]: [Datum; 2]| {
+    read(&sql, [pg_sys::INT4OID, pg_sys::TEXTARRAYOID], |[block, ids]| {
         let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
         // SAFETY: a text[] without NULLs; the values live as long as the row.
         let values = unsafe {
@@ -125,7 +129,7 @@ pub fn parts(
 ) -> Result<()> {
     let only = parts.map_or_else(String::new, among);
     let sql = format!("SELECT data FROM {lists} WHERE kind = 'l' AND segment = {segment}{only}");
-    read(&sql, |[data]: [Datum; 1]| {
+    read(&sql, [pg_sys::BYTEAOID], |[data]| {
         let mut part = Vec::new();
         // SAFETY: a bytea.
         memory::extend(&mut part, unsafe { varlena_bytes(data) }, DOING)?;

@@ -24,6 +24,8 @@ pub struct Tables {
 /// A relation, and the names that the caller gave for its columns, with the arguments they came by.
 #[derive(Debug)]
 pub struct Table {
+    /// The relation's number.
+    pub oid: pg_sys::Oid,
     /// The relation.
     pub relation: Relation,
     id: (&'static str, Option<Cow<'static, str>>),
@@ -36,7 +38,8 @@ impl Tables {
         let names: &[_] = if form.relations == 1 { &["docs"] } else { &["left", "right"] };
         let mut tables = Vec::new();
         for (n, name) in names.iter().enumerate() {
-            let relation = call.need::<pg_sys::Oid>(n, name).and_then(Relation::open).map_err(|error| {
+            let opened = call.need(n, name).and_then(|oid| Ok((oid, Relation::open(oid)?)));
+            let (oid, relation) = opened.map_err(|error| {
                 error.hint(such_as(&Example::new(form.name, names.iter().map(|&name| name.to_owned()))))
             })?;
             let (mut id, mut text) =
@@ -55,7 +58,7 @@ impl Tables {
             if is_title && text.1.is_none() && relation.named("title", "").is_ok() {
                 text.1 = Some(Cow::Borrowed("title"));
             }
-            tables.push(Table { relation, id, text });
+            tables.push(Table { oid, relation, id, text });
         }
         let id_type = form.typed.then(|| call.type_of(form.relations as i32 + 1));
         Ok(Self { function: form.name, tables, id_type })
@@ -67,7 +70,7 @@ impl Tables {
     }
 
     fn columns_of<'a>(&self, table: &'a Table) -> Result<(&'a Column, &'a Column)> {
-        let Table { relation, id, text } = table;
+        let Table { relation, id, text, .. } = table;
         let with_hint = |error: SqlError| {
             error.hint(match self.example() {
                 Some(example) => {
