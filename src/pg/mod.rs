@@ -43,6 +43,7 @@ mod source;
 mod spans;
 mod stats;
 mod temp_file;
+mod transition;
 mod workers;
 
 use pgrx::prelude::*;

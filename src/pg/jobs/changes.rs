@@ -1,61 +1,210 @@
 //! The trigger that notes the ids of changed rows.
+//!
+//! A job must never make a write fail. So nothing here may raise an error but what would end any statement: a change that
+//! cannot be noted, whatever became of the job's tables and of the columns, marks the relation as one whose rows are all to
+//! be compared. Nothing waits, either: not for a refresh, not for another writer.
 
-use pgrx::pg_sys;
-use pgrx::prelude::*;
-use serde_json::json;
+use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
-use crate::pg::as_owner::{Extension, as_user, spi};
-use crate::pg::call::{Call, sql_function};
+use super::books::{Books, Entry, Found, Wait};
+use super::settings::Columns;
+use super::statements::run;
+use super::tables::{Opened, Table};
+use crate::memory;
+use crate::pg::as_owner::{Extension, as_user};
+use crate::pg::call::{Call, sql_function, varlena_bytes};
+use crate::pg::columns::Relation;
 use crate::pg::error::{Result, SqlError};
+use crate::pg::ids::Ids;
+use crate::pg::transition::{Row, Rows};
 
 sql_function! {
     /// `neardup_changed()`: notes the ids of changed rows, as the owner of the watched table.
     neardup_changed, pg_finfo_neardup_changed, |call| {
         note_changes(call)?;
         // A trigger's NULL is a pointer to nothing, not a NULL of SQL.
-        Ok(pg_sys::Datum::null())
+        Ok(Datum::null())
     }
 }
 
+/// What doing this takes memory for.
+const DOING: &str = "noting changed rows";
+
 fn note_changes(call: Call) -> Result<()> {
     // SAFETY: the context of a call is a node, of a trigger its data, which live as long as the call.
-    let (trigger, docs, owner, event) = unsafe {
+    let trigger = unsafe {
         let trigger: *mut pg_sys::TriggerData = (*call.info).context.cast();
         if trigger.is_null() || (*trigger).type_ != pg_sys::NodeTag::T_TriggerData {
             let message = "neardup_changed() is a trigger of neardup_watch";
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, message));
         }
-        let relation = (*trigger).tg_relation;
-        (trigger, (*relation).rd_id, (*(*relation).rd_rel).relowner, (*trigger).tg_event)
+        &*trigger
     };
+    // SAFETY: a trigger's relation is open.
+    let docs = unsafe { (*trigger.tg_relation).rd_id };
     let extension = Extension::of(call)?;
-    let argument = json!({ "docs": docs.to_u32(), "schema": extension.schema, "lock": "" });
-    let job = extension.call(extension.owner, "neardup_job_find", &argument)?;
-    // A trigger that was left behind, or a job whose tables are gone: users' work goes on.
-    if job.is_null() || job["missing"].is_string() {
-        return Ok(());
-    }
-    let part = |name: &str| job[name].as_str().unwrap_or_default().to_owned();
-    let (state, id, content) = (part("state"), part("id"), part("content"));
-    let insert = format!("INSERT INTO {state}(id, change) SELECT");
-    let sql = match event & pg_sys::TRIGGER_EVENT_OPMASK {
-        pg_sys::TRIGGER_EVENT_INSERT => format!("{insert} {id}, 1 FROM new_rows d WHERE {id} IS NOT NULL"),
-        pg_sys::TRIGGER_EVENT_DELETE => format!("{insert} {id}, 1 FROM old_rows d WHERE {id} IS NOT NULL"),
-        pg_sys::TRIGGER_EVENT_UPDATE => {
-            let side = |rows: &str| format!("SELECT {id}, {content} FROM {rows} d");
-            let (old, new) = (side("old_rows"), side("new_rows"));
-            format!(
-                "{insert} DISTINCT x.id, 1 FROM (({old} EXCEPT {new}) UNION ALL ({new} EXCEPT {old})) \
-                 AS x(id, content) WHERE x.id IS NOT NULL"
-            )
-        }
-        _ => format!("{insert} s.id, 1 FROM {state} s WHERE s.change IS NULL"),
+    let books = Books::open(&extension)?;
+    // A trigger that was left behind, or one of a restored dump whose job is not known yet: it will compare all rows.
+    let Found::Job(job) = books.find(docs, Wait::Unlocked)? else { return Ok(()) };
+    let relation = Relation::open(docs)?;
+    if note(trigger, &relation, &job)? { Ok(()) } else { books.add_unnoted(docs) }
+}
+
+/// Notes the changed rows in the table of states; false if that cannot be done.
+fn note(trigger: &pg_sys::TriggerData, relation: &Relation, job: &Entry) -> Result<bool> {
+    let Some(columns) = job.settings.as_ref().and_then(|settings| settings.columns(relation)) else {
+        return Ok(false);
     };
-    as_user(owner, || {
-        Spi::connect_mut(|client| {
-            // SAFETY: the data of this call's trigger; the tables it names are seen until the session of SPI ends.
-            unsafe { pg_sys::SPI_register_trigger_data(trigger) };
-            client.update(sql.as_str(), None, &[]).map(|_| ()).map_err(spi)
-        })
+    let id_type = columns.id.base_type;
+    // A refresh that gives the table another type has it for itself.
+    // SAFETY: any number can be locked; the lock stays until the transaction ends.
+    if super::tables::owner_of(job.state) != Some(relation.owner)
+        || !unsafe { pg_sys::ConditionalLockRelationOid(job.state, pg_sys::RowExclusiveLock as i32) }
+    {
+        return Ok(false);
+    }
+    let opened = Table::open(job.state, pg_sys::RowExclusiveLock, |owner| owner == relation.owner)?;
+    let Opened::Table(state) = opened else { return Ok(false) };
+    if !state.takes_marks(id_type) {
+        return Ok(false);
+    }
+    as_user(relation.owner, || match trigger.tg_event & pg_sys::TRIGGER_EVENT_OPMASK {
+        pg_sys::TRIGGER_EVENT_TRUNCATE => {
+            let name = &state.name;
+            let all = format!("INSERT INTO {name} (id, change) SELECT s.id, 1 FROM {name} s WHERE s.change IS NULL");
+            run(&all, &[], &[state.oid]).map(|_| true)
+        }
+        event => {
+            let mut marks = Marks::new(&state, id_type);
+            let noted = read(trigger, event, &columns, &mut marks)?;
+            marks.flush()?;
+            Ok(noted)
+        }
     })
+}
+
+/// Reads what a statement did, in the tables that the server keeps of it; false if that is not as it should be.
+fn read(
+    trigger: &pg_sys::TriggerData,
+    event: u32,
+    columns: &Columns<'_>,
+    marks: &mut Marks<'_>,
+) -> Result<bool> {
+    // SAFETY: the trigger's relation is open, its tables are null or tuple stores of rows of that.
+    let rows = |store| unsafe { Rows::new(store, trigger.tg_relation) };
+    let id = columns.id.number;
+    let (old, new) = (rows(trigger.tg_oldtable), rows(trigger.tg_newtable));
+    match (event, old, new) {
+        (pg_sys::TRIGGER_EVENT_INSERT, _, Some(mut rows)) | (pg_sys::TRIGGER_EVENT_DELETE, Some(mut rows), _) => {
+            while let Some(row) = rows.next() {
+                if !marks.add(row.get(id))? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        // Both have a row for each one that was updated, in the same order.
+        (pg_sys::TRIGGER_EVENT_UPDATE, Some(mut before), Some(mut after)) => loop {
+            let (Some(old), Some(new)) = (before.next(), after.next()) else {
+                return Ok(before.is_done() && after.is_done());
+            };
+            let same = |number: i16| Row::same(&old, &new, number);
+            let same_id = same(id);
+            let site = columns.site.is_none_or(|site| same(site.number));
+            if same_id && site && same(columns.text.number) {
+                continue;
+            }
+            if !marks.add(old.get(id))? || (!same_id && !marks.add(new.get(id))?) {
+                return Ok(false);
+            }
+        },
+        _ => Ok(false),
+    }
+}
+
+/// Ids on their way into the table of states.
+struct Marks<'a> {
+    state: &'a Table,
+    id_type: Oid,
+    ids: Ids,
+    bytes: usize,
+    context: PgMemoryContexts,
+}
+
+impl<'a> Marks<'a> {
+    fn new(state: &'a Table, id_type: Oid) -> Self {
+        let context = PgMemoryContexts::new("neardup: changed rows");
+        Self { state, id_type, ids: Ids::new(id_type), bytes: 0, context }
+    }
+
+    /// Notes the id of a row; false if it cannot be noted. A row without an id is none of the job's.
+    fn add(&mut self, id: Option<Datum>) -> Result<bool> {
+        /// What an entry of an index may have, with room for what is around it.
+        const LONGEST: usize = 2000;
+        const MOST: usize = 1 << 14;
+        const MOST_BYTES: usize = 4 << 20;
+        let Some(id) = id else { return Ok(true) };
+        let Self { id_type, ids, bytes, context, .. } = self;
+        // SAFETY: a value of this type; detoasted copies go when it is kept.
+        unsafe {
+            let size = context.switch_to(|_| {
+                let size = size_of_value(id, *id_type);
+                if size <= LONGEST { ids.push(id).map(|()| size) } else { Ok(size) }
+            })?;
+            context.reset();
+            if size > LONGEST {
+                return Ok(false);
+            }
+            *bytes += size;
+        }
+        if self.ids.len() >= MOST || self.bytes >= MOST_BYTES {
+            self.flush()?;
+        }
+        Ok(true)
+    }
+
+    /// Writes what is there.
+    fn flush(&mut self) -> Result<()> {
+        check_for_interrupts!();
+        let Self { state, id_type, ids, bytes, context } = self;
+        if ids.len() == 0 {
+            return Ok(());
+        }
+        let mut values = Vec::new();
+        memory::reserve(&mut values, ids.len(), DOING)?;
+        values.extend((0..ids.len() as u32).map(|row| ids.datum(row)));
+        let (mut length, mut by_value, mut align) = (0, false, 0);
+        // SAFETY: an array of values of this type, which has one of arrays, or the job could not be. It goes when it is
+        // written.
+        unsafe {
+            pg_sys::get_typlenbyvalalign(*id_type, &raw mut length, &raw mut by_value, &raw mut align);
+            context.switch_to(|_| {
+                let (start, count) = (values.as_mut_ptr(), values.len() as i32);
+                let array = pg_sys::construct_array(start, count, *id_type, length.into(), by_value, align);
+                let sql = format!("INSERT INTO {} (id, change) SELECT x.id, 1 FROM unnest($1) x(id)", state.name);
+                let parameter = (pg_sys::get_array_type(*id_type), Some(Datum::from(array)));
+                run(&sql, &[parameter], &[state.oid])
+            })?;
+            context.reset();
+        }
+        *ids = Ids::new(*id_type);
+        *bytes = 0;
+        Ok(())
+    }
+}
+
+/// About how many bytes a value takes where it is stored by itself.
+///
+/// # Safety
+/// A value of this type; a detoasted copy is left in the current memory context.
+unsafe fn size_of_value(value: Datum, of: Oid) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match pg_sys::get_typlen(of) {
+            -1 => varlena_bytes(value).len(),
+            -2 => std::ffi::CStr::from_ptr(value.cast_mut_ptr()).count_bytes(),
+            fixed => fixed as usize,
+        }
+    }
 }

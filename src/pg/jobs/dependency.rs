@@ -13,11 +13,12 @@ fn address(relation: Oid) -> ObjectAddress {
 /// there stays once.
 pub fn depend(table: Oid, docs: Oid) {
     forget(table, docs);
+    let (table, docs) = (address(table), address(docs));
     // SAFETY: both are relations that are locked.
     unsafe {
         pg_sys::recordDependencyOn(
-            &raw const address(table),
-            &raw const address(docs),
+            &raw const table,
+            &raw const docs,
             pg_sys::DependencyType::DEPENDENCY_AUTO,
         );
         // What comes next in this transaction may look for it.

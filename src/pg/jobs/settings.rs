@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::not_now;
+use super::tables::anew;
 use crate::pg::call::Call;
 use crate::pg::columns::{Column, Relation, qualified_type};
 use crate::pg::error::{Result, SqlError};
@@ -142,10 +143,9 @@ impl Settings {
         let Some(columns) = self.columns(relation) else {
             let names = [&self.id_column, &self.text_column, &self.site_column];
             let names: Vec<&str> = names.into_iter().filter_map(Option::as_deref).collect();
-            let shown = literal(&relation.shown);
             return Err(not_now(
                 format!("a column of the job of {} is gone: it had {}", relation.shown, names.join(", ")),
-                format!("Begin anew: SELECT neardup_unwatch({shown}); SELECT neardup_watch({shown}, 0.8);"),
+                anew(&relation.shown),
             ));
         };
         let before = (self.id_column.clone(), self.text_column.clone(), self.site_column.clone(), self.relation);

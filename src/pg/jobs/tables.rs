@@ -244,6 +244,6 @@ impl Tables {
 }
 
 /// How to begin anew.
-fn anew(docs: &str) -> String {
+pub fn anew(docs: &str) -> String {
     format!("Begin anew: SELECT neardup_unwatch({0}); SELECT neardup_watch({0}, 0.8);", literal(docs))
 }

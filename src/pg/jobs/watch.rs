@@ -7,7 +7,7 @@ use pgrx::{PgLogLevel, PgSqlErrorCode};
 use super::books::{Entry, Found, Wait};
 use super::settings::{Columns, Settings};
 use super::statements::run;
-use super::tables::{Opened, Table, name_of, relation_named};
+use super::tables::{Opened, Table, relation_named};
 use super::{EVENTS, Job, definition, dependency, method, not_now};
 use crate::pg::as_owner::as_user;
 use crate::pg::columns::{qualified_type, quote_identifier};
@@ -115,7 +115,7 @@ impl Job {
         let schema = quote_identifier(&unsafe { c_string(pg_sys::get_namespace_name(namespace)) })?;
         let id = qualified_type(columns.id.base_type);
         let shown = &self.relation.shown;
-        let mut make = |n: usize, definition: String, further: &[&str], comment: &str| -> Result<()> {
+        let make = |n: usize, definition: String, further: &[&str], comment: &str| -> Result<()> {
             if n == 3 && !has_lists {
                 return Ok(());
             }
@@ -166,7 +166,7 @@ impl Job {
                 "ALTER TABLE {} SET (toast_tuple_target = 8160)",
             ],
             "what neardup_refresh looks changed rows up in, of",
-        )?;
+        )
     }
 
     /// Drops the tables that a job of before left, of which a restore brought no more, or says that others are in the way.
