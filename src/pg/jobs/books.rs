@@ -88,9 +88,7 @@ impl Books {
 
     /// Runs a statement on one of the tables; `{}` stands for its name.
     fn run(&self, table: Oid, sql: &str, parameters: &[Parameter]) -> Result<u64> {
-        as_user(self.owner, || {
-            run(&sql.replace("{}", &super::tables::name_of(table)?), parameters, &[table])
-        })
+        as_user(self.owner, || run(&sql.replace("{}", &super::tables::name_of(table)?), parameters, &[table]))
     }
 
     /// The job of a relation.
@@ -177,9 +175,18 @@ impl Books {
         self.take_unnoted(docs).map(|_| ())
     }
 
-    /// Takes out what is left of relations that were dropped, without waiting for anybody.
+    /// Takes out what is left of jobs of relations that were dropped, without waiting for anybody.
     pub fn clean(&self) -> Result<()> {
-        for (table, docs) in [(self.jobs, "docs::oid"), (self.runs, "docs::oid"), (self.unnoted, "docs")] {
+        self.clean_tables(&[(self.jobs, "docs::oid"), (self.unnoted, "docs")])
+    }
+
+    /// The like, of the log, which may be long.
+    pub fn clean_log(&self) -> Result<()> {
+        self.clean_tables(&[(self.runs, "docs::oid")])
+    }
+
+    fn clean_tables(&self, tables: &[(Oid, &str)]) -> Result<()> {
+        for &(table, docs) in tables {
             let sql = format!(
                 "DELETE FROM {{}} WHERE ctid = ANY (ARRAY(SELECT b.ctid FROM {{}} b \
                  WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = b.{docs}) FOR UPDATE SKIP LOCKED))"

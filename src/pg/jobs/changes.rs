@@ -69,34 +69,23 @@ fn note(trigger: &pg_sys::TriggerData, relation: &Relation, job: &Entry) -> Resu
     if !state.takes_marks(id_type) {
         return Ok(false);
     }
-    as_user(relation.owner, || match trigger.tg_event & pg_sys::TRIGGER_EVENT_OPMASK {
-        pg_sys::TRIGGER_EVENT_TRUNCATE => {
-            let name = &state.name;
-            let all = format!("INSERT INTO {name} (id, change) SELECT s.id, 1 FROM {name} s WHERE s.change IS NULL");
-            run(&all, &[], &[state.oid]).map(|_| true)
-        }
-        event => {
-            let mut marks = Marks::new(&state, id_type);
-            let noted = read(trigger, event, &columns, &mut marks)?;
-            marks.flush()?;
-            Ok(noted)
-        }
+    as_user(relation.owner, || {
+        let mut marks = Marks::new(&state, id_type);
+        let noted = read(trigger, &columns, &mut marks)?;
+        marks.flush()?;
+        Ok(noted)
     })
 }
 
 /// Reads what a statement did, in the tables that the server keeps of it; false if that is not as it should be.
-fn read(
-    trigger: &pg_sys::TriggerData,
-    event: u32,
-    columns: &Columns<'_>,
-    marks: &mut Marks<'_>,
-) -> Result<bool> {
+fn read(trigger: &pg_sys::TriggerData, columns: &Columns<'_>, marks: &mut Marks<'_>) -> Result<bool> {
     // SAFETY: the trigger's relation is open, its tables are null or tuple stores of rows of that.
     let rows = |store| unsafe { Rows::new(store, trigger.tg_relation) };
     let id = columns.id.number;
     let (old, new) = (rows(trigger.tg_oldtable), rows(trigger.tg_newtable));
-    match (event, old, new) {
-        (pg_sys::TRIGGER_EVENT_INSERT, _, Some(mut rows)) | (pg_sys::TRIGGER_EVENT_DELETE, Some(mut rows), _) => {
+    match (trigger.tg_event & pg_sys::TRIGGER_EVENT_OPMASK, old, new) {
+        (pg_sys::TRIGGER_EVENT_INSERT, _, Some(mut rows))
+        | (pg_sys::TRIGGER_EVENT_DELETE, Some(mut rows), _) => {
             while let Some(row) = rows.next() {
                 if !marks.add(row.get(id))? {
                     return Ok(false);
@@ -182,7 +171,8 @@ impl<'a> Marks<'a> {
             context.switch_to(|_| {
                 let (start, count) = (values.as_mut_ptr(), values.len() as i32);
                 let array = pg_sys::construct_array(start, count, *id_type, length.into(), by_value, align);
-                let sql = format!("INSERT INTO {} (id, change) SELECT x.id, 1 FROM unnest($1) x(id)", state.name);
+                let sql =
+                    format!("INSERT INTO {} (id, change) SELECT x.id, 1 FROM unnest($1) x(id)", state.name);
                 let parameter = (pg_sys::get_array_type(*id_type), Some(Datum::from(array)));
                 run(&sql, &[parameter], &[state.oid])
             })?;

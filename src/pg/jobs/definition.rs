@@ -1,8 +1,9 @@
 //! What the definition of a watched relation is like, and whether triggers see every change of its rows.
 //!
 //! Rows of a table also change through a partitioned table that it is attached to, through parents and children by
-//! inheritance, by replication, and by commands that rewrite it; no trigger of the table's own tells of these. All of them
-//! need a change of its definition, before or after: so as long as that is what it was, triggers have seen everything.
+//! inheritance, by replication, and by commands that rewrite or truncate it; no trigger of the table's own tells of these.
+//! All of them need a change of its definition, before or after: so as long as that is what it was, triggers have seen
+//! everything. An unlogged table is empty after a crash, of which nothing tells.
 
 use pgrx::pg_sys;
 
@@ -24,10 +25,10 @@ pub struct Definition {
 
 /// The definition of the relation of a job, which is locked.
 pub fn of(job: &Job) -> Result<Definition> {
-    let sql = "SELECT c.relkind = 'r' AND NOT c.relispartition \
+    let sql = "SELECT c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relispartition \
                    AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid OR i.inhrelid = c.oid) \
                    AND NOT EXISTS (SELECT FROM pg_subscription_rel s WHERE s.srrelid = c.oid), \
-               t.count = 4, \
+               t.count = 3, \
                encode(sha256(concat_ws(' ', c.xmin::text, c.relfilenode, a.versions, t.versions)::bytea), 'hex') \
                FROM pg_class c, \
                LATERAL (SELECT string_agg(a.xmin::text, ',' ORDER BY a.attnum) AS versions \
@@ -35,7 +36,7 @@ pub fn of(job: &Job) -> Result<Definition> {
                LATERAL (SELECT count(*), string_agg(t.xmin::text, ',' ORDER BY t.tgname) AS versions \
                    FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid \
                    WHERE t.tgrelid = c.oid AND p.proname = 'neardup_changed' AND p.pronamespace = $2 AND p.pronargs = 0 \
-                   AND t.tgname IN ('neardup_insert', 'neardup_update', 'neardup_delete', 'neardup_truncate') \
+                   AND t.tgname IN ('neardup_insert', 'neardup_update', 'neardup_delete') \
                    AND t.tgenabled IN ('O', 'A')) t \
                WHERE c.oid = $1";
     as_user(job.relation.owner, || {

@@ -80,7 +80,9 @@ const FORM: Form = Form { name: "near_duplicates", relations: 1, typed: true };
 const BATCH: usize = 1 << 18;
 
 /// What triggers tell of, by the names of these.
-const EVENTS: [&str; 4] = ["insert", "update", "delete", "truncate"];
+///
+/// Of TRUNCATE they need not: it changes the definition of the table ([`definition`]).
+const EVENTS: [&str; 3] = ["insert", "update", "delete"];
 
 /// A relation that is locked, and what there is to know of its job.
 struct Job {

@@ -94,7 +94,8 @@ impl Settings {
         }
         // SAFETY: any type is looked up.
         if unsafe { pg_sys::get_array_type(id.base_type) } == pg_sys::InvalidOid {
-            let message = format!("type {} has no type of arrays, so it cannot be an id of a job", id.type_name());
+            let message =
+                format!("type {} has no type of arrays, so it cannot be an id of a job", id.type_name());
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
                 .hint("Watch a view that casts the ids to text."));
         }
@@ -148,7 +149,8 @@ impl Settings {
                 anew(&relation.shown),
             ));
         };
-        let before = (self.id_column.clone(), self.text_column.clone(), self.site_column.clone(), self.relation);
+        let before =
+            (self.id_column.clone(), self.text_column.clone(), self.site_column.clone(), self.relation);
         self.keep(relation, &columns);
         let now = (self.id_column.clone(), self.text_column.clone(), self.site_column.clone(), self.relation);
         Ok((columns, before != now))

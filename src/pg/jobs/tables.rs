@@ -16,9 +16,8 @@ use crate::pg::example::literal;
 pub fn name_of(relation: Oid) -> Result<String> {
     // SAFETY: any number is looked up; a relation is in a schema, unless it is dropped just now.
     let [schema, name] = unsafe {
-        [pg_sys::get_namespace_name(pg_sys::get_rel_namespace(relation)), pg_sys::get_rel_name(relation)].map(
-            |name| if name.is_null() { relation.to_u32().to_string() } else { c_string(name) },
-        )
+        [pg_sys::get_namespace_name(pg_sys::get_rel_namespace(relation)), pg_sys::get_rel_name(relation)]
+            .map(|name| if name.is_null() { relation.to_u32().to_string() } else { c_string(name) })
     };
     Ok(format!("{}.{}", quote_identifier(&schema)?, quote_identifier(&name)?))
 }
@@ -124,7 +123,9 @@ impl Table {
     /// Whether it has columns of these names and types.
     pub fn has(&self, columns: &[(&str, Oid)]) -> bool {
         self.is_plain
-            && columns.iter().all(|(name, of)| self.columns.iter().any(|column| column.0 == *name && column.1 == *of))
+            && columns
+                .iter()
+                .all(|(name, of)| self.columns.iter().any(|column| column.0 == *name && column.1 == *of))
     }
 
     /// The type of a column.
@@ -226,7 +227,9 @@ impl Tables {
             (Some(&self.state), &state_columns(id_type)[..]),
             (self.lists.as_ref(), &LIST_COLUMNS[..]),
         ];
-        let wrong = wrong.into_iter().find_map(|(table, columns)| table.filter(|table| !table.has(columns)).zip(Some(columns)));
+        let wrong = wrong
+            .into_iter()
+            .find_map(|(table, columns)| table.filter(|table| !table.has(columns)).zip(Some(columns)));
         match wrong {
             None => Ok(id_type),
             Some((table, columns)) => {

@@ -36,7 +36,8 @@ impl Job {
                 .report(PgLogLevel::NOTICE);
         }
         books.remove(relation.oid)?;
-        books.clean()
+        books.clean()?;
+        books.clean_log()
     }
 
     fn drop_triggers(&self) -> Result<()> {

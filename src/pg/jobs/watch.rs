@@ -25,10 +25,8 @@ impl Job {
         let shown = &relation.shown;
         if relation.is_temporary {
             let message = format!("{shown} is temporary, and a job outlives its session");
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(format!(
-                "Without a job: SELECT * FROM near_duplicates({}, 0.8);",
-                literal(shown)
-            )));
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+                .hint(format!("Without a job: SELECT * FROM near_duplicates({}, 0.8);", literal(shown))));
         }
         books.clean()?;
         if !matches!(books.find(relation.oid, Wait::Unlocked)?, Found::None) {
@@ -181,8 +179,10 @@ impl Job {
             }
         }
         if !ours {
-            let name = tables.iter().zip(names).find(|(table, _)| table.is_some()).map_or("", |(_, name)| name);
-            let message = format!("relation \"{name}\" already exists, and the job needs a table of this name");
+            let name =
+                tables.iter().zip(names).find(|(table, _)| table.is_some()).map_or("", |(_, name)| name);
+            let message =
+                format!("relation \"{name}\" already exists, and the job needs a table of this name");
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_DUPLICATE_TABLE, message)
                 .hint("Rename or drop it, or watch a view of another name."));
         }
@@ -202,7 +202,6 @@ impl Job {
             "REFERENCING NEW TABLE AS new_rows",
             "REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows",
             "REFERENCING OLD TABLE AS old_rows",
-            "",
         ];
         for (event, tables) in EVENTS.into_iter().zip(tables) {
             // Left over from a job that the books no longer know.

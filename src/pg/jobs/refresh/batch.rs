@@ -64,7 +64,8 @@ impl Batch {
         if !everything {
             let limit = batch.limit();
             let many = "SELECT CASE WHEN reltuples > $1 * 4 THEN $1 END FROM pg_class WHERE oid = $2";
-            let many = super::statements::number(many, &[int8(limit), super::statements::oid(state.oid)], &[])?;
+            let many =
+                super::statements::number(many, &[int8(limit), super::statements::oid(state.oid)], &[])?;
             batch.known = match many {
                 Some(many) => many,
                 None => {

@@ -40,7 +40,10 @@ pub fn renew(step: &Step<'_>, batch: &Batch, had_pairs: bool, found: Found) -> R
         );
         put(step, &call)
     } else if batch.most {
-        put(step, &of_pairs(step, &literal(&format!("SELECT left_id, right_id, similarity FROM {}", pairs.name))))
+        put(
+            step,
+            &of_pairs(step, &literal(&format!("SELECT left_id, right_id, similarity FROM {}", pairs.name))),
+        )
     } else if step.settings.whole_clusters() {
         renew_touched(step, had_pairs, found.near)
     } else {
@@ -104,7 +107,8 @@ fn renew_touched(step: &Step<'_>, had_pairs: bool, near: Option<Parameter>) -> R
         format!("SELECT id FROM near EXCEPT SELECT id FROM {} WHERE change = 0", state.name)
     };
     // The pairs of all rows that are reached, whose ids are put in when they are known.
-    let start = format!("SELECT left_id, right_id, similarity FROM {} WHERE left_id {equals} ANY (", pairs.name);
+    let start =
+        format!("SELECT left_id, right_id, similarity FROM {} WHERE left_id {equals} ANY (", pairs.name);
     let query = format!(
         "concat({}, quote_nullable((SELECT array_agg(id) FROM (SELECT id FROM near UNION ALL SELECT id FROM old) reached)::text), {})",
         literal(&start),

@@ -5,10 +5,10 @@ mod batch;
 mod clusters;
 mod pairs;
 
-use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::PgLogLevel;
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::books::{Done, Entry, Found, Wait};
 use super::lock::SessionLock;
@@ -149,7 +149,11 @@ impl Job {
                 None => Ok(()),
             }
         })?;
-        let message = format!("ids of {} are of type {} now: all of its pairs are made anew", relation.shown, type_name(id_type));
+        let message = format!(
+            "ids of {} are of type {} now: all of its pairs are made anew",
+            relation.shown,
+            type_name(id_type)
+        );
         ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
             .report(PgLogLevel::NOTICE);
         let tables = Tables::open(entry, &relation.shown, relation.owner)?;

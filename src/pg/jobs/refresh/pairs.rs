@@ -26,8 +26,7 @@ pub fn remove(step: &Step<'_>, batch: &Batch) -> Result<(i64, bool)> {
     if batch.everything || step.method.is_whole() {
         return Ok((run(&format!("DELETE FROM {}", pairs.name), &[], &[pairs])?, true));
     }
-    let in_batch =
-        format!("{} ANY (ARRAY(SELECT id FROM {} WHERE change = 0))", step.equals, state.name);
+    let in_batch = format!("{} ANY (ARRAY(SELECT id FROM {} WHERE change = 0))", step.equals, state.name);
     // Connected clusters have all rows of pairs, so one look says whether rows of the batch have any.
     let look = format!("SELECT EXISTS (SELECT FROM {} WHERE id {in_batch})", clusters.name);
     let had_pairs = super::holds(&look, &[], &[clusters, state])?;
@@ -45,10 +44,7 @@ pub fn remove(step: &Step<'_>, batch: &Batch) -> Result<(i64, bool)> {
 pub fn find(step: &Step<'_>, batch: &Batch, alone: bool, there: i64) -> Result<Found> {
     let state = &step.tables.state;
     let exists = |which: &str| {
-        format!(
-            "EXISTS (SELECT FROM {} b WHERE b.{which} AND b.id {} {})",
-            state.name, step.equals, step.id
-        )
+        format!("EXISTS (SELECT FROM {} b WHERE b.{which} AND b.id {} {})", state.name, step.equals, step.id)
     };
     let (in_batch, in_state) = (exists("change = 0"), exists("change IS NULL"));
     let has_lists = step.method == Method::Sets;
@@ -86,13 +82,18 @@ fn next_segment(step: &Step<'_>, there: i64) -> Result<Option<i64>> {
 }
 
 fn condition(condition: Option<&str>) -> String {
-    condition.map_or_else(|| "NULL::pg_catalog.text".to_owned(), |text| format!("{}::pg_catalog.text", literal(text)))
+    condition.map_or_else(
+        || "NULL::pg_catalog.text".to_owned(),
+        |text| format!("{}::pg_catalog.text", literal(text)),
+    )
 }
 
 /// Looks the rows of the batch up in the lists. They are read once, for their pairs and for the lists, if these are not
 /// made anew; the second answer is whether they were put into them.
 fn look_up(step: &Step<'_>, [in_batch, in_state]: [&str; 2], segment: Option<i64>) -> Result<(Found, bool)> {
-    let (pairs, Some(lists)) = (&step.tables.pairs, &step.tables.lists) else { return Ok(Default::default()) };
+    let (pairs, Some(lists)) = (&step.tables.pairs, &step.tables.lists) else {
+        return Ok(Default::default());
+    };
     let near = if step.settings.whole_clusters() { "(SELECT array_agg(id) FROM near)" } else { "NULL" };
     let column_type = step.column_type();
     let sql = format!(
