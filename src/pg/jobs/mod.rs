@@ -116,10 +116,8 @@ impl Job {
 
     /// Whether the relation has our trigger for an event.
     fn has_trigger(&self, event: &str) -> Result<bool> {
-        let sql = "SELECT EXISTS (SELECT FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_proc p \
-                   ON p.oid OPERATOR(pg_catalog.=) t.tgfoid WHERE t.tgrelid OPERATOR(pg_catalog.=) $1 \
-                   AND t.tgname::pg_catalog.text OPERATOR(pg_catalog.=) $2 \
-                   AND p.proname OPERATOR(pg_catalog.=) 'neardup_changed'::pg_catalog.name)";
+        let sql = "SELECT EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid \
+                   WHERE t.tgrelid = $1 AND t.tgname = $2::name AND p.proname = 'neardup_changed')";
         holds(sql, &[oid(self.relation.oid), text(&format!("neardup_{event}"))?], &[])
     }
 

@@ -6,7 +6,7 @@ use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::books::{Found, Wait};
 use super::statements::run;
-use super::tables::{Opened, Table, name_of};
+use super::tables::{Opened, Table, name_of, owner_of};
 use super::{EVENTS, Job, dependency};
 use crate::pg::as_owner::as_user;
 use crate::pg::error::Result;
@@ -54,16 +54,20 @@ impl Job {
         let docs = &self.relation;
         // SAFETY: a look at the roles.
         let may = |owner| unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), owner) };
-        match Table::open(table, pg_sys::AccessExclusiveLock, may)? {
-            Opened::Gone => return Ok(None),
-            Opened::Table(table)
-                if dependency::is_there(table.oid, docs.oid)?
-                    || (table.owner == docs.owner && table.is_of_job()) =>
-            {
-                as_user(table.owner, || run(&format!("DROP TABLE {}", table.name), &[], &[]))?;
+        if let Opened::Table(table) = Table::open(table, pg_sys::AccessExclusiveLock, may)? {
+            let dropped = as_user(table.owner, || {
+                let made = dependency::is_there(table.oid, docs.oid)?;
+                let ours = made || (table.owner == docs.owner && table.is_of_job());
+                if ours {
+                    run(&format!("DROP TABLE {}", table.name), &[], &[])?;
+                }
+                Ok(ours)
+            })?;
+            if dropped {
                 return Ok(None);
             }
-            Opened::Table(_) | Opened::Others(_) => {}
+        } else if owner_of(table).is_none() {
+            return Ok(None);
         }
         dependency::forget(table, docs.oid);
         name_of(table).map(Some)
