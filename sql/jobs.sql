@@ -151,34 +151,47 @@ $$;
 COMMENT ON FUNCTION neardup_job_log(jsonb) IS 'internal: logs a step of a run';
 
 -- What a watched method is like, and the work that is done in C.
-CREATE FUNCTION neardup_job_check(docs regclass, threshold float8, id_type anyelement, options jsonb, id_column text, text_column text,
+CREATE FUNCTION neardup_job_check(docs regclass, threshold float8, id_type regtype, options jsonb, id_column text, text_column text,
     method text, tokenizer text, shingle int, multiset bool, max_pairs bigint, site_column text, clustering text, max_cluster_size int) RETURNS text
     AS 'MODULE_PATHNAME', 'neardup_job_check' LANGUAGE c VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_job_check(
-    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int
+    regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, text, int
 ) IS 'internal: checks the arguments of a job; sets, pairs, whole, or signatures: what can be brought up to date of its method';
 CREATE FUNCTION neardup_job_hash(content text) RETURNS uuid
     AS 'MODULE_PATHNAME', 'neardup_job_hash' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION neardup_job_hash(text) IS 'internal: a hash of a row, to notice changes by';
-CREATE FUNCTION neardup_job_lists(docs regclass, threshold float8, id_type anyelement, options jsonb, id_column text, text_column text,
-    method text, tokenizer text, shingle int, multiset bool, max_pairs bigint, site_column text, condition text, lists text, first_segment bigint)
+CREATE FUNCTION neardup_job_lists(docs regclass, threshold float8, id_type regtype, options jsonb, id_column text, text_column text,
+    method text, tokenizer text, shingle int, multiset bool, max_pairs bigint, site_column text, state regclass, rows text, lists regclass,
+    first_segment bigint)
     RETURNS TABLE(kind "char", segment bigint, part int, documents int, data bytea, ids text[])
     AS 'MODULE_PATHNAME', 'neardup_job_lists' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
 COMMENT ON FUNCTION neardup_job_lists(
-    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, text, bigint
-) IS 'internal: outlines of the rows that a condition holds for, as rows of the table of lists';
-CREATE FUNCTION neardup_job_merge(lists text)
+    regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, regclass, text, regclass, bigint
+) IS 'internal: outlines of rows, batch or known by a table of state or all, as rows of the table of lists; of kind ! where those are damaged';
+CREATE FUNCTION neardup_job_merge(lists regclass)
     RETURNS TABLE(kind "char", segment bigint, part int, documents int, data bytea, ids text[])
     AS 'MODULE_PATHNAME', 'neardup_job_merge' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION neardup_job_merge(text) IS 'internal: small segments of a table of lists as one';
-CREATE FUNCTION neardup_job_pairs(docs regclass, threshold float8, id_type anyelement, options jsonb, id_column text, text_column text,
+COMMENT ON FUNCTION neardup_job_merge(regclass) IS 'internal: small segments of a table of lists as one; a row of kind ! where it is damaged';
+-- Not polymorphic, so that no planted function is a better match; the caller says of which type the columns of ids are.
+CREATE FUNCTION neardup_job_pairs(docs regclass, threshold float8, id_type regtype, options jsonb, id_column text, text_column text,
     method text, tokenizer text, shingle int, multiset bool, max_pairs bigint, site_column text,
-    changed text, others text, lists text, new_segment bigint)
-    RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8, kind "char", segment bigint, part int, documents int, data bytea, ids text[])
+    state regclass, changed text, others text, lists regclass, new_segment bigint)
+    RETURNS SETOF record -- left_id, right_id, similarity float8, and the columns of the table of lists
     AS 'MODULE_PATHNAME', 'neardup_job_pairs' LANGUAGE c VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_job_pairs(
-    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text, bigint
+    regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, regclass, text, text, regclass, bigint
 ) IS 'internal: pairs of a changed row and any other one, and the outlines of changed rows as rows of the table of lists';
+CREATE FUNCTION neardup_job_clusters(pairs text, id_type regtype, max_cluster_size int, clustering text, relation regclass)
+    RETURNS SETOF record -- cluster_id, id, representative bool
+    AS 'MODULE_PATHNAME', 'neardup_job_clusters' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION neardup_job_clusters(text, regtype, int, text, regclass) IS 'internal: clusters of the pairs that a query on a relation gives';
+CREATE FUNCTION neardup_job_grouping(docs regclass, threshold float8, id_type regtype, options jsonb, id_column text, text_column text,
+    method text, tokenizer text, shingle int, multiset bool, max_pairs bigint, site_column text, clustering text)
+    RETURNS SETOF record -- cluster_id, id, representative bool
+    AS 'MODULE_PATHNAME', 'neardup_job_grouping' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION neardup_job_grouping(
+    regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, text
+) IS 'internal: clusters that a method makes of signatures';
 
 -- Work: runs as the owner of the relation.
 CREATE FUNCTION neardup_job_set_up(a jsonb) RETURNS jsonb LANGUAGE plpgsql VOLATILE AS $$
@@ -203,7 +216,8 @@ BEGIN
         RAISE invalid_parameter_value USING MESSAGE = 'triggers see every change of plain tables only',
             HINT = 'Leave detect out, or say detect => ''compare''.';
     END IF;
-    EXECUTE format('SELECT %s.neardup_job_check(%s, %L, %L::int)', a->>'schema', a->>'call', s->>'clustering', s->>'max_cluster_size')
+    EXECUTE format('SELECT %s.neardup_job_check(%s, %L, %L::int)', a->>'schema',
+        replace(a->>'call', format('NULL::%s', s->>'id_type'), format('%L::regtype', s->>'id_type')), s->>'clustering', s->>'max_cluster_size')
         INTO mode;
     FOREACH name IN ARRAY ARRAY['pairs', 'clusters', 'state', 'lists'] LOOP
         IF to_regclass(a->>name) IS NOT NULL THEN
@@ -305,14 +319,17 @@ DECLARE
     more bool;
     most bool;
     whole_clusters bool;
-    in_batch text;
-    in_state text;
+    -- As the functions in C want them: the type of ids by itself, and what they give.
+    join_arguments text := replace(a->>'call', format('NULL::%s', a->>'id_type'), format('%L::regtype', a->>'id_type'));
+    as_pairs text := format('AS f(left_id %1$s, right_id %1$s, similarity float8, kind "char", segment bigint, part int, documents int, data bytea, ids text[])', a->>'id_type');
+    as_clusters text := format('AS f(cluster_id %1$s, id %1$s, representative bool)', a->>'id_type');
     side text;
     had_pairs bool;
     -- Whether changed rows are few enough to be looked up in the lists; then, their partners, and whether they are there.
     few bool;
     near text;
     listed bool := false;
+    damaged bool;
     partners text;
     before text;
 BEGIN
@@ -364,8 +381,6 @@ BEGIN
     IF NOT most AND NOT whole_clusters THEN
         EXECUTE format(reach, state, pairs, eq, -1, '{0}');
     END IF;
-    in_batch := format('EXISTS (SELECT FROM %s b WHERE b.change = 0 AND b.id %s %s)', state, eq, id);
-    in_state := format('EXISTS (SELECT FROM %s b WHERE b.change IS NULL AND b.id %s %s)', state, eq, id);
     IF everything OR mode = 'whole' THEN
         EXECUTE format('DELETE FROM %s', pairs);
         GET DIAGNOSTICS removed = ROW_COUNT;
@@ -401,45 +416,48 @@ BEGIN
         GET DIAGNOSTICS added = ROW_COUNT;
     ELSIF few THEN
         -- Changed rows are read once, for their pairs and for the lists, if these are not made anew.
-        EXECUTE format('WITH found AS MATERIALIZED (SELECT * FROM %2$s.neardup_job_pairs(%3$s, %4$L, %5$L, %6$L, %7$L)),
+        EXECUTE format('WITH found AS MATERIALIZED (SELECT * FROM %2$s.neardup_job_pairs(%3$s, %4$L, ''batch'', ''known'', %6$L, %7$L) %5$s),
                 list AS (INSERT INTO %6$s SELECT kind, segment, part, documents, data, ids FROM found WHERE kind IS NOT NULL),
                 put AS (INSERT INTO %1$s SELECT DISTINCT least(left_id, right_id), greatest(left_id, right_id), similarity FROM found
                     WHERE kind IS NULL ORDER BY 1, 2 RETURNING left_id, right_id),
                 near AS (SELECT left_id AS id FROM put UNION SELECT right_id FROM put)
             SELECT (SELECT count(*) FROM put), %8$s, EXISTS (SELECT FROM found WHERE kind IS NOT NULL)',
-            pairs, schema, arguments, in_batch, in_state, lists, segment,
+            pairs, schema, join_arguments, state, as_pairs, lists, segment,
             CASE WHEN whole_clusters THEN '(SELECT array_agg(id) FROM near)' ELSE 'NULL' END) INTO added, near, listed;
     ELSE
         EXECUTE format('INSERT INTO %s SELECT least(left_id, right_id), greatest(left_id, right_id), similarity
-            FROM %s.neardup_job_pairs(%s, %L, %L, NULL, NULL) ON CONFLICT DO NOTHING', pairs, schema, arguments,
+            FROM %s.neardup_job_pairs(%s, %L, %L, %L, NULL, NULL) %s ON CONFLICT DO NOTHING', pairs, schema, join_arguments, state,
             -- All rows at once are joined with themselves; where most are new, all others are read.
-            CASE WHEN NOT alone THEN in_batch END,
-            CASE WHEN NOT alone THEN in_state WHEN NOT everything THEN in_batch END);
+            CASE WHEN NOT alone THEN 'batch' END,
+            CASE WHEN NOT alone THEN 'known' WHEN NOT everything THEN 'batch' END, as_pairs);
         GET DIAGNOSTICS added = ROW_COUNT;
     END IF;
     IF mode = 'sets' THEN
-        IF segment IS NULL THEN
-            EXECUTE format('DELETE FROM %s', lists);
-            EXECUTE format('INSERT INTO %s SELECT * FROM %s.neardup_job_lists(%s, %L, NULL, 1)', lists, schema, arguments,
-                CASE WHEN NOT everything THEN in_state END);
-        ELSE
+        IF segment IS NOT NULL THEN
             IF NOT listed THEN
-                EXECUTE format('INSERT INTO %1$s SELECT * FROM %2$s.neardup_job_lists(%3$s, %4$L, %1$L, %5$s)', lists, schema, arguments,
-                    in_batch, segment);
+                EXECUTE format('INSERT INTO %1$s SELECT * FROM %2$s.neardup_job_lists(%3$s, %4$L, ''batch'', %1$L, %5$s)', lists, schema,
+                    join_arguments, state, segment);
             END IF;
-            EXECUTE format('INSERT INTO %1$s SELECT * FROM %2$s.neardup_job_merge(%1$L)', lists, schema);
+            -- A mark that they are damaged may be there already.
+            EXECUTE format('INSERT INTO %1$s SELECT * FROM %2$s.neardup_job_merge(%1$L) ON CONFLICT DO NOTHING', lists, schema);
             EXECUTE format('DELETE FROM %1$s l USING %1$s x WHERE x.kind = ''x'' AND l.segment = x.segment', lists);
+        END IF;
+        EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE kind = ''!'')', lists) INTO damaged;
+        IF segment IS NULL OR damaged THEN
+            EXECUTE format('DELETE FROM %s', lists);
+            EXECUTE format('INSERT INTO %s SELECT * FROM %s.neardup_job_lists(%s, %L, %L, NULL, 1)', lists, schema, join_arguments, state,
+                CASE WHEN NOT everything THEN 'known' END);
         END IF;
     END IF;
     IF most THEN
         EXECUTE format('DELETE FROM %s', clusters);
     END IF;
     IF signatures THEN
-        EXECUTE format('INSERT INTO %s SELECT cluster_id, id, representative FROM %s.near_duplicate_clusters(%s, %L)',
-            clusters, schema, arguments, a->>'clustering');
+        EXECUTE format('INSERT INTO %s SELECT * FROM %s.neardup_job_grouping(%s, %L) %s',
+            clusters, schema, join_arguments, a->>'clustering', as_clusters);
     ELSIF most THEN
-        EXECUTE format('INSERT INTO %s SELECT cluster_id, id, representative FROM %s.clusters_of_pairs(%L, NULL::%s, max_cluster_size => %L, clustering => %L)',
-            clusters, schema, format('TABLE %s', pairs), a->>'id_type', a->>'max_cluster_size', a->>'clustering');
+        EXECUTE format('INSERT INTO %s SELECT * FROM %s.neardup_job_clusters(%L, %L, %L, %L, %L) %s',
+            clusters, schema, format('TABLE %s', pairs), a->>'id_type', a->>'max_cluster_size', a->>'clustering', pairs, as_clusters);
     ELSIF whole_clusters THEN
         -- All clusters that have rows of the batch or partners of these, as they were and as they are: most of their rows
         -- stay as they are.
@@ -452,8 +470,8 @@ BEGIN
             touched AS (SELECT DISTINCT c.cluster_id FROM (%3$s) n, LATERAL (SELECT cluster_id FROM %4$s c WHERE c.id %5$s n.id OFFSET 0) c),
             old AS MATERIALIZED (SELECT c.* FROM touched t,
                 LATERAL (SELECT cluster_id, id, representative, ctid AS place FROM %4$s c WHERE c.cluster_id %5$s t.cluster_id OFFSET 0) c),
-            new AS (SELECT cluster_id, id, representative FROM %6$s.clusters_of_pairs(
-                format(%7$L, (SELECT array_agg(id) FROM (SELECT id FROM near UNION ALL SELECT id FROM old) reached)), NULL::%8$s)),
+            new AS (SELECT * FROM %6$s.neardup_job_clusters(
+                format(%7$L, (SELECT array_agg(id) FROM (SELECT id FROM near UNION ALL SELECT id FROM old) reached)), %8$L, NULL, NULL, %9$L) %10$s),
             differ AS MATERIALIZED (SELECT n.cluster_id, n.id, n.representative, o.place
                 FROM new n FULL JOIN old o ON n.id %5$s o.id AND n.cluster_id %5$s o.cluster_id
                 WHERE n.representative IS DISTINCT FROM o.representative),
@@ -462,13 +480,13 @@ BEGIN
             UPDATE %4$s SET representative = NOT representative WHERE ctid = ANY (ARRAY(SELECT place FROM differ WHERE id IS NOT NULL))',
             state, partners, before, clusters, eq, schema,
             format('SELECT left_id, right_id, similarity FROM %s WHERE left_id %s ANY (%%L::%s[])', pairs, eq, a->>'column_type'),
-            a->>'id_type');
+            a->>'id_type', pairs, as_clusters);
     ELSE
         EXECUTE format(reach, state, pairs, eq, -2, '{0,-1}');
         EXECUTE format('DELETE FROM %s c USING %s b WHERE b.change = -2 AND c.id %s b.id', clusters, state, eq);
-        EXECUTE format('INSERT INTO %s SELECT cluster_id, id, representative FROM %s.clusters_of_pairs(%L, NULL::%s, max_cluster_size => %L, clustering => %L)',
+        EXECUTE format('INSERT INTO %s SELECT * FROM %s.neardup_job_clusters(%L, %L, %L, %L, %L) %s',
             clusters, schema, format('SELECT p.left_id, p.right_id, p.similarity FROM %s b JOIN %s p ON p.left_id %s b.id WHERE b.change = -2', state, pairs, eq),
-            a->>'id_type', a->>'max_cluster_size', a->>'clustering');
+            a->>'id_type', a->>'max_cluster_size', a->>'clustering', pairs, as_clusters);
     END IF;
     EXECUTE format('DELETE FROM %s WHERE change <= 0', state);
     EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE change = 1)', state) INTO more;

@@ -4,8 +4,10 @@
 //! that only one session does it at a time ([`lock`]). The trigger that notes changes is in [`changes`]; what SQL
 //! cannot do in [`checks`], [`pairs`] and [`lists`].
 
+mod arguments;
 mod changes;
 mod checks;
+mod clusters;
 mod lists;
 mod lock;
 mod look;
