@@ -3,14 +3,16 @@
 //! Here is who may do it. What is known of jobs is in the extension's [`books`], the tables that a job works on are
 //! found and checked in [`tables`]; [`watch`] sets a job up, [`refresh`] does a step of it, in which only one session is
 //! at a time ([`lock`]), [`unwatch`] ends it. The trigger that notes changes is in [`changes`]; what SQL cannot do in
-//! [`checks`], [`pairs`] and [`lists`].
+//! [`checks`], [`pairs`], [`lists`] and [`clusters`].
 //!
 //! Work on users' tables runs as the owner of the watched relation, work on the books as the owner of the extension. No
 //! SQL text is kept anywhere: it is made anew, for each statement, of the numbers of tables that are locked and of columns.
 
+mod arguments;
 mod books;
 mod changes;
 mod checks;
+mod clusters;
 mod definition;
 mod dependency;
 mod lists;
