@@ -96,7 +96,7 @@ DECLARE
     step pg_catalog.text;
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
-    SELECT pg_catalog.format('SELECT %I.neardup_refresh_step($1, $2, $3)'::pg_catalog.text, n.nspname) INTO STRICT step
+    SELECT pg_catalog.format('SELECT %I.neardup_refresh_step($1::pg_catalog.regclass, $2::pg_catalog.timestamptz, $3::pg_catalog.int4)'::pg_catalog.text, n.nspname) INTO STRICT step
     FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
     LOOP
@@ -110,31 +110,44 @@ COMMENT ON PROCEDURE neardup_refresh(regclass, text, int) IS
     'brings the pairs and clusters of a watched relation up to date, in batches that commit; status: done, or skipped where another session is at it';
 
 -- What a watched method is like, and the work that is done in C.
-CREATE FUNCTION neardup_job_check(docs regclass, threshold float8, id_type anyelement, options jsonb, id_column text, text_column text,
-    method text, tokenizer text, shingle int, multiset bool, max_pairs bigint, site_column text, clustering text, max_cluster_size int) RETURNS text
+CREATE FUNCTION neardup_job_check(docs pg_catalog.regclass, threshold pg_catalog.float8, id_type pg_catalog.regtype, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,
+    method pg_catalog.text, tokenizer pg_catalog.text, shingle pg_catalog.int4, multiset pg_catalog.bool, max_pairs pg_catalog.int8, site_column pg_catalog.text, clustering pg_catalog.text, max_cluster_size pg_catalog.int4) RETURNS pg_catalog.text
     AS 'MODULE_PATHNAME', 'neardup_job_check' LANGUAGE c VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_job_check(
-    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int
+    regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, text, int
 ) IS 'internal: checks the arguments of a job; sets, pairs, whole, or signatures: what can be brought up to date of its method';
-CREATE FUNCTION neardup_job_hash(content text) RETURNS uuid
+CREATE FUNCTION neardup_job_hash(content pg_catalog.text) RETURNS pg_catalog.uuid
     AS 'MODULE_PATHNAME', 'neardup_job_hash' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION neardup_job_hash(text) IS 'internal: a hash of a row, to notice changes by';
-CREATE FUNCTION neardup_job_lists(docs regclass, threshold float8, id_type anyelement, options jsonb, id_column text, text_column text,
-    method text, tokenizer text, shingle int, multiset bool, max_pairs bigint, site_column text, condition text, lists text, first_segment bigint)
-    RETURNS TABLE(kind "char", segment bigint, part int, documents int, data bytea, ids text[])
+CREATE FUNCTION neardup_job_lists(docs pg_catalog.regclass, threshold pg_catalog.float8, id_type pg_catalog.regtype, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,
+    method pg_catalog.text, tokenizer pg_catalog.text, shingle pg_catalog.int4, multiset pg_catalog.bool, max_pairs pg_catalog.int8, site_column pg_catalog.text, state pg_catalog.regclass, rows pg_catalog.text, lists pg_catalog.regclass,
+    first_segment pg_catalog.int8)
+    RETURNS TABLE(kind pg_catalog."char", segment pg_catalog.int8, part pg_catalog.int4, documents pg_catalog.int4, data pg_catalog.bytea, ids pg_catalog.text[])
     AS 'MODULE_PATHNAME', 'neardup_job_lists' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
 COMMENT ON FUNCTION neardup_job_lists(
-    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, text, bigint
-) IS 'internal: outlines of the rows that a condition holds for, as rows of the table of lists';
-CREATE FUNCTION neardup_job_merge(lists text)
-    RETURNS TABLE(kind "char", segment bigint, part int, documents int, data bytea, ids text[])
+    regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, regclass, text, regclass, bigint
+) IS 'internal: outlines of rows, batch or known by a table of state or all, as rows of the table of lists; of kind ! where those are damaged';
+CREATE FUNCTION neardup_job_merge(lists pg_catalog.regclass)
+    RETURNS TABLE(kind pg_catalog."char", segment pg_catalog.int8, part pg_catalog.int4, documents pg_catalog.int4, data pg_catalog.bytea, ids pg_catalog.text[])
     AS 'MODULE_PATHNAME', 'neardup_job_merge' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION neardup_job_merge(text) IS 'internal: small segments of a table of lists as one';
-CREATE FUNCTION neardup_job_pairs(docs regclass, threshold float8, id_type anyelement, options jsonb, id_column text, text_column text,
-    method text, tokenizer text, shingle int, multiset bool, max_pairs bigint, site_column text,
-    changed text, others text, lists text, new_segment bigint)
-    RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8, kind "char", segment bigint, part int, documents int, data bytea, ids text[])
+COMMENT ON FUNCTION neardup_job_merge(regclass) IS 'internal: small segments of a table of lists as one; a row of kind ! where it is damaged';
+-- Not polymorphic, so that no planted function is a better match; the caller says of which type the columns of ids are.
+CREATE FUNCTION neardup_job_pairs(docs pg_catalog.regclass, threshold pg_catalog.float8, id_type pg_catalog.regtype, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,
+    method pg_catalog.text, tokenizer pg_catalog.text, shingle pg_catalog.int4, multiset pg_catalog.bool, max_pairs pg_catalog.int8, site_column pg_catalog.text,
+    state pg_catalog.regclass, changed pg_catalog.text, others pg_catalog.text, lists pg_catalog.regclass, new_segment pg_catalog.int8)
+    RETURNS SETOF record -- left_id, right_id, similarity pg_catalog.float8, and the columns of the table of lists
     AS 'MODULE_PATHNAME', 'neardup_job_pairs' LANGUAGE c VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_job_pairs(
-    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text, bigint
+    regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, regclass, text, text, regclass, bigint
 ) IS 'internal: pairs of a changed row and any other one, and the outlines of changed rows as rows of the table of lists';
+CREATE FUNCTION neardup_job_clusters(pairs pg_catalog.text, id_type pg_catalog.regtype, max_cluster_size pg_catalog.int4, clustering pg_catalog.text, relation pg_catalog.regclass)
+    RETURNS SETOF record -- cluster_id, id, representative pg_catalog.bool
+    AS 'MODULE_PATHNAME', 'neardup_job_clusters' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION neardup_job_clusters(text, regtype, int, text, regclass) IS 'internal: clusters of the pairs that a query on a relation gives';
+CREATE FUNCTION neardup_job_grouping(docs pg_catalog.regclass, threshold pg_catalog.float8, id_type pg_catalog.regtype, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,
+    method pg_catalog.text, tokenizer pg_catalog.text, shingle pg_catalog.int4, multiset pg_catalog.bool, max_pairs pg_catalog.int8, site_column pg_catalog.text, clustering pg_catalog.text)
+    RETURNS SETOF record -- cluster_id, id, representative pg_catalog.bool
+    AS 'MODULE_PATHNAME', 'neardup_job_grouping' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION neardup_job_grouping(
+    regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, text
+) IS 'internal: clusters that a method makes of signatures';

@@ -62,6 +62,9 @@ pub fn spi(error: pgrx::spi::Error) -> SqlError {
     SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string())
 }
 
+/// Where things are found while work runs as somebody else.
+pub const PATH: &CStr = c"pg_catalog, pg_temp";
+
 /// Runs work as `user`, who cannot be left by it, and with `pg_catalog` as the only schema to find things
 /// in. Where an error ends it, the server itself goes back to the user of before.
 pub fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result<T> {
@@ -77,7 +80,7 @@ pub fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result
         let level = pg_sys::NewGUCNestLevel();
         // Ids of any type are stored as texts, too, which have to be read again under whatever settings.
         for (name, value) in [
-            (c"search_path", c"pg_catalog, pg_temp"),
+            (c"search_path", PATH),
             (c"standard_conforming_strings", c"on"),
             (c"DateStyle", c"ISO"),
             (c"IntervalStyle", c"postgres"),

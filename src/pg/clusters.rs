@@ -73,17 +73,7 @@ pub struct How {
 impl How {
     /// Reads the arguments `clustering` and `max_cluster_size`, which stand at these places.
     pub fn new(call: Call, [clustering, largest]: [usize; 2], example: &Example) -> Result<Self> {
-        let clustering = match call.text(clustering)?.as_deref() {
-            None | Some("connected") => Clustering::Connected,
-            Some("star") => Clustering::Star,
-            Some("perhaps_similar") => Clustering::PerhapsSimilar,
-            Some(other) => {
-                return Err(SqlError::parameter(format!("unknown clustering \"{other}\"")).hint(format!(
-                    "Clusterings: connected, star, perhaps_similar. {}",
-                    such_as(&example.with("clustering", literal("star")))
-                )));
-            }
-        };
+        let Self { clustering, .. } = Self::clustering(call, clustering, example)?;
         let Some(most) = call.get::<i32>(largest) else { return Ok(Self { clustering, largest: None }) };
         let hint = || such_as(&example.with("max_cluster_size", 1000));
         if clustering != Clustering::Connected {
@@ -100,6 +90,22 @@ impl How {
 }
 
 impl How {
+    /// Reads the argument `clustering`, which stands at this place; there is none for the size.
+    pub fn clustering(call: Call, clustering: usize, example: &Example) -> Result<Self> {
+        let clustering = match call.text(clustering)?.as_deref() {
+            None | Some("connected") => Clustering::Connected,
+            Some("star") => Clustering::Star,
+            Some("perhaps_similar") => Clustering::PerhapsSimilar,
+            Some(other) => {
+                return Err(SqlError::parameter(format!("unknown clustering \"{other}\"")).hint(format!(
+                    "Clusterings: connected, star, perhaps_similar. {}",
+                    such_as(&example.with("clustering", literal("star")))
+                )));
+            }
+        };
+        Ok(Self { clustering, largest: None })
+    }
+
     /// What makes the clusters where they are not made of pairs: of perhaps-similar sets the method itself, if it
     /// can.
     pub fn grouping<'a>(&self, request: &'a Request) -> Option<&'a dyn Grouping> {

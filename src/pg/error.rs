@@ -58,6 +58,11 @@ pub fn is_failing() -> bool {
     FAILING.get()
 }
 
+/// Says that the error that was on its way is no more: its transaction was rolled back.
+pub fn settled() {
+    FAILING.set(false);
+}
+
 /// Results of this layer.
 pub type Result<T> = std::result::Result<T, SqlError>;
 

@@ -4,6 +4,7 @@
 #![allow(unsafe_code)] // The one door to the server's C interface; every use says why it is sound.
 
 mod as_owner;
+mod attempt;
 mod call;
 mod clusters;
 mod codes;
@@ -25,6 +26,7 @@ mod lcs;
 mod methods;
 mod near;
 mod pair_clusters;
+mod pairs;
 mod passages;
 mod plan;
 mod progress;

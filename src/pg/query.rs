@@ -270,7 +270,7 @@ fn no_longer(relation: pg_sys::Oid) -> SqlError {
 ///
 /// # Safety
 /// The descriptor is null or one of the server's.
-pub(super) unsafe fn check_columns(descriptor: pg_sys::TupleDesc, types: &[pg_sys::Oid]) -> Result<()> {
+pub unsafe fn check_columns(descriptor: pg_sys::TupleDesc, types: &[pg_sys::Oid]) -> Result<()> {
     // SAFETY: the caller's promise; there are as many attributes as it says.
     let columns = unsafe {
         if descriptor.is_null() { &[] } else { (*descriptor).attrs.as_slice((*descriptor).natts as usize) }

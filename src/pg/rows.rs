@@ -8,6 +8,7 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
 use super::call::Call;
 use super::error::{Result, SqlError};
+use super::query::check_columns;
 use super::temp_file::drop_abandoned;
 
 /// Something that gives rows of `N` columns.
@@ -67,6 +68,30 @@ impl Store {
             let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
             Self { store: (*result).setResult, descriptor: (*result).setDesc, given: 0 }
         }
+    }
+
+    /// The same of a call that says itself which columns it takes, `AS f(…)`: they must be of these types.
+    pub fn expected(call: Call, types: &[pg_sys::Oid]) -> Result<Self> {
+        wants_all(call)?;
+        // SAFETY: `wants_all` says that this is a ReturnSetInfo; its descriptor is null or one of the server's. The
+        // server copies it, and makes the store.
+        unsafe {
+            let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
+            if (*result).expectedDesc.is_null() {
+                let message = "function returning record called in context that cannot accept type record";
+                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+                    .hint("Call it in FROM, with the names and types of its columns behind it."));
+            }
+            check_columns((*result).expectedDesc, types)?;
+            pg_sys::InitMaterializedSRF(call.info, pg_sys::MAT_SRF_USE_EXPECTED_DESC);
+            Ok(Self { store: (*result).setResult, descriptor: (*result).setDesc, given: 0 })
+        }
+    }
+
+    /// Removes all rows.
+    pub fn clear(&mut self) {
+        // SAFETY: a store that lives as long as the call.
+        unsafe { pg_sys::tuplestore_clear(self.store) };
     }
 
     /// Adds a row, of as many columns as our SQL declares; values are copied.

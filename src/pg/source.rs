@@ -12,7 +12,7 @@ use super::decode::{Kind, decode};
 use super::encoding;
 use super::error::{Result, SqlError};
 use super::ids::Ids;
-use super::query::Query;
+use super::query::{Parameter, Query};
 use super::sites::Sites;
 use crate::error::Error;
 use crate::features::tokens::Document;
@@ -26,8 +26,15 @@ const NO_SITE: &str = "NULL::pg_catalog.text";
 #[derive(Debug, Clone)]
 pub struct Source {
     sql: String,
+    /// What the parameters of the query stand for, and further relations that it names.
+    parameters: Vec<Parameter>,
+    relations: Vec<pg_sys::Oid>,
     /// The type of what the query calls rows by: their ids, or numbers.
     id_type: pg_sys::Oid,
+    /// Whether the query calls rows by numbers, from 1 without a gap.
+    is_listed: bool,
+    /// The type of the ids' column; of a domain, the type under it.
+    pub column_type: pg_sys::Oid,
     /// The relation.
     pub oid: pg_sys::Oid,
     /// The documents in terms of the alias `d`.
@@ -83,7 +90,11 @@ impl Source {
         let quoted = format!("d.{}::{}", id.quoted()?, qualified_type(id_type));
         Ok(Self {
             sql: format!("SELECT {quoted}, {document}, {site_value} FROM {} AS d", relation.qualified),
+            parameters: Vec::new(),
+            relations: vec![oid],
             id_type,
+            is_listed: false,
+            column_type: id.base_type,
             oid,
             document,
             key: if id.is_integer() { format!("d.{}", id.quoted()?) } else { quoted.clone() },
@@ -104,18 +115,24 @@ impl Source {
         })
     }
 
-    /// The same documents where a condition on the alias `d` holds.
+    /// The same documents where a condition on the alias `d` holds, with its parameters and the relations it names. It is
+    /// text of ours, without anything of a caller's.
     #[must_use]
-    pub fn only(&self, condition: &str) -> Self {
-        Self { sql: format!("{} WHERE {condition}", self.sql), ..self.clone() }
+    pub fn only(&self, condition: &str, parameters: &[Parameter], relations: &[pg_sys::Oid]) -> Self {
+        let mut only = self.clone();
+        only.sql = format!("{} WHERE {condition}", self.sql);
+        only.parameters.extend(parameters);
+        only.relations.extend(relations);
+        only
     }
 
-    /// The documents of the rows whose keys are in an array, which is SQL text, by their place there, from 1: one row for
-    /// each place, in order, whether there is a document or not. `equals` is the operator.
+    /// The documents of the rows whose keys are in an array by their place there, from 1: one row for each place, in
+    /// order, whether there is a document or not. `equals` is the operator.
     #[must_use]
-    pub fn listed(&self, keys: &str, equals: &str) -> Self {
+    pub fn listed(&self, keys: Parameter, equals: &str) -> Self {
         let Self { document, table, key, .. } = self;
-        let keys = format!("pg_catalog.unnest({keys}) WITH ORDINALITY AS x(id, n)");
+        let parameters = vec![keys];
+        let keys = "pg_catalog.unnest($1) WITH ORDINALITY AS x(id, n)";
         let sql = if self.has_key {
             // One by one through the index: a planner would rather read all of the table.
             format!(
@@ -126,12 +143,13 @@ impl Source {
                 "SELECT x.n, {document}, {NO_SITE} FROM {keys} LEFT JOIN {table} AS d ON {key} {equals} x.id ORDER BY x.n"
             )
         };
-        Self { sql, id_type: pg_sys::INT8OID, ..self.clone() }
+        Self { sql, parameters, id_type: pg_sys::INT8OID, is_listed: true, ..self.clone() }
     }
 
     /// Begins to read.
     pub fn stream(&self) -> Result<Stream<'_>> {
-        let query = Query { relations: &[self.oid], ..Query::new(&self.sql) };
+        let Self { sql, parameters, relations, .. } = self;
+        let query = Query { parameters, relations, ..Query::new(sql) };
         let cursor = Cursor::open(&query, [self.id_type, self.kind.type_oid(), pg_sys::TEXTOID])?;
         let context = PgMemoryContexts::new("neardup: documents");
         Ok(Stream { source: self, context, cursor, rows: 16, ended: false })
@@ -165,6 +183,17 @@ impl Source {
             format!("column \"{}\" of {} holds NULL, which cannot be an id", self.id_column, self.relation),
         )
         .hint(format!("Name a column without NULL with {} => '…'.", self.id_argument))
+    }
+
+    fn double_id(&self) -> SqlError {
+        SqlError::new(
+            PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
+            format!("an id stands in more than one row of {}", self.relation),
+        )
+        .hint(format!(
+            "Every document needs an id of its own; name another column with {} => '…'.",
+            self.id_argument
+        ))
     }
 
     fn not_text(&self, id: &str) -> SqlError {
@@ -207,6 +236,9 @@ impl Stream<'_> {
             let row = u32::try_from(ids.len())
                 .map_err(|_| Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
             let id = id.ok_or_else(|| source.null_id())?;
+            if source.is_listed && id.value() != row as usize + 1 {
+                return Err(source.double_id());
+            }
             // SAFETY: the cursor checked that ids are of their type and documents of their kind; copies are
             // made of both before the context is reset.
             let document = unsafe {

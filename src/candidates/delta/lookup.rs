@@ -51,13 +51,18 @@ impl<'a> Comparison<'a> {
     }
 
     fn compare_words<const W: usize>(&self, part: &[u8], found: &mut Found, stop: &Stop) -> Result<()> {
+        const LOOK_EVERY: u32 = 1 << 16;
         let kernel = popcount::scattered::<W>();
         let own_bitmaps = self.changed.bitmaps.as_chunks::<W>().0;
         let bitmaps = self.documents.bitmaps.as_chunks::<W>().0;
         let mut rest = self.changed.postings.as_slice();
-        let mut begun = false;
+        let (mut begun, mut hashes) = (false, 0u32);
         let mut places = std::mem::take(&mut found.places);
-        let done = decode(part, &mut places, |hash, places| {
+        let done = decode(part, self.documents.sizes.len(), &mut places, |hash, places| {
+            hashes = hashes.wrapping_add(1);
+            if hashes.is_multiple_of(LOOK_EVERY) {
+                stop.check()?;
+            }
             if !begun {
                 rest = &rest[rest.partition_point(|posting| posting.hash < hash)..];
                 begun = true;

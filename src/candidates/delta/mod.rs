@@ -13,6 +13,8 @@
 //! is too much, never too little; the bytes of tokens decide.
 
 pub mod changed;
+#[cfg(test)]
+mod damaged;
 pub mod found;
 pub mod lookup;
 pub mod order;

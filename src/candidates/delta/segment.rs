@@ -4,6 +4,9 @@
 //! for each hash, as LEB128, its distance from the one before, four times how many documents but one have it plus the
 //! width of what follows, and the place of the first one in the segment; then those of the others, little-endian, each
 //! as its distance from the one before, of 2 to the power of the width bytes.
+//!
+//! Whoever owns a table of lists can write anything into it: what is read again is checked before it is used, and
+//! memory is taken for what is there, not for what a number says.
 
 use super::outline::{DOING, Outlines};
 use crate::error::{Error, Result};
@@ -15,7 +18,9 @@ pub const BLOCK: usize = 1024;
 /// About how many bytes a part has, or less: so few that its row fits into a page.
 pub const PART: usize = 6 << 10;
 /// The most bits of a hash that say which part it is in.
-const MOST_BITS: u32 = 16;
+pub const MOST_BITS: u32 = 16;
+/// More tokens than any document has.
+const MOST_TOKENS: u32 = 1 << 31;
 
 /// A segment, ready to be stored.
 #[derive(Debug)]
@@ -167,37 +172,53 @@ fn malformed(why: &str) -> Error {
     Error::Malformed { what: "segment of outlines", why: why.to_owned() }
 }
 
-/// Calls `each` with the hashes of a part, ascending, and the places of the documents that have them.
+/// Calls `each` with the hashes of a part, ascending, and the places, ascending, of those of so many documents that
+/// have them.
 pub(super) fn decode(
     mut bytes: &[u8],
+    documents: usize,
     places: &mut Vec<u32>,
     mut each: impl FnMut(u32, &[u32]) -> Result<()>,
 ) -> Result<()> {
     let mut hash = 0u32;
     while !bytes.is_empty() {
-        hash = hash.wrapping_add(get(&mut bytes)? as u32);
+        let step = u32::try_from(get(&mut bytes)?).ok();
+        hash =
+            step.and_then(|step| hash.checked_add(step)).ok_or_else(|| malformed("a hash is too large"))?;
         let head = get(&mut bytes)?;
-        let (others, width) = ((head >> 2) as usize, head & 3);
-        let mut place = get(&mut bytes)? as u32;
-        let Some((distances, rest)) =
-            others.checked_shl(width as u32).and_then(|length| bytes.split_at_checked(length))
-        else {
+        let mut place = get(&mut bytes)?;
+        let others = usize::try_from(head >> 2).unwrap_or(usize::MAX);
+        if others >= documents || place >= documents as u64 {
+            return Err(malformed("a posting leads nowhere"));
+        }
+        let length = match head & 3 {
+            3 => return Err(malformed("a list is of no known width")),
+            width => others << width,
+        };
+        let Some((distances, rest)) = bytes.split_at_checked(length) else {
             return Err(malformed("a list is cut off"));
         };
         bytes = rest;
         places.clear();
         memory::reserve(places, others + 1, DOING)?;
-        places.push(place);
+        places.push(place as u32);
+        let mut ascend = true;
+        // The sum of so few numbers of 32 bits does not overflow.
         let next = |distance: u32| {
-            place = place.wrapping_add(distance);
-            place
+            ascend &= distance > 0;
+            place += u64::from(distance);
+            place as u32
         };
-        match width {
+        match head & 3 {
             0 => places.extend(distances.iter().map(|&distance| distance.into()).map(next)),
             1 => {
                 places.extend(distances.as_chunks().0.iter().map(|&d| u16::from_le_bytes(d).into()).map(next))
             }
             _ => places.extend(distances.as_chunks().0.iter().map(|&d| u32::from_le_bytes(d)).map(next)),
+        }
+        // As they ascend, the last one is the greatest.
+        if !ascend || place >= documents as u64 {
+            return Err(malformed("a posting leads nowhere"));
         }
         each(hash, places)?;
     }
@@ -216,12 +237,9 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// None yet, with room for so many, and bitmaps of so many words.
-    pub fn new(words: usize, room: usize) -> Result<Self> {
-        let (mut sizes, mut bitmaps) = (Vec::new(), Vec::new());
-        memory::reserve(&mut sizes, room, DOING)?;
-        memory::reserve(&mut bitmaps, room * words, DOING)?;
-        Ok(Self { sizes, bitmaps, words })
+    /// None yet, of bitmaps of so many words.
+    pub fn new(words: usize) -> Self {
+        Self { sizes: Vec::new(), bitmaps: Vec::new(), words }
     }
 
     /// Adds the next block.
@@ -231,9 +249,18 @@ impl Documents {
             return Err(malformed("a block is cut off"));
         }
         let count = block.len() / each;
+        if count > BLOCK || !self.sizes.len().is_multiple_of(BLOCK) {
+            return Err(malformed("a block is of another size"));
+        }
         let (sizes, bitmaps) = block.split_at(4 * count);
+        let from = self.sizes.len().saturating_sub(1);
         memory::reserve(&mut self.sizes, count, DOING)?;
         self.sizes.extend(sizes.as_chunks().0.iter().map(|&size| u32::from_le_bytes(size)));
+        let new = &self.sizes[from..];
+        if !new.is_sorted() || new.first() == Some(&0) || new.last().is_some_and(|&size| size >= MOST_TOKENS)
+        {
+            return Err(malformed("sizes are not in order"));
+        }
         memory::reserve(&mut self.bitmaps, count * self.words, DOING)?;
         self.bitmaps.extend(bitmaps.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
         Ok(())
@@ -246,15 +273,15 @@ impl Documents {
 
     /// Whole outlines again, to be merged with others: `parts` are all of the segment, `row` is the first one's row.
     pub fn outlines<'a>(self, row: u32, parts: impl IntoIterator<Item = &'a [u8]>) -> Result<Outlines> {
-        let count = self.sizes.len() as u32;
+        let count = self.sizes.len();
+        if u32::try_from(count).ok().and_then(|count| row.checked_add(count)).is_none() {
+            return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() });
+        }
         let (mut rows, mut postings, mut places) = (Vec::new(), Vec::new(), Vec::new());
         memory::reserve(&mut rows, self.sizes.len(), DOING)?;
         rows.extend((row..).take(self.sizes.len()));
         for part in parts {
-            decode(part, &mut places, |hash, places| {
-                if places.last().is_some_and(|&last| last >= count) {
-                    return Err(malformed("a posting leads nowhere"));
-                }
+            decode(part, count, &mut places, |hash, places| {
                 memory::reserve(&mut postings, places.len(), DOING)?;
                 let key = u64::from(hash) << u32::BITS;
                 postings.extend(places.iter().map(|&place| key | u64::from(place)));

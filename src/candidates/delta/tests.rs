@@ -14,16 +14,16 @@ use crate::verify::measure::{Measure, Predicate};
 use crate::workers::{PlainThreads, Stop};
 use proptest::prelude::*;
 
-const THREADS: PlainThreads = PlainThreads(2);
+pub(super) const THREADS: PlainThreads = PlainThreads(2);
 
-fn document(text: &str) -> Document {
+pub(super) fn document(text: &str) -> Document {
     Document::Text(text.to_owned())
 }
 
 /// A segment as it is stored: blocks, parts, and the rows in its order.
-type Stored = (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<u32>);
+pub(super) type Stored = (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<u32>);
 
-fn store(outlines: Outlines, words: usize) -> Stored {
+pub(super) fn store(outlines: Outlines, words: usize) -> Stored {
     let segment = Segment::new(&outlines, words, &THREADS).unwrap();
     let blocks = segment.blocks().map(Result::unwrap).collect();
     let parts = segment.parts.clone();
@@ -31,7 +31,7 @@ fn store(outlines: Outlines, words: usize) -> Stored {
 }
 
 fn documents((blocks, ..): &Stored, words: usize) -> Documents {
-    let mut documents = Documents::new(words, 0).unwrap();
+    let mut documents = Documents::new(words);
     blocks.iter().for_each(|block| documents.push(block).unwrap());
     documents
 }
@@ -55,7 +55,12 @@ fn look(changed: &Changed, stored: &Stored, words: usize, most: usize) -> Vec<(u
 }
 
 /// An order made of some texts, and its outlines of all.
-fn outline(texts: &[String], counted: usize, spec: &FeatureSpec, bounds: &Bounds) -> (Order, Outlines) {
+pub(super) fn outline(
+    texts: &[String],
+    counted: usize,
+    spec: &FeatureSpec,
+    bounds: &Bounds,
+) -> (Order, Outlines) {
     let stop = Stop::default();
     let mut outliner = Outliner::default();
     for (row, text) in (0..).zip(&texts[..counted]) {
@@ -237,7 +242,7 @@ fn what_is_cut_off_is_an_error() {
     let texts: Vec<String> = (0..50).map(|n| format!("a b c{} d{}", n % 7, n % 5)).collect();
     let (order, all) = outline(&texts, 50, &spec, &bounds);
     let (blocks, parts, _) = store(all, order.words);
-    let mut documents = Documents::new(order.words, 9).unwrap();
+    let mut documents = Documents::new(order.words);
     assert!(documents.push(&blocks[0][1..]).is_err());
     documents.push(&blocks[0]).unwrap();
     assert!(documents.outlines(0, [&parts[0][..parts[0].len() - 1]]).is_err());

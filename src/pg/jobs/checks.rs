@@ -5,14 +5,14 @@ use crate::pg::call::sql_function;
 use crate::pg::clusters::How;
 use crate::pg::encoding;
 use crate::pg::methods::Update;
-use crate::pg::request::Request;
 
-use super::{FORM, NEXT};
+use super::NEXT;
+use super::arguments::request;
 
 sql_function! {
     /// `neardup_job_check(…, clustering, max_cluster_size)`: how the pairs can be brought up to date.
     neardup_job_check, pg_finfo_neardup_job_check, |call| {
-        let request = Request::new(call, FORM)?;
+        let request = request(call)?;
         let how = How::new(call, [NEXT, NEXT + 1], &request.example)?;
         Ok(call.give(Some(match request.method.update() {
             // Sets that are not made of pairs depend on all rows.

@@ -56,9 +56,7 @@ pub fn forget(table: Oid, docs: Oid) {
 
 /// Whether a table depends on the relation: whether a job of it made the table.
 pub fn is_there(table: Oid, docs: Oid) -> Result<bool> {
-    let sql = "SELECT EXISTS (SELECT FROM pg_catalog.pg_depend d \
-               WHERE d.classid OPERATOR(pg_catalog.=) 1259::pg_catalog.oid AND d.objid OPERATOR(pg_catalog.=) $1 \
-               AND d.refclassid OPERATOR(pg_catalog.=) 1259::pg_catalog.oid AND d.refobjid OPERATOR(pg_catalog.=) $2 \
-               AND d.deptype OPERATOR(pg_catalog.=) 'a'::pg_catalog.\"char\")";
+    let sql = "SELECT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = $1 \
+               AND d.refclassid = 'pg_class'::regclass AND d.refobjid = $2 AND d.deptype = 'a')";
     Ok(can_be_ours(table) && holds(sql, &[oid(table), oid(docs)], &[])?)
 }

@@ -3,17 +3,22 @@
 //! A job's table of lists has rows `(kind, segment, part, documents, data, ids)`: one of kind `o`, the order of tokens;
 //! and for each segment one of kind `s`, with the numbers of its parts and documents, one of kind `l` for each part that is not
 //! empty, and for each block of documents one of kind `d` and one of kind `i` with their ids. A document that changes
-//! gets an outline in a new segment; what was said of it before only leads to a row that is compared in vain.
+//! gets an outline in a new segment; what was said of it before only leads to a row that is compared in vain. A row of kind
+//! `!` is none of the table: it says that the lists are damaged, or of another version, and have to be made anew.
 
 use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
-use super::stored::{Header, documents, headers, ids, no_order, parts, read_order};
+use super::arguments::{self, ANEW, Rows, request};
+use super::stored::{Header, damaged, documents, headers, ids, parts, read_order, unless_damaged};
+use super::tables::Table;
 use super::writer::Writer;
-use super::{BATCH, FORM, NEXT};
+use super::{BATCH, NEXT};
 use crate::candidates::bounds::Bounds;
 use crate::candidates::delta::order::{Counts, Order, VERSION};
 use crate::candidates::delta::outline::{Outliner, Outlines, words};
 use crate::candidates::delta::segment::{PART, Segment};
+use crate::error::Error;
 use crate::features::FeatureSpec;
 use crate::memory;
 use crate::pg::call::sql_function;
@@ -21,7 +26,6 @@ use crate::pg::error::{Result, SqlError};
 use crate::pg::ids::Ids;
 use crate::pg::methods::Update;
 use crate::pg::reading::Reading;
-use crate::pg::request::Request;
 use crate::pg::rows::{Store, wants_all};
 use crate::pg::settings;
 use crate::pg::workers::BackendWorkers;
@@ -32,23 +36,32 @@ use crate::workers::{self, Workers};
 const COLUMNS: usize = 6;
 
 sql_function! {
-    /// `neardup_job_lists(…, ids, lists, segment)`: the outlines of rows that a condition holds for, as rows of the table
-    /// of lists, in segments numbered from `segment`. Without the table, also an order of tokens.
+    /// `neardup_job_lists(…, state, rows, lists, segment)`: the outlines of rows, `batch` or `known` by the table `state` or
+    /// all, as rows of the table of lists, in segments numbered from `segment`. Without the table, also an order of tokens;
+    /// where that of the table is damaged, or of another version, one row of kind `!`.
     neardup_job_lists, pg_finfo_neardup_job_lists, |call| {
         wants_all(call)?;
-        let mut request = Request::new(call, FORM)?;
+        let mut request = request(call)?;
         let Update::Sets(spec, predicate) = request.method.update() else {
             return Err(SqlError::parameter("this method has no lists"));
         };
-        if let Some(condition) = call.text(NEXT)? {
-            request.left = request.left.only(&condition);
-        }
-        let order = match call.text(NEXT + 1)? {
-            Some(lists) => Some(read_order(&lists)?.ok_or_else(no_order)?),
-            None => None,
-        };
+        let rows = Rows::new(call, NEXT, &request)?;
+        let condition = rows.condition(call, NEXT + 1, &request.left)?;
+        request.left = rows.only(&request.left, condition.as_deref());
+        let lists = arguments::lists(call, NEXT + 2)?;
+        let segment = call.need(NEXT + 3, "first_segment")?;
         let mut store = Store::new(call);
-        let mut writer = Writer::<COLUMNS>::new(&mut store, call.need(NEXT + 2, "segment")?);
+        let mut writer = Writer::<COLUMNS>::new(&mut store, segment);
+        let order = match lists {
+            None => None,
+            Some(lists) => match unless_damaged(read_order(&lists))?.flatten() {
+                Some(order) => Some(order),
+                None => {
+                    writer.put(b'!', [0, 0], None, None, None)?;
+                    return Ok(Datum::null());
+                }
+            },
+        };
         let mut reading = Reading::new(&request);
         // Until an order is made, tokens take far more than outlines; to put these in order takes them twice again.
         let enough = reading.memory / 4;
@@ -122,37 +135,64 @@ fn freeze(outliners: &mut [Outliner], bounds: &Bounds, workers: &dyn Workers) ->
 
 sql_function! {
     /// `neardup_job_merge(lists)`: the last segments as one, where that is worth it, and a row of kind `x` for each of these.
+    /// Where the lists are damaged, one row of kind `!`.
     neardup_job_merge, pg_finfo_neardup_job_merge, |call| {
         wants_all(call)?;
-        let lists = call.text(0)?.unwrap_or_default();
-        let headers = headers(&lists)?;
-        let count = worth_merging(&headers, settings::memory());
+        let Some(lists) = arguments::lists(call, 0)? else {
+            let message = "lists must not be NULL";
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message).hint(ANEW));
+        };
         let mut store = Store::new(call);
-        let mut writer = Writer::<COLUMNS>::new(&mut store, headers.last().map_or(0, |last| last.segment + 1));
-        let merged = &headers[headers.len() - count..];
-        if merged.is_empty() {
-            return Ok(Datum::null());
+        if unless_damaged(merge(&lists, &mut store))?.is_none() {
+            store.clear();
+            Writer::<COLUMNS>::new(&mut store, 0).put(b'!', [0, 0], None, None, None)?;
         }
-        let order = read_order(&lists)?.ok_or_else(no_order)?;
-        let workers = BackendWorkers::new();
-        let (mut all, mut names) = (Outlines::default(), Ids::new(pg_sys::TEXTOID));
-        for &header in merged {
-            let segment = header.segment;
-            let mut kept = Vec::new();
-            parts(&lists, segment, None, |part| Ok(memory::push(&mut kept, part, "merging segments")?))?;
-            let from = names.len() as u32;
-            ids(&lists, segment, None, |_, ids| {
-                // SAFETY: texts.
-                ids.iter().try_for_each(|&id| unsafe { names.push(id) })
-            })?;
-            let documents = documents(&lists, header, order.words)?;
-            all.append(&documents.outlines(from, kept.iter().map(Vec::as_slice))?, |row| row)?;
-            writer.put(b'x', [segment, 0], None, None, None)?;
-        }
-        writer.write(Segment::new(&all, order.words, &workers)?)?;
-        writer.ids(|row| names.show(row))?;
         Ok(Datum::null())
     }
+}
+
+fn merge(lists: &Table, store: &mut Store) -> Result<()> {
+    let headers = headers(lists)?;
+    let memory = settings::memory();
+    let count = worth_merging(&headers, memory);
+    let mut writer = Writer::<COLUMNS>::new(store, headers.last().map_or(0, |last| last.segment + 1));
+    let merged = &headers[headers.len() - count..];
+    if merged.is_empty() {
+        return Ok(());
+    }
+    let order = read_order(lists)?.ok_or_else(|| damaged("they are of another version"))?;
+    let workers = BackendWorkers::new();
+    let (mut all, mut names) = (Outlines::default(), Ids::new(pg_sys::TEXTOID));
+    for &header in merged {
+        let segment = header.segment;
+        let (mut kept, mut bytes) = (Vec::new(), 0);
+        parts(lists, segment, None, |part| {
+            bytes += part.len();
+            if bytes > memory {
+                return Err(damaged("a segment is larger than it says"));
+            }
+            Ok(memory::push(&mut kept, part, "merging segments")?)
+        })?;
+        let from = names.len();
+        ids(lists, segment, None, |_, ids| {
+            // SAFETY: texts.
+            ids.iter().try_for_each(|&id| unsafe { names.push(id) })
+        })?;
+        let documents = documents(lists, header, order.words)?;
+        if names.len() - from != documents.sizes.len() {
+            return Err(damaged("an id is missing"));
+        }
+        let from =
+            u32::try_from(from).map_err(|_| Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
+        let parts = kept.iter().map(|part| {
+            check_for_interrupts!();
+            part.as_slice()
+        });
+        all.append(&documents.outlines(from, parts)?, |row| row)?;
+        writer.put(b'x', [segment, 0], None, None, None)?;
+    }
+    writer.write(Segment::new(&all, order.words, &workers)?)?;
+    writer.ids(|row| names.show(row))
 }
 
 /// How many of the last segments become one: so many that each is more than twice the one behind it, and that the

@@ -1,7 +1,8 @@
 //! The look into a segment of the table of lists.
 
 use super::others::Others;
-use super::stored::{DOING, Header, documents, ids, parts};
+use super::stored::{DOING, Header, damaged, documents, ids, parts};
+use super::tables::Table;
 use crate::candidates::delta::changed::Changed;
 use crate::candidates::delta::found::{Found, together};
 use crate::candidates::delta::lookup::Comparison;
@@ -15,7 +16,7 @@ use crate::workers::{self, Stop, Workers};
 
 /// Adds the documents of a segment that may be similar to a changed one; a thread keeps pairs of so many bytes.
 pub fn look(
-    lists: &str,
+    lists: &Table,
     header: Header,
     (changed, words, most): (&Changed, usize, usize),
     workers: &BackendWorkers,
@@ -48,11 +49,10 @@ pub fn look(
     let mut next = 0;
     ids(lists, segment, Some(&blocks), |block, ids| {
         while let Some(&place) = places.get(next).filter(|&&place| place as usize / BLOCK == block) {
-            if let Some(&id) = ids.get(place as usize % BLOCK) {
-                // SAFETY: a text of ours.
-                let id = encoding::to_utf8(unsafe { varlena_bytes(id) })?.unwrap_or_default();
-                others.add(&id, partners.of(next))?;
-            }
+            let id = ids.get(place as usize % BLOCK).ok_or_else(|| damaged("an id is missing"))?;
+            // SAFETY: a text.
+            let id = encoding::to_utf8(unsafe { varlena_bytes(*id) })?;
+            others.add(&id.ok_or_else(|| damaged("an id is no text"))?, partners.of(next))?;
             next += 1;
         }
         Ok(())

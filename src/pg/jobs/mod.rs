@@ -3,14 +3,16 @@
 //! Here is who may do it. What is known of jobs is in the extension's [`books`], the tables that a job works on are
 //! found and checked in [`tables`]; [`watch`] sets a job up, [`refresh`] does a step of it, in which only one session is
 //! at a time ([`lock`]), [`unwatch`] ends it. The trigger that notes changes is in [`changes`]; what SQL cannot do in
-//! [`checks`], [`pairs`] and [`lists`].
+//! [`checks`], [`pairs`], [`lists`] and [`clusters`].
 //!
 //! Work on users' tables runs as the owner of the watched relation, work on the books as the owner of the extension. No
 //! SQL text is kept anywhere: it is made anew, for each statement, of the numbers of tables that are locked and of columns.
 
+mod arguments;
 mod books;
 mod changes;
 mod checks;
+mod clusters;
 mod definition;
 mod dependency;
 mod lists;
@@ -117,10 +119,8 @@ impl Job {
 
     /// Whether the relation has our trigger for an event.
     fn has_trigger(&self, event: &str) -> Result<bool> {
-        let sql = "SELECT EXISTS (SELECT FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_proc p \
-                   ON p.oid OPERATOR(pg_catalog.=) t.tgfoid WHERE t.tgrelid OPERATOR(pg_catalog.=) $1 \
-                   AND t.tgname::pg_catalog.text OPERATOR(pg_catalog.=) $2 \
-                   AND p.proname OPERATOR(pg_catalog.=) 'neardup_changed'::pg_catalog.name)";
+        let sql = "SELECT EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid \
+                   WHERE t.tgrelid = $1 AND t.tgname = $2::name AND p.proname = 'neardup_changed')";
         holds(sql, &[oid(self.relation.oid), text(&format!("neardup_{event}"))?], &[])
     }
 

@@ -4,7 +4,8 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::look::look;
 use super::others::Others;
-use super::stored::{headers, read, read_order};
+use super::stored::{headers, read_order};
+use super::tables::Table;
 use super::writer::Writer;
 use super::{BATCH, equality};
 use crate::candidates::bounds::Bounds;
@@ -14,10 +15,9 @@ use crate::candidates::delta::outline::{Outliner, Outlines};
 use crate::candidates::delta::segment::Segment;
 use crate::candidates::delta::verify::{Matcher, Matches, TokenSets};
 use crate::features::FeatureSpec;
-use crate::pg::columns::qualified_type;
 use crate::pg::error::Result;
-use crate::pg::example::literal;
 use crate::pg::ids::Ids;
+use crate::pg::query::Parameter;
 use crate::pg::reading::Reading;
 use crate::pg::request::Request;
 use crate::pg::rows::Store;
@@ -33,16 +33,17 @@ pub struct Near {
     ids: Ids,
     /// None where they are too many to be kept.
     matcher: Option<Matcher>,
-    /// An array of the ids of the others, as SQL text.
-    others: String,
+    /// The ids of the others, and an array of these.
+    others: Ids,
+    array: Parameter,
     partners: Partners,
     equals: String,
 }
 
 /// What may be similar to the rows of a request; none where the lists are of no use. If a number is given for it, the
-/// rows become a segment, too, whose rows have `N` columns.
+/// rows become a segment, too, whose rows have `N` columns; they may be there even if the lists turn out to be damaged.
 pub fn near<const N: usize>(
-    lists: &str,
+    lists: &Table,
     request: &Request,
     (spec, predicate): (FeatureSpec, Predicate),
     (segment, store): (Option<i64>, &mut Store),
@@ -88,18 +89,17 @@ pub fn near<const N: usize>(
             look(lists, header, (&changed, words, most), &workers, &mut others)?;
         }
     }
-    let (list, partners) = others.finish(&workers)?;
-    let id_type = qualified_type(request.id_type);
-    let others = format!("{}::{id_type}[]", literal(&format!("{{{list}}}")));
+    let (others, partners) = others.finish(&workers)?;
+    let Some(array) = others.array()? else { return Ok(None) };
     let matcher = fits.then(|| Matcher::new(changed, sets, order, (spec, predicate))).transpose()?;
     let equals = equality(request.id_type)?;
-    Ok(Some(Near { ids: reading.left, matcher, others, partners, equals }))
+    Ok(Some(Near { ids: reading.left, matcher, others, array, partners, equals }))
 }
 
 impl Near {
-    /// The condition for the others.
-    pub fn condition(&self, key: &str) -> String {
-        format!("{key} {} ANY ({})", self.equals, self.others)
+    /// The condition for the others, and the value of its parameter.
+    pub fn condition(&self, key: &str) -> (String, Parameter) {
+        (format!("{key} {} ANY ($1)", self.equals), self.array)
     }
 
     /// Whether the changed rows are in memory.
@@ -111,16 +111,7 @@ impl Near {
     /// with itself, and with some more than once.
     pub fn pairs(&self, request: &mut Request, mut pair: impl FnMut(&Ids, Datum, Datum, f64)) -> Result<()> {
         let (Some(matcher), partners) = (&self.matcher, &self.partners) else { return Ok(()) };
-        let mut others = Ids::new(request.id_type);
-        read(
-            &format!("SELECT x.id FROM pg_catalog.unnest({}) AS x(id)", self.others),
-            [request.id_type],
-            |[id]| {
-                // SAFETY: the array is of ids.
-                unsafe { others.push(id) }
-            },
-        )?;
-        request.left = request.left.listed(&self.others, &self.equals);
+        request.left = request.left.listed(self.array, &self.equals);
         request.id_type = pg_sys::INT8OID;
         let mut reading = Reading::new(request);
         reading.batch_bytes = BATCH;
@@ -145,7 +136,7 @@ impl Near {
             })?;
             for matches in &mut matches {
                 for (other, changed, similarity) in matches.found.drain(..) {
-                    pair(&self.ids, self.ids.datum(changed), others.datum(other), similarity);
+                    pair(&self.ids, self.ids.datum(changed), self.others.datum(other), similarity);
                 }
             }
             Ok(0)

@@ -1,6 +1,6 @@
 //! The rows that are to be read and compared with changed ones.
 
-use super::stored::DOING;
+use super::stored::{DOING, damaged};
 use crate::candidates::delta::found::Partners;
 use crate::candidates::delta::nth;
 use crate::hash;
@@ -68,10 +68,10 @@ impl<'a> Others<'a> {
         Ok(self.partners.push(partners)?)
     }
 
-    /// The different ids as the inside of an array, and the partners of each. Numbers are in their order: rows that
-    /// came one after the other are often near to each other, and so read faster.
-    pub fn finish(self, workers: &dyn Workers) -> Result<(String, Partners)> {
-        let Self { ids, ends, partners, .. } = self;
+    /// The different ids, and the partners of each. Numbers are in their order: rows that came one after the other are
+    /// often near to each other, and so read faster.
+    pub fn finish(self, workers: &dyn Workers) -> Result<(Ids, Partners)> {
+        let Self { ids, ends, partners, changed } = self;
         let id = |n: u32| &ids[nth(&ends, n as usize)];
         let mut order = Vec::new();
         memory::reserve(&mut order, ends.len(), DOING)?;
@@ -80,16 +80,9 @@ impl<'a> Others<'a> {
         workers::one(workers, &mut order, |order, stop| {
             workers::sort_unstable_by(order, stop, &|&a, &b| key(a).cmp(&key(b)))
         })?;
-        let (mut list, mut sorted, mut rows) = (String::new(), Partners::default(), Vec::new());
+        let (mut different, mut sorted, mut rows) = (Vec::new(), Partners::default(), Vec::new());
         for same in order.chunk_by(|&a, &b| id(a) == id(b)) {
-            let id = id(same[0]).replace('\\', "\\\\").replace('"', "\\\"");
-            memory::reserve_text(&mut list, id.len() + 3, DOING)?;
-            if !list.is_empty() {
-                list.push(',');
-            }
-            list.push('"');
-            list.push_str(&id);
-            list.push('"');
+            memory::push(&mut different, same[0], DOING)?;
             rows.clear();
             let mut known = true;
             for &n in same {
@@ -103,6 +96,7 @@ impl<'a> Others<'a> {
             rows.dedup();
             sorted.push(known.then_some(&rows))?;
         }
-        Ok((list, sorted))
+        let read = Ids::read(changed.ids.type_oid(), different.into_iter().map(id))?;
+        Ok((read.ok_or_else(|| damaged("an id is not of the type of the ids"))?, sorted))
     }
 }

@@ -1,46 +1,62 @@
 //! The pairs of rows that changed.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use pgrx::pg_sys::Datum;
+use pgrx::pg_sys::{self, Datum};
 
+use super::NEXT;
+use super::arguments::{self, Rows, request};
 use super::near::near;
-use super::{FORM, NEXT};
+use super::stored::unless_damaged;
+use super::writer::Writer;
 use crate::pg::call::sql_function;
 use crate::pg::error::Result;
 use crate::pg::ids::Ids;
 use crate::pg::join::Run;
 use crate::pg::methods::Update;
 use crate::pg::request::Request;
-use crate::pg::rows::{Rows, Store, wants_all};
+use crate::pg::rows::{Rows as _, Store};
 
 /// Columns of a pair, and of a row of the table of lists.
 const COLUMNS: usize = 3 + 6;
 
 sql_function! {
-    /// `neardup_job_pairs(…, changed, others, lists, segment)`: pairs of a row that the condition `changed` holds for and
-    /// one that `others` holds for, the lesser id first, some twice; of the latter among themselves where there is none.
-    /// With the table of lists only those rows are read, instead of `others`, that may be similar to changed ones; with a
-    /// number for a segment, too, changed rows become that, as rows that are no pairs.
+    /// `neardup_job_pairs(…, state, changed, others, lists, segment)`: pairs of a row of `changed` and one of `others`, both
+    /// `batch` or `known` by the table `state` or all; the lesser id first, some twice. Of `others` among themselves where
+    /// there is no `changed`. With the table of lists only those rows are read, instead of `others`, that may be similar to
+    /// changed ones; with a number for a segment, too, changed rows become that, as rows that are no pairs. Where the lists
+    /// are damaged, or of another version, a row of kind `!` says so.
     neardup_job_pairs, pg_finfo_neardup_job_pairs, |call| {
-        let mut request = Request::new(call, FORM)?;
+        let mut request = request(call)?;
         let all = request.left.clone();
-        let [changed, others, lists] = [call.text(NEXT)?, call.text(NEXT + 1)?, call.text(NEXT + 2)?];
-        let only = |condition: Option<Cow<'_, str>>| match condition {
-            Some(condition) => all.only(&condition),
-            None => all.clone(),
-        };
-        wants_all(call)?;
-        let mut store = Store::new(call);
+        let rows = Rows::new(call, NEXT, &request)?;
+        let [changed, others] = [NEXT + 1, NEXT + 2].map(|n| rows.condition(call, n, &all));
+        let (changed, others) = (changed?, others?);
+        let lists = arguments::lists(call, NEXT + 3)?;
+        let [id, number] = [request.id_type, pg_sys::INT8OID];
+        let mut store = Store::expected(
+            call,
+            &[
+                [id, id, pg_sys::FLOAT8OID].as_slice(),
+                &[pg_sys::CHAROID, number, pg_sys::INT4OID, pg_sys::INT4OID, pg_sys::BYTEAOID, pg_sys::TEXTARRAYOID],
+            ]
+            .concat(),
+        )?;
         let Some(changed) = changed else {
-            request.left = only(others);
+            request.left = rows.only(&all, others.as_deref());
             return join(&request, &mut store);
         };
-        request.left = all.only(&changed);
+        request.left = rows.only(&all, Some(&changed));
         let near = match (lists, request.method.update()) {
             (Some(lists), Update::Sets(spec, predicate)) => {
-                near::<COLUMNS>(&lists, &request, (spec, predicate), (call.get(NEXT + 3), &mut store))?
+                let segment = call.get(NEXT + 4);
+                let near = near::<COLUMNS>(&lists, &request, (spec, predicate), (segment, &mut store));
+                let near = unless_damaged(near)?.flatten();
+                if near.is_none() {
+                    store.clear();
+                    Writer::<COLUMNS>::new(&mut store, 0).put(b'!', [0, 0], None, None, None)?;
+                }
+                near
             }
             _ => None,
         };
@@ -51,8 +67,13 @@ sql_function! {
             })?;
             return Ok(Datum::null());
         }
-        let near = near.map(|near| Cow::Owned(format!("({} OR {changed})", near.condition(&all.key))));
-        request.right = Some(only(near.or(others)));
+        request.right = Some(match near {
+            Some(near) => {
+                let (condition, value) = near.condition(&all.key);
+                rows.only_with(&all, &format!("({condition} OR {changed})"), value)
+            }
+            None => rows.only(&all, others.as_deref()),
+        });
         join(&request, &mut store)
     }
 }

@@ -1,11 +1,16 @@
 //! Statements of jobs: their parameters, and relations of which they must be about.
+//!
+//! They run inside [`crate::pg::as_owner::as_user`] only, with `pg_catalog` as the only schema to find functions, operators
+//! and types in: so names need no schema here, but for those of relations and of functions of ours.
 
 use std::borrow::Cow;
+use std::ffi::CStr;
 
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{IntoDatum, PgSqlErrorCode};
 use serde_json::Value;
 
+use crate::pg::as_owner::PATH;
 use crate::pg::call::varlena_bytes;
 use crate::pg::encoding;
 use crate::pg::error::{Result, SqlError};
@@ -28,9 +33,21 @@ pub fn oid(oid: Oid) -> Parameter {
     (pg_sys::OIDOID, oid.into_datum())
 }
 
+/// A statement, where names in it mean what they mean in `pg_catalog`.
+fn query<'a>(sql: &'a str, parameters: &'a [Parameter], relations: &'a [Oid]) -> Result<Query<'a>> {
+    // SAFETY: a C string, or null, of the server's.
+    let path = unsafe { pg_sys::namespace_search_path };
+    // SAFETY: as above.
+    if path.is_null() || unsafe { CStr::from_ptr(path) } != PATH {
+        let message = "a statement of a job outside of the work of its owner";
+        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message));
+    }
+    Ok(Query { sql, parameters, relations, read_only: false })
+}
+
 /// Runs a statement that is about these relations, among others; how many rows it was about.
 pub fn run(sql: &str, parameters: &[Parameter], relations: &[Oid]) -> Result<u64> {
-    Ok(Query { sql, parameters, relations, read_only: false }.run([])?.rows)
+    Ok(query(sql, parameters, relations)?.run([])?.rows)
 }
 
 /// Runs a statement that gives at most one row of columns of these types.
@@ -40,7 +57,7 @@ pub fn row<const N: usize>(
     relations: &[Oid],
     types: [Oid; N],
 ) -> Result<Option<[Option<Datum>; N]>> {
-    Ok(Query { sql, parameters, relations, read_only: false }.run(types)?.first)
+    Ok(query(sql, parameters, relations)?.run(types)?.first)
 }
 
 /// Whether something is so: a statement that gives one bool.

@@ -1,42 +1,61 @@
-//! What the table of lists has, read again.
+//! What the table of lists has, read again. Whoever owns it can write anything into it, so all is checked.
 
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgMemoryContexts, check_for_interrupts};
+use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
+use super::arguments::ANEW;
+use super::tables::Table;
 use crate::candidates::delta::order::Order;
-use crate::candidates::delta::segment::Documents;
+use crate::candidates::delta::segment::{BLOCK, Documents, MOST_BITS};
 use crate::memory;
 use crate::pg::call::varlena_bytes;
+use crate::pg::clusters::value;
 use crate::pg::cursor::Cursor;
+use crate::pg::decode::elements;
 use crate::pg::error::{Result, SqlError};
 use crate::pg::query::Query;
 
 /// What takes memory here.
 pub const DOING: &str = "outlining documents";
 
-/// The error where the order of tokens is of no use.
-pub fn no_order() -> SqlError {
-    SqlError::parameter("the lists of the job are of another version")
+/// The error where lists are not what this version wrote.
+pub fn damaged(why: &str) -> SqlError {
+    let message = format!("lists of the job are damaged: {why}");
+    SqlError::new(PgSqlErrorCode::ERRCODE_DATA_CORRUPTED, message).hint(ANEW)
+}
+
+/// None where lists are damaged. Nothing else here gives an error of this kind: those of the server are not ours.
+pub fn unless_damaged<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(SqlError::Own { code: PgSqlErrorCode::ERRCODE_DATA_CORRUPTED, .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The order of tokens that a table of lists has; none if it has none of use.
-pub fn read_order(lists: &str) -> Result<Option<Order>> {
-    let sql = format!("SELECT data FROM {lists} WHERE kind = 'o' LIMIT 1");
-    match Query::new(&sql).run([pg_sys::BYTEAOID])?.first {
+pub fn read_order(lists: &Table) -> Result<Option<Order>> {
+    let Table { oid, name, .. } = lists;
+    let sql = format!("SELECT data FROM {name} WHERE {} LIMIT 1", is_kind('o'));
+    match (Query { relations: &[*oid], ..Query::new(&sql) }).run([pg_sys::BYTEAOID])?.first {
         // SAFETY: a bytea, as was checked.
         Some([Some(data)]) => Ok(Order::from_bytes(unsafe { varlena_bytes(data) })?),
         _ => Ok(None),
     }
 }
 
-/// Calls `each` with the rows that a query gives, which have no NULL.
-pub fn read<const N: usize>(
-    sql: &str,
-    types: [pg_sys::Oid; N],
+/// Calls `each` with what a condition and an order say of a table of lists.
+fn read<const N: usize>(
+    lists: &Table,
+    columns: [(&str, pg_sys::Oid); N],
+    rest: &str,
     mut each: impl FnMut([Datum; N]) -> Result<()>,
 ) -> Result<()> {
     const ROWS_A_FETCH: usize = 64;
-    let mut cursor = Cursor::open(&Query::new(sql), types)?;
+    let Table { oid, name, .. } = lists;
+    let sql = format!("SELECT {} FROM {name} WHERE {rest}", columns.map(|(name, _)| name).join(", "));
+    let query = Query { relations: &[*oid], ..Query::new(&sql) };
+    let mut cursor = Cursor::open(&query, columns.map(|(_, of)| of))?;
     // Detoasted copies live here until their row is done.
     let mut context = PgMemoryContexts::new("neardup: reading lists");
     loop {
@@ -44,6 +63,9 @@ pub fn read<const N: usize>(
         let mut fetched = 0;
         for row in cursor.fetch(ROWS_A_FETCH)? {
             fetched += 1;
+            if row.contains(&None) {
+                return Err(damaged("something is missing in them"));
+            }
             let row = row.map(|value| value.unwrap_or(Datum::null()));
             // SAFETY: what is kept of a row are copies.
             unsafe {
@@ -57,88 +79,133 @@ pub fn read<const N: usize>(
     }
 }
 
+/// The condition that a row is of a kind.
+fn is_kind(kind: char) -> String {
+    format!("kind OPERATOR(pg_catalog.=) '{kind}'::pg_catalog.\"char\"")
+}
+
+/// The condition that a row is of a kind, and of a segment.
+fn in_segment(kind: char, segment: i64) -> String {
+    format!("{} AND segment OPERATOR(pg_catalog.=) '{segment}'::pg_catalog.int8", is_kind(kind))
+}
+
+/// The condition that a part is one of these.
+fn among(parts: Option<&[u32]>) -> String {
+    let Some(parts) = parts else { return String::new() };
+    let list: Vec<String> = parts.iter().map(u32::to_string).collect();
+    format!(" AND part OPERATOR(pg_catalog.=) ANY ('{{{}}}'::pg_catalog.int4[])", list.join(","))
+}
+
+/// Counts numbers that follow each other from 0.
+fn expect(next: &mut usize, part: Datum) -> Result<()> {
+    // SAFETY: an int, as the cursor checked.
+    let part = unsafe { value::<i32>(part) };
+    if part.and_then(|part| usize::try_from(part).ok()) != Some(*next) {
+        return Err(damaged("a block is missing"));
+    }
+    *next += 1;
+    Ok(())
+}
+
 /// A segment as its row of kind `s` says.
 #[derive(Debug, Clone, Copy)]
 pub struct Header {
     /// Its number.
     pub segment: i64,
-    /// How many parts it has, empty ones as well.
+    /// How many parts it has, empty ones as well: a power of two.
     pub parts: usize,
     /// How many documents it has.
     pub documents: usize,
 }
 
 /// All segments, by number.
-pub fn headers(lists: &str) -> Result<Vec<Header>> {
-    let mut headers = Vec::new();
-    let sql = format!("SELECT segment, part, documents FROM {lists} WHERE kind = 's' ORDER BY segment");
-    read(&sql, [pg_sys::INT8OID, pg_sys::INT4OID, pg_sys::INT4OID], |[segment, parts, documents]| {
-        let (parts, documents) = (parts.value(), documents.value());
-        Ok(memory::push(&mut headers, Header { segment: segment.value() as i64, parts, documents }, DOING)?)
+pub fn headers(lists: &Table) -> Result<Vec<Header>> {
+    let mut headers: Vec<Header> = Vec::new();
+    let columns = [("segment", pg_sys::INT8OID), ("part", pg_sys::INT4OID), ("documents", pg_sys::INT4OID)];
+    read(lists, columns, &format!("{} ORDER BY segment", is_kind('s')), |[segment, parts, documents]| {
+        // SAFETY: numbers of these types, as the cursor checked.
+        let (segment, parts, documents) =
+            unsafe { (value::<i64>(segment), value::<i32>(parts), value::<i32>(documents)) };
+        let parts = parts.and_then(|parts| usize::try_from(parts).ok());
+        let parts = parts.filter(|parts| parts.is_power_of_two() && *parts <= 1 << MOST_BITS);
+        let documents = documents.and_then(|documents| usize::try_from(documents).ok());
+        // The next one needs a number, too.
+        let segment = segment.filter(|&segment| segment < i64::MAX);
+        let (Some(segment), Some(parts), Some(documents)) = (segment, parts, documents) else {
+            return Err(damaged("a segment has impossible numbers"));
+        };
+        if headers.last().is_some_and(|last| last.segment == segment) {
+            return Err(damaged("two segments have one number"));
+        }
+        Ok(memory::push(&mut headers, Header { segment, parts, documents }, DOING)?)
     })?;
     Ok(headers)
 }
 
 /// The documents of a segment.
-pub fn documents(lists: &str, Header { segment, documents, .. }: Header, words: usize) -> Result<Documents> {
-    let mut documents = Documents::new(words, documents)?;
-    let sql = format!("SELECT data FROM {lists} WHERE kind = 'd' AND segment = {segment} ORDER BY part");
-    read(&sql, [pg_sys::BYTEAOID], |[data]| {
-        // SAFETY: a bytea.
+pub fn documents(lists: &Table, header: Header, words: usize) -> Result<Documents> {
+    let mut documents = Documents::new(words);
+    let mut next = 0;
+    let rest = format!("{} ORDER BY part", in_segment('d', header.segment));
+    read(lists, [("part", pg_sys::INT4OID), ("data", pg_sys::BYTEAOID)], &rest, |[block, data]| {
+        expect(&mut next, block)?;
+        // SAFETY: a bytea, as the cursor checked.
         Ok(documents.push(unsafe { varlena_bytes(data) })?)
     })?;
+    if documents.sizes.len() != header.documents {
+        return Err(damaged("a segment has not as many documents as it says"));
+    }
     Ok(documents)
 }
 
 /// Calls `each` with the ids of a segment's documents, by block: its number, and text datums.
 pub fn ids(
-    lists: &str,
+    lists: &Table,
     segment: i64,
     blocks: Option<&[u32]>,
     mut each: impl FnMut(usize, &[Datum]) -> Result<()>,
 ) -> Result<()> {
-    let only = blocks.map_or_else(String::new, among);
-    let sql =
-        format!("SELECT part, ids FROM {lists} WHERE kind = 'i' AND segment = {segment}{only} ORDER BY part");
-    read(&sql, [pg_sys::INT4OID, pg_sys::TEXTARRAYOID], |[block, ids]| {
-        let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
-        // SAFETY: a text[] without NULLs; the values live as long as the row.
-        let values = unsafe {
-            pg_sys::deconstruct_array(
-                pg_sys::pg_detoast_datum(ids.cast_mut_ptr()).cast(),
-                pg_sys::TEXTOID,
-                -1,
-                false,
-                pg_sys::TYPALIGN_INT as std::ffi::c_char,
-                &raw mut values,
-                &raw mut nulls,
-                &raw mut count,
-            );
-            std::slice::from_raw_parts(values, count as usize)
+    let mut next = 0;
+    let rest = format!("{}{} ORDER BY part", in_segment('i', segment), among(blocks));
+    read(lists, [("part", pg_sys::INT4OID), ("ids", pg_sys::TEXTARRAYOID)], &rest, |[block, ids]| {
+        match blocks.map(|blocks| blocks.get(next)) {
+            // SAFETY: an int, as the cursor checked.
+            Some(Some(&wanted)) if unsafe { value::<i32>(block) } == i32::try_from(wanted).ok() => next += 1,
+            None => expect(&mut next, block)?,
+            Some(_) => return Err(damaged("a block is missing")),
+        }
+        let block = blocks.map_or(next - 1, |blocks| blocks[next - 1] as usize);
+        // SAFETY: a text[], as the cursor checked; the values live as long as the row.
+        let (ids, nulls) = unsafe {
+            let array = pg_sys::pg_detoast_datum(ids.cast_mut_ptr());
+            (elements(Datum::from(array), pg_sys::TEXTOID)?, pg_sys::array_contains_nulls(array.cast()))
         };
-        each(block.value(), values)
-    })
+        if nulls {
+            return Err(damaged("an id is missing"));
+        }
+        if ids.len() > BLOCK {
+            return Err(damaged("a block is too large"));
+        }
+        each(block, &ids)
+    })?;
+    if blocks.is_some_and(|blocks| next < blocks.len()) {
+        return Err(damaged("a block is missing"));
+    }
+    Ok(())
 }
 
 /// Calls `each` with parts of a segment that are not empty: with `parts` of them, in any order, or with all.
 pub fn parts(
-    lists: &str,
+    lists: &Table,
     segment: i64,
     parts: Option<&[u32]>,
     mut each: impl FnMut(Vec<u8>) -> Result<()>,
 ) -> Result<()> {
-    let only = parts.map_or_else(String::new, among);
-    let sql = format!("SELECT data FROM {lists} WHERE kind = 'l' AND segment = {segment}{only}");
-    read(&sql, [pg_sys::BYTEAOID], |[data]| {
+    let rest = format!("{}{}", in_segment('l', segment), among(parts));
+    read(lists, [("data", pg_sys::BYTEAOID)], &rest, |[data]| {
         let mut part = Vec::new();
-        // SAFETY: a bytea.
+        // SAFETY: a bytea, as the cursor checked.
         memory::extend(&mut part, unsafe { varlena_bytes(data) }, DOING)?;
         each(part)
     })
-}
-
-/// The condition that a part is one of these.
-fn among(parts: &[u32]) -> String {
-    let list: Vec<String> = parts.iter().map(u32::to_string).collect();
-    format!(" AND part = ANY ('{{{}}}'::int[])", list.join(","))
 }

@@ -157,12 +157,13 @@ fn cluster_columns(id_type: Oid) -> [(&'static str, Oid); 3] {
     [("cluster_id", id_type), ("id", id_type), ("representative", pg_sys::BOOLOID)]
 }
 
-fn state_columns(id_type: Oid) -> [(&'static str, Oid); 3] {
+/// The columns of a table of what is known of rows.
+pub fn state_columns(id_type: Oid) -> [(&'static str, Oid); 3] {
     [("id", id_type), ("hash", pg_sys::UUIDOID), ("change", pg_sys::INT2OID)]
 }
 
 /// The columns of a table of lists.
-const LIST_COLUMNS: [(&str, Oid); 6] = [
+pub const LIST_COLUMNS: [(&str, Oid); 6] = [
     ("kind", pg_sys::CHAROID),
     ("segment", pg_sys::INT8OID),
     ("part", pg_sys::INT4OID),

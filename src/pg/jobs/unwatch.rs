@@ -56,7 +56,7 @@ impl Job {
     fn drop_table(&self, table: Oid) -> Result<Option<String>> {
         let Self { relation, books, .. } = self;
         let docs = relation.oid;
-        let depends = dependency::is_there(table, docs)?;
+        let depends = as_user(relation.owner, || dependency::is_there(table, docs))?;
         // SAFETY: a look at the roles.
         let acts_for = |owner| unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), owner) };
         let may = |owner| acts_for(owner) && (depends || owner == relation.owner);

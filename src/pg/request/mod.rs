@@ -35,6 +35,13 @@ pub struct Form {
     pub typed: bool,
 }
 
+impl Form {
+    /// The type of the polymorphic argument behind the threshold, if there is one.
+    fn id_type(self, call: Call) -> Option<pg_sys::Oid> {
+        self.typed.then(|| call.type_of(self.relations as i32 + 1))
+    }
+}
+
 /// What is to be done.
 #[derive(Debug)]
 pub struct Request {
@@ -61,8 +68,13 @@ impl Request {
     /// Reads the arguments of a call. Each that is found good becomes part of the example which the
     /// hint for the next bad one shows.
     pub fn new(call: Call, form: Form) -> Result<Self> {
+        Self::of_ids(call, form, form.id_type(call))
+    }
+
+    /// The same where ids are of this type, whatever the argument behind the threshold is.
+    pub fn of_ids(call: Call, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
         let first = form.relations + 1 + usize::from(form.typed);
-        let tables = Tables::open(call, form, first)?;
+        let tables = Tables::open(call, form, first, id_type)?;
         let columns = tables.columns()?;
         let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
         let mut example = tables.example().unwrap_or_else(|| tables.bare_example());

@@ -43,7 +43,7 @@ impl PassageRequest {
     /// `extend`, `shingle` and `max_passages`, so that columns have the places they have in a join.
     pub fn new(call: Call, form: Form) -> Result<Self> {
         let first = form.relations + 1 + usize::from(form.typed);
-        let tables = Tables::open(call, form, first)?;
+        let tables = Tables::open(call, form, first, form.id_type(call))?;
         let columns = tables.columns()?;
         let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
         let mut example = tables.example().unwrap_or_else(|| tables.bare_example());

@@ -34,7 +34,7 @@ pub struct Table {
 
 impl Tables {
     /// Looks the relations up. `first` is the number of the first argument behind the id type.
-    pub fn open(call: Call, form: Form, first: usize) -> Result<Self> {
+    pub fn open(call: Call, form: Form, first: usize, id_type: Option<pg_sys::Oid>) -> Result<Self> {
         let names: &[_] = if form.relations == 1 { &["docs"] } else { &["left", "right"] };
         let mut tables = Vec::new();
         for (n, name) in names.iter().enumerate() {
@@ -60,7 +60,11 @@ impl Tables {
             }
             tables.push(Table { oid, relation, id, text });
         }
-        let id_type = form.typed.then(|| call.type_of(form.relations as i32 + 1));
+        if id_type.is_some_and(|of| !ids::exists(of)) {
+            let message = "id_type is not a type";
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
+                .hint("Give a NULL of the type of the ids: NULL::text"));
+        }
         Ok(Self { function: form.name, tables, id_type })
     }
 

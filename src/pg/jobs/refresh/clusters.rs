@@ -70,9 +70,10 @@ fn columns(step: &Step<'_>) -> String {
 fn of_pairs(step: &Step<'_>, query: &str) -> String {
     let [clustering, size] = step.settings.cluster_arguments();
     format!(
-        "{}.neardup_job_clusters(({query})::pg_catalog.text, '{}'::pg_catalog.regtype, {size}, {clustering}) {}",
+        "{}.neardup_job_clusters(({query})::pg_catalog.text, '{}'::pg_catalog.regtype, {size}, {clustering}, '{}'::pg_catalog.regclass) {}",
         step.job.extension.schema,
         step.columns.id_type().to_u32(),
+        step.tables.pairs.oid.to_u32(),
         columns(step)
     )
 }

@@ -1,14 +1,13 @@
 //! The pairs of the rows of a step, and the lists that they are looked up in.
 
-use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::pg_sys::{self, Datum};
 
 use super::super::method::Method;
 use super::super::statements::{int8, row};
 use super::batch::Batch;
-use super::{Step, number, run};
+use super::{Step, Table, holds, number, run};
 use crate::candidates::delta::order::VERSION;
 use crate::pg::error::Result;
-use crate::pg::example::literal;
 use crate::pg::query::Parameter;
 
 /// What was found.
@@ -29,7 +28,7 @@ pub fn remove(step: &Step<'_>, batch: &Batch) -> Result<(i64, bool)> {
     let in_batch = format!("{} ANY (ARRAY(SELECT id FROM {} WHERE change = 0))", step.equals, state.name);
     // Connected clusters have all rows of pairs, so one look says whether rows of the batch have any.
     let look = format!("SELECT EXISTS (SELECT FROM {} WHERE id {in_batch})", clusters.name);
-    let had_pairs = super::holds(&look, &[], &[clusters, state])?;
+    let had_pairs = holds(&look, &[], &[clusters, state])?;
     let mut removed = 0;
     if had_pairs || !step.settings.whole_clusters() {
         for side in ["left_id", "right_id"] {
@@ -42,29 +41,23 @@ pub fn remove(step: &Step<'_>, batch: &Batch) -> Result<(i64, bool)> {
 
 /// Finds the pairs of the rows of the batch, of which so many are there; `alone` says that there are no other rows.
 pub fn find(step: &Step<'_>, batch: &Batch, alone: bool, there: i64) -> Result<Found> {
-    let state = &step.tables.state;
-    let exists = |which: &str| {
-        format!("EXISTS (SELECT FROM {} b WHERE b.{which} AND b.id {} {})", state.name, step.equals, step.id)
-    };
-    let (in_batch, in_state) = (exists("change = 0"), exists("change IS NULL"));
     let has_lists = step.method == Method::Sets;
     let segment = if has_lists && !batch.everything { next_segment(step, there)? } else { None };
     let few = has_lists && !alone && batch.is_small();
     let (found, listed) = if few {
-        look_up(step, [&in_batch, &in_state], segment)?
+        look_up(step, segment)?
     } else {
-        let conditions = match (step.method.is_whole(), alone, batch.everything) {
+        let rows = match (step.method.is_whole(), alone, batch.everything) {
             // All rows at once are joined with themselves.
             (true, ..) | (_, true, true) => [None, None],
-            (_, true, false) => [None, Some(&*in_batch)],
+            (_, true, false) => [None, Some(Rows::Batch)],
             // Where most are new, all others are read.
-            (_, false, _) => [Some(&*in_batch), Some(&*in_state)],
+            (_, false, _) => [Some(Rows::Batch), Some(Rows::Known)],
         };
-        (Found { added: join(step, conditions)?, near: None }, false)
+        (Found { added: join(step, rows)?, near: None }, false)
     };
     if has_lists {
-        let in_state = (!batch.everything).then_some(&*in_state);
-        keep_lists(step, segment, listed, &in_batch, in_state)?;
+        keep_lists(step, segment, listed, (!batch.everything).then_some(Rows::Known))?;
     }
     Ok(found)
 }
@@ -81,16 +74,32 @@ fn next_segment(step: &Step<'_>, there: i64) -> Result<Option<i64>> {
     number(&sql, &[int8(there), int8(VERSION.into())], &[lists])
 }
 
-fn condition(condition: Option<&str>) -> String {
-    condition.map_or_else(
-        || "NULL::pg_catalog.text".to_owned(),
-        |text| format!("{}::pg_catalog.text", literal(text)),
-    )
+/// Rows by what the table of states says of them.
+#[derive(Debug, Clone, Copy)]
+enum Rows {
+    /// Those that are being brought up to date.
+    Batch,
+    /// Those that have been seen.
+    Known,
+}
+
+/// Which rows are meant, all where it is not said, as an argument of the internal functions.
+fn which(rows: Option<Rows>) -> &'static str {
+    match rows {
+        None => "NULL::pg_catalog.text",
+        Some(Rows::Batch) => "'batch'::pg_catalog.text",
+        Some(Rows::Known) => "'known'::pg_catalog.text",
+    }
+}
+
+/// A table as an argument of the internal functions.
+fn argument(table: &Table) -> String {
+    format!("'{}'::pg_catalog.regclass", table.oid.to_u32())
 }
 
 /// Looks the rows of the batch up in the lists. They are read once, for their pairs and for the lists, if these are not
 /// made anew; the second answer is whether they were put into them.
-fn look_up(step: &Step<'_>, [in_batch, in_state]: [&str; 2], segment: Option<i64>) -> Result<(Found, bool)> {
+fn look_up(step: &Step<'_>, segment: Option<i64>) -> Result<(Found, bool)> {
     let (pairs, Some(lists)) = (&step.tables.pairs, &step.tables.lists) else {
         return Ok(Default::default());
     };
@@ -105,7 +114,7 @@ fn look_up(step: &Step<'_>, [in_batch, in_state]: [&str; 2], segment: Option<i64
                  WHERE kind IS NULL ORDER BY 1, 2 RETURNING left_id, right_id), \
              near AS (SELECT left_id AS id FROM put UNION SELECT right_id FROM put) \
          SELECT (SELECT count(*) FROM put), {near}::{column_type}[], EXISTS (SELECT FROM found WHERE kind IS NOT NULL)",
-        call = call(step, [Some(in_batch), Some(in_state)], Some((lists.oid, segment))),
+        call = call(step, [Some(Rows::Batch), Some(Rows::Known)], Some((lists, segment))),
         lists = lists.name,
         pairs = pairs.name,
     );
@@ -119,66 +128,70 @@ fn look_up(step: &Step<'_>, [in_batch, in_state]: [&str; 2], segment: Option<i64
 }
 
 /// Joins rows that one condition holds for with those that another one holds for, or all with each other.
-fn join(step: &Step<'_>, conditions: [Option<&str>; 2]) -> Result<i64> {
+fn join(step: &Step<'_>, rows: [Option<Rows>; 2]) -> Result<i64> {
     let pairs = &step.tables.pairs;
     let sql = format!(
         "INSERT INTO {} (left_id, right_id, similarity) SELECT LEAST(left_id, right_id), GREATEST(left_id, right_id), similarity \
          FROM {} ON CONFLICT DO NOTHING",
         pairs.name,
-        call(step, conditions, None)
+        call(step, rows, None)
     );
     run(&sql, &[], &[pairs])
 }
 
 /// The call of the function that finds pairs.
-fn call(step: &Step<'_>, [changed, others]: [Option<&str>; 2], lists: Option<(Oid, Option<i64>)>) -> String {
-    let (table, segment) = match lists {
-        None => ("NULL".to_owned(), None),
-        Some((table, segment)) => (format!("'{}'", table.to_u32()), segment),
-    };
-    let segment = segment.map_or_else(|| "NULL".to_owned(), |segment| format!("'{segment}'"));
+fn call(
+    step: &Step<'_>,
+    [changed, others]: [Option<Rows>; 2],
+    lists: Option<(&Table, Option<i64>)>,
+) -> String {
+    let segment = lists.and_then(|(_, segment)| segment);
     format!(
-        "{schema}.neardup_job_pairs({arguments}, {}, {}, {table}::pg_catalog.regclass, {segment}::pg_catalog.int8) \
+        "{schema}.neardup_job_pairs({arguments}, {state}, {}, {}, {lists}, {segment}::pg_catalog.int8) \
          AS f(left_id {id}, right_id {id}, similarity float8, kind \"char\", segment int8, part int4, documents int4, data bytea, ids text[])",
-        condition(changed),
-        condition(others),
+        which(changed),
+        which(others),
         schema = step.job.extension.schema,
         arguments = step.arguments,
+        state = argument(&step.tables.state),
+        lists = lists.map_or_else(|| "NULL::pg_catalog.regclass".to_owned(), |(table, _)| argument(table)),
+        segment = segment.map_or_else(|| "NULL".to_owned(), |segment| format!("'{segment}'")),
         id = step.id_type(),
     )
 }
 
-/// Brings the lists up to date: made anew where there is no segment, else with the rows of the batch.
-fn keep_lists(
-    step: &Step<'_>,
-    segment: Option<i64>,
-    listed: bool,
-    in_batch: &str,
-    in_state: Option<&str>,
-) -> Result<()> {
+/// Brings the lists up to date with the rows of the batch. They are made anew, of the rows that are known, where there is
+/// no segment for these, and where they turn out to be damaged.
+fn keep_lists(step: &Step<'_>, segment: Option<i64>, listed: bool, known: Option<Rows>) -> Result<()> {
     let Some(lists) = &step.tables.lists else { return Ok(()) };
     let (name, schema, arguments) = (&lists.name, &step.job.extension.schema, &step.arguments);
+    let state = argument(&step.tables.state);
     const COLUMNS: &str = "kind, segment, part, documents, data, ids";
-    let outline = |which: Option<&str>, table: String, segment: i64| {
+    let outline = |rows: Option<Rows>, table: &str, segment: i64| {
         let sql = format!(
-            "INSERT INTO {name} ({COLUMNS}) SELECT {COLUMNS} FROM {schema}.neardup_job_lists({arguments}, {}, \
-             {table}::pg_catalog.regclass, '{segment}'::pg_catalog.int8)",
-            condition(which)
+            "INSERT INTO {name} ({COLUMNS}) SELECT {COLUMNS} FROM {schema}.neardup_job_lists({arguments}, {state}, {}, \
+             {table}, '{segment}'::pg_catalog.int8)",
+            which(rows)
         );
         run(&sql, &[], &[lists])
     };
-    let Some(segment) = segment else {
-        run(&format!("DELETE FROM {name}"), &[], &[lists])?;
-        return outline(in_state, "NULL".to_owned(), 1).map(|_| ());
-    };
-    if !listed {
-        outline(Some(in_batch), format!("'{}'", lists.oid.to_u32()), segment)?;
+    if let Some(segment) = segment {
+        let table = argument(lists);
+        if !listed {
+            outline(Some(Rows::Batch), &table, segment)?;
+        }
+        // That they are damaged may stand there already.
+        let merge = format!(
+            "INSERT INTO {name} ({COLUMNS}) SELECT {COLUMNS} FROM {schema}.neardup_job_merge({table}) ON CONFLICT DO NOTHING"
+        );
+        run(&merge, &[], &[lists])?;
+        let merged =
+            format!("DELETE FROM {name} l USING {name} x WHERE x.kind = 'x' AND l.segment = x.segment");
+        run(&merged, &[], &[lists])?;
+        if !holds(&format!("SELECT EXISTS (SELECT FROM {name} WHERE kind = '!')"), &[], &[lists])? {
+            return Ok(());
+        }
     }
-    let merge = format!(
-        "INSERT INTO {name} ({COLUMNS}) SELECT {COLUMNS} FROM {schema}.neardup_job_merge('{}'::pg_catalog.regclass)",
-        lists.oid.to_u32()
-    );
-    run(&merge, &[], &[lists])?;
-    let merged = format!("DELETE FROM {name} l USING {name} x WHERE x.kind = 'x' AND l.segment = x.segment");
-    run(&merged, &[], &[lists]).map(|_| ())
+    run(&format!("DELETE FROM {name}"), &[], &[lists])?;
+    outline(known, "NULL::pg_catalog.regclass", 1).map(|_| ())
 }
