@@ -24,6 +24,7 @@ mod join;
 mod lcs;
 mod methods;
 mod near;
+mod operators;
 mod pair_clusters;
 mod passages;
 mod plan;
