@@ -25,6 +25,7 @@ mod join;
 mod lcs;
 mod methods;
 mod near;
+mod operators;
 mod pair_clusters;
 mod pairs;
 mod passages;

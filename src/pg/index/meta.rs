@@ -112,7 +112,7 @@ pub fn unlike(index: Index, what: &str, found: u32, known: u32) -> ! {
         PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
         format!("index \"{name}\" has version {found} of its {what}, this neardup reads version {known}"),
     )
-    .hint(format!("Build it anew: REINDEX INDEX \"{name}\";"))
+    .hint(format!("Build it anew: REINDEX INDEX {};", index.quoted()))
     .raise()
 }
 
