@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Tries what nobody means: random and hostile arguments of every function, queries that break out, bytes for every
+# type, rows of every table of ours that users write, damaged files of indexes. Nothing may crash, panic, hang or give
+# an internal error. NEARDUP_FUZZ_SEED says where chance begins; NEARDUP_FUZZ_ROUNDS (or so many NEARDUP_FUZZ_SECONDS)
+# makes it longer: each round has the seed after that of the one before. ONLY names parts: bytes, calls, queries…
+# shellcheck disable=SC2154 # server and bindir, of server.sh
+set -euo pipefail
+source "$(dirname "$0")/../../scripts/expect.sh"
+fuzz=$project/pg_test/fuzz
+seed=${NEARDUP_FUZZ_SEED:-1}
+rounds=${NEARDUP_FUZZ_ROUNDS:-1}
+parts=${ONLY:-bytes calls queries triggers jobs damage}
+# Memory that no call needs is not to be had.
+ulimit -v 6000000
+server_start "autovacuum = off
+log_error_verbosity = verbose
+log_line_prefix = '%m [%p] %u '
+jit = off"
+
+for file in world values queries calls; do
+    q -o /dev/null -f "$fuzz/$file.sql"
+done
+
+# What a message may not say, whatever its SQLSTATE.
+panic="panicked|terminated by signal|index out of bounds|out of range for slice|called .(Option|Result)|unwrap\(|internal error: entered|overflow when|attempt to|invalid memory alloc|cache lookup failed|unexpected data beyond"
+
+# try PART: runs the statements of the part that were not run yet, as eve. One that ends the session is a failure, and the
+# next ones go on.
+try() {
+    local last crashed
+    while true; do
+        last=$(q -c 'SELECT coalesce(max(no), 0) FROM fuzz.results')
+        {
+            echo 'CREATE TEMP TABLE temporary AS TABLE few;'
+            echo "SELECT format('SELECT fuzz.run(%s)', no) FROM fuzz.statements WHERE no > $last ORDER BY no \\gexec"
+        } | PGOPTIONS='-c statement_timeout=1s' timeout 600 "$bindir/psql" -X -qAt -U eve -o /dev/null >"$server/tried" 2>&1 && break
+        until q -c 'SELECT 1' >/dev/null 2>&1; do sleep 0.2; done
+        crashed=$(q -c "SELECT min(no) FROM fuzz.statements WHERE no > (SELECT coalesce(max(no), 0) FROM fuzz.results)")
+        if [[ -z $crashed ]]; then break; fi
+        failed "$1, seed $seed: the session ended" "$(cat "$server/tried")"$'\n'"$(q -c "SELECT statement FROM fuzz.statements WHERE no = $crashed")"
+        q -c "INSERT INTO fuzz.results VALUES ($crashed, 'crash')"
+        sleep 0.2
+    done
+    tell "$1"
+}
+
+# tell PART: what its statements came to; those that failed are failures.
+tell() {
+    local seen
+    seen=$(q -c "SELECT concat_ws(' ', state, replace(message, E'\n', ' | '), E'\n' || statement || ';') FROM fuzz.results JOIN fuzz.statements USING (no)
+        WHERE part = '$1' AND (state ~ '^XX' OR message ~ '$panic' OR ms > 20000) ORDER BY no")
+    if [[ -n $seen ]]; then failed "$1, seed $seed" "$seen"; else passed; fi
+    q -c "SELECT '$1: ' || string_agg(state || ' ' || n, ', ' ORDER BY n DESC) FROM (
+        SELECT state, count(*) AS n FROM fuzz.results JOIN fuzz.statements USING (no) WHERE part = '$1' GROUP BY state) s"
+}
+
+bytes() { :; }
+calls() {
+    q -o /dev/null -c "SELECT fuzz.add_calls($seed, ${CALLS:-30})"
+    try calls
+}
+queries() {
+    q -o /dev/null -c "SELECT fuzz.add_queries($seed, 40)"
+    try queries
+}
+triggers() { :; }
+jobs() { :; }
+damage() { :; }
+
+while true; do
+    for part in $parts; do
+        began=$SECONDS
+        "$part"
+        echo "$part, seed $seed: $((SECONDS - began)) s"
+    done
+    rounds=$((rounds - 1)) seed=$((seed + 1))
+    if [[ $SECONDS -ge ${NEARDUP_FUZZ_SECONDS:-0} && $rounds -le 0 ]]; then break; fi
+done
+seen=$(grep -aE 'XX000' "$server/log" | head -n 20 || true)
+expect 'no internal error in the log' '' "$seen"
+finish
