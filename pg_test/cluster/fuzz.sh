@@ -17,7 +17,7 @@ log_error_verbosity = verbose
 log_line_prefix = '%m [%p] %u '
 jit = off"
 
-for file in world values queries calls; do
+for file in world values queries calls bytes; do
     q -o /dev/null -f "$fuzz/$file.sql"
 done
 
@@ -54,7 +54,14 @@ tell() {
         SELECT state, count(*) AS n FROM fuzz.results JOIN fuzz.statements USING (no) WHERE part = '$1' GROUP BY state) s"
 }
 
-bytes() { :; }
+bytes() {
+    q -o /dev/null -c "SELECT fuzz.add_bytes($seed, 150, '$server/bytes')"
+    try bytes
+    q -o /dev/null -c "SELECT fuzz.add_uses()"
+    try bytes
+    q -o /dev/null -c "SELECT fuzz.add_searches($seed, 40)"
+    try searches
+}
 calls() {
     q -o /dev/null -c "SELECT fuzz.add_calls($seed, ${CALLS:-30})"
     try calls
