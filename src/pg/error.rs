@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use cee_scape::call_with_sigsetjmp;
+use pgrx::pg_sys;
 use pgrx::pg_sys::panic::{ErrorReport, pgrx_extern_c_guard};
-use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::{encoding, reserve};
+use super::{encoding, panics, reserve};
 use crate::error::Error;
 
 /// An error on its way to the client.
@@ -104,6 +105,16 @@ fn prepare(code: PgSqlErrorCode, message: &Message, hint: Option<&str>) -> *mut 
     }
 }
 
+/// A bug of ours as the client gets to see it; the log has the words of the panic, which may quote data.
+fn prepare_bug(what: &str) -> *mut pg_sys::ErrorData {
+    let message = Message::Text("neardup has met a bug of its own".to_owned());
+    let hint = "What went wrong is in the server's log. Please report it together with the call.";
+    let error = prepare(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, &message, Some(hint));
+    // SAFETY: made a moment ago; the log's detail is copied to the same memory.
+    unsafe { (*error).detail_log = pg_sys::pstrdup(encoding::for_display(what).as_ptr()) };
+    error
+}
+
 // The server's own functions, without the guards of pgrx: these make a panic of an error, which
 // keeps neither its context nor, in other encodings than UTF-8, its texts.
 unsafe extern "C-unwind" {
@@ -112,27 +123,37 @@ unsafe extern "C-unwind" {
 }
 
 /// Runs the body of a function that the server calls. Panics and the server's own errors unwind it
-/// and then go on in the server, and so does the error that it returns.
+/// and then go on in the server, and so does the error that it returns. A panic that is a bug is told in the
+/// server's log, not to the client ([`super::panics`]).
 ///
 /// # Safety
 /// The caller is called by the server and holds nothing that is dropped: the server jumps over it.
-pub unsafe fn guard(body: impl FnOnce() -> Result<Datum>) -> Datum {
+pub unsafe fn guard<T: Copy>(body: impl FnOnce() -> Result<T>) -> T {
     /// What an error has become when everything else is dropped.
     enum Ended {
         Own(*mut pg_sys::ErrorData),
         Server(*mut pg_sys::ErrorData),
     }
     let ended = || {
-        body().map_err(|error| match error {
-            SqlError::Own { code, message, hint } => Ended::Own(prepare(code, &message, hint.as_deref())),
-            SqlError::Server(error) => Ended::Server(error),
-        })
+        let outcome = catch_unwind(AssertUnwindSafe(body));
+        reserve::give_back(!matches!(outcome, Ok(Ok(_))));
+        match outcome {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(SqlError::Own { code, message, hint })) => {
+                Err(Ended::Own(prepare(code, &message, hint.as_deref())))
+            }
+            Ok(Err(SqlError::Server(error))) => Err(Ended::Server(error)),
+            Err(panic) => match panics::bug(&*panic) {
+                Some(what) => Err(Ended::Own(prepare_bug(what))),
+                None => resume_unwind(panic),
+            },
+        }
     };
     reserve::fill();
     // SAFETY: the caller's promise; nothing here is dropped either when the server jumps.
     unsafe {
         match pgrx_extern_c_guard(ended) {
-            Ok(datum) => return datum,
+            Ok(value) => return value,
             Err(Ended::Own(error)) => ThrowErrorData(error),
             Err(Ended::Server(error)) => ReThrowError(error),
         }

@@ -25,6 +25,7 @@ mod lcs;
 mod methods;
 mod near;
 mod pair_clusters;
+mod panics;
 mod passages;
 mod plan;
 mod progress;
@@ -66,6 +67,7 @@ extension_sql_file!("../../sql/jobs.sql", name = "jobs", requires = ["clusters"]
 /// Called once when the library is loaded into a backend.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
+    panics::log_bugs();
     settings::define();
     index::define();
 }

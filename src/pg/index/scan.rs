@@ -9,7 +9,7 @@ use super::meta::{Directory, address_of};
 use super::ordered::{Nearest, Ordered};
 use super::probe::Probe;
 use super::search::{search, undisturbed};
-use crate::pg::error::{Result, SqlError};
+use crate::pg::error::{Result, SqlError, guard};
 
 /// A table has at least so many pages.
 #[derive(Debug, Default)]
@@ -113,42 +113,43 @@ impl Scan {
 }
 
 /// `ambeginscan`
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn begin(
     relation: pg_sys::Relation,
     keys: i32,
     orders: i32,
 ) -> pg_sys::IndexScanDesc {
-    // SAFETY: the server gives an open relation, which stays open during the scan. The state goes
-    // with the memory context of the scan; the context for arguments does so, too.
+    // SAFETY: the outermost frame; the server gives an open relation, which stays open during the scan. The
+    // state goes with the memory context of the scan; the context for arguments does so, too.
     unsafe {
-        let scan = pg_sys::RelationGetIndexScan(relation, keys, orders);
-        if orders > 0 {
-            let count = orders as usize;
-            (*scan).xs_orderbyvals = pg_sys::palloc0(count * size_of::<pg_sys::Datum>()).cast();
-            (*scan).xs_orderbynulls = pg_sys::palloc0(count).cast();
-        }
-        let index = Index::new(relation);
-        let memory = pg_sys::AllocSetContextCreateInternal(
-            pg_sys::CurrentMemoryContext,
-            c"neardup arguments of a scan".as_ptr(),
-            pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
-            pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
-            pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
-        );
-        let state = Scan {
-            index,
-            keys: Keys::of(index, &Directory::read(index).meta),
-            probes: Vec::new(),
-            ordered: Ordered::default(),
-            memory,
-            home: pg_sys::CurrentMemoryContext,
-            heap: Heap::default(),
-            no_columns: std::ptr::null_mut(),
-            counted: false,
-        };
-        (*scan).opaque = PgMemoryContexts::CurrentMemoryContext.leak_and_drop_on_delete(state).cast();
-        scan
+        guard(|| {
+            let scan = pg_sys::RelationGetIndexScan(relation, keys, orders);
+            if orders > 0 {
+                let count = orders as usize;
+                (*scan).xs_orderbyvals = pg_sys::palloc0(count * size_of::<pg_sys::Datum>()).cast();
+                (*scan).xs_orderbynulls = pg_sys::palloc0(count).cast();
+            }
+            let index = Index::new(relation);
+            let memory = pg_sys::AllocSetContextCreateInternal(
+                pg_sys::CurrentMemoryContext,
+                c"neardup arguments of a scan".as_ptr(),
+                pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+                pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+                pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
+            );
+            let state = Scan {
+                index,
+                keys: Keys::of(index, &Directory::read(index).meta),
+                probes: Vec::new(),
+                ordered: Ordered::default(),
+                memory,
+                home: pg_sys::CurrentMemoryContext,
+                heap: Heap::default(),
+                no_columns: std::ptr::null_mut(),
+                counted: false,
+            };
+            (*scan).opaque = PgMemoryContexts::CurrentMemoryContext.leak_and_drop_on_delete(state).cast();
+            Ok(scan)
+        })
     }
 }
 
@@ -160,7 +161,6 @@ pub unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut Scan {
 }
 
 /// `amrescan`
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn rescan(
     scan: pg_sys::IndexScanDesc,
     keys: pg_sys::ScanKey,
@@ -168,23 +168,24 @@ pub unsafe extern "C-unwind" fn rescan(
     orders: pg_sys::ScanKey,
     _order_count: i32,
 ) {
-    // SAFETY: the server gives a scan of ours with as many keys as when it began.
-    let result = unsafe {
-        let copy = |from: pg_sys::ScanKey, to: pg_sys::ScanKey, count: i32| {
-            if !from.is_null() && count > 0 {
-                std::ptr::copy(from, to, count as usize);
-            }
-        };
-        copy(keys, (*scan).keyData, (*scan).numberOfKeys);
-        copy(orders, (*scan).orderByData, (*scan).numberOfOrderBys);
-        let state = state(scan);
-        pg_sys::MemoryContextReset(state.memory);
-        let before = pg_sys::MemoryContextSwitchTo(state.memory);
-        let result = prepare(scan, state);
-        pg_sys::MemoryContextSwitchTo(before);
-        result
-    };
-    result.unwrap_or_else(|error| error.raise());
+    // SAFETY: the outermost frame; the server gives a scan of ours with as many keys as when it began.
+    unsafe {
+        guard(|| {
+            let copy = |from: pg_sys::ScanKey, to: pg_sys::ScanKey, count: i32| {
+                if !from.is_null() && count > 0 {
+                    std::ptr::copy(from, to, count as usize);
+                }
+            };
+            copy(keys, (*scan).keyData, (*scan).numberOfKeys);
+            copy(orders, (*scan).orderByData, (*scan).numberOfOrderBys);
+            let state = state(scan);
+            pg_sys::MemoryContextReset(state.memory);
+            let before = pg_sys::MemoryContextSwitchTo(state.memory);
+            let result = prepare(scan, state);
+            pg_sys::MemoryContextSwitchTo(before);
+            result
+        });
+    }
 }
 
 /// # Safety
@@ -217,13 +218,19 @@ unsafe fn prepare(scan: pg_sys::IndexScanDesc, state: &mut Scan) -> Result<()> {
 }
 
 /// `amgetbitmap`
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn get_bitmap(
     scan: pg_sys::IndexScanDesc,
     bitmap: *mut pg_sys::TIDBitmap,
 ) -> i64 {
-    // SAFETY: a scan of ours.
-    let state = unsafe { state(scan) };
+    // SAFETY: the outermost frame; a scan of ours and a bitmap of the server's.
+    unsafe { guard(|| Ok(fill_bitmap(state(scan), bitmap))) }
+}
+
+/// Adds all rows that are found to a bitmap. Gives their number.
+///
+/// # Safety
+/// The bitmap is one of the server's.
+unsafe fn fill_bitmap(state: &mut Scan, bitmap: *mut pg_sys::TIDBitmap) -> i64 {
     state.count();
     if state.is_empty() {
         return 0;
@@ -273,71 +280,74 @@ pub fn work_memory() -> usize {
 }
 
 /// `amgettuple`
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn get_tuple(
     scan: pg_sys::IndexScanDesc,
     _direction: pg_sys::ScanDirection::Type,
 ) -> bool {
-    // SAFETY: a scan of ours; the server calls this for forward scans only, as we say that we can do
-    // no others.
+    // SAFETY: the outermost frame; a scan of ours; the server calls this for forward scans only, as we say
+    // that we can do no others.
     unsafe {
-        let state = state(scan);
-        state.count();
-        let Some((tid, distances)) = super::ordered::next(state) else { return false };
-        state.heap.check(state.index, tid);
-        (*scan).xs_heaptid = address_of(tid);
-        // Other snapshots than MVCC ones may see a row that has taken over the place since.
-        let snapshot = (*scan).xs_snapshot;
-        let mvcc = !snapshot.is_null()
-            && matches!(
-                (*snapshot).snapshot_type,
-                pg_sys::SnapshotType::SNAPSHOT_MVCC | pg_sys::SnapshotType::SNAPSHOT_HISTORIC_MVCC
-            );
-        (*scan).xs_recheck = state.recheck() || !mvcc;
-        if (*scan).xs_want_itup {
-            // An index-only scan for a query that needs no column at all, such as count(*).
-            if state.no_columns.is_null() {
-                let descriptor = (*state.index.relation()).rd_att;
-                let before = pg_sys::MemoryContextSwitchTo(state.home);
-                state.no_columns = pg_sys::index_form_tuple(
-                    descriptor,
-                    [pg_sys::Datum::null()].as_mut_ptr(),
-                    [true].as_mut_ptr(),
+        guard(|| {
+            let state = state(scan);
+            state.count();
+            let Some((tid, distances)) = super::ordered::next(state) else { return Ok(false) };
+            state.heap.check(state.index, tid);
+            (*scan).xs_heaptid = address_of(tid);
+            // Other snapshots than MVCC ones may see a row that has taken over the place since.
+            let snapshot = (*scan).xs_snapshot;
+            let mvcc = !snapshot.is_null()
+                && matches!(
+                    (*snapshot).snapshot_type,
+                    pg_sys::SnapshotType::SNAPSHOT_MVCC | pg_sys::SnapshotType::SNAPSHOT_HISTORIC_MVCC
                 );
-                pg_sys::MemoryContextSwitchTo(before);
+            (*scan).xs_recheck = state.recheck() || !mvcc;
+            if (*scan).xs_want_itup {
+                // An index-only scan for a query that needs no column at all, such as count(*).
+                if state.no_columns.is_null() {
+                    let descriptor = (*state.index.relation()).rd_att;
+                    let before = pg_sys::MemoryContextSwitchTo(state.home);
+                    state.no_columns = pg_sys::index_form_tuple(
+                        descriptor,
+                        [pg_sys::Datum::null()].as_mut_ptr(),
+                        [true].as_mut_ptr(),
+                    );
+                    pg_sys::MemoryContextSwitchTo(before);
+                }
+                (*scan).xs_itup = state.no_columns;
+                (*scan).xs_itupdesc = (*state.index.relation()).rd_att;
             }
-            (*scan).xs_itup = state.no_columns;
-            (*scan).xs_itupdesc = (*state.index.relation()).rd_att;
-        }
-        if !distances.is_empty() {
-            let mut types = vec![pg_sys::FLOAT8OID; distances.len()];
-            let mut values: Vec<_> = distances
-                .iter()
-                .map(|distance| pg_sys::IndexOrderByDistance {
-                    value: distance.unwrap_or(0.0),
-                    isnull: distance.is_none(),
-                })
-                .collect();
-            pg_sys::index_store_float8_orderby_distances(
-                scan,
-                types.as_mut_ptr(),
-                values.as_mut_ptr(),
-                state.ordered.recheck(),
-            );
-        }
-        true
+            if !distances.is_empty() {
+                let mut types = vec![pg_sys::FLOAT8OID; distances.len()];
+                let mut values: Vec<_> = distances
+                    .iter()
+                    .map(|distance| pg_sys::IndexOrderByDistance {
+                        value: distance.unwrap_or(0.0),
+                        isnull: distance.is_none(),
+                    })
+                    .collect();
+                pg_sys::index_store_float8_orderby_distances(
+                    scan,
+                    types.as_mut_ptr(),
+                    values.as_mut_ptr(),
+                    state.ordered.recheck(),
+                );
+            }
+            Ok(true)
+        })
     }
 }
 
 /// `amendscan`
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn end(scan: pg_sys::IndexScanDesc) {
-    // SAFETY: a scan of ours; the rest of its state goes with its memory context.
+    // SAFETY: the outermost frame; a scan of ours; the rest of its state goes with its memory context.
     unsafe {
-        let state = state(scan);
-        state.probes = Vec::new();
-        state.ordered = Ordered::default();
-        pg_sys::MemoryContextReset(state.memory);
+        guard(|| {
+            let state = state(scan);
+            state.probes = Vec::new();
+            state.ordered = Ordered::default();
+            pg_sys::MemoryContextReset(state.memory);
+            Ok(())
+        });
     }
 }
 
