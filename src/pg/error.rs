@@ -136,7 +136,12 @@ pub unsafe fn guard<T: Copy>(body: impl FnOnce() -> Result<T>) -> T {
     }
     let ended = || {
         let outcome = catch_unwind(AssertUnwindSafe(body));
-        reserve::give_back(!matches!(outcome, Ok(Ok(_))));
+        reserve::give_back(match &outcome {
+            Ok(Ok(_)) => false,
+            Ok(Err(SqlError::Own { code, .. })) => *code == PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
+            // Of the server's errors it is not asked what they were.
+            Ok(Err(SqlError::Server(_))) | Err(_) => true,
+        });
         match outcome {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(SqlError::Own { code, message, hint })) => {

@@ -91,10 +91,10 @@ fn addresses_are_limited() -> bool {
     limit.rlim_cur != libc::RLIM_INFINITY
 }
 
-/// Gives freed memory back to the system after a call that failed or had large blocks, and is one load after any
-/// other. By itself the C library does so only with what lies at the end of a heap.
-pub fn give_back(failed: bool) {
-    if failed || RESERVE.had_large.load(Ordering::Relaxed) {
+/// Gives freed memory back to the system after a call that ran out of it or had large blocks, and is one load after
+/// any other. By itself the C library does so only with what lies at the end of a heap.
+pub fn give_back(ran_out: bool) {
+    if ran_out || RESERVE.had_large.load(Ordering::Relaxed) {
         RESERVE.had_large.store(false, Ordering::Relaxed);
         // SAFETY: looks through the heaps, under their locks.
         #[cfg(target_env = "gnu")]
