@@ -11,7 +11,7 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::panic::{CaughtError, ErrorReport, ErrorReportWithLevel, pgrx_extern_c_guard};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::{encoding, reserve};
+use super::{encoding, panics, reserve};
 use crate::error::Error;
 
 /// An error on its way to the client.
@@ -129,6 +129,16 @@ fn prepare(
     }
 }
 
+/// A bug of ours as the client gets to see it; the log has the words of the panic, which may quote data.
+fn prepare_bug(what: &str) -> *mut pg_sys::ErrorData {
+    let hint = "What went wrong is in the server's log. Please report it together with the call.";
+    let error =
+        prepare(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, "neardup has met a bug of its own", None, Some(hint));
+    // SAFETY: made a moment ago; the log's detail is copied to the same memory.
+    unsafe { (*error).detail_log = pg_sys::pstrdup(encoding::for_display(what).as_ptr()) };
+    error
+}
+
 // The server's own functions, without the guards of pgrx: these make a panic of an error, which
 // keeps neither its context nor, in other encodings than UTF-8, its texts.
 unsafe extern "C-unwind" {
@@ -138,7 +148,8 @@ unsafe extern "C-unwind" {
 
 /// Runs the body of a function that the server calls. Panics and the server's own errors unwind it
 /// and then go on in the server, and so does the error that it returns: in the server's encoding, and without
-/// what only developers understand.
+/// what only developers understand. A panic that is a bug is told in the server's log, not to the client
+/// ([`super::panics`]).
 ///
 /// # Safety
 /// The caller is called by the server and holds nothing that is dropped: the server jumps over it.
@@ -148,14 +159,25 @@ pub unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
         Own(*mut pg_sys::ErrorData),
         Server(*mut pg_sys::ErrorData),
     }
-    let ended = || match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(result) => result.map_err(|error| match error {
-            SqlError::Own { code, message, hint } => {
-                Ended::Own(prepare(code, &message.to_string(), None, hint.as_deref()))
+    let ended = || {
+        let outcome = catch_unwind(AssertUnwindSafe(body));
+        reserve::give_back(match &outcome {
+            Ok(Ok(_)) => false,
+            Ok(Err(SqlError::Own { code, .. })) => *code == PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
+            // Of the server's errors it is not asked what they were.
+            Ok(Err(SqlError::Server(_))) | Err(_) => true,
+        });
+        match outcome {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(SqlError::Own { code, message, hint })) => {
+                Err(Ended::Own(prepare(code, &message.to_string(), None, hint.as_deref())))
             }
-            SqlError::Server(error) => Ended::Server(error),
-        }),
-        Err(panic) => Err(Ended::Own(reported(panic))),
+            Ok(Err(SqlError::Server(error))) => Err(Ended::Server(error)),
+            Err(panic) => Err(Ended::Own(match panics::bug(&*panic) {
+                Some(what) => prepare_bug(what),
+                None => reported(panic),
+            })),
+        }
     };
     reserve::fill();
     FAILING.set(false);
