@@ -21,8 +21,8 @@ if [[ $EUID -eq 0 ]]; then chown -R "$server_user" "$out"; fi
 
 pg_regress=$(dirname "$("$PG_CONFIG" --pgxs)")/../test/regress/pg_regress
 status=0
-# RUST_BACKTRACE would add a DETAIL to every error; below TMPDIR, which may not be the server's to enter, goes the socket.
-as_server env -u RUST_BACKTRACE TMPDIR="$(dirname "$out")" "$pg_regress" --bindir="$("$PG_CONFIG" --bindir)" --inputdir="$out" --outputdir="$out" \
+# RUST_BACKTRACE must not be seen in any error; below TMPDIR, which may not be the server's to enter, goes the socket.
+as_server env RUST_BACKTRACE=1 TMPDIR="$(dirname "$out")" "$pg_regress" --bindir="$("$PG_CONFIG" --bindir)" --inputdir="$out" --outputdir="$out" \
     --temp-instance="$out/instance" --encoding=UTF8 --no-locale --load-extension=neardup "${tests[@]}" || status=$?
 if [[ ${1:-} == --accept ]]; then
     mkdir -p "$project/tests/pg_regress/expected"

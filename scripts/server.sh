@@ -25,9 +25,10 @@ CONF
     server_up
 }
 
-# Without RUST_BACKTRACE, which would add a DETAIL to errors.
+# With RUST_BACKTRACE, which must not be seen in any error of a client.
+export RUST_BACKTRACE=1
 server_up() {
-    as_server env -u RUST_BACKTRACE "$bindir/pg_ctl" -D "$server/data" -o '-p 5432' -w -l "$server/log" start >/dev/null || {
+    as_server "$bindir/pg_ctl" -D "$server/data" -o '-p 5432' -w -l "$server/log" start >/dev/null || {
         cat "$server/log" >&2
         return 1
     }

@@ -20,6 +20,7 @@ run() {
 
 scripts/setup.sh
 run 'cargo fmt --check' cargo fmt --check
+run 'names in our SQL have their schemas' scripts/qualified.sh
 run 'clippy of the core (1 min)' cargo clippy --no-default-features --all-targets -- -D warnings
 run 'clippy of the extension (2 min)' cargo clippy --no-default-features --features pg15,pg_test --lib -- -D warnings
 run 'tests of the core (1 min)' cargo test --release --no-default-features

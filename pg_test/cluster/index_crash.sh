@@ -105,7 +105,7 @@ kill "$load" 2>/dev/null || true
 wait "$load" 2>/dev/null || true
 rm -f "$server/backup/postmaster.pid"
 as_server sed -i "s|^unix_socket_directories.*|unix_socket_directories = '$server/backup'|" "$server/backup/postgresql.conf"
-as_server env -u RUST_BACKTRACE "$bindir/pg_ctl" -D "$server/backup" -o '-p 5433' -w -l "$server/backup.log" start >/dev/null
+as_server "$bindir/pg_ctl" -D "$server/backup" -o '-p 5433' -w -l "$server/backup.log" start >/dev/null
 expect_sql 'a base backup' $'\n16' 'SELECT check_all(); SELECT compare()' -h "$server/backup" -p 5433
 as_server "$bindir/pg_ctl" -D "$server/backup" -m fast -w stop >/dev/null
 

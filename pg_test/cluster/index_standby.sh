@@ -15,7 +15,7 @@ q -c 'SELECT setseed(0.4)' -c 'SELECT add_docs(2000)' >/dev/null
 standby=$server/standby
 as_server "$bindir/pg_basebackup" -D "$standby" -h "$server" -U postgres -X stream -R -c fast
 as_server sed -i "s|^unix_socket_directories.*|unix_socket_directories = '$standby'|" "$standby/postgresql.conf"
-as_server env -u RUST_BACKTRACE "$bindir/pg_ctl" -D "$standby" -o '-p 5433' -w -l "$server/standby.log" start >/dev/null
+as_server "$bindir/pg_ctl" -D "$standby" -o '-p 5433' -w -l "$server/standby.log" start >/dev/null
 # shellcheck disable=SC2064 # the directories as they are now
 trap "as_server '$bindir/pg_ctl' -D '$standby' -m immediate -w stop >/dev/null 2>&1 || true; server_stop '$server'" EXIT
 on_standby=(-h "$standby" -p 5433)

@@ -28,31 +28,60 @@ calls=(
     "SELECT count(*) FROM partial_duplicates('many_texts', 0.5, features => 'shingles', shingle => 2, min_sentences => 1)"
     "SELECT count(*) FROM near_duplicates('long_texts', 0.5, method => 'spotsigs')"
 )
-# MB of address space. The least in which a tiny join works differs between machines; the first limits are just above it.
+
+# What a join of two rows gives, and the backend's own memory in kB.
 tiny="SELECT 'joins', similarity FROM near_duplicates('tiny', 0.8)"
-least=100
-until (server_down "$server" && ulimit -v "${least}000" && server_up && q -c "$tiny") >/dev/null 2>&1; do least=$((least + 10)); done
-echo "a tiny join takes $least MB"
-ran_out=0
-for more in 10 20 40 80 130 180 380 680; do
-    limit=$((least + more))
+own="SELECT substring(pg_read_file('/proc/self/status') FROM 'RssAnon:\s+(\d+)')::int"
+
+# limited MB: restarts the server with so much address space for each of its processes.
+limited() {
     server_down "$server"
-    (ulimit -v "${limit}000" && server_up)
-    short=0
-    for call in "${calls[@]}"; do
-        seen=$(q -v VERBOSITY=sqlstate -v ON_ERROR_STOP=0 -c "$call" -c "$tiny" -c "SELECT 'goes on'" 2>&1 || true)
-        case $seen in
-            $'ERROR:  53200\njoins|0.8\ngoes on') passed; short=$((short + 1)) ;;
-            [0-9]*$'\njoins|0.8\ngoes on') passed ;;
-            # What the allocator keeps of the first call may be what a second one lacks, where there is hardly any room.
-            $'ERROR:  53200\nERROR:  53200\ngoes on' | [0-9]*$'\nERROR:  53200\ngoes on')
-                if [[ $more -lt 80 ]]; then passed; short=$((short + 1)); else failed "$limit MB: $call" "$seen"; fi
-                ;;
-            *) failed "$limit MB: $call" "$seen" ;;
-        esac
+    (ulimit -v "${1}000" && server_up)
+}
+
+# joins_in MB THREADS: whether the tiny join works in a new session.
+joins_in() {
+    limited "$1" && q -c "SET neardup.threads = $2" -c "$tiny"
+}
+
+# count_out LIMIT THREADS CALL SEEN: where there is room for a tiny join there is after a call, whatever became of it.
+count_out() {
+    case $4 in
+        $'ERROR:  53200\njoins|0.8') passed; ran_out=$((ran_out + 1)) ;;
+        [0-9]*$'\njoins|0.8') passed ;;
+        *) failed "$1 MB, $2 threads: $3" "$4" ;;
+    esac
+}
+
+ran_out=0
+from=100
+# Threads, and MB above the least in which they can do a tiny join; that differs between machines.
+for variant in '1 5 80' '2 10 40 180 680' '4 5 130'; do
+    read -r threads more <<<"$variant"
+    least=$from
+    until joins_in "$least" "$threads" >/dev/null 2>&1; do least=$((least + 5)); done
+    from=$((least - 20))
+    echo "a tiny join on $threads threads takes $least MB"
+    for room in $more; do
+        limit=$((least + room))
+        limited "$limit"
+        before=$ran_out
+        for call in "${calls[@]}"; do
+            count_out "$limit" "$threads" "$call" "$(q -v VERBOSITY=sqlstate -v ON_ERROR_STOP=0 -c "SET neardup.threads = $threads" \
+                -c "$call" -c "$tiny" 2>&1 || true)"
+        done
+        echo "$limit MB: $((ran_out - before)) of ${#calls[@]} calls ran out of memory"
     done
-    ran_out=$((ran_out + short))
-    echo "$limit MB: $short of ${#calls[@]} calls ran out of memory"
+
+    # All calls in one session, with little room: it keeps nothing of them.
+    limited $((least + 30))
+    script=$(printf '%s;\n' "SET neardup.threads = $threads" "$tiny" "$own" && for call in "${calls[@]}"; do printf '%s;\n' "$call" "$tiny"; done && printf '%s;\n' "$own")
+    mapfile -t seen < <(q -v VERBOSITY=sqlstate -v ON_ERROR_STOP=0 <<<"$script" 2>&1)
+    for n in "${!calls[@]}"; do
+        count_out "one session in $((least + 30))" "$threads" "${calls[n]}" "${seen[2 * n + 2]}"$'\n'"${seen[2 * n + 3]}"
+    done
+    kept=$((seen[-1] - seen[1]))
+    expect "a session keeps nothing of calls on $threads threads" t "$([[ $kept -lt 4096 ]] && echo t || echo "$kept kB more than before")"
 done
-expect 'memory ran out at times' t "$([[ $ran_out -gt 10 ]] && echo t || echo f)"
+expect 'memory ran out at times' t "$([[ $ran_out -gt 30 ]] && echo t || echo f)"
 finish

@@ -190,18 +190,43 @@ impl Strings {
     }
 }
 
+/// Bytes of the largest value that the server takes: MaxAllocSize of memutils.h.
+pub const LARGEST: usize = 0x3fff_ffff;
+
+/// The error for a result that would be larger than any value of the server.
+pub fn too_large(what: &str) -> SqlError {
+    let message = format!("{what} would be larger than 1 GB");
+    SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
+        .hint("Work on a part of the text at a time: substring(text from 1 for 10000000)")
+}
+
+/// Bytes of an array of one dimension before its elements, if none of these is NULL.
+const ARRAY_HEADER: usize = (size_of::<pg_sys::ArrayType>() + 2 * size_of::<i32>())
+    .next_multiple_of(pg_sys::MAXIMUM_ALIGNOF as usize);
+
+/// A `bigint[]`. (pgrx would build it element by element, and fail inside the server where it gets too large.)
+pub fn number_array(numbers: &[i64]) -> Result<pg_sys::Datum> {
+    if numbers.len() > (LARGEST - ARRAY_HEADER) / size_of::<i64>() {
+        return Err(too_large(&format!("an array of {} numbers", numbers.len())));
+    }
+    let count = numbers.len() as i32;
+    let elements = numbers.as_ptr().cast_mut().cast();
+    // SAFETY: on the server's 64-bit machines a datum is the bigint itself; so many of them are only read, and copied to
+    // an array in the current memory context.
+    Ok(unsafe {
+        pg_sys::construct_array(elements, count, pg_sys::INT8OID, 8, true, b'd' as std::ffi::c_char)
+    }
+    .into())
+}
+
 /// A `text[]` of strings that are in the server's encoding. Layout: utils/array.h.
 pub fn text_array(strings: &Strings) -> Result<pg_sys::Datum> {
     const LENGTH: usize = size_of::<i32>();
-    const LARGEST: usize = 0x3fff_ffff;
-    let header =
-        (size_of::<pg_sys::ArrayType>() + 2 * LENGTH).next_multiple_of(pg_sys::MAXIMUM_ALIGNOF as usize);
+    let header = ARRAY_HEADER;
     let size_of = |string: &[u8]| (LENGTH + string.len()).next_multiple_of(LENGTH);
     let size = header + strings.iter().map(size_of).sum::<usize>();
     if size > LARGEST {
-        let message = format!("an array of {} texts would be larger than 1 GB", strings.ends.len());
-        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
-            .hint("Work on a part of the text at a time: substring(text from 1 for 10000000)"));
+        return Err(too_large(&format!("an array of {} texts", strings.ends.len())));
     }
     if strings.ends.is_empty() {
         // SAFETY: makes an array in the current memory context.

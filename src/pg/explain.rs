@@ -3,7 +3,7 @@
 use pgrx::pg_sys::{self, Datum};
 use serde_json::{Value, json};
 
-use super::call::sql_function;
+use super::call::{LARGEST, sql_function, too_large};
 use super::encoding;
 use super::error::Result;
 use super::functions::workers_for;
@@ -91,6 +91,9 @@ impl Rows<3> for Explained {
 /// A text of the server.
 pub fn text(text: &str) -> Result<Datum> {
     let text = encoding::to_server(text)?;
+    if text.as_bytes().len() > LARGEST - size_of::<i32>() {
+        return Err(too_large("the result"));
+    }
     // SAFETY: a C string in, a text in the current memory context out.
     Ok(unsafe { pg_sys::cstring_to_text_with_len(text.as_ptr(), text.as_bytes().len() as i32) }.into())
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use pgrx::pg_sys::Datum;
 
-use super::call::{Call, Strings, sql_function, text_array};
+use super::call::{Call, Strings, number_array, sql_function, text_array};
 use super::encoding;
 use super::error::Result;
 use super::workers::BackendWorkers;
@@ -55,7 +55,7 @@ sql_function! {
                 memory::push(shingles, hash.cast_signed(), "collecting shingles")
             })
         })?;
-        Ok(call.give(Some(shingles)))
+        number_array(&shingles)
     }
 }
 

@@ -1,10 +1,9 @@
 //! `html_text(html, url)` (sql.md section 2).
 
-use pgrx::{IntoDatum, PgSqlErrorCode, pg_sys};
+use pgrx::{IntoDatum, pg_sys};
 
-use super::call::sql_function;
+use super::call::{LARGEST, sql_function, too_large};
 use super::encoding;
-use super::error::SqlError;
 use super::functions::workers_for;
 use crate::text::html::read_text;
 use crate::workers;
@@ -12,18 +11,15 @@ use crate::workers;
 sql_function! {
     /// `html_text(html, url) → text`
     neardup_html_text, pg_finfo_neardup_html_text, |call| {
-        const LARGEST: usize = 0x3fff_ffff - size_of::<i32>();
         let Some(html) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let url = call.text(1)?;
         let mut text = String::new();
         workers::one(workers_for(html.len()), &mut text, |text, stop| {
             read_text(&html, url.as_deref(), text, stop)
         })?;
-        if text.len() > LARGEST {
+        if text.len() > LARGEST - size_of::<i32>() {
             // Some entities are shorter than what they stand for.
-            let message = "the text of the page would be larger than 1 GB";
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
-                .hint("Work on a part of the page at a time: substring(html from 1 for 10000000)"));
+            return Err(too_large("the text of the page"));
         }
         if encoding::is_utf8() {
             return Ok(call.give(Some(text.as_str())));

@@ -25,8 +25,10 @@ mod join;
 mod lcs;
 mod methods;
 mod near;
+mod operators;
 mod pair_clusters;
 mod pairs;
+mod panics;
 mod passages;
 mod plan;
 mod progress;
@@ -70,6 +72,7 @@ extension_sql_file!("../../sql/jobs.sql", name = "jobs", requires = ["clusters"]
 /// Called once when the library is loaded into a backend.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
+    panics::log_bugs();
     settings::define();
     index::define();
 }

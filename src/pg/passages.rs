@@ -6,7 +6,7 @@ use std::time::Instant;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
-use super::call::{Call, sql_function};
+use super::call::{Call, number_array, sql_function};
 use super::decode::{Kind, decode};
 use super::error::{Result, SqlError};
 use super::example::{Example, literal};
@@ -286,7 +286,7 @@ sql_function! {
         workers::one(workers_for(text.len()), &mut signatures, |signatures, stop| {
             spots.of_text(&text, signatures, stop)
         })?;
-        Ok(call.give(Some(signatures)))
+        number_array(&signatures)
     }
 }
 sql_function! {
@@ -307,7 +307,7 @@ sql_function! {
         workers::one(workers_for(text.len()), &mut signatures, |signatures, stop| {
             maker.make(&text, &mut Scratch::default(), signatures, stop)
         })?;
-        Ok(call.give(Some(signatures)))
+        number_array(&signatures)
     }
 }
 

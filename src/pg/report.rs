@@ -13,7 +13,7 @@ use super::encoding;
 use super::error::{Result, SqlError};
 use super::example::literal;
 use super::explain::text;
-use super::jobs::equality;
+use super::operators::equality;
 use super::query::Query;
 use super::request::{Form, Request, such_as};
 use super::temp_file::ServerFiles;

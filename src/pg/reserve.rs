@@ -9,7 +9,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
 use std::sync::Once;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 /// Blocks of a size that the C library takes from its heap, where what is freed can be used for anything.
 const BLOCKS: usize = 16;
@@ -21,11 +21,19 @@ const BLOCK: Layout = match Layout::from_size_align(64 << 10, 16) {
 struct Reserve {
     blocks: [AtomicPtr<u8>; BLOCKS],
     held: AtomicUsize,
+    /// Whether there were large blocks since memory was given back.
+    had_large: AtomicBool,
 }
 
+/// What makes it worth while to look for memory to give back.
+const LARGE: usize = 1 << 20;
+
 #[global_allocator]
-static RESERVE: Reserve =
-    Reserve { blocks: [const { AtomicPtr::new(null_mut()) }; BLOCKS], held: AtomicUsize::new(0) };
+static RESERVE: Reserve = Reserve {
+    blocks: [const { AtomicPtr::new(null_mut()) }; BLOCKS],
+    held: AtomicUsize::new(0),
+    had_large: AtomicBool::new(false),
+};
 
 /// Fills the reserve as far as there is memory; one load if it is full. For the start of every call.
 pub fn fill() {
@@ -44,19 +52,66 @@ pub fn fill() {
     }
 }
 
+/// Whether there is memory for what a new thread needs before it works. A thread that finds none for its own variables
+/// ends the process: the C library knows no other answer.
+pub fn has_room() -> bool {
+    // SAFETY: the size is not 0, and what is allocated is freed with the same layout.
+    unsafe {
+        let block = System.alloc(BLOCK);
+        if !block.is_null() {
+            System.dealloc(block, BLOCK);
+        }
+        !block.is_null()
+    }
+}
+
 /// Lets the C library give freed memory back to the system. By default it takes the largest block that was ever
 /// freed for a measure of what to keep, in the heap of every thread: up to 64 MB each, beside what is counted.
 pub fn keep_little() {
     static ONCE: Once = Once::new();
-    // SAFETY: sets two limits of the allocator, under its lock.
+    // SAFETY: sets limits of the allocator, under its lock.
     #[cfg(target_env = "gnu")]
     ONCE.call_once(|| unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 2 << 20);
         libc::mallopt(libc::M_TRIM_THRESHOLD, 4 << 20);
+        // A heap for every thread takes 64 MB of addresses at once and for good. Where there is no end of them that
+        // costs nothing, and threads do not wait for each other; where there is, they share the process's heap.
+        if addresses_are_limited() {
+            libc::mallopt(libc::M_ARENA_MAX, 1);
+        }
     });
 }
 
+/// Whether the process may have only so much address space (`ulimit -v`).
+#[cfg(target_env = "gnu")]
+fn addresses_are_limited() -> bool {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: writes to the struct.
+    unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
+    limit.rlim_cur != libc::RLIM_INFINITY
+}
+
+/// Gives freed memory back to the system after a call that ran out of it or had large blocks, and is one load after
+/// any other. By itself the C library does so only with what lies at the end of a heap.
+pub fn give_back(ran_out: bool) {
+    if ran_out || RESERVE.had_large.load(Ordering::Relaxed) {
+        RESERVE.had_large.store(false, Ordering::Relaxed);
+        // SAFETY: looks through the heaps, under their locks.
+        #[cfg(target_env = "gnu")]
+        unsafe {
+            libc::malloc_trim(0)
+        };
+    }
+}
+
 impl Reserve {
+    #[inline]
+    fn look_at(&self, size: usize) {
+        if size >= LARGE {
+            self.had_large.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Frees a block; false if there is none left.
     #[cold]
     fn give_up_one(&self) -> bool {
@@ -86,6 +141,7 @@ impl Reserve {
 // SAFETY: every request goes to the system's allocator as it is; a refused one again, unchanged.
 unsafe impl GlobalAlloc for Reserve {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        self.look_at(layout.size());
         // SAFETY: as the caller promises.
         let got = unsafe { System.alloc(layout) };
         // SAFETY: the same.
@@ -93,6 +149,7 @@ unsafe impl GlobalAlloc for Reserve {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        self.look_at(layout.size());
         // SAFETY: as the caller promises.
         let got = unsafe { System.alloc_zeroed(layout) };
         // SAFETY: the same.
@@ -100,6 +157,7 @@ unsafe impl GlobalAlloc for Reserve {
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        self.look_at(size);
         // SAFETY: as the caller promises.
         let got = unsafe { System.realloc(old, layout, size) };
         // SAFETY: the same; a refused realloc leaves the old block as it was.

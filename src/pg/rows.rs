@@ -7,7 +7,7 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
 use super::call::Call;
-use super::error::{Result, SqlError};
+use super::error::{Result, SqlError, guard};
 use super::query::check_columns;
 use super::temp_file::drop_abandoned;
 
@@ -170,9 +170,13 @@ impl<R> Drop for Held<R> {
 }
 
 /// The query ends without an error, perhaps before the last row.
-#[pgrx::pg_guard]
 unsafe extern "C-unwind" fn end_of_query<R>(argument: Datum) {
-    let held: *mut Held<R> = argument.cast_mut_ptr();
-    // SAFETY: registered with what is held; called before the memory context goes.
-    drop(unsafe { (*held).0.take() });
+    // SAFETY: the outermost frame; registered with what is held, and called before the memory context goes.
+    unsafe {
+        guard(|| {
+            let held: *mut Held<R> = argument.cast_mut_ptr();
+            drop((*held).0.take());
+            Ok(())
+        });
+    }
 }

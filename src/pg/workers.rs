@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use pgrx::pg_sys;
 
-use super::settings;
+use super::{reserve, settings};
 use crate::error::{Error, Result};
 use crate::workers::{Stop, Work, Workers};
 
@@ -74,7 +74,7 @@ fn run_until_interrupt(threads: usize, work: &Work<'_>, beside: Option<&mut dyn 
         let mut failed = None;
         let signals = SignalsBlocked::new();
         for n in 0..threads {
-            if !gate.is_open() && !is_roomy(ROOM_OF_A_THREAD) {
+            if !gate.is_open() && !reserve::has_room() {
                 failed = Some(Error::OutOfMemory { doing: "starting threads" });
                 break;
             }
@@ -98,7 +98,11 @@ fn run_until_interrupt(threads: usize, work: &Work<'_>, beside: Option<&mut dyn 
                 Err(error) => {
                     running.fetch_sub(1, Ordering::SeqCst);
                     // With fewer threads it is the same work, only slower.
-                    failed = Some(Error::Thread(error.to_string()));
+                    failed = Some(if is_roomy(ROOM_OF_A_STACK) {
+                        Error::Thread(error.to_string())
+                    } else {
+                        Error::OutOfMemory { doing: "starting threads" }
+                    });
                     break;
                 }
             }
@@ -133,11 +137,10 @@ fn run_until_interrupt(threads: usize, work: &Work<'_>, beside: Option<&mut dyn 
 
 /// Where there is this much nobody takes all of it while threads begin.
 const ROOM_OF_THREADS: usize = 1 << 30;
-/// More than one takes: 2 MB of stack and its own variables.
-const ROOM_OF_A_THREAD: usize = 8 << 20;
+/// More than a thread's stack takes, of which the C library keeps some for later threads.
+const ROOM_OF_A_STACK: usize = 4 << 20;
 
-/// Whether the system would give that many bytes now. Not the allocator: what it keeps from before is of no use to
-/// a thread that has no heap yet.
+/// Whether the system would give that many bytes now.
 fn is_roomy(bytes: usize) -> bool {
     // SAFETY: a new mapping at a place of the system's choice, taken away at once.
     unsafe {

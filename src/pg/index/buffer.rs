@@ -61,6 +61,15 @@ impl Index {
         unsafe { encoding::c_string((*(*self.relation).rd_rel).relname.data.as_ptr()) }
     }
 
+    /// Its name as SQL text needs it.
+    pub fn quoted(self) -> String {
+        // SAFETY: as in `name`; looks at nothing but the name.
+        unsafe {
+            let name = (*(*self.relation).rd_rel).relname.data.as_ptr();
+            encoding::c_string(pg_sys::quote_identifier(name))
+        }
+    }
+
     /// Its number of pages. Every page of these is locked or no longer new.
     pub fn blocks(self) -> u32 {
         // SAFETY: an open relation. Who extends it locks the new page before it lets the others extend.
@@ -86,7 +95,7 @@ impl Index {
             PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
             format!("index \"{name}\" is corrupted in block {block}: {what}"),
         )
-        .hint(format!("Please REINDEX it: REINDEX INDEX \"{name}\";"))
+        .hint(format!("Please REINDEX it: REINDEX INDEX {};", self.quoted()))
         .raise()
     }
 

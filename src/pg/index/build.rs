@@ -13,9 +13,9 @@ use super::merge::budget;
 use super::meta::Directory;
 use super::sort::Sorter;
 use super::texts::Texts;
-use super::values::{row_of_scan, text_of};
+use super::values::{row_of_scan, scan_table, text_of};
 use super::writer::Writer;
-use crate::pg::error::{Result, SqlError};
+use crate::pg::error::{Result, SqlError, guard};
 
 /// Phases after that of the server's own initialisation, which has number 1.
 const SCANNING: i64 = 2;
@@ -133,20 +133,21 @@ fn write_signatures(mut writer: Writer, sorter: Sorter) -> Result<Descriptor> {
 }
 
 /// `ambuild`
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn build(
     heap: pg_sys::Relation,
     relation: pg_sys::Relation,
     info: *mut pg_sys::IndexInfo,
 ) -> *mut pg_sys::IndexBuildResult {
-    // SAFETY: the server gives open relations.
-    let (heap_rows, rows) =
-        unsafe { build_index(heap, Index::new(relation), info) }.unwrap_or_else(|error| error.raise());
-    // SAFETY: all zero is a result.
-    let mut result = unsafe { PgBox::<pg_sys::IndexBuildResult>::alloc0() };
-    result.heap_tuples = heap_rows;
-    result.index_tuples = rows as f64;
-    result.into_pg()
+    // SAFETY: the outermost frame; the server gives open relations. All zero is a result.
+    unsafe {
+        guard(|| {
+            let (heap_rows, rows) = build_index(heap, Index::new(relation), info)?;
+            let mut result = PgBox::<pg_sys::IndexBuildResult>::alloc0();
+            result.heap_tuples = heap_rows;
+            result.index_tuples = rows as f64;
+            Ok(result.into_pg())
+        })
+    }
 }
 
 /// # Safety
@@ -181,16 +182,7 @@ unsafe fn build_index(
     // SAFETY: the callback gets what it is given here.
     let heap_rows = unsafe {
         let state: *mut c_void = (&raw mut build).cast();
-        pg_sys::table_index_build_scan(
-            heap,
-            index.relation(),
-            info,
-            true,
-            true,
-            Some(add_row),
-            state,
-            std::ptr::null_mut(),
-        )
+        scan_table([heap, index.relation()], info, true, add_row, state, std::ptr::null_mut())?
     };
     if build.keys.class == Class::Text {
         build.add_texts()?;
@@ -204,7 +196,6 @@ unsafe fn build_index(
     Ok((heap_rows, build.rows))
 }
 
-#[pgrx::pg_guard]
 unsafe extern "C-unwind" fn add_row(
     _index: pg_sys::Relation,
     address: pg_sys::ItemPointer,
@@ -213,18 +204,25 @@ unsafe extern "C-unwind" fn add_row(
     _alive: bool,
     state: *mut c_void,
 ) {
-    // SAFETY: the server gives one value of the index's only column, the row's address, and our state.
+    // SAFETY: the outermost frame; the server gives one value of the index's only column, the row's address, and our
+    // state.
     unsafe {
-        let build = &mut *state.cast::<Build>();
-        row_of_scan(build.memory, address, values, nulls, |tid, value| build.add(tid, value));
+        guard(|| {
+            let build = &mut *state.cast::<Build>();
+            row_of_scan(build.memory, address, values, nulls, |tid, value| build.add(tid, value))
+        });
     }
 }
 
 /// `ambuildempty`
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn build_empty(relation: pg_sys::Relation) {
-    // SAFETY: the server gives an open relation.
-    let index = unsafe { Index::new(relation) };
-    let meta = Keys::choose(index).unwrap_or_else(|error| error.raise());
-    index.write_init_fork(Directory::tail(), &Directory::new(meta).to_bytes());
+    // SAFETY: the outermost frame; the server gives an open relation.
+    unsafe {
+        guard(|| {
+            let index = Index::new(relation);
+            let meta = Keys::choose(index)?;
+            index.write_init_fork(Directory::tail(), &Directory::new(meta).to_bytes());
+            Ok(())
+        });
+    }
 }

@@ -11,29 +11,29 @@ use super::items::Row;
 use super::keys::{Kept, Keys};
 use super::merge::{Cursor, budget};
 use super::meta::{Directory, Lock};
+use super::opened::{Opened, on_index};
 use super::pending::{self, Pages};
 use super::search::undisturbed;
 use super::segment::Segment;
-use super::stats::Opened;
-use super::values::row_of_scan;
+use super::values::{row_of_scan, scan_table};
 use crate::hash;
 use crate::pg::call::sql_function;
-use crate::pg::error::{Result, SqlError};
+use crate::pg::error::{Result, SqlError, guard};
 use crate::{error, memory};
 
 sql_function! {
     /// `signature_index_check(regclass, heapallindexed bool) → void`
     neardup_signature_index_check, pg_finfo_neardup_signature_index_check, |call| {
-        let opened = Opened::argument(call, pg_sys::AccessShareLock)?;
         let heap = call.need::<bool>(1, "heapallindexed")?;
-        check(opened.index, heap)?;
+        on_index(call, pg_sys::AccessShareLock, |opened| check(opened, heap))?;
         Ok(pg_sys::Datum::from(0))
     }
 }
 
-fn check(index: Index, heap: bool) -> Result<()> {
+fn check(opened: Opened, heap: bool) -> Result<()> {
+    let index = opened.index;
     // Taken before the index is read: what it shows is in the index.
-    let snapshot = heap.then(Snapshot::new);
+    let snapshot = heap.then(|| Snapshot::new(index)).transpose()?;
     // On a standby the pages go their own way, and a check that they overtake begins again.
     // SAFETY: looks at the state of the server.
     let lock = (!unsafe { pg_sys::RecoveryInProgress() }).then(|| Lock::maintenance(index));
@@ -54,7 +54,7 @@ fn check(index: Index, heap: bool) -> Result<()> {
         return Err(error.into());
     }
     match (snapshot, seen.filter) {
-        (Some(snapshot), Some(filter)) => compare(index, &snapshot, filter),
+        (Some(snapshot), Some(filter)) => compare(opened, snapshot, filter),
         _ => Ok(()),
     }
 }
@@ -240,22 +240,52 @@ impl Filter {
     }
 }
 
-/// A snapshot of the transaction's, registered as long as it is used.
+/// A snapshot of the transaction's, registered as long as it is used; after an error the server lets it go.
 struct Snapshot(pg_sys::Snapshot);
 
 impl Snapshot {
-    fn new() -> Self {
-        // SAFETY: inside a transaction.
-        Self(unsafe { pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot()) })
+    /// One whose rows are all in the index. A new one is such a snapshot; an old one may show versions of rows from
+    /// before the index was made, which it need not have.
+    fn new(index: Index) -> Result<Self> {
+        // SAFETY: inside a transaction; an index has its row of pg_index, with the header of a table's row.
+        unsafe {
+            let snapshot = pg_sys::GetTransactionSnapshot();
+            let relation = &*index.relation();
+            let is_old = pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32;
+            if is_old
+                && (*relation.rd_index).indcheckxmin
+                && !pg_sys::TransactionIdPrecedes(made_by(relation.rd_indextuple), (*snapshot).xmin)
+            {
+                let message = format!(
+                    "index \"{}\" is too new to be checked with this transaction's snapshot",
+                    index.name()
+                );
+                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE, message)
+                    .hint("Try again later in a new transaction, or at READ COMMITTED."));
+            }
+            Ok(Self(pg_sys::RegisterSnapshot(snapshot)))
+        }
+    }
+
+    fn release(self) {
+        // SAFETY: registered by us, once.
+        unsafe { pg_sys::UnregisterSnapshot(self.0) };
     }
 }
 
-impl Drop for Snapshot {
-    fn drop(&mut self) {
-        if !std::thread::panicking() {
-            // SAFETY: registered by us.
-            unsafe { pg_sys::UnregisterSnapshot(self.0) };
+/// HeapTupleHeaderGetXmin of htup_details.h.
+///
+/// # Safety
+/// `tuple` is a row of a table.
+unsafe fn made_by(tuple: pg_sys::HeapTuple) -> pg_sys::TransactionId {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let header = &*(*tuple).t_data;
+        let frozen = pg_sys::HEAP_XMIN_FROZEN as u16;
+        if header.t_infomask & frozen == frozen {
+            return pg_sys::FrozenTransactionId;
         }
+        header.t_choice.t_heap.t_xmin
     }
 }
 
@@ -269,37 +299,22 @@ struct Comparison {
 }
 
 /// Looks whether the index has every row that the snapshot shows.
-fn compare(index: Index, snapshot: &Snapshot, filter: Filter) -> Result<()> {
+fn compare(Opened { index, table }: Opened, snapshot: Snapshot, filter: Filter) -> Result<()> {
     let keys = Keys::of(index, &Directory::read(index).meta);
     let memory = PgMemoryContexts::new("neardup row of an index check");
     let mut comparison = Comparison { index, keys, filter, signatures: Vec::new(), memory: memory.value() };
-    // SAFETY: the table of an open index, locked; what CREATE INDEX CONCURRENTLY does to learn which
-    // rows a snapshot shows.
+    // SAFETY: the table of an open index; what CREATE INDEX CONCURRENTLY does to learn which rows a snapshot shows.
     unsafe {
-        let lock = pg_sys::AccessShareLock as i32;
-        let relation = (*(*index.relation()).rd_index).indrelid;
-        let table = pg_sys::table_open(relation, lock);
         let scan = pg_sys::table_beginscan_strat(table, snapshot.0, 0, std::ptr::null_mut(), true, true);
         let info = pg_sys::BuildIndexInfo(index.relation());
         (*info).ii_Concurrent = true;
         let state: *mut c_void = (&raw mut comparison).cast();
-        // The scan is ended by this.
-        pg_sys::table_index_build_scan(
-            table,
-            index.relation(),
-            info,
-            true,
-            false,
-            Some(compare_row),
-            state,
-            scan,
-        );
-        pg_sys::table_close(table, lock);
+        scan_table([table, index.relation()], info, false, compare_row, state, scan)?;
     }
+    snapshot.release();
     Ok(())
 }
 
-#[pgrx::pg_guard]
 unsafe extern "C-unwind" fn compare_row(
     _index: pg_sys::Relation,
     address: pg_sys::ItemPointer,
@@ -308,10 +323,13 @@ unsafe extern "C-unwind" fn compare_row(
     _alive: bool,
     state: *mut c_void,
 ) {
-    // SAFETY: the server gives one value of the index's only column, the row's address, and our state.
+    // SAFETY: the outermost frame; the server gives one value of the index's only column, the row's address, and our
+    // state.
     unsafe {
-        let comparison = &mut *state.cast::<Comparison>();
-        row_of_scan(comparison.memory, address, values, nulls, |tid, value| comparison.row(tid, value));
+        guard(|| {
+            let comparison = &mut *state.cast::<Comparison>();
+            row_of_scan(comparison.memory, address, values, nulls, |tid, value| comparison.row(tid, value))
+        });
     }
 }
 
@@ -338,6 +356,6 @@ impl Comparison {
         let (name, block, offset) = (self.index.name(), tid >> 16, tid & 0xffff);
         let message = format!("row ({block},{offset}) of the table is missing in index \"{name}\"");
         Err(SqlError::new(PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED, message)
-            .hint(format!("Please REINDEX it: REINDEX INDEX \"{name}\";")))
+            .hint(format!("Please REINDEX it: REINDEX INDEX {};", self.index.quoted())))
     }
 }

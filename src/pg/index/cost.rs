@@ -8,6 +8,7 @@ use super::items::rows_per_page;
 use super::keys::Keys;
 use super::meta::Directory;
 use super::probe::Probe;
+use crate::pg::error::guard;
 
 /// As much as the server adds for what is switched off (disable_cost of costsize.c).
 const PROHIBITIVE: f64 = 1.0e10;
@@ -27,7 +28,6 @@ struct Pages {
 
 /// `amcostestimate`
 #[allow(clippy::too_many_arguments)] // The server's.
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn estimate(
     root: *mut pg_sys::PlannerInfo,
     path: *mut pg_sys::IndexPath,
@@ -38,58 +38,61 @@ pub unsafe extern "C-unwind" fn estimate(
     correlation: *mut f64,
     pages: *mut f64,
 ) {
-    // SAFETY: the planner gives its nodes, has locked the index, and takes the results.
+    // SAFETY: the outermost frame; the planner gives its nodes, has locked the index, and takes the results.
     unsafe {
-        let mut generic = pg_sys::GenericCosts::default();
-        pg_sys::genericcostestimate(root, path, loops, &raw mut generic);
-        *correlation = 0.0;
-        *selectivity = generic.indexSelectivity;
-        *pages = generic.numIndexPages;
-        let info = &*(*path).indexinfo;
-        let ordered = !(*path).indexorderbys.is_null();
-        if info.hypothetical {
-            *startup = generic.indexStartupCost;
-            *total = generic.indexTotalCost;
-            return;
-        }
-        let relation = pg_sys::index_open(info.indexoid, pg_sys::NoLock as i32);
-        let known = Known::of(Index::new(relation), info.reltablespace);
-        let probe = best_probe(path, &known.keys);
-        pg_sys::index_close(relation, pg_sys::NoLock as i32);
+        guard(|| {
+            let mut generic = pg_sys::GenericCosts::default();
+            pg_sys::genericcostestimate(root, path, loops, &raw mut generic);
+            *correlation = 0.0;
+            *selectivity = generic.indexSelectivity;
+            *pages = generic.numIndexPages;
+            let info = &*(*path).indexinfo;
+            let ordered = !(*path).indexorderbys.is_null();
+            if info.hypothetical {
+                *startup = generic.indexStartupCost;
+                *total = generic.indexTotalCost;
+                return Ok(());
+            }
+            let relation = pg_sys::index_open(info.indexoid, pg_sys::NoLock as i32);
+            let known = Known::of(Index::new(relation), info.reltablespace);
+            let probe = best_probe(path, &known.keys);
+            pg_sys::index_close(relation, pg_sys::NoLock as i32);
 
-        let rows = known.directory.rows().max(1) as f64;
-        let mut cost = known.fixed() + generic.indexStartupCost;
-        match &probe {
-            None => {
-                // All rows; or the nearest of them: those within reach of the signatures first, but who
-                // knows whether these are as many as the query wants.
-                cost += known.comparing_all() + rows * pg_sys::cpu_tuple_cost;
-            }
-            Some(Seen::AtRunTime) => {
-                let probes = known.keys.usual_probes();
-                cost += known.probing(probes, known.candidates(probes).min(rows));
-            }
-            Some(Seen::Now(probe)) => match probe.signatures() {
-                Some(signatures) => {
-                    let probes = signatures.len() as f64;
-                    let mut candidates = known.candidates(probes).min(rows);
-                    if known.keys.class.has_sketches() {
-                        *selectivity = selectivity.read().min((candidates / rows).max(1.0 / rows));
-                    } else {
-                        // Some elements are far more frequent than others, which the column's statistics know.
-                        candidates = candidates.max(*selectivity * rows);
-                    }
-                    cost += known.probing(probes, candidates);
+            let rows = known.directory.rows().max(1) as f64;
+            let mut cost = known.fixed() + generic.indexStartupCost;
+            match &probe {
+                None => {
+                    // All rows; or the nearest of them: those within reach of the signatures first, but who
+                    // knows whether these are as many as the query wants.
+                    cost += known.comparing_all() + rows * pg_sys::cpu_tuple_cost;
                 }
-                None => cost += known.comparing_all() + PROHIBITIVE,
-            },
-        }
-        if ordered && (*(*path).indexorderbys).length > 4 {
-            cost += PROHIBITIVE;
-        }
-        // Everything is collected before the first row is returned.
-        *startup = cost;
-        *total = cost + pg_sys::cpu_index_tuple_cost * *selectivity * info.tuples;
+                Some(Seen::AtRunTime) => {
+                    let probes = known.keys.usual_probes();
+                    cost += known.probing(probes, known.candidates(probes).min(rows));
+                }
+                Some(Seen::Now(probe)) => match probe.signatures() {
+                    Some(signatures) => {
+                        let probes = signatures.len() as f64;
+                        let mut candidates = known.candidates(probes).min(rows);
+                        if known.keys.class.has_sketches() {
+                            *selectivity = selectivity.read().min((candidates / rows).max(1.0 / rows));
+                        } else {
+                            // Some elements are far more frequent than others, which the column's statistics know.
+                            candidates = candidates.max(*selectivity * rows);
+                        }
+                        cost += known.probing(probes, candidates);
+                    }
+                    None => cost += known.comparing_all() + PROHIBITIVE,
+                },
+            }
+            if ordered && (*(*path).indexorderbys).length > 4 {
+                cost += PROHIBITIVE;
+            }
+            // Everything is collected before the first row is returned.
+            *startup = cost;
+            *total = cost + pg_sys::cpu_index_tuple_cost * *selectivity * info.tuples;
+            Ok(())
+        });
     }
 }
 

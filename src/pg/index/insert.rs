@@ -9,11 +9,10 @@ use super::merge;
 use super::meta::{Directory, tid_of};
 use super::options;
 use super::pending;
-use crate::pg::error::Result;
+use crate::pg::error::{Result, guard};
 
 /// `aminsert`
 #[allow(clippy::too_many_arguments)] // The server's.
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn insert(
     relation: pg_sys::Relation,
     values: *mut pg_sys::Datum,
@@ -24,15 +23,16 @@ pub unsafe extern "C-unwind" fn insert(
     _unchanged: bool,
     _info: *mut pg_sys::IndexInfo,
 ) -> bool {
-    // SAFETY: the server gives one value of the index's only column, and the row's address.
-    let result = unsafe {
-        let mut memory = PgMemoryContexts::new("neardup row of an insert");
-        memory.switch_to(|_| {
-            let value = (!*nulls).then(|| *values);
-            insert_value(Index::new(relation), value, tid_of(&*address))
-        })
-    };
-    result.unwrap_or_else(|error| error.raise());
+    // SAFETY: the outermost frame; the server gives one value of the index's only column, and the row's address.
+    unsafe {
+        guard(|| {
+            let mut memory = PgMemoryContexts::new("neardup row of an insert");
+            memory.switch_to(|_| {
+                let value = (!*nulls).then(|| *values);
+                insert_value(Index::new(relation), value, tid_of(&*address))
+            })
+        });
+    }
     // Uniqueness is not checked.
     false
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys::Datum;
+use pgrx::pg_sys::{self, Datum};
 
 use super::buffer::Index;
 use super::class::Class;
@@ -11,11 +11,14 @@ use super::format::{CONTENTS, Meta};
 use super::items::{Item, LARGEST_PAYLOAD, Row, number};
 use super::texts::Sketcher;
 use super::values::text_of;
+use crate::features::FeatureSpec;
 use crate::features::tokens::Document;
 use crate::pg::call::varlena_bytes;
 use crate::pg::error::{Result, SqlError};
 use crate::pg::functions::workers_for;
 use crate::sketches::bands::Bands;
+use crate::sketches::minhash::check_permutations;
+use crate::sketches::simhash::check_bits;
 use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
 use crate::{text, workers};
 
@@ -48,6 +51,19 @@ impl Keys {
         let Some(class) = Class::from_number(meta.class.into()) else {
             index.corrupted(0, "the operator class is unknown");
         };
+        // SAFETY: an open index has the type of its class.
+        let column = unsafe { *(*index.relation()).rd_opcintype };
+        let fits = match class {
+            Class::Bigint => column == pg_sys::INT8ARRAYOID,
+            Class::Uuid => column == pg_sys::UUIDARRAYOID,
+            Class::Text => column == pg_sys::TEXTOID,
+            Class::Minhash | Class::Simhash => {
+                ![pg_sys::INT8ARRAYOID, pg_sys::UUIDARRAYOID, pg_sys::TEXTOID].contains(&column)
+            }
+        };
+        if !fits {
+            index.corrupted(0, "the metapage says another operator class than the index has");
+        }
         let keys = Self {
             class,
             meta: *meta,
@@ -56,11 +72,16 @@ impl Keys {
         };
         if class.has_sketches() {
             let values = meta.width as usize;
-            let payload = if class == Class::Simhash { values / 8 } else { values * 4 };
-            let right = (1..=LARGEST_PAYLOAD).contains(&payload)
+            let (size, payload) = match class {
+                Class::Simhash => (check_bits(meta.width.into()), values / 8),
+                _ => (check_permutations(meta.width.into()), values * 4),
+            };
+            let right = size.is_ok()
+                && (1..=LARGEST_PAYLOAD).contains(&payload)
                 && payload == meta.payload as usize
                 && keys.bands.count() == meta.bands as usize
-                && keys.source().is_some();
+                && keys.source().is_some()
+                && FeatureSpec::check_shingle("k", meta.k.into()).is_ok();
             if !right {
                 index.corrupted(0, "the options of the index contradict one another");
             }

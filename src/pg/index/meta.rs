@@ -65,7 +65,15 @@ impl Directory {
         if segments > MOST_SEGMENTS || contents.len() != Meta::SIZE + segments * Descriptor::SIZE {
             index.corrupted(0, "the directory has another length than it says");
         }
-        let segments = contents[Meta::SIZE..].chunks_exact(Descriptor::SIZE).map(Descriptor::read).collect();
+        let segments: Vec<_> =
+            contents[Meta::SIZE..].chunks_exact(Descriptor::SIZE).map(Descriptor::read).collect();
+        // No index lives to count so far; what is added to these, and sums of them, stay numbers.
+        const MOST: u64 = 1 << 56;
+        let counted = segments.iter().flat_map(|s| [s.pairs, s.postings, s.signatures, s.list_bytes]);
+        let counters = [meta.next_id, meta.generation, meta.head_sequence, meta.tail_sequence];
+        if counters.into_iter().chain(counted).any(|count| count > MOST) {
+            index.corrupted(0, "a number is larger than it can be");
+        }
         Self { meta, segments }
     }
 
@@ -112,7 +120,7 @@ pub fn unlike(index: Index, what: &str, found: u32, known: u32) -> ! {
         PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
         format!("index \"{name}\" has version {found} of its {what}, this neardup reads version {known}"),
     )
-    .hint(format!("Build it anew: REINDEX INDEX \"{name}\";"))
+    .hint(format!("Build it anew: REINDEX INDEX {};", index.quoted()))
     .raise()
 }
 

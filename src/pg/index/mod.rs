@@ -12,6 +12,7 @@ mod items;
 mod keys;
 mod merge;
 mod meta;
+mod opened;
 mod options;
 mod ordered;
 mod page;

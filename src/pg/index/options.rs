@@ -9,6 +9,7 @@ use super::buffer::Index;
 use super::class::Class;
 use super::merge::pages_of;
 use crate::pg::call::Call;
+use crate::pg::error::guard;
 use crate::sketches::minhash::MOST_PERMUTATIONS;
 use crate::sketches::wire::Source;
 
@@ -106,7 +107,6 @@ pub fn define() {
 }
 
 /// `amoptions`
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn parse(options: pg_sys::Datum, validate: bool) -> *mut pg_sys::bytea {
     use pg_sys::relopt_type::{RELOPT_TYPE_INT, RELOPT_TYPE_REAL};
     let entry = |name: &'static std::ffi::CStr, opttype, offset: usize| pg_sys::relopt_parse_elt {
@@ -120,11 +120,10 @@ pub unsafe extern "C-unwind" fn parse(options: pg_sys::Datum, validate: bool) ->
         entry(c"pending_limit", RELOPT_TYPE_INT, offset_of!(Options, pending_limit)),
         entry(c"stop_signature_limit", RELOPT_TYPE_INT, offset_of!(Options, stop_signature_limit)),
     ];
-    // SAFETY: the table describes the struct, whose size is given.
+    let (kind, size, count) = (KIND.load(Ordering::Relaxed), size_of::<Options>(), table.len() as i32);
+    // SAFETY: the outermost frame; the table describes the struct, whose size is given.
     unsafe {
-        let kind = KIND.load(Ordering::Relaxed);
-        let size = size_of::<Options>();
-        pg_sys::build_reloptions(options, validate, kind, size, table.as_ptr(), table.len() as i32).cast()
+        guard(|| Ok(pg_sys::build_reloptions(options, validate, kind, size, table.as_ptr(), count).cast()))
     }
 }
 

@@ -12,6 +12,7 @@ pub fn append(index: Index, mut meta: Meta, item: Item<'_>) -> bool {
     loop {
         pgrx::check_for_interrupts!();
         if meta.tail != NONE {
+            check_tail(index, &meta);
             let page = index.write(meta.tail);
             let used = page.contents().len();
             if !is_last(&page, &meta) {
@@ -41,6 +42,7 @@ pub fn rotate(index: Index) {
         if meta.tail == NONE {
             return;
         }
+        check_tail(index, &meta);
         let page = index.read(meta.tail);
         if is_last(&page, &meta) {
             let empty = page.contents().is_empty();
@@ -57,6 +59,13 @@ pub fn rotate(index: Index) {
 
 fn is_last(page: &Page, meta: &Meta) -> bool {
     page.is(Kind::Pending, meta.tail_sequence, 0) && page.tail().next == NONE
+}
+
+/// Ends the call where the last page is behind the end: the server would look for a file that is not there.
+fn check_tail(index: Index, meta: &Meta) {
+    if meta.tail >= index.blocks_now() {
+        index.corrupted(0, &format!("it refers to block {}, behind the end", meta.tail));
+    }
 }
 
 /// The metapage as it is now, after its last page was found not to be that any more.

@@ -9,7 +9,7 @@ use super::meta::{Directory, address_of};
 use super::ordered::{Nearest, Ordered};
 use super::probe::Probe;
 use super::search::{search, undisturbed};
-use crate::pg::error::{Result, SqlError};
+use crate::pg::error::{Result, SqlError, guard};
 
 /// A table has at least so many pages.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl Heap {
                 PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
                 format!("index \"{name}\" has a row of block {block}, which its table does not have"),
             )
-            .hint(format!("Please REINDEX it: REINDEX INDEX \"{name}\";"))
+            .hint(format!("Please REINDEX it: REINDEX INDEX {};", index.quoted()))
             .raise();
         }
     }
@@ -113,14 +113,20 @@ impl Scan {
 }
 
 /// `ambeginscan`
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn begin(
     relation: pg_sys::Relation,
     keys: i32,
     orders: i32,
 ) -> pg_sys::IndexScanDesc {
-    // SAFETY: the server gives an open relation, which stays open during the scan. The state goes
-    // with the memory context of the scan; the context for arguments does so, too.
+    // SAFETY: the outermost frame.
+    unsafe { guard(|| Ok(begin_scan(relation, keys, orders))) }
+}
+
+/// # Safety
+/// The relation is open, and stays so during the scan.
+unsafe fn begin_scan(relation: pg_sys::Relation, keys: i32, orders: i32) -> pg_sys::IndexScanDesc {
+    // SAFETY: the caller's promise. The state goes with the memory context of the scan; the context for arguments does
+    // so, too.
     unsafe {
         let scan = pg_sys::RelationGetIndexScan(relation, keys, orders);
         if orders > 0 {
@@ -160,7 +166,6 @@ pub unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut Scan {
 }
 
 /// `amrescan`
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn rescan(
     scan: pg_sys::IndexScanDesc,
     keys: pg_sys::ScanKey,
@@ -168,23 +173,24 @@ pub unsafe extern "C-unwind" fn rescan(
     orders: pg_sys::ScanKey,
     _order_count: i32,
 ) {
-    // SAFETY: the server gives a scan of ours with as many keys as when it began.
-    let result = unsafe {
-        let copy = |from: pg_sys::ScanKey, to: pg_sys::ScanKey, count: i32| {
-            if !from.is_null() && count > 0 {
-                std::ptr::copy(from, to, count as usize);
-            }
-        };
-        copy(keys, (*scan).keyData, (*scan).numberOfKeys);
-        copy(orders, (*scan).orderByData, (*scan).numberOfOrderBys);
-        let state = state(scan);
-        pg_sys::MemoryContextReset(state.memory);
-        let before = pg_sys::MemoryContextSwitchTo(state.memory);
-        let result = prepare(scan, state);
-        pg_sys::MemoryContextSwitchTo(before);
-        result
-    };
-    result.unwrap_or_else(|error| error.raise());
+    // SAFETY: the outermost frame; the server gives a scan of ours with as many keys as when it began.
+    unsafe {
+        guard(|| {
+            let copy = |from: pg_sys::ScanKey, to: pg_sys::ScanKey, count: i32| {
+                if !from.is_null() && count > 0 {
+                    std::ptr::copy(from, to, count as usize);
+                }
+            };
+            copy(keys, (*scan).keyData, (*scan).numberOfKeys);
+            copy(orders, (*scan).orderByData, (*scan).numberOfOrderBys);
+            let state = state(scan);
+            pg_sys::MemoryContextReset(state.memory);
+            let before = pg_sys::MemoryContextSwitchTo(state.memory);
+            let result = prepare(scan, state);
+            pg_sys::MemoryContextSwitchTo(before);
+            result
+        });
+    }
 }
 
 /// # Safety
@@ -217,13 +223,16 @@ unsafe fn prepare(scan: pg_sys::IndexScanDesc, state: &mut Scan) -> Result<()> {
 }
 
 /// `amgetbitmap`
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn get_bitmap(
     scan: pg_sys::IndexScanDesc,
     bitmap: *mut pg_sys::TIDBitmap,
 ) -> i64 {
-    // SAFETY: a scan of ours.
-    let state = unsafe { state(scan) };
+    // SAFETY: the outermost frame; a scan of ours.
+    unsafe { guard(|| Ok(fill_bitmap(state(scan), bitmap))) }
+}
+
+/// Adds the rows that a scan finds to a bitmap of the server's, and says how many these are.
+fn fill_bitmap(state: &mut Scan, bitmap: *mut pg_sys::TIDBitmap) -> i64 {
     state.count();
     if state.is_empty() {
         return 0;
@@ -273,13 +282,21 @@ pub fn work_memory() -> usize {
 }
 
 /// `amgettuple`
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn get_tuple(
     scan: pg_sys::IndexScanDesc,
     _direction: pg_sys::ScanDirection::Type,
 ) -> bool {
-    // SAFETY: a scan of ours; the server calls this for forward scans only, as we say that we can do
-    // no others.
+    // SAFETY: the outermost frame; a scan of ours. The server calls this for forward scans only, as we say that we can
+    // do no others.
+    unsafe { guard(|| Ok(next_tuple(scan))) }
+}
+
+/// Puts the next row into a scan; false after the last.
+///
+/// # Safety
+/// `scan` was made by [`begin`] and has its keys.
+unsafe fn next_tuple(scan: pg_sys::IndexScanDesc) -> bool {
+    // SAFETY: the caller's promise.
     unsafe {
         let state = state(scan);
         state.count();

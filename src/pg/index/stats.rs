@@ -6,76 +6,19 @@ use std::collections::{BTreeMap, BinaryHeap};
 use pgrx::{IntoDatum, PgSqlErrorCode, pg_sys};
 
 use super::buffer::{Index, Looked};
+use super::format::Descriptor;
 use super::items::Row;
 use super::keys::Keys;
 use super::merge::{self, Cursor};
 use super::meta::{Directory, Lock};
+use super::opened::{Opened, on_index};
 use super::options::Options;
 use super::pending::{self, Pages};
 use super::search::undisturbed;
 use super::segment::Segment;
-use super::{insert, vacuum};
+use super::vacuum;
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::{Result, SqlError};
-
-/// An index that a user named, open and locked until it is dropped.
-pub struct Opened {
-    /// The index.
-    pub index: Index,
-    lock: i32,
-}
-
-impl Opened {
-    /// Opens argument 0 of a call, for the index's owner or a member of pg_monitor.
-    pub fn argument(call: Call, lock: u32) -> Result<Self> {
-        let oid: pg_sys::Oid = call.need(0, "index")?;
-        let lock = lock as i32;
-        // SAFETY: the server raises errors for what is no index; what is opened is closed.
-        unsafe {
-            let user = pg_sys::GetUserId();
-            let monitor = pg_sys::Oid::from(pg_sys::ROLE_PG_MONITOR);
-            let opened = Self { index: Index::new(pg_sys::index_open(oid, lock)), lock };
-            let name = opened.index.name();
-            let relation = opened.index.relation();
-            if !pg_sys::pg_class_ownercheck(oid, user) && !pg_sys::has_privs_of_role(user, monitor) {
-                return Err(SqlError::new(
-                    PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-                    format!("permission denied for index {name}"),
-                )
-                .hint("It takes the index's owner or a member of pg_monitor: GRANT pg_monitor TO …;"));
-            }
-            let ours = (*(*relation).rd_indam)
-                .aminsert
-                .is_some_and(|f| f as usize == insert::insert as *const () as usize);
-            if !ours || (*(*relation).rd_rel).relkind as u8 != pg_sys::RELKIND_INDEX {
-                return Err(SqlError::new(
-                    PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
-                    format!("\"{name}\" is no index of access method signature"),
-                )
-                .hint("Such an index is made by CREATE INDEX … USING signature (…); of a partitioned one, name those of the partitions."));
-            }
-            let temporary = (*(*relation).rd_rel).relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP;
-            if temporary && !(*relation).rd_islocaltemp {
-                return Err(SqlError::new(
-                    PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-                    "cannot access temporary indexes of other sessions",
-                ));
-            }
-            Ok(opened)
-        }
-    }
-}
-
-impl Drop for Opened {
-    fn drop(&mut self) {
-        if !std::thread::panicking() {
-            // SAFETY: opened by us, closed once. The lock stays until the transaction ends.
-            unsafe {
-                pg_sys::relation_close(self.index.relation(), if self.lock > 1 { 0 } else { self.lock })
-            };
-        }
-    }
-}
 
 sql_function! {
     /// `signature_index_merge(regclass) → int`
@@ -85,14 +28,15 @@ sql_function! {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION,
                 "cannot merge an index during recovery").hint("Merge it on the primary; the standby follows."));
         }
-        let opened = Opened::argument(call, pg_sys::RowExclusiveLock)?;
-        let index = opened.index;
-        let lock = Lock::maintenance(index);
-        merge::flush(index, &lock, true)?;
-        merge::merge_all(index, &lock)?;
-        vacuum::sweep(index, &lock);
-        drop(lock);
-        Ok(call.give(Some(Directory::read(index).segments.len() as i32)))
+        let segments = on_index(call, pg_sys::RowExclusiveLock, |Opened { index, .. }| {
+            let lock = Lock::maintenance(index);
+            merge::flush(index, &lock, true)?;
+            merge::merge_all(index, &lock)?;
+            vacuum::sweep(index, &lock);
+            drop(lock);
+            Ok(Directory::read(index).segments.len() as i32)
+        })?;
+        Ok(call.give(Some(segments)))
     }
 }
 
@@ -153,34 +97,38 @@ fn count(index: Index, counts: &mut Counts) -> Looked<()> {
 sql_function! {
     /// `signature_index_stats(regclass) → record`
     neardup_signature_index_stats, pg_finfo_neardup_signature_index_stats, |call| {
-        let opened = Opened::argument(call, pg_sys::AccessShareLock)?;
-        let index = opened.index;
-        let mut counts = Counts::default();
-        undisturbed(index, || count(index, &mut counts));
-        let directory = Directory::read(index);
-        let keys = Keys::of(index, &directory.meta);
-        let sum = |of: &dyn Fn(&super::format::Descriptor) -> u64| directory.segments.iter().map(of).sum::<u64>() as i64;
-        let dead = sum(&|s| s.dead.into()) + counts.pending_dead;
-        let limit = Options::of(index).stop_limit();
-        let mut frequent: Vec<_> = counts.frequent.iter().map(|(&signature, &rows)| (rows, signature)).collect();
-        frequent.sort_unstable_by_key(|&(rows, signature)| (Reverse(rows), signature));
-        let signature = |&(_, signature): &(u64, u64)| keys.shown(signature);
-        let values = [
-            (directory.rows() as i64 + counts.pending - dead).into_datum(),
-            (directory.segments.len() as i32).into_datum(),
-            counts.pending.into_datum(),
-            dead.into_datum(),
-            sum(&|s| s.nulls.into()).into_datum(),
-            sum(&|s| s.postings).into_datum(),
-            i64::from(index.blocks_now()).into_datum(),
-            (directory.pending_pages() as i64).into_datum(),
-            keys.describe().into_datum(),
-            frequent.iter().map(signature).collect::<Vec<i64>>().into_datum(),
-            frequent.iter().map(|&(rows, _)| rows as i64).collect::<Vec<i64>>().into_datum(),
-            frequent.iter().filter(|&&(rows, _)| limit > 0 && rows > limit).map(signature).collect::<Vec<i64>>().into_datum(),
-        ];
+        let values = on_index(call, pg_sys::AccessShareLock, |Opened { index, .. }| Ok(describe(index)))?;
         record(call, values)
     }
+}
+
+/// The columns of the result.
+fn describe(index: Index) -> [Option<pg_sys::Datum>; 12] {
+    let mut counts = Counts::default();
+    undisturbed(index, || count(index, &mut counts));
+    let directory = Directory::read(index);
+    let keys = Keys::of(index, &directory.meta);
+    let sum = |of: &dyn Fn(&Descriptor) -> u64| directory.segments.iter().map(of).sum::<u64>() as i64;
+    let dead = sum(&|s| s.dead.into()) + counts.pending_dead;
+    let limit = Options::of(index).stop_limit();
+    let mut frequent: Vec<_> = counts.frequent.iter().map(|(&signature, &rows)| (rows, signature)).collect();
+    frequent.sort_unstable_by_key(|&(rows, signature)| (Reverse(rows), signature));
+    let signature = |&(_, signature): &(u64, u64)| keys.shown(signature);
+    let stopped = frequent.iter().filter(|&&(rows, _)| limit > 0 && rows > limit);
+    [
+        (directory.rows() as i64 + counts.pending - dead).into_datum(),
+        (directory.segments.len() as i32).into_datum(),
+        counts.pending.into_datum(),
+        dead.into_datum(),
+        sum(&|s| s.nulls.into()).into_datum(),
+        sum(&|s| s.postings).into_datum(),
+        i64::from(index.blocks_now()).into_datum(),
+        (directory.pending_pages() as i64).into_datum(),
+        keys.describe().into_datum(),
+        frequent.iter().map(signature).collect::<Vec<i64>>().into_datum(),
+        frequent.iter().map(|&(rows, _)| rows as i64).collect::<Vec<i64>>().into_datum(),
+        stopped.map(signature).collect::<Vec<i64>>().into_datum(),
+    ]
 }
 
 /// A row of the function's result type.

@@ -13,7 +13,7 @@ use super::merge::{self, count_dead, sure};
 use super::meta::{Directory, Lock, address_of};
 use super::pending::Pages;
 use super::segment::Segment;
-use crate::pg::error::Result;
+use crate::pg::error::{Result, guard};
 
 /// Lets VACUUM rest where its cost limit says so, and answers to interrupts.
 pub fn delay() {
@@ -31,30 +31,31 @@ fn results(stats: *mut pg_sys::IndexBulkDeleteResult) -> *mut pg_sys::IndexBulkD
 }
 
 /// `ambulkdelete`
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn bulk_delete(
     info: *mut pg_sys::IndexVacuumInfo,
     stats: *mut pg_sys::IndexBulkDeleteResult,
     callback: pg_sys::IndexBulkDeleteCallback,
     state: *mut c_void,
 ) -> *mut pg_sys::IndexBulkDeleteResult {
-    let stats = results(stats);
-    // SAFETY: the server gives an open relation and a function that says of a row whether it is dead;
-    // its errors become ours.
+    // SAFETY: the outermost frame; the server gives an open relation and a function that says of a row whether it is
+    // dead; its errors become ours.
     unsafe {
-        let index = Index::new((*info).index).with((*info).strategy);
-        let callback = callback.expect("VACUUM gives a callback");
-        let mut is_dead = |row: Row| {
-            let mut address = address_of(row.tid());
-            pg_sys::ffi::pg_guard_ffi_boundary(|| callback(&raw mut address, state))
-        };
-        let [alive, marked] = mark(index, &mut is_dead);
-        (*stats).estimated_count = false;
-        (*stats).num_index_tuples = alive as f64;
-        (*stats).tuples_removed += marked as f64;
-        (*stats).num_pages = index.blocks_now();
+        guard(|| {
+            let stats = results(stats);
+            let index = Index::new((*info).index).with((*info).strategy);
+            let callback = callback.expect("VACUUM gives a callback");
+            let mut is_dead = |row: Row| {
+                let mut address = address_of(row.tid());
+                pg_sys::ffi::pg_guard_ffi_boundary(|| callback(&raw mut address, state))
+            };
+            let [alive, marked] = mark(index, &mut is_dead);
+            (*stats).estimated_count = false;
+            (*stats).num_index_tuples = alive as f64;
+            (*stats).tuples_removed += marked as f64;
+            (*stats).num_pages = index.blocks_now();
+            Ok(stats)
+        })
     }
-    stats
 }
 
 /// Flags dead rows. Gives the numbers of rows that are alive and that were flagged.
@@ -82,29 +83,30 @@ fn mark(index: Index, is_dead: &mut dyn FnMut(Row) -> bool) -> [u64; 2] {
 }
 
 /// `amvacuumcleanup`
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn cleanup(
     info: *mut pg_sys::IndexVacuumInfo,
     stats: *mut pg_sys::IndexBulkDeleteResult,
 ) -> *mut pg_sys::IndexBulkDeleteResult {
-    // SAFETY: the server gives an open relation.
+    // SAFETY: the outermost frame; the server gives an open relation.
     unsafe {
-        if (*info).analyze_only {
-            return stats;
-        }
-        let first = stats.is_null();
-        let stats = results(stats);
-        let index = Index::new((*info).index).with((*info).strategy);
-        let free = tidy(index).unwrap_or_else(|error| error.raise());
-        if first {
-            let directory = Directory::read(index);
-            let dead: u64 = directory.segments.iter().map(|segment| u64::from(segment.dead)).sum();
-            (*stats).estimated_count = true;
-            (*stats).num_index_tuples = directory.rows().saturating_sub(dead) as f64;
-        }
-        (*stats).num_pages = index.blocks_now();
-        (*stats).pages_free = free;
-        stats
+        guard(|| {
+            if (*info).analyze_only {
+                return Ok(stats);
+            }
+            let first = stats.is_null();
+            let stats = results(stats);
+            let index = Index::new((*info).index).with((*info).strategy);
+            let free = tidy(index)?;
+            if first {
+                let directory = Directory::read(index);
+                let dead: u64 = directory.segments.iter().map(|segment| u64::from(segment.dead)).sum();
+                (*stats).estimated_count = true;
+                (*stats).num_index_tuples = directory.rows().saturating_sub(dead) as f64;
+            }
+            (*stats).num_pages = index.blocks_now();
+            (*stats).pages_free = free;
+            Ok(stats)
+        })
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::ffi::CStr;
 
+use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::class::Class;
 use super::probe::{DISTANCE, IN_BALL, OVERLAPS};
 use crate::pg::encoding;
+use crate::pg::error::{SqlError, guard};
 
 // Functions of the server (access/amvalidate.h) that pgrx does not declare.
 unsafe extern "C-unwind" {
@@ -19,23 +21,22 @@ unsafe extern "C-unwind" {
 const C_LANGUAGE: Oid = Oid::from_u32(13);
 
 /// `amvalidate`
-#[pgrx::pg_guard]
 pub unsafe extern "C-unwind" fn validate(class: Oid) -> bool {
-    // SAFETY: the server asks for operator classes that exist; cached rows are released.
+    // SAFETY: the outermost frame; cached rows are released.
     unsafe {
-        let id = pg_sys::SysCacheIdentifier::CLAOID as i32;
-        let tuple = pg_sys::SearchSysCache1(id, class.into());
-        if tuple.is_null() {
-            pgrx::error!("cache lookup failed for operator class {}", class.to_u32());
-        }
-        let form = *fields::<pg_sys::FormData_pg_opclass>(tuple);
-        let name = encoding::c_string(form.opcname.data.as_ptr());
-        pg_sys::ReleaseSysCache(tuple);
-        let checked = Checked { name: &name, family: form.opcfamily, of: form.opcintype };
-        match checked.functions() {
-            Some(number) => checked.operators(number),
-            None => false,
-        }
+        guard(|| {
+            let id = pg_sys::SysCacheIdentifier::CLAOID as i32;
+            let tuple = pg_sys::SearchSysCache1(id, class.into());
+            if tuple.is_null() {
+                let message = format!("there is no operator class with OID {}", class.to_u32());
+                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message));
+            }
+            let form = *fields::<pg_sys::FormData_pg_opclass>(tuple);
+            let name = encoding::c_string(form.opcname.data.as_ptr());
+            pg_sys::ReleaseSysCache(tuple);
+            let checked = Checked { name: &name, family: form.opcfamily, of: form.opcintype };
+            Ok(checked.functions().is_some_and(|number| checked.operators(number)))
+        })
     }
 }
 

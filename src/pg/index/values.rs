@@ -1,5 +1,7 @@
 //! Rows and values as the server gives them, taken apart.
 
+use std::ffi::c_void;
+
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
@@ -10,7 +12,7 @@ use super::meta::tid_of;
 use crate::hash;
 use crate::pg::call::varlena_bytes;
 use crate::pg::encoding;
-use crate::pg::error::{Result, SqlError};
+use crate::pg::error::{Result, SqlError, catch};
 
 /// A text, as UTF-8.
 ///
@@ -37,16 +39,46 @@ pub unsafe fn row_of_scan(
     values: *mut Datum,
     nulls: *mut bool,
     each: impl FnOnce(Tid, Option<Datum>) -> Result<()>,
-) {
+) -> Result<()> {
     // SAFETY: the caller's promise.
-    let result = unsafe {
+    unsafe {
         let before = pg_sys::MemoryContextSwitchTo(memory);
         let result = each(tid_of(&*address), (!*nulls).then(|| *values));
         pg_sys::MemoryContextSwitchTo(before);
         pg_sys::MemoryContextReset(memory);
         result
-    };
-    result.unwrap_or_else(|error| error.raise());
+    }
+}
+
+/// What the server calls with every row of a scan for an index.
+pub type EachRow = unsafe extern "C-unwind" fn(
+    pg_sys::Relation,
+    pg_sys::ItemPointer,
+    *mut Datum,
+    *mut bool,
+    bool,
+    *mut c_void,
+);
+
+/// table_index_build_scan of tableam.h, without a guard of pgrx: expressions and predicates of the index are anybody's
+/// functions, whose errors are to come back whole. A scan that is given is ended.
+///
+/// # Safety
+/// The relations are an open table and an index on it, which `info` describes, and `each` can take `state`.
+pub unsafe fn scan_table(
+    [table, index]: [pg_sys::Relation; 2],
+    info: *mut pg_sys::IndexInfo,
+    progress: bool,
+    each: EachRow,
+    state: *mut c_void,
+    scan: pg_sys::TableScanDesc,
+) -> Result<f64> {
+    // SAFETY: the caller's promise; every table access method has this function.
+    unsafe {
+        let scan_rows = (*(*table).rd_tableam).index_build_range_scan.expect("of every table access method");
+        let all = pg_sys::InvalidBlockNumber;
+        catch(|| scan_rows(table, index, info, true, false, progress, 0, all, Some(each), state, scan))
+    }
 }
 
 impl Keys {

@@ -4,11 +4,12 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
+use super::FORM;
 use super::tables::{LIST_COLUMNS, Opened, Table, name_of, state_columns};
-use super::{FORM, equality};
 use crate::pg::call::Call;
 use crate::pg::columns::type_name;
 use crate::pg::error::{Result, SqlError};
+use crate::pg::operators::equality;
 use crate::pg::request::Request;
 use crate::pg::source::Source;
 

@@ -38,8 +38,7 @@ use pgrx::pg_sys;
 use super::as_owner::Extension;
 use super::call::{Call, sql_function};
 use super::clusters::ARGUMENTS_OF_JOIN;
-use super::columns::{Relation, quote_identifier, type_name};
-use super::encoding::c_string;
+use super::columns::Relation;
 use super::error::{Result, SqlError};
 use super::example::literal;
 use super::request::Form;
@@ -128,25 +127,6 @@ impl Job {
         let shown = &self.relation.shown;
         SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, format!("{shown} is not watched"))
             .hint(format!("SELECT neardup_watch({}, 0.8);", literal(shown)))
-    }
-}
-
-/// An equality operator as SQL text needs it: that of the default ordering of a type.
-pub fn equality(id_type: pg_sys::Oid) -> Result<String> {
-    // SAFETY: the entry lives as long as the session; the row of the operator is read before it is released; an operator
-    // is in a schema, which has a name.
-    unsafe {
-        let cache = pg_sys::lookup_type_cache(id_type, pg_sys::TYPECACHE_EQ_OPR as i32);
-        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::OPEROID as i32, (*cache).eq_opr.into());
-        if row.is_null() {
-            let message = format!("type {} has no equality, so it cannot be an id", type_name(id_type));
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message));
-        }
-        let operator: *const pg_sys::FormData_pg_operator = pg_sys::GETSTRUCT(row).cast();
-        let name = c_string((*operator).oprname.data.as_ptr());
-        let schema = c_string(pg_sys::get_namespace_name((*operator).oprnamespace));
-        pg_sys::ReleaseSysCache(row);
-        Ok(format!("OPERATOR({}.{name})", quote_identifier(&schema)?))
     }
 }
 

@@ -2,12 +2,12 @@
 
 use pgrx::pg_sys::{self, Datum};
 
+use super::BATCH;
 use super::look::look;
 use super::others::Others;
 use super::stored::{headers, read_order};
 use super::tables::Table;
 use super::writer::Writer;
-use super::{BATCH, equality};
 use crate::candidates::bounds::Bounds;
 use crate::candidates::delta::changed::Changed;
 use crate::candidates::delta::found::Partners;
@@ -17,6 +17,7 @@ use crate::candidates::delta::verify::{Matcher, Matches, TokenSets};
 use crate::features::FeatureSpec;
 use crate::pg::error::Result;
 use crate::pg::ids::Ids;
+use crate::pg::operators::equality;
 use crate::pg::query::Parameter;
 use crate::pg::reading::Reading;
 use crate::pg::request::Request;

@@ -15,11 +15,12 @@ use super::lock::SessionLock;
 use super::method::Method;
 use super::settings::{Columns, Settings};
 use super::tables::{Table, Tables, anew};
-use super::{Job, definition, dependency, equality, method, not_now, statements, strangers};
+use super::{Job, definition, dependency, method, not_now, statements, strangers};
 use crate::pg::as_owner::as_user;
 use crate::pg::columns::{qualified_type, type_name};
 use crate::pg::error::{Result, SqlError};
 use crate::pg::example::literal;
+use crate::pg::operators::equality;
 use crate::pg::query::Parameter;
 use batch::Batch;
 

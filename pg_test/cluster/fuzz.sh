@@ -1,0 +1,165 @@
+#!/usr/bin/env bash
+# Tries what nobody means: random and hostile arguments of every function, queries that break out, bytes for every
+# type, rows of every table of ours that users write, damaged files of indexes. Nothing may crash, panic, hang or give
+# an internal error. NEARDUP_FUZZ_SEED says where chance begins; NEARDUP_FUZZ_ROUNDS (or so many NEARDUP_FUZZ_SECONDS)
+# makes it longer: each round has the seed after that of the one before. ONLY names parts: bytes, calls, queries…
+# shellcheck disable=SC2154 # server and bindir, of server.sh
+set -euo pipefail
+source "$(dirname "$0")/../../scripts/expect.sh"
+fuzz=$project/pg_test/fuzz
+seed=${NEARDUP_FUZZ_SEED:-1}
+rounds=${NEARDUP_FUZZ_ROUNDS:-1}
+parts=${ONLY:-bytes calls queries triggers jobs damage}
+# Memory that no call needs is not to be had.
+ulimit -v 6000000
+server_start "autovacuum = off
+log_error_verbosity = verbose
+log_line_prefix = '%m [%p] %u '
+jit = off"
+
+for file in world values queries calls bytes triggers jobs damage; do
+    q -o /dev/null -f "$fuzz/$file.sql"
+done
+
+# What a message may not say, whatever its SQLSTATE.
+panic="panicked|terminated by signal|index out of bounds|out of range for slice|called .(Option|Result)|unwrap\(|internal error: entered|overflow when|attempt to|invalid memory alloc|cache lookup failed|unexpected data beyond"
+
+# try PART: runs the statements of the part that were not run yet, as eve. One that ends the session is a failure, and the
+# next ones go on.
+try() {
+    local last crashed
+    while true; do
+        last=$(q -c 'SELECT coalesce(max(no), 0) FROM fuzz.results')
+        {
+            echo 'CREATE TEMP TABLE temporary AS TABLE few;'
+            echo "SELECT format('SELECT fuzz.run(%s)', no) FROM fuzz.statements WHERE no > $last ORDER BY no \\gexec"
+        } | PGOPTIONS='-c statement_timeout=1s' timeout 600 "$bindir/psql" -X -qAt -U eve -o /dev/null >"$server/tried" 2>&1 && break
+        until q -c 'SELECT 1' >/dev/null 2>&1; do sleep 0.2; done
+        crashed=$(q -c "SELECT min(no) FROM fuzz.statements WHERE no > (SELECT coalesce(max(no), 0) FROM fuzz.results)")
+        if [[ -z $crashed ]]; then break; fi
+        failed "$1, seed $seed: the session ended" "$(cat "$server/tried")"$'\n'"$(q -c "SELECT statement FROM fuzz.statements WHERE no = $crashed")"
+        q -c "INSERT INTO fuzz.results VALUES ($crashed, 'crash')"
+        sleep 0.2
+    done
+    tell "$1"
+}
+
+# tell PART: what its statements came to; those that failed are failures.
+tell() {
+    local seen
+    seen=$(q -c "SELECT concat_ws(' ', state, replace(message, E'\n', ' | '), E'\n' || statement || ';') FROM fuzz.results JOIN fuzz.statements USING (no)
+        WHERE part = '$1' AND (state ~ '^XX' OR message ~ '$panic' OR ms > 20000) ORDER BY no")
+    if [[ -n $seen ]]; then failed "$1, seed $seed" "$seen"; else passed; fi
+    q -c "SELECT '$1: ' || string_agg(state || ' ' || n, ', ' ORDER BY n DESC) FROM (
+        SELECT state, count(*) AS n FROM fuzz.results JOIN fuzz.statements USING (no) WHERE part = '$1' GROUP BY state) s"
+}
+
+bytes() {
+    q -o /dev/null -c "SELECT fuzz.add_bytes($seed, ${BYTES:-150}, '$server/bytes')"
+    try bytes
+    q -o /dev/null -c "SELECT fuzz.add_uses()"
+    try bytes
+    q -o /dev/null -c "SELECT fuzz.add_searches($seed, 40)"
+    try searches
+}
+calls() {
+    q -o /dev/null -c "SELECT fuzz.add_calls($seed, ${CALLS:-30})"
+    try calls
+}
+queries() {
+    q -o /dev/null -c "SELECT fuzz.add_queries($seed, 40)"
+    try queries
+}
+triggers() {
+    q -o /dev/null -c 'SELECT fuzz.add_triggers()' -c 'SELECT fuzz.name_trigger_functions()'
+    try triggers
+}
+
+# Each statement of a job's script is a transaction; the line in brackets before it says which errors it may give.
+jobs() {
+    local n tag line bad
+    for ((n = 0; n < ${JOBS:-40}; n++)); do
+        { echo '\set VERBOSITY verbose'; echo "SET client_min_messages = error; SET statement_timeout = '20s';"; q -c "SELECT fuzz.job_script($seed, $n)"; } >"$server/job.sql"
+        "$bindir/psql" -X -qAt -U eve -f "$server/job.sql" >"$server/job.out" 2>&1 || true
+        bad='' tag=none
+        while IFS= read -r line; do
+            case $line in
+                '<'*'>') tag=$line ;;
+                *'ERROR:  XX'* | *FATAL* | *PANIC* | *'server closed'* | *'connection to server'* | 'not right') bad+=$line$'\n' ;;
+                *ERROR:*) if [[ $tag == '<none>' || ($tag == '<clear>' && $line =~ $panic) ]]; then bad+=$line$'\n'; fi ;;
+            esac
+        done <"$server/job.out"
+        if [[ -z $bad ]]; then
+            passed
+        else
+            failed "jobs, seed $seed, job $n" "$bad$(grep '^tampered' "$server/job.out" || true)"
+            until q -c 'SELECT 1' >/dev/null 2>&1; do sleep 0.2; done
+            q -o /dev/null -c "SET client_min_messages = error; DROP TABLE IF EXISTS w.job$n CASCADE" || true
+        fi
+    done
+}
+
+# Files of indexes are changed while the server is down; with checksums of pages nearly all of it is noticed by the server.
+damage() {
+    local n path first=0 last=${DAMAGES:-40} checksums=off
+    for checksums in off on; do
+        if [[ $checksums == on ]]; then last=$((last / 4)); fi
+        q -o /dev/null -c "SELECT fuzz.add_damaged($seed, 0, $last)" -c CHECKPOINT
+        q -c "SELECT n, pg_relation_filepath(format('w.damage%s', n)) FROM generate_series(0, $last) n" >"$server/paths"
+        server_down "$server"
+        if [[ $checksums == on ]]; then as_server "$bindir/pg_checksums" -D "$server/data" --enable >/dev/null 2>&1; fi
+        while IFS='|' read -r n path; do
+            perl "$fuzz/damage.pl" "$((seed * 1000 + n))" "$server/data/$path" >"$server/damage$n"
+        done <"$server/paths"
+        server_up
+        for ((n = first; n <= last; n++)); do damaged "$n" "$checksums"; done
+        # So that the next ones begin whole.
+        if [[ $checksums == on ]]; then
+            server_down "$server"
+            as_server "$bindir/pg_checksums" -D "$server/data" --disable >/dev/null 2>&1
+            server_up
+        fi
+    done
+    echo "damage: $damaged_errors errors, $damaged_fine statements without one"
+}
+
+# damaged N CHECKSUMS: what can be done with a damaged index ends well, or in an error that says so; REINDEX mends it.
+damaged_errors=0 damaged_fine=0
+damaged() {
+    local n=$1 state seen bad=''
+    {
+        echo '\set VERBOSITY sqlstate'
+        echo "SET statement_timeout = '20s'; SET enable_seqscan = off; SET search_path = w, public;"
+        q -c "SELECT fuzz.damage_script($n)"
+    } >"$server/damaged.sql"
+    "$bindir/psql" -X -qAt -U eve -f "$server/damaged.sql" >"$server/damaged.out" 2>&1 || true
+    seen=$(sed -n '/^<mended>/,$p' "$server/damaged.out")
+    if ! grep -q '^<mended>' <<<"$seen" || grep -qE 'ERROR|WARNING|server' <<<"$seen"; then bad=$seen; fi
+    while IFS= read -r state; do
+        case $state in
+            # What the metapage says of versions and sketches may be what was changed.
+            *'ERROR:  XX001' | *'ERROR:  XX002' | *'ERROR:  0A000' | *'ERROR:  22023') damaged_errors=$((damaged_errors + 1)) ;;
+            *) bad+=$'\n'$(grep -B1 -F "$state" "$server/damaged.out" | head -n 4) ;;
+        esac
+    done < <(sed '/^<mended>/,$d' "$server/damaged.out" | grep -E 'ERROR|FATAL|PANIC|server closed|connection' || true)
+    damaged_fine=$((damaged_fine + $(grep -c '^<' "$server/damaged.out")))
+    if [[ -z $bad ]]; then
+        passed
+    else
+        failed "damage, seed $seed, index $n, checksums $2: $(cat "$server/damage$n")" "$bad"
+        until q -c 'SELECT 1' >/dev/null 2>&1; do sleep 0.2; done
+    fi
+}
+
+while true; do
+    for part in $parts; do
+        began=$SECONDS
+        "$part"
+        echo "$part, seed $seed: $((SECONDS - began)) s"
+    done
+    rounds=$((rounds - 1)) seed=$((seed + 1))
+    if [[ $SECONDS -ge ${NEARDUP_FUZZ_SECONDS:-0} && $rounds -le 0 ]]; then break; fi
+done
+seen=$(grep -aE 'XX000' "$server/log" | head -n 20 || true)
+expect 'no internal error in the log' '' "$seen"
+finish
