@@ -40,13 +40,15 @@ GRANT SELECT, INSERT ON neardup_all_jobs, neardup_all_runs TO pg_database_owner;
 
 CREATE VIEW neardup_jobs WITH (security_barrier) AS
     SELECT j.docs, j.pairs, j.clusters, j.state, j.lists, j.settings, j.created
-    FROM neardup_all_jobs j JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) j.docs::pg_catalog.oid
-    WHERE pg_catalog.pg_has_role(c.relowner, 'USAGE'::pg_catalog.text);
+    FROM neardup_all_jobs j
+    WHERE pg_catalog.pg_has_role((SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) j.docs::pg_catalog.oid),
+        'USAGE'::pg_catalog.text);
 COMMENT ON VIEW neardup_jobs IS 'jobs of neardup_watch on relations of roles that the reader is a member of: the relation, its job tables, and the arguments';
 CREATE VIEW neardup_runs WITH (security_barrier) AS
     SELECT r.docs, r.started, r.finished, r.status, r.batches, r.rows, r.pairs_removed, r.pairs_added
-    FROM neardup_all_runs r JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) r.docs::pg_catalog.oid
-    WHERE pg_catalog.pg_has_role(c.relowner, 'USAGE'::pg_catalog.text);
+    FROM neardup_all_runs r
+    WHERE pg_catalog.pg_has_role((SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) r.docs::pg_catalog.oid),
+        'USAGE'::pg_catalog.text);
 COMMENT ON VIEW neardup_runs IS 'every run of neardup_refresh on relations of roles that the reader is a member of: running, done, or interrupted; how many rows were new, changed or deleted, and what became of pairs';
 GRANT SELECT ON neardup_jobs, neardup_runs TO PUBLIC;
 
