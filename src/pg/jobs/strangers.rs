@@ -14,10 +14,10 @@ use crate::pg::error::Result;
 /// Checks that the tables are of this job, and run nobody's functions but the owner's and the server's.
 pub fn check(job: &Job, tables: &Tables) -> Result<()> {
     let shown = &job.relation.shown;
+    let docs = job.relation.oid;
     for table in tables.all() {
-        if !dependency::is_there(table.oid, job.relation.oid)?
-            && job.books.uses(table.oid, job.relation.oid)?
-        {
+        let depends = as_user(table.owner, || dependency::is_there(table.oid, docs))?;
+        if !depends && job.books.uses(table.oid, docs)? {
             let message = format!("{} is of the job of another relation than {shown}", table.name);
             return Err(not_now(message, anew(shown)));
         }
