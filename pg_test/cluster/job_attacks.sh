@@ -109,19 +109,22 @@ expect_as 'mended, it goes on, with what was written meanwhile' $'done\n0' postg
 # Unwatch always works, whoever owns what.
 for case in carol:carol alice:alice postgres:postgres carol:postgres; do
     owner=${case%:*} caller=${case#*:}
-    q -c 'DROP SCHEMA IF EXISTS u CASCADE' -c 'CREATE SCHEMA u' -c 'GRANT ALL ON SCHEMA u TO PUBLIC'
+    q -c 'SET client_min_messages = error' -c 'DROP SCHEMA IF EXISTS u CASCADE' -c 'CREATE SCHEMA u' -c 'GRANT ALL ON SCHEMA u TO PUBLIC'
     as alice "SELECT new_docs('u.docs')" "CALL neardup_refresh('u.docs')" >/dev/null
     q -c "ALTER TABLE u.docs OWNER TO $owner"
-    left=$([[ $case == carol:carol ]] && echo 'NOTICE:  left as they are, since they are not the caller'\''s: u.docs_pairs, u.docs_clusters, u.docs_neardup, u.docs_neardup_lists')
+    left=
+    if [[ $case == carol:carol ]]; then
+        left="NOTICE:  left as they are, since they are not the caller's or not of this job: u.docs_pairs, u.docs_clusters, u.docs_neardup, u.docs_neardup_lists"
+    fi
     expect_as "unwatch of $owner's docs with alice's tables, by $caller" "$left" "$caller" "SELECT neardup_unwatch('u.docs')"
-    expect_sql "the tables after $case" "$([[ -n $left ]] && echo 4 || echo 0)" "SELECT count(*) FROM pg_class WHERE relname ~ '^docs_' AND relkind = 'r' AND relnamespace = 'u'::regnamespace"
+    expect_sql "the tables after $case" "$([[ -z $left ]] && echo 0 || echo 4)" "SELECT count(*) FROM pg_class WHERE relname ~ '^docs_' AND relkind = 'r' AND relnamespace = 'u'::regnamespace"
     expect_sql "no trigger and no job after $case" '0|0' "SELECT (SELECT count(*) FROM pg_trigger WHERE tgrelid = 'u.docs'::regclass), (SELECT count(*) FROM neardup_all_jobs WHERE docs = 'u.docs'::regclass)"
 done
-q -c 'DROP SCHEMA u CASCADE'
+q -c 'SET client_min_messages = error' -c 'DROP SCHEMA u CASCADE'
 as alice "SELECT new_docs('alices.kept')" "CALL neardup_refresh('alices.kept')" >/dev/null
 q -c 'ALTER TABLE alices.kept OWNER TO carol'
 expect_refused 'the owner of before may not' 42501 'must be owner of alices\.kept' alice "SELECT neardup_unwatch('alices.kept')"
-expect_as 'results that are kept stay whose they are' "NOTICE:  left as they are, since they are not the caller's: alices.kept_neardup, alices.kept_neardup_lists" \
+expect_as 'results that are kept stay whose they are' "NOTICE:  left as they are, since they are not the caller's or not of this job: alices.kept_neardup, alices.kept_neardup_lists" \
     carol "SELECT neardup_unwatch('alices.kept', keep_results => true)"
 expect_sql 'also when the table goes' 'alice|1' "DROP TABLE alices.kept; SELECT relowner::regrole, (SELECT count(*) FROM alices.kept_pairs) FROM pg_class WHERE oid = 'alices.kept_pairs'::regclass"
 
@@ -131,6 +134,7 @@ expect_sql 'also when the table goes' 'alice|1' "DROP TABLE alices.kept; SELECT 
 q <<'SQL'
 CREATE ROLE mallory LOGIN;
 CREATE SCHEMA shared AUTHORIZATION mallory;
+GRANT CREATE ON SCHEMA public TO mallory;
 GRANT ALL ON SCHEMA shared TO alice;
 GRANT mallory TO postgres;
 SET ROLE mallory;
@@ -206,8 +210,7 @@ for n in {1..400}; do
 done | PGOPTIONS='-c search_path=shared,away' psql -X -q -U alice >"$server/writer" 2>&1
 wait "$renames"
 expect 'writers while a schema is renamed: no error of ours' '' "$(grep -vE 'relation "docs" does not exist|^LINE|^ *\^|^(INSERT|UPDATE) ' "$server/writer" | head -n 5)"
-expect_as 'and no row is lost' $'done\n0' alice "CALL neardup_refresh('shared.docs')" "RESET search_path" 
-expect_sql 'in the end' 0 "SELECT wrong('shared.docs')"
+expect_as 'and no row is lost' $'done\n0' postgres "CALL neardup_refresh('shared.docs')" "SELECT wrong('shared.docs')"
 
 # --- Planted functions, operators and tables ---
 
@@ -232,7 +235,6 @@ q -c 'DELETE FROM seen' -c 'GRANT CREATE ON SCHEMA public TO alice'
         signature $call 'VARIADIC text[]' bool
     done
     signature neardup_refresh_step 'regclass, timestamptz, int8' text
-    signature neardup_refresh_step 'regclass, timestamptz, int4, bool DEFAULT false' text
     signature neardup_refresh_step 'oid, timestamptz, int4' text
     signature neardup_watch 'regclass, numeric' bool
     signature format 'text, name' text
@@ -259,7 +261,7 @@ q -c 'DELETE FROM seen' -c 'GRANT CREATE ON SCHEMA public TO alice'
             echo "CREATE OPERATOR public.$operator (LEFTARG = $left, RIGHTARG = $right, FUNCTION = public.planted$n);"
         done
     done
-    for table in pg_class pg_trigger pg_proc pg_depend pg_inherits pg_attribute pg_extension pg_namespace pg_subscription_rel; do
+    for table in pg_class pg_trigger pg_proc pg_depend pg_inherits pg_extension pg_namespace pg_subscription_rel; do
         echo "CREATE VIEW public.$table AS SELECT * FROM pg_catalog.$table WHERE public.note('planted $table') IS NULL;"
     done
 } >"$server/plants.sql"
@@ -270,7 +272,6 @@ for path in 'public, pg_catalog' '"$user", public'; do
         # psql's own statements have to name things in full where these are planted.
         q -U $role >"$server/planted" 2>&1 <<SQL || true
 SET search_path = pg_catalog;
-DROP TABLE IF EXISTS alices.target;
 CREATE TABLE alices.target (id int PRIMARY KEY, body text);
 INSERT INTO alices.target VALUES (1, 'one two three four'), (2, 'one two three four five'), (3, 'something else');
 CREATE TEMP TABLE pg_class (relname text);
@@ -324,12 +325,12 @@ as alice "SELECT neardup_watch('alices.compared', 0.8, detect => 'compare')" >/d
 seen=$(
     q -U alice 2>&1 <<SQL
 INSERT INTO alices.compared VALUES (1, 'one two three'), (2, 'one two three');
-DO \$\$ BEGIN BEGIN CALL neardup_refresh('alices.compared'); EXCEPTION WHEN OTHERS THEN RAISE WARNING '%: %', SQLSTATE, left(SQLERRM, 31); END; END \$\$;
+DO \$\$ DECLARE s text; BEGIN BEGIN CALL neardup_refresh('alices.compared', s); EXCEPTION WHEN OTHERS THEN RAISE WARNING '%: %', SQLSTATE, left(SQLERRM, 31); END; END \$\$;
 SELECT count(*) FROM alices.compared_neardup;
 \\! psql -X -qAt -U alice -c "CALL neardup_refresh('alices.compared')"
 TABLE alices.compared_pairs;
 INSERT INTO alices.compared VALUES (3, 'one two three');
-DO \$\$ BEGIN BEGIN CALL neardup_refresh('alices.compared'); EXCEPTION WHEN OTHERS THEN NULL; END; END \$\$;
+DO \$\$ DECLARE s text; BEGIN BEGIN CALL neardup_refresh('alices.compared', s); EXCEPTION WHEN OTHERS THEN NULL; END; END \$\$;
 CALL neardup_refresh('alices.compared');
 SELECT count(*) FROM alices.compared_pairs;
 INSERT INTO alices.compared VALUES (4, 'one two three');
@@ -358,21 +359,19 @@ for call in "'alices.compared', now(), 1" "'alices.compared', '-infinity', 21474
 done
 expect_refused 'of too few rows' 22023 'batch_rows must be at least 1, not -5' alice "SELECT neardup_refresh_step('alices.compared', now(), -5)"
 for call in "NULL, now(), 1" "'alices.compared', NULL, 1" "'alices.compared', now(), NULL"; do
-    expect_refused "a step of nothing: $call" '(22004|2D000)' . alice "SELECT neardup_refresh_step($call)" 2>/dev/null ||
-        true
+    expect_refused "a step of nothing: $call" 22004 'must not be NULL' alice "SELECT neardup_refresh_step($call)"
 done
 expect_refused "of somebody else's" 42501 'must be owner' bob "SELECT neardup_refresh_step('alices.compared', now(), 1)"
 expect_refused 'of no relation' 42P01 'does not exist' alice 'SELECT neardup_refresh_step(4000000000::oid::regclass, now(), 1)'
 expect_refused 'of an index' 42809 'is not a table' alice "SELECT neardup_refresh_step('alices.compared_pkey', now(), 1)"
-expect_refused 'the trigger by hand' 39P01 'is a trigger of neardup_watch' alice 'SELECT neardup_changed()' 2>/dev/null || true
+expect_refused 'the trigger by hand' 39P01 'is a trigger of neardup_watch' alice 'SELECT neardup_changed()'
 expect_sql 'no lock is left' 0 "SELECT count(*) FROM pg_locks WHERE locktype = 'object' AND classid = 'neardup_all_jobs'::regclass"
 
 # --- Who sees what ---
 
-as carol 'CREATE SCHEMA IF NOT EXISTS x' >/dev/null 2>&1 || true
 q -c 'CREATE SCHEMA carols AUTHORIZATION carol' -c 'CREATE ROLE dave LOGIN IN ROLE carol'
 as carol "SELECT new_docs('carols.docs')" "CALL neardup_refresh('carols.docs')" >/dev/null
-q -c "DELETE FROM neardup_all_jobs WHERE docs::text LIKE 'alices.docs'"
+q -c 'DROP TABLE alices.docs'
 for role in carol dave; do
     expect_as "$role sees carol's jobs" $'carols.docs|carols.docs_pairs\ncarols.docs|done|3' $role 'SELECT docs, pairs FROM neardup_jobs' 'SELECT docs, status, rows FROM neardup_runs'
 done
@@ -387,7 +386,7 @@ for table in neardup_all_jobs neardup_all_runs neardup_unnoted; do
     done
 done
 for view in neardup_jobs neardup_runs; do
-    expect_refused "no writing through $view" 55000 'cannot delete from view' carol "DELETE FROM $view" 2>/dev/null || true
+    expect_refused "no writing through $view" 42501 'permission denied' carol "DELETE FROM $view"
 done
 
 # --- Tables that are dropped ---
@@ -409,23 +408,21 @@ wait "$holder_PID" 2>/dev/null || true
 expect_as 'nothing of the dropped one is left' $'done\n0' postgres "CALL neardup_refresh('alices.locked')" \
     'SELECT count(*) FROM neardup_all_jobs j WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = j.docs)'
 # Dropped in other ways.
-as alice 'CREATE SCHEMA IF NOT EXISTS alices' >/dev/null 2>&1 || true
 q -c 'CREATE SCHEMA passing AUTHORIZATION alice'
 as alice "SELECT new_docs('passing.docs')" "CALL neardup_refresh('passing.docs')" >/dev/null
 expect_as 'with its schema' '' alice 'SET client_min_messages = error; DROP SCHEMA passing CASCADE'
 q -c 'CREATE SCHEMA passing' -c 'CREATE ROLE eve LOGIN' -c 'GRANT ALL ON SCHEMA passing TO eve'
 as eve "SELECT new_docs('passing.docs')" "CALL neardup_refresh('passing.docs')" >/dev/null
 expect_as 'with its owner' '' postgres 'DROP OWNED BY eve' 'DROP ROLE eve'
-expect_as 'a job table by itself' 'ERROR:  tables of the job of alices.gone are gone: clusters
-HINT:  Begin anew: SELECT neardup_unwatch('\''alices.gone'\''); SELECT neardup_watch('\''alices.gone'\'', 0.8);' alice \
-    'DROP TABLE alices.gone_clusters' "CALL neardup_refresh('alices.gone')"
+as alice 'DROP TABLE alices.gone_clusters'
+expect_refused 'a job table by itself' 42P01 'tables of the job of alices\.gone are gone: clusters' alice "CALL neardup_refresh('alices.gone')"
 expect_as 'and begun anew' $'done' alice "SELECT neardup_unwatch('alices.gone')" "SELECT neardup_watch('alices.gone', 0.8)" "CALL neardup_refresh('alices.gone')"
 as alice "SELECT neardup_unwatch('alices.gone')" >/dev/null
 for _ in 1 2; do
     psql -X -qAt -U alice -v VERBOSITY=sqlstate -c 'BEGIN' -c "SELECT neardup_watch('alices.gone', 0.8)" -c 'SELECT pg_sleep(0.3)' -c COMMIT &
 done >"$server/twice" 2>&1
 wait
-expect 'two at a time: one is told that it is watched' 'ERROR:  42710' "$(grep ERROR "$server/twice")"
+expect 'two at a time: one is told that it is watched' 'ERROR:  42710' "$(grep -m 1 ERROR "$server/twice")"
 
 expect 'no internal error' '' "$(grep -nE '\] XX000 ' "$server/log" | head -n 5)"
 finish

@@ -28,6 +28,9 @@ impl Job {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
                 .hint(format!("Without a job: SELECT * FROM near_duplicates({}, 0.8);", literal(shown))));
         }
+        // One at a time, without waiting for writers.
+        // SAFETY: a relation that is open; the lock stays until the transaction ends.
+        unsafe { pg_sys::LockRelationOid(relation.oid, pg_sys::ShareUpdateExclusiveLock as i32) };
         books.clean()?;
         if !matches!(books.find(relation.oid, Wait::Unlocked)?, Found::None) {
             let message = format!("{shown} is watched already");
