@@ -221,7 +221,8 @@ impl Tables {
 
     /// Checks that the tables are as a job makes them, but for the type of the ids, which is that of the answer.
     pub fn check(&self, docs: &str) -> Result<Oid> {
-        let id_type = self.state.type_of("id").unwrap_or(pg_sys::InvalidOid);
+        // Where there is none, this is not returned.
+        let id_type = self.state.type_of("id").unwrap_or(pg_sys::INT8OID);
         let wrong = [
             (Some(&self.pairs), &pair_columns(id_type)[..]),
             (Some(&self.clusters), &cluster_columns(id_type)[..]),
