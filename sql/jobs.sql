@@ -217,7 +217,7 @@ BEGIN
             HINT = 'Leave detect out, or say detect => ''compare''.';
     END IF;
     EXECUTE format('SELECT %s.neardup_job_check(%s, %L, %L::int)', a->>'schema',
-        replace(a->>'call', format('NULL::%s', s->>'id_type'), format('%L::regtype', s->>'id_type')), s->>'clustering', s->>'max_cluster_size')
+        replace(a->>'call', format('::float8, NULL::%s, ', s->>'id_type'), format('::float8, %L::regtype, ', s->>'id_type')), s->>'clustering', s->>'max_cluster_size')
         INTO mode;
     FOREACH name IN ARRAY ARRAY['pairs', 'clusters', 'state', 'lists'] LOOP
         IF to_regclass(a->>name) IS NOT NULL THEN
@@ -320,7 +320,7 @@ DECLARE
     most bool;
     whole_clusters bool;
     -- As the functions in C want them: the type of ids by itself, and what they give.
-    join_arguments text := replace(a->>'call', format('NULL::%s', a->>'id_type'), format('%L::regtype', a->>'id_type'));
+    join_arguments text := replace(a->>'call', format('::float8, NULL::%s, ', a->>'id_type'), format('::float8, %L::regtype, ', a->>'id_type'));
     as_pairs text := format('AS f(left_id %1$s, right_id %1$s, similarity float8, kind "char", segment bigint, part int, documents int, data bytea, ids text[])', a->>'id_type');
     as_clusters text := format('AS f(cluster_id %1$s, id %1$s, representative bool)', a->>'id_type');
     side text;
