@@ -213,7 +213,10 @@ pub fn number_array(numbers: &[i64]) -> Result<pg_sys::Datum> {
     let elements = numbers.as_ptr().cast_mut().cast();
     // SAFETY: on the server's 64-bit machines a datum is the bigint itself; so many of them are only read, and copied to
     // an array in the current memory context.
-    Ok(unsafe { pg_sys::construct_array(elements, count, pg_sys::INT8OID, 8, true, b'd' as std::ffi::c_char) }.into())
+    Ok(unsafe {
+        pg_sys::construct_array(elements, count, pg_sys::INT8OID, 8, true, b'd' as std::ffi::c_char)
+    }
+    .into())
 }
 
 /// A `text[]` of strings that are in the server's encoding. Layout: utils/array.h.
@@ -247,5 +250,22 @@ pub fn text_array(strings: &Strings) -> Result<pg_sys::Datum> {
             at = at.add(size_of(string));
         }
         Ok(array.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The names begin with pg_ for scripts/pgrx_test.sh; no server is needed.
+    #[test]
+    fn pg_arrays_over_1_gb_are_refused() {
+        // Zeros that nobody looks at take no memory.
+        let numbers = vec![0; LARGEST / size_of::<i64>() + 1];
+        let refused = number_array(&numbers);
+        assert!(matches!(
+            refused,
+            Err(SqlError::Own { code: PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, .. })
+        ));
     }
 }
