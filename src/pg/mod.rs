@@ -46,6 +46,7 @@ mod spans;
 mod stats;
 mod temp_file;
 mod workers;
+mod written_ids;
 
 use pgrx::prelude::*;
 
