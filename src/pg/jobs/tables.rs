@@ -268,9 +268,10 @@ impl Tables {
         [&self.pairs, &self.clusters, &self.state].into_iter().chain(&self.lists)
     }
 
-    /// Checks that the tables are as a job makes them, but for the type of the ids, which is that of the answer.
-    pub fn check(&self, docs: &str) -> Result<Oid> {
-        let id_type = self.state.type_of("id").unwrap_or(pg_sys::InvalidOid);
+    /// Checks that the tables are as a job makes them, but for the type of the ids, which is that of the answer; by right
+    /// it is `wanted`.
+    pub fn check(&self, docs: &str, wanted: Oid) -> Result<Oid> {
+        let id_type = self.state.type_of("id").unwrap_or(wanted);
         let wrong = [
             (Some(&self.pairs), &pair_columns(id_type)[..]),
             (Some(&self.clusters), &cluster_columns(id_type)[..]),
