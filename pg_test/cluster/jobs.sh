@@ -284,7 +284,7 @@ SELECT neardup_watch('alices.docs', 0.8);
 CALL neardup_refresh('alices.docs');
 SQL
 for call in "SELECT neardup_watch('alices.docs', 0.8)" "SELECT neardup_unwatch('alices.docs')" "CALL neardup_refresh('alices.docs')" \
-    "SELECT neardup_job('step', 'alices.docs', '{}')"; do
+    "SELECT neardup_refresh_step('alices.docs', now(), 1000)"; do
     expect_error "not bob: $call" 42501 'must be owner of (alices\.)?docs' "SET ROLE bob; $call"
 done
 expect_script 'others change the table without rights on the tables of the job' '' \
@@ -327,9 +327,10 @@ expect_error 'unwatch what is not' 42704 'not watched' "SELECT neardup_unwatch('
 expect_script 'nothing is left of what failed' '' "SELECT relname FROM pg_class WHERE relname ~ '^(plain_docs|taken|no_key)_(clusters|neardup)'"
 expect_script 'unwatch, results kept' 't||' "SELECT neardup_unwatch('docs1', keep_results => true) \\g /dev/null
     SELECT to_regclass('docs1_pairs') IS NOT NULL, to_regclass('docs1_neardup'), (SELECT tgname FROM pg_trigger WHERE tgrelid = 'docs1'::regclass)"
-expect_script 'a table that is dropped takes its job along' '' "DROP TABLE docs2 CASCADE; DROP TABLE docs2_pairs, docs2_clusters, docs2_neardup, docs2_neardup_lists;
+expect_script 'a table that is dropped takes its job along' '' "DROP TABLE docs2;
+    SELECT relname FROM pg_class WHERE relname ~ '^docs2_';
     SELECT neardup_watch('plain_docs', 0.8) \\g /dev/null
-    SELECT docs FROM neardup_jobs j WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = j.docs)"
+    SELECT docs FROM neardup_all_jobs j WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = j.docs)"
 
 # Dump and restore: jobs, their tables, and what waits.
 q -c "INSERT INTO plain_docs VALUES (1, 'one two three'), (2, 'three two one')" -c "CREATE EXTENSION IF NOT EXISTS neardup"

@@ -72,7 +72,8 @@ impl Row {
         (!null).then_some(value)
     }
 
-    /// Whether two rows have the same bytes in a column: what a collation takes for equal may be different words.
+    /// Whether two rows have the same bytes in a column: what a collation takes for equal may be different words. Leaves
+    /// detoasted copies in the current memory context.
     pub fn same(a: &Self, b: &Self, number: i16) -> bool {
         match (a.get(number), b.get(number)) {
             (None, None) => true,
@@ -106,7 +107,9 @@ unsafe fn same_bytes(a: Datum, b: Datum, by_value: bool, length: i16) -> bool {
                     std::slice::from_raw_parts(varlena.cast::<u8>(), pgrx::varsize_any(varlena))
                 };
                 // What was not touched is the same pointer to what is stored elsewhere.
-                stored(a) == stored(b) || varlena_bytes(a) == varlena_bytes(b)
+                stored(a) == stored(b)
+                    || (pg_sys::toast_raw_datum_size(a) == pg_sys::toast_raw_datum_size(b)
+                        && varlena_bytes(a) == varlena_bytes(b))
             }
             -2 => {
                 let bytes = |datum: Datum| std::ffi::CStr::from_ptr(datum.cast_mut_ptr());

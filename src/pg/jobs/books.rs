@@ -158,14 +158,15 @@ impl Books {
         self.run(self.jobs, sql, &parameters).map(|_| ())
     }
 
-    /// Whether a table is one of a job.
-    pub fn uses(&self, table: Oid) -> Result<bool> {
+    /// Whether a table is one of the job of another relation.
+    pub fn uses(&self, table: Oid, docs: Oid) -> Result<bool> {
         as_user(self.owner, || {
             let jobs = super::tables::name_of(self.jobs)?;
             let sql = format!(
-                "SELECT EXISTS (SELECT FROM {jobs} WHERE $1::regclass IN (pairs, clusters, state, lists))"
+                "SELECT EXISTS (SELECT FROM {jobs} WHERE $1::regclass IN (pairs, clusters, state, lists) \
+                 AND docs <> $2::regclass)"
             );
-            holds(&sql, &[oid(table)], &[self.jobs])
+            holds(&sql, &[oid(table), oid(docs)], &[self.jobs])
         })
     }
 

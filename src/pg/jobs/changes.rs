@@ -45,8 +45,13 @@ fn note_changes(call: Call) -> Result<()> {
     let docs = unsafe { (*trigger.tg_relation).rd_id };
     let extension = Extension::of(call)?;
     let books = Books::open(&extension)?;
-    // A trigger that was left behind, or one of a restored dump whose job is not known yet: it will compare all rows.
-    let Found::Job(job) = books.find(docs, Wait::Unlocked)? else { return Ok(()) };
+    let Found::Job(job) = books.find(docs, Wait::Unlocked)? else {
+        // SAFETY: a look at a variable of the session.
+        let sees_the_past = unsafe { pg_sys::XactIsoLevel } >= pg_sys::XACT_REPEATABLE_READ as i32;
+        // To a transaction that began before the job it is not there, but to the refresh that does not see its rows it is.
+        // Otherwise the trigger was left behind, or is one of a restored dump: a job to come compares all rows.
+        return if sees_the_past { books.add_unnoted(docs) } else { Ok(()) };
+    };
     let relation = Relation::open(docs)?;
     if note(trigger, &relation, &job)? { Ok(()) } else { books.add_unnoted(docs) }
 }
@@ -98,10 +103,9 @@ fn read(trigger: &pg_sys::TriggerData, columns: &Columns<'_>, marks: &mut Marks<
             let (Some(old), Some(new)) = (before.next(), after.next()) else {
                 return Ok(before.is_done() && after.is_done());
             };
-            let same = |number: i16| Row::same(&old, &new, number);
+            let mut same = |number: i16| marks.same(&old, &new, number);
             let same_id = same(id);
-            let site = columns.site.is_none_or(|site| same(site.number));
-            if same_id && site && same(columns.text.number) {
+            if same_id && columns.site.is_none_or(|site| same(site.number)) && same(columns.text.number) {
                 continue;
             }
             if !marks.add(old.get(id))? || (!same_id && !marks.add(new.get(id))?) {
@@ -125,6 +129,16 @@ impl<'a> Marks<'a> {
     fn new(state: &'a Table, id_type: Oid) -> Self {
         let context = PgMemoryContexts::new("neardup: changed rows");
         Self { state, id_type, ids: Ids::new(id_type), bytes: 0, context }
+    }
+
+    /// Whether a column of a row is as it was.
+    fn same(&mut self, old: &Row, new: &Row, number: i16) -> bool {
+        // SAFETY: detoasted copies of texts, which may be many and long, go with what the context has.
+        unsafe {
+            let same = self.context.switch_to(|_| Row::same(old, new, number));
+            self.context.reset();
+            same
+        }
     }
 
     /// Notes the id of a row; false if it cannot be noted. A row without an id is none of the job's.

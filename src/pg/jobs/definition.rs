@@ -17,7 +17,7 @@ use crate::pg::error::Result;
 pub struct Definition {
     /// Whether it is a table whose rows are changed by statements on itself only.
     pub is_plain: bool,
-    /// Whether all triggers of a job are on it, and fire.
+    /// Whether all triggers of a job are on it, and fire always: also where a session applies changes of another server.
     pub has_triggers: bool,
     /// Another one whenever the definition of the table, of its columns or of these triggers was changed.
     pub version: String,
@@ -37,7 +37,7 @@ pub fn of(job: &Job) -> Result<Definition> {
                    FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid \
                    WHERE t.tgrelid = c.oid AND p.proname = 'neardup_changed' AND p.pronamespace = $2 AND p.pronargs = 0 \
                    AND t.tgname IN ('neardup_insert', 'neardup_update', 'neardup_delete') \
-                   AND t.tgenabled IN ('O', 'A')) t \
+                   AND t.tgenabled = 'A') t \
                WHERE c.oid = $1";
     as_user(job.relation.owner, || {
         let types = [pg_sys::BOOLOID, pg_sys::BOOLOID, pg_sys::TEXTOID];

@@ -26,8 +26,21 @@ pub fn depend(table: Oid, docs: Oid) {
     }
 }
 
+/// Whether a number is that of a table which a job can have made: only such a one depends on another relation because we
+/// said so. Indexes, sequences and partitions do of themselves, and nobody may take that from them.
+fn can_be_ours(table: Oid) -> bool {
+    // SAFETY: any number is looked up.
+    unsafe {
+        pg_sys::get_rel_relkind(table).cast_unsigned() == pg_sys::RELKIND_RELATION
+            && !pg_sys::get_rel_relispartition(table)
+    }
+}
+
 /// Lets a table stay when the relation is dropped.
 pub fn forget(table: Oid, docs: Oid) {
+    if !can_be_ours(table) {
+        return;
+    }
     // SAFETY: both are relations; removes rows of pg_depend, of which there may be none.
     unsafe {
         pg_sys::deleteDependencyRecordsForSpecific(
@@ -45,5 +58,5 @@ pub fn forget(table: Oid, docs: Oid) {
 pub fn is_there(table: Oid, docs: Oid) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = $1 \
                AND d.refclassid = 'pg_class'::regclass AND d.refobjid = $2 AND d.deptype = 'a')";
-    holds(sql, &[oid(table), oid(docs)], &[])
+    Ok(can_be_ours(table) && holds(sql, &[oid(table), oid(docs)], &[])?)
 }

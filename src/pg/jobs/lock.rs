@@ -9,8 +9,8 @@ use pgrx::pg_sys;
 use pgrx::prelude::*;
 
 thread_local! {
-    /// The lock that this session holds from step to step.
-    static HELD: Cell<Option<SessionLock>> = const { Cell::new(None) };
+    /// The lock that this session holds from step to step, and when the refresh began that took it.
+    static HELD: Cell<Option<(SessionLock, i64)>> = const { Cell::new(None) };
     /// Whether the server tells us of ends of transactions.
     static TOLD: Cell<bool> = const { Cell::new(false) };
 }
@@ -39,14 +39,20 @@ impl SessionLock {
     }
 
     /// Whether this session holds it.
-    pub fn is_held(self) -> bool {
-        HELD.get() == Some(self)
+    fn is_held(self) -> bool {
+        HELD.get().is_some_and(|(held, _)| held == self)
+    }
+
+    /// Whether this session holds it since that refresh began, of which this is a further step.
+    pub fn is_held_since(self, started: i64) -> bool {
+        HELD.get() == Some((self, started))
     }
 
     /// Whether this session holds it, from now on if not before. Not to be called in a subtransaction, which could end
     /// without the lock.
-    pub fn take(self) -> bool {
+    pub fn take(self, started: i64) -> bool {
         if self.is_held() {
+            HELD.set(Some((self, started)));
             return true;
         }
         let tag = self.tag();
@@ -61,7 +67,7 @@ impl SessionLock {
                 return false;
             }
         }
-        if let Some(other) = HELD.replace(Some(self)) {
+        if let Some((other, _)) = HELD.replace(Some((self, started))) {
             // A refresh of another relation was left between two steps.
             other.give_back();
         }

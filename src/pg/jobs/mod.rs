@@ -26,6 +26,7 @@ mod refresh;
 mod settings;
 mod statements;
 mod stored;
+mod strangers;
 mod tables;
 mod unwatch;
 mod watch;

@@ -23,7 +23,7 @@ pub fn name_of(relation: Oid) -> Result<String> {
 }
 
 /// The name of a role, as SQL text needs it.
-fn role(oid: Oid) -> Result<String> {
+pub fn role(oid: Oid) -> Result<String> {
     // SAFETY: any number is looked up; null if there is no such role.
     let name = unsafe { pg_sys::GetUserNameFromId(oid, true) };
     // SAFETY: a C string.

@@ -6,7 +6,7 @@ use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::books::{Found, Wait};
 use super::statements::run;
-use super::tables::{Opened, Table, name_of, owner_of};
+use super::tables::{Opened, Table, name_of};
 use super::{EVENTS, Job, dependency};
 use crate::pg::as_owner::as_user;
 use crate::pg::error::Result;
@@ -31,7 +31,10 @@ impl Job {
             left.extend(self.drop_table(table)?);
         }
         if !left.is_empty() {
-            let message = format!("left as they are, since they are not the caller's: {}", left.join(", "));
+            let message = format!(
+                "left as they are, since they are not the caller's or not of this job: {}",
+                left.join(", ")
+            );
             ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
                 .report(PgLogLevel::NOTICE);
         }
@@ -51,25 +54,24 @@ impl Job {
 
     /// Drops a table as its owner, if the caller may act for that one and it is one of the job; else gives its name.
     fn drop_table(&self, table: Oid) -> Result<Option<String>> {
-        let docs = &self.relation;
+        let Self { relation, books, .. } = self;
+        let docs = relation.oid;
+        let depends = as_user(relation.owner, || dependency::is_there(table, docs))?;
         // SAFETY: a look at the roles.
-        let may = |owner| unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), owner) };
-        if let Opened::Table(table) = Table::open(table, pg_sys::AccessExclusiveLock, may)? {
-            let dropped = as_user(table.owner, || {
-                let made = dependency::is_there(table.oid, docs.oid)?;
-                let ours = made || (table.owner == docs.owner && table.is_of_job());
-                if ours {
-                    run(&format!("DROP TABLE {}", table.name), &[], &[])?;
-                }
-                Ok(ours)
-            })?;
-            if dropped {
+        let acts_for = |owner| unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), owner) };
+        let may = |owner| acts_for(owner) && (depends || owner == relation.owner);
+        // What may be anything is not locked against others.
+        let lock = if depends { pg_sys::AccessExclusiveLock } else { pg_sys::AccessShareLock };
+        match Table::open(table, lock, may)? {
+            Opened::Gone => return Ok(None),
+            // A restored dump has no dependencies, and what its books say need not be so.
+            Opened::Table(table) if depends || (table.is_of_job() && !books.uses(table.oid, docs)?) => {
+                as_user(table.owner, || run(&format!("DROP TABLE {}", table.name), &[], &[]))?;
                 return Ok(None);
             }
-        } else if owner_of(table).is_none() {
-            return Ok(None);
+            Opened::Table(_) | Opened::Others(_) => {}
         }
-        dependency::forget(table, docs.oid);
+        dependency::forget(table, docs);
         name_of(table).map(Some)
     }
 }

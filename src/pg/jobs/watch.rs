@@ -28,6 +28,9 @@ impl Job {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
                 .hint(format!("Without a job: SELECT * FROM near_duplicates({}, 0.8);", literal(shown))));
         }
+        // One at a time, without waiting for writers.
+        // SAFETY: a relation that is open; the lock stays until the transaction ends.
+        unsafe { pg_sys::LockRelationOid(relation.oid, pg_sys::ShareUpdateExclusiveLock as i32) };
         books.clean()?;
         if !matches!(books.find(relation.oid, Wait::Unlocked)?, Found::None) {
             let message = format!("{shown} is watched already");
@@ -52,7 +55,11 @@ impl Job {
         let names = self.names()?;
         let columns = settings.renew_columns(relation)?.0;
         let there = self.tables_named(&names)?;
-        let in_use = there.iter().flatten().map(|&table| books.uses(table)).collect::<Result<Vec<bool>>>()?;
+        let in_use = there
+            .iter()
+            .flatten()
+            .map(|&table| books.uses(table, relation.oid))
+            .collect::<Result<Vec<bool>>>()?;
         let tables = as_user(relation.owner, || {
             let has_lists = method::of(self, &settings, &columns)? == method::Method::Sets;
             if !there.is_empty() && there.iter().any(Option::is_some) {
@@ -213,7 +220,7 @@ impl Job {
                  FOR EACH STATEMENT EXECUTE FUNCTION {schema}.neardup_changed()"
             );
             run(&trigger, &[], &[])?;
-            // Also where a session applies changes of another server.
+            // Or rows are compared at each refresh.
             run(&format!("ALTER TABLE {docs} ENABLE ALWAYS TRIGGER neardup_{event}"), &[], &[])?;
         }
         Ok(())

@@ -15,7 +15,7 @@ use super::lock::SessionLock;
 use super::method::Method;
 use super::settings::{Columns, Settings};
 use super::tables::{Table, Tables, anew};
-use super::{Job, definition, dependency, method, not_now, statements};
+use super::{Job, definition, dependency, method, not_now, statements, strangers};
 use crate::pg::as_owner::as_user;
 use crate::pg::columns::{qualified_type, type_name};
 use crate::pg::error::{Result, SqlError};
@@ -50,8 +50,8 @@ impl Job {
             return Err(SqlError::parameter(format!("batch_rows must be at least 1, not {most_rows}"))
                 .hint(format!("CALL neardup_refresh({}, batch_rows => 100000);", literal(shown))));
         }
-        // SAFETY: looks at the state of the transaction.
-        if unsafe { pg_sys::IsTransactionBlock() || pg_sys::IsSubTransaction() } {
+        // SAFETY: looks at the state of the transaction, and at whether the caller can commit it.
+        if unsafe { pg_sys::IsSubTransaction() || !pg_sys::SPI_inside_nonatomic_context() } {
             let message = "invalid transaction termination: neardup_refresh commits its batches, so it cannot run inside a transaction";
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_TRANSACTION_TERMINATION, message).hint(
                 format!(
@@ -62,10 +62,11 @@ impl Job {
         }
         books.clean()?;
         let lock = SessionLock { books: books.jobs, docs: relation.oid };
-        let first = !lock.is_held();
+        let began = started.value() as i64;
+        let first = !lock.is_held_since(began);
         let mut entry = match books.find(relation.oid, Wait::Skip)? {
             Found::None => return Err(self.not_watched()),
-            Found::Job(entry) if lock.take() => entry,
+            Found::Job(entry) if lock.take(began) => entry,
             Found::Job(_) | Found::Busy => {
                 lock.release();
                 return Ok("skipped");
@@ -90,6 +91,7 @@ impl Job {
         let (columns, renewed) = settings.renew_columns(relation)?;
         let definition = definition::of(self)?;
         let tables = Tables::open(entry, shown, relation.owner)?;
+        strangers::check(self, &tables)?;
         let (tables, emptied) = self.fit(entry, tables, &columns)?;
         let first = first || emptied;
         let told = settings.by_triggers() && definition.is_plain && definition.has_triggers;
