@@ -181,7 +181,7 @@ for role in maker postgres; do
             seen=$(q -d made -U $role -c "SET search_path = target, pg_catalog" \
                 -c "SELECT target.neardup_watch('public.$table'::pg_catalog.regclass, $half, $column, detect => '$detect'::pg_catalog.text)" \
                 -c "CALL target.neardup_refresh('public.$table'::pg_catalog.regclass)" \
-                -c "UPDATE public.docs SET body = body || ''::pg_catalog.text WHERE id OPERATOR(pg_catalog.=) 9" \
+                -c "UPDATE public.docs SET body = body OPERATOR(pg_catalog.||) ''::pg_catalog.text WHERE id OPERATOR(pg_catalog.=) 9" \
                 -c "DELETE FROM public.docs WHERE id OPERATOR(pg_catalog.=) 11" \
                 -c "CALL target.neardup_refresh('public.$table'::pg_catalog.regclass)" \
                 -c "SELECT target.neardup_unwatch('public.$table'::pg_catalog.regclass)" 2>&1) || true

@@ -46,7 +46,8 @@ $$;
 -- Settings that a call may come upon.
 CREATE FUNCTION fuzz.settings() RETURNS text LANGUAGE sql AS $$
     SELECT CASE WHEN random() < 0.8 THEN '' ELSE fuzz.one_of(ARRAY['SET LOCAL neardup.memory = ''1MB''; ', 'SET LOCAL neardup.threads = 1; ', 'SET LOCAL neardup.threads = 7; ', 'SET LOCAL work_mem = ''64kB''; ', 'SET LOCAL DateStyle = ''German''; ',
-        'SET LOCAL search_path = pg_temp; ', 'SET LOCAL neardup.progress = on; ', 'SET LOCAL temp_file_limit = 0; ', 'SET LOCAL extra_float_digits = -15; ', 'SET LOCAL bytea_output = escape; ', 'SET LOCAL transaction_read_only = on; ', 'SET LOCAL client_encoding = LATIN1; ', 'SET LOCAL default_toast_compression = pglz; ', 'SET LOCAL lock_timeout = 1; ']) END
+        'SET LOCAL search_path = pg_temp; ', 'SET LOCAL neardup.progress = on; ', 'SET LOCAL temp_file_limit = 0; ', 'SET LOCAL extra_float_digits = -15; ', 'SET LOCAL bytea_output = escape; ', 'SET LOCAL transaction_read_only = on; ', 'SET LOCAL client_encoding = LATIN1; ', 'SET LOCAL default_toast_compression = pglz; ', 'SET LOCAL lock_timeout = 1; ',
+        'SELECT set_config(name, ''on'', true) FROM pg_settings WHERE name IN (''force_parallel_mode'', ''debug_parallel_query''); ']) END
 $$;
 
 CREATE VIEW fuzz.members AS SELECT classid, objid FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e' AND e.extname = 'neardup';

@@ -1,9 +1,10 @@
-# damage.pl SEED FILE: changes some bytes of a file of 8 kB pages, and says which.
+# damage.pl SEED N FILE: changes some bytes of a file of 8 kB pages, and says which; the first few N do something that
+# was not noticed once.
 use strict;
 use warnings;
-my ($seed, $path) = @ARGV;
+my ($seed, $n, $path) = @ARGV;
 my $PAGE = 8192;
-srand($seed);
+srand($seed * 1000 + $n);
 open(my $file, '+<:raw', $path) or die "$path: $!";
 my $bytes = do { local $/; <$file> };
 my $pages = int(length($bytes) / $PAGE);
@@ -15,7 +16,15 @@ my @kinds = sort { $a <=> $b } keys %by_kind;
 sub page { my $of = $by_kind{ $kinds[whole(scalar @kinds)] }; $of->[whole(scalar @$of)] }
 my @words = (0, 1, 2, 7, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffe, 0xffff, 0x10000, 8144, 291);
 sub put { my ($at, $what) = @_; substr($bytes, $at, length $what) = $what; }
-for (0 .. whole(4)) {
+# In the metapage: another operator class, options that cannot be, a last page behind the end, counters at their ends.
+my @known = ([32, chr(3)], [32, chr(2)], [32, chr(1)], [32, chr(5)], [40, pack('V', 65)], [36, pack('V', 0)],
+    [108, pack('V', 0x01000003)], [88, "\xff" x 8], [72, "\xff" x 8], [96, "\xff" x 8], [80, "\xff" x 8]);
+if ($n < @known) {
+    my ($at, $what) = @{ $known[$n] };
+    put($at, $what);
+    print "bytes at $at of page 0; ";
+}
+for ($n < @known ? () : 0 .. whole(4)) {
     my $page = page();
     my $start = $page * $PAGE;
     last if $start + $PAGE > length $bytes;

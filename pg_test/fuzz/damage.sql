@@ -1,5 +1,5 @@
 -- Tables of eve's with one index of ours each, of all classes in turn: rows in segments, dead ones, ones that wait.
-CREATE FUNCTION fuzz.add_damaged(seed int, first int, last int) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
+CREATE FUNCTION fuzz.add_damaged(seed int, first int, last int) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET client_min_messages = error AS $$
 DECLARE
     n int;
 BEGIN
@@ -39,9 +39,11 @@ CREATE FUNCTION fuzz.mended_statements(n int) RETURNS SETOF text LANGUAGE sql AS
     UNION ALL SELECT format('SELECT signature_index_check(''w.damage%s'', true)', n)
     UNION ALL SELECT format('SELECT fuzz.same(%L)', statement) FROM fuzz.damaged_statements(n) statement WHERE statement LIKE 'SELECT count%'
 $$;
--- For psql: each statement behind a line that shows it, and one line between the damaged and the mended.
-CREATE FUNCTION fuzz.damage_script(n int) RETURNS SETOF text LANGUAGE sql AS $$
-    SELECT format(E'\\echo <%s>\n%s;', translate(statement, E'\'\\', '"'), statement) FROM fuzz.damaged_statements(n) statement
+-- For psql: each statement behind a line that shows it, and one line between the damaged and the mended. Where checksums
+-- leave nothing unnoticed (strict) an answer has to be right.
+CREATE FUNCTION fuzz.damage_script(n int, strict bool) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT format(E'\\echo <%s>\n%s;', translate(statement, E'\'\\', '"'),
+        CASE WHEN strict AND statement LIKE 'SELECT count%' THEN format('SELECT fuzz.same(%L)', statement) ELSE statement END) FROM fuzz.damaged_statements(n) statement
     UNION ALL SELECT '\echo <mended>'
     UNION ALL SELECT statement || ';' FROM fuzz.mended_statements(n) statement
 $$;

@@ -92,9 +92,40 @@ BEGIN
         ('\echo <clear>'), (format('CALL neardup_refresh(''w.%s'');', docs)), (format('CALL neardup_refresh(''w.%s'', batch_rows => 7);', docs)),
         ('\echo <none>'), (format('INSERT INTO w.%s VALUES (400, ''one two three''), (401, ''one two three'');', docs)), (CASE WHEN fuzz.whole(3) = 0 THEN format('TRUNCATE w.%1$s; INSERT INTO w.%1$s VALUES (1, ''one two''), (2, ''one two'');', docs) ELSE '' END),
         ('\echo <clear>'), (format('CALL neardup_refresh(''w.%s'');', docs)),
-        ('\echo <none>'), (format('SELECT neardup_unwatch(''w.%s'');', docs)), (format('INSERT INTO w.%s VALUES (500, ''one two three'');', docs)),
-        ('\echo <any>'), (format('DO $x$DECLARE t record; BEGIN FOR t IN SELECT oid::regclass AS name, relkind FROM pg_class WHERE relnamespace = ''w''::regnamespace AND relname LIKE ''%s\_%%'' AND relkind IN (''r'', ''v'') LOOP EXECUTE format(''DROP %%s %%s CASCADE'', CASE t.relkind WHEN ''r'' THEN ''TABLE'' ELSE ''VIEW'' END, t.name); END LOOP; END$x$;', docs)),
+        -- What others made of the tables may keep them from being dropped; when that is gone, nothing does.
+        (format('SELECT neardup_unwatch(''w.%s'');', docs)), ('\echo <none>'), (format('INSERT INTO w.%s VALUES (500, ''one two three'');', docs)),
+        ('\echo <any>'), (format('DO $x$DECLARE t record; BEGIN FOR t IN SELECT oid::regclass AS name, relkind FROM pg_class WHERE relnamespace = ''w''::regnamespace AND relname LIKE ''%s\_%%'' AND relkind IN (''r'', ''v'') LOOP EXECUTE format(''DROP %%s %%s CASCADE'', CASE t.relkind WHEN ''r'' THEN ''TABLE'' ELSE ''VIEW'' END, t.name); END LOOP; END$x$;', docs)), (format('SELECT neardup_unwatch(''w.%s'');', docs)),
         ('\echo <none>'), (format('ALTER TABLE w.%s ENABLE TRIGGER ALL;', docs)), (watch || ';'), (format('CALL neardup_refresh(''w.%s'');', docs)), (format('SELECT ''not right'' WHERE NOT fuzz.is_right(%L, %L);', docs, arguments)),
         (format('SELECT neardup_unwatch(''w.%1$s''); DROP TABLE w.%1$s CASCADE;', docs));
+END
+$$;
+
+-- Rows of the registers of jobs, into which the owner of a database may write: after a restore they come from a file.
+-- A role that owns a database tries; what superusers do afterwards must not run anything of its as a superuser.
+CREATE FUNCTION fuzz.registers() RETURNS SETOF regclass LANGUAGE sql AS $$
+    SELECT c.oid::regclass FROM pg_class c JOIN fuzz.members m ON m.classid = 'pg_class'::regclass AND m.objid = c.oid
+    WHERE c.relkind = 'r' AND has_table_privilege('dba', c.oid, 'INSERT') ORDER BY c.relname
+$$;
+-- One statement that writes to one of them: the row that was there (w.kept), but for a few of its columns.
+CREATE FUNCTION fuzz.crafted_row(register regclass) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    -- Where a text of SQL is made of what a row says, this tells as whom it runs.
+    canary constant text := fuzz.one_of(ARRAY['w.canary()::text', 'body || w.canary()', 'int4) OR w.canary() = 1 --', 'w.canary()', '''x''::text FROM w.canary() --', 'true; SELECT w.canary(); --', '= ANY (ARRAY(SELECT w.canary())) OR NULL =']);
+    names text[];
+    parts text[];
+BEGIN
+    SELECT array_agg(quote_ident(a.attname) ORDER BY attnum), array_agg(CASE
+            WHEN random() < 0.7 THEN quote_ident(a.attname)
+            WHEN random() < 0.1 THEN 'NULL'
+            WHEN a.atttypid = 'regclass'::regtype THEN fuzz.one_of(ARRAY['''w.mine''::regclass', '''w.mine''::regclass', '''w.mine_pairs''::regclass', '''w.mine_clusters''::regclass', '''w.mine_neardup''::regclass', '''w.mine_neardup_lists''::regclass', '0::oid::regclass', '999999::oid::regclass', '''pg_class''::regclass', '''pg_authid''::regclass', '''w.few''::regclass', '''w.numbers''::regclass', '''w.viewed''::regclass'])
+            WHEN a.atttypid IN ('jsonb'::regtype, 'json'::regtype) THEN CASE fuzz.whole(3)
+                WHEN 0 THEN quote_literal(fuzz.json())
+                ELSE format('%I || jsonb_build_object(%L, %s)', a.attname, fuzz.one_of(ARRAY(SELECT key FROM fuzz.keys UNION SELECT jsonb_object_keys(s) FROM w.kept_settings ORDER BY 1)),
+                    CASE WHEN random() < 0.7 THEN quote_literal(canary) || '::text' ELSE quote_literal(fuzz.json(1)) || '::jsonb' END) END
+            WHEN a.atttypid = 'text'::regtype THEN quote_literal(fuzz.one_of(ARRAY['running', 'done', 'x', '', canary]))
+            WHEN a.atttypid = 'timestamptz'::regtype THEN fuzz.one_of(ARRAY['now()', '''infinity''', '''-infinity''', '''epoch'''])
+            ELSE fuzz.argument(format_type(a.atttypid, NULL), a.attname, random() < 0.5) END ORDER BY attnum)
+    INTO names, parts FROM pg_attribute a WHERE a.attrelid = register AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '';
+    RETURN format('INSERT INTO %s(%s) SELECT %s FROM w.kept LIMIT 1', register, array_to_string(names, ', '), array_to_string(parts, ', '));
 END
 $$;

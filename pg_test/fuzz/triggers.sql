@@ -2,7 +2,7 @@
 -- there is no job.
 CREATE FUNCTION fuzz.add_triggers() RETURNS void LANGUAGE sql AS $$
     INSERT INTO fuzz.statements(part, statement)
-    SELECT 'triggers', format('%s; %s', made, used) FROM unnest(ARRAY[
+    SELECT 'triggers', replace(format('%s; %s', made, used), '%s', (f.oid)::regproc::text) FROM fuzz.functions f, unnest(ARRAY[
         'CREATE TRIGGER odd BEFORE INSERT OR UPDATE OR DELETE ON w.few FOR EACH ROW EXECUTE FUNCTION %s()',
         'CREATE TRIGGER odd AFTER INSERT OR UPDATE OR DELETE ON w.few FOR EACH ROW EXECUTE FUNCTION %s()',
         'CREATE TRIGGER odd AFTER INSERT OR UPDATE OR DELETE ON w.few FOR EACH STATEMENT EXECUTE FUNCTION %s()',
@@ -30,9 +30,7 @@ CREATE FUNCTION fuzz.add_triggers() RETURNS void LANGUAGE sql AS $$
         unnest(ARRAY['INSERT INTO w.few VALUES (9, ''x''); UPDATE w.few SET body = ''y''; DELETE FROM w.few; TRUNCATE w.few', 'INSERT INTO w.viewed VALUES (9, ''x''); UPDATE w.viewed SET body = ''y''; DELETE FROM w.viewed',
             'INSERT INTO w.watched VALUES (9, ''x''); UPDATE w.watched SET (id, body) = (7, ''y'') WHERE id = 1; DELETE FROM w.watched', 'TRUNCATE w.watched; INSERT INTO w.watched SELECT * FROM w.few', 'MERGE INTO w.watched t USING w.few f ON f.id = t.id + 2 WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (f.id + 100, f.body)',
             'INSERT INTO w.watched VALUES (1, ''x'') ON CONFLICT (id) DO UPDATE SET body = ''z''', 'INSERT INTO w.compared VALUES (9, ''x'')', 'INSERT INTO w.parted VALUES (9, ''x''), (-4, ''y'')', 'INSERT INTO w.two_keys VALUES (9, 9, ''x'')', 'INSERT INTO w.no_columns DEFAULT VALUES', 'INSERT INTO temporary VALUES (9, ''x'')', 'INSERT INTO w.watched_pairs VALUES (1, 2, 3)', 'INSERT INTO w.watched_neardup SELECT 1']) used
-$$;
-CREATE FUNCTION fuzz.name_trigger_functions() RETURNS void LANGUAGE sql AS $$
-    INSERT INTO fuzz.statements(part, statement) SELECT part, replace(statement, '%s', (f.oid)::regproc::text) FROM fuzz.statements, fuzz.functions f
-    WHERE part = 'triggers' AND (f.f).prorettype = 'trigger'::regtype AND (statement LIKE '%w.few%w.few%' OR statement LIKE '%w.viewed%w.viewed%' OR statement LIKE '%watched%watched%' OR statement LIKE '%compared%compared%' OR statement LIKE '%parted%parted%' OR statement LIKE '%two_keys%two_keys%' OR statement LIKE '%no_columns%no_columns%' OR statement LIKE '%temporary%temporary%' OR statement LIKE 'SELECT%few%' OR statement LIKE '%EVENT%few%') ORDER BY no;
-    DELETE FROM fuzz.statements WHERE part = 'triggers' AND statement LIKE '%\%s%';
+    -- Only what writes to the table of the trigger.
+    WHERE (f.f).prorettype = 'trigger'::regtype AND coalesce(substring(made FROM ' (?:ON|TABLE) (w\.\w+|temporary)'), 'w.few') IN (SELECT m[1] FROM regexp_matches(used, '(?:INTO|UPDATE|FROM|TRUNCATE) (w\.\w+|temporary)', 'g') m)
+    ORDER BY made, used
 $$;

@@ -252,3 +252,20 @@ pub fn text_array(strings: &Strings) -> Result<pg_sys::Datum> {
         Ok(array.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The names begin with pg_ for scripts/pgrx_test.sh; no server is needed.
+    #[test]
+    fn pg_arrays_over_1_gb_are_refused() {
+        // Zeros that nobody looks at take no memory.
+        let numbers = vec![0; LARGEST / size_of::<i64>() + 1];
+        let refused = number_array(&numbers);
+        assert!(matches!(
+            refused,
+            Err(SqlError::Own { code: PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, .. })
+        ));
+    }
+}

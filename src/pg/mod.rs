@@ -49,6 +49,7 @@ mod stats;
 mod temp_file;
 mod transition;
 mod workers;
+mod written_ids;
 
 use pgrx::prelude::*;
 

@@ -7,6 +7,7 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
 use super::call::Call;
+use super::columns::type_name;
 use super::error::{Result, SqlError, guard};
 use super::query::check_columns;
 use super::temp_file::drop_abandoned;
@@ -82,7 +83,10 @@ impl Store {
                 return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
                     .hint("Call it in FROM, with the names and types of its columns behind it."));
             }
-            check_columns((*result).expectedDesc, types)?;
+            check_columns((*result).expectedDesc, types).map_err(|error| {
+                let types: Vec<String> = types.iter().map(|&of| type_name(of)).collect();
+                error.hint(format!("The types of its columns: {}.", types.join(", ")))
+            })?;
             pg_sys::InitMaterializedSRF(call.info, pg_sys::MAT_SRF_USE_EXPECTED_DESC);
             Ok(Self { store: (*result).setResult, descriptor: (*result).setDesc, given: 0 })
         }

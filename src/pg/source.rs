@@ -61,10 +61,10 @@ pub struct Source {
 }
 
 impl Source {
-    /// The query for the documents of a relation, whose number is `oid`. `tsearch` is a text-search configuration to parse
-    /// texts with, `site` a column of sites.
+    /// The query for the documents of a relation. `tsearch` is a text-search configuration to parse texts with, `site` a
+    /// column of sites.
     pub fn new(
-        (oid, relation): (pg_sys::Oid, &Relation),
+        relation: &Relation,
         (id, id_argument): (&Column, &'static str),
         id_type: pg_sys::Oid,
         text: &Column,
@@ -87,17 +87,18 @@ impl Source {
             Some(site) => format!("d.{}::pg_catalog.text", site.quoted()?),
             None => NO_SITE.to_owned(),
         };
-        let quoted = format!("d.{}::{}", id.quoted()?, qualified_type(id_type));
+        // Ids are compared as their type is, whatever the column's collation takes for equal.
+        let quoted = format!("d.{}::{}{}", id.quoted()?, qualified_type(id_type), id.collated());
         Ok(Self {
             sql: format!("SELECT {quoted}, {document}, {site_value} FROM {} AS d", relation.qualified),
             parameters: Vec::new(),
-            relations: vec![oid],
+            relations: vec![relation.oid],
             id_type,
             is_listed: false,
             column_type: id.base_type,
-            oid,
+            oid: relation.oid,
             document,
-            key: if id.is_integer() { format!("d.{}", id.quoted()?) } else { quoted.clone() },
+            key: if id.is_integer() { format!("d.{}", id.quoted()?) } else { format!("({quoted})") },
             id: quoted,
             column,
             table: relation.qualified.clone(),

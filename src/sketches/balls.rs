@@ -192,6 +192,45 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// Whatever the bytes, there is an error or a ball that is written as it was read.
+        #[test]
+        fn any_bytes(
+            random in prop::collection::vec(any::<u8>(), 0..60),
+            form in 0..3u8,
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+            more in prop::option::of(0..50usize),
+        ) {
+            let mut bytes = match form {
+                0 => random,
+                1 => build(&MinhashHeader::new(Source::Words, 5, 2, 1).sketch(Some(&[1, 2])), 0.5),
+                _ => build(&SimhashHeader::new(Source::Words, 1, 64).sketch(Some(&[7; 8])), 3.0),
+            };
+            for (at, with) in changes {
+                if !bytes.is_empty() {
+                    let at = at.index(bytes.len());
+                    bytes[at] = with;
+                }
+            }
+            if let Some(length) = more {
+                bytes.resize(length, 0);
+            }
+            if let Ok(ball) = MinhashBall::parse(&bytes, "minhash_ball") {
+                prop_assert_eq!(MinhashBall::from_text(&ball.to_text(), "minhash_ball").unwrap(), bytes.clone());
+            }
+            if let Ok(ball) = SimhashBall::parse(&bytes) {
+                prop_assert_eq!(SimhashBall::from_text(&ball.to_text()).unwrap(), bytes);
+            }
+        }
+
+        #[test]
+        fn any_text(text in ".{0,40}", middle in "(minhash|simhash):v1:[a-z]{0,6}:h1.1:k[0-9]{0,5}:.{0,20}", limit in ".{0,6}") {
+            for text in [text, format!("<{middle},{limit}>")] {
+                let _ = (MinhashBall::from_text(&text, "text_ball"), SimhashBall::from_text(&text));
+            }
+        }
+    }
+
     #[test]
     fn limits_are_checked() {
         let middle = MinhashHeader::new(Source::Words, 5, 2, 1).sketch(Some(&[1, 2]));

@@ -149,6 +149,22 @@ pub fn short(bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Items of any bytes are within these bytes.
+        #[test]
+        fn pg_any_bytes_are_items_or_none(bytes in prop::collection::vec(any::<u8>(), 0..80), length in 0..80u32) {
+            let mut bytes = bytes;
+            if let Some(place) = bytes.get_mut(Row::SIZE..Item::HEAD) {
+                place.copy_from_slice(&length.to_le_bytes());
+            }
+            let mut rest = bytes.as_slice();
+            while let Some(item) = Item::read(rest) {
+                rest = &rest[item.size()..];
+            }
+        }
+    }
 
     #[test]
     fn pg_golden_row_pair_item() {

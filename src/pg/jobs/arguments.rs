@@ -28,6 +28,12 @@ fn table(call: Call, n: usize) -> Result<Option<Table>> {
     let Some(oid) = call.get(n) else { return Ok(None) };
     // SAFETY: a look at the roles.
     let may = |owner| unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), owner) };
+    // SAFETY: any number is looked up.
+    let kind = unsafe { pg_sys::get_rel_relkind(oid) }.cast_unsigned();
+    if ![0, pg_sys::RELKIND_RELATION].contains(&kind) {
+        let message = format!("{} is not a table", name_of(oid)?);
+        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE, message).hint(ANEW));
+    }
     let error = match Table::open(oid, pg_sys::AccessShareLock, may)? {
         Opened::Table(table) => return Ok(Some(table)),
         Opened::Gone => {

@@ -36,8 +36,10 @@ pub fn unless_damaged<T>(result: Result<T>) -> Result<Option<T>> {
 /// The order of tokens that a table of lists has; none if it has none of use.
 pub fn read_order(lists: &Table) -> Result<Option<Order>> {
     let Table { oid, name, .. } = lists;
-    let sql = format!("SELECT data FROM {name} WHERE {} LIMIT 1", is_kind('o'));
-    match (Query { relations: &[*oid], ..Query::new(&sql) }).run([pg_sys::BYTEAOID])?.first {
+    let sql = format!("SELECT data FROM {name} WHERE {} LIMIT 2", is_kind('o'));
+    let done = Query { relations: &[*oid], ..Query::new(&sql) }.run([pg_sys::BYTEAOID])?;
+    match done.first {
+        Some(_) if done.rows > 1 => Err(damaged("they have two orders of tokens")),
         // SAFETY: a bytea, as was checked.
         Some([Some(data)]) => Ok(Order::from_bytes(unsafe { varlena_bytes(data) })?),
         _ => Ok(None),

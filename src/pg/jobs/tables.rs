@@ -44,7 +44,8 @@ pub struct Table {
     /// The like, but with triggers: those of its owner may be there.
     is_plain: bool,
     columns: Vec<(String, Oid)>,
-    indexes: usize,
+    /// Whether each of its indexes takes any row.
+    indexes: Vec<bool>,
 }
 
 /// What a number of a table leads to.
@@ -101,17 +102,30 @@ impl Table {
             let forced = class.relrowsecurity && class.relforcerowsecurity;
             let is_plain = class.relkind.cast_unsigned() == pg_sys::RELKIND_RELATION
                 && !(class.relhasrules || class.relispartition || class.relhassubclass || forced);
-            let is_bare = is_plain && !class.relhastriggers && class.relchecks == 0 && !class.relrowsecurity;
             let owner = class.relowner;
             let descriptor = (*relation).rd_att;
             let attributes = (*descriptor).attrs.as_slice((*descriptor).natts as usize);
+            // What is not given a value must do without one.
+            let needs_nothing = attributes.iter().all(|attribute| {
+                attribute.attisdropped
+                    || (!attribute.atthasdef
+                        && attribute.attidentity == 0
+                        && (!attribute.attnotnull || attribute.attnum == 1))
+            });
+            let is_bare = is_plain
+                && needs_nothing
+                && !class.relhastriggers
+                && class.relchecks == 0
+                && !class.relrowsecurity
+                && may_insert(oid, class.relnamespace, owner);
             let columns = attributes
                 .iter()
                 .filter(|attribute| !attribute.attisdropped)
                 .map(|attribute| (c_string(attribute.attname.data.as_ptr()), attribute.atttypid))
                 .collect();
             let list = pg_sys::RelationGetIndexList(relation);
-            let indexes = if list.is_null() { 0 } else { (*list).length as usize };
+            let count = if list.is_null() { 0 } else { (*list).length };
+            let indexes = (0..count).map(|n| is_harmless(pg_sys::list_nth_oid(list, n))).collect();
             pg_sys::relation_close(relation, pg_sys::NoLock as i32);
             if !may(owner) {
                 return Ok(Opened::Others(owner));
@@ -145,7 +159,42 @@ impl Table {
     /// Whether rows can be put into it without anything going wrong: whether it is a table of states just as a job makes
     /// them, for ids of this type.
     pub fn takes_marks(&self, id_type: Oid) -> bool {
-        self.is_bare && self.indexes == 2 && self.columns.len() == 3 && self.has(&state_columns(id_type))
+        self.is_bare
+            && self.indexes == [true; 2]
+            && self.columns.len() == 3
+            && self.has(&state_columns(id_type))
+    }
+}
+
+/// Whether an owner can put rows into a table: also owners can take rights from themselves.
+fn may_insert(table: Oid, schema: Oid, owner: Oid) -> bool {
+    // SAFETY: functions of the server that take these types; what they answer is a bool.
+    let has = |function: u32, object: Oid, right: &std::ffi::CStr| unsafe {
+        let right = pg_sys::cstring_to_text(right.as_ptr());
+        let arguments = [owner.into(), object.into(), pg_sys::Datum::from(right)];
+        let [role, object, right] = arguments;
+        pg_sys::OidFunctionCall3Coll(function.into(), pg_sys::InvalidOid, role, object, right).value() != 0
+    };
+    has(pg_sys::F_HAS_TABLE_PRIVILEGE_OID_OID_TEXT, table, c"INSERT")
+        && has(pg_sys::F_HAS_SCHEMA_PRIVILEGE_OID_OID_TEXT, schema, c"USAGE")
+}
+
+/// Whether an index of a table of states takes any row: it computes nothing, and is unique for ids only, of rows that its
+/// predicate leaves to it.
+///
+/// # Safety
+/// An index of a table that is open and locked.
+unsafe fn is_harmless(index: Oid) -> bool {
+    // SAFETY: the caller's promise; an index has a row in pg_index with as many keys as it says.
+    unsafe {
+        let index = pg_sys::index_open(index, pg_sys::AccessShareLock as i32);
+        let form = &*(*index).rd_index;
+        let keys = form.indkey.values.as_slice(form.indnkeyatts as usize);
+        let plain = keys.iter().all(|&key| key > 0) && !form.indisexclusion;
+        let partial = !pg_sys::RelationGetIndexPredicate(index).is_null();
+        let harmless = plain && (!form.indisunique || (partial && keys == [1]));
+        pg_sys::index_close(index, pg_sys::NoLock as i32);
+        harmless
     }
 }
 
@@ -219,10 +268,10 @@ impl Tables {
         [&self.pairs, &self.clusters, &self.state].into_iter().chain(&self.lists)
     }
 
-    /// Checks that the tables are as a job makes them, but for the type of the ids, which is that of the answer.
-    pub fn check(&self, docs: &str) -> Result<Oid> {
-        // Where there is none, this is not returned.
-        let id_type = self.state.type_of("id").unwrap_or(pg_sys::INT8OID);
+    /// Checks that the tables are as a job makes them, but for the type of the ids, which is that of the answer; by right
+    /// it is `wanted`.
+    pub fn check(&self, docs: &str, wanted: Oid) -> Result<Oid> {
+        let id_type = self.state.type_of("id").unwrap_or(wanted);
         let wrong = [
             (Some(&self.pairs), &pair_columns(id_type)[..]),
             (Some(&self.clusters), &cluster_columns(id_type)[..]),

@@ -139,14 +139,7 @@ impl Request {
         {
             let site =
                 (site.as_ref()).map(|(name, argument)| table.relation.named(name, argument)).transpose()?;
-            sources.push(Source::new(
-                (table.oid, &table.relation),
-                (id, argument),
-                id_type,
-                text,
-                tsearch,
-                site,
-            )?);
+            sources.push(Source::new(&table.relation, (id, argument), id_type, text, tsearch, site)?);
         }
         let right = (sources.len() == 2).then(|| sources.remove(1));
         let left = sources.remove(0);

@@ -74,14 +74,7 @@ impl PassageRequest {
         };
         let mut sources = Vec::new();
         for ((table, (id, text)), [argument, _]) in tables.tables.iter().zip(columns).zip(ARGUMENTS) {
-            sources.push(Source::new(
-                (table.oid, &table.relation),
-                (id, argument),
-                id_type,
-                text,
-                None,
-                None,
-            )?);
+            sources.push(Source::new(&table.relation, (id, argument), id_type, text, None, None)?);
         }
         let right = (sources.len() == 2).then(|| sources.remove(1));
         let left = sources.remove(0);

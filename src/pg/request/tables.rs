@@ -24,8 +24,6 @@ pub struct Tables {
 /// A relation, and the names that the caller gave for its columns, with the arguments they came by.
 #[derive(Debug)]
 pub struct Table {
-    /// The relation's number.
-    pub oid: pg_sys::Oid,
     /// The relation.
     pub relation: Relation,
     id: (&'static str, Option<Cow<'static, str>>),
@@ -38,8 +36,8 @@ impl Tables {
         let names: &[_] = if form.relations == 1 { &["docs"] } else { &["left", "right"] };
         let mut tables = Vec::new();
         for (n, name) in names.iter().enumerate() {
-            let opened = call.need(n, name).and_then(|oid| Ok((oid, Relation::open(oid)?)));
-            let (oid, relation) = opened.map_err(|error| {
+            let opened = call.need(n, name).and_then(Relation::open);
+            let relation = opened.map_err(|error| {
                 error.hint(such_as(&Example::new(form.name, names.iter().map(|&name| name.to_owned()))))
             })?;
             let (mut id, mut text) =
@@ -58,7 +56,7 @@ impl Tables {
             if is_title && text.1.is_none() && relation.named("title", "").is_ok() {
                 text.1 = Some(Cow::Borrowed("title"));
             }
-            tables.push(Table { oid, relation, id, text });
+            tables.push(Table { relation, id, text });
         }
         if id_type.is_some_and(|of| !ids::exists(of)) {
             let message = "id_type is not a type";

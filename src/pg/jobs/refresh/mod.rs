@@ -132,7 +132,7 @@ impl Job {
     fn fit(&self, entry: &Entry, tables: Tables, columns: &Columns<'_>) -> Result<(Tables, bool)> {
         let Self { relation, .. } = self;
         let id_type = columns.id.base_type;
-        if tables.check(&relation.shown)? == id_type {
+        if tables.check(&relation.shown, id_type)? == id_type {
             return Ok((tables, false));
         }
         let name = qualified_type(id_type);
@@ -160,7 +160,7 @@ impl Job {
         ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
             .report(PgLogLevel::NOTICE);
         let tables = Tables::open(entry, &relation.shown, relation.owner)?;
-        tables.check(&relation.shown)?;
+        tables.check(&relation.shown, id_type)?;
         Ok((tables, true))
     }
 }
