@@ -12,6 +12,8 @@ INSERT INTO docs SELECT i, 'one two three four five. Six seven eight nine ' || i
 CREATE INDEX by_body ON docs USING signature (body);
 CREATE UNLOGGED TABLE unlogged(id int PRIMARY KEY, body text);
 CREATE INDEX unlogged_body ON unlogged USING signature (body);
+SELECT FROM neardup_watch('docs', 0.9);
+CALL neardup_refresh('docs') \g /dev/null
 SQL
 standby=$server/standby
 as_server "$bindir/pg_basebackup" -D "$standby" -h "$server" -U postgres -X stream -R -c fast
@@ -38,5 +40,10 @@ for function in stats check; do
     expect_error "$function of nothing" 42P01 'OID 0 does not exist' "SELECT * FROM signature_index_$function(0)" "${on_standby[@]}"
 done
 expect_error 'an unlogged table' 0A000 'during recovery' "SELECT * FROM near_duplicates('unlogged', 0.9)" "${on_standby[@]}"
+expect_sql 'jobs are read on a standby' "$(q -c 'TABLE docs_pairs' -c 'TABLE neardup_jobs')" 'TABLE docs_pairs; TABLE neardup_jobs' "${on_standby[@]}"
+for call in "SELECT neardup_watch('docs', 0.8)" "SELECT neardup_unwatch('docs')" "CALL neardup_refresh('docs')"; do
+    function=$(grep -oE 'neardup_[a-z]+' <<<"$call")
+    expect_error "and worked at on the primary: $call" 25006 "cannot execute $function during recovery" "$call" "${on_standby[@]}"
+done
 expect 'nothing bad in the log of the standby' '' "$(grep -nE 'PANIC|XX000|panicked|terminated by signal' "$server/standby.log" | head -n 5)"
 finish

@@ -104,7 +104,8 @@ impl Source {
             table: relation.qualified.clone(),
             kind: if tsearch.is_some() { Kind::Vector } else { kind },
             relation: relation.shown.clone(),
-            has_key: relation.is_key(id),
+            // An index has the collation of the column.
+            has_key: relation.is_key(id) && id.collated().is_empty(),
             is_quick: relation.is_plain
                 && tsearch.is_none()
                 && text.is_plain_text()
