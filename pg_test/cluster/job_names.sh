@@ -79,7 +79,7 @@ expect_sql 'whose pairs are found' $'done\n1' 'SELECT count(*) FROM named_pairs'
 
 # Long ids, and ids of many types.
 q -c "CREATE TABLE long_ids (id text, body text)" -c "SELECT neardup_watch('long_ids', 0.8, id_column => 'id')" -c "CALL neardup_refresh('long_ids')" >/dev/null
-expect_sql 'no id is too long to be written' '' "INSERT INTO long_ids SELECT string_agg(md5(i::text || n), ''), 'one two three' FROM generate_series(1, 300) i, generate_series(1, 3) n GROUP BY n; INSERT INTO long_ids VALUES ('a', 'one two three'), (NULL, 'one two three')"
+expect_sql 'no id is too long to be written' '' "INSERT INTO long_ids SELECT string_agg(md5(i::text || n), ''), 'one two three' FROM generate_series(1, 300) i, generate_series(1, 3) n GROUP BY n; INSERT INTO long_ids VALUES ('a', 'one two three')"
 expect_error 'only to be refreshed' 54000 'index row size|maximum' "CALL neardup_refresh('long_ids')"
 expect_sql 'until it is gone' $'done\n0' 'SELECT count(*) FROM long_ids_pairs' -c 'DELETE FROM long_ids WHERE length(id) > 1000' -c "CALL neardup_refresh('long_ids')"
 
