@@ -88,6 +88,11 @@ impl SqlError {
     }
 }
 
+/// Ends the call if there is an error, where it cannot be returned.
+pub fn or_raise<T>(result: crate::error::Result<T>) -> T {
+    result.unwrap_or_else(|error| SqlError::from(error).raise())
+}
+
 /// An error of ours as the server keeps errors: in its encoding, in the current memory context.
 fn prepare(code: PgSqlErrorCode, message: &Message, hint: Option<&str>) -> *mut pg_sys::ErrorData {
     let message = encoding::for_display(&message.to_string());

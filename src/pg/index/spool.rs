@@ -58,9 +58,9 @@ impl Spool {
             if let (Some(file), true) = (&mut self.file, in_file > 0) {
                 file.read(at, &mut bytes[..in_file])?;
             }
-            let from = (at + in_file as u64 - self.written) as usize;
             let rest = bytes.len() - in_file;
             if rest > 0 {
+                let from = (at + in_file as u64 - self.written) as usize;
                 bytes[in_file..].copy_from_slice(&self.memory[from..from + rest]);
             }
             each(&bytes);
