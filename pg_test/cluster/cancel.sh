@@ -46,6 +46,7 @@ begin() {
     psql -X -qAt -v VERBOSITY=sqlstate >"$out/lines" 2>&1 <<SQL &
 ${2:-}
 SELECT pg_backend_pid();
+SELECT 'began', extract(epoch FROM clock_timestamp());
 $1;
 SELECT 'ended', extract(epoch FROM clock_timestamp());
 SELECT 'afterwards', similarity FROM near_duplicates('tiny', 0.8);
@@ -70,12 +71,14 @@ interrupt() {
     begin "$1"
     sleep "$3"
     doing=$(ps -o args= -p "$pid" || true)
-    sent=$(now)
-    # If the call is over already there is nothing to cancel; the signal must not hit what comes after it.
-    q -c "SELECT pg_$2_backend(pid) FROM pg_stat_activity WHERE pid = $pid AND query NOT LIKE '%tiny%'" >/dev/null
+    # If the call is over already there is nothing to cancel; the signal must not hit what comes after it. It counts from
+    # when the server sends it: how long psql takes to say so depends on what else the machine does.
+    sent=$(q -c "SELECT extract(epoch FROM clock_timestamp()), pg_$2_backend(pid) FROM pg_stat_activity
+        WHERE pid = $pid AND query NOT LIKE '%tiny%' AND query NOT LIKE '%ended%'")
+    sent=${sent%%|*}
     wait "$client" || true
     ended=$(sed -n 's/^ended|//p' "$out/lines")
-    note "$1" "$2" "$3" "$doing" "$(grep -oE 'ERROR:  .*|FATAL:  .*' "$out/lines" | head -n 1)" "$(ms "$sent" "${ended:-$(now)}")"
+    note "$1" "$2" "$3" "$doing" "$(grep -oE 'ERROR:  .*|FATAL:  .*' "$out/lines" | head -n 1)" "$(ms "${sent:-${ended:-$(now)}}" "${ended:-$(now)}")"
     if [[ $2 == cancel ]]; then
         expect "the session goes on after $1" 'afterwards|0.8' "$(tail -n 1 "$out/lines")"
     fi
@@ -108,10 +111,10 @@ for call in "${endless[@]}"; do
     for delay in 0.2 0.5 1 2 4; do interrupt "$call" cancel "$delay"; done
     interrupt "$call" terminate 0.7
 
-    began=$(now)
     begin "$call" "SET statement_timeout = '600ms';"
     wait "$client" || true
-    note "$call" timeout 0.6 '' "$(grep -o 'ERROR:  .*' "$out/lines")" "$(($(ms "$began" "$(sed -n 's/^ended|//p' "$out/lines")") - 600))"
+    took=$(ms "$(sed -n 's/^began|//p' "$out/lines")" "$(sed -n 's/^ended|//p' "$out/lines")")
+    note "$call" timeout 0.6 '' "$(grep -o 'ERROR:  .*' "$out/lines")" "$((took - 600))"
 done
 
 # Calls of some seconds with phases of their own: cancelled all along the time that they take.

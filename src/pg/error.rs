@@ -104,6 +104,11 @@ impl SqlError {
     }
 }
 
+/// Ends the call if there is an error, where it cannot be returned.
+pub fn or_raise<T>(result: crate::error::Result<T>) -> T {
+    result.unwrap_or_else(|error| SqlError::from(error).raise())
+}
+
 /// An error as the server keeps errors: in its encoding, in the current memory context.
 fn prepare(
     code: PgSqlErrorCode,

@@ -11,6 +11,8 @@ use std::ptr::null_mut;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
+use crate::error::{Error, Result};
+
 /// Blocks of a size that the C library takes from its heap, where what is freed can be used for anything.
 const BLOCKS: usize = 16;
 const BLOCK: Layout = match Layout::from_size_align(64 << 10, 16) {
@@ -21,6 +23,8 @@ const BLOCK: Layout = match Layout::from_size_align(64 << 10, 16) {
 struct Reserve {
     blocks: [AtomicPtr<u8>; BLOCKS],
     held: AtomicUsize,
+    /// Whether a block was given up since the call began.
+    drawn: AtomicBool,
     /// Whether there were large blocks since memory was given back.
     had_large: AtomicBool,
 }
@@ -32,12 +36,14 @@ const LARGE: usize = 1 << 20;
 static RESERVE: Reserve = Reserve {
     blocks: [const { AtomicPtr::new(null_mut()) }; BLOCKS],
     held: AtomicUsize::new(0),
+    drawn: AtomicBool::new(false),
     had_large: AtomicBool::new(false),
 };
 
 /// Fills the reserve as far as there is memory; one load if it is full. For the start of every call.
 pub fn fill() {
     if RESERVE.held.load(Ordering::Relaxed) < BLOCKS {
+        RESERVE.drawn.store(false, Ordering::Relaxed);
         for place in &RESERVE.blocks {
             if place.load(Ordering::Relaxed).is_null() {
                 // SAFETY: the size is not 0.
@@ -50,6 +56,11 @@ pub fn fill() {
             }
         }
     }
+}
+
+/// An error once the reserve had to help. One load, for work that goes on in small steps: none of them can fail.
+pub fn intact(doing: &'static str) -> Result<()> {
+    if RESERVE.drawn.load(Ordering::Relaxed) { Err(Error::OutOfMemory { doing }) } else { Ok(()) }
 }
 
 /// Whether there is memory for what a new thread needs before it works. A thread that finds none for its own variables
@@ -121,6 +132,7 @@ impl Reserve {
                 return false;
             }
             self.held.fetch_sub(1, Ordering::Relaxed);
+            self.drawn.store(true, Ordering::Relaxed);
             // SAFETY: allocated in `fill` with this layout, and the swap made it ours alone.
             unsafe { System.dealloc(block, BLOCK) };
             true

@@ -6,8 +6,8 @@ use pgrx::pg_sys;
 use super::format::{Kind, NONE, PAGE, Tail};
 use super::page::{Image, Page};
 use super::record::Record;
-use crate::pg::encoding;
-use crate::pg::error::SqlError;
+use crate::pg::error::{SqlError, or_raise};
+use crate::pg::{encoding, reserve};
 
 const _: () = assert!(PAGE == pg_sys::BLCKSZ as usize);
 
@@ -110,6 +110,8 @@ impl Index {
     }
 
     fn get(self, block: u32, lock: u32) -> Page {
+        // What is small cannot fail, however much there is of it.
+        or_raise(reserve::intact("reading an index"));
         // SAFETY: an open relation; the server raises an error for blocks that it does not have.
         unsafe {
             let fork = pg_sys::ForkNumber::MAIN_FORKNUM;

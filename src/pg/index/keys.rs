@@ -20,7 +20,7 @@ use crate::sketches::bands::Bands;
 use crate::sketches::minhash::check_permutations;
 use crate::sketches::simhash::check_bits;
 use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
-use crate::{text, workers};
+use crate::{memory, text, workers};
 
 /// The operator class of an index with its options.
 #[derive(Debug)]
@@ -140,8 +140,10 @@ impl Keys {
         match self.class {
             Class::Bigint | Class::Uuid => {
                 // SAFETY: the caller's promise.
-                let signatures = unsafe { self.elements(value) };
-                let bytes = signatures.iter().flat_map(|signature| signature.to_le_bytes()).collect();
+                let signatures = unsafe { self.elements(value)? };
+                let mut bytes = Vec::new();
+                memory::reserve(&mut bytes, signatures.len() * 8, "reading an array")?;
+                bytes.extend(signatures.iter().flat_map(|signature| signature.to_le_bytes()));
                 Ok(Kept { flags: 0, bytes })
             }
             Class::Minhash => {

@@ -5,8 +5,9 @@ use super::items::{Row, Tid};
 use super::keys::Keys;
 use super::probe::{Probe, Target};
 use super::scan::{Scan, batch};
-use super::search::{search, undisturbed};
-use crate::pg::error::{Result, SqlError};
+use super::search::{COLLECTING, search, undisturbed};
+use crate::memory;
+use crate::pg::error::{Result, SqlError, or_raise};
 use pgrx::PgSqlErrorCode;
 
 /// Distances that an order can have: each has 16 bits of a key.
@@ -141,7 +142,7 @@ impl Nearest {
         if self.after.is_some_and(|after| item <= after) || self.bound.is_some_and(|bound| item > bound) {
             return;
         }
-        self.items.push(item);
+        or_raise(memory::push(&mut self.items, item, COLLECTING));
         if self.items.len() >= 2 * self.most {
             self.cut();
         }

@@ -96,7 +96,7 @@ impl Keys {
         match (self.class, strategy) {
             (Class::Bigint | Class::Uuid, OVERLAPS) => {
                 // SAFETY: an array of the class's type: `&&` has the same type on both sides.
-                let signatures = unsafe { self.elements(argument) };
+                let signatures = unsafe { self.elements(argument)? };
                 Ok(if signatures.is_empty() {
                     Probe::Nothing
                 } else {

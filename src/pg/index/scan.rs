@@ -8,8 +8,9 @@ use super::keys::Keys;
 use super::meta::{Directory, address_of};
 use super::ordered::{Nearest, Ordered};
 use super::probe::Probe;
-use super::search::{search, undisturbed};
-use crate::pg::error::{Result, SqlError, guard};
+use super::search::{COLLECTING, search, undisturbed};
+use crate::memory;
+use crate::pg::error::{Result, SqlError, guard, or_raise};
 
 /// A table has at least so many pages.
 #[derive(Debug, Default)]
@@ -264,7 +265,7 @@ fn fill_bitmap(state: &mut Scan, bitmap: *mut pg_sys::TIDBitmap) -> i64 {
         // seen by nobody.
         tids.clear();
         state.search(&mut |row, _| {
-            tids.push(row.tid());
+            or_raise(memory::push(&mut tids, row.tid(), COLLECTING));
             if tids.len() >= most {
                 full(&mut tids);
             }

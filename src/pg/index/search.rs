@@ -14,6 +14,9 @@ use super::probe::Probe;
 use super::segment::{Found, Segment};
 use crate::pg::error::SqlError;
 
+/// What is done when memory runs out while rows are found.
+pub const COLLECTING: &str = "collecting rows of an index";
+
 /// Restarts after which a scan takes a lock, under which nothing goes away.
 const RESTARTS: u32 = 3;
 /// Restarts after which a scan on a standby gives up; no lock helps there.

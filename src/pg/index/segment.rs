@@ -6,6 +6,9 @@ use super::buffer::{Index, Looked, Moved};
 use super::format::{CONTENTS, Descriptor, Extent, Kind, List, NONE, RootHead};
 use super::items::{Pair, Row, number, rows_per_page};
 use super::page::Page;
+use super::search::COLLECTING;
+use crate::memory;
+use crate::pg::error::or_raise;
 
 /// A segment to read.
 #[derive(Debug)]
@@ -253,7 +256,8 @@ impl Segment {
     pub fn rows_of(&self, list: List) -> Looked<RoaringBitmap> {
         let directory = (self.about.lists as usize).div_ceil(List::PER_PAGE) as u32;
         let first = self.about.row_pages + self.about.signature_pages + directory;
-        let mut bytes = Vec::with_capacity(list.length as usize);
+        let mut bytes = Vec::new();
+        or_raise(memory::reserve(&mut bytes, list.length as usize, COLLECTING));
         let mut number = first + (list.offset / CONTENTS as u64) as u32;
         let mut at = (list.offset % CONTENTS as u64) as usize;
         let mut block = self.about.root;

@@ -10,6 +10,7 @@ use super::items::Tid;
 use super::keys::Keys;
 use super::meta::tid_of;
 use crate::hash;
+use crate::memory;
 use crate::pg::call::varlena_bytes;
 use crate::pg::encoding;
 use crate::pg::error::{Result, SqlError, catch};
@@ -86,7 +87,7 @@ impl Keys {
     ///
     /// # Safety
     /// As in [`Self::keep`].
-    pub unsafe fn elements(&self, value: Datum) -> Vec<u64> {
+    pub unsafe fn elements(&self, value: Datum) -> Result<Vec<u64>> {
         let (element, length, by_value, align) = match self.class {
             Class::Uuid => (pg_sys::UUIDOID, 16, false, b'c'),
             _ => (pg_sys::INT8OID, 8, true, b'd'),
@@ -106,6 +107,7 @@ impl Keys {
                 &raw mut nulls,
                 &raw mut count,
             );
+            memory::reserve(&mut signatures, count as usize, "reading an array")?;
             for n in 0..count as usize {
                 if !*nulls.add(n) {
                     let element = *elements.add(n);
@@ -122,6 +124,6 @@ impl Keys {
         }
         signatures.sort_unstable();
         signatures.dedup();
-        signatures
+        Ok(signatures)
     }
 }

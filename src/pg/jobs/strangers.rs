@@ -45,8 +45,9 @@ fn function_of_others(table: &Table) -> Result<Option<(String, String)>> {
                    UNION ALL SELECT 'pg_class'::regclass, indexrelid FROM pg_index WHERE indrelid = $1) \
                SELECT p.oid::regprocedure::text, p.proowner \
                FROM parts JOIN pg_depend d ON d.classid = parts.classid AND d.objid = parts.objid \
+                   AND d.refclassid = ANY ('{pg_proc, pg_operator}'::regclass[]) \
                LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid \
-               JOIN pg_proc p ON p.oid = o.oprcode OR (d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid) \
+               JOIN pg_proc p ON p.oid = COALESCE(o.oprcode::oid, d.refobjid) \
                WHERE p.proowner <> $2 AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = p.proowner AND r.rolsuper) \
                LIMIT 1";
     as_user(table.owner, || {
