@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::{self, ObjectAddress, Oid};
 
-use super::statements::{holds, oid};
+use super::statements::{holds, number, oid};
 use crate::pg::error::Result;
 
 fn address(relation: Oid) -> ObjectAddress {
@@ -59,4 +59,14 @@ pub fn is_there(table: Oid, docs: Oid) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = $1 \
                AND d.refclassid = 'pg_class'::regclass AND d.refobjid = $2 AND d.deptype = 'a')";
     Ok(can_be_ours(table) && holds(sql, &[oid(table), oid(docs)], &[])?)
+}
+
+/// The first of some tables, an array in SQL text, that does not depend on the relation.
+pub fn first_without(tables: &str, docs: Oid) -> Result<Option<i64>> {
+    let sql = format!(
+        "SELECT t.oid::int8 FROM unnest({tables}) t(oid) WHERE NOT EXISTS (SELECT FROM pg_depend d \
+         WHERE d.classid = 'pg_class'::regclass AND d.objid = t.oid \
+         AND d.refclassid = 'pg_class'::regclass AND d.refobjid = $1 AND d.deptype = 'a') LIMIT 1"
+    );
+    number(&sql, &[oid(docs)], &[])
 }
