@@ -189,13 +189,14 @@ beside() { # SQL…: each a transaction, among writers and refreshes
 }
 round_plain() { beside ''; }
 round_attach() {
+    local base=$((500000 + n * 1000))
     do_sql "$(new_parent)"
     begin_writers
     do_sql "ALTER TABLE parent ATTACH PARTITION $docs FOR VALUES FROM (MINVALUE) TO ('999999990')"
-    do_sql "INSERT INTO parent ($id, $body) SELECT i, a_text(i) FROM generate_series(500003, 500200, 4) i; UPDATE parent SET $body = a_text(3) WHERE $id = 500003; DELETE FROM parent WHERE $id = 500007"
+    do_sql "INSERT INTO parent ($id, $body) SELECT i, a_text(i) FROM generate_series($((base + 3)), $((base + 200)), 4) i; UPDATE parent SET $body = a_text(3) WHERE $id = $((base + 3)); DELETE FROM parent WHERE $id = $((base + 7))"
     refresh_now
-    do_sql "INSERT INTO parent ($id, $body) SELECT i, a_text(i) FROM generate_series(500303, 500360, 4) i; UPDATE parent SET $body = a_text(3) WHERE $id = 500011; DELETE FROM parent WHERE $id = 500015;
-        INSERT INTO far ($id, $body) VALUES (999999991, 'far away'); UPDATE parent SET $id = 500403 WHERE $id = 999999991; UPDATE parent SET $id = 999999992 WHERE $id = 500019"
+    do_sql "INSERT INTO parent ($id, $body) SELECT i, a_text(i) FROM generate_series($((base + 303)), $((base + 360)), 4) i; UPDATE parent SET $body = a_text(3) WHERE $id = $((base + 11)); DELETE FROM parent WHERE $id = $((base + 15));
+        INSERT INTO far ($id, $body) VALUES (999999991, 'far away'); UPDATE parent SET $id = $((base + 403)) WHERE $id = 999999991; UPDATE parent SET $id = 999999992 WHERE $id = $((base + 19))"
     end_writers
     if ((RANDOM % 2)); then do_sql "ALTER TABLE parent DETACH PARTITION $docs"; else do_sql "ALTER TABLE parent DETACH PARTITION $docs CONCURRENTLY"; fi
     # Which leaves what it proved.
@@ -218,10 +219,11 @@ round_inherit_quickly() {
     do_sql "CREATE TABLE up ($id int); BEGIN; ALTER TABLE $docs INHERIT up; DELETE FROM up WHERE $id % 28 = 3; ALTER TABLE $docs NO INHERIT up; COMMIT; DROP TABLE up"
 }
 round_child() {
-    do_sql "CREATE TABLE kid (LIKE $docs INCLUDING DEFAULTS); INSERT INTO kid ($id, $body) SELECT i, a_text(i % 200) FROM generate_series(600003, 600103, 4) i"
-    beside "ALTER TABLE kid INHERIT $docs" "INSERT INTO kid ($id, $body) SELECT i, a_text(i % 200) FROM generate_series(600203, 600240, 4) i" "UPDATE kid SET $body = a_text(7) WHERE $id = 600203; DELETE FROM kid WHERE $id = 600207"
+    local base=$((2000000 + n * 1000))
+    do_sql "CREATE TABLE kid (LIKE $docs INCLUDING DEFAULTS); INSERT INTO kid ($id, $body) SELECT i, a_text(i % 200) FROM generate_series($((base + 3)), $((base + 103)), 4) i"
+    beside "ALTER TABLE kid INHERIT $docs" "INSERT INTO kid ($id, $body) SELECT i, a_text(i % 200) FROM generate_series($((base + 203)), $((base + 240)), 4) i" "UPDATE kid SET $body = a_text(7) WHERE $id = $((base + 203)); DELETE FROM kid WHERE $id = $((base + 207))"
     refresh_now
-    do_sql "INSERT INTO kid ($id, $body) SELECT i, a_text(i % 200) FROM generate_series(600303, 600320, 4) i; DELETE FROM $docs WHERE $id = 600211"
+    do_sql "INSERT INTO kid ($id, $body) SELECT i, a_text(i % 200) FROM generate_series($((base + 303)), $((base + 320)), 4) i; DELETE FROM $docs WHERE $id = $((base + 211))"
     if ((RANDOM % 2)); then check_now; fi
     do_sql "ALTER TABLE kid NO INHERIT $docs; DROP TABLE kid"
 }
@@ -273,7 +275,7 @@ round_widen() {
 round_ids_of_text() {
     retype text
     do_sql "ALTER TABLE $docs ALTER $id TYPE text COLLATE ci"
-    do_sql "INSERT INTO $docs ($id, $body) SELECT '-' || i, a_text(i) FROM generate_series(1, 20) i"
+    do_sql "INSERT INTO $docs ($id, $body) SELECT '-' || i, a_text(i) FROM generate_series(1, 20) i ON CONFLICT DO NOTHING"
     do_sql "INSERT INTO $docs ($id, $body) VALUES ('0x' || repeat('a', 5), a_text(5))"
     refresh_now
     do_sql "UPDATE $docs SET $id = upper($id) WHERE $id = '0xaaaaa'"
@@ -300,7 +302,7 @@ round_owner_of_all() {
 }
 round_columns() { beside "ALTER TABLE $docs ADD COLUMN more text DEFAULT 'x'" "ALTER TABLE $docs DROP COLUMN more" "ALTER TABLE $docs ADD COLUMN more int"  "ALTER TABLE $docs DROP COLUMN more"; }
 round_drop_body() {
-    do_sql "ALTER TABLE $docs ADD COLUMN fresh text; UPDATE $docs SET fresh = $body; ALTER TABLE $docs DROP COLUMN $body; ALTER TABLE $docs RENAME fresh TO $body"
+    do_sql "ALTER TABLE $docs ADD COLUMN fresh text COLLATE ci; UPDATE $docs SET fresh = $body; ALTER TABLE $docs DROP COLUMN $body; ALTER TABLE $docs RENAME fresh TO $body"
     begin_writers
     end_writers
     expect_error "a column that is gone: $round" 55000 'a column of the job of .* is gone' "CALL neardup_refresh('$docs')"

@@ -5,6 +5,7 @@
 
 mod as_owner;
 mod attempt;
+mod by_number;
 mod call;
 mod clusters;
 mod codes;

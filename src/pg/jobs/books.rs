@@ -9,6 +9,8 @@ use pgrx::{IntoDatum, PgSqlErrorCode};
 use super::settings::Settings;
 use super::statements::{holds, int8, number, oid, read_json, read_text, row, run, text};
 use crate::pg::as_owner::{Extension, as_user};
+use crate::pg::by_number::{self, Inserter};
+use crate::pg::encoding::c_string;
 use crate::pg::error::{Result, SqlError};
 use crate::pg::query::Parameter;
 
@@ -53,11 +55,9 @@ pub enum Found {
 /// How the row of a job is locked until the end of the transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
-    /// Not at all.
-    Unlocked,
-    /// Locked, once nobody else has it.
+    /// Once nobody else has it.
     Wait,
-    /// Locked, if nobody else has it.
+    /// If nobody else has it.
     Skip,
 }
 
@@ -91,10 +91,33 @@ impl Books {
         as_user(self.owner, || run(&sql.replace("{}", &super::tables::name_of(table)?), parameters, &[table]))
     }
 
-    /// The job of a relation.
+    /// The job of a relation as it is at this moment, whatever the transaction sees otherwise.
+    pub fn look(&self, docs: Oid) -> Result<Option<Entry>> {
+        let number = |value: Option<Datum>| Oid::from(value.map_or(0, |value| value.value() as u32));
+        let read = |[_, pairs, clusters, state, lists, settings, _, seen]: [Option<Datum>; 8]| {
+            let settings = settings.and_then(|settings| {
+                // SAFETY: JSON of the server's, whose text is a C string.
+                let text = unsafe {
+                    c_string(pg_sys::OidOutputFunctionCall(Oid::from(pg_sys::F_JSONB_OUT), settings))
+                };
+                serde_json::from_str(&text).ok()
+            });
+            Ok(Entry {
+                settings,
+                pairs: number(pairs),
+                clusters: number(clusters),
+                state: number(state),
+                lists: lists.map(|lists| number(Some(lists))),
+                seen: seen.map(|seen| Ok::<_, SqlError>(read_text(seen)?.into_owned())).transpose()?,
+            })
+        };
+        // SAFETY: the table is locked and has the columns that sql/jobs.sql gives it.
+        unsafe { by_number::read(self.jobs, docs, read) }
+    }
+
+    /// The job of a relation, with its row locked.
     pub fn find(&self, docs: Oid, wait: Wait) -> Result<Found> {
         let lock = match wait {
-            Wait::Unlocked => "",
             Wait::Wait => "FOR UPDATE",
             Wait::Skip => "FOR UPDATE SKIP LOCKED",
         };
@@ -198,8 +221,12 @@ impl Books {
     }
 
     /// Says that rows changed that nobody noted. Never waits: rows are only added.
-    pub fn add_unnoted(&self, docs: Oid) -> Result<()> {
-        self.run(self.unnoted, "INSERT INTO {} (docs) VALUES ($1)", &[oid(docs)]).map(|_| ())
+    pub fn add_unnoted(&self, docs: Oid) {
+        // SAFETY: a table of the extension's with this one column.
+        unsafe {
+            pg_sys::LockRelationOid(self.unnoted, pg_sys::RowExclusiveLock as i32);
+            Inserter::new(self.unnoted).insert([docs.into_datum()]);
+        }
     }
 
     /// Whether there was such a thing, which is forgotten. To be called before rows are compared: what is added later

@@ -5,14 +5,13 @@
 //! be compared. Nothing waits, either: not for a refresh, not for another writer.
 
 use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
+use pgrx::{IntoDatum, PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
-use super::books::{Books, Entry, Found, Wait};
+use super::books::{Books, Entry};
 use super::settings::Columns;
-use super::statements::run;
 use super::tables::{Opened, Table};
-use crate::memory;
 use crate::pg::as_owner::{Extension, as_user};
+use crate::pg::by_number::Inserter;
 use crate::pg::call::{Call, sql_function, varlena_bytes};
 use crate::pg::columns::Relation;
 use crate::pg::error::{Result, SqlError};
@@ -28,8 +27,8 @@ sql_function! {
     }
 }
 
-/// What doing this takes memory for.
-const DOING: &str = "noting changed rows";
+/// The mark of a row that waits for a refresh.
+const WAITS: i16 = 1;
 
 fn note_changes(call: Call) -> Result<()> {
     // SAFETY: the context of a call is a node, of a trigger its data, which live as long as the call.
@@ -45,15 +44,13 @@ fn note_changes(call: Call) -> Result<()> {
     let docs = unsafe { (*trigger.tg_relation).rd_id };
     let extension = Extension::of(call)?;
     let books = Books::open(&extension)?;
-    let Found::Job(job) = books.find(docs, Wait::Unlocked)? else {
-        // SAFETY: a look at a variable of the session.
-        let sees_the_past = unsafe { pg_sys::XactIsoLevel } >= pg_sys::XACT_REPEATABLE_READ as i32;
-        // To a transaction that began before the job it is not there, but to the refresh that does not see its rows it is.
-        // Otherwise the trigger was left behind, or is one of a restored dump: a job to come compares all rows.
-        return if sees_the_past { books.add_unnoted(docs) } else { Ok(()) };
-    };
+    // A trigger that was left behind, or one of a restored dump whose job is not known yet: it will compare all rows.
+    let Some(job) = books.look(docs)? else { return Ok(()) };
     let relation = Relation::open(docs)?;
-    if note(trigger, &relation, &job)? { Ok(()) } else { books.add_unnoted(docs) }
+    if !note(trigger, &relation, &job)? {
+        books.add_unnoted(docs);
+    }
+    Ok(())
 }
 
 /// Notes the changed rows in the table of states; false if that cannot be done.
@@ -174,22 +171,14 @@ impl<'a> Marks<'a> {
         if ids.len() == 0 {
             return Ok(());
         }
-        let mut values = Vec::new();
-        memory::reserve(&mut values, ids.len(), DOING)?;
-        values.extend((0..ids.len() as u32).map(|row| ids.datum(row)));
-        let (mut length, mut by_value, mut align) = (0, false, 0);
-        // SAFETY: an array of values of this type, which has one of arrays, or the job could not be. It goes when it is
-        // written.
+        // SAFETY: a table of states as jobs make them, for ids of this type; what is made for it goes with the context.
         unsafe {
-            pg_sys::get_typlenbyvalalign(*id_type, &raw mut length, &raw mut by_value, &raw mut align);
             context.switch_to(|_| {
-                let (start, count) = (values.as_mut_ptr(), values.len() as i32);
-                let array = pg_sys::construct_array(start, count, *id_type, length.into(), by_value, align);
-                let sql =
-                    format!("INSERT INTO {} (id, change) SELECT x.id, 1 FROM unnest($1) x(id)", state.name);
-                let parameter = (pg_sys::get_array_type(*id_type), Some(Datum::from(array)));
-                run(&sql, &[parameter], &[state.oid])
-            })?;
+                let mut inserter = Inserter::new(state.oid);
+                for row in 0..ids.len() as u32 {
+                    inserter.insert([Some(ids.datum(row)), None, WAITS.into_datum()]);
+                }
+            });
             context.reset();
         }
         *ids = Ids::new(*id_type);

@@ -43,7 +43,10 @@ pub struct Table {
     is_bare: bool,
     /// The like, but with triggers: those of its owner may be there.
     is_plain: bool,
+    /// Its columns, without those that were dropped.
     columns: Vec<(String, Oid)>,
+    /// Whether some were dropped, so that places among the others are not what columns are stored by.
+    has_gaps: bool,
     /// Whether each of its indexes takes any row.
     indexes: Vec<bool>,
 }
@@ -118,6 +121,7 @@ impl Table {
                 && class.relchecks == 0
                 && !class.relrowsecurity
                 && may_insert(oid, class.relnamespace, owner);
+            let has_gaps = attributes.iter().any(|attribute| attribute.attisdropped);
             let columns = attributes
                 .iter()
                 .filter(|attribute| !attribute.attisdropped)
@@ -130,7 +134,16 @@ impl Table {
             if !may(owner) {
                 return Ok(Opened::Others(owner));
             }
-            Ok(Opened::Table(Self { oid, name: name_of(oid)?, owner, is_bare, is_plain, columns, indexes }))
+            Ok(Opened::Table(Self {
+                oid,
+                name: name_of(oid)?,
+                owner,
+                is_bare,
+                is_plain,
+                columns,
+                has_gaps,
+                indexes,
+            }))
         }
     }
 
@@ -161,8 +174,8 @@ impl Table {
     pub fn takes_marks(&self, id_type: Oid) -> bool {
         self.is_bare
             && self.indexes == [true; 2]
-            && self.columns.len() == 3
-            && self.has(&state_columns(id_type))
+            && !self.has_gaps
+            && self.columns.iter().map(|(name, of)| (&**name, *of)).eq(state_columns(id_type))
     }
 }
 

@@ -4,7 +4,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::books::{Entry, Found, Wait};
+use super::books::Entry;
 use super::settings::{Columns, Settings};
 use super::statements::run;
 use super::tables::{Opened, Table, relation_named};
@@ -32,7 +32,7 @@ impl Job {
         // SAFETY: a relation that is open; the lock stays until the transaction ends.
         unsafe { pg_sys::LockRelationOid(relation.oid, pg_sys::ShareUpdateExclusiveLock as i32) };
         books.clean()?;
-        if !matches!(books.find(relation.oid, Wait::Unlocked)?, Found::None) {
+        if books.look(relation.oid)?.is_some() {
             let message = format!("{shown} is watched already");
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_DUPLICATE_OBJECT, message)
                 .hint(format!("SELECT neardup_unwatch({});", literal(shown))));
