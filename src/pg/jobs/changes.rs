@@ -59,11 +59,12 @@ fn note(trigger: &pg_sys::TriggerData, relation: &Relation, job: &Entry) -> Resu
         return Ok(false);
     };
     let id_type = columns.id.base_type;
+    if super::tables::owner_of(job.state) != Some(relation.owner) {
+        return Ok(false);
+    }
     // A refresh that gives the table another type has it for itself.
     // SAFETY: any number can be locked; the lock stays until the transaction ends.
-    if super::tables::owner_of(job.state) != Some(relation.owner)
-        || !unsafe { pg_sys::ConditionalLockRelationOid(job.state, pg_sys::RowExclusiveLock as i32) }
-    {
+    if !unsafe { pg_sys::ConditionalLockRelationOid(job.state, pg_sys::RowExclusiveLock as i32) } {
         return Ok(false);
     }
     let opened = Table::open(job.state, pg_sys::RowExclusiveLock, |owner| owner == relation.owner)?;
