@@ -303,6 +303,7 @@ as alice "SELECT new_docs('alices.locked')" >/dev/null
 number=$(q -c "SELECT 'alices.locked'::regclass::oid")
 # Every lock that an outsider can take which may stand for the job.
 coproc outsider { psql -X -qAt -U bob; }
+outsider_client=$outsider_PID
 {
     for lock in "1852073328, $number" "$number, 1852073328" "0, $number" "$number, 0" "$number" "hashtext('neardup')" "hashtext('neardup'), $number" "hashtext('neardup_refresh'), $number"; do
         echo "SELECT pg_advisory_lock($lock) IS NULL;"
@@ -317,7 +318,7 @@ for mode in 'ACCESS SHARE' 'ROW EXCLUSIVE' 'ACCESS EXCLUSIVE'; do
     done
 done
 echo '\q' >&"${outsider[1]}"
-wait "$outsider_PID" 2>/dev/null || true
+wait "$outsider_client" 2>/dev/null || true
 
 # A refresh within a block that can fail, then one of another session, while the first session lives on.
 q -c "CREATE TABLE alices.compared (id int PRIMARY KEY, body text); ALTER TABLE alices.compared OWNER TO alice"
@@ -395,6 +396,7 @@ as alice "SELECT new_docs('alices.gone')" "CALL neardup_refresh('alices.gone')" 
 expect_as 'a dropped table takes its job along' '0' alice 'DROP TABLE alices.gone' "SELECT count(*) FROM pg_class WHERE relname ~ '^gone_'"
 # Somebody holds every row of the books.
 coproc holder { q; }
+holder_client=$holder_PID
 echo "BEGIN; SELECT count(*) FROM (SELECT FROM neardup_all_jobs FOR UPDATE) j; SELECT count(*) FROM (SELECT FROM neardup_all_runs FOR UPDATE) r; SELECT 'held';" >&"${holder[1]}"
 while read -r line <&"${holder[0]}"; do if [[ $line == held ]]; then break; fi; done
 short='-c lock_timeout=2s'
@@ -404,7 +406,7 @@ PGOPTIONS=$short expect_as 'a new table of the name is watched, and others are w
 PGOPTIONS=$short expect_as 'and refreshed' 'done' alice "CALL neardup_refresh('alices.gone')"
 PGOPTIONS=$short expect_as 'where its own row is held a refresh is skipped' 'skipped' alice "CALL neardup_refresh('alices.locked')"
 echo 'ROLLBACK; \q' >&"${holder[1]}"
-wait "$holder_PID" 2>/dev/null || true
+wait "$holder_client" 2>/dev/null || true
 expect_as 'nothing of the dropped one is left' $'done\n0' postgres "CALL neardup_refresh('alices.locked')" \
     'SELECT count(*) FROM neardup_all_jobs j WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = j.docs)'
 # Dropped in other ways.
