@@ -6,8 +6,8 @@ use super::keys::Keys;
 use super::probe::{Probe, Target};
 use super::scan::{Scan, batch};
 use super::search::{COLLECTING, search, undisturbed};
-use crate::memory;
 use crate::pg::error::{Result, SqlError, or_raise};
+use crate::{error, memory};
 use pgrx::PgSqlErrorCode;
 
 /// Distances that an order can have: each has 16 bits of a key.
@@ -94,8 +94,9 @@ fn fill(scan: &mut Scan) {
     let mut nearest = Nearest::new(batch(), ordered.after);
     undisturbed(scan.index, || {
         nearest.clear();
-        let mut add =
-            |row: Row, sketch: &[u8]| nearest.push((ordered.key(&scan.keys, row, sketch), row.tid()));
+        let mut add = |row: Row, sketch: &[u8]| {
+            or_raise(nearest.push((ordered.key(&scan.keys, row, sketch), row.tid())));
+        };
         let looked: Looked<()> = match &ordered.near {
             Some((probe, _)) => search(scan.index, &scan.keys, probe, &mut add),
             None => scan.search(&mut add),
@@ -138,14 +139,15 @@ impl Nearest {
         self.bound = None;
     }
 
-    fn push(&mut self, item: (u64, Tid)) {
+    fn push(&mut self, item: (u64, Tid)) -> error::Result<()> {
         if self.after.is_some_and(|after| item <= after) || self.bound.is_some_and(|bound| item > bound) {
-            return;
+            return Ok(());
         }
-        or_raise(memory::push(&mut self.items, item, COLLECTING));
+        memory::push(&mut self.items, item, COLLECTING)?;
         if self.items.len() >= 2 * self.most {
             self.cut();
         }
+        Ok(())
     }
 
     fn cut(&mut self) {
@@ -178,7 +180,8 @@ mod tests {
             let (mut seen, mut after) = (Vec::new(), None);
             loop {
                 let mut nearest = Nearest::new(most, after);
-                all.iter().chain(&all[..50]).for_each(|&item| nearest.push(item));
+                let mut items = all.iter().chain(&all[..50]);
+                items.try_for_each(|&item| nearest.push(item)).expect("memory");
                 let (batch, more) = nearest.finish();
                 after = batch.last().copied();
                 seen.extend(batch);
