@@ -62,7 +62,7 @@ impl Job {
             .collect::<Result<Vec<bool>>>()?;
         let tables = as_user(relation.owner, || {
             let has_lists = method::of(self, &settings, &columns)? == method::Method::Sets;
-            if !there.is_empty() && there.iter().any(Option::is_some) {
+            if there.iter().any(Option::is_some) {
                 self.take_over(&names, &there, in_use.contains(&true))?;
             }
             self.make_tables(&names, &columns, has_lists)?;
