@@ -16,14 +16,14 @@ mod textbook;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use neardup::candidates::pairs::Pairs;
-use neardup::candidates::prefix_join::Algorithm;
 use neardup::features::FeatureSpec;
-use neardup::features::collect::Collector;
 use neardup::features::dictionary::Dictionary;
-use neardup::features::numbering::number;
-use neardup::features::order::{Ordered, order};
+use neardup::features::dictionary::numbering::number;
+use neardup::features::sets::collect::Collector;
+use neardup::features::sets::order::{Ordered, order};
 use neardup::features::tokens::Document;
+use neardup::joins::pairs::Pairs;
+use neardup::joins::sets::Algorithm;
 use neardup::verify::measure::{Measure, Predicate};
 use neardup::workers::{PlainThreads, Stop, each};
 

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use neardup::candidates::sentence_join::sentence_pairs;
-use neardup::candidates::signature_lists::{Signing, StopRules};
-use neardup::clusters::sentence_sets::SentenceSets;
+use neardup::clusters::perhaps_similar::of_sentences::SentenceSets;
 use neardup::error::{Error, Result};
-use neardup::features::store::{MemoryFiles, NoFiles, TempFiles};
+use neardup::features::sets::store::{MemoryFiles, NoFiles, TempFiles};
 use neardup::features::texts::{Distinct, TextCollector, distinct};
 use neardup::hash::mix;
+use neardup::joins::sentences::sentence_pairs;
+use neardup::joins::sentences::signature_lists::{Signing, StopRules};
 use neardup::sketches::sentence::{self, Signatures};
 use neardup::verify::tlcs::{Comparer, Parameters, Thresholds};
 use neardup::workers::{PlainThreads, Stop, Work, Workers};

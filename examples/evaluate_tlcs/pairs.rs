@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use neardup::features::FeatureSpec;
-use neardup::features::collect::Collector;
 use neardup::features::dictionary::Dictionary;
+use neardup::features::sets::collect::Collector;
 use neardup::features::tokens::Document;
 use neardup::hash::mix;
 use neardup::sketches::sentence::{Parameters as Signing, Signatures};
@@ -13,7 +13,7 @@ use neardup::verify::overlap::shared_at_least;
 use neardup::verify::tlcs::{Comparer, Found, Parameters, Thresholds};
 use neardup::workers::Stop;
 
-use super::corpus::{Corpus, on_all};
+use crate::corpus::{Corpus, on_all};
 
 /// A pair of documents, the lesser number first.
 pub type Pair = (u32, u32);

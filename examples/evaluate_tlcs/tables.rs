@@ -4,9 +4,9 @@ use neardup::hash::mix;
 use neardup::verify::tlcs::{Comparer, Found, Parameters};
 use neardup::workers::Stop;
 
-use super::corpus::{Corpus, on_all};
-use super::pairs::{Candidates, Pair, compare, passes, sample};
-use super::plot::{Line, svg, table};
+use crate::corpus::{Corpus, on_all};
+use crate::pairs::{Candidates, Pair, compare, passes, sample};
+use crate::plot::{Line, svg, table};
 
 type Corpora = [(Corpus, Candidates)];
 

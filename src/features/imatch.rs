@@ -16,8 +16,8 @@
 
 use sha1::{Digest, Sha1};
 
-use super::collect::Collector;
 use super::dictionary::Dictionary;
+use super::sets::collect::Collector;
 use super::signatures::SignatureCollector;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -165,7 +165,7 @@ pub const WIDTH: usize = 3;
 mod tests {
     use super::*;
     use crate::features::FeatureSpec;
-    use crate::features::numbering::number;
+    use crate::features::dictionary::numbering::number;
     use crate::features::signatures::distinct;
     use crate::features::tokens::Document;
     use crate::text;

@@ -49,8 +49,8 @@ pub fn megashingles(supershingles: &[u64]) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::wire::{MinhashHeader, Source};
     use super::*;
+    use crate::sketches::wire::{MinhashHeader, Source};
     use proptest::prelude::*;
 
     fn sketch(values: &[u32], seed: i64) -> Vec<u8> {

@@ -5,9 +5,9 @@
 //! exactly when that float8 is >= the threshold's. All bounds are found by searching with this
 //! predicate. An empty text is similar to nothing, not even to another one.
 
+use super::levenshtein::Pattern;
+use super::measure;
 use crate::error::Result;
-use crate::verify::levenshtein::Pattern;
-use crate::verify::measure;
 use crate::workers::Stop;
 
 /// The similarity, 0 to 1, of two texts of which the longer one has `longer` characters.
