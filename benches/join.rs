@@ -5,7 +5,7 @@
 //!
 //! DIR holds NAME.sets (see benches/README.md). Prints seconds and their ratio to the textbook's; the numbers
 //! of pairs must agree. With `algorithms` the join is made by each of ours instead, on one thread: seconds, and
-//! how many candidates are verified, of which PPJoin+ has the fewest and All-Pairs the most in the paper. With
+//! how many candidates are verified, of which PPJoin+ has the fewest and All-Pairs the most in Xiao et al. With
 //! `machine` in the place of DIR only the machine is described.
 
 #[path = "common/machine.rs"]
@@ -40,7 +40,7 @@ const RUNS: [(&str, f64); 10] = [
     ("big200k_sh5", 0.8),
 ];
 
-/// In the paper's order, then what is used where nobody chooses.
+/// In the order of Xiao et al. (WWW 2008), then what is used where nobody chooses.
 const ALGORITHMS: [(&str, Algorithm); 4] = [
     ("All-Pairs", Algorithm::AllPairs),
     ("PPJoin", Algorithm::PpJoin),

@@ -214,7 +214,7 @@ fn kept_signatures(case: &Case, texts: &[String]) -> Vec<HashSet<u128>> {
 /// Representative, member and the similarity of both where they are a pair.
 type Membership = (u32, u32, Option<u64>);
 
-/// The sets of rows by the steps of algorithms.md, one after the other.
+/// The sets of rows by the steps of docs/design/algorithms.md section 5, literally.
 fn stepwise_sets(case: &Case, texts: &[String], weights: Option<&[i64]>) -> Vec<Membership> {
     let of = kept_signatures(case, texts);
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! TLCS beside simhash and the cosine on the same candidates, as in table 1 of the paper.
+//! TLCS beside simhash and the cosine on the same candidates, as in table 1 of Huang et al. (CIKM 2008).
 
 use std::collections::HashMap;
 use std::time::Instant;

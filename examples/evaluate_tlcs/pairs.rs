@@ -18,7 +18,7 @@ use crate::corpus::{Corpus, on_all};
 /// A pair of documents, the lesser number first.
 pub type Pair = (u32, u32);
 
-/// Near duplicates by the paper's thresholds.
+/// Near duplicates by the thresholds of Huang et al. (CIKM 2008).
 pub const THRESHOLDS: Thresholds = Thresholds { resemblance: 0.28, containment: Some(0.7) };
 
 /// Pairs that have a signature in common, with the fewest kinds of derivatives (7 signatures each) by which

@@ -1,4 +1,4 @@
-//! Each step of the method by itself, as in section 4.2 of the paper.
+//! Each step of the method by itself, as in section 4.2 of Huang et al. (CIKM 2008).
 
 use neardup::hash::mix;
 use neardup::verify::tlcs::{Comparer, Found, Parameters};

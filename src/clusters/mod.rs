@@ -1,4 +1,4 @@
-//! Pairs into clusters, and which of their rows to keep (algorithms.md section 9).
+//! Pairs into clusters, and which of their rows to keep (docs/design/algorithms.md section 9).
 //!
 //! Vertices are rows, numbered in the order of their ids; edges are pairs. Everything here depends on
 //! the set of edges alone, not on the order in which they come: where rows tie, that of the lesser
@@ -32,6 +32,6 @@ pub enum Clustering {
     Connected,
     /// Stars: every row is a pair with the representative.
     Star,
-    /// Perhaps-similar sets (Huang et al.): chains that only go down in weight; sets may overlap.
+    /// Perhaps-similar sets (Huang et al., CIKM 2008): chains that only go down in weight; sets may overlap.
     PerhapsSimilar,
 }

@@ -1,5 +1,5 @@
 //! I-Match: one signature of a text's telling terms (Chowdhury, Frieder, Grossman, McCabe, TOIS 2002;
-//! algorithms.md section 6).
+//! docs/design/algorithms.md section 6).
 //!
 //! Of the distinct terms of a document, or of a sentence, those stay whose normalised idf,
 //! ln(N / df) / ln(N), is within a range: not the words that nearly all documents have. They are sorted and

@@ -1,5 +1,5 @@
 //! All pairs of feature codes of which one has a long enough substring in common with the other
-//! (algorithms.md section 7), exactly, without comparing all.
+//! (docs/design/algorithms.md section 7), exactly, without comparing all.
 //!
 //! A code of n characters passes with a common substring of at least l. Every run of l of its n characters covers
 //! the middle one of 2 l - n, where there is such a middle, and else one of the blocks of (l + 1) / 2 that it is cut

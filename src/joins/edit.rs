@@ -1,4 +1,4 @@
-//! The exact join by edit distance (algorithms.md section 8): texts that share as many q-grams as similar
+//! The exact join by edit distance (docs/design/algorithms.md section 8): texts that share as many q-grams as similar
 //! ones do, then their true distance.
 //!
 //! The join of gram sets is that of words and shingles, with its prefixes, bitmaps and positions; only

@@ -1,5 +1,5 @@
-//! Passages that two documents share, and where they stand in both (Zhang, Zhang, Yu, Huang, *Efficient
-//! partial-duplicate detection based on sequence matching*, SIGIR 2010; algorithms.md section 6).
+//! Passages that two documents share, and where they stand in both (Zhang et al., PDC-MR (SIGIR 2010);
+//! docs/design/algorithms.md section 6).
 //!
 //! Sentences are joined by their sets of signatures ([`pairs`]), as documents are elsewhere; of the matrix of
 //! pairs of two documents the maximal diagonals are passages ([`diagonals`]), which may grow beyond whole

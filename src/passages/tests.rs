@@ -1,4 +1,4 @@
-//! The search against what algorithms.md section 6 says, word by word.
+//! The search against what docs/design/algorithms.md section 6 says, word by word.
 
 use std::collections::{BTreeSet, HashMap};
 

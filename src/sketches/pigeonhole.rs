@@ -1,5 +1,5 @@
 //! Exact bands: where at most d of n positions differ, one of any d + 1 disjoint bands agrees wholly
-//! (pigeonhole; algorithms.md sections 2 and 3). Positions are the values of a minhash sketch or the bits
+//! (pigeonhole; docs/design/algorithms.md sections 2 and 3). Positions are values of a minhash sketch or bits
 //! of a simhash.
 //!
 //! A search among sketches that were cut into many bands may look for fewer: a query that lets d differ needs

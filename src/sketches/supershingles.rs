@@ -1,5 +1,5 @@
 //! Supershingles and megashingles: fingerprints of groups of minhash values, and of pairs of these
-//! (Broder; Henzinger; algorithms.md section 2).
+//! (Broder et al., WWW 1997; Henzinger, SIGIR 2006; docs/design/algorithms.md section 2).
 
 use super::wire::Minhash;
 use crate::error::{Error, Result};

@@ -1,5 +1,5 @@
-//! Elimination by repeatability (Guo et al.; algorithms.md section 7): a page goes where a page that stays repeats
-//! enough of its feature code.
+//! Elimination by repeatability (Guo et al., section III.C; docs/design/algorithms.md section 7): a page goes where a
+//! page that stays repeats enough of its feature code.
 //!
 //! Codes are taken in descending length. A code that has a long enough substring in common with some code that stays
 //! is eliminated, for the one with the longest common substring (of several the first that stayed); else it stays,

@@ -1,4 +1,4 @@
-//! Perhaps-similar sets (Huang et al.; algorithms.md section 5), made of pairs.
+//! Perhaps-similar sets (Huang et al., TLCS (CIKM 2008); docs/design/algorithms.md section 5), made of pairs.
 //!
 //! Each pair is a list of two rows, and the weight of a row is the number of its pairs; its key is
 //! the weight, then its place in the order of ids. In each list the row of the largest key is the

@@ -1,5 +1,5 @@
-//! The perhaps-similar sets of a table's rows by the sentence signatures of their texts (Huang et al.;
-//! algorithms.md section 5), and how similar each member is to the representative of its set.
+//! The perhaps-similar sets of a table's rows by the sentence signatures of their texts (Huang et al., CIKM 2008;
+//! docs/design/algorithms.md section 5), and how similar each member is to the representative of its set.
 //!
 //! Rows of one text have the same signatures, so the sets are made of texts: a text stands for the row of
 //! it that comes last by weight and order, and a text that several rows have and that shares nothing with others

@@ -1,5 +1,5 @@
-//! Perhaps-similar sets as the paper makes them, before any pair is compared (algorithms.md section 5; paper
-//! section 3.2, third phase): documents grouped by the signatures they have in common, each group about a
+//! Perhaps-similar sets, made before any pair is compared (Huang et al., TLCS (CIKM 2008),
+//! section 3.2; docs/design/algorithms.md section 5): documents grouped by signatures they share, each group about a
 //! representative. [`super::of_pairs`] makes such sets of pairs that were found.
 //!
 //! The representative of a signature's list is its document with the most signatures, of several the one that
@@ -90,7 +90,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// The steps of algorithms.md one after the other.
+    /// The steps of docs/design/algorithms.md section 5, literally.
     fn stepwise(lists: &[Vec<u32>], weights: &[u32]) -> Vec<(u32, BTreeSet<u32>)> {
         let key = |d: &u32| (weights[*d as usize], *d);
         let mut merged: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! Documents into sets of token numbers, one worker at a time but for the numbering ([`crate::features::dictionary::numbering`]).
 //!
-//! The k-th occurrence of a token is a token of its own where repeats count (algorithms.md section
+//! The k-th occurrence of a token is a token of its own where repeats count (docs/design/algorithms.md section
 //! 1, *Multiset to set*), so that everything after this knows plain sets only.
 
 use crate::error::{Error, Result};

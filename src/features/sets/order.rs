@@ -1,7 +1,7 @@
 //! The sets of all workers into the records of a join: equal sets as one record,
 //! tokens in ascending order of document frequency, records in ascending order of size.
 //!
-//! Rare tokens first is what makes prefixes selective (ppjoin-similarity-joins.txt, section 3).
+//! Rare tokens first is what makes prefixes selective (Xiao et al., PPJoin+ (WWW 2008), section 3).
 //! Tokens that no second document has can never be shared: a record keeps only their number. The
 //! outcome depends on the documents alone, not on their order nor on the number of workers, except
 //! for which row stands first in a record.

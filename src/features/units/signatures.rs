@@ -1,5 +1,5 @@
 //! The signatures of a unit of text, a sentence or a whole document, as a set of numbers: shingles, one I-Match
-//! value, or SpotSigs (algorithms.md section 6).
+//! value, or SpotSigs (docs/design/algorithms.md section 6).
 
 use crate::error::Result;
 use crate::features::FeatureSpec;

@@ -1,7 +1,7 @@
 //! Few changed documents against many of which only outlines are kept: which of them may be similar.
 //!
-//! What is kept is an inverted index of prefixes (algorithms.md section 8; Chaudhuri, Ganti, Kaushik: A primitive
-//! operator for similarity joins in data cleaning, ICDE 2006): two similar sets share a token among the first few of
+//! What is kept is an inverted index of prefixes (docs/design/algorithms.md section 8; Chaudhuri, Ganti,
+//! Kaushik, SSJoin (ICDE 2006)): two similar sets share a token among the first few of
 //! each, in an order of tokens that only has to be the same for both. It is frozen when the index is made
 //! ([`token_order`]): later frequencies would do no better than a little, and all would have to be made anew. Of each
 //! document there is an outline ([`digest`]): its size, a parity bitmap, and the hashes of its prefix. Outlines are

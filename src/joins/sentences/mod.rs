@@ -1,4 +1,4 @@
-//! Near duplicates by sentence signatures and their (trustable) longest common subsequence (algorithms.md
+//! Near duplicates by sentence signatures and their (trustable) longest common subsequence (docs/design/algorithms.md
 //! section 5): documents that have a signature in common are candidates, and each pair of them is compared.
 //!
 //! The representatives' sets of perhaps-similar documents ([`crate::clusters::perhaps_similar::of_signatures`]) hold the same

@@ -1,5 +1,5 @@
-//! Which documents have each sentence signature (algorithms.md section 5; paper section 3.2): the lists that
-//! candidates and perhaps-similar sets are made of, without stop signatures.
+//! Which documents have each sentence signature (Huang et al., TLCS (CIKM 2008), section 3.2;
+//! docs/design/algorithms.md section 5): the lists of candidates and perhaps-similar sets, without stop signatures.
 //!
 //! Pairs of signature and document are sorted in parts by the signature, which wait in temporary files
 //! where memory does not hold them all. What stays are the lists of two documents or more. A text without

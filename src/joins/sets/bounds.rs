@@ -1,5 +1,5 @@
-//! Sizes of possible partners and lengths of prefixes (algorithms.md section 8; ppjoin paper,
-//! sections 2 and 3).
+//! Sizes of possible partners and lengths of prefixes (Xiao et al., PPJoin+ (WWW 2008), sections 2,
+//! 3, 4.3 and 6; docs/design/algorithms.md section 8).
 //!
 //! All bounds are found by searching with the predicate itself, never by a formula in floating
 //! point: what it lets pass, they let pass. The searches rest on a fact about every measure: at full

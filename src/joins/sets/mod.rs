@@ -1,4 +1,4 @@
-//! The exact join of distinct sets (algorithms.md section 8): prefix and size filter, then what the
+//! The exact join of distinct sets (docs/design/algorithms.md section 8): prefix and size filter, then what the
 //! chosen algorithm adds, then verification.
 //!
 //! The index is built whole before the first probe; in a self-join a record is paired only with

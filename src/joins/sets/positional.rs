@@ -1,5 +1,5 @@
 //! Probing as All-Pairs, PPJoin and PPJoin+ do it: posting lists with positions, a counter for each
-//! record met, then verification (ppjoin-similarity-joins.txt, sections 3 and 4).
+//! record met, then verification (Xiao et al., PPJoin+ (WWW 2008), sections 3 to 5).
 
 use super::inputs::{Needs, Sides};
 use super::postings::{Lists, Posting};

@@ -1,5 +1,5 @@
 //! The suffix filter: a lower bound of the Hamming distance of two suffixes by splitting both about
-//! the middle token of one (ppjoin-similarity-joins.txt, section 4; algorithms.md section 8).
+//! the middle token of one (Xiao et al., PPJoin+ (WWW 2008), section 5; docs/design/algorithms.md section 8).
 
 /// A number of tokens in which two ascending lists differ at least; once it is over `most`, any
 /// number over it. Splits `depth` times. O(2^depth · log length).

@@ -1,4 +1,4 @@
-//! Bands and rows of minhash LSH, chosen so that a recall is kept (algorithms.md section 2).
+//! Bands and rows of minhash LSH, chosen so that a recall is kept (docs/design/algorithms.md section 2).
 //!
 //! A sketch is cut into b bands of r values. Two documents of resemblance s share a band, and so are found,
 //! with probability 1 - (1 - s^r)^b. The plan promises that this is at least the recall that was asked

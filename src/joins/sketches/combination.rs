@@ -1,4 +1,4 @@
-//! A combination of techniques, from documents to pairs (Henzinger; algorithms.md sections 2 to 4).
+//! A combination of techniques, from documents to pairs (Henzinger; docs/design/algorithms.md sections 2 to 4).
 //!
 //! ```
 //! use neardup::candidates::combination::{Combination, Documents, Resources, TechniqueSpec, join};

@@ -1,5 +1,5 @@
-//! Techniques that compare signatures, and their combinations (Broder; Charikar; Henzinger; algorithms.md
-//! sections 2 to 4).
+//! Techniques that compare signatures, and their combinations (Broder; Charikar; Henzinger;
+//! docs/design/algorithms.md sections 2 to 4).
 //!
 //! A [`Rule`] says which pairs are similar: by one technique, by all of some, by any of some, by one for pairs of
 //! one site and by another for pairs of two sites; rules nest. Whether a pair is in depends on its two documents

@@ -1,4 +1,4 @@
-//! Words, shingles and the measures of two texts as SQL functions (sql.md section 2).
+//! Words, shingles and the measures of two texts as SQL functions (docs/reference/functions.md).
 
 use std::borrow::Cow;
 

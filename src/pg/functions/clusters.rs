@@ -1,4 +1,4 @@
-//! `near_duplicate_clusters`: the pairs of a join as clusters (sql.md section 4).
+//! `near_duplicate_clusters`: the pairs of a join as clusters (docs/reference/functions.md).
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Feature codes and their repeatability as SQL functions (sql.md section 2).
+//! Feature codes and their repeatability as SQL functions (docs/reference/functions.md).
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! `eliminate`: which rows to remove, and for which kept row (sql.md section 4). It removes nothing.
+//! `eliminate`: which rows to remove, and for which kept row (docs/reference/functions.md).
 
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, check_for_interrupts};

@@ -1,4 +1,4 @@
-//! `html_text(html, url)` (sql.md section 2).
+//! `html_text(html, url)` (docs/reference/functions.md, *Texts*).
 
 use pgrx::{IntoDatum, pg_sys};
 

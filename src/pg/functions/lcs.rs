@@ -1,5 +1,5 @@
-//! Longest common subsequences, their trustable parts and sentence signatures as SQL functions (sql.md
-//! section 2).
+//! Longest common subsequences, their trustable parts and sentence signatures as SQL functions
+//! (docs/reference/functions.md, *Longest common subsequences*).
 
 use pgrx::pg_sys::Datum;
 

@@ -1,4 +1,4 @@
-//! Balls, what is in them, and how many rows that will be (sql.md section 3).
+//! Balls, what is in them, and how many rows that will be (docs/reference/index.md).
 
 use pgrx::pg_sys::{self, Datum};
 

@@ -1,4 +1,4 @@
-//! The main job: `near_duplicates` and `near_duplicates_between` (sql.md section 1).
+//! The main job: `near_duplicates` and `near_duplicates_between` (docs/reference/functions.md, *Pairs*).
 
 use std::time::Instant;
 

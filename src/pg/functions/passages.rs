@@ -1,5 +1,5 @@
-//! Passages that documents share: `partial_duplicates` and its relatives (sql.md section 4), and the signatures
-//! of a text that they are found by.
+//! Passages that documents share: `partial_duplicates` and its relatives (docs/reference/functions.md,
+//! *Passages*), and the signatures of a text that they are found by.
 
 use std::time::Instant;
 

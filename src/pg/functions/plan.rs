@@ -1,4 +1,4 @@
-//! `neardup_plan(threshold, recall, preset)`: what the bands of minhash find (sql.md section 4).
+//! `neardup_plan(threshold, recall, preset)`: what the bands of minhash find (docs/reference/functions.md).
 
 use pgrx::pg_sys::Datum;
 

@@ -1,4 +1,4 @@
-//! Sketches of documents as SQL functions, and comparisons of sketches (sql.md section 2).
+//! Sketches of documents as SQL functions, and comparisons of sketches (docs/reference/functions.md).
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;

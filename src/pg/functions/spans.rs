@@ -1,4 +1,4 @@
-//! Sentences and paragraphs of a text as SQL functions, and spans as ranges (sql.md section 2).
+//! Sentences and paragraphs of a text as SQL functions, and spans as ranges (docs/reference/functions.md).
 
 use pgrx::PgSqlErrorCode;
 use pgrx::datum::Range;

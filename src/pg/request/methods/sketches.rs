@@ -129,7 +129,7 @@ fn threshold_of(spec: &TechniqueSpec) -> f64 {
 
 /// Options of `combined`.
 const COMBINED: [&str; 5] = ["techniques", "high_recall", "same_site", "different_site", "max_bucket"];
-/// Bits of simhash, and the share of agreeing ones that is as good as a chain's word, in Henzinger's paper.
+/// Bits of simhash, and the share of agreeing ones that is as good as a chain's word, in Henzinger's (SIGIR 2006).
 const PAPER_BITS: u16 = 384;
 const PAPER_SHARE: f64 = 0.97;
 
@@ -294,7 +294,7 @@ impl RuleReader<'_, '_> {
         }))
     }
 
-    /// The simhash of the chain, or the paper's, with another threshold.
+    /// The simhash of the chain, or Henzinger's, with another threshold.
     fn simhash(&mut self, share: f64) -> Result<Rule> {
         let known = self.techniques.iter().find_map(|technique| match *technique {
             TechniqueSpec::Simhash { feature, bits, frequency, .. } => {
