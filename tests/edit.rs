@@ -3,8 +3,9 @@
 use neardup::error::Result;
 use neardup::features::sets::store::MemoryFiles;
 use neardup::features::texts::{TextCollector, distinct};
+use neardup::joins::Counts;
 use neardup::joins::edit::edit_pairs;
-use neardup::joins::sets::{Algorithm, Counts};
+use neardup::joins::sets::Algorithm;
 use neardup::verify::edit::{EditPredicate, similarity};
 use neardup::workers::{PlainThreads, Stop, Work, Workers};
 use proptest::prelude::*;

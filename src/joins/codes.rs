@@ -26,8 +26,8 @@
 
 use std::ops::Range;
 
-use super::pairs::{Pairs, RecordJoin};
-use super::sets::{Counts, RecordPair};
+use super::pairs::Pairs;
+use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::features::texts::{Distinct, Texts};
 use crate::features::windows::Windows;

@@ -29,8 +29,9 @@
 //! # Ok::<(), neardup::error::Error>(())
 //! ```
 
-use super::pairs::{Pair, Pairs, RecordJoin};
-use super::sets::{Algorithm, Counts, RecordPair};
+use super::pairs::{Pair, Pairs};
+use super::sets::Algorithm;
+use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::features::sets::grams::{GramSets, gram_sets};
 use crate::features::sets::store::TempFiles;

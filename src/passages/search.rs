@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::features::units::library::{Entry, Library, Open};
 use crate::features::units::sets::{Resources, UnitSets, Units, make_sets};
 use crate::features::units::signatures::Maker;
-use crate::joins::sets::Counts;
+use crate::joins::Counts;
 use crate::memory;
 use crate::text::spans::Span;
 use crate::workers::{self, Stop, Workers};

@@ -7,6 +7,7 @@
 
 pub mod lookup;
 pub mod numbering;
+pub mod pending;
 pub mod rank;
 pub mod shard;
 pub mod vocabulary;

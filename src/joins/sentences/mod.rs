@@ -10,8 +10,8 @@ pub mod signature_lists;
 
 use std::sync::Mutex;
 
-use super::pairs::{Pairs, RecordJoin};
-use super::sets::{Counts, RecordPair};
+use super::pairs::Pairs;
+use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::features::texts::{Distinct, Texts};
 use crate::memory;

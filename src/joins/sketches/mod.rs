@@ -17,8 +17,8 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::pairs::{Pairs, RecordJoin};
-use super::sets::{Counts, RecordPair};
+use super::pairs::Pairs;
+use super::{Counts, RecordJoin, RecordPair};
 use crate::error::{Error, Result};
 use crate::features::hash_sets::{HashSets, Loaded, shared};
 use crate::features::signatures::Signatures;
