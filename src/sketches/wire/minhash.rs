@@ -1,6 +1,6 @@
 //! Minhash sketches as bytes and as text.
 
-use super::{Common, Source, VERSION, common_from_text, from_hex, number, push_hex};
+use super::common::{Common, Source, VERSION, common_from_text, from_hex, number, push_hex};
 use crate::error::{Error, Result};
 use crate::sketches::minhash;
 use crate::{hash, text};
