@@ -1,7 +1,8 @@
 //! Moved passages: further regions in what the ones before leave of two texts.
 
+use super::found::{Found, Part};
+use super::parameters::Parameters;
 use super::work::Work;
-use super::{Found, Parameters, Part};
 use crate::error::Result;
 use crate::verify::windows::Windows;
 use crate::workers::Stop;

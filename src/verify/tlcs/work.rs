@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{Parameters, Part, Steps};
+use super::found::{Part, Steps};
+use super::parameters::Parameters;
 use crate::error::Result;
 use crate::memory;
 use crate::verify::filter::Filter;
