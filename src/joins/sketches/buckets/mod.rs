@@ -17,14 +17,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use keys::{Entry, Keys};
-use work::{Unit, plan};
+use work::{DOING, Unit, plan};
 
 use crate::error::Result;
 use crate::memory;
 use crate::radix;
 use crate::workers::{self, Stop, Workers};
-
-const DOING: &str = "pairing records of equal keys";
 
 /// Buckets of more than so many records are expanded in part: each record is paired with the nearest ones in
 /// the order of records only. None: all are expanded whole.

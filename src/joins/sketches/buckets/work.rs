@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
-use super::DOING;
 use crate::error::Result;
 use crate::memory;
+
+/// What is being done, for errors.
+pub const DOING: &str = "pairing records of equal keys";
 
 /// Some entries of a band that are still to be paired.
 #[derive(Debug, Clone)]
