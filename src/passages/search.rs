@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::diagonals::{Diagonal, Diagonals, by_diagonal};
 use super::grow::{backwards, forwards};
 use super::pairs::{SentencePairs, sentence_pairs};
+use super::progress::{Phase, Progress};
 use super::starts::Starts;
 use super::{Capped, Parameters, Passage};
 use crate::error::Result;
@@ -18,22 +19,6 @@ use crate::text::spans::Span;
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "finding passages";
-
-/// Where a search is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Phase {
-    /// Making the signatures of sentences.
-    Signing,
-    /// Joining different ones.
-    Joining,
-    /// Listing the pairs of those that stand in documents.
-    Pairing,
-    /// Sorting these.
-    Sorting,
-}
-
-/// Somebody who is told where a search is, and which share of that is done.
-pub type Progress<'a> = &'a mut dyn FnMut((Phase, f64));
 
 /// What was done before the first passage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
