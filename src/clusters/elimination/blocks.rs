@@ -1,6 +1,6 @@
 //! Elimination by repeatability with one suffix automaton, emptied and filled again where it does not fit a budget.
 
-use super::Codes;
+use super::codes::Codes;
 use crate::error::Result;
 use crate::memory;
 use crate::verify::automaton::{Match, SuffixAutomaton};

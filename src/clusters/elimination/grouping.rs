@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
 
-use super::Codes;
 use super::blocks::CHECK_EVERY;
+use super::codes::Codes;
 use crate::error::{Error, Result};
 use crate::features::windows::Windows;
 use crate::features::winnowing::Winnowing;

@@ -1,7 +1,7 @@
 //! Groups of feature codes, and elimination within those that are small.
 
-use super::Codes;
 use super::blocks::{CHECK_EVERY, STAYS, improve};
+use super::codes::Codes;
 use super::grouping::Grouping;
 use crate::error::Result;
 use crate::memory;

@@ -12,6 +12,7 @@
 //! last in any case and are looked at by themselves.
 
 pub mod blocks;
+pub mod codes;
 pub mod grouping;
 pub mod groups;
 pub mod rows;
@@ -23,51 +24,13 @@ use crate::verify::automaton::Match;
 use crate::verify::repeatability::share;
 use crate::workers::{self, Workers};
 use blocks::{Blocks, STAYS};
+use codes::Subset;
+pub use codes::{Codes, Kept};
 use grouping::Grouping;
 use groups::{Groups, Taken};
 use short::eliminate_short;
 
 const DOING: &str = "eliminating repeated documents";
-
-/// Codes in the order in which they are taken: descending length, ties by id.
-pub trait Codes: Sync {
-    /// How many there are.
-    fn len(&self) -> usize;
-
-    /// The code at a place in the order. None is empty.
-    fn code(&self, place: usize) -> &str;
-
-    /// The number of its characters.
-    fn length(&self, place: usize) -> u32;
-
-    /// Whether there are none.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-impl Codes for [String] {
-    fn len(&self) -> usize {
-        self.len()
-    }
-
-    fn code(&self, place: usize) -> &str {
-        &self[place]
-    }
-
-    fn length(&self, place: usize) -> u32 {
-        self[place].chars().count() as u32
-    }
-}
-
-/// For whom a code is eliminated.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Kept {
-    /// The place of the code that stays.
-    pub place: u32,
-    /// The repeatability over it.
-    pub similarity: f64,
-}
 
 /// What becomes of each code, by place: none for those that stay. See [`Elimination`].
 pub fn eliminate_repeated<C: Codes + ?Sized>(
@@ -105,26 +68,6 @@ enum State {
     /// Going through codes that are too many to be gone through by one thread, with the other groups.
     Large(Blocks, Vec<u32>, Groups),
     Done,
-}
-
-/// Some codes of all.
-struct Subset<'a, C: ?Sized> {
-    codes: &'a C,
-    places: &'a [u32],
-}
-
-impl<C: Codes + ?Sized> Codes for Subset<'_, C> {
-    fn len(&self) -> usize {
-        self.places.len()
-    }
-
-    fn code(&self, place: usize) -> &str {
-        self.codes.code(self.places[place] as usize)
-    }
-
-    fn length(&self, place: usize) -> u32 {
-        self.codes.length(self.places[place] as usize)
-    }
 }
 
 impl<'a, C: Codes + ?Sized> Elimination<'a, C> {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
 
-use super::Codes;
 use super::blocks::{CHECK_EVERY, STAYS};
+use super::codes::Codes;
 use crate::error::{Error, Result};
 use crate::features::windows::Windows;
 use crate::memory;
