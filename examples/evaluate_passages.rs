@@ -29,7 +29,8 @@ use neardup::joins::sets::Algorithm;
 use neardup::passages::search::Search;
 use neardup::passages::{Parameters, Passage};
 use neardup::text::width::width_of;
-use neardup::verify::measure::{Measure, Predicate};
+use neardup::verify::measure::Measure;
+use neardup::verify::predicate::Predicate;
 use neardup::workers::{PlainThreads, Stop};
 
 const WORKERS: PlainThreads = PlainThreads(4);

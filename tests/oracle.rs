@@ -13,7 +13,8 @@ use neardup::features::tokens::Document;
 use neardup::joins::Counts;
 use neardup::joins::pairs::Pairs;
 use neardup::joins::sets::Algorithm;
-use neardup::verify::measure::{Measure, Predicate};
+use neardup::verify::measure::Measure;
+use neardup::verify::predicate::Predicate;
 use neardup::workers::{PlainThreads, Stop, Workers};
 use proptest::prelude::*;
 

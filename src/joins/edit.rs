@@ -39,7 +39,7 @@ use crate::features::texts::{Distinct, Texts};
 use crate::memory;
 use crate::verify::edit::{self, EditPredicate, GramBound};
 use crate::verify::levenshtein::Pattern;
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "joining by edit distance";
@@ -86,7 +86,7 @@ pub fn edit_pairs(
             memory::push(&mut equal, record, DOING)?;
         }
     }
-    let grams = Pairs::new(ordered, Predicate::grams(bound), algorithm, budget)?;
+    let grams = Pairs::new(ordered, Predicate::Grams(bound), algorithm, budget)?;
     let right_from = if right.is_some() { split } else { 0 };
     let join =
         EditJoin { comparison: Comparison { texts, edit, bound, right_from }, grams, verified: 0, batch: 32 };

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::features::sets::order::Ordered;
 use crate::features::sets::records::Members;
 use crate::memory;
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 use crate::workers::Workers;
 
 /// Two rows and their similarity.

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::search::Phase;
+use super::progress::Phase;
 use super::starts::Starts;
 use super::{Capped, Parameters};
 use crate::clusters::edges::{Edge, Edges};
@@ -19,7 +19,8 @@ use crate::joins::sets::Algorithm;
 use crate::joins::sets::blocks::BlockJoin;
 use crate::joins::{Counts, RecordJoin};
 use crate::memory;
-use crate::verify::measure::{Measure, Predicate};
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
 use crate::workers::Workers;
 
 const DOING: &str = "joining sentences";

@@ -16,7 +16,8 @@ use neardup::joins::sketches::combination::{Combination, Documents, Resources, T
 use neardup::joins::sketches::technique::Rule;
 use neardup::sketches::sign::Signer;
 use neardup::text::words::words;
-use neardup::verify::measure::{Measure, Predicate};
+use neardup::verify::measure::Measure;
+use neardup::verify::predicate::Predicate;
 use neardup::workers::{PlainThreads, Stop};
 use proptest::prelude::*;
 

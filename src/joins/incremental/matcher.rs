@@ -12,7 +12,7 @@ use crate::features::tokens::{Document, Scratch, Token, for_each_token};
 use crate::hash;
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 use crate::workers::Stop;
 
 const DOING: &str = "comparing changed documents";

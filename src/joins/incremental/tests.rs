@@ -10,7 +10,8 @@ use super::token_order::Order;
 use crate::features::FeatureSpec;
 use crate::features::tokens::Document;
 use crate::joins::sets::bounds::Bounds;
-use crate::verify::measure::{Measure, Predicate};
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
 use crate::workers::{PlainThreads, Stop};
 use proptest::prelude::*;
 

@@ -13,7 +13,7 @@ use super::{Algorithm, PrefixJoin};
 use crate::error::Result;
 use crate::features::sets::store::Store;
 use crate::joins::{Counts, RecordJoin, RecordPair};
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 use crate::workers::Workers;
 
 /// A join of all records of one store with each other, or of two stores.

@@ -39,7 +39,8 @@ use crate::features::sets::store::TempFiles;
 use crate::features::signatures::distinct;
 use crate::joins::pairs::Pairs;
 use crate::sketches::sign::{Part, Recipe, Signer};
-use crate::verify::measure::{Measure, Predicate};
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
 use crate::workers::Workers;
 
 /// A technique with its parameters; a pair's similarity is at least the threshold.

@@ -12,7 +12,7 @@ use super::hamming::{Blocks, Hamming};
 use crate::error::{Error, Result};
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 
 const DOING: &str = "comparing signatures";
 

@@ -29,7 +29,7 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{Store, wants_all};
 use crate::pg::server::settings;
 use crate::pg::server::workers::BackendWorkers;
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 use crate::workers::{self, Workers};
 
 /// Columns of the table of lists.

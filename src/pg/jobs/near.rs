@@ -22,7 +22,7 @@ use crate::pg::read::documents::Reading;
 use crate::pg::request::Request;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 use crate::workers::{self, Workers};
 
 /// What pairs that may be similar take of the memory, at most.

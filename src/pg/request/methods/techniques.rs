@@ -9,7 +9,8 @@ use crate::pg::request::example::{Example, literal};
 use crate::pg::request::{Options, such_as};
 use crate::pg::server::error::{Result, SqlError};
 use crate::sketches::simhash::check_bits;
-use crate::verify::measure::{Predicate, check_threshold};
+use crate::verify::measure::check_threshold;
+use crate::verify::predicate::Predicate;
 
 /// The names of the techniques.
 pub const NAMES: [&str; 9] =
