@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::sets::store::{TempFile, TempFiles};
 use crate::error::Result;
+use crate::files::{TempFile, TempFiles};
 use crate::hash::mix;
 use crate::memory;
 use crate::workers::{self, Stop};
@@ -234,7 +234,7 @@ impl Default for HashSets {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::features::sets::store::{MemoryFiles, NoFiles};
+    use crate::files::{MemoryFiles, NoFiles};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 

@@ -8,7 +8,7 @@
 //! blocks that fit a budget.
 //!
 //! ```
-//! use neardup::candidates::code_join::code_pairs;
+//! use neardup::joins::codes::code_pairs;
 //! use neardup::features::texts::{TextCollector, distinct};
 //! use neardup::workers::PlainThreads;
 //!

@@ -9,9 +9,9 @@
 //! ([`GramBound::new`]), and no pair has to be tried without a common gram.
 //!
 //! ```
-//! use neardup::candidates::edit_join::edit_pairs;
-//! use neardup::candidates::prefix_join::Algorithm;
-//! use neardup::features::store::NoFiles;
+//! use neardup::joins::edit::edit_pairs;
+//! use neardup::joins::sets::Algorithm;
+//! use neardup::files::NoFiles;
 //! use neardup::features::texts::{TextCollector, distinct};
 //! use neardup::verify::edit::EditPredicate;
 //! use neardup::workers::PlainThreads;
@@ -34,8 +34,8 @@ use super::sets::Algorithm;
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::features::sets::grams::{GramSets, gram_sets};
-use crate::features::sets::store::TempFiles;
 use crate::features::texts::{Distinct, Texts};
+use crate::files::TempFiles;
 use crate::memory;
 use crate::verify::edit::{self, EditPredicate, GramBound};
 use crate::verify::levenshtein::Pattern;

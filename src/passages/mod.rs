@@ -6,7 +6,7 @@
 //! sentences ([`grow`]).
 //!
 //! ```
-//! use neardup::features::unit_features::Features;
+//! use neardup::features::units::signatures::Features;
 //! use neardup::passages::{Parameters, between};
 //! use neardup::workers::Stop;
 //!

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use neardup::features::FeatureSpec;
 use neardup::features::hash_sets::HashSets;
-use neardup::features::sets::store::{MemoryFiles, NoFiles, TempFiles};
 use neardup::features::tokens::Document;
+use neardup::files::{MemoryFiles, NoFiles, TempFiles};
 use neardup::hash::{hash_bytes, hash_sequence, mix};
 use neardup::joins::sketches::banding::Bands;
 use neardup::joins::sketches::combination::{Combination, Documents, Resources, TechniqueSpec, join};

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::features::hash_sets::{HashSets, Loaded, SetCollector};
-use crate::features::sets::store::TempFiles;
+use crate::files::TempFiles;
 use crate::memory;
 use crate::text::spans::Span;
 
@@ -165,8 +165,8 @@ impl Library {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::sets::store::MemoryFiles;
-    use crate::features::sets::store::NoFiles;
+    use crate::files::MemoryFiles;
+    use crate::files::NoFiles;
     use crate::text::sentences::sentences;
     use proptest::prelude::*;
 

@@ -9,8 +9,8 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
-use crate::features::sets::store::{TempFile, TempFiles};
 use crate::features::texts::Distinct;
+use crate::files::{TempFile, TempFiles};
 use crate::hash;
 use crate::memory;
 use crate::sketches::sentence::{Parameters, Signatures};

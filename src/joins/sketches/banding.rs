@@ -6,7 +6,7 @@
 //! threshold, and find about half of the pairs that are just as similar as they were asked for.
 //!
 //! ```
-//! use neardup::candidates::bands::Bands;
+//! use neardup::joins::sketches::banding::Bands;
 //! let plan = Bands::for_recall(0.8, 0.95)?;
 //! assert!(plan.detection(0.8) >= 0.95);
 //! # Ok::<(), neardup::error::Error>(())

@@ -1,10 +1,10 @@
 //! A combination of techniques, from documents to pairs (Henzinger; docs/design/algorithms.md sections 2 to 4).
 //!
 //! ```
-//! use neardup::candidates::combination::{Combination, Documents, Resources, TechniqueSpec, join};
-//! use neardup::candidates::technique::Rule;
+//! use neardup::joins::sketches::combination::{Combination, Documents, Resources, TechniqueSpec, join};
+//! use neardup::joins::sketches::technique::Rule;
 //! use neardup::features::FeatureSpec;
-//! use neardup::features::store::NoFiles;
+//! use neardup::files::NoFiles;
 //! use neardup::features::tokens::Document;
 //! use neardup::sketches::sign::Signer;
 //! use neardup::workers::{PlainThreads, Stop};
@@ -35,8 +35,8 @@ use super::{Comparison, sketch_pairs};
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
 use crate::features::hash_sets::HashSets;
-use crate::features::sets::store::TempFiles;
 use crate::features::signatures::distinct;
+use crate::files::TempFiles;
 use crate::joins::pairs::Pairs;
 use crate::sketches::sign::{Part, Recipe, Signer};
 use crate::verify::measure::Measure;
