@@ -5,16 +5,15 @@ use super::sets::records::Members;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::memory;
+use crate::ragged::Strings;
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "collecting texts";
 
-/// Texts of one worker, one behind the other, each with the row it came from.
+/// Texts of one worker, each with the row it came from.
 #[derive(Debug, Default)]
 pub struct TextCollector {
-    text: String,
-    /// Where each text ends in `text`.
-    ends: Vec<usize>,
+    texts: Strings,
     /// How many characters each has.
     lengths: Vec<u32>,
     hashes: Vec<u64>,
@@ -29,13 +28,10 @@ impl TextCollector {
         }
         let length = u32::try_from(text.chars().count())
             .map_err(|_| Error::TooMany { what: "characters in a text", limit: u32::MAX.into() })?;
-        memory::reserve(&mut self.ends, 1, DOING)?;
         memory::reserve(&mut self.lengths, 1, DOING)?;
         memory::reserve(&mut self.hashes, 1, DOING)?;
         memory::reserve(&mut self.rows, 1, DOING)?;
-        memory::reserve_text(&mut self.text, text.len(), DOING)?;
-        self.text.push_str(text);
-        self.ends.push(self.text.len());
+        self.texts.push(text, DOING)?;
         self.lengths.push(length);
         self.hashes.push(hash::hash_bytes(text.as_bytes()));
         self.rows.push(row);
@@ -43,14 +39,12 @@ impl TextCollector {
     }
 
     fn text(&self, n: usize) -> &str {
-        let start = if n == 0 { 0 } else { self.ends[n - 1] };
-        &self.text[start..self.ends[n]]
+        self.texts.get(n)
     }
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.text.capacity()
-            + memory::bytes(&self.ends)
+        self.texts.bytes()
             + memory::bytes(&self.lengths)
             + memory::bytes(&self.hashes)
             + memory::bytes(&self.rows)
@@ -125,7 +119,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// What equal texts of a table have in common; unlike ones hardly ever do.
+    /// What equal texts of a table have in common; distinct ones hardly ever do.
     fn key(&self) -> (bool, u32, u64) {
         (self.right, self.length, self.hash)
     }
@@ -175,7 +169,7 @@ pub fn distinct(
 }
 
 /// Reorders the entries from `from` on that have its key, so that equal texts stand together; adds where
-/// each group starts, and gives the entry behind the last.
+/// each group starts, and gives the place after the last.
 fn split_run(
     parts: &[TextCollector],
     entries: &mut [Entry],

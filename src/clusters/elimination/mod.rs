@@ -144,10 +144,10 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
             }
         };
         workers::each(workers, &mut work, |some, stop| {
-            some.eliminate(codes, &groups.places, threshold, stop)
+            some.eliminate(codes, groups.places(), threshold, stop)
         })?;
         for some in &work {
-            for (&place, found) in groups.places[some.from()..].iter().zip(&some.best) {
+            for (&place, found) in groups.places()[some.from()..].iter().zip(&some.best) {
                 self.best[place as usize] = *found;
             }
         }
@@ -156,12 +156,12 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
 
     /// The share of the work that is done, roughly.
     pub fn progress(&self) -> f64 {
-        let of = |done: usize, places: &Vec<u32>| done as f64 / places.len().max(1) as f64;
+        let of = |done: usize, places: &[u32]| done as f64 / places.len().max(1) as f64;
         match &self.state {
             State::Grouping(grouping) => 0.5 * grouping.progress(),
-            State::Groups(groups) => 0.5 + 0.5 * of(groups.done, &groups.places),
+            State::Groups(groups) => 0.5 + 0.5 * of(groups.done, groups.places()),
             State::Large(blocks, places, groups) => {
-                0.5 + 0.5 * of(groups.done + blocks.next - places.len(), &groups.places)
+                0.5 + 0.5 * of(groups.done + blocks.next - places.len(), groups.places())
             }
             State::Done => 1.0,
         }

@@ -8,6 +8,7 @@ use crate::hash;
 use crate::joins::sets::bitmap;
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
+use crate::ragged::Ragged;
 use crate::workers::Stop;
 
 /// Sizes of sets for which the length of a prefix is kept.
@@ -62,9 +63,9 @@ pub struct Outliner {
     scratch: Scratch,
     hashes: Vec<u64>,
     places: Vec<u64>,
-    /// Hashes of the tokens of documents that wait, where those of each end, and their rows.
-    waiting: Vec<u64>,
-    ends: Vec<(usize, u32)>,
+    /// Hashes of the tokens of documents that wait, and their rows.
+    waiting: Ragged<u64>,
+    waiting_rows: Vec<u32>,
     /// How long prefixes are, by size of the set, as far as that is known; always of the same bounds.
     prefixes: Vec<Option<u32>>,
     /// How often tokens of these occur.
@@ -77,35 +78,35 @@ impl Outliner {
     /// Keeps a document for when there is an order. O(tokens · log tokens).
     pub fn keep(&mut self, row: u32, document: &Document, spec: &FeatureSpec, stop: &Stop) -> Result<()> {
         self.hash(document, spec, stop)?;
-        memory::reserve(&mut self.ends, 1, DOING)?;
-        memory::extend(&mut self.waiting, &self.hashes, DOING)?;
+        memory::reserve(&mut self.waiting_rows, 1, DOING)?;
         self.counts.add(&self.hashes)?;
-        self.ends.push((self.waiting.len(), row));
+        self.waiting.push(&self.hashes, DOING)?;
+        self.waiting_rows.push(row);
         Ok(())
     }
 
     /// Bytes that wait.
     pub fn waiting(&self) -> usize {
-        memory::bytes(&self.waiting) + memory::bytes(&self.ends)
+        self.waiting.bytes() + memory::bytes(&self.waiting_rows)
     }
 
     /// How many documents wait, and how many tokens they have.
     pub fn tokens(&self) -> (usize, usize) {
-        (self.ends.len(), self.waiting.len())
+        (self.waiting.len(), self.waiting.values.len())
     }
 
     /// Outlines what waits.
     pub fn release(&mut self, order: &Order, bounds: &Bounds, stop: &Stop) -> Result<()> {
-        // After a stop it goes on with the first that is not done: those in `ends` behind it still wait.
-        while let Some(&(end, row)) = self.ends.last() {
+        // After a stop it goes on with the last that is not done: those before it still wait.
+        while let Some(&row) = self.waiting_rows.last() {
             stop.check()?;
-            let start = self.ends.len().checked_sub(2).map_or(0, |before| self.ends[before].0);
             self.hashes.clear();
-            memory::extend(&mut self.hashes, &self.waiting[start..end], DOING)?;
+            memory::extend(&mut self.hashes, self.waiting.last(), DOING)?;
             self.outline(row, order, bounds)?;
-            self.ends.pop();
+            self.waiting.pop();
+            self.waiting_rows.pop();
         }
-        (self.waiting, self.ends, self.counts) = (Vec::new(), Vec::new(), Counts::default());
+        (self.waiting, self.waiting_rows, self.counts) = (Ragged::default(), Vec::new(), Counts::default());
         Ok(())
     }
 

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 
 use super::changed::Changed;
 use super::digest::Outliner;
-use super::nth;
 use super::token_order::Order;
 use crate::error::Result;
 use crate::features::FeatureSpec;
@@ -12,38 +11,31 @@ use crate::features::tokens::{Document, Scratch, Token, for_each_token};
 use crate::hash;
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
+use crate::ragged::Ragged;
 use crate::verify::predicate::Predicate;
 use crate::workers::Stop;
 
 const DOING: &str = "comparing changed documents";
 
-/// Token sets, one behind the other: their tokens by hash and, where two have the same, by bytes.
+/// Token sets: their tokens by hash and, where two have the same, by bytes.
 #[derive(Debug, Default)]
 pub struct TokenSets {
     scratch: Scratch,
     /// Tokens of one document: their hashes, and their numbers.
     tokens: Vec<(u64, u32)>,
-    /// The tokens, one behind the other, and where each ends.
-    text: Vec<u8>,
-    text_ends: Vec<usize>,
+    /// The bytes of each, in the order of the text.
+    text: Ragged<u8>,
     rows: Vec<u32>,
-    /// Where the tokens of each document end.
-    ends: Vec<usize>,
-    hashes: Vec<u64>,
-    bytes: Vec<u8>,
-    /// Where the bytes of each token end.
-    byte_ends: Vec<usize>,
+    /// The hashes of the tokens of each document.
+    hashes: Ragged<u64>,
+    /// The bytes of each of all tokens.
+    bytes: Ragged<u8>,
 }
 
 impl TokenSets {
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        let Self { rows, ends, hashes, bytes, byte_ends, .. } = self;
-        memory::bytes(rows)
-            + memory::bytes(ends)
-            + memory::bytes(hashes)
-            + memory::bytes(bytes)
-            + memory::bytes(byte_ends)
+        memory::bytes(&self.rows) + self.hashes.bytes() + self.bytes.bytes()
     }
 
     /// How many there are.
@@ -61,23 +53,22 @@ impl TokenSets {
         if self.rows.last() == Some(&row) {
             return Ok(());
         }
-        let Self { scratch, tokens, text, text_ends, rows, ends, hashes, bytes, byte_ends } = self;
+        let Self { scratch, tokens, text, rows, hashes, bytes } = self;
         tokens.clear();
         text.clear();
-        text_ends.clear();
         for_each_token(document, spec, scratch, stop, |token| {
             let hash = match token {
                 Token::Bytes(bytes) => {
-                    memory::extend(text, bytes, DOING)?;
+                    memory::extend(&mut text.values, bytes, DOING)?;
                     hash::hash_bytes(bytes)
                 }
                 // No two numbers have the same hash.
                 Token::Number(number) => hash::mix(number),
             };
-            memory::push(text_ends, text.len(), DOING)?;
+            text.close(DOING)?;
             memory::push(tokens, (hash, tokens.len() as u32), DOING)
         })?;
-        let token = |&(_, n): &(u64, u32)| &text[nth(text_ends, n as usize)];
+        let token = |&(_, n): &(u64, u32)| text.get(n as usize);
         tokens.sort_unstable_by_key(|token| token.0);
         for same in tokens.chunk_by_mut(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
             // Equal tokens, if not different ones of one hash.
@@ -86,53 +77,44 @@ impl TokenSets {
         if !spec.multiset {
             tokens.dedup_by(|a, b| a.0 == b.0 && token(a) == token(b));
         }
-        memory::reserve(hashes, tokens.len(), DOING)?;
-        memory::reserve(byte_ends, tokens.len(), DOING)?;
-        memory::reserve(bytes, text.len(), DOING)?;
+        memory::reserve(&mut hashes.values, tokens.len(), DOING)?;
+        hashes.reserve(1, DOING)?;
+        bytes.reserve(tokens.len(), DOING)?;
+        memory::reserve(&mut bytes.values, text.values.len(), DOING)?;
         memory::reserve(rows, 1, DOING)?;
-        memory::reserve(ends, 1, DOING)?;
         for each in tokens.iter() {
-            hashes.push(each.0);
-            bytes.extend_from_slice(token(each));
-            byte_ends.push(bytes.len());
+            hashes.values.push(each.0);
+            bytes.push(token(each), DOING)?;
         }
         rows.push(row);
-        ends.push(hashes.len());
-        Ok(())
+        hashes.close(DOING)
     }
 
     /// The hashes of the tokens of the set that was added last, ascending.
     pub fn last(&self) -> &[u64] {
-        self.rows.len().checked_sub(1).map_or(&[], |last| &self.hashes[self.range(last)])
+        self.hashes.last()
     }
 
     /// Removes all.
     pub fn clear(&mut self) {
-        let Self { rows, ends, hashes, bytes, byte_ends, .. } = self;
-        rows.clear();
-        ends.clear();
-        hashes.clear();
-        bytes.clear();
-        byte_ends.clear();
-    }
-
-    fn range(&self, set: usize) -> std::ops::Range<usize> {
-        nth(&self.ends, set)
+        self.rows.clear();
+        self.hashes.clear();
+        self.bytes.clear();
     }
 
     fn token(&self, token: usize) -> (u64, &[u8]) {
-        (self.hashes[token], &self.bytes[nth(&self.byte_ends, token)])
+        (self.hashes.values[token], self.bytes.get(token))
     }
 
     /// How many tokens two sets share, and how many they have.
     fn counts(&self, set: usize, others: &Self, other: usize) -> [u32; 3] {
-        let (mut a, mut b) = (self.range(set), others.range(other));
+        let (mut a, mut b) = (self.hashes.range(set), others.hashes.range(other));
         let sizes = [a.len() as u32, b.len() as u32];
         let mut shared = 0;
         while !a.is_empty() && !b.is_empty() {
             // The bytes are looked at where hashes are equal.
-            let order = self.hashes[a.start]
-                .cmp(&others.hashes[b.start])
+            let order = self.hashes.values[a.start]
+                .cmp(&others.hashes.values[b.start])
                 .then_with(|| self.token(a.start).1.cmp(others.token(b.start).1));
             match order {
                 Ordering::Less => a.start += 1,
@@ -230,7 +212,7 @@ impl Matcher {
             if found.len() >= MANY {
                 return Ok(false);
             }
-            self.candidates(row, &sets.hashes[sets.range(*done)], outliner, candidates)?;
+            self.candidates(row, sets.hashes.get(*done), outliner, candidates)?;
             self.check(row, sets, *done, candidates, found)?;
             *done += 1;
         }

@@ -25,10 +25,3 @@ mod damaged;
 
 #[cfg(test)]
 mod tests;
-
-use std::ops::Range;
-
-/// Where the `n`-th of some things that stand one behind the other is, of which is known where each ends.
-pub fn nth(ends: &[usize], n: usize) -> Range<usize> {
-    n.checked_sub(1).map_or(0, |before| ends[before])..ends[n]
-}

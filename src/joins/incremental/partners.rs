@@ -1,9 +1,9 @@
 //! What was found in a segment: pairs or, where these are too many, only the places.
 
 use super::changed::{Changed, DOING};
-use super::nth;
 use crate::error::Result;
 use crate::memory;
+use crate::ragged::Ragged;
 use crate::workers::{self, Workers};
 
 /// Documents of a segment that may be similar to changed ones.
@@ -55,34 +55,28 @@ impl Found {
 
 /// The rows of changed documents that each of some others may be similar to, or that this is not known.
 #[derive(Debug)]
-pub struct Partners {
-    /// Where those of each end.
-    ends: Option<Vec<usize>>,
-    rows: Vec<u32>,
-}
+pub struct Partners(Option<Ragged<u32>>);
 
 impl Default for Partners {
     /// Of none.
     fn default() -> Self {
-        Self { ends: Some(Vec::new()), rows: Vec::new() }
+        Self(Some(Ragged::default()))
     }
 }
 
 impl Partners {
     /// Adds those of the next document. Where they are not known, those of all are forgotten.
     pub fn push(&mut self, rows: Option<&[u32]>) -> Result<()> {
-        if let (Some(ends), Some(rows)) = (&mut self.ends, rows) {
-            memory::extend(&mut self.rows, rows, DOING)?;
-            memory::push(ends, self.rows.len(), DOING)
-        } else {
-            (self.ends, self.rows) = (None, Vec::new());
-            Ok(())
+        if let (Some(known), Some(rows)) = (&mut self.0, rows) {
+            return known.push(rows, DOING);
         }
+        self.0 = None;
+        Ok(())
     }
 
     /// Those of the `n`-th document, if they are known.
     pub fn of(&self, n: usize) -> Option<&[u32]> {
-        self.ends.as_ref().map(|ends| &self.rows[nth(ends, n)])
+        self.0.as_ref().map(|known| known.get(n))
     }
 }
 

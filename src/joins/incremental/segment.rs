@@ -11,6 +11,7 @@
 use super::digest::{DOING, Outlines};
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::ragged::Ragged;
 use crate::workers::{self, Workers};
 
 /// Documents of a block, the last one's aside.
@@ -51,25 +52,16 @@ impl<'a> Segment<'a> {
 
         let wanted = (outlines.postings.len() * BYTES / PART).next_power_of_two();
         let bits = wanted.trailing_zeros().min(MOST_BITS);
-        let part = |&posting: &u64| part_of(posting, bits);
-        let starts = starts(1 << bits, outlines.postings.iter().map(part))?;
-        let mut at = Vec::new();
-        memory::extend(&mut at, &starts, DOING)?;
-        let mut postings = memory::filled(0, outlines.postings.len(), DOING)?;
-        for &posting in &outlines.postings {
-            let at = &mut at[part_of(posting, bits)];
-            let place = place_of[posting as u32 as usize];
-            postings[*at] = posting >> u32::BITS << u32::BITS | u64::from(place);
-            *at += 1;
-        }
+        let postings = || {
+            outlines.postings.iter().map(|&posting| {
+                let place = place_of[posting as u32 as usize];
+                (part_of(posting, bits), posting >> u32::BITS << u32::BITS | u64::from(place))
+            })
+        };
+        let mut postings = Ragged::dealt(1 << bits, postings, DOING)?;
         let mut pieces: Vec<(&mut [u64], Vec<u8>)> = Vec::new();
-        memory::reserve(&mut pieces, starts.len() - 1, DOING)?;
-        let mut rest = postings.as_mut_slice();
-        for bounds in starts.windows(2) {
-            let (piece, after) = rest.split_at_mut(bounds[1] - bounds[0]);
-            pieces.push((piece, Vec::new()));
-            rest = after;
-        }
+        memory::reserve(&mut pieces, postings.len(), DOING)?;
+        pieces.extend(postings.iter_mut().map(|postings| (postings, Vec::new())));
         workers::each(workers, &mut pieces, |(postings, bytes), stop| {
             stop.check()?;
             postings.sort_unstable();

@@ -13,6 +13,7 @@ use crate::features::texts::Distinct;
 use crate::files::{TempFile, TempFiles};
 use crate::hash;
 use crate::memory;
+use crate::ragged::Ragged;
 use crate::sketches::sentence::{Parameters, Signatures};
 use crate::workers::{self, Stop, Workers};
 
@@ -49,11 +50,9 @@ pub type Sites<'a> = Option<&'a [u32]>;
 #[derive(Debug, Default)]
 pub struct Lists {
     /// The documents of each list, ascending.
-    documents: Vec<u32>,
-    starts: Vec<usize>,
+    documents: Ragged<u32>,
     /// The lists of each document.
-    lists: Vec<u32>,
-    places: Vec<usize>,
+    lists: Ragged<u32>,
     /// The signatures of each document that were not dropped, those of no other document included.
     weights: Vec<u32>,
     /// What was dropped.
@@ -67,7 +66,7 @@ pub struct Lists {
 impl Lists {
     /// How many lists there are.
     pub fn len(&self) -> usize {
-        self.starts.len() - 1
+        self.documents.len()
     }
 
     /// Whether no two documents have a signature in common.
@@ -83,13 +82,13 @@ impl Lists {
     /// The documents of a list, at least two, ascending.
     #[inline]
     pub fn documents(&self, list: usize) -> &[u32] {
-        &self.documents[self.starts[list]..self.starts[list + 1]]
+        self.documents.get(list)
     }
 
     /// The lists that a document is in.
     #[inline]
     pub fn of(&self, document: u32) -> &[u32] {
-        &self.lists[self.places[document as usize]..self.places[document as usize + 1]]
+        self.lists.get(document as usize)
     }
 
     /// How many signatures each document has.
@@ -99,11 +98,7 @@ impl Lists {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.documents)
-            + memory::bytes(&self.starts)
-            + memory::bytes(&self.lists)
-            + memory::bytes(&self.places)
-            + memory::bytes(&self.weights)
+        self.documents.bytes() + self.lists.bytes() + memory::bytes(&self.weights)
     }
 }
 
@@ -157,12 +152,7 @@ impl<'a> Signing<'a> {
             if expected <= most { 1 } else { (2 * expected / most).next_power_of_two().min(MOST_PARTS) };
         let mut parts = Vec::new();
         parts.resize_with(count, Part::default);
-        let lists = Lists {
-            starts: vec![0],
-            weights: memory::filled(0, texts, DOING)?,
-            places: memory::filled(0, texts + 1, DOING)?,
-            ..Lists::default()
-        };
+        let lists = Lists { weights: memory::filled(0, texts, DOING)?, ..Lists::default() };
         Ok(Self {
             distinct,
             parameters,
@@ -202,7 +192,6 @@ impl<'a> Signing<'a> {
     pub fn finish(mut self, workers: &dyn Workers) -> Result<(Lists, usize)> {
         while self.step(workers)? {}
         let Self { mut lists, peak_bytes, .. } = self;
-        // The lists of each document: counted, then dealt out.
         workers::one(workers, &mut lists, |lists, stop| lists.turn(stop))?;
         Ok((lists, peak_bytes))
     }
@@ -349,14 +338,16 @@ impl Lister<'_> {
         if !useful {
             return Ok(());
         }
-        memory::reserve(&mut lists.documents, entries.len(), DOING)?;
-        let from = lists.documents.len();
-        lists.documents.extend(entries.iter().map(document));
-        lists.documents[from..].sort_unstable();
-        if u32::try_from(lists.starts.len()).is_err() {
+        if u32::try_from(lists.len() + 1).is_err() {
             return Err(Error::TooMany { what: "signatures", limit: u32::MAX.into() });
         }
-        memory::push(&mut lists.starts, lists.documents.len(), DOING)
+        lists.documents.reserve(1, DOING)?;
+        let documents = &mut lists.documents.values;
+        let from = documents.len();
+        memory::reserve(documents, entries.len(), DOING)?;
+        documents.extend(entries.iter().map(document));
+        documents[from..].sort_unstable();
+        lists.documents.close(DOING)
     }
 
     /// The rows that have a text.
@@ -391,37 +382,20 @@ impl Lists {
     /// Notes for each document which lists it is in.
     fn turn(&mut self, stop: &Stop) -> Result<()> {
         stop.check()?;
-        self.places.fill(0);
-        self.documents.iter().for_each(|&document| self.places[document as usize + 1] += 1);
-        let mut sum = 0;
-        for place in &mut self.places {
-            sum += *place;
-            *place = sum;
-        }
-        self.lists.clear();
-        memory::reserve(&mut self.lists, self.documents.len(), DOING)?;
-        self.lists.resize(self.documents.len(), 0);
-        let mut next = Vec::new();
-        memory::extend(&mut next, &self.places, DOING)?;
-        for list in 0..self.starts.len() - 1 {
-            for &document in &self.documents[self.starts[list]..self.starts[list + 1]] {
-                let place: &mut usize = &mut next[document as usize];
-                self.lists[*place] = list as u32;
-                *place += 1;
-            }
-        }
+        let Self { documents, lists, weights, .. } = self;
+        let documents = || {
+            let numbered = documents.iter().zip(0..);
+            numbered
+                .flat_map(|(of_list, list)| of_list.iter().map(move |&document| (document as usize, list)))
+        };
+        *lists = Ragged::dealt(weights.len(), documents, DOING)?;
         Ok(())
     }
 
     /// Lists as they are given, for documents of these weights: for tests, and for signatures of other kinds.
     pub fn of_documents(lists: &[Vec<u32>], weights: Vec<u32>) -> Result<Self> {
-        let mut made =
-            Self { starts: vec![0], places: memory::filled(0, weights.len() + 1, DOING)?, ..Self::default() };
-        made.weights = weights;
-        for list in lists {
-            memory::extend(&mut made.documents, list, DOING)?;
-            memory::push(&mut made.starts, made.documents.len(), DOING)?;
-        }
+        let mut made = Self { weights, ..Self::default() };
+        lists.iter().try_for_each(|list| made.documents.push(list, DOING))?;
         made.turn(&Stop::default())?;
         Ok(made)
     }
