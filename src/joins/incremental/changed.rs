@@ -1,7 +1,7 @@
 //! Changed documents, and what they need of others.
 
-use super::digest::Outlines;
-use super::segment::{part_of, starts};
+use super::digest::Digests;
+use super::segment::part_of;
 use crate::error::Result;
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
@@ -77,10 +77,10 @@ pub struct Changed {
 }
 
 impl Changed {
-    /// Puts outlines in order. The predicate must be the same in both directions.
-    pub fn new(outlines: Outlines, words: usize, bounds: Bounds, workers: &dyn Workers) -> Result<Self> {
+    /// Puts digests in order. The predicate must be the same in both directions.
+    pub fn new(digests: Digests, words: usize, bounds: Bounds, workers: &dyn Workers) -> Result<Self> {
         const MOST_BITS: u32 = 20;
-        let Outlines { rows, sizes, bitmaps, postings: old } = outlines;
+        let Digests { rows, sizes, bitmaps, postings: old } = digests;
         let mut postings = Vec::new();
         memory::reserve(&mut postings, old.len(), DOING)?;
         // Those of a document stand together, and in the order of tokens.
@@ -132,16 +132,16 @@ impl Changed {
         from.take_while(move |posting| posting.hash == hash)
     }
 
-    /// Adds the rows of those that may be similar to the only document of `outlines`.
-    pub(crate) fn near(&self, outlines: &Outlines, rows: &mut Vec<u32>) -> Result<()> {
-        for &posting in &outlines.postings {
+    /// Adds the rows of those that may be similar to the only document of `digests`.
+    pub(crate) fn near(&self, digests: &Digests, rows: &mut Vec<u32>) -> Result<()> {
+        for &posting in &digests.postings {
             for own in self.of((posting >> u32::BITS) as u32) {
                 memory::push(rows, own.document, DOING)?;
             }
         }
         rows.sort_unstable();
         rows.dedup();
-        let Outlines { sizes, bitmaps, .. } = outlines;
+        let Digests { sizes, bitmaps, .. } = digests;
         rows.retain(|&place| {
             let place = place as usize;
             let (&Needs { size, most, ref kinds }, other) = (&self.needs[place], sizes[0]);
@@ -157,4 +157,13 @@ impl Changed {
         rows.iter_mut().for_each(|place| *place = self.rows[*place as usize]);
         Ok(())
     }
+}
+
+/// Where each bucket begins, if items are put in the order of buckets, and where the last one ends; `of` is the bucket
+/// of each item.
+fn starts(buckets: usize, of: impl Iterator<Item = usize>) -> Result<Vec<usize>> {
+    let mut starts = memory::filled(0, buckets + 1, DOING)?;
+    of.for_each(|bucket| starts[bucket + 1] += 1);
+    (1..starts.len()).for_each(|bucket| starts[bucket] += starts[bucket - 1]);
+    Ok(starts)
 }

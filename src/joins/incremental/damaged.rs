@@ -1,11 +1,11 @@
 //! Whatever a table of lists says: an error, or what leads to documents that are there.
 
 use super::changed::Changed;
-use super::digest::{Outliner, Outlines};
+use super::digest::{Digester, Digests};
 use super::lookup::Comparison;
 use super::partners::{Found, together};
 use super::segment::{BLOCK, Documents, Segment};
-use super::tests::{Stored, THREADS, document, outline, store};
+use super::tests::{Stored, THREADS, digest, document, store};
 use super::token_order::Order;
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
@@ -40,12 +40,12 @@ fn example() -> (Order, Changed, Stored) {
     let bounds = Bounds::new(Predicate::new(Measure::Jaccard, 0.4).unwrap());
     let text = |n: usize| (0..3 + n % 29).map(|k| format!("w{} ", (n / 3 * k) % 97)).collect();
     let texts: Vec<String> = (0..BLOCK + 300).map(text).collect();
-    let (order, all) = outline(&texts, 100, &spec, &bounds);
-    let mut outliner = Outliner::default();
+    let (order, all) = digest(&texts, 100, &spec, &bounds);
+    let mut digester = Digester::default();
     for (row, text) in (0..).zip(texts.iter().step_by(7)) {
-        outliner.add(row, &document(text), &spec, (&order, &bounds), &Stop::default()).unwrap();
+        digester.add(row, &document(text), &spec, (&order, &bounds), &Stop::default()).unwrap();
     }
-    let changed = Changed::new(outliner.outlines, order.words, bounds, &THREADS).unwrap();
+    let changed = Changed::new(digester.digests, order.words, bounds, &THREADS).unwrap();
     let stored = store(all, order.words);
     (order, changed, stored)
 }
@@ -62,8 +62,8 @@ fn try_all(changed: &Changed, words: usize, blocks: &[Vec<u8>], parts: &[Vec<u8>
         let (places, _) = together(vec![found], changed, &THREADS)?;
         assert!(places.iter().all(|&place| (place as usize) < count), "a place that is not there");
     }
-    let mut merged = Outlines::default();
-    merged.append(&documents.outlines(7, parts.iter().map(Vec::as_slice))?, |row| row)?;
+    let mut merged = Digests::default();
+    merged.append(&documents.digests(7, parts.iter().map(Vec::as_slice))?, |row| row)?;
     let segment = Segment::new(&merged, words, &THREADS)?;
     segment.blocks().try_for_each(|block| block.map(drop))?;
     assert_eq!(segment.into_rows().len(), count);

@@ -1,4 +1,4 @@
-//! Outlines of documents: the size of the token set, a parity bitmap, and the hashes of its prefix.
+//! Digests of documents: the size of the token set, a parity bitmap, and the hashes of its prefix.
 
 use super::token_order::{Counts, Order};
 use crate::error::Result;
@@ -15,9 +15,9 @@ use crate::workers::Stop;
 const MOST_KNOWN: usize = 1 << 12;
 pub(crate) const DOING: &str = "outlining documents";
 
-/// Outlines, one behind the other. Documents that no other can be similar to have none.
+/// Digests, one behind the other. Documents that no other can be similar to have none.
 #[derive(Debug, Default)]
-pub struct Outlines {
+pub struct Digests {
     /// Whose they are.
     pub rows: Vec<u32>,
     /// How many tokens each has.
@@ -28,7 +28,7 @@ pub struct Outlines {
     pub postings: Vec<u64>,
 }
 
-impl Outlines {
+impl Digests {
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         let Self { rows, sizes, bitmaps, postings } = self;
@@ -57,9 +57,9 @@ impl Outlines {
     }
 }
 
-/// Makes outlines of documents. Until it is told an order it only keeps and counts tokens.
+/// Makes digests of documents. Until it is told an order it only keeps and counts tokens.
 #[derive(Debug, Default)]
-pub struct Outliner {
+pub struct Digester {
     scratch: Scratch,
     hashes: Vec<u64>,
     places: Vec<u64>,
@@ -71,10 +71,10 @@ pub struct Outliner {
     /// How often tokens of these occur.
     pub counts: Counts,
     /// What is done.
-    pub outlines: Outlines,
+    pub digests: Digests,
 }
 
-impl Outliner {
+impl Digester {
     /// Keeps a document for when there is an order. O(tokens · log tokens).
     pub fn keep(&mut self, row: u32, document: &Document, spec: &FeatureSpec, stop: &Stop) -> Result<()> {
         self.hash(document, spec, stop)?;
@@ -95,14 +95,14 @@ impl Outliner {
         (self.waiting.len(), self.waiting.values.len())
     }
 
-    /// Outlines what waits.
+    /// Digests what waits.
     pub fn release(&mut self, order: &Order, bounds: &Bounds, stop: &Stop) -> Result<()> {
         // After a stop it goes on with the last that is not done: those before it still wait.
         while let Some(&row) = self.waiting_rows.last() {
             stop.check()?;
             self.hashes.clear();
             memory::extend(&mut self.hashes, self.waiting.last(), DOING)?;
-            self.outline(row, order, bounds)?;
+            self.digest(row, order, bounds)?;
             self.waiting.pop();
             self.waiting_rows.pop();
         }
@@ -110,7 +110,7 @@ impl Outliner {
         Ok(())
     }
 
-    /// Outlines a document. O(tokens · log tokens).
+    /// Digests a document. O(tokens · log tokens).
     pub fn add(
         &mut self,
         row: u32,
@@ -120,14 +120,14 @@ impl Outliner {
         stop: &Stop,
     ) -> Result<()> {
         self.hash(document, spec, stop)?;
-        self.outline(row, order, bounds)
+        self.digest(row, order, bounds)
     }
 
-    /// Outlines a document of which the hashes of all tokens are known, ascending.
+    /// Digests a document of which the hashes of all tokens are known, ascending.
     pub fn add_hashes(&mut self, row: u32, hashes: &[u64], order: &Order, bounds: &Bounds) -> Result<()> {
         self.hashes.clear();
         memory::extend(&mut self.hashes, hashes, DOING)?;
-        self.outline(row, order, bounds)
+        self.digest(row, order, bounds)
     }
 
     /// The hashes of a document's tokens, sorted.
@@ -150,8 +150,8 @@ impl Outliner {
         Ok(())
     }
 
-    fn outline(&mut self, row: u32, order: &Order, bounds: &Bounds) -> Result<()> {
-        let Self { hashes, places, outlines, prefixes, .. } = self;
+    fn digest(&mut self, row: u32, order: &Order, bounds: &Bounds) -> Result<()> {
+        let Self { hashes, places, digests, prefixes, .. } = self;
         let size = hashes.len() as u32;
         if size == 0 {
             return Ok(());
@@ -183,16 +183,16 @@ impl Outliner {
         places.sort_unstable();
         places.dedup();
 
-        let place = outlines.rows.len() as u64;
-        memory::reserve(&mut outlines.rows, 1, DOING)?;
-        memory::reserve(&mut outlines.sizes, 1, DOING)?;
-        memory::reserve(&mut outlines.bitmaps, order.words, DOING)?;
-        memory::reserve(&mut outlines.postings, places.len(), DOING)?;
-        outlines.rows.push(row);
-        outlines.sizes.push(size);
-        let start = outlines.bitmaps.len();
-        outlines.bitmaps.resize(start + order.words, 0);
-        let bitmap = &mut outlines.bitmaps[start..];
+        let place = digests.rows.len() as u64;
+        memory::reserve(&mut digests.rows, 1, DOING)?;
+        memory::reserve(&mut digests.sizes, 1, DOING)?;
+        memory::reserve(&mut digests.bitmaps, order.words, DOING)?;
+        memory::reserve(&mut digests.postings, places.len(), DOING)?;
+        digests.rows.push(row);
+        digests.sizes.push(size);
+        let start = digests.bitmaps.len();
+        digests.bitmaps.resize(start + order.words, 0);
+        let bitmap = &mut digests.bitmaps[start..];
         let bits = bitmap.len() * 64;
         let (mut before, mut occurrence) = (None, 0);
         for &hash in hashes.iter() {
@@ -202,7 +202,7 @@ impl Outliner {
             let bit = hash::mix(hash.wrapping_add(occurrence)) as usize % bits;
             bitmap[bit / 64] ^= 1 << (bit % 64);
         }
-        outlines.postings.extend(places.iter().map(|place| place << u32::BITS).map(|key| key | place));
+        digests.postings.extend(places.iter().map(|place| place << u32::BITS).map(|key| key | place));
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::changed::Changed;
-use super::digest::Outliner;
+use super::digest::Digester;
 use super::token_order::Order;
 use crate::error::Result;
 use crate::features::FeatureSpec;
@@ -145,7 +145,7 @@ pub struct Matcher {
 /// Space for one comparison after the other, and what was found.
 #[derive(Debug, Default)]
 pub struct Matches {
-    outliner: Outliner,
+    digester: Digester,
     set: TokenSets,
     candidates: Vec<u32>,
     /// A row of another document, one of a changed document, and their similarity.
@@ -177,13 +177,13 @@ impl Matcher {
         matches: &mut Matches,
         stop: &Stop,
     ) -> Result<()> {
-        let Matches { outliner, set, candidates, found } = matches;
+        let Matches { digester, set, candidates, found } = matches;
         set.clear();
         set.add(row, document, &self.spec, stop)?;
         let partners = match partners {
             Some(partners) => partners,
             None => {
-                self.candidates(row, set.last(), outliner, candidates)?;
+                self.candidates(row, set.last(), digester, candidates)?;
                 candidates
             }
         };
@@ -205,14 +205,14 @@ impl Matcher {
         stop: &Stop,
     ) -> Result<bool> {
         const MANY: usize = 1 << 16;
-        let Matches { outliner, candidates, found, .. } = matches;
+        let Matches { digester, candidates, found, .. } = matches;
         let sets = &self.sets[part];
         while let Some(&row) = sets.rows.get(*done) {
             stop.check()?;
             if found.len() >= MANY {
                 return Ok(false);
             }
-            self.candidates(row, sets.hashes.get(*done), outliner, candidates)?;
+            self.candidates(row, sets.hashes.get(*done), digester, candidates)?;
             self.check(row, sets, *done, candidates, found)?;
             *done += 1;
         }
@@ -224,13 +224,13 @@ impl Matcher {
         &self,
         row: u32,
         hashes: &[u64],
-        outliner: &mut Outliner,
+        digester: &mut Digester,
         candidates: &mut Vec<u32>,
     ) -> Result<()> {
-        outliner.outlines.clear();
-        outliner.add_hashes(row, hashes, &self.order, &Bounds::new(self.predicate))?;
+        digester.digests.clear();
+        digester.add_hashes(row, hashes, &self.order, &Bounds::new(self.predicate))?;
         candidates.clear();
-        self.changed.near(&outliner.outlines, candidates)
+        self.changed.near(&digester.digests, candidates)
     }
 
     /// Adds those that are similar.

@@ -1,7 +1,7 @@
 //! No pair is missed, whatever is stored how.
 
 use super::changed::Changed;
-use super::digest::{Outliner, Outlines, words};
+use super::digest::{Digester, Digests, words};
 use super::lookup::Comparison;
 use super::matcher::{Matcher, Matches, TokenSets};
 use super::partners::{Found, together};
@@ -24,8 +24,8 @@ pub(crate) fn document(text: &str) -> Document {
 /// A segment as it is stored: blocks, parts, and the rows in its order.
 pub(crate) type Stored = (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<u32>);
 
-pub(crate) fn store(outlines: Outlines, words: usize) -> Stored {
-    let segment = Segment::new(&outlines, words, &THREADS).unwrap();
+pub(crate) fn store(digests: Digests, words: usize) -> Stored {
+    let segment = Segment::new(&digests, words, &THREADS).unwrap();
     let blocks = segment.blocks().map(Result::unwrap).collect();
     let parts = segment.parts.clone();
     (blocks, parts, segment.into_rows())
@@ -55,26 +55,26 @@ fn look(changed: &Changed, stored: &Stored, words: usize, most: usize) -> Vec<(u
     rows
 }
 
-/// An order made of some texts, and its outlines of all.
-pub(crate) fn outline(
+/// An order made of some texts, and its digests of all.
+pub(crate) fn digest(
     texts: &[String],
     counted: usize,
     spec: &FeatureSpec,
     bounds: &Bounds,
-) -> (Order, Outlines) {
+) -> (Order, Digests) {
     let stop = Stop::default();
-    let mut outliner = Outliner::default();
+    let mut digester = Digester::default();
     for (row, text) in (0..).zip(&texts[..counted]) {
-        outliner.keep(row, &document(text), spec, &stop).unwrap();
+        digester.keep(row, &document(text), spec, &stop).unwrap();
     }
-    let (count, tokens) = outliner.tokens();
-    let order = Order::new(&[&outliner.counts], words(bounds, (tokens / count.max(1)) as u32));
+    let (count, tokens) = digester.tokens();
+    let order = Order::new(&[&digester.counts], words(bounds, (tokens / count.max(1)) as u32));
     let order = Order::from_bytes(&order.unwrap().to_bytes().unwrap()).unwrap().unwrap();
-    outliner.release(&order, bounds, &stop).unwrap();
+    digester.release(&order, bounds, &stop).unwrap();
     for (row, text) in (0..).zip(texts).skip(counted) {
-        outliner.add(row, &document(text), spec, (&order, bounds), &stop).unwrap();
+        digester.add(row, &document(text), spec, (&order, bounds), &stop).unwrap();
     }
-    (order, outliner.outlines)
+    (order, digester.digests)
 }
 
 /// How many tokens two texts share, and how many they have.
@@ -93,9 +93,9 @@ fn counts(a: &str, b: &str, multiset: bool) -> [u32; 3] {
     [shared.count() as u32, a.len() as u32, b.len() as u32]
 }
 
-fn copy(outlines: &Outlines) -> Outlines {
-    let mut copy = Outlines::default();
-    copy.append(outlines, |row| row).unwrap();
+fn copy(digests: &Digests) -> Digests {
+    let mut copy = Digests::default();
+    copy.append(digests, |row| row).unwrap();
     copy
 }
 
@@ -103,25 +103,25 @@ fn copy(outlines: &Outlines) -> Outlines {
 fn check(texts: &[String], new: usize, counted: usize, spec: &FeatureSpec, predicate: Predicate) {
     let stop = Stop::default();
     let bounds = Bounds::new(predicate);
-    let (order, all) = outline(texts, counted.min(texts.len()), spec, &bounds);
-    let mut outliner = Outliner::default();
+    let (order, all) = digest(texts, counted.min(texts.len()), spec, &bounds);
+    let mut digester = Digester::default();
     for (row, text) in (0..).zip(&texts[..new]) {
-        outliner.add(row, &document(text), spec, (&order, &bounds), &stop).unwrap();
+        digester.add(row, &document(text), spec, (&order, &bounds), &stop).unwrap();
     }
-    let changed = Changed::new(outliner.outlines, order.words, bounds, &THREADS).unwrap();
+    let changed = Changed::new(digester.digests, order.words, bounds, &THREADS).unwrap();
     // At once, and as two segments that were merged.
     let stored = store(copy(&all), order.words);
-    let mut merged = Outlines::default();
+    let mut merged = Digests::default();
     for half in 0..2 {
-        let mut part = Outlines::default();
+        let mut part = Digests::default();
         for (row, text) in (0..).zip(texts).filter(|(row, _)| row % 2 == half) {
-            let mut one = Outliner::default();
+            let mut one = Digester::default();
             one.add(row, &document(text), spec, (&order, &bounds), &stop).unwrap();
-            part.append(&one.outlines, |row| row).unwrap();
+            part.append(&one.digests, |row| row).unwrap();
         }
         let half = store(part, order.words);
         let parts = half.1.iter().map(Vec::as_slice);
-        let again = documents(&half, order.words).outlines(0, parts).unwrap();
+        let again = documents(&half, order.words).digests(0, parts).unwrap();
         merged.append(&again, |place| half.2[place as usize]).unwrap();
     }
     let merged = store(merged, order.words);
@@ -218,16 +218,16 @@ fn many_documents_in_many_parts() {
         words.map(|w| format!("w{w} ")).collect::<String>() + &format!("own{n}")
     };
     let texts: Vec<String> = (0..20_000).map(text).collect();
-    let (order, all) = outline(&texts, 1000, &spec, &bounds);
+    let (order, all) = digest(&texts, 1000, &spec, &bounds);
     let stored = store(all, order.words);
     assert!(stored.0.len() > 10 && stored.1.len() > 10);
-    let mut outliner = Outliner::default();
+    let mut digester = Digester::default();
     for row in [0u32, 777, 19_999] {
-        outliner
+        digester
             .add(row, &document(&texts[row as usize]), &spec, (&order, &bounds), &Stop::default())
             .unwrap();
     }
-    let changed = Changed::new(outliner.outlines, order.words, bounds, &THREADS).unwrap();
+    let changed = Changed::new(digester.digests, order.words, bounds, &THREADS).unwrap();
     let found = look(&changed, &stored, order.words, usize::MAX);
     assert_eq!(
         found,
@@ -241,12 +241,12 @@ fn what_is_cut_off_is_an_error() {
     let spec = FeatureSpec::WORDS;
     let bounds = Bounds::new(Predicate::new(Measure::Jaccard, 0.5).unwrap());
     let texts: Vec<String> = (0..50).map(|n| format!("a b c{} d{}", n % 7, n % 5)).collect();
-    let (order, all) = outline(&texts, 50, &spec, &bounds);
+    let (order, all) = digest(&texts, 50, &spec, &bounds);
     let (blocks, parts, _) = store(all, order.words);
     let mut documents = Documents::new(order.words);
     assert!(documents.push(&blocks[0][1..]).is_err());
     documents.push(&blocks[0]).unwrap();
-    assert!(documents.outlines(0, [&parts[0][..parts[0].len() - 1]]).is_err());
+    assert!(documents.digests(0, [&parts[0][..parts[0].len() - 1]]).is_err());
     assert!(Order::from_bytes(&order.to_bytes().unwrap()[..99]).is_err());
     assert!(Order::from_bytes(&[0, 4]).unwrap().is_none(), "another version");
 }

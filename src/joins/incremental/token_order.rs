@@ -9,7 +9,7 @@ use crate::memory;
 const DOING: &str = "ordering tokens";
 const BITS: u32 = 18;
 const CLASSES: usize = 1 << BITS;
-/// Of the order as it is stored, of hashes, and of how outlines are made and stored.
+/// Of the order as it is stored, of hashes, and of how digests are made and stored.
 pub const VERSION: u8 = 2;
 
 /// How often tokens occur, by class.
@@ -30,7 +30,7 @@ impl Counts {
     }
 }
 
-/// An order of tokens, and how long the bitmaps of outlines are.
+/// An order of tokens, and how long the bitmaps of digests are.
 #[derive(Debug, Clone)]
 pub struct Order {
     ranks: Vec<u8>,
@@ -67,7 +67,7 @@ impl Order {
         Ok(bytes)
     }
 
-    /// What was stored; none if that was by another version, whose outlines are of no use.
+    /// What was stored; none if that was by another version, whose digests are of no use.
     pub fn from_bytes(bytes: &[u8]) -> Result<Option<Self>> {
         let [VERSION, words @ (1 | 2 | 4 | 8), ranks @ ..] = bytes else { return Ok(None) };
         if ranks.len() != CLASSES {

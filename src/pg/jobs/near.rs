@@ -10,7 +10,7 @@ use super::tables::Table;
 use super::writer::Writer;
 use crate::features::FeatureSpec;
 use crate::joins::incremental::changed::Changed;
-use crate::joins::incremental::digest::{Outliner, Outlines};
+use crate::joins::incremental::digest::{Digester, Digests};
 use crate::joins::incremental::matcher::{Matcher, Matches, TokenSets};
 use crate::joins::incremental::partners::Partners;
 use crate::joins::incremental::segment::Segment;
@@ -55,7 +55,7 @@ pub fn near<const N: usize>(
     reading.batch_bytes = BATCH;
     let workers = reading.workers;
     let enough = reading.memory / 4;
-    let mut states: Vec<(Outliner, TokenSets)> = (0..workers.count()).map(|_| Default::default()).collect();
+    let mut states: Vec<(Digester, TokenSets)> = (0..workers.count()).map(|_| Default::default()).collect();
     let mut fits = true;
     reading.read(|batch| {
         batch.share_out(&mut states, |(outliner, sets), row, document, stop| {
@@ -72,9 +72,9 @@ pub fn near<const N: usize>(
         }
         Ok(bytes)
     })?;
-    let (mut outlines, mut sets) = (Outlines::default(), Vec::new());
+    let (mut outlines, mut sets) = (Digests::default(), Vec::new());
     for (outliner, some) in states {
-        outlines.append(&outliner.outlines, |row| row)?;
+        outlines.append(&outliner.digests, |row| row)?;
         sets.push(some);
     }
     if let Some(segment) = segment.filter(|_| !outlines.rows.is_empty()) {
