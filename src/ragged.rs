@@ -157,13 +157,13 @@ impl<T: Copy> Ragged<T> {
 
 /// Strings, concatenated.
 #[derive(Debug, Default)]
-pub struct Strings {
+pub struct RaggedText {
     text: String,
     /// Where each ends.
     ends: Vec<usize>,
 }
 
-impl Strings {
+impl RaggedText {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -230,7 +230,7 @@ mod tests {
 
         #[test]
         fn strings_come_back(strings in prop::collection::vec("[a字]{0,3}", 0..9)) {
-            let mut all = Strings::default();
+            let mut all = RaggedText::default();
             prop_assert!(all.is_empty());
             strings.iter().for_each(|string| all.push(string, "testing").unwrap());
             prop_assert_eq!(all.len(), strings.len());

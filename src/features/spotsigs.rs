@@ -107,7 +107,7 @@ pub struct Spots {
 
 /// Space that texts use one after the other.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub struct SpotScratch {
     /// Words that are no stop words.
     telling: Vec<u64>,
     /// Antecedents, and how many telling words stand before what follows them.
@@ -145,12 +145,12 @@ impl Spots {
     pub fn add(
         &self,
         words: &[u64],
-        scratch: &mut Scratch,
+        scratch: &mut SpotScratch,
         signatures: &mut Vec<i64>,
         stop: &Stop,
     ) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 12;
-        let Scratch { telling, places, link, bytes } = scratch;
+        let SpotScratch { telling, places, link, bytes } = scratch;
         telling.clear();
         places.clear();
         for (n, &word) in words.iter().enumerate() {
@@ -194,7 +194,7 @@ impl Spots {
             memory::push(&mut hashes, hash_bytes(word.as_bytes()), DOING)
         })?;
         signatures.clear();
-        self.add(&hashes, &mut Scratch::default(), signatures, stop)?;
+        self.add(&hashes, &mut SpotScratch::default(), signatures, stop)?;
         crate::workers::sort_unstable_by(signatures, stop, &Ord::cmp)?;
         signatures.dedup();
         Ok(())

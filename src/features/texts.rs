@@ -5,7 +5,7 @@ use super::sets::records::Members;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::memory;
-use crate::ragged::Strings;
+use crate::ragged::RaggedText;
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "collecting texts";
@@ -13,7 +13,7 @@ const DOING: &str = "collecting texts";
 /// Texts of one worker, each with the row it came from.
 #[derive(Debug, Default)]
 pub struct TextCollector {
-    texts: Strings,
+    texts: RaggedText,
     /// How many characters each has.
     lengths: Vec<u32>,
     hashes: Vec<u64>,
@@ -110,7 +110,7 @@ pub struct Distinct {
 
 /// A text, where it is, and what it is sorted by.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct TextEntry {
     right: bool,
     length: u32,
     hash: u64,
@@ -118,7 +118,7 @@ struct Entry {
     place: (u32, u32),
 }
 
-impl Entry {
+impl TextEntry {
     /// What equal texts of a table have in common; distinct ones hardly ever do.
     fn key(&self) -> (bool, u32, u64) {
         (self.right, self.length, self.hash)
@@ -136,7 +136,7 @@ pub fn distinct(
     let mut entries = Vec::new();
     memory::reserve(&mut entries, parts.iter().map(|part| part.rows.len()).sum(), DOING)?;
     for (number, part) in parts.iter().enumerate() {
-        entries.extend(part.rows.iter().enumerate().map(|(n, &row)| Entry {
+        entries.extend(part.rows.iter().enumerate().map(|(n, &row)| TextEntry {
             right: right_from.is_some_and(|from| row >= from),
             length: part.lengths[n],
             hash: part.hashes[n],
@@ -172,13 +172,13 @@ pub fn distinct(
 /// each group starts, and gives the place after the last.
 fn split_run(
     parts: &[TextCollector],
-    entries: &mut [Entry],
+    entries: &mut [TextEntry],
     from: usize,
     starts: &mut Vec<usize>,
     stop: &Stop,
 ) -> Result<usize> {
     const CHECK_EVERY: usize = 1 << 20;
-    let text = |entry: &Entry| parts[entry.place.0 as usize].text(entry.place.1 as usize);
+    let text = |entry: &TextEntry| parts[entry.place.0 as usize].text(entry.place.1 as usize);
     let key = entries[from].key();
     let end = from + entries[from..].iter().take_while(|entry| entry.key() == key).count();
     let (mut begun, known) = (from, starts.len());
@@ -206,7 +206,7 @@ fn split_run(
 }
 
 /// The rows of the groups that start at `starts`, of which the last is the end of all.
-fn members(entries: &[Entry], starts: &[usize]) -> Result<Members> {
+fn members(entries: &[TextEntry], starts: &[usize]) -> Result<Members> {
     let (first, end) = (starts[0], starts[starts.len() - 1]);
     if u32::try_from(starts.len()).is_err() {
         return Err(Error::TooMany { what: "different documents", limit: u32::MAX.into() });

@@ -88,15 +88,19 @@ pub fn edit_pairs(
     }
     let grams = Pairs::new(ordered, Predicate::Grams(bound), algorithm, budget)?;
     let right_from = if right.is_some() { split } else { 0 };
-    let join =
-        EditJoin { comparison: Comparison { texts, edit, bound, right_from }, grams, verified: 0, batch: 32 };
+    let join = EditJoin {
+        comparison: EditComparison { texts, edit, bound, right_from },
+        grams,
+        verified: 0,
+        batch: 32,
+    };
     Ok((Pairs::of_records(Box::new(join), left, right, equal), prepared))
 }
 
 /// A join of distinct texts on its way.
 #[derive(Debug)]
 struct EditJoin {
-    comparison: Comparison,
+    comparison: EditComparison,
     /// Pairs of texts that share enough grams, in place of rows.
     grams: Pairs,
     /// How many of them were compared.
@@ -107,7 +111,7 @@ struct EditJoin {
 
 /// What is compared, and how.
 #[derive(Debug)]
-struct Comparison {
+struct EditComparison {
     texts: Texts,
     edit: EditPredicate,
     bound: GramBound,
@@ -144,7 +148,7 @@ impl EditJoin {
     }
 }
 
-impl Comparison {
+impl EditComparison {
     /// About how many steps a comparison takes.
     fn work(&self, pair: &Pair) -> u64 {
         let longer = self.texts.length(pair.left).max(self.texts.length(pair.right));
@@ -161,7 +165,7 @@ impl RecordJoin for EditJoin {
         for (n, pair) in candidates.iter().enumerate() {
             work += self.comparison.work(pair);
             if work >= WORK_A_UNIT || n + 1 == candidates.len() {
-                units.push(Unit { todo: &candidates[from..=n], ..Unit::default() });
+                units.push(Comparisons { todo: &candidates[from..=n], ..Comparisons::default() });
                 (from, work) = (n + 1, 0);
             }
         }
@@ -188,7 +192,7 @@ impl RecordJoin for EditJoin {
 
 /// Some pairs to be compared, and those of them that pass.
 #[derive(Debug, Default)]
-struct Unit<'a> {
+struct Comparisons<'a> {
     todo: &'a [Pair],
     found: Vec<RecordPair>,
     pattern: Pattern,
@@ -196,10 +200,10 @@ struct Unit<'a> {
     of: Option<u32>,
 }
 
-impl Unit<'_> {
+impl Comparisons<'_> {
     /// Compares the pairs that are still to be compared.
-    fn compare(&mut self, comparison: &Comparison, stop: &Stop) -> Result<()> {
-        let Comparison { texts, edit, bound, right_from } = comparison;
+    fn compare(&mut self, comparison: &EditComparison, stop: &Stop) -> Result<()> {
+        let EditComparison { texts, edit, bound, right_from } = comparison;
         while let Some((&Pair { left, right, similarity: jaccard }, rest)) = self.todo.split_first() {
             stop.check()?;
             if self.of != Some(left) {

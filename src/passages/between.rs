@@ -11,7 +11,7 @@ use crate::workers::{Stop, Work, Workers};
 /// The passages that two texts share, in the order of the left one. Words have no document frequency here, so all of
 /// them count.
 pub fn between(a: &str, b: &str, parameters: &Parameters, stop: &Stop) -> Result<Vec<Passage>> {
-    let workers = Checked { stop };
+    let workers = CallingThread { stop };
     let mut gathering = Gathering::new(Unit::Sentence, &parameters.features, &workers);
     for (row, text) in [(0, a), (1, b)] {
         gathering.readers[0].add(row, &Document::Text(text.to_owned()), stop)?;
@@ -29,11 +29,11 @@ pub fn between(a: &str, b: &str, parameters: &Parameters, stop: &Stop) -> Result
 }
 
 /// The calling thread alone, which may be asked to stop: then the whole work ends.
-struct Checked<'a> {
+struct CallingThread<'a> {
     stop: &'a Stop,
 }
 
-impl Workers for Checked<'_> {
+impl Workers for CallingThread<'_> {
     fn count(&self) -> usize {
         1
     }

@@ -33,22 +33,22 @@ pub struct Extent {
 
 /// How far two texts agree from their beginnings on. O(characters) where they agree, and O(gap²) at each gap.
 pub fn forwards(a: &str, b: &str, gap: u32, stop: &Stop) -> Result<[Extent; 2]> {
-    grow(Cursor::new(a.chars()), Cursor::new(b.chars()), gap as usize, |_| true, stop)
+    grow(TextCursor::new(a.chars()), TextCursor::new(b.chars()), gap as usize, |_| true, stop)
 }
 
 /// How far two texts agree from their ends back.
 pub fn backwards(a: &str, b: &str, gap: u32, stop: &Stop) -> Result<[Extent; 2]> {
-    grow(Cursor::new(a.chars().rev()), Cursor::new(b.chars().rev()), gap as usize, can_begin, stop)
+    grow(TextCursor::new(a.chars().rev()), TextCursor::new(b.chars().rev()), gap as usize, can_begin, stop)
 }
 
 /// A place in a text, and how far it is from where it began.
 #[derive(Clone)]
-struct Cursor<I> {
+struct TextCursor<I> {
     chars: I,
     extent: Extent,
 }
 
-impl<I: Iterator<Item = char> + Clone> Cursor<I> {
+impl<I: Iterator<Item = char> + Clone> TextCursor<I> {
     fn new(chars: I) -> Self {
         Self { chars, extent: Extent::default() }
     }
@@ -93,8 +93,8 @@ fn can_begin(c: char) -> bool {
 }
 
 fn grow<I, J>(
-    mut a: Cursor<I>,
-    mut b: Cursor<J>,
+    mut a: TextCursor<I>,
+    mut b: TextCursor<J>,
     gap: usize,
     can_end: impl Fn(char) -> bool,
     stop: &Stop,

@@ -10,7 +10,7 @@ use super::progress::{Phase, Progress};
 use super::starts::Starts;
 use super::{Capped, Parameters, Passage};
 use crate::error::Result;
-use crate::features::units::library::{Entry, Library, Open};
+use crate::features::units::library::{Library, Open, OpenText};
 use crate::features::units::sets::{Resources, UnitSets, Units, make_sets};
 use crate::features::units::signatures::Maker;
 use crate::joins::Counts;
@@ -99,7 +99,7 @@ impl Search {
         const BYTES: usize = 8 << 20;
         let Self { library, units, diagonals, min_sentences, .. } = self;
         let mut found: Vec<Diagonal> = Vec::new();
-        let (mut pairs, mut rows): (Vec<Work>, Vec<u32>) = (Vec::new(), Vec::new());
+        let (mut pairs, mut rows): (Vec<DocumentPair>, Vec<u32>) = (Vec::new(), Vec::new());
         let (mut bytes, mut ended) = (0, false);
         while found.len() < PASSAGES && bytes < BYTES && !ended {
             let from = found.len();
@@ -113,7 +113,12 @@ impl Search {
                 let firsts = documents.map(|document| units.firsts()[document]);
                 memory::extend(&mut rows, &rows_of, DOING)?;
                 bytes += rows_of.iter().map(|&row| library.size(row)).sum::<usize>();
-                let pair = Work { rows: rows_of, firsts, diagonals: from..found.len(), passages: Vec::new() };
+                let pair = DocumentPair {
+                    rows: rows_of,
+                    firsts,
+                    diagonals: from..found.len(),
+                    passages: Vec::new(),
+                };
                 memory::push(&mut pairs, pair, DOING)?;
             }
         }
@@ -141,7 +146,7 @@ impl Search {
 }
 
 /// Two documents and their diagonals.
-struct Work {
+struct DocumentPair {
     rows: [u32; 2],
     /// The numbers of their first sentences.
     firsts: [u32; 2],
@@ -152,7 +157,7 @@ struct Work {
 /// The places of a passage in both texts.
 type Places = [Span; 2];
 
-impl Work {
+impl DocumentPair {
     /// Makes passages of the diagonals. Begins anew after a stop.
     fn locate(
         &mut self,
@@ -205,7 +210,7 @@ impl Work {
 fn extend_one(
     places: &mut [Places],
     n: usize,
-    entries: &[Entry<'_>; 2],
+    entries: &[OpenText<'_>; 2],
     gap: u32,
     stop: &Stop,
 ) -> Result<()> {

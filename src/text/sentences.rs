@@ -22,7 +22,7 @@
 //! ```
 
 use super::lines::{Layout, Line, bullet, is_break, lines, symbol};
-use super::sentence_marks::{Marks, Open, is_terminator};
+use super::sentence_marks::{Marks, OpenMarks, is_terminator};
 use super::spans::{Position, Span};
 use super::width::width_of;
 use crate::error::Result;
@@ -36,7 +36,7 @@ pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> 
     const CHECK_EVERY: usize = 1 << 12;
     let layout = Layout::of(text, stop)?;
     let mut at = Position::default();
-    let mut open = Open::default();
+    let mut open = OpenMarks::default();
     let mut hanging = None;
     let mut line_starts = true;
     while let Some(c) = text[at.byte..].chars().next() {

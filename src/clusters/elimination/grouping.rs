@@ -31,12 +31,12 @@ pub const SHORTEST: u32 = 5;
 
 /// Codes whose least common substrings are about equally long.
 #[derive(Debug, Clone)]
-struct Class {
+struct LengthClass {
     members: Range<usize>,
     grams: Winnowing,
 }
 
-impl Class {
+impl LengthClass {
     /// The class of all codes whose least common substring has at least `least` characters, and less than the next.
     fn new(members: Range<usize>, least: u32) -> Self {
         let window = (least / 3).max(1);
@@ -66,7 +66,7 @@ impl Class {
 #[derive(Debug)]
 pub struct Grouping {
     sets: Vec<AtomicU32>,
-    classes: Vec<Class>,
+    classes: Vec<LengthClass>,
     /// The class that is looked at.
     class: usize,
     /// Its grams are taken in so many parts.
@@ -95,9 +95,9 @@ impl Grouping {
         let mut classes = Vec::new();
         let mut from = 0;
         while from < end {
-            let bound = Class::least(least(from));
+            let bound = LengthClass::least(least(from));
             let to = behind(from, bound);
-            memory::push(&mut classes, Class::new(from..to, bound), DOING)?;
+            memory::push(&mut classes, LengthClass::new(from..to, bound), DOING)?;
             from = to;
         }
         let mut sets = Vec::new();
@@ -267,7 +267,7 @@ impl Chunk {
     fn for_each<C: Codes + ?Sized>(
         &mut self,
         codes: &C,
-        class: &Class,
+        class: &LengthClass,
         stop: &Stop,
         mut each: impl FnMut(&mut [Vec<Gram>], u64, u32) -> Result<()>,
     ) -> Result<()> {
@@ -326,8 +326,8 @@ mod tests {
     #[test]
     fn classes_cover_all_lengths() {
         for length in SHORTEST..10_000 {
-            let least = Class::least(length);
-            let class = Class::new(0..0, least);
+            let least = LengthClass::least(length);
+            let class = LengthClass::new(0..0, least);
             assert!(
                 least <= length && length <= 2 * least && class.grams.gram > 2 * least / 3 - 1,
                 "{length}"

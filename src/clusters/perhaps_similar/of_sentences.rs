@@ -13,7 +13,7 @@ use crate::features::sets::records::Members;
 use crate::features::texts::Distinct;
 use crate::joins::Counts;
 use crate::joins::RecordJoin;
-use crate::joins::sentences::signature_lists::Lists;
+use crate::joins::sentences::signature_lists::SignatureLists;
 use crate::joins::sentences::{equal_rows, representative_pairs};
 use crate::memory;
 use crate::verify::tlcs::{Parameters, Thresholds};
@@ -44,7 +44,7 @@ impl SentenceSets {
     /// the number of signatures. O(postings + texts·log texts).
     pub fn new(
         distinct: Distinct,
-        lists: Lists,
+        lists: SignatureLists,
         vertices: Vec<u32>,
         weights: Option<&[i64]>,
         parameters: Parameters,

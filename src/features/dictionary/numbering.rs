@@ -28,7 +28,7 @@ struct Routed {
 }
 
 /// What of a collector's tokens belongs to one shard.
-struct Part<'a> {
+struct ShardPart<'a> {
     pending: &'a Pending,
     order: &'a [u32],
     numbers: &'a mut [u32],
@@ -40,7 +40,7 @@ struct Part<'a> {
 struct Filling<'a> {
     shard: &'a mut Shard,
     number: usize,
-    parts: Vec<Part<'a>>,
+    parts: Vec<ShardPart<'a>>,
     done: usize,
 }
 
@@ -102,7 +102,13 @@ fn look_up(dictionary: &mut Dictionary, collectors: &mut [Collector], workers: &
             let (numbers, after) = rest.split_at_mut(range.len());
             rest = after;
             if !range.is_empty() {
-                filling.parts.push(Part { pending, order: &order[range], numbers, stamp: *stamp, table });
+                filling.parts.push(ShardPart {
+                    pending,
+                    order: &order[range],
+                    numbers,
+                    stamp: *stamp,
+                    table,
+                });
             }
         }
     }

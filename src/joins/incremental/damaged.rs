@@ -2,9 +2,9 @@
 
 use super::changed::Changed;
 use super::digest::{Digester, Digests};
-use super::lookup::Comparison;
-use super::partners::{Found, together};
-use super::segment::{BLOCK, Documents, Segment};
+use super::lookup::SegmentLookup;
+use super::partners::{Candidates, together};
+use super::segment::{BLOCK, Segment, SegmentDocuments};
 use super::tests::{Stored, THREADS, digest, document, store};
 use super::token_order::Order;
 use crate::error::{Error, Result};
@@ -43,7 +43,7 @@ fn example() -> (Order, Changed, Stored) {
     let (order, all) = digest(&texts, 100, &spec, &bounds);
     let mut digester = Digester::default();
     for (row, text) in (0..).zip(texts.iter().step_by(7)) {
-        digester.add(row, &document(text), &spec, (&order, &bounds), &Stop::default()).unwrap();
+        digester.add(row, &document(text), &spec, &order, &bounds, &Stop::default()).unwrap();
     }
     let changed = Changed::new(digester.digests, order.words, bounds, &THREADS).unwrap();
     let stored = store(all, order.words);
@@ -52,12 +52,12 @@ fn example() -> (Order, Changed, Stored) {
 
 /// Looks changed documents up, and merges.
 fn try_all(changed: &Changed, words: usize, blocks: &[Vec<u8>], parts: &[Vec<u8>]) -> Result<()> {
-    let mut documents = Documents::new(words);
+    let mut documents = SegmentDocuments::new(words);
     blocks.iter().try_for_each(|block| documents.push(block))?;
     let count = documents.sizes.len();
-    let comparison = Comparison::new(changed, &documents)?;
+    let comparison = SegmentLookup::new(changed, &documents)?;
     for most in [0, usize::MAX] {
-        let mut found = Found::new(count, most);
+        let mut found = Candidates::new(count, most);
         parts.iter().try_for_each(|part| comparison.compare(part, &mut found, &Stop::default()))?;
         let (places, _) = together(vec![found], changed, &THREADS)?;
         assert!(places.iter().all(|&place| (place as usize) < count), "a place that is not there");
@@ -157,9 +157,9 @@ fn numbers_that_lead_astray_are_errors() {
     }
     for size in [0, 1 << 31, u32::MAX] {
         let block: Vec<u8> = [&u32::to_le_bytes(size)[..], &vec![0; 8 * order.words]].concat();
-        assert!(Documents::new(order.words).push(&block).is_err(), "{size}");
+        assert!(SegmentDocuments::new(order.words).push(&block).is_err(), "{size}");
     }
-    let mut documents = Documents::new(order.words);
+    let mut documents = SegmentDocuments::new(order.words);
     documents.push(&stored.0[1]).unwrap();
     assert!(documents.push(&stored.0[0]).is_err(), "after a block that is not full");
 }

@@ -1,6 +1,6 @@
 //! Digests of documents: the size of the token set, a parity bitmap, and the hashes of its prefix.
 
-use super::token_order::{Counts, Order};
+use super::token_order::{Order, TokenCounts};
 use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::features::tokens::{Document, Scratch, Token, for_each_token};
@@ -15,10 +15,10 @@ use crate::workers::Stop;
 const MOST_KNOWN: usize = 1 << 12;
 pub(crate) const DOING: &str = "outlining documents";
 
-/// Digests, one behind the other. Documents that no other can be similar to have none.
+/// Digests, each part concatenated. Documents that no other can be similar to have none.
 #[derive(Debug, Default)]
 pub struct Digests {
-    /// Whose they are.
+    /// The row of each.
     pub rows: Vec<u32>,
     /// How many tokens each has.
     pub sizes: Vec<u32>,
@@ -69,7 +69,7 @@ pub struct Digester {
     /// How long prefixes are, by size of the set, as far as that is known; always of the same bounds.
     prefixes: Vec<Option<u32>>,
     /// How often tokens of these occur.
-    pub counts: Counts,
+    pub counts: TokenCounts,
     /// What is done.
     pub digests: Digests,
 }
@@ -106,7 +106,8 @@ impl Digester {
             self.waiting.pop();
             self.waiting_rows.pop();
         }
-        (self.waiting, self.waiting_rows, self.counts) = (Ragged::default(), Vec::new(), Counts::default());
+        (self.waiting, self.waiting_rows, self.counts) =
+            (Ragged::default(), Vec::new(), TokenCounts::default());
         Ok(())
     }
 
@@ -116,7 +117,8 @@ impl Digester {
         row: u32,
         document: &Document,
         spec: &FeatureSpec,
-        (order, bounds): (&Order, &Bounds),
+        order: &Order,
+        bounds: &Bounds,
         stop: &Stop,
     ) -> Result<()> {
         self.hash(document, spec, stop)?;
@@ -218,6 +220,6 @@ pub fn words(bounds: &Bounds, size: u32) -> usize {
     const MOST: usize = 8;
     let shared = bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
     let words = bitmap::words_for(size, 2 * (size - shared));
-    // Twice as many as tell unlike sets apart: candidates that stay are read.
+    // Twice as many as tell dissimilar sets apart: candidates that stay are read.
     words.map_or(MOST, |words| (2 * words).min(MOST))
 }

@@ -71,7 +71,7 @@ impl TokenSets {
         let token = |&(_, n): &(u64, u32)| text.get(n as usize);
         tokens.sort_unstable_by_key(|token| token.0);
         for same in tokens.chunk_by_mut(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
-            // Equal tokens, if not different ones of one hash.
+            // Equal tokens, or distinct ones of one hash.
             same.sort_unstable_by(|a, b| token(a).cmp(token(b)));
         }
         if !spec.multiset {
@@ -142,7 +142,7 @@ pub struct Matcher {
     predicate: Predicate,
 }
 
-/// Space for one comparison after the other, and what was found.
+/// Space that comparisons use in turn, and what was found.
 #[derive(Debug, Default)]
 pub struct Matches {
     digester: Digester,
@@ -158,7 +158,8 @@ impl Matcher {
         changed: Changed,
         sets: Vec<TokenSets>,
         order: Order,
-        (spec, predicate): (FeatureSpec, Predicate),
+        spec: FeatureSpec,
+        predicate: Predicate,
     ) -> Result<Self> {
         let most = sets.iter().flat_map(|sets| &sets.rows).max().map_or(0, |&row| row as usize + 1);
         let mut places = memory::filled((0, 0), most, DOING)?;
@@ -195,7 +196,7 @@ impl Matcher {
         self.sets.len()
     }
 
-    /// Adds pairs of changed documents of which the first one is in a part, behind its first `done`; each comes both
+    /// Adds pairs of changed documents of which the first one is in a part, after its first `done`; each comes both
     /// ways, and each document with itself. Ends when there are many, and says whether it is at the end of the part.
     pub fn find_among(
         &self,

@@ -8,7 +8,7 @@ use crate::workers::{self, Workers};
 
 /// Documents of a segment that may be similar to changed ones.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct Candidates {
     /// The place in the segment in the upper half, the changed document in the lower; some stand there twice.
     pairs: Vec<u64>,
     /// By place, once pairs are too many to be kept.
@@ -19,7 +19,7 @@ pub struct Found {
     pub(crate) near: Vec<u32>,
 }
 
-impl Found {
+impl Candidates {
     /// None yet, of a segment of so many documents; pairs take at most so many bytes.
     pub fn new(documents: usize, most: usize) -> Self {
         let most = most / size_of::<u64>();
@@ -82,13 +82,13 @@ impl Partners {
 
 /// Puts together what was found in a segment: the places, ascending, and the partners of each.
 pub fn together(
-    mut found: Vec<Found>,
+    mut found: Vec<Candidates>,
     changed: &Changed,
     workers: &dyn Workers,
 ) -> Result<(Vec<u32>, Partners)> {
     let (mut places, mut partners) = (Vec::new(), Partners::default());
     if found.iter().any(|found| !found.bits.is_empty()) {
-        found.iter_mut().try_for_each(Found::forget_pairs)?;
+        found.iter_mut().try_for_each(Candidates::forget_pairs)?;
         for n in 0..found[0].bits.len() {
             let word = found.iter().fold(0, |word, found| word | found.bits[n]);
             for bit in (0..64).filter(|bit| word >> bit & 1 == 1) {

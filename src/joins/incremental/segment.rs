@@ -210,7 +210,7 @@ pub(crate) fn decode(
 
 /// The documents of a segment as they are read again.
 #[derive(Debug)]
-pub struct Documents {
+pub struct SegmentDocuments {
     /// How many tokens each has, ascending.
     pub sizes: Vec<u32>,
     /// Their bitmaps.
@@ -219,7 +219,7 @@ pub struct Documents {
     pub words: usize,
 }
 
-impl Documents {
+impl SegmentDocuments {
     /// None yet, of bitmaps of so many words.
     pub fn new(words: usize) -> Self {
         Self { sizes: Vec::new(), bitmaps: Vec::new(), words }

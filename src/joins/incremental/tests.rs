@@ -2,10 +2,10 @@
 
 use super::changed::Changed;
 use super::digest::{Digester, Digests, words};
-use super::lookup::Comparison;
+use super::lookup::SegmentLookup;
 use super::matcher::{Matcher, Matches, TokenSets};
-use super::partners::{Found, together};
-use super::segment::{Documents, Segment};
+use super::partners::{Candidates, together};
+use super::segment::{Segment, SegmentDocuments};
 use super::token_order::Order;
 use crate::features::FeatureSpec;
 use crate::features::tokens::Document;
@@ -31,8 +31,8 @@ pub(crate) fn store(digests: Digests, words: usize) -> Stored {
     (blocks, parts, segment.into_rows())
 }
 
-fn documents((blocks, ..): &Stored, words: usize) -> Documents {
-    let mut documents = Documents::new(words);
+fn documents((blocks, ..): &Stored, words: usize) -> SegmentDocuments {
+    let mut documents = SegmentDocuments::new(words);
     blocks.iter().for_each(|block| documents.push(block).unwrap());
     documents
 }
@@ -40,9 +40,10 @@ fn documents((blocks, ..): &Stored, words: usize) -> Documents {
 /// The rows that a look at one segment finds, and those of changed documents that each may be similar to.
 fn look(changed: &Changed, stored: &Stored, words: usize, most: usize) -> Vec<(u32, Option<Vec<u32>>)> {
     let documents = documents(stored, words);
-    let comparison = Comparison::new(changed, &documents).unwrap();
+    let comparison = SegmentLookup::new(changed, &documents).unwrap();
     // As two threads share the parts.
-    let mut found = vec![Found::new(documents.sizes.len(), most), Found::new(documents.sizes.len(), most)];
+    let mut found =
+        vec![Candidates::new(documents.sizes.len(), most), Candidates::new(documents.sizes.len(), most)];
     for part in changed.parts(stored.1.len()).unwrap() {
         let part = part as usize;
         comparison.compare(&stored.1[part], &mut found[part % 2], &Stop::default()).unwrap();
@@ -72,7 +73,7 @@ pub(crate) fn digest(
     let order = Order::from_bytes(&order.unwrap().to_bytes().unwrap()).unwrap().unwrap();
     digester.release(&order, bounds, &stop).unwrap();
     for (row, text) in (0..).zip(texts).skip(counted) {
-        digester.add(row, &document(text), spec, (&order, bounds), &stop).unwrap();
+        digester.add(row, &document(text), spec, &order, bounds, &stop).unwrap();
     }
     (order, digester.digests)
 }
@@ -106,7 +107,7 @@ fn check(texts: &[String], new: usize, counted: usize, spec: &FeatureSpec, predi
     let (order, all) = digest(texts, counted.min(texts.len()), spec, &bounds);
     let mut digester = Digester::default();
     for (row, text) in (0..).zip(&texts[..new]) {
-        digester.add(row, &document(text), spec, (&order, &bounds), &stop).unwrap();
+        digester.add(row, &document(text), spec, &order, &bounds, &stop).unwrap();
     }
     let changed = Changed::new(digester.digests, order.words, bounds, &THREADS).unwrap();
     // At once, and as two segments that were merged.
@@ -116,7 +117,7 @@ fn check(texts: &[String], new: usize, counted: usize, spec: &FeatureSpec, predi
         let mut part = Digests::default();
         for (row, text) in (0..).zip(texts).filter(|(row, _)| row % 2 == half) {
             let mut one = Digester::default();
-            one.add(row, &document(text), spec, (&order, &bounds), &stop).unwrap();
+            one.add(row, &document(text), spec, &order, &bounds, &stop).unwrap();
             part.append(&one.digests, |row| row).unwrap();
         }
         let half = store(part, order.words);
@@ -145,7 +146,7 @@ fn check(texts: &[String], new: usize, counted: usize, spec: &FeatureSpec, predi
     for (row, text) in (0..).zip(&texts[..new]) {
         sets[row as usize % 2].add(row, &document(text), spec, &stop).unwrap();
     }
-    let matcher = Matcher::new(changed, sets, order, (*spec, predicate)).unwrap();
+    let matcher = Matcher::new(changed, sets, order, *spec, predicate).unwrap();
     let mut matches = Matches::default();
     for (row, partners) in &found {
         let document = document(&texts[*row as usize]);
@@ -223,9 +224,7 @@ fn many_documents_in_many_parts() {
     assert!(stored.0.len() > 10 && stored.1.len() > 10);
     let mut digester = Digester::default();
     for row in [0u32, 777, 19_999] {
-        digester
-            .add(row, &document(&texts[row as usize]), &spec, (&order, &bounds), &Stop::default())
-            .unwrap();
+        digester.add(row, &document(&texts[row as usize]), &spec, &order, &bounds, &Stop::default()).unwrap();
     }
     let changed = Changed::new(digester.digests, order.words, bounds, &THREADS).unwrap();
     let found = look(&changed, &stored, order.words, usize::MAX);
@@ -243,7 +242,7 @@ fn what_is_cut_off_is_an_error() {
     let texts: Vec<String> = (0..50).map(|n| format!("a b c{} d{}", n % 7, n % 5)).collect();
     let (order, all) = digest(&texts, 50, &spec, &bounds);
     let (blocks, parts, _) = store(all, order.words);
-    let mut documents = Documents::new(order.words);
+    let mut documents = SegmentDocuments::new(order.words);
     assert!(documents.push(&blocks[0][1..]).is_err());
     documents.push(&blocks[0]).unwrap();
     assert!(documents.digests(0, [&parts[0][..parts[0].len() - 1]]).is_err());

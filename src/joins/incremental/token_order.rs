@@ -14,9 +14,9 @@ pub const VERSION: u8 = 2;
 
 /// How often tokens occur, by class.
 #[derive(Debug, Default)]
-pub struct Counts(Vec<u32>);
+pub struct TokenCounts(Vec<u32>);
 
-impl Counts {
+impl TokenCounts {
     /// Counts tokens by their hashes.
     pub fn add(&mut self, hashes: &[u64]) -> Result<()> {
         if self.0.is_empty() {
@@ -40,7 +40,7 @@ pub struct Order {
 
 impl Order {
     /// The order of ascending counts.
-    pub fn new(counts: &[&Counts], words: usize) -> Result<Self> {
+    pub fn new(counts: &[&TokenCounts], words: usize) -> Result<Self> {
         const STEPS: f64 = 8.0;
         let mut ranks = memory::filled(0, CLASSES, DOING)?;
         for (class, rank) in ranks.iter_mut().enumerate() {

@@ -48,7 +48,7 @@ pub type Sites<'a> = Option<&'a [u32]>;
 
 /// Lists of documents, numbered as the distinct texts, that have a signature in common.
 #[derive(Debug, Default)]
-pub struct Lists {
+pub struct SignatureLists {
     /// The documents of each list, ascending.
     documents: Ragged<u32>,
     /// The lists of each document.
@@ -63,7 +63,7 @@ pub struct Lists {
     pub distinct: u64,
 }
 
-impl Lists {
+impl SignatureLists {
     /// How many lists there are.
     pub fn len(&self) -> usize {
         self.documents.len()
@@ -103,14 +103,14 @@ impl Lists {
 }
 
 /// A signature, hashed, and its document; a whole text has [`WHOLE`] beside its number.
-type Entry = [u64; 2];
+type SignedDocument = [u64; 2];
 /// Says that the hash is that of a whole text.
 const WHOLE: u64 = 1 << 32;
 
 /// Entries of some of the signatures.
 #[derive(Default)]
-struct Part {
-    entries: Vec<Entry>,
+struct SortPart {
+    entries: Vec<SignedDocument>,
     file: Option<Box<dyn TempFile>>,
     /// Entries in the file.
     written: usize,
@@ -125,11 +125,11 @@ pub struct Signing<'a> {
     files: &'a dyn TempFiles,
     /// Entries that may be in memory.
     most: usize,
-    parts: Vec<Part>,
+    parts: Vec<SortPart>,
     next_text: u32,
     next_part: usize,
     peak_bytes: usize,
-    lists: Lists,
+    lists: SignatureLists,
 }
 
 impl<'a> Signing<'a> {
@@ -144,15 +144,15 @@ impl<'a> Signing<'a> {
     ) -> Result<Self> {
         const MOST_PARTS: usize = 256;
         parameters.check()?;
-        let most = (budget / size_of::<Entry>()).max(1 << 12);
+        let most = (budget / size_of::<SignedDocument>()).max(1 << 12);
         let texts = distinct.texts.len();
         // A part is sorted in memory; the hash deals entries out evenly.
         let expected = texts.saturating_mul(parameters.most() + 1);
         let count =
             if expected <= most { 1 } else { (2 * expected / most).next_power_of_two().min(MOST_PARTS) };
         let mut parts = Vec::new();
-        parts.resize_with(count, Part::default);
-        let lists = Lists { weights: memory::filled(0, texts, DOING)?, ..Lists::default() };
+        parts.resize_with(count, SortPart::default);
+        let lists = SignatureLists { weights: memory::filled(0, texts, DOING)?, ..SignatureLists::default() };
         Ok(Self {
             distinct,
             parameters,
@@ -189,7 +189,7 @@ impl<'a> Signing<'a> {
     }
 
     /// The lists, and the most bytes that were held at one time.
-    pub fn finish(mut self, workers: &dyn Workers) -> Result<(Lists, usize)> {
+    pub fn finish(mut self, workers: &dyn Workers) -> Result<(SignatureLists, usize)> {
         while self.step(workers)? {}
         let Self { mut lists, peak_bytes, .. } = self;
         workers::one(workers, &mut lists, |lists, stop| lists.turn(stop))?;
@@ -201,7 +201,7 @@ impl<'a> Signing<'a> {
         const TEXTS: u32 = 256;
         const BYTES: usize = 8 << 20;
         let texts = &self.distinct.texts;
-        let mut units: Vec<Unit> = Vec::new();
+        let mut units: Vec<UnsignedTexts> = Vec::new();
         let mut bytes = 0;
         let mut from = self.next_text;
         while (from as usize) < texts.len() && bytes < BYTES {
@@ -212,7 +212,7 @@ impl<'a> Signing<'a> {
                 to += 1;
             }
             bytes += own;
-            units.push(Unit { texts: from..to, entries: Vec::new() });
+            units.push(UnsignedTexts { texts: from..to, entries: Vec::new() });
             from = to;
         }
         let parameters = self.parameters;
@@ -243,7 +243,7 @@ impl<'a> Signing<'a> {
         self.next_text = from;
         let held = || self.parts.iter().map(|part| memory::bytes(&part.entries)).sum::<usize>();
         self.peak_bytes = self.peak_bytes.max(held());
-        if self.parts.len() > 1 && held() / size_of::<Entry>() > self.most / 2 {
+        if self.parts.len() > 1 && held() / size_of::<SignedDocument>() > self.most / 2 {
             for part in &mut self.parts {
                 if part.file.is_none() {
                     part.file = Some(self.files.create()?);
@@ -267,10 +267,10 @@ impl<'a> Signing<'a> {
         }
         self.peak_bytes = self.peak_bytes.max(memory::bytes(&part.entries) + self.lists.bytes());
         workers::one(workers, &mut part.entries, |entries, stop| {
-            workers::sort_unstable_by(entries, stop, &Entry::cmp)
+            workers::sort_unstable_by(entries, stop, &SignedDocument::cmp)
         })?;
         let mut state = (std::mem::take(&mut self.lists), 0);
-        let lister = Lister { distinct: self.distinct, rules: self.rules, sites: self.sites };
+        let lister = ListMaker { distinct: self.distinct, rules: self.rules, sites: self.sites };
         let done = workers::one(workers, &mut state, |(lists, at), stop| {
             while *at < part.entries.len() {
                 if at.is_multiple_of(64) {
@@ -289,9 +289,9 @@ impl<'a> Signing<'a> {
 }
 
 /// Texts, those that are still to be signed, and their entries.
-struct Unit {
+struct UnsignedTexts {
     texts: std::ops::Range<u32>,
-    entries: Vec<Entry>,
+    entries: Vec<SignedDocument>,
 }
 
 /// The hash of a text without its white space; none where there is nothing else.
@@ -308,15 +308,15 @@ fn whole_text(text: &str, words: &mut String) -> Result<Option<u64>> {
 }
 
 /// Makes lists of entries.
-struct Lister<'a> {
+struct ListMaker<'a> {
     distinct: &'a Distinct,
     rules: StopRules,
     sites: Sites<'a>,
 }
 
-impl Lister<'_> {
+impl ListMaker<'_> {
     /// Adds the list of a signature, whose entries these are.
-    fn add(&self, entries: &[Entry], lists: &mut Lists) -> Result<()> {
+    fn add(&self, entries: &[SignedDocument], lists: &mut SignatureLists) -> Result<()> {
         let whole = entries.iter().any(|entry| entry[1] & WHOLE != 0);
         if !whole {
             lists.signatures += entries.len() as u64;
@@ -330,7 +330,7 @@ impl Lister<'_> {
             entries.iter().for_each(|entry| lists.weights[entry[1] as u32 as usize] += 1);
         }
         let split = self.distinct.left.len() as u32;
-        let document = |entry: &Entry| entry[1] as u32;
+        let document = |entry: &SignedDocument| entry[1] as u32;
         let lefts = entries.iter().filter(|entry| document(entry) < split).count();
         // Of two tables both must be there.
         let useful =
@@ -359,7 +359,7 @@ impl Lister<'_> {
         }
     }
 
-    fn is_stop(&self, entries: &[Entry], documents: u64) -> Result<bool> {
+    fn is_stop(&self, entries: &[SignedDocument], documents: u64) -> Result<bool> {
         if documents > self.rules.most_documents {
             return Ok(true);
         }
@@ -378,7 +378,7 @@ impl Lister<'_> {
     }
 }
 
-impl Lists {
+impl SignatureLists {
     /// Notes for each document which lists it is in.
     fn turn(&mut self, stop: &Stop) -> Result<()> {
         stop.check()?;

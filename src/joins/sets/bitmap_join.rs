@@ -10,8 +10,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::bitmap::{Bitmap, Comparer, of_record};
-use super::engine::{Engine, Found, Scratch};
+use super::bitmap::{Bitmap, BitmapComparer, of_record};
+use super::engine::{Engine, FoundPairs, ProbeScratch};
 use super::inputs::Inputs;
 use super::postings::{Posting, Postings};
 use crate::error::{Error, Result};
@@ -26,7 +26,7 @@ const DOING: &str = "joining by bitmaps";
 /// Postings of both inputs, and bitmaps of `W` words of all records.
 #[derive(Debug)]
 pub struct BitmapJoin<const W: usize> {
-    comparer: Comparer<W>,
+    comparer: BitmapComparer<W>,
     probing: Postings,
     indexed: Postings,
     left_bitmaps: Vec<Bitmap<W>>,
@@ -55,7 +55,7 @@ impl<const W: usize> BitmapJoin<W> {
             true => None,
             false => Some(bitmaps(inputs.indexed(), workers)?),
         };
-        Ok(Self { comparer: Comparer::new(), probing, indexed, left_bitmaps, right_bitmaps })
+        Ok(Self { comparer: BitmapComparer::new(), probing, indexed, left_bitmaps, right_bitmaps })
     }
 
     /// What would have to be done, from a sample of the probes.
@@ -65,7 +65,7 @@ impl<const W: usize> BitmapJoin<W> {
         let all = inputs.left().len();
         // A small share of the work, whatever that is.
         let probes = (all / 64).clamp(1, MOST_PROBES).min(all);
-        let comparer = Comparer::<W>::new();
+        let comparer = BitmapComparer::<W>::new();
         let mut sample = Sample::default();
         let (mut near, mut lists) = (Vec::new(), Vec::new());
         for n in 0..probes {
@@ -156,9 +156,9 @@ impl<const W: usize> Engine for BitmapJoin<W> {
         &self,
         inputs: &Inputs,
         todo: &mut Range<usize>,
-        scratch: &mut Scratch,
+        scratch: &mut ProbeScratch,
         stop: &Stop,
-        found: &mut Found,
+        found: &mut FoundPairs,
     ) -> Result<()> {
         let mut token = self.probing.token_of(todo.start);
         while todo.start < todo.end && !found.is_enough() {
@@ -196,11 +196,11 @@ impl<const W: usize> BitmapJoin<W> {
         inputs: &Inputs,
         probes: &mut Range<usize>,
         list: &[Posting],
-        scratch: &mut Scratch,
+        scratch: &mut ProbeScratch,
         stop: &Stop,
-        found: &mut Found,
+        found: &mut FoundPairs,
     ) -> Result<()> {
-        let Scratch { near, bitmaps, .. } = scratch;
+        let ProbeScratch { near, bitmaps, .. } = scratch;
         bitmaps.clear();
         memory::reserve(bitmaps, list.len() * W, DOING)?;
         for posting in list {
@@ -232,7 +232,7 @@ impl<const W: usize> BitmapJoin<W> {
 
 /// Checks a probe and a posting of the same token.
 #[inline]
-fn check(inputs: &Inputs, probe: Posting, posting: Posting, found: &mut Found) -> Result<()> {
+fn check(inputs: &Inputs, probe: Posting, posting: Posting, found: &mut FoundPairs) -> Result<()> {
     // Where they share a rarer token, they meet there. Similar records mostly share the one before.
     if probe.before == posting.before {
         return Ok(());

@@ -21,9 +21,9 @@ pub trait Engine: Debug + Send + Sync {
         &self,
         inputs: &Inputs,
         todo: &mut Range<usize>,
-        scratch: &mut Scratch,
+        scratch: &mut ProbeScratch,
         stop: &Stop,
-        found: &mut Found,
+        found: &mut FoundPairs,
     ) -> Result<()>;
 
     /// Bytes on the heap.
@@ -32,14 +32,14 @@ pub trait Engine: Debug + Send + Sync {
 
 /// What a piece of work found.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FoundPairs {
     /// The pairs, in the order they were found.
     pub pairs: Vec<RecordPair>,
     /// What the filters did.
     pub counts: Counts,
 }
 
-impl Found {
+impl FoundPairs {
     /// Whether there are so many pairs that they should be handed on first.
     #[inline]
     pub fn is_enough(&self) -> bool {
@@ -50,7 +50,7 @@ impl Found {
 
 /// Space that pieces of work use in turn.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub struct ProbeScratch {
     /// What the present probe needs of its partners.
     pub needs: Needs,
     /// A count for each indexed record that the present probe met; zero between probes.
@@ -65,7 +65,7 @@ pub struct Scratch {
     pub bitmaps: Vec<u64>,
 }
 
-impl Scratch {
+impl ProbeScratch {
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.needs.bytes()

@@ -27,7 +27,7 @@ use crate::workers::{self, Workers};
 use bitmap::words_for;
 use bitmap_join::BitmapJoin;
 use bounds::Side;
-use engine::{Engine, Found, Scratch};
+use engine::{Engine, FoundPairs, ProbeScratch};
 use inputs::Inputs;
 use positional::{Filters, Positional};
 use postings::Postings;
@@ -59,7 +59,7 @@ pub struct PrefixJoin {
     total: usize,
     /// How many pieces the last batch was made of.
     units: usize,
-    spare: Vec<Scratch>,
+    spare: Vec<ProbeScratch>,
     counts: Counts,
 }
 
@@ -83,8 +83,8 @@ impl PrefixJoin {
         // The first pairs come soon, the others with less effort.
         self.units = (2 * self.units).min(LARGEST_BATCH);
         let units = self.todo.len().min(self.units);
-        let mut units: Vec<(Range<usize>, Found)> =
-            self.todo.drain(..units).map(|todo| (todo, Found::default())).collect();
+        let mut units: Vec<(Range<usize>, FoundPairs)> =
+            self.todo.drain(..units).map(|todo| (todo, FoundPairs::default())).collect();
         let spare = Mutex::new(std::mem::take(&mut self.spare));
         workers::each(workers, &mut units, |(todo, found), stop| {
             let scratch = spare.lock().map_or_else(|_| None, |mut spare| spare.pop());
@@ -121,7 +121,7 @@ impl PrefixJoin {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.inputs.bytes() + self.engine.bytes() + self.spare.iter().map(Scratch::bytes).sum::<usize>()
+        self.inputs.bytes() + self.engine.bytes() + self.spare.iter().map(ProbeScratch::bytes).sum::<usize>()
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::engine::{Engine, Found, PostingRange, Scratch};
+use super::engine::{Engine, FoundPairs, PostingRange, ProbeScratch};
 use super::inputs::{Inputs, Needs};
 use super::postings::{Posting, Postings};
 use super::suffix::hamming_at_least;
@@ -66,9 +66,9 @@ impl Engine for Positional {
         &self,
         inputs: &Inputs,
         todo: &mut Range<usize>,
-        scratch: &mut Scratch,
+        scratch: &mut ProbeScratch,
         stop: &Stop,
-        found: &mut Found,
+        found: &mut FoundPairs,
     ) -> Result<()> {
         if scratch.marks.is_empty() {
             scratch.marks = memory::filled(0, inputs.indexed().len(), DOING)?;
@@ -103,11 +103,11 @@ impl Positional {
         &self,
         inputs: &Inputs,
         probe: usize,
-        scratch: &mut Scratch,
+        scratch: &mut ProbeScratch,
         stop: &Stop,
-        found: &mut Found,
+        found: &mut FoundPairs,
     ) -> Result<()> {
-        let Found { pairs, counts } = found;
+        let FoundPairs { pairs, counts } = found;
         let reach = inputs.reach(probe as u32);
         let partners = reach.first..reach.end;
         if partners.is_empty() {
@@ -173,13 +173,13 @@ impl Positional {
         inputs: &Inputs,
         list: &[Posting],
         tokens: &[u32],
-        scratch: &mut Scratch,
+        scratch: &mut ProbeScratch,
         stop: &Stop,
         counts: &mut Counts,
     ) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 12;
         let rest = tokens.len() as u32;
-        let Scratch { marks, touched, needs, .. } = scratch;
+        let ProbeScratch { marks, touched, needs, .. } = scratch;
         for piece in list.chunks(CHECK_EVERY) {
             stop.check()?;
             memory::reserve(touched, piece.len(), DOING)?;

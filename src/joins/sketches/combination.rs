@@ -26,11 +26,11 @@
 //! # Ok::<(), neardup::error::Error>(())
 //! ```
 
-use super::banding::Bands;
+use super::banding::Banding;
 use super::buckets::MostNeighbours;
 use super::hamming::Hamming;
 use super::recall::measured_recall;
-use super::technique::{Minhash, Rule, Shingling, Technique, Verify};
+use super::technique::{MinhashBands, Rule, Shingling, Technique, Verify};
 use super::{Comparison, sketch_pairs};
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
@@ -77,7 +77,7 @@ pub enum TechniqueSpec {
         /// Of what tokens.
         feature: FeatureSpec,
         /// The bands.
-        plan: Bands,
+        plan: Banding,
         /// Draws the hash functions.
         seed: i64,
         /// The least Jaccard similarity.
@@ -179,7 +179,7 @@ fn resolve(technique: &TechniqueSpec, at: usize) -> Technique {
                 Ok(predicate) if verify => Verify::Sets(predicate),
                 _ => Verify::Values { at: at + plan.bands, values: plan.values() as u32, threshold },
             };
-            Technique::Minhash(Minhash { at, bands: plan.bands, verify })
+            Technique::Minhash(MinhashBands { at, bands: plan.bands, verify })
         }
         TechniqueSpec::ExactText { .. } => Technique::Equal { at, words: 2 },
         TechniqueSpec::Sets { predicate, .. } => Technique::Sets(predicate),

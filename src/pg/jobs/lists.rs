@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::features::FeatureSpec;
 use crate::joins::incremental::digest::{Digester, Digests, words};
 use crate::joins::incremental::segment::{PART, Segment};
-use crate::joins::incremental::token_order::{Counts, Order, VERSION};
+use crate::joins::incremental::token_order::{Order, TokenCounts, VERSION};
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
 use crate::pg::query::ids::Ids;
@@ -102,7 +102,7 @@ fn outline(
     reading.read(|batch| {
         let known = order.as_ref();
         batch.share_out(&mut outliners, |outliner, row, document, stop| match known {
-            Some(order) => outliner.add(row, document, spec, (order, &bounds), stop),
+            Some(order) => outliner.add(row, document, spec, order, &bounds, stop),
             None => outliner.keep(row, document, spec, stop),
         })?;
         if order.is_none() && outliners.iter().map(Digester::waiting).sum::<usize>() > enough {
@@ -127,7 +127,7 @@ fn freeze(outliners: &mut [Digester], bounds: &Bounds, workers: &dyn Workers) ->
     let (documents, tokens) =
         outliners.iter().map(Digester::tokens).fold((0, 0), |(d, t), (e, u)| (d + e, t + u));
     let words = words(bounds, (tokens / documents.max(1)) as u32);
-    let counts: Vec<&Counts> = outliners.iter().map(|outliner| &outliner.counts).collect();
+    let counts: Vec<&TokenCounts> = outliners.iter().map(|outliner| &outliner.counts).collect();
     let order = Order::new(&counts, words)?;
     workers::each(workers, outliners, |outliner, stop| outliner.release(&order, bounds, stop))?;
     Ok(order)

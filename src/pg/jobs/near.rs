@@ -60,7 +60,7 @@ pub fn near<const N: usize>(
     reading.read(|batch| {
         batch.share_out(&mut states, |(outliner, sets), row, document, stop| {
             if !fits {
-                return outliner.add(row, document, &spec, (&order, &bounds), stop);
+                return outliner.add(row, document, &spec, &order, &bounds, stop);
             }
             sets.add(row, document, &spec, stop)?;
             outliner.add_hashes(row, sets.last(), &order, &bounds)
@@ -92,7 +92,7 @@ pub fn near<const N: usize>(
     }
     let (others, partners) = others.finish(&workers)?;
     let Some(array) = others.array()? else { return Ok(None) };
-    let matcher = fits.then(|| Matcher::new(changed, sets, order, (spec, predicate))).transpose()?;
+    let matcher = fits.then(|| Matcher::new(changed, sets, order, spec, predicate)).transpose()?;
     let equals = equality(request.id_type)?;
     Ok(Some(Near { ids: reading.left, matcher, others, array, partners, equals }))
 }

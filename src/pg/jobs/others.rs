@@ -6,7 +6,7 @@ use crate::joins::incremental::partners::Partners;
 use crate::memory;
 use crate::pg::query::ids::Ids;
 use crate::pg::server::error::Result;
-use crate::ragged::Strings;
+use crate::ragged::RaggedText;
 use crate::workers::{self, Workers};
 
 /// The ids of changed rows, to be known by how they are written.
@@ -44,7 +44,7 @@ impl<'a> Names<'a> {
 /// The rows that are to be compared with changed ones; these are not among them.
 pub struct Others<'a> {
     /// Their ids.
-    ids: Strings,
+    ids: RaggedText,
     partners: Partners,
     changed: Names<'a>,
 }
@@ -53,7 +53,7 @@ impl<'a> Others<'a> {
     /// None yet.
     pub fn new(changed: &'a Ids, workers: &dyn Workers) -> Result<Self> {
         let changed = Names::new(changed, workers)?;
-        Ok(Self { ids: Strings::default(), partners: Partners::default(), changed })
+        Ok(Self { ids: RaggedText::default(), partners: Partners::default(), changed })
     }
 
     /// Adds one, with the changed rows it may be similar to, if these are known.

@@ -22,21 +22,21 @@ mod found;
 mod parameters;
 mod work;
 
-use super::windows::Windows;
+use super::windows::WindowedText;
 use crate::error::Result;
 use crate::workers::Stop;
 use again::search_again;
 pub use found::{Found, Part, Steps};
 pub use parameters::{Parameters, Thresholds};
-use work::Work;
+use work::Workspace;
 
 /// Compares texts; what was prepared of a left text serves for many right ones.
 #[derive(Debug, Default)]
 pub struct Comparer {
     parameters: Parameters,
-    left: Windows,
-    right: Windows,
-    work: Work,
+    left: WindowedText,
+    right: WindowedText,
+    work: Workspace,
     /// Whether the filter is set to the left text.
     is_set: bool,
 }
