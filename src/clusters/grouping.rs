@@ -1,4 +1,4 @@
-//! Clusters: which rows are together, who represents them, and how similar each is to it.
+//! Clusters: which rows are together, which of them represents them, and how similar each is to it.
 
 use std::ops::Range;
 

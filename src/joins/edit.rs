@@ -2,7 +2,7 @@
 //! ones do, then their true distance.
 //!
 //! The join of gram sets is that of words and shingles, with its prefixes, bitmaps and positions; only
-//! its bound is another ([`GramBound`]). Equal texts are one record, and only unlike ones are compared.
+//! its bound is another ([`GramBound`]). Equal texts are one record, and only distinct ones are compared.
 //!
 //! Similar texts may have no gram in common where they are short for the length of a gram: aaac and aabc at
 //! q = 3. So q is chosen by the threshold, small enough that similar texts always share one

@@ -2,7 +2,7 @@
 //! the records, and what they stand for.
 //!
 //! A sentence that very many are similar to, such as a copyright notice, would give pairs without end. So a
-//! sentence to which more than a number of sentences are similar gives none, and there are at most so many
+//! sentence to which more than a number of sentences are similar gives none, and there are at most as many
 //! pairs a sentence. It still counts where a passage comes to it from another sentence ([`Bridges`]).
 
 use std::collections::HashMap;

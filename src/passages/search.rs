@@ -205,7 +205,7 @@ impl DocumentPair {
     }
 }
 
-/// Lets a passage grow at both ends, at most to where the passage next to it in both texts, before or behind,
+/// Lets a passage grow at both ends, at most to where the passage next to it in both texts, before or after it,
 /// ends or begins.
 fn extend_one(
     places: &mut [Places],

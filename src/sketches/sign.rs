@@ -1,4 +1,4 @@
-//! Documents into signatures: what a method wants to know of each, as numbers one behind the other.
+//! Documents into signatures: what a method wants to know of each, as numbers in a row.
 //!
 //! A [`Recipe`] says which sketches are made of which tokens. Each document is cut once for each kind of
 //! tokens, whatever number of sketches is made of these; its text is not kept.
@@ -42,7 +42,7 @@ pub enum Part {
         rows: u16,
         /// Draws the hash functions.
         seed: i64,
-        /// Whether the values themselves come behind the keys, two to a number.
+        /// Whether the values themselves follow the keys, two to a number.
         keep_values: bool,
     },
     /// MD5 of the text.
@@ -124,7 +124,7 @@ impl Recipe {
     }
 }
 
-/// Who makes a part.
+/// Makes a part.
 #[derive(Debug)]
 enum PartSketcher {
     Simhash(Simhasher),
@@ -230,7 +230,7 @@ impl Signer {
         if let Some(feature) = recipe.sets {
             let set = &different[feature];
             let sum = |salt: u64| set.iter().fold(0u64, |sum, &hash| sum.wrapping_add(mix(hash ^ salt)));
-            // Equal sets have equal sums, unlike ones with the least of chances: 2^-128.
+            // Equal sets have equal sums, distinct ones only with probability 2^-128.
             words.extend([set.len() as u64, sum(0), sum(mix(set.len() as u64))]);
         }
         for (part, maker) in recipe.parts.iter().zip(makers) {

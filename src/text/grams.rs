@@ -13,7 +13,7 @@ use crate::workers::Stop;
 /// The last characters of a text, of which grams are made; calls use its space again and again.
 #[derive(Debug, Default)]
 pub struct GramScratch {
-    /// Their bytes, behind some that are done with.
+    /// Their bytes, after some that are done with.
     bytes: Vec<u8>,
     /// The length of each in bytes.
     lengths: VecDeque<u8>,
@@ -85,7 +85,7 @@ pub fn for_each_gram(
 }
 
 /// Calls `each` with a hash of every q-gram of `text` as it is, in order: equal for equal grams, and
-/// hardly ever for unlike ones. `q` is at least 1. O(bytes), whatever q.
+/// hardly ever for distinct ones. `q` is at least 1. O(bytes), whatever q.
 pub fn for_each_raw_gram(
     text: &str,
     q: usize,

@@ -104,7 +104,7 @@ fn is_quotation_mark(c: char) -> bool {
     matches!(c, '"' | '\'' | '”' | '’' | '»' | '›' | '」' | '』')
 }
 
-/// Goes on with the sentence behind a terminator.
+/// Goes on with the sentence after a terminator.
 fn is_continuation(c: char) -> bool {
     matches!(c, ',' | ':' | '，' | '、' | '：' | '》' | '〉')
 }
@@ -128,7 +128,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// The marks from `first`, which `behind` is behind.
+    /// The marks from `first` on, which ends at `behind`.
     pub fn new(text: &str, open: &OpenMarks, behind: Position, first: char) -> Self {
         let at = behind.byte - first.len_utf8();
         let mut marks =
@@ -180,7 +180,7 @@ impl Marks {
             return self.end_before(next, sentence, open);
         }
         let rest = text[self.end..].trim_start();
-        // The next word, behind quotation marks and brackets that open it.
+        // The next word, after quotation marks and brackets that open it.
         let word = rest.trim_start_matches(|c: char| !c.is_alphanumeric() && !c.is_whitespace());
         let goes_on = word.starts_with(char::is_lowercase);
         if self.first == ';' {
@@ -215,7 +215,7 @@ impl Marks {
     }
 }
 
-/// Whether a full stop ends a sentence, by what of it stands before, and by what follows behind white space.
+/// Whether a full stop ends a sentence, by what of it stands before, and by what follows after white space.
 fn full_stop_ends(sentence: &str, following: &str) -> bool {
     const SEEN: usize = 24;
     let length: usize = sentence

@@ -1,8 +1,8 @@
 //! Sentences with their places in the text (docs/design/algorithms.md section 1, *Sentences*), English and Chinese.
 //!
 //! A sentence ends at `. ! ? ; …` and their relatives in other scripts, with the quotation marks and
-//! brackets that close behind them, and at the end of a block. A full stop does not end it inside a number, a
-//! URL or an ellipsis that goes on, behind an abbreviation or an initial, or before a small letter. A line break
+//! brackets that close after them, and at the end of a block. A full stop does not end it inside a number, a
+//! URL or an ellipsis that goes on, after an abbreviation or an initial, or before a small letter. A line break
 //! ends a sentence at a blank line, before an indented line or a list item, and everywhere in a text that
 //! is not hard-wrapped ([`super::lines`]). What has no letter and no number is no sentence. One pass after
 //! two that look at the lines, O(bytes).

@@ -97,7 +97,7 @@ impl SuffixAutomaton {
         Ok(())
     }
 
-    /// The longest substring that `text`, of so many characters, has in common with any of the texts; none if none
+    /// The longest substring that `text`, of `characters` characters, has in common with any of the texts; none if none
     /// has at least `least` characters. Ends as soon as that is certain.
     pub fn longest_match(
         &self,

@@ -1,6 +1,6 @@
 //! The longest common subsequence of two texts, bit-parallel: 64 cells of a column of the table are a
 //! machine word (Crochemore, Iliopoulos, Pinzon, Reid, IPL 80, 2001; Hyyrö, 2004), and only cells near the
-//! diagonal that at most so many insertions and deletions can pass through are computed.
+//! diagonal that few enough insertions and deletions can pass through are computed.
 //!
 //! A bit of a column says that its cell is no more than the one above: a 0 is a step of the length.
 //! O(|x|·d/64) for texts at distance d. Rows over the band stay as they were and rows under it count as
@@ -66,7 +66,7 @@ impl<'a> Matrix<'a> {
         Self { a, b, diagonals: (apart.min(0) - spare, apart.max(0) + spare), limit }
     }
 
-    /// The words that the columns behind `column` up to `to` need.
+    /// The words that the columns after `column` up to `to` need.
     fn words(&self, column: usize, to: usize) -> WordRange {
         let row = |column: usize, diagonal: i64| (column as i64 + diagonal).clamp(1, self.a.len() as i64);
         let word = |row: i64| (row as usize - 1) / WORD;
@@ -194,7 +194,7 @@ impl Band {
         Ok(())
     }
 
-    /// Reads the part of an alignment behind the column of `start` up to the column `to`, where it comes
+    /// Reads the part of an alignment after the column of `start` up to the column `to`, where it comes
     /// by at `row`; leaves the row where it comes by at the start.
     #[allow(clippy::too_many_arguments)]
     fn trace_part(
@@ -241,7 +241,7 @@ impl Band {
         Ok(())
     }
 
-    /// Reads an alignment from the kept columns behind `from` up to `to`.
+    /// Reads an alignment from the kept columns after `from` up to `to`.
     fn read(
         &self,
         table: &Matrix<'_>,

@@ -36,7 +36,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Nothing is done yet for so many codes. The automaton takes about `budget` bytes at a time; 8 bytes a code are held beside.
+    /// Nothing is done yet. The automaton takes about `budget` bytes at a time; 8 bytes a code are held beside.
     pub fn new(codes: usize, threshold: f64, budget: usize) -> Result<Self> {
         let best = memory::filled(STAYS, codes, DOING)?;
         Ok(Self {

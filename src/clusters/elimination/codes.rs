@@ -31,7 +31,7 @@ impl Codes for [String] {
     }
 }
 
-/// For whom a code is eliminated.
+/// The code that another one is eliminated for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Kept {
     /// The place of the code that stays.

@@ -1,10 +1,10 @@
 //! Groups of feature codes such that codes of different groups have no long substring in common.
 //!
-//! A code that is eliminated has at least l characters in common with one that stays, where l depends on its length.
-//! Of each run of l characters some grams are selected by what they are alone
-//! ([winnowing](crate::features::winnowing)), the same ones wherever the run stands. So codes are united that share a selected gram: most
-//! are left alone, and need no further look. Lengths l are taken in classes, each with grams nearly as long as its
-//! least l; codes of a class meet one another and all longer codes.
+//! A code that is eliminated has at least l characters in common with one that stays, where l depends on its
+//! length. Of each run of l characters some grams are selected by what they are alone
+//! ([winnowing](crate::features::winnowing)), the same ones wherever the run stands. So codes are united that share
+//! a selected gram: most are left alone, and need no further look. Lengths l are taken in classes, each with grams
+//! nearly as long as its least l; codes of a class meet one another and all longer codes.
 //!
 //! O(characters) for a class, of which there are O(log of the greatest length). What is found may be too much, never
 //! too little.
@@ -69,7 +69,7 @@ pub struct Grouping {
     classes: Vec<LengthClass>,
     /// The class that is looked at.
     class: usize,
-    /// Its grams are taken in so many parts.
+    /// The number of parts that its grams are taken in.
     parts: u64,
     part: u64,
     /// How many codes are done with this part: the members of the class, then the longer ones.
@@ -82,7 +82,7 @@ impl Grouping {
     /// Each code alone, of those of which at least [`SHORTEST`] characters have to be common.
     pub fn new<C: Codes + ?Sized>(codes: &C, threshold: f64) -> Result<Self> {
         let least = |place: usize| least_common(codes.length(place), threshold);
-        // The first place behind `from` with less than so many common characters: lengths descend.
+        // The first place after `from` with fewer than `bound` common characters: lengths descend.
         let behind = |from: usize, bound: u32| {
             let (mut low, mut high) = (from, codes.len());
             while low < high {
@@ -226,7 +226,7 @@ impl Gram {
         mix(self.hash)
     }
 
-    /// Which of so many tables it belongs to.
+    /// Which of `count` tables it belongs to.
     fn table(&self, count: usize) -> usize {
         ((((self.key() >> 40) & 0xffff) * count as u64) >> 16) as usize
     }

@@ -78,7 +78,7 @@ impl Groups {
         &self.groups.values
     }
 
-    /// Takes the next groups: for each of `threads` threads those of at most so many characters, or a larger one.
+    /// Takes the next groups: for each of `threads` threads those of at most `most` characters, or a larger one.
     pub fn take<C: Codes + ?Sized>(&mut self, codes: &C, most: usize, threads: usize) -> Result<Taken> {
         let mut work: Vec<SmallGroups> = Vec::new();
         let mut characters = most;

@@ -1,9 +1,9 @@
 //! The perhaps-similar sets of a table's rows by the sentence signatures of their texts (Huang et al., CIKM 2008;
 //! docs/design/algorithms.md section 5), and how similar each member is to the representative of its set.
 //!
-//! Rows of one text have the same signatures, so the sets are made of texts: a text stands for the row of
-//! it that comes last by weight and order, and a text that several rows have and that shares nothing with others
-//! is a set of its own. As [`crate::clusters::grouping`] numbers them, vertices are rows in the order of their ids, which is
+//! Rows of one text have the same signatures, so the sets are made of texts: a text stands for the row of it that
+//! comes last by weight and order, and a text that several rows have and that shares nothing with others is a set
+//! of its own. As [`crate::clusters::grouping`] numbers them, vertices are rows in the order of their ids, which is
 //! the order of arrival here.
 
 use super::of_signatures::{Set, signature_sets};

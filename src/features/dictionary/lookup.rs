@@ -10,7 +10,7 @@ const DOING: &str = "numbering tokens";
 /// What [`Lookup::content`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum ContentKind {
-    /// A string of so many bytes, at most 16 ([`short`]).
+    /// A string of at most 16 bytes, its length ([`short`]).
     Short(u8),
     /// Start and length of a string in an arena.
     Long,

@@ -9,7 +9,7 @@ use crate::memory;
 
 const DOING: &str = "numbering tokens";
 
-/// So many tokens are looked up at a time, for the memory they need to be asked for before it is waited for.
+/// How many tokens are looked up at a time, so that the memory they need is prefetched before it is read.
 pub(crate) const TOGETHER: usize = 32;
 
 /// A token, and what is known of it. Its place among the tokens of its shard is part of its number.
@@ -34,7 +34,7 @@ const NONE: u32 = u32::MAX;
 /// worker meets often.
 #[derive(Debug)]
 pub struct Shard {
-    /// So many tokens it may have, for their numbers to fit into 32 bits.
+    /// The most tokens it may have, for their numbers to fit into 32 bits.
     most: usize,
     /// By hash, with linear probing: the high half of the hash, and the token plus 1; 0 where there is none.
     slots: Vec<u64>,
@@ -46,13 +46,13 @@ pub struct Shard {
 pub const REPEAT: u32 = u32::MAX;
 
 impl Shard {
-    /// One without tokens, which is to have at most so many.
+    /// One without tokens, which is to have at most `most`.
     pub(crate) const fn new(most: usize) -> Self {
         Self { most, slots: Vec::new(), entries: Vec::new(), arena: Vec::new() }
     }
 
-    /// Reads what [`Shard::place`] will look at first for each of at most [`TOGETHER`] lookups: memory is asked for all of it
-    /// before any is needed.
+    /// Reads what [`Shard::place`] will look at first for each of at most [`TOGETHER`] lookups: memory is asked for
+    /// all of it before any is needed.
     #[inline]
     pub(crate) fn touch<'a>(&self, lookups: impl Iterator<Item = &'a Lookup>) {
         let mut slots = [0; TOGETHER];

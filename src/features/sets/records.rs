@@ -41,7 +41,7 @@ impl Records {
         &self.sizes
     }
 
-    /// The tokens of a record that other records may have too, rarest first. They stand behind
+    /// The tokens of a record that other records may have too, rarest first. They stand after
     /// `size - tokens.len()` still rarer ones, which nothing can be shared of.
     #[inline]
     pub fn tokens(&self, record: usize) -> &[u32] {

@@ -17,11 +17,11 @@ const DOING: &str = "making signatures";
 /// Which signatures.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Features {
-    /// Shingles of so many words; a unit of fewer words is one shingle.
+    /// Shingles of this many words; a unit of fewer words is one shingle.
     Shingles(usize),
     /// One signature of the terms whose idf is in a range.
     Imatch(IdfRange),
-    /// Chains behind common words.
+    /// Chains that follow common words.
     Spotsigs(SpotSpec),
 }
 
@@ -158,7 +158,7 @@ pub struct SignatureScratch {
     spots: spotsigs::SpotScratch,
 }
 
-/// Words one behind the other.
+/// Words, concatenated.
 #[derive(Debug, Default)]
 struct Words {
     text: String,

@@ -113,7 +113,7 @@ impl Changed {
         self.postings.is_empty()
     }
 
-    /// The parts of a segment of so many parts, a power of two, that have tokens of these.
+    /// Which of the `parts` parts of a segment, a power of two, have tokens of these.
     pub fn parts(&self, parts: usize) -> Result<Vec<u32>> {
         let bits = parts.trailing_zeros();
         let part = |posting: &PrefixToken| part_of(u64::from(posting.hash) << u32::BITS, bits);

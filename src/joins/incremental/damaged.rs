@@ -15,7 +15,7 @@ use crate::verify::predicate::Predicate;
 use crate::workers::Stop;
 use proptest::prelude::*;
 
-/// What bytes are damaged in: at a place, so many are taken out, and these put in.
+/// What bytes are damaged in: at a place, this many are taken out, and these put in.
 type Damage = (usize, usize, Vec<u8>);
 
 fn damaged(bytes: &[u8], damages: &[Damage]) -> Vec<u8> {
@@ -140,7 +140,7 @@ fn numbers_that_lead_astray_are_errors() {
         list(5, 0, u64::MAX, &[]),
         list(5, 1 << 2 | 2, 9, &u32::MAX.to_le_bytes()),
         list(5, 2 << 2 | 2, 9, &[u32::MAX.to_le_bytes(), 5u32.to_le_bytes()].concat()),
-        // More documents than there are, also so many that their length in bytes overflows.
+        // More documents than there are, also as many as make their length in bytes overflow.
         list(5, u64::from(count) << 2, 0, &vec![1; count as usize]),
         list(5, u64::MAX - 1, 0, &[]),
         list(5, 1 << 62 | 2, 0, &[]),

@@ -20,7 +20,7 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// None yet, of a segment of so many documents; pairs take at most so many bytes.
+    /// None yet, of a segment of `documents` documents; pairs take at most `most` bytes.
     pub fn new(documents: usize, most: usize) -> Self {
         let most = most / size_of::<u64>();
         Self { documents, most, ..Self::default() }

@@ -5,7 +5,7 @@
 //! width of what follows, and the place of the first one in the segment; then those of the others, little-endian, each
 //! as its distance from the one before, of 2 to the power of the width bytes.
 //!
-//! Whoever owns a table of lists can write anything into it: what is read again is checked before it is used, and
+//! The owner of a table of lists can write anything into it: what is read again is checked before it is used, and
 //! memory is taken for what is there, not for what a number says.
 
 use super::digest::{DOING, Digests};
@@ -100,7 +100,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// The part that a posting's hash is in, where so many bits say so.
+/// The part that a posting's hash is in: its first `bits` bits.
 pub(crate) fn part_of(posting: u64, bits: u32) -> usize {
     // A shift by all bits is none in one step.
     (posting >> 1 >> (u64::BITS - 1 - bits)) as usize
@@ -155,7 +155,7 @@ fn malformed(why: &str) -> Error {
     Error::Malformed { what: "segment of outlines", why: why.to_owned() }
 }
 
-/// Calls `each` with the hashes of a part, ascending, and the places, ascending, of those of so many documents that
+/// Calls `each` with the hashes of a part, ascending, and the places, ascending, of those of `documents` documents that
 /// have them.
 pub(crate) fn decode(
     mut bytes: &[u8],
@@ -220,7 +220,7 @@ pub struct SegmentDocuments {
 }
 
 impl SegmentDocuments {
-    /// None yet, of bitmaps of so many words.
+    /// None yet, of bitmaps of `words` words.
     pub fn new(words: usize) -> Self {
         Self { sizes: Vec::new(), bitmaps: Vec::new(), words }
     }
@@ -249,7 +249,7 @@ impl SegmentDocuments {
         Ok(())
     }
 
-    /// The first place of a document that has so many tokens or more.
+    /// The first place of a document that has at least `size` tokens.
     pub(crate) fn first_of_size(&self, size: u32) -> u32 {
         self.sizes.partition_point(|&other| other < size) as u32
     }

@@ -213,7 +213,7 @@ proptest! {
 fn many_documents_in_many_parts() {
     let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
     let bounds = Bounds::new(Predicate::new(Measure::Jaccard, 0.8).unwrap());
-    // Each near the one before, unlike all others.
+    // Each near the one before, far from all others.
     let text = |n: u64| {
         let words = (0..20).map(|k| crate::hash::mix(n / 2 * 100 + k) % 1_000_000);
         words.map(|w| format!("w{w} ")).collect::<String>() + &format!("own{n}")

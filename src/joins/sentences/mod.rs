@@ -1,9 +1,9 @@
 //! Near duplicates by sentence signatures and their (trustable) longest common subsequence (docs/design/algorithms.md
 //! section 5): documents that have a signature in common are candidates, and each pair of them is compared.
 //!
-//! The representatives' sets of perhaps-similar documents ([`crate::clusters::perhaps_similar::of_signatures`]) hold the same
-//! candidates: documents with a signature in common are always in one. So nothing is lost by going from
-//! document to document here, each with those behind it that it has a list in common with. Where the sets
+//! The representatives' sets of perhaps-similar documents ([`crate::clusters::perhaps_similar::of_signatures`])
+//! hold the same candidates: documents with a signature in common are always in one. So nothing is lost by going
+//! from document to document here, each with those after it that it has a list in common with. Where the sets
 //! themselves are wanted, only representatives are compared, with all they have a list in common with.
 
 pub mod signature_lists;

@@ -33,7 +33,7 @@ pub fn of_record<const W: usize>(records: &Records, record: usize) -> Bitmap<W> 
 pub fn words_for(size: u32, allowed: u32) -> Option<usize> {
     let enough = |words: &usize| {
         let bits = 64.0 * *words as f64;
-        // So many flips at random positions leave this many bits set; 1.5·√bits is three standard
+        // This many flips at random positions leave this many bits set; 1.5·√bits is three standard
         // deviations.
         let flips = 1.7 * f64::from(size);
         let expected = bits / 2.0 * (1.0 - (-2.0 * flips / bits).exp());

@@ -40,7 +40,7 @@ pub struct FoundPairs {
 }
 
 impl FoundPairs {
-    /// Whether there are so many pairs that they should be handed on first.
+    /// Whether there are enough pairs to be handed on first.
     #[inline]
     pub fn is_enough(&self) -> bool {
         const ENOUGH: usize = 1 << 16;

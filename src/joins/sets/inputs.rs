@@ -96,7 +96,7 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// The reach of a record of this size, as if it stood behind all records it fits.
+    /// The reach of a record of this size, as if it stood after all records it fits.
     fn reach_of_size(&self, size: u32) -> Reach {
         let all = self.indexed().sizes();
         let largest = all.last().copied().unwrap_or(0);

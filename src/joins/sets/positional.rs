@@ -23,7 +23,7 @@ pub enum Filters {
     Size,
     /// The positions of the shared tokens: PPJoin.
     Positional,
-    /// These and the suffix filter, split so many times: PPJoin+.
+    /// These and the suffix filter, split this many times: PPJoin+.
     Suffix(u32),
 }
 
@@ -166,7 +166,7 @@ impl Positional {
         Ok(())
     }
 
-    /// Counts one shared token for every posting, unless what stands behind it cannot bring the
+    /// Counts one shared token for every posting, unless what follows it cannot bring the
     /// overlap to what is needed. `tokens` are the probe's from this one on.
     fn count_shared(
         &self,
@@ -204,7 +204,7 @@ impl Positional {
                     continue;
                 }
                 if let (Filters::Suffix(depth), true) = (self.filters, first) {
-                    // What is left of both may differ in so many tokens; this one is shared.
+                    // What is left of both may differ in `most` tokens; this one is shared.
                     let most = (rest + other_rest).saturating_sub(2 * least);
                     let others = inputs.indexed().tokens(posting.record as usize);
                     let others = &others[others.len() - other_rest as usize + 1..];
@@ -220,7 +220,7 @@ impl Positional {
 }
 
 /// The shared tokens of a probe and a partner of which `found` are in both prefixes, if there are
-/// `least`. Starts behind the smaller of the two last prefix tokens: up to there all shared tokens
+/// `least`. Starts after the smaller of the two last prefix tokens: up to there all shared tokens
 /// are in both prefixes, so they are counted.
 fn verify(
     inputs: &Inputs,

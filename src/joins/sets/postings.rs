@@ -29,9 +29,9 @@ const NONE_BEFORE_INDEXED: u32 = u32::MAX - 1;
 /// For each token the records that have it in their prefix, smallest record first.
 #[derive(Debug)]
 pub struct Postings {
-    /// By token, and one behind the last.
+    /// By token, and one after the last.
     heads: Vec<Head>,
-    /// All lists, one behind the other.
+    /// All lists, concatenated.
     pub postings: Vec<Posting>,
 }
 

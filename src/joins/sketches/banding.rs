@@ -70,7 +70,7 @@ impl Banding {
         })
     }
 
-    /// The fewest bands of so many rows that keep the recall.
+    /// The fewest bands of `rows` rows that keep the recall.
     fn with_rows(rows: usize, threshold: f64, recall: f64) -> Option<Self> {
         let most = Self::MOST_VALUES / rows;
         let keeps = |bands: usize| Self { bands, rows }.detection(threshold) >= recall;

@@ -203,11 +203,11 @@ pub struct Join {
 /// Documents that were signed.
 #[derive(Debug, Default)]
 pub struct Documents<'a> {
-    /// Who signed them.
+    /// What signed them.
     pub signers: Vec<Signer>,
     /// The sets that were taken from the signers before the end, where there were too many.
     pub sets: HashSets,
-    /// The sites of all rows, `u32::MAX` where a site is not known, which is the site of nobody else.
+    /// The sites of all rows, `u32::MAX` where a site is not known, which is the site of no other row.
     pub sites: Option<&'a [u32]>,
     /// The first row of the right table, where there are two.
     pub right_from: Option<u32>,

@@ -20,7 +20,7 @@ const DOING: &str = "searching by Hamming distance";
 /// The widest vectors, in bits.
 pub const MOST_BITS: usize = 1024;
 
-/// Vectors of so many bits, a part of each signature, and how far similar ones are apart at most.
+/// Bit vectors, a part of each signature, and how far similar ones are apart at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hamming {
     /// The first number of the signatures that is a part of the vector.
@@ -62,7 +62,7 @@ impl Hamming {
         f64::from(self.bits - distance) / f64::from(self.bits)
     }
 
-    /// The bits of the blocks that decide who is compared; one of no bits where all are.
+    /// The bits of the blocks that decide which records are compared; one of no bits where all are.
     fn blocks(&self) -> Vec<Range<usize>> {
         // No vector has more than MOST_BITS bits.
         let blocks = Bands::new(self.bits as u16, self.most);
@@ -116,7 +116,7 @@ impl<'a, const W: usize> BlockKeys<'a, W> {
         Self { of, blocks: of.blocks(), signatures, comparer: BitmapComparer::new() }
     }
 
-    /// What is compared of an entry first: the first words of its vector, zeros behind. A single word is the key itself,
+    /// What is compared of an entry first: the first words of its vector, then zeros. A single word is the key itself,
     /// turned by some bits as those of all of its bucket are.
     #[inline]
     fn start(&self, entry: &KeyEntry) -> [u64; W] {

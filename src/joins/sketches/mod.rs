@@ -96,7 +96,7 @@ pub fn sketch_pairs(
     Ok(Pairs::of_records(Box::new(join), left, right, equal))
 }
 
-/// Who says which pairs are similar.
+/// Decides which pairs are similar.
 #[derive(Debug)]
 struct Judge {
     signatures: Signatures,

@@ -1,5 +1,5 @@
 //! The recall of minhash bands, measured: the similar pairs of a sample of documents are found exactly, by counting
-//! shared tokens with everybody, and looked up among those that the bands find.
+//! shared tokens with all others, and looked up among those that the bands find.
 
 use std::sync::Mutex;
 

@@ -3,7 +3,8 @@
 //!
 //! A [`Rule`] says which pairs are similar: by one technique, by all of some, by any of some, by one for pairs of
 //! one site and by another for pairs of two sites; rules nest. Whether a pair is in depends on its two documents
-//! alone, so the order of a chain decides who makes candidates and which similarity is told, never who is in.
+//! alone, so the order of a chain decides where candidates come from and which similarity is reported, never which
+//! pairs are in.
 
 use std::ops::Range;
 
@@ -64,14 +65,14 @@ impl Shingling {
         a[range.clone()].iter().zip(&b[range]).map(|(a, b)| u32::from(a == b)).sum()
     }
 
-    /// The share of supershingles that so many are.
+    /// The share of supershingles that `agreeing` are.
     #[inline]
     pub fn share(&self, agreeing: u32) -> f64 {
         f64::from(agreeing) / f64::from(self.groups)
     }
 }
 
-/// Keys of bands, and what is verified of those who share one.
+/// Keys of bands, and what is verified of documents that share one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MinhashBands {
     /// Where the keys begin.

@@ -138,7 +138,7 @@ pub fn common_from_text(what: &'static str, kind: &str, fields: [&str; 5]) -> Re
     Ok(Common { hash_version, text_version, source, empty: false, k, size: 0 })
 }
 
-/// The number behind a name.
+/// The number that follows a name.
 pub fn number<T: std::str::FromStr>(field: &str, name: &str) -> Option<T> {
     field.strip_prefix(name)?.parse().ok()
 }

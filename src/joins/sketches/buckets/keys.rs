@@ -26,12 +26,12 @@ pub trait Keys: Debug + Sync {
     /// Whether two records have the same key in one of the bands before this one.
     fn met_before(&self, a: u32, b: u32, band: usize) -> bool;
 
-    /// Copies what is compared of the records of a bucket to `space`, one record behind the other.
+    /// Copies what is compared of the records of a bucket to `space`, concatenated.
     fn load(&self, _bucket: &[KeyEntry], _space: &mut Vec<u64>) -> Result<()> {
         Ok(())
     }
 
-    /// Appends the places of those of `others`, a part of a `bucket` that was loaded, who are paired with
+    /// Appends the places of those of `others`, a part of a `bucket` that was loaded, which are paired with
     /// the entry `probe`.
     fn near(
         &self,

@@ -24,7 +24,7 @@ use crate::memory;
 use crate::radix;
 use crate::workers::{self, Stop, Workers};
 
-/// Buckets of more than so many records are expanded in part: each record is paired with the nearest ones in
+/// Buckets of more records than this are expanded in part: each record is paired with the nearest ones in
 /// the order of records only. None: all are expanded whole.
 pub type MostNeighbours = Option<u32>;
 

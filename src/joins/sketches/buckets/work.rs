@@ -45,7 +45,7 @@ pub fn plan(units: &mut Vec<WorkUnit>, bucket: Range<usize>) -> Result<()> {
     while tile < bucket.end {
         let end = bucket.end.min(tile + TILE);
         let rows = COMPARISONS_A_UNIT / (end - tile);
-        // Nobody is paired with those before.
+        // No record is paired with those before it.
         let mut probe = bucket.start;
         while probe < end {
             let probes = probe..end.min(probe + rows);
