@@ -16,7 +16,7 @@ use neardup::features::tokens::Document;
 use neardup::features::{FeatureSpec, Tokenizer};
 use neardup::files::NoFiles;
 use neardup::joins::sketches::combination::{Combination, Documents, Resources, TechniqueSpec, join};
-use neardup::joins::sketches::technique::Rule;
+use neardup::joins::sketches::rule::Rule;
 use neardup::sketches::sign::Signer;
 use neardup::workers::{PlainThreads, Stop};
 

@@ -8,7 +8,7 @@ use neardup::features::texts::{Distinct, TextCollector, distinct};
 use neardup::files::{MemoryFiles, NoFiles, TempFiles};
 use neardup::hash::mix;
 use neardup::joins::sentences::sentence_pairs;
-use neardup::joins::sentences::signature_lists::{Signing, StopRules};
+use neardup::joins::sentences::signing::{Signing, StopRules};
 use neardup::sketches::sentence::{self, Signatures};
 use neardup::verify::tlcs::{Comparer, Parameters, Thresholds};
 use neardup::workers::{PlainThreads, Stop, Work, Workers};

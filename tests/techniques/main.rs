@@ -13,7 +13,7 @@ use neardup::files::{MemoryFiles, NoFiles, TempFiles};
 use neardup::hash::{hash_bytes, hash_sequence, mix};
 use neardup::joins::sketches::banding::Banding;
 use neardup::joins::sketches::combination::{Combination, Documents, Resources, TechniqueSpec, join};
-use neardup::joins::sketches::technique::Rule;
+use neardup::joins::sketches::rule::Rule;
 use neardup::sketches::sign::Signer;
 use neardup::text::words::words;
 use neardup::verify::measure::Measure;

@@ -7,6 +7,7 @@
 //! themselves are wanted, only representatives are compared, with all they have a list in common with.
 
 pub mod signature_lists;
+pub mod signing;
 
 use std::sync::Mutex;
 

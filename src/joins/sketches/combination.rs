@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use neardup::joins::sketches::combination::{Combination, Documents, Resources, TechniqueSpec, join};
-//! use neardup::joins::sketches::technique::Rule;
+//! use neardup::joins::sketches::rule::Rule;
 //! use neardup::features::FeatureSpec;
 //! use neardup::files::NoFiles;
 //! use neardup::features::tokens::Document;
@@ -30,7 +30,8 @@ use super::banding::Banding;
 use super::buckets::MostNeighbours;
 use super::hamming::Hamming;
 use super::recall::measured_recall;
-use super::technique::{MinhashBands, Rule, Shingling, Technique, Verify};
+use super::rule::Rule;
+use super::technique::{MinhashBands, Shingling, Technique, Verify};
 use super::{Comparison, sketch_pairs};
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;

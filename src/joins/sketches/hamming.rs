@@ -185,7 +185,8 @@ impl<const W: usize> Keys for BlockKeys<'_, W> {
 mod tests {
     use super::*;
     use crate::features::signatures::{SignatureCollector, distinct};
-    use crate::joins::sketches::technique::{Rule, Technique};
+    use crate::joins::sketches::rule::Rule;
+    use crate::joins::sketches::technique::Technique;
     use crate::joins::sketches::{Comparison, sketch_pairs};
     use crate::workers::PlainThreads;
     use proptest::prelude::*;

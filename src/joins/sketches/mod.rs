@@ -11,6 +11,7 @@ pub mod explain;
 pub mod hamming;
 pub mod presets;
 pub mod recall;
+pub mod rule;
 pub mod technique;
 
 use std::cell::OnceCell;
@@ -25,7 +26,8 @@ use crate::features::signatures::Signatures;
 use crate::memory;
 use crate::workers::{self, Workers};
 use buckets::{Buckets, MostNeighbours};
-use technique::{Rule, Technique};
+use rule::Rule;
+use technique::{Overlap, Technique};
 
 const DOING: &str = "joining by signatures";
 
@@ -77,7 +79,7 @@ pub fn sketch_pairs(
         for record in (0..records).filter(|&record| left.rows(record as usize).len() > 1) {
             let signature = signatures.get(record);
             // Of equal signatures all is equal, the sites too.
-            let one = || (1, 1, 1);
+            let one = || Overlap { left: 1, right: 1, shared: 1 };
             if comparison.rule.similarity(&comparison.techniques, signature, signature, Some(&one)).is_some()
             {
                 memory::push(&mut equal, record, DOING)?;
@@ -86,7 +88,7 @@ pub fn sketch_pairs(
     }
     let self_join = right.is_none();
     let join = SketchJoin {
-        sharing: Buckets::new(records, split, self_join, comparison.most, budget),
+        buckets: Buckets::new(records, split, self_join, comparison.most, budget),
         judge: Judge { signatures, first_rows, comparison, sources, source: 0, split, self_join },
         sets,
         budget,
@@ -156,7 +158,7 @@ impl Judge {
                 verified.fetch_add(1, Ordering::Relaxed);
                 let [a, b] = [left, right].map(|record| sets.get(self.first_rows[record as usize]));
                 // No document has more tokens than 32 bits count.
-                (a.len() as u32, b.len() as u32, shared(a, b) as u32)
+                Overlap { left: a.len() as u32, right: b.len() as u32, shared: shared(a, b) as u32 }
             })
         };
         let similarity = match sets {
@@ -173,7 +175,7 @@ impl Judge {
 struct SketchJoin {
     judge: Judge,
     sets: Option<HashSets>,
-    sharing: Buckets,
+    buckets: Buckets,
     budget: usize,
     /// Candidates that are still to be compared.
     pending: Vec<(u32, u32)>,
@@ -187,16 +189,16 @@ impl SketchJoin {
         let Comparison { techniques, sizes, most, .. } = &*comparison;
         while let Some(&technique) = sources.get(*source) {
             let keys = techniques[technique].keys(signatures, *sizes);
-            let found = keys.map_or(Ok(None), |keys| self.sharing.next_batch(&*keys, workers))?;
+            let found = keys.map_or(Ok(None), |keys| self.buckets.next_batch(&*keys, workers))?;
             if found.is_some() {
                 return Ok(found);
             }
-            let met = self.sharing.met();
+            let met = self.buckets.met();
             self.counts.candidates += met.compared;
             self.counts.hot_buckets += met.hot_buckets;
             self.counts.hot_records += met.hot_records;
             *source += 1;
-            self.sharing = Buckets::new(signatures.len() as u32, *split, *self_join, *most, self.budget);
+            self.buckets = Buckets::new(signatures.len() as u32, *split, *self_join, *most, self.budget);
         }
         Ok(None)
     }
@@ -266,7 +268,7 @@ impl RecordJoin for SketchJoin {
     }
 
     fn counts(&self) -> Counts {
-        let met = self.sharing.met();
+        let met = self.buckets.met();
         Counts {
             candidates: self.counts.candidates + met.compared,
             hot_buckets: self.counts.hot_buckets + met.hot_buckets,
@@ -280,7 +282,7 @@ impl RecordJoin for SketchJoin {
         let bands = (sources.get(*source))
             .and_then(|&n| comparison.techniques[n].keys(signatures, None))
             .map_or(1, |keys| keys.bands());
-        (*source as f64 + self.sharing.progress(bands)) / (sources.len() as f64).max(1.0)
+        (*source as f64 + self.buckets.progress(bands)) / (sources.len() as f64).max(1.0)
     }
 
     fn bytes(&self) -> usize {
@@ -288,6 +290,6 @@ impl RecordJoin for SketchJoin {
             + self.sets.as_ref().map_or(0, HashSets::bytes)
             + memory::bytes(&self.judge.first_rows)
             + memory::bytes(&self.pending)
-            + self.sharing.bytes()
+            + self.buckets.bytes()
     }
 }

@@ -1,10 +1,4 @@
-//! Techniques that compare signatures, and their combinations (Broder; Charikar; Henzinger;
-//! docs/design/algorithms.md sections 2 to 4).
-//!
-//! A [`Rule`] says which pairs are similar: by one technique, by all of some, by any of some, by one for pairs of
-//! one site and by another for pairs of two sites; rules nest. Whether a pair is in depends on its two documents
-//! alone, so the order of a chain decides where candidates come from and which similarity is reported, never which
-//! pairs are in.
+//! Techniques that compare signatures (Broder; Charikar; Henzinger; docs/design/algorithms.md sections 2 to 4).
 
 use std::ops::Range;
 
@@ -109,8 +103,19 @@ fn share_of_values(a: &[u64], b: &[u64], values: u32) -> f64 {
     f64::from(agreeing) / f64::from(values)
 }
 
-/// The sets of two documents, the left one's first, as far as they matter: sizes and shared tokens.
-pub type Compare<'a> = &'a dyn Fn() -> (u32, u32, u32);
+/// The sets of two documents as far as they matter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Overlap {
+    /// Tokens of the left one.
+    pub left: u32,
+    /// Tokens of the right one.
+    pub right: u32,
+    /// Tokens of both.
+    pub shared: u32,
+}
+
+/// Compares the sets of two documents.
+pub type Compare<'a> = &'a dyn Fn() -> Overlap;
 
 impl Technique {
     /// The similarity of two documents that are similar. Without sets, what depends on them is taken to
@@ -127,16 +132,15 @@ impl Technique {
             }
             Self::Minhash(MinhashBands { verify: Verify::Sets(predicate), .. }) | Self::Sets(predicate) => {
                 let Some(sets) = sets else { return Some(1.0) };
-                let (x, y, shared) = sets();
-                predicate.passes(shared, x, y).then(|| predicate.similarity(shared, x, y))
+                let Overlap { left, right, shared } = sets();
+                predicate.passes(shared, left, right).then(|| predicate.similarity(shared, left, right))
             }
             Self::Equal { at, words } => (a[*at..*at + words] == b[*at..*at + words]).then_some(1.0),
         }
     }
 
-    /// The similarity of any two documents. `sets` are the sizes of their sets and the shared tokens, where
-    /// sets are compared.
-    pub fn measure(&self, a: &[u64], b: &[u64], (x, y, shared): (u32, u32, u32)) -> f64 {
+    /// The similarity of any two documents; `sets` counts where sets are compared.
+    pub fn measure(&self, a: &[u64], b: &[u64], sets: Overlap) -> f64 {
         match self {
             Self::Simhash(hamming) => hamming.share(hamming.distance(a, b)),
             Self::Shingling(shingling) => shingling.share(shingling.agreeing(a, b)),
@@ -144,7 +148,7 @@ impl Technique {
                 share_of_values(&a[*at..], &b[*at..], *values)
             }
             Self::Minhash(MinhashBands { verify: Verify::Sets(predicate), .. }) | Self::Sets(predicate) => {
-                predicate.similarity(shared, x, y)
+                predicate.similarity(sets.shared, sets.left, sets.right)
             }
             Self::Equal { .. } => self.similarity(a, b, None).unwrap_or(0.0),
         }
@@ -292,99 +296,6 @@ impl Keys for Shared<'_> {
     }
 }
 
-/// Which pairs are similar. Numbers are those of techniques.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Rule {
-    /// Those that one technique says.
-    Technique(usize),
-    /// Those that all rules of a chain say; the similarity is that of the last.
-    All(Vec<Rule>),
-    /// Those that any rule says; the similarity is that of the first which does.
-    Any(Vec<Rule>),
-    /// Pairs of one site by one rule, those of two sites by another; none where there is no rule. `at` is where
-    /// the site stands in a signature.
-    BySite {
-        /// Where the site stands.
-        at: usize,
-        /// For pairs of one site.
-        same: Option<Box<Rule>>,
-        /// For pairs of two sites.
-        different: Option<Box<Rule>>,
-    },
-}
-
-impl Rule {
-    /// The similarity of two documents that are similar; see [`Technique::similarity`].
-    pub fn similarity(
-        &self,
-        techniques: &[Technique],
-        a: &[u64],
-        b: &[u64],
-        sets: Option<Compare<'_>>,
-    ) -> Option<f64> {
-        match self {
-            Self::Technique(n) => techniques[*n].similarity(a, b, sets),
-            Self::All(rules) => {
-                let mut last = None;
-                for rule in rules {
-                    last = Some(rule.similarity(techniques, a, b, sets)?);
-                }
-                last
-            }
-            Self::Any(rules) => rules.iter().find_map(|rule| rule.similarity(techniques, a, b, sets)),
-            Self::BySite { at, same, different } => {
-                let rule = if a[*at] == b[*at] { same } else { different };
-                rule.as_ref()?.similarity(techniques, a, b, sets)
-            }
-        }
-    }
-
-    /// Whether an alternative has no technique that finds candidates; `finds_none` says which techniques do not.
-    pub fn has_no_source(&self, finds_none: impl Fn(usize) -> bool + Copy) -> bool {
-        match self {
-            Self::Technique(n) => finds_none(*n),
-            Self::All(rules) => rules.iter().all(|rule| rule.has_no_source(finds_none)),
-            Self::Any(rules) => rules.iter().any(|rule| rule.has_no_source(finds_none)),
-            Self::BySite { same, different, .. } => {
-                [same, different].into_iter().flatten().any(|rule| rule.has_no_source(finds_none))
-            }
-        }
-    }
-
-    /// Says where in a signature the site stands.
-    pub fn set_site_at(&mut self, place: usize) {
-        match self {
-            Self::Technique(_) => {}
-            Self::All(rules) | Self::Any(rules) => rules.iter_mut().for_each(|rule| rule.set_site_at(place)),
-            Self::BySite { at, same, different } => {
-                *at = place;
-                [same, different].into_iter().flatten().for_each(|rule| rule.set_site_at(place));
-            }
-        }
-    }
-
-    /// The techniques that find the candidates, each once: of a chain the first that finds any, of others
-    /// all. None where there is no such technique.
-    pub fn sources(&self, techniques: &[Technique]) -> Option<Vec<usize>> {
-        let mut all = match self {
-            Self::Technique(n) => {
-                return (!matches!(techniques[*n], Technique::Sets(_))).then(|| vec![*n]);
-            }
-            Self::All(rules) => return rules.iter().find_map(|rule| rule.sources(techniques)),
-            Self::Any(rules) => {
-                rules.iter().map(|rule| rule.sources(techniques)).collect::<Option<Vec<_>>>()?.concat()
-            }
-            Self::BySite { same, different, .. } => {
-                let rules = [same, different].into_iter().flatten();
-                rules.map(|rule| rule.sources(techniques)).collect::<Option<Vec<_>>>()?.concat()
-            }
-        };
-        all.sort_unstable();
-        all.dedup();
-        Some(all)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -403,24 +314,5 @@ mod tests {
         let most = |bits, t| Hamming::at_least(0, bits, t).most;
         assert_eq!((most(64, 61.0 / 64.0), most(384, 372.0 / 384.0), most(64, 1.0)), (3, 12, 0));
         assert_eq!((most(64, 0.9531), most(64, 0.95312500001)), (3, 2));
-    }
-
-    #[test]
-    fn chains_are_found_by_their_first_source() {
-        let hamming = Technique::Simhash(Hamming { at: 0, bits: 64, most: 3 });
-        let equal = Technique::Equal { at: 0, words: 1 };
-        let sets = Technique::Sets(Predicate::new(crate::verify::measure::Measure::Jaccard, 0.8).unwrap());
-        let techniques = [sets, hamming, equal];
-        let t = Rule::Technique;
-        let all = Rule::All(vec![t(0), t(1), t(2)]);
-        assert_eq!(all.sources(&techniques), Some(vec![1]));
-        let any = Rule::Any(vec![t(2), all, t(1)]);
-        assert_eq!(any.sources(&techniques), Some(vec![1, 2]));
-        assert_eq!(t(0).sources(&techniques), None);
-        let by_site = Rule::BySite { at: 1, same: None, different: Some(Box::new(t(2))) };
-        assert_eq!(by_site.sources(&techniques), Some(vec![2]));
-        assert_eq!(by_site.similarity(&techniques, &[7, 1], &[7, 1], None), None);
-        assert_eq!(by_site.similarity(&techniques, &[7, 1], &[7, 2], None), Some(1.0));
-        assert_eq!(any.similarity(&techniques, &[7, 1], &[6, 1], None), Some(63.0 / 64.0));
     }
 }

@@ -35,13 +35,13 @@ impl Keys for Table {
 
 fn pairs(table: &Table, split: Option<u32>, most: MostNeighbours, threads: usize) -> (Vec<(u32, u32)>, Met) {
     let n = table.0.len() as u32;
-    let mut sharing = Buckets::new(n, split.unwrap_or(n), split.is_none(), most, threads << 20);
+    let mut buckets = Buckets::new(n, split.unwrap_or(n), split.is_none(), most, threads << 20);
     let mut all = Vec::new();
-    while let Some(batch) = sharing.next_batch(table, &PlainThreads(threads)).unwrap() {
+    while let Some(batch) = buckets.next_batch(table, &PlainThreads(threads)).unwrap() {
         all.extend(batch);
     }
     all.sort_unstable();
-    (all, sharing.met())
+    (all, buckets.met())
 }
 
 fn naive(table: &Table, split: Option<u32>) -> Vec<(u32, u32)> {
@@ -79,20 +79,20 @@ fn large_buckets_are_cut_into_tiles() {
     let n = 18_000;
     let table = Table((0..n).map(|row| vec![u64::from(row % 1000 != 0)]).collect(), 1);
     let split = n as u32 / 2;
-    let sharing = |self_join, most| {
-        let mut sharing = Buckets::new(n as u32, split, self_join, most, 1 << 30);
+    let buckets = |self_join, most| {
+        let mut buckets = Buckets::new(n as u32, split, self_join, most, 1 << 30);
         let mut count = 0u64;
-        while let Some(batch) = sharing.next_batch(&table, &PlainThreads(3)).unwrap() {
+        while let Some(batch) = buckets.next_batch(&table, &PlainThreads(3)).unwrap() {
             assert!(batch.len() < 1 << 18);
             count += batch.len() as u64;
         }
-        (count, sharing.met())
+        (count, buckets.met())
     };
     let (rare, often) = (n as u64 / 1000, n as u64 - n as u64 / 1000);
-    assert_eq!(sharing(true, None).0, often * (often - 1) / 2 + rare * (rare - 1) / 2);
-    assert_eq!(sharing(false, None).0, often * often / 4 + rare * rare / 4);
-    let (count, met) = sharing(true, Some(100));
+    assert_eq!(buckets(true, None).0, often * (often - 1) / 2 + rare * (rare - 1) / 2);
+    assert_eq!(buckets(false, None).0, often * often / 4 + rare * rare / 4);
+    let (count, met) = buckets(true, Some(100));
     assert_eq!(count, (often - 100) * 100 + 99 * 100 / 2 + rare * (rare - 1) / 2);
     assert_eq!((met.hot_buckets, met.hot_records, met.compared), (1, often, count));
-    assert_eq!(sharing(false, Some(100)).0, often / 2 * 100 + rare * rare / 4);
+    assert_eq!(buckets(false, Some(100)).0, often / 2 * 100 + rare * rare / 4);
 }

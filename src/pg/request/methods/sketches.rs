@@ -11,7 +11,7 @@ use crate::features::{FeatureSpec, Tokenizer};
 use crate::joins::pairs::Pairs;
 use crate::joins::sketches::combination::{Combination, Documents, Resources, TechniqueSpec, join};
 use crate::joins::sketches::explain::{Said, TwoDocuments, two_documents};
-use crate::joins::sketches::technique::Rule;
+use crate::joins::sketches::rule::Rule;
 use crate::pg::read::documents::Reading;
 use crate::pg::request::example::literal;
 use crate::pg::request::{Arguments, Options, such_as};
@@ -401,7 +401,7 @@ fn explanation(compared: &TwoDocuments) -> Explanation {
         }
     }
     match compared.sets {
-        Some((left, right, shared)) => explained.with_shared([shared, left, right]),
+        Some(sets) => explained.with_shared([sets.shared, sets.left, sets.right]),
         None => explained,
     }
 }

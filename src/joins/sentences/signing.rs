@@ -1,0 +1,304 @@
+//! Sentence signatures of texts into lists of documents, without stop signatures (Huang et al., TLCS (CIKM 2008),
+//! section 3.2; docs/design/algorithms.md section 5).
+//!
+//! Pairs of signature and document are sorted in parts by the signature, which wait in temporary files
+//! where memory does not hold them all. What stays are the lists of two documents or more. A text without
+//! its white space is one more signature, which no rule drops: texts that differ in nothing else are
+//! always candidates.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::signature_lists::{DOING, SignatureLists};
+use crate::error::{Error, Result};
+use crate::features::texts::Distinct;
+use crate::files::{TempFile, TempFiles};
+use crate::hash;
+use crate::memory;
+use crate::sketches::sentence::{Parameters, Signatures};
+use crate::workers::{self, Workers};
+
+/// Which signatures are dropped, as they say nothing about their documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StopRules {
+    /// Those of more documents than this.
+    pub most_documents: u64,
+    /// Those of more than this of which more than half are of one site.
+    pub most_of_a_site: u64,
+}
+
+impl Default for StopRules {
+    fn default() -> Self {
+        Self { most_documents: 10_000, most_of_a_site: 400 }
+    }
+}
+
+/// The site of each row, `u32::MAX` for rows without one.
+pub type Sites<'a> = Option<&'a [u32]>;
+
+/// A signature, hashed, and its document; a whole text has [`WHOLE`] beside its number.
+type SignedDocument = [u64; 2];
+/// Says that the hash is that of a whole text.
+const WHOLE: u64 = 1 << 32;
+
+/// Entries of some of the signatures.
+#[derive(Default)]
+struct SortPart {
+    entries: Vec<SignedDocument>,
+    file: Option<Box<dyn TempFile>>,
+    /// Entries in the file.
+    written: usize,
+}
+
+/// Lists that are being made.
+pub struct Signing<'a> {
+    distinct: &'a Distinct,
+    parameters: Parameters,
+    rules: StopRules,
+    sites: Sites<'a>,
+    files: &'a dyn TempFiles,
+    /// Entries that may be in memory.
+    most: usize,
+    parts: Vec<SortPart>,
+    next_text: u32,
+    next_part: usize,
+    peak_bytes: usize,
+    lists: SignatureLists,
+}
+
+impl<'a> Signing<'a> {
+    /// Nothing is done yet. Entries take about `budget` bytes at a time.
+    pub fn new(
+        distinct: &'a Distinct,
+        parameters: Parameters,
+        rules: StopRules,
+        sites: Sites<'a>,
+        files: &'a dyn TempFiles,
+        budget: usize,
+    ) -> Result<Self> {
+        const MOST_PARTS: usize = 256;
+        parameters.check()?;
+        let most = (budget / size_of::<SignedDocument>()).max(1 << 12);
+        let texts = distinct.texts.len();
+        // A part is sorted in memory; the hash deals entries out evenly.
+        let expected = texts.saturating_mul(parameters.most() + 1);
+        let count =
+            if expected <= most { 1 } else { (2 * expected / most).next_power_of_two().min(MOST_PARTS) };
+        let mut parts = Vec::new();
+        parts.resize_with(count, SortPart::default);
+        let lists = SignatureLists::new(texts)?;
+        Ok(Self {
+            distinct,
+            parameters,
+            rules,
+            sites,
+            files,
+            most,
+            parts,
+            next_text: 0,
+            next_part: 0,
+            peak_bytes: 0,
+            lists,
+        })
+    }
+
+    /// Makes the signatures of some more texts, or the lists of some more signatures; false when all is done.
+    pub fn step(&mut self, workers: &dyn Workers) -> Result<bool> {
+        if (self.next_text as usize) < self.distinct.texts.len() {
+            self.sign(workers)?;
+            return Ok(true);
+        }
+        if self.next_part < self.parts.len() {
+            self.list(workers)?;
+            self.next_part += 1;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// The share of the work that is done, 0 to 1.
+    pub fn progress(&self) -> f64 {
+        let texts = f64::from(self.next_text) / self.distinct.texts.len().max(1) as f64;
+        0.9 * texts + 0.1 * self.next_part as f64 / self.parts.len() as f64
+    }
+
+    /// The lists, and the most bytes that were held at one time.
+    pub fn finish(mut self, workers: &dyn Workers) -> Result<(SignatureLists, usize)> {
+        while self.step(workers)? {}
+        let Self { mut lists, peak_bytes, .. } = self;
+        workers::one(workers, &mut lists, |lists, stop| lists.turn(stop))?;
+        Ok((lists, peak_bytes))
+    }
+
+    fn sign(&mut self, workers: &dyn Workers) -> Result<()> {
+        /// Texts of a unit of work, and bytes of texts of a step.
+        const TEXTS: u32 = 256;
+        const BYTES: usize = 8 << 20;
+        let texts = &self.distinct.texts;
+        let mut units: Vec<UnsignedTexts> = Vec::new();
+        let mut bytes = 0;
+        let mut from = self.next_text;
+        while (from as usize) < texts.len() && bytes < BYTES {
+            let mut to = from;
+            let mut own = 0;
+            while (to as usize) < texts.len() && to - from < TEXTS && own < BYTES / 32 {
+                own += texts.text(to).len();
+                to += 1;
+            }
+            bytes += own;
+            units.push(UnsignedTexts { texts: from..to, entries: Vec::new() });
+            from = to;
+        }
+        let parameters = self.parameters;
+        workers::each(workers, &mut units, |unit, stop| {
+            let mut signatures = Signatures::new(parameters)?;
+            let mut words = String::new();
+            while let Some(text) = unit.texts.clone().next() {
+                let own = signatures.of(texts.text(text), stop)?;
+                memory::reserve(&mut unit.entries, own.len() + 1, DOING)?;
+                for &signature in own {
+                    let hashed = hash::mix((signature >> 64) as u64 ^ hash::mix(signature as u64));
+                    unit.entries.push([hashed, text.into()]);
+                }
+                if let Some(whole) = whole_text(texts.text(text), &mut words)? {
+                    unit.entries.push([whole, u64::from(text) | WHOLE]);
+                }
+                unit.texts.start += 1;
+            }
+            Ok(())
+        })?;
+        let shift = 64 - self.parts.len().trailing_zeros();
+        for unit in units {
+            for entry in unit.entries {
+                let part = entry[0].checked_shr(shift).unwrap_or(0);
+                memory::push(&mut self.parts[part as usize].entries, entry, DOING)?;
+            }
+        }
+        self.next_text = from;
+        let held = || self.parts.iter().map(|part| memory::bytes(&part.entries)).sum::<usize>();
+        self.peak_bytes = self.peak_bytes.max(held());
+        if self.parts.len() > 1 && held() / size_of::<SignedDocument>() > self.most / 2 {
+            for part in &mut self.parts {
+                if part.file.is_none() {
+                    part.file = Some(self.files.create()?);
+                }
+                let Some(file) = &mut part.file else { continue };
+                file.write(bytemuck::cast_slice(&part.entries))?;
+                part.written += part.entries.len();
+                part.entries = Vec::new();
+            }
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, workers: &dyn Workers) -> Result<()> {
+        let mut part = std::mem::take(&mut self.parts[self.next_part]);
+        if let Some(file) = &mut part.file {
+            let kept = part.entries.len();
+            memory::reserve(&mut part.entries, part.written, DOING)?;
+            part.entries.resize(kept + part.written, [0; 2]);
+            file.read(0, bytemuck::cast_slice_mut(&mut part.entries[kept..]))?;
+        }
+        self.peak_bytes = self.peak_bytes.max(memory::bytes(&part.entries) + self.lists.bytes());
+        workers::one(workers, &mut part.entries, |entries, stop| {
+            workers::sort_unstable_by(entries, stop, &SignedDocument::cmp)
+        })?;
+        let mut state = (std::mem::take(&mut self.lists), 0);
+        let lister = ListMaker { distinct: self.distinct, rules: self.rules, sites: self.sites };
+        let done = workers::one(workers, &mut state, |(lists, at), stop| {
+            while *at < part.entries.len() {
+                if at.is_multiple_of(64) {
+                    stop.check()?;
+                }
+                let key = part.entries[*at][0];
+                let run = part.entries[*at..].iter().take_while(|entry| entry[0] == key).count();
+                lister.add(&part.entries[*at..*at + run], lists)?;
+                *at += run;
+            }
+            Ok(())
+        });
+        self.lists = state.0;
+        done
+    }
+}
+
+/// Texts, those that are still to be signed, and their entries.
+struct UnsignedTexts {
+    texts: Range<u32>,
+    entries: Vec<SignedDocument>,
+}
+
+/// The hash of a text without its white space; none where there is nothing else.
+fn whole_text(text: &str, words: &mut String) -> Result<Option<u64>> {
+    words.clear();
+    words.try_reserve(text.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+    text.split_whitespace().for_each(|word| {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+    });
+    Ok((!words.is_empty()).then(|| hash::hash_bytes(words.as_bytes())))
+}
+
+/// Makes lists of entries.
+struct ListMaker<'a> {
+    distinct: &'a Distinct,
+    rules: StopRules,
+    sites: Sites<'a>,
+}
+
+impl ListMaker<'_> {
+    /// Adds the list of a signature, whose entries these are.
+    fn add(&self, entries: &[SignedDocument], lists: &mut SignatureLists) -> Result<()> {
+        let whole = entries.iter().any(|entry| entry[1] & WHOLE != 0);
+        if !whole {
+            lists.signatures += entries.len() as u64;
+            lists.distinct += 1;
+            let documents = entries.iter().map(|entry| self.rows(entry[1] as u32).len() as u64).sum();
+            if self.is_stop(entries, documents)? {
+                lists.dropped.signatures += 1;
+                lists.dropped.documents += documents;
+                return Ok(());
+            }
+            entries.iter().for_each(|entry| lists.weigh(entry[1] as u32));
+        }
+        let split = self.distinct.left.len() as u32;
+        let document = |entry: &SignedDocument| entry[1] as u32;
+        let lefts = entries.iter().filter(|entry| document(entry) < split).count();
+        // Of two tables both must be there.
+        let useful =
+            if self.distinct.right.is_some() { 0 < lefts && lefts < entries.len() } else { lefts > 1 };
+        if !useful {
+            return Ok(());
+        }
+        lists.push(entries.iter().map(document))
+    }
+
+    /// The rows that have a text.
+    fn rows(&self, document: u32) -> &[u32] {
+        let split = self.distinct.left.len() as u32;
+        match &self.distinct.right {
+            Some(right) if document >= split => right.rows((document - split) as usize),
+            _ => self.distinct.left.rows(document as usize),
+        }
+    }
+
+    fn is_stop(&self, entries: &[SignedDocument], documents: u64) -> Result<bool> {
+        if documents > self.rules.most_documents {
+            return Ok(true);
+        }
+        let Some(sites) = self.sites.filter(|_| documents > self.rules.most_of_a_site) else {
+            return Ok(false);
+        };
+        let mut of_site: HashMap<u32, u64> = HashMap::new();
+        for &row in entries.iter().flat_map(|entry| self.rows(entry[1] as u32)) {
+            let site = sites[row as usize];
+            if site != u32::MAX {
+                of_site.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                *of_site.entry(site).or_insert(0) += 1;
+            }
+        }
+        Ok(of_site.values().any(|&of_site| 2 * of_site > documents))
+    }
+}

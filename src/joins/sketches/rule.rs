@@ -1,0 +1,128 @@
+//! Combinations of techniques (Henzinger; docs/design/algorithms.md section 4).
+//!
+//! A [`Rule`] says which pairs are similar: by one technique, by all of some, by any of some, by one for pairs of
+//! one site and by another for pairs of two sites; rules nest. Whether a pair is in depends on its two documents
+//! alone, so the order of a chain decides where candidates come from and which similarity is reported, never which
+//! pairs are in.
+
+use super::technique::{Compare, Technique};
+
+/// Which pairs are similar. Numbers are those of techniques.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rule {
+    /// Those that one technique says.
+    Technique(usize),
+    /// Those that all rules of a chain say; the similarity is that of the last.
+    All(Vec<Rule>),
+    /// Those that any rule says; the similarity is that of the first which does.
+    Any(Vec<Rule>),
+    /// Pairs of one site by one rule, those of two sites by another; none where there is no rule. `at` is where
+    /// the site stands in a signature.
+    BySite {
+        /// Where the site stands.
+        at: usize,
+        /// For pairs of one site.
+        same: Option<Box<Rule>>,
+        /// For pairs of two sites.
+        different: Option<Box<Rule>>,
+    },
+}
+
+impl Rule {
+    /// The similarity of two documents that are similar; see [`Technique::similarity`].
+    pub fn similarity(
+        &self,
+        techniques: &[Technique],
+        a: &[u64],
+        b: &[u64],
+        sets: Option<Compare<'_>>,
+    ) -> Option<f64> {
+        match self {
+            Self::Technique(n) => techniques[*n].similarity(a, b, sets),
+            Self::All(rules) => {
+                let mut last = None;
+                for rule in rules {
+                    last = Some(rule.similarity(techniques, a, b, sets)?);
+                }
+                last
+            }
+            Self::Any(rules) => rules.iter().find_map(|rule| rule.similarity(techniques, a, b, sets)),
+            Self::BySite { at, same, different } => {
+                let rule = if a[*at] == b[*at] { same } else { different };
+                rule.as_ref()?.similarity(techniques, a, b, sets)
+            }
+        }
+    }
+
+    /// Whether an alternative has no technique that finds candidates; `finds_none` says which techniques do not.
+    pub fn has_no_source(&self, finds_none: impl Fn(usize) -> bool + Copy) -> bool {
+        match self {
+            Self::Technique(n) => finds_none(*n),
+            Self::All(rules) => rules.iter().all(|rule| rule.has_no_source(finds_none)),
+            Self::Any(rules) => rules.iter().any(|rule| rule.has_no_source(finds_none)),
+            Self::BySite { same, different, .. } => {
+                [same, different].into_iter().flatten().any(|rule| rule.has_no_source(finds_none))
+            }
+        }
+    }
+
+    /// Says where in a signature the site stands.
+    pub fn set_site_at(&mut self, place: usize) {
+        match self {
+            Self::Technique(_) => {}
+            Self::All(rules) | Self::Any(rules) => rules.iter_mut().for_each(|rule| rule.set_site_at(place)),
+            Self::BySite { at, same, different } => {
+                *at = place;
+                [same, different].into_iter().flatten().for_each(|rule| rule.set_site_at(place));
+            }
+        }
+    }
+
+    /// The techniques that find the candidates, each once: of a chain the first that finds any, of others
+    /// all. None where there is no such technique.
+    pub fn sources(&self, techniques: &[Technique]) -> Option<Vec<usize>> {
+        let mut all = match self {
+            Self::Technique(n) => {
+                return (!matches!(techniques[*n], Technique::Sets(_))).then(|| vec![*n]);
+            }
+            Self::All(rules) => return rules.iter().find_map(|rule| rule.sources(techniques)),
+            Self::Any(rules) => {
+                rules.iter().map(|rule| rule.sources(techniques)).collect::<Option<Vec<_>>>()?.concat()
+            }
+            Self::BySite { same, different, .. } => {
+                let rules = [same, different].into_iter().flatten();
+                rules.map(|rule| rule.sources(techniques)).collect::<Option<Vec<_>>>()?.concat()
+            }
+        };
+        all.sort_unstable();
+        all.dedup();
+        Some(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::joins::sketches::hamming::Hamming;
+    use crate::verify::measure::Measure;
+    use crate::verify::predicate::Predicate;
+
+    #[test]
+    fn chains_are_found_by_their_first_source() {
+        let hamming = Technique::Simhash(Hamming { at: 0, bits: 64, most: 3 });
+        let equal = Technique::Equal { at: 0, words: 1 };
+        let sets = Technique::Sets(Predicate::new(Measure::Jaccard, 0.8).unwrap());
+        let techniques = [sets, hamming, equal];
+        let t = Rule::Technique;
+        let all = Rule::All(vec![t(0), t(1), t(2)]);
+        assert_eq!(all.sources(&techniques), Some(vec![1]));
+        let any = Rule::Any(vec![t(2), all, t(1)]);
+        assert_eq!(any.sources(&techniques), Some(vec![1, 2]));
+        assert_eq!(t(0).sources(&techniques), None);
+        let by_site = Rule::BySite { at: 1, same: None, different: Some(Box::new(t(2))) };
+        assert_eq!(by_site.sources(&techniques), Some(vec![2]));
+        assert_eq!(by_site.similarity(&techniques, &[7, 1], &[7, 1], None), None);
+        assert_eq!(by_site.similarity(&techniques, &[7, 1], &[7, 2], None), Some(1.0));
+        assert_eq!(any.similarity(&techniques, &[7, 1], &[6, 1], None), Some(63.0 / 64.0));
+    }
+}
