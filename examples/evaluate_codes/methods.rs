@@ -11,7 +11,7 @@ use neardup::clusters::elimination::eliminate_repeated;
 use neardup::clusters::elimination::rows::RowCodes;
 use neardup::features::codes::{CodeSpec, feature_code};
 use neardup::features::texts::{TextCollector, distinct};
-use neardup::sketches::sign::checksum;
+use neardup::sketches::checksum::checksum;
 use neardup::text::words::words;
 use neardup::workers::{PlainThreads, Stop};
 use serde_json::Value;

@@ -1,6 +1,7 @@
 //! Connected components by union-find, and components that may not grow beyond a size.
 
-use super::edges::{Edge, Edges};
+use super::edge::Edge;
+use super::edges::Edges;
 use crate::error::Result;
 use crate::memory;
 use crate::workers::Workers;

@@ -1,63 +1,13 @@
 //! Edges of a graph, more than memory may hold: in memory up to a budget, then in temporary files.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
+use super::edge::{Edge, Key, Packed, SIZE};
+use super::runs::{InOrder, PIECE, Runs};
 use crate::error::Result;
 use crate::files::{TempFile, TempFiles};
 use crate::memory;
 use crate::workers::{self, Workers};
 
 const DOING: &str = "keeping pairs";
-
-/// A pair of vertices and its similarity.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Edge {
-    /// The lesser vertex.
-    pub left: u32,
-    /// The greater vertex.
-    pub right: u32,
-    /// Their similarity, from 0 to 1.
-    pub similarity: f64,
-}
-
-/// An edge in a file and in memory: the vertices, and the bits of the similarity.
-type Packed = [u64; 2];
-
-/// Where an edge stands in an order: by the first number, then by the second.
-pub type Key = (u64, u64);
-
-impl Edge {
-    /// The edge between two vertices, in either order.
-    pub fn new(a: u32, b: u32, similarity: f64) -> Self {
-        Self { left: a.min(b), right: a.max(b), similarity }
-    }
-
-    fn pack(self) -> Packed {
-        [self.vertices(), self.similarity.to_bits()]
-    }
-
-    fn unpack([vertices, similarity]: Packed) -> Self {
-        let similarity = f64::from_bits(similarity);
-        Self { left: (vertices >> 32) as u32, right: vertices as u32, similarity }
-    }
-
-    /// The vertices as one number, in the order of left and right.
-    pub fn vertices(self) -> u64 {
-        u64::from(self.left) << 32 | u64::from(self.right)
-    }
-
-    /// The similarity as a whole number of which sums do not depend on the order: in 2⁻⁵³.
-    pub fn weight(self) -> u64 {
-        (self.similarity * (1u64 << 53) as f64) as u64
-    }
-
-    /// The order from the greatest similarity to the least; equal ones by their vertices.
-    pub fn strongest_first(self) -> Key {
-        // Not negative, so that their bits are in their order.
-        (!self.similarity.to_bits(), self.vertices())
-    }
-}
 
 /// Edges, of which no more than a budget is held in memory.
 pub struct Edges<'f> {
@@ -74,10 +24,6 @@ impl std::fmt::Debug for Edges<'_> {
         write!(f, "{} edges", self.len())
     }
 }
-
-const SIZE: u64 = size_of::<Packed>() as u64;
-/// Edges that are read, written or walked through at one time.
-const PIECE: usize = 1 << 14;
 
 impl<'f> Edges<'f> {
     /// No edges yet, of which about `budget` bytes may be held.
@@ -153,7 +99,7 @@ impl<'f> Edges<'f> {
     /// The edges one after the other, in the order of their keys; the same key is to be given for each.
     pub fn in_order(mut self, workers: &dyn Workers, key: impl Fn(Edge) -> Key + Sync) -> Result<InOrder> {
         let runs = self.sort(workers, &key)?;
-        Ok(InOrder { held: self.held, next: 0, runs })
+        Ok(InOrder::new(self.held, runs))
     }
 
     /// Sorts what is in memory, or runs that go to a file.
@@ -185,14 +131,7 @@ impl<'f> Edges<'f> {
             at += length as u64;
         }
         drop(run);
-        // As many of each run as share the room; at least some, however many runs there are.
-        let piece = (self.room / runs.len()).clamp(64, PIECE) as u64;
-        let buffers = vec![(Vec::new(), 0); runs.len()];
-        let mut runs = Runs { file: sorted, runs, piece, buffers, heads: BinaryHeap::new() };
-        for run in 0..runs.buffers.len() {
-            runs.refill(run, workers, key)?;
-        }
-        Ok(Some(runs))
+        Runs::new(sorted, runs, self.room, workers, key).map(Some)
     }
 
     /// The edges without repeats and loops: of equal ones the strongest.
@@ -207,78 +146,6 @@ impl<'f> Edges<'f> {
             Ok(())
         })?;
         Ok(distinct)
-    }
-}
-
-/// Sorted runs of edges in a file, to be merged.
-struct Runs {
-    file: Box<dyn TempFile>,
-    /// What is left of each run in the file.
-    runs: Vec<std::ops::Range<u64>>,
-    /// Edges that are read at one time.
-    piece: u64,
-    /// What was read of each run, and the next of it.
-    buffers: Vec<(Vec<Packed>, usize)>,
-    /// The next edge of each run by its key.
-    heads: BinaryHeap<Reverse<(Key, usize)>>,
-}
-
-impl Runs {
-    /// Brings the next edge of a run among the heads, if there is one.
-    fn refill(&mut self, run: usize, workers: &dyn Workers, key: &impl Fn(Edge) -> Key) -> Result<()> {
-        let (buffer, next) = &mut self.buffers[run];
-        if *next == buffer.len() {
-            let range = &mut self.runs[run];
-            let length = self.piece.min(range.end - range.start);
-            buffer.resize(length as usize, [0; 2]);
-            self.file.read(range.start * SIZE, bytemuck::cast_slice_mut(buffer))?;
-            range.start += length;
-            *next = 0;
-            workers.breathe()?;
-        }
-        self.heads.extend(buffer.get(*next).map(|&edge| Reverse((key(Edge::unpack(edge)), run))));
-        Ok(())
-    }
-
-    fn next(&mut self, workers: &dyn Workers, key: &impl Fn(Edge) -> Key) -> Result<Option<Edge>> {
-        let Some(Reverse((_, run))) = self.heads.pop() else { return Ok(None) };
-        let (buffer, next) = &mut self.buffers[run];
-        let edge = buffer[*next];
-        *next += 1;
-        self.refill(run, workers, key)?;
-        Ok(Some(Edge::unpack(edge)))
-    }
-}
-
-/// Edges in an order, given one after the other.
-pub struct InOrder {
-    held: Vec<Packed>,
-    next: usize,
-    runs: Option<Runs>,
-}
-
-impl std::fmt::Debug for InOrder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "edges in order, {} given of those in memory", self.next)
-    }
-}
-
-impl InOrder {
-    /// The next edge; none after the last.
-    pub fn next(&mut self, workers: &dyn Workers, key: impl Fn(Edge) -> Key) -> Result<Option<Edge>> {
-        if let Some(runs) = &mut self.runs {
-            return runs.next(workers, &key);
-        }
-        let edge = self.held.get(self.next).map(|&edge| Edge::unpack(edge));
-        self.next += 1;
-        Ok(edge)
-    }
-
-    /// Bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        let buffered =
-            self.runs.iter().flat_map(|runs| &runs.buffers).map(|(buffer, _)| memory::bytes(buffer));
-        memory::bytes(&self.held) + buffered.sum::<usize>()
     }
 }
 

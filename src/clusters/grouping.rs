@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::Clustering;
 use super::components::connected;
-use super::edges::{Edge, Edges};
+use super::edge::Edge;
+use super::edges::Edges;
 use super::leaders::{Degrees, leaders};
 use super::perhaps_similar::of_pairs::perhaps_similar;
 use crate::error::Result;

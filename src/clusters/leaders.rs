@@ -1,6 +1,7 @@
 //! Rows such that every other row is a pair with one of them: representatives of stars, or what is kept.
 
-use super::edges::{Edge, Edges};
+use super::edge::Edge;
+use super::edges::Edges;
 use crate::error::Result;
 use crate::memory;
 use crate::workers::Workers;

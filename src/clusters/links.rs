@@ -1,7 +1,8 @@
 //! The weakest links of clusters: the pairs that hold together what would fall apart without them.
 
 use super::components::Components;
-use super::edges::{Edge, Edges};
+use super::edge::Edge;
+use super::edges::Edges;
 use crate::error::Result;
 use crate::memory;
 use crate::workers::Workers;

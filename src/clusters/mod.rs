@@ -4,7 +4,7 @@
 //! the set of edges alone, not on the order in which they come: where rows tie, that of the lesser
 //! number wins, and sums are of whole numbers.
 //!
-//! * [`edges`]: many edges, in memory or a file, in any order that is asked for
+//! * [`edges`]: many edges ([`edge`]), in memory or a file, in any order that is asked for ([`runs`])
 //! * [`components`]: connected components, whole or of bounded size
 //! * [`leaders`]: rows such that every other one is a pair with one of them: stars, and what to keep
 //! * [`perhaps_similar`]: sets that share a representative, of pairs or of signatures
@@ -14,12 +14,14 @@
 //! * [`links`]: the weakest links that hold a cluster together
 
 pub mod components;
+pub mod edge;
 pub mod edges;
 pub mod elimination;
 pub mod grouping;
 pub mod leaders;
 pub mod links;
 pub mod perhaps_similar;
+pub mod runs;
 pub mod summary;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What is to be known of clusters: pairs, least and mean similarity, diameter.
 
-use super::edges::{Edge, Edges};
+use super::edge::Edge;
+use super::edges::Edges;
 use super::grouping::Clusters;
 use crate::error::Result;
 use crate::memory;

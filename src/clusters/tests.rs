@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 use super::Clustering;
 use super::components::connected;
-use super::edges::{Edge, Edges};
+use super::edge::Edge;
+use super::edges::Edges;
 use super::grouping::Clusters;
 use super::leaders::leaders;
 use super::links::links;

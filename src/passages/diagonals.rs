@@ -6,7 +6,8 @@
 
 use super::pairs::Bridges;
 use super::starts::Starts;
-use crate::clusters::edges::{Edge, InOrder, Key};
+use crate::clusters::edge::{Edge, Key};
+use crate::clusters::runs::InOrder;
 use crate::error::Result;
 use crate::memory;
 use crate::workers::Workers;

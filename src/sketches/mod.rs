@@ -2,12 +2,15 @@
 //! supershingles and megashingles ([`supershingles`]), simhash ([`simhash`]), signatures of sentences
 //! ([`sentence`]; section 5), the bands and blocks that a
 //! search for them needs ([`pigeonhole`]), their bytes ([`wire`], [`balls`]), and the inner loops
-//! ([`kernels`]).
+//! ([`kernels`]). A [`recipe`] says which of them make a signature, [`sign`] makes it, with a [`checksum`] of
+//! the text where that is asked for.
 
 pub mod balls;
+pub mod checksum;
 pub mod kernels;
 pub mod minhash;
 pub mod pigeonhole;
+pub mod recipe;
 pub mod sentence;
 pub mod sign;
 pub mod simhash;

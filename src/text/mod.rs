@@ -1,12 +1,13 @@
 //! Text into units: words ([`words`]), runs without white space, q-grams of characters ([`grams`]), sentences
 //! ([`sentences`], [`sentence_marks`], [`abbreviations`]) and paragraphs ([`paragraphs`]) with their places
-//! ([`spans`]) by the layout of lines ([`lines`], [`width`]); pages into text ([`html`]).
+//! ([`spans`]) by the layout of lines ([`lines`], [`list_markers`], [`width`]); pages into text ([`html`]).
 
 pub mod abbreviations;
 pub mod characters;
 pub mod grams;
 pub mod html;
 pub mod lines;
+pub mod list_markers;
 pub mod paragraphs;
 pub mod sentence_marks;
 pub mod sentences;

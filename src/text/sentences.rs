@@ -21,7 +21,8 @@
 //! );
 //! ```
 
-use super::lines::{Layout, Line, bullet, is_break, lines, symbol};
+use super::lines::{Layout, Line, is_break, lines};
+use super::list_markers::{bullet, symbol};
 use super::sentence_marks::{Marks, OpenMarks, is_terminator};
 use super::spans::{Position, Span};
 use super::width::width_of;

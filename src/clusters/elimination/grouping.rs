@@ -10,12 +10,12 @@
 //! too little.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
 
 use super::blocks::CHECK_EVERY;
 use super::codes::Codes;
+use super::disjoint_sets::DisjointSets;
 use crate::error::{Error, Result};
 use crate::features::windows::Windows;
 use crate::features::winnowing::Winnowing;
@@ -65,7 +65,7 @@ impl LengthClass {
 /// Groups on their way.
 #[derive(Debug)]
 pub struct Grouping {
-    sets: Vec<AtomicU32>,
+    sets: DisjointSets,
     classes: Vec<LengthClass>,
     /// The class that is looked at.
     class: usize,
@@ -100,9 +100,7 @@ impl Grouping {
             memory::push(&mut classes, LengthClass::new(from..to, bound), DOING)?;
             from = to;
         }
-        let mut sets = Vec::new();
-        memory::reserve(&mut sets, end, DOING)?;
-        sets.extend((0..end as u32).map(AtomicU32::new));
+        let sets = DisjointSets::new(end, DOING)?;
         Ok(Self { sets, classes, class: 0, parts: 0, part: 0, done: 0, tables: Vec::new() })
     }
 
@@ -174,7 +172,7 @@ impl Grouping {
                     if let Some(known) =
                         of_part(hash).then(|| gram.find(&tables[gram.table(count)])).flatten()
                     {
-                        unite(sets, place, known.place);
+                        sets.unite(place, known.place);
                     }
                     Ok(())
                 })
@@ -199,17 +197,17 @@ impl Grouping {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.sets) + self.tables.iter().map(HashTable::allocation_size).sum::<usize>()
+        self.sets.bytes() + self.tables.iter().map(HashTable::allocation_size).sum::<usize>()
     }
 
     /// The number of codes that may be in groups: the first ones.
     pub fn grouped(&self) -> usize {
-        self.sets.len()
+        self.sets.numbers()
     }
 
     /// The first code of the group of a code.
     pub fn group(&self, place: usize) -> usize {
-        root(&self.sets, place as u32) as usize
+        self.sets.least(place as u32) as usize
     }
 }
 
@@ -236,9 +234,9 @@ impl Gram {
     }
 
     /// Adds it to its table, or unites its code with the one that has it there.
-    fn add(&self, table: &mut HashTable<Self>, sets: &[AtomicU32]) -> Result<()> {
+    fn add(&self, table: &mut HashTable<Self>, sets: &DisjointSets) -> Result<()> {
         if let Some(known) = self.find(table) {
-            unite(sets, self.place, known.place);
+            sets.unite(self.place, known.place);
             return Ok(());
         }
         table.try_reserve(1, Self::key).map_err(|_| Error::OutOfMemory { doing: DOING })?;
@@ -286,32 +284,6 @@ impl Chunk {
             self.todo.start += 1;
         }
         Ok(())
-    }
-}
-
-/// The least member of a set: parents are lesser than their children.
-fn root(sets: &[AtomicU32], mut member: u32) -> u32 {
-    loop {
-        let parent = sets[member as usize].load(Ordering::Relaxed);
-        if parent == member {
-            return member;
-        }
-        // Paths are halved; whichever thread writes last, it is a member further up.
-        let above = sets[parent as usize].load(Ordering::Relaxed);
-        sets[member as usize].store(above, Ordering::Relaxed);
-        member = above;
-    }
-}
-
-/// Unites the sets of two members. The outcome does not depend on the order of such calls.
-fn unite(sets: &[AtomicU32], a: u32, b: u32) {
-    loop {
-        let (a, b) = (root(sets, a), root(sets, b));
-        let (low, high) = (a.min(b), a.max(b));
-        let relaxed = Ordering::Relaxed;
-        if low == high || sets[high as usize].compare_exchange(high, low, relaxed, relaxed).is_ok() {
-            return;
-        }
     }
 }
 

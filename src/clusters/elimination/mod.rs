@@ -13,6 +13,7 @@
 
 pub mod blocks;
 pub mod codes;
+pub mod disjoint_sets;
 pub mod grouping;
 pub mod groups;
 pub mod rows;

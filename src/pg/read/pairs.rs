@@ -3,7 +3,8 @@
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
-use crate::clusters::edges::{Edge, Edges};
+use crate::clusters::edge::Edge;
+use crate::clusters::edges::Edges;
 use crate::clusters::grouping::Clusters;
 use crate::error::Error;
 use crate::memory;

@@ -24,6 +24,8 @@
 //! # Ok::<(), neardup::error::Error>(())
 //! ```
 
+mod core_index;
+
 use std::ops::Range;
 
 use super::pairs::Pairs;
@@ -35,8 +37,7 @@ use crate::memory;
 use crate::verify::automaton::SuffixAutomaton;
 use crate::verify::repeatability::{least_common, share};
 use crate::workers::{self, Stop, Workers};
-
-const DOING: &str = "joining feature codes";
+use core_index::{CoreIndex, DOING};
 
 /// Makes ready to find all pairs of rows whose codes reach `threshold` in the greater direction. Codes stay in
 /// memory; the index takes about `budget` bytes at a time.
@@ -94,52 +95,6 @@ struct CodeJoin {
     counts: Counts,
 }
 
-/// The grams of cores: which codes have them.
-#[derive(Debug, Default)]
-struct CoreIndex {
-    /// The lengths of grams that there are, ascending.
-    lengths: Vec<u32>,
-    /// Hashes of grams with the places of their codes, sorted.
-    entries: Vec<(u64, u32)>,
-    /// Where the entries of each value of the uppermost bits begin.
-    starts: Vec<u32>,
-}
-
-impl CoreIndex {
-    /// Bits that `starts` tells apart.
-    const BITS: u32 = 16;
-
-    fn with(&self, hash: u64) -> &[(u64, u32)] {
-        let bucket = (hash >> (64 - Self::BITS)) as usize;
-        let bucket = &self.entries[self.starts[bucket] as usize..self.starts[bucket + 1] as usize];
-        let from = bucket.partition_point(|entry| entry.0 < hash);
-        let to = from + bucket[from..].partition_point(|entry| entry.0 == hash);
-        &bucket[from..to]
-    }
-
-    fn bytes(&self) -> usize {
-        memory::bytes(&self.entries) + memory::bytes(&self.starts) + memory::bytes(&self.lengths)
-    }
-}
-
-/// The greatest number 2^n or 3 · 2^n that is not greater than `length`, at least 1: few lengths of grams, and
-/// none much shorter than its core.
-fn gram_length(length: u32) -> u32 {
-    let power = 1 << length.max(1).ilog2();
-    let half = power + power / 2;
-    if power > 1 && half <= length { half } else { power }
-}
-
-/// The cores of a code of `length` characters that passes with `least` common ones: where the first begins, how
-/// far apart they are, and how long.
-fn cores(length: u32, least: u32) -> (u32, u32, u32) {
-    let block = least.div_ceil(2);
-    match (2 * least).checked_sub(length) {
-        Some(middle) if middle >= block => (length - least, length, middle),
-        _ => (0, block, block),
-    }
-}
-
 impl CodeJoin {
     /// Indexes the next codes; false if there are none.
     fn index(&mut self, workers: &dyn Workers) -> Result<bool> {
@@ -152,39 +107,20 @@ impl CodeJoin {
         let most = self.most_entries;
         let mut state = (std::mem::take(&mut self.index), from);
         workers::one(workers, &mut state, |(index, to), stop| {
-            index.lengths.clear();
-            index.entries.clear();
+            index.clear();
             *to = from;
             let mut windows = Windows::default();
-            while *to < order.len() && (index.entries.len() < most || *to == from) {
+            while *to < order.len() && (index.entries() < most || *to == from) {
                 if to.is_multiple_of(1 << 8) {
                     stop.check()?;
                 }
                 let text = order[*to];
                 let length = texts.length(text);
-                let (mut at, step, core) = cores(length, least_common(length, *threshold));
-                let gram = gram_length(core);
                 windows.set(texts.text(text))?;
-                while at + core <= length {
-                    memory::push(&mut index.entries, (windows.hash(at, gram), *to as u32), DOING)?;
-                    at += step;
-                }
-                if !index.lengths.contains(&gram) {
-                    memory::push(&mut index.lengths, gram, DOING)?;
-                }
+                index.add(*to as u32, &windows, length, least_common(length, *threshold))?;
                 *to += 1;
             }
-            workers::sort_unstable_by(&mut index.entries, stop, &Ord::cmp)?;
-            index.entries.dedup();
-            index.lengths.sort_unstable();
-            index.starts = memory::filled(0, (1 << CoreIndex::BITS) + 1, DOING)?;
-            for (hash, _) in &index.entries {
-                index.starts[(hash >> (64 - CoreIndex::BITS)) as usize + 1] += 1;
-            }
-            for bucket in 0..1 << CoreIndex::BITS {
-                index.starts[bucket + 1] += index.starts[bucket];
-            }
-            Ok(())
+            index.sort(stop)
         })?;
         let to;
         (self.index, to) = state;
@@ -265,7 +201,7 @@ impl Probes {
             let length = codes.texts.length(text);
             windows.set(codes.texts.text(text))?;
             hashes.clear();
-            for &gram in index.lengths.iter().take_while(|&&gram| gram <= length) {
+            for &gram in index.lengths().iter().take_while(|&&gram| gram <= length) {
                 for at in 0..=length - gram {
                     let hash = windows.hash(at, gram);
                     if !index.with(hash).is_empty() {

@@ -1,0 +1,59 @@
+//! Disjoint sets of numbers that threads unite at the same time.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::error::Result;
+use crate::memory;
+
+/// Disjoint sets of the numbers below some number.
+#[derive(Debug)]
+pub struct DisjointSets(
+    /// The parent of each number, which is less, or itself.
+    Vec<AtomicU32>,
+);
+
+impl DisjointSets {
+    /// Each number alone.
+    pub fn new(numbers: usize, doing: &'static str) -> Result<Self> {
+        let mut parents = Vec::new();
+        memory::reserve(&mut parents, numbers, doing)?;
+        parents.extend((0..numbers as u32).map(AtomicU32::new));
+        Ok(Self(parents))
+    }
+
+    /// How many numbers there are.
+    pub fn numbers(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The least member of the set of a number.
+    pub fn least(&self, mut member: u32) -> u32 {
+        loop {
+            let parent = self.0[member as usize].load(Ordering::Relaxed);
+            if parent == member {
+                return member;
+            }
+            // Paths are halved; whichever thread writes last, it is a member further up.
+            let above = self.0[parent as usize].load(Ordering::Relaxed);
+            self.0[member as usize].store(above, Ordering::Relaxed);
+            member = above;
+        }
+    }
+
+    /// Unites the sets of two members. The outcome does not depend on the order of such calls.
+    pub fn unite(&self, a: u32, b: u32) {
+        loop {
+            let (a, b) = (self.least(a), self.least(b));
+            let (low, high) = (a.min(b), a.max(b));
+            let relaxed = Ordering::Relaxed;
+            if low == high || self.0[high as usize].compare_exchange(high, low, relaxed, relaxed).is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.0)
+    }
+}

@@ -1,0 +1,110 @@
+//! Sorted edges, in memory or as runs in a file, one at a time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use super::edge::{Edge, Key, Packed, SIZE};
+use crate::error::Result;
+use crate::files::TempFile;
+use crate::memory;
+use crate::workers::Workers;
+
+/// Edges that are read, written or walked through at one time.
+pub(super) const PIECE: usize = 1 << 14;
+
+/// Sorted runs of edges in a file, to be merged.
+pub(super) struct Runs {
+    file: Box<dyn TempFile>,
+    /// What is left of each run in the file.
+    runs: Vec<Range<u64>>,
+    /// Edges that are read at one time.
+    piece: u64,
+    /// What was read of each run, and the next of it.
+    buffers: Vec<(Vec<Packed>, usize)>,
+    /// The next edge of each run by its key.
+    heads: BinaryHeap<Reverse<(Key, usize)>>,
+}
+
+impl Runs {
+    /// Runs of a file, of which about `room` edges are in memory.
+    pub(super) fn new(
+        file: Box<dyn TempFile>,
+        runs: Vec<Range<u64>>,
+        room: usize,
+        workers: &dyn Workers,
+        key: &impl Fn(Edge) -> Key,
+    ) -> Result<Self> {
+        // As many of each run as share the room; at least some, however many runs there are.
+        let piece = (room / runs.len()).clamp(64, PIECE) as u64;
+        let buffers = vec![(Vec::new(), 0); runs.len()];
+        let mut merged = Self { file, runs, piece, buffers, heads: BinaryHeap::new() };
+        for run in 0..merged.buffers.len() {
+            merged.refill(run, workers, key)?;
+        }
+        Ok(merged)
+    }
+
+    /// Brings the next edge of a run among the heads, if there is one.
+    fn refill(&mut self, run: usize, workers: &dyn Workers, key: &impl Fn(Edge) -> Key) -> Result<()> {
+        let (buffer, next) = &mut self.buffers[run];
+        if *next == buffer.len() {
+            let range = &mut self.runs[run];
+            let length = self.piece.min(range.end - range.start);
+            buffer.resize(length as usize, [0; 2]);
+            self.file.read(range.start * SIZE, bytemuck::cast_slice_mut(buffer))?;
+            range.start += length;
+            *next = 0;
+            workers.breathe()?;
+        }
+        self.heads.extend(buffer.get(*next).map(|&edge| Reverse((key(Edge::unpack(edge)), run))));
+        Ok(())
+    }
+
+    /// The next edge of all; none after the last.
+    pub(super) fn next(&mut self, workers: &dyn Workers, key: &impl Fn(Edge) -> Key) -> Result<Option<Edge>> {
+        let Some(Reverse((_, run))) = self.heads.pop() else { return Ok(None) };
+        let (buffer, next) = &mut self.buffers[run];
+        let edge = buffer[*next];
+        *next += 1;
+        self.refill(run, workers, key)?;
+        Ok(Some(Edge::unpack(edge)))
+    }
+}
+
+/// Edges in an order, one at a time.
+pub struct InOrder {
+    held: Vec<Packed>,
+    next: usize,
+    runs: Option<Runs>,
+}
+
+impl std::fmt::Debug for InOrder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "edges in order, {} given of those in memory", self.next)
+    }
+}
+
+impl InOrder {
+    /// Edges that are sorted, in memory or, where there are runs, in a file.
+    pub(super) fn new(held: Vec<Packed>, runs: Option<Runs>) -> Self {
+        Self { held, next: 0, runs }
+    }
+
+    /// The next edge; none after the last.
+    pub fn next(&mut self, workers: &dyn Workers, key: impl Fn(Edge) -> Key) -> Result<Option<Edge>> {
+        if let Some(runs) = &mut self.runs {
+            return runs.next(workers, &key);
+        }
+        let edge = self.held.get(self.next).map(|&edge| Edge::unpack(edge));
+        self.next += 1;
+        Ok(edge)
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        let buffered =
+            self.runs.iter().flat_map(|runs| &runs.buffers).map(|(buffer, _)| memory::bytes(buffer));
+        memory::bytes(&self.held) + buffered.sum::<usize>()
+    }
+}
