@@ -9,7 +9,7 @@ use neardup::files::{MemoryFiles, NoFiles, TempFiles};
 use neardup::hash::mix;
 use neardup::joins::sentences::sentence_pairs;
 use neardup::joins::sentences::signing::{Signing, StopRules};
-use neardup::sketches::sentence::{self, Signatures};
+use neardup::sketches::sentence::{self, SentenceSigner};
 use neardup::verify::tlcs::{Comparer, Parameters, Thresholds};
 use neardup::workers::{PlainThreads, Stop, Work, Workers};
 use proptest::prelude::*;
@@ -102,7 +102,7 @@ fn join(
 /// All pairs of rows, by the definition.
 fn all_pairs(case: &Case, texts: &[String], right_from: Option<usize>, sites: Option<&[u32]>) -> Found {
     let stop = Stop::default();
-    let mut signatures = Signatures::new(case.signatures).unwrap();
+    let mut signatures = SentenceSigner::new(case.signatures).unwrap();
     let mut of: Vec<HashSet<u128>> =
         texts.iter().map(|text| signatures.of(text, &stop).unwrap().iter().copied().collect()).collect();
     let all: HashSet<u128> = of.iter().flatten().copied().collect();
@@ -200,7 +200,7 @@ proptest! {
 
 /// The signatures of each text that are not stop signatures, without sites.
 fn kept_signatures(case: &Case, texts: &[String]) -> Vec<HashSet<u128>> {
-    let mut signatures = Signatures::new(case.signatures).unwrap();
+    let mut signatures = SentenceSigner::new(case.signatures).unwrap();
     let stop = Stop::default();
     let mut of: Vec<HashSet<u128>> =
         texts.iter().map(|text| signatures.of(text, &stop).unwrap().iter().copied().collect()).collect();

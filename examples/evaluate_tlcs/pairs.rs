@@ -7,7 +7,7 @@ use neardup::features::dictionary::Dictionary;
 use neardup::features::sets::collect::Collector;
 use neardup::features::tokens::Document;
 use neardup::hash::mix;
-use neardup::sketches::sentence::{Parameters as Signing, Signatures};
+use neardup::sketches::sentence::{Parameters as Signing, SentenceSigner};
 use neardup::verify::measure::Measure;
 use neardup::verify::overlap::shared_at_least;
 use neardup::verify::tlcs::{Comparer, Found, Parameters, Thresholds};
@@ -37,7 +37,7 @@ impl Candidates {
         let parameters = Signing { smallest, ..Signing::default() };
         let signatures = on_all(
             &corpus.texts,
-            || Signatures::new(parameters).expect("good parameters"),
+            || SentenceSigner::new(parameters).expect("good parameters"),
             |signatures, text| signatures.of(text, &Stop::default()).expect("memory").to_vec(),
         );
         let mut documents: HashMap<u128, Vec<u32>> = HashMap::new();

@@ -3,7 +3,7 @@
 /// A pair of vertices and its similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Edge {
-    /// The lesser vertex.
+    /// The smaller vertex.
     pub left: u32,
     /// The greater vertex.
     pub right: u32,

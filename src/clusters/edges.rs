@@ -96,7 +96,7 @@ impl<'f> Edges<'f> {
         Ok(())
     }
 
-    /// The edges one after the other, in the order of their keys; the same key is to be given for each.
+    /// The edges one at a time, in the order of their keys; the same key is to be given for each.
     pub fn in_order(mut self, workers: &dyn Workers, key: impl Fn(Edge) -> Key + Sync) -> Result<InOrder> {
         let runs = self.sort(workers, &key)?;
         Ok(InOrder::new(self.held, runs))

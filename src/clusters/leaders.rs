@@ -18,7 +18,7 @@ pub struct Leaders {
 }
 
 /// Goes through the vertices from rank 0 on. One that is no pair with a leader becomes a leader, the
-/// others follow the leader they are most similar to, of equal ones that of the lesser rank. So no
+/// others follow the leader they are most similar to, of equal ones that of the smaller rank. So no
 /// two leaders are a pair, and every other row is a pair with its own.
 ///
 /// `rank` holds the place of each vertex, each place once. O(edges · log edges): edges in the order of
@@ -82,7 +82,7 @@ impl Degrees {
     }
 
     /// Whether `a` represents a cluster rather than `b`: it has more pairs, or as many of greater
-    /// similarity, or is the lesser one.
+    /// similarity, or is the smaller one.
     pub fn is_before(&self, a: u32, b: u32) -> bool {
         self.key(a) < self.key(b)
     }

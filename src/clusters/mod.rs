@@ -1,7 +1,7 @@
 //! Pairs into clusters, and which of their rows to keep (docs/design/algorithms.md section 9).
 //!
 //! Vertices are rows, numbered in the order of their ids; edges are pairs. Everything here depends on
-//! the set of edges alone, not on the order in which they come: where rows tie, that of the lesser
+//! the set of edges alone, not on the order in which they come: where rows tie, that of the smaller
 //! number wins, and sums are of whole numbers.
 //!
 //! * [`edges`]: many edges ([`edge`]), in memory or a file, in any order that is asked for ([`runs`])
@@ -10,7 +10,7 @@
 //! * [`perhaps_similar`]: sets that share a representative, of pairs or of signatures
 //! * [`grouping`]: the clusters, with the similarity of every row to its representative
 //! * [`elimination`]: which rows go by the repeatability of their feature codes, without pairs
-//! * [`summary`]: what is to be known of a cluster: pairs, least and mean similarity, diameter
+//! * [`summary`]: what a cluster is like: pairs, least and mean similarity, diameter
 //! * [`links`]: the weakest links that hold a cluster together
 
 pub mod components;

@@ -1,4 +1,4 @@
-//! What is to be known of clusters: pairs, least and mean similarity, diameter.
+//! What clusters are like: pairs, least and mean similarity, diameter.
 
 use super::edge::Edge;
 use super::edges::Edges;
@@ -37,7 +37,7 @@ pub fn summaries(
     let homes = Homes::new(clusters, vertices)?;
     let mut sums: Vec<(u64, f64, u128)> = memory::filled((0, f64::INFINITY, 0), clusters.len(), DOING)?;
     let mut inside = Vec::new();
-    // The diameter needs the pairs at hand; where they do not fit it is not told.
+    // The diameter needs the pairs at hand; where they do not fit it is not reported.
     let keep = edges.fit();
     edges.for_each(workers, |edge| {
         homes.for_each_common(edge, |cluster| {

@@ -105,7 +105,7 @@ pub struct Spots {
     distance: usize,
 }
 
-/// Space that texts use one after the other.
+/// Space that texts use in turn.
 #[derive(Debug, Default)]
 pub struct SpotScratch {
     /// Words that are no stop words.

@@ -190,7 +190,7 @@ fn split_run(
         for n in begun + 1..end {
             if compared >= CHECK_EVERY {
                 compared = 0;
-                // The run is gone through again from its beginning.
+                // The run is walked again from its beginning.
                 stop.check().inspect_err(|_| starts.truncate(known))?;
             }
             compared += first.len();

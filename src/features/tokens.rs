@@ -87,7 +87,7 @@ pub enum Token<'a> {
     Number(u64),
 }
 
-/// Space that documents use one after the other.
+/// Space that documents use in turn.
 #[derive(Debug, Default)]
 pub struct Scratch {
     word: String,

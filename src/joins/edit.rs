@@ -49,7 +49,7 @@ const DOING: &str = "joining by edit distance";
 pub struct Prepared {
     /// Grams of all distinct texts.
     pub grams: u64,
-    /// Different ones.
+    /// Distinct ones.
     pub distinct_grams: u64,
     /// Distinct texts, of both tables.
     pub distinct_texts: u64,
@@ -97,7 +97,7 @@ pub fn edit_pairs(
     Ok((Pairs::of_records(Box::new(join), left, right, equal), prepared))
 }
 
-/// A join of distinct texts on its way.
+/// A join of distinct texts, in progress.
 #[derive(Debug)]
 struct EditJoin {
     comparison: EditComparison,

@@ -33,7 +33,7 @@ pub struct RecordPair {
     pub similarity: f64,
 }
 
-/// What the filters did, in pairs of distinct records where nothing else is said.
+/// What the filters did, in pairs of distinct records unless stated otherwise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Pairs that share a token of their prefixes, whose sizes go together, and whose bitmaps do, too,

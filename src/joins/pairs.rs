@@ -1,4 +1,4 @@
-//! The pairs of rows that a join of records stands for, one after the other.
+//! The pairs of rows that a join of records stands for, one at a time.
 //!
 //! Rows with equal sets, or equal texts, are one record of the join. Their pairs come first, and with
 //! them those of every pair of records, counted out without being stored: memory does not grow with

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::memory;
 use crate::workers::Workers;
 
-/// A run of similar sentences of two documents, one after the other in both.
+/// A run of similar sentences of two documents, consecutive in both.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Diagonal {
     /// Its first sentence in each document, by the numbers of all sentences.

@@ -68,7 +68,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The differing characters that passages grow over, where nothing else is said.
+    /// The differing characters that passages grow over by default.
     pub const GAP: u32 = 12;
     /// The most of them.
     pub const WIDEST_GAP: u32 = 100;
@@ -102,7 +102,7 @@ pub struct Passage {
     pub left_sentence: u32,
     /// See `left_sentence`.
     pub right_sentence: u32,
-    /// How many sentences are similar one after the other.
+    /// How many consecutive sentences are similar.
     pub sentences: u32,
     /// Its characters in each text.
     pub left_span: Range<usize>,
@@ -115,7 +115,7 @@ pub struct Passage {
 /// What was capped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Capped {
-    /// Different sentences that too many are similar to.
+    /// Distinct sentences that too many are similar to.
     pub sentences: u64,
     /// How often these stand in documents.
     pub occurrences: u64,

@@ -213,7 +213,7 @@ pub struct Bridges {
     classes: Vec<u32>,
     /// One bit a class.
     stops: Vec<u64>,
-    /// Pairs of classes one of which stops, the lesser first, and their similarities.
+    /// Pairs of classes one of which stops, the smaller first, and their similarities.
     similar: HashMap<u64, f64>,
     /// Whether there are two tables, whose classes are never equal.
     two: bool,

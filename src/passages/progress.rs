@@ -13,5 +13,5 @@ pub enum Phase {
     Sorting,
 }
 
-/// Is told where a search is, and which share of that is done.
+/// Called with where a search is, and which share of that is done.
 pub type Progress<'a> = &'a mut dyn FnMut((Phase, f64));

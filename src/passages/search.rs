@@ -27,11 +27,11 @@ pub struct Account {
     pub sentences: u64,
     /// Those without a signature.
     pub unsigned: u64,
-    /// Signatures of all sentences, and how many different ones.
+    /// Signatures of all sentences, and how many distinct ones.
     pub signatures: u64,
     /// See `signatures`.
     pub distinct_signatures: u64,
-    /// Different sets of them.
+    /// Distinct sets of them.
     pub distinct_sets: u64,
     /// Pairs of similar sentences in different documents.
     pub pairs: u64,
@@ -158,7 +158,7 @@ struct DocumentPair {
 type Places = [Span; 2];
 
 impl DocumentPair {
-    /// Makes passages of the diagonals. Begins anew after a stop.
+    /// Makes passages of the diagonals. Starts over after a stop.
     fn locate(
         &mut self,
         open: &Open<'_>,

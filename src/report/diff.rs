@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::html::Escaped;
-use super::passages::{Passage, SHORTEST, Word, passages, words};
+use super::passages::{SHORTEST, Word, WordRun, passages, words};
 use crate::error::Result;
 use crate::workers::Stop;
 
@@ -16,7 +16,7 @@ pub struct Compared<'a> {
     texts: [&'a str; 2],
     words: [Vec<Word>; 2],
     /// The passages in the order of the right text.
-    pub passages: Vec<Passage>,
+    pub passages: Vec<WordRun>,
 }
 
 impl<'a> Compared<'a> {

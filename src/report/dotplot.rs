@@ -14,7 +14,7 @@ use crate::workers::Stop;
 const MOST: usize = 400;
 const DOING: &str = "comparing sentences";
 
-/// The different words of each sentence of a text, sorted.
+/// The distinct words of each sentence of a text, sorted.
 fn sentences(text: &str, stop: &Stop) -> Result<Vec<Vec<u64>>> {
     let mut all = Vec::new();
     for_each_sentence(text, stop, |span| {

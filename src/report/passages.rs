@@ -57,7 +57,7 @@ pub fn words(text: &str, stop: &Stop) -> Result<Vec<Word>> {
 
 /// A run of words that stands in both texts: the numbers of its words in each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passage {
+pub struct WordRun {
     /// Its words in the left text.
     pub left: Range<usize>,
     /// Its words in the right text.
@@ -70,7 +70,7 @@ pub const SHORTEST: usize = 4;
 /// Passages of at least `least` words, in the order of the right text; no word is in two of them. Each
 /// is the longest that begins at its place, and cannot be continued. O(words · places of the same run in
 /// the left text, at most 64).
-pub fn passages(left: &[Word], right: &[Word], least: usize, stop: &Stop) -> Result<Vec<Passage>> {
+pub fn passages(left: &[Word], right: &[Word], least: usize, stop: &Stop) -> Result<Vec<WordRun>> {
     const MOST_PLACES: usize = 64;
     let least = least.max(1);
     let key = |words: &[Word]| words.iter().fold(0u64, |key, word| hash::mix(key.rotate_left(7) ^ word.hash));
@@ -87,13 +87,13 @@ pub fn passages(left: &[Word], right: &[Word], least: usize, stop: &Stop) -> Res
     let mut at = 0;
     while at + least <= right.len() {
         stop.check()?;
-        let mut best: Option<Passage> = None;
+        let mut best: Option<WordRun> = None;
         for &place in places.get(&key(&right[at..at + least])).into_iter().flatten() {
             let place = place as usize;
             let pairs = left[place..].iter().zip(&right[at..]).zip(&used[place..]);
             let length = pairs.take_while(|((a, b), used)| a.hash == b.hash && !**used).count();
             if length >= least && best.as_ref().is_none_or(|best| length > best.right.len()) {
-                best = Some(Passage { left: place..place + length, right: at..at + length });
+                best = Some(WordRun { left: place..place + length, right: at..at + length });
             }
         }
         match best {

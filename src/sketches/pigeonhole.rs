@@ -11,7 +11,7 @@ use super::minhash::least_agreeing;
 use super::wire::{Minhash, Simhash};
 use crate::hash;
 
-/// Positions cut into bands that are as long as one another, or one longer.
+/// Positions cut into bands of equal length, or one longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bands {
     positions: usize,

@@ -7,10 +7,10 @@
 //! O(bytes) and, for each sentence, O(n).
 //!
 //! ```
-//! use neardup::sketches::sentence::{Parameters, Signatures};
+//! use neardup::sketches::sentence::{Parameters, SentenceSigner};
 //! use neardup::workers::Stop;
 //!
-//! let (stop, mut signatures) = (Stop::default(), Signatures::new(Parameters::default())?);
+//! let (stop, mut signatures) = (Stop::default(), SentenceSigner::new(Parameters::default())?);
 //! let a = signatures.of("A sentence that is long enough. Another one of some length!", &stop)?.to_vec();
 //! let b = signatures.of("another  one of SOME length", &stop)?.to_vec();
 //! assert!(a.iter().any(|signature| b.contains(signature)));
@@ -74,7 +74,7 @@ type Weighted = (u128, i64);
 
 /// Makes signatures; its space is used again.
 #[derive(Debug, Default)]
-pub struct Signatures {
+pub struct SentenceSigner {
     parameters: Parameters,
     word: String,
     sentence: String,
@@ -84,7 +84,7 @@ pub struct Signatures {
     signatures: Vec<u128>,
 }
 
-impl Signatures {
+impl SentenceSigner {
     /// Makes them with these parameters.
     pub fn new(parameters: Parameters) -> Result<Self> {
         parameters.check()?;
@@ -235,7 +235,7 @@ mod tests {
         ) {
             let text: String = sentences.iter().map(|sentence| format!("{sentence}. ")).collect();
             let parameters = Parameters { parts, kinds, smallest, wider_than: 16 };
-            let mut signatures = Signatures::new(parameters).unwrap();
+            let mut signatures = SentenceSigner::new(parameters).unwrap();
             let stop = Stop::default();
             prop_assert_eq!(signatures.of(&text, &stop).unwrap(), definition(&text, parameters));
         }
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn equal_sentences_count_once_however_they_are_written() {
         let stop = Stop::default();
-        let mut signatures = Signatures::new(Parameters::default()).unwrap();
+        let mut signatures = SentenceSigner::new(Parameters::default()).unwrap();
         let once = signatures.of("The quick brown fox jumps.", &stop).unwrap().to_vec();
         assert_eq!(once.len(), 16);
         let twice = "the quick BROWN fox jumps!\n\nThe  quick brown\tfox – jumps.";
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn pinned() {
         let stop = Stop::default();
-        let mut signatures = Signatures::new(Parameters::default()).unwrap();
+        let mut signatures = SentenceSigner::new(Parameters::default()).unwrap();
         let all = signatures.of("The quick brown fox jumps.", &stop).unwrap();
         // echo -n 'the quick brown fox jumps' | md5sum, its last digit replaced.
         assert_eq!(format!("{:032x}", all[0] >> 4), format!("0{}", &PINNED[..31]));
@@ -277,7 +277,7 @@ mod tests {
             Parameters { smallest: 2, ..good },
             Parameters { smallest: 0, ..good },
         ] {
-            assert!(Signatures::new(bad).is_err(), "{bad:?}");
+            assert!(SentenceSigner::new(bad).is_err(), "{bad:?}");
         }
     }
 }

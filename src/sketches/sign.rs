@@ -42,7 +42,7 @@ pub struct Signer {
     pub tokens: u64,
     scratch: Scratch,
     page: String,
-    /// For each kind of tokens the hashes of all occurrences, and those of different ones.
+    /// For each kind of tokens the hashes of all occurrences, and those of distinct ones.
     hashes: Vec<Vec<u64>>,
     different: Vec<Vec<u64>>,
     words: Vec<u64>,

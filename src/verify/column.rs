@@ -46,7 +46,7 @@ const ASCII: usize = 128;
 
 /// Up to 1024 rows: where each symbol stands in them.
 #[derive(Debug)]
-pub struct Page {
+pub struct SymbolPage {
     /// Where the rows of the symbols of ASCII are in `rows`; 0 for those that do not stand here.
     ascii: [u32; ASCII],
     /// A hash table of the others: symbols, and where their rows are. Empty where there are none.
@@ -57,19 +57,19 @@ pub struct Page {
     unmade: bool,
 }
 
-impl Default for Page {
+impl Default for SymbolPage {
     fn default() -> Self {
         Self { ascii: [0; ASCII], slots: Vec::new(), rows: Vec::new(), unmade: true }
     }
 }
 
-impl Page {
-    /// Whether it is to be made anew.
+impl SymbolPage {
+    /// Whether it has to be made again.
     pub fn is_unmade(&self) -> bool {
         self.unmade
     }
 
-    /// Says that it is to be made anew.
+    /// Says that it has to be made again.
     pub fn unmake(&mut self) {
         self.unmade = true;
     }

@@ -7,7 +7,7 @@
 //! the one above: what is computed is the length of some common subsequence, and the longest one
 //! wherever a shortest script passes that fits the band.
 
-use super::column::{DOING, Page, WORD};
+use super::column::{DOING, SymbolPage, WORD};
 use crate::error::Result;
 use crate::memory;
 use crate::workers::Stop;
@@ -18,7 +18,7 @@ const COLUMNS: usize = 8;
 /// The state of a comparison; its space is used again.
 #[derive(Debug, Default)]
 pub struct Band {
-    pages: Vec<Page>,
+    pages: Vec<SymbolPage>,
     /// The bits of a column.
     flat: Vec<u64>,
     kept: Vec<u64>,
@@ -114,12 +114,12 @@ impl Band {
         self.flat.clear();
         memory::reserve(&mut self.flat, words, DOING)?;
         self.flat.resize(words, u64::MAX);
-        let count = words.div_ceil(Page::WORDS);
+        let count = words.div_ceil(SymbolPage::WORDS);
         self.pages.truncate(count);
-        self.pages.iter_mut().for_each(Page::unmake);
+        self.pages.iter_mut().for_each(SymbolPage::unmake);
         let more = count - self.pages.len();
         memory::reserve(&mut self.pages, more, DOING)?;
-        self.pages.resize_with(count, Page::default);
+        self.pages.resize_with(count, SymbolPage::default);
         Ok(())
     }
 
@@ -139,10 +139,10 @@ impl Band {
         let mut column = from;
         while column < to {
             let symbols: [u32; COLUMNS] =
-                std::array::from_fn(|n| table.b.get(column + n).copied().unwrap_or(Page::NONE));
+                std::array::from_fn(|n| table.b.get(column + n).copied().unwrap_or(SymbolPage::NONE));
             let next = table.words(column, column + COLUMNS);
-            if words.end == 0 || (next.end - 1) / Page::WORDS > (words.end - 1) / Page::WORDS {
-                for page in next.first / Page::WORDS..=(next.end - 1) / Page::WORDS {
+            if words.end == 0 || (next.end - 1) / SymbolPage::WORDS > (words.end - 1) / SymbolPage::WORDS {
+                for page in next.first / SymbolPage::WORDS..=(next.end - 1) / SymbolPage::WORDS {
                     stop.check()?;
                     self.make_page(page, table.a)?;
                 }
@@ -187,7 +187,7 @@ impl Band {
     fn make_page(&mut self, number: usize, a: &[u32]) -> Result<()> {
         let page = &mut self.pages[number];
         if page.is_unmade() {
-            const ROWS: usize = Page::WORDS * WORD;
+            const ROWS: usize = SymbolPage::WORDS * WORD;
             let rows = &a[number * ROWS..];
             page.set(&rows[..rows.len().min(ROWS)])?;
         }
@@ -273,7 +273,7 @@ impl Band {
 /// was. With `KEEP` each word is kept as it was in each of the columns.
 #[inline]
 fn go_on<const KEEP: bool>(
-    pages: &[Page],
+    pages: &[SymbolPage],
     flat: &mut [u64],
     symbols: [u32; COLUMNS],
     (first, end): (usize, usize),
@@ -283,9 +283,9 @@ fn go_on<const KEEP: bool>(
     let width = end - first;
     let mut at = first;
     while at < end {
-        let page = at / Page::WORDS;
-        let to = end.min((page + 1) * Page::WORDS);
-        let from = at % Page::WORDS;
+        let page = at / SymbolPage::WORDS;
+        let to = end.min((page + 1) * SymbolPage::WORDS);
+        let from = at % SymbolPage::WORDS;
         for (n, &symbol) in symbols.iter().enumerate() {
             let rows = &pages[page].rows_of(symbol)[from..];
             let flat = &mut flat[at..to];

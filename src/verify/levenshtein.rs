@@ -9,7 +9,7 @@
 //! same way, but a call on two texts of some megabytes takes it minutes, and a server has to end such a
 //! call within a second of a cancel.
 
-use super::column::{Carry, DOING, Page, WORD, step};
+use super::column::{Carry, DOING, SymbolPage, WORD, step};
 use crate::error::Result;
 use crate::memory;
 use crate::workers::Stop;
@@ -19,7 +19,7 @@ use crate::workers::Stop;
 pub struct Pattern {
     symbols: Vec<u32>,
     /// Which rows a symbol stands in, made where the band first comes to them.
-    pages: Vec<Page>,
+    pages: Vec<SymbolPage>,
     /// Rows that are one more, and one less, than the row above.
     more: Vec<u64>,
     less: Vec<u64>,
@@ -38,16 +38,16 @@ impl Pattern {
             memory::reserve(column, words, DOING)?;
             column.resize(words, 0);
         }
-        let count = words.div_ceil(Page::WORDS);
+        let count = words.div_ceil(SymbolPage::WORDS);
         pages.truncate(count);
-        pages.iter_mut().for_each(Page::unmake);
+        pages.iter_mut().for_each(SymbolPage::unmake);
         memory::reserve(pages, count - pages.len(), DOING)?;
-        pages.resize_with(count, Page::default);
+        pages.resize_with(count, SymbolPage::default);
         Ok(())
     }
 
     /// The distance of a text of `characters` characters, if it is at most `most`. It is found soonest where
-    /// it is not much over `guess`. Answers to `stop` within milliseconds; then it has to be asked anew.
+    /// it is not much over `guess`. Answers to `stop` within milliseconds; then it has to be called again.
     pub fn distance(
         &mut self,
         text: &str,
@@ -133,20 +133,20 @@ impl Pattern {
         while column < columns {
             // Several columns at a time, as if they had the first one's and the last one's bounds: work on
             // one does not wait for that on the one before.
-            let symbols: [u32; COLUMNS] = std::array::from_fn(|_| text.next().unwrap_or(Page::NONE));
+            let symbols: [u32; COLUMNS] = std::array::from_fn(|_| text.next().unwrap_or(SymbolPage::NONE));
             let to = columns.min(column + COLUMNS);
             while end <= word_of((to + below).min(rows)) {
-                if end % Page::WORDS == 0 {
+                if end % SymbolPage::WORDS == 0 {
                     stop.check()?;
-                    self.make_page(end / Page::WORDS)?;
+                    self.make_page(end / SymbolPage::WORDS)?;
                 }
                 (self.more[end], self.less[end]) = (u64::MAX, 0);
                 score += WORD;
                 end += 1;
             }
             let from = word_of((column + 1).saturating_sub(above).max(1));
-            if from / Page::WORDS > first / Page::WORDS {
-                self.leave_page(first / Page::WORDS);
+            if from / SymbolPage::WORDS > first / SymbolPage::WORDS {
+                self.leave_page(first / SymbolPage::WORDS);
             }
             first = from;
             let mut count = |carry: Carry| score = score + carry.more as usize - carry.less as usize;
@@ -179,9 +179,9 @@ impl Pattern {
         let mut carries = [Carry::TOP; N];
         let mut at = first;
         while at < end {
-            let page = at / Page::WORDS;
-            let to = end.min((page + 1) * Page::WORDS);
-            let words = at % Page::WORDS..at % Page::WORDS + to - at;
+            let page = at / SymbolPage::WORDS;
+            let to = end.min((page + 1) * SymbolPage::WORDS);
+            let words = at % SymbolPage::WORDS..at % SymbolPage::WORDS + to - at;
             let rows = symbols.map(|symbol| &self.pages[page].rows_of(symbol)[words.clone()]);
             let column = self.more[at..to].iter_mut().zip(&mut self.less[at..to]);
             for (word, (more, less)) in column.enumerate() {
@@ -219,7 +219,7 @@ impl Pattern {
     fn make_page(&mut self, number: usize) -> Result<()> {
         let page = &mut self.pages[number];
         if page.is_unmade() {
-            const ROWS: usize = Page::WORDS * WORD;
+            const ROWS: usize = SymbolPage::WORDS * WORD;
             let rows = &self.symbols[number * ROWS..];
             page.set(&rows[..rows.len().min(ROWS)])?;
         }
@@ -230,7 +230,7 @@ impl Pattern {
     fn leave_page(&mut self, number: usize) {
         const VERY_LONG: usize = 1 << 20;
         if self.symbols.len() > VERY_LONG {
-            self.pages[number] = Page::default();
+            self.pages[number] = SymbolPage::default();
         }
     }
 }

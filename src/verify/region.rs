@@ -12,7 +12,7 @@ use super::column::DOING;
 use crate::error::Result;
 use crate::memory;
 
-/// Blocks that a text is cut into, where nothing else is said.
+/// Blocks that a text is cut into by default.
 pub const BLOCKS: usize = 16;
 
 /// The insertions and deletions of a text, as sums from its start.

@@ -11,7 +11,7 @@ use crate::text::width::width_of;
 use crate::workers::Stop;
 
 /// What the fingerprints of a window are made with (Rabin, Karp, 1987): a polynomial of its characters at
-/// this odd number, modulo 2^64. Equal fingerprints are looked at: a collision costs time, no truth.
+/// this odd number, modulo 2^64. Equal fingerprints are verified: a collision costs time, not correctness.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Characters, where they stood, and the windows that begin with them.

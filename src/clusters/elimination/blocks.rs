@@ -14,7 +14,7 @@ pub const CHECK_EVERY: usize = 1 << 6;
 /// The match of a code that stays.
 pub const STAYS: Match = Match { length: 0, text: u32::MAX };
 
-/// An elimination in blocks on its way. Codes are taken and the automaton is filled with those that stay; where it
+/// An elimination in blocks, in progress. Codes are taken and the automaton is filled with those that stay; where it
 /// does not fit the budget, all codes to come are looked up in it, it is emptied, and the work goes on.
 ///
 /// O(characters) while it fits, else that times the number of blocks, most of it over all threads; the outcome is the

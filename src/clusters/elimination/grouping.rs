@@ -62,7 +62,7 @@ impl LengthClass {
     }
 }
 
-/// Groups on their way.
+/// Groups in the making.
 #[derive(Debug)]
 pub struct Grouping {
     sets: DisjointSets,

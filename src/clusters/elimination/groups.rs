@@ -24,7 +24,7 @@ pub struct Groups {
     pub short: usize,
 }
 
-/// What is to be gone through next.
+/// What comes next.
 pub enum Taken {
     /// Small groups, for some threads.
     Small(Vec<SmallGroups>),
@@ -127,7 +127,7 @@ pub struct SmallGroups {
     automaton: SuffixAutomaton,
     /// Whether the next code is being added to it.
     adding: bool,
-    /// The matches of the codes gone through, in the order of the places.
+    /// The matches of the codes that are done, in the order of the places.
     pub best: Vec<Match>,
 }
 
@@ -150,7 +150,7 @@ impl SmallGroups {
         threshold: f64,
         stop: &Stop,
     ) -> Result<()> {
-        /// An automaton of more bytes takes longer to be cleared than to be made anew.
+        /// An automaton of more bytes takes longer to clear than to make again.
         const SMALL: usize = 1 << 16;
         let begin = self.from();
         while let Some(&(from, size)) = self.groups.get(self.next) {

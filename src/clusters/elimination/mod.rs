@@ -45,7 +45,7 @@ pub fn eliminate_repeated<C: Codes + ?Sized>(
     elimination.kept()
 }
 
-/// An elimination on its way.
+/// An elimination in progress.
 ///
 /// O(characters), but for a group whose automaton does not fit the budget: that times the number of blocks, most of
 /// it over all threads. The outcome is the same.
@@ -66,7 +66,7 @@ enum Step {
     Grouping(Grouping),
     /// Going through groups.
     Groups(Groups),
-    /// Going through codes that are too many to be gone through by one thread, with the other groups.
+    /// Going through codes that are too many for one thread, with the other groups.
     Large(Blocks, Vec<u32>, Groups),
     Done,
 }

@@ -121,7 +121,7 @@ fn look_up(dictionary: &mut Dictionary, collectors: &mut [Collector], workers: &
 }
 
 impl Routed {
-    /// A counting sort. Begins anew after a stop.
+    /// A counting sort. Starts over after a stop.
     fn sort_by_shard(&mut self, pending: &Pending, dictionary: &Dictionary, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 16;
         let tokens = pending.lookups.len();
@@ -153,7 +153,7 @@ impl Routed {
 }
 
 impl Routed {
-    /// Puts the numbers into the order of the documents. Begins anew after a stop.
+    /// Puts the numbers into the order of the documents. Starts over after a stop.
     fn scatter(&self, numbers: &mut Vec<u32>, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 14;
         numbers.clear();

@@ -13,7 +13,7 @@ use crate::memory;
 
 /// The most words, a few megabytes: most of what is met stands in the processor's own cache. Tests fill it.
 const FULL: usize = if cfg!(test) { 5 } else { 1 << 15 };
-/// Repeats of words have places of their own, without limit; with this many it is time to begin anew.
+/// Repeats of words have places of their own, without limit; with this many it is time to start over.
 const TOO_LARGE: usize = 2 * FULL;
 
 /// Words and their repeats, by place.
@@ -38,7 +38,7 @@ pub struct Numbered {
 
 impl Default for Vocabulary {
     fn default() -> Self {
-        // Places have to be told from marks.
+        // Places have to differ from marks.
         let words = Shard::new(u32::MAX as usize - 1);
         Self { words, numbered: Vec::new(), documents: 0, known: 0, unknown: 0 }
     }
@@ -99,7 +99,7 @@ impl Vocabulary {
         &self.numbered
     }
 
-    /// Adds its count of documents to the dictionary's, and begins anew. All must be numbered.
+    /// Adds its count of documents to the dictionary's, and starts over. All must be numbered.
     pub fn settle(&mut self, dictionary: &mut Dictionary) {
         for (place, numbered) in self.numbered.iter().enumerate() {
             dictionary.count_documents(numbered.number, self.words.documents(place));
@@ -107,7 +107,7 @@ impl Vocabulary {
         *self = Self::default();
     }
 
-    /// Begins anew where it has become too large, or knows less than half of what it met since the last time.
+    /// Starts over where it has become too large, or knows less than half of what it met since the last time.
     pub fn keep_small(&mut self, dictionary: &mut Dictionary) {
         let strange = self.unknown > self.known;
         if self.words.len() >= TOO_LARGE || strange {

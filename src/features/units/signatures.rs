@@ -148,7 +148,7 @@ pub enum Maker {
     Spotsigs(Spots),
 }
 
-/// Space that units use one after the other.
+/// Space that units use in turn.
 #[derive(Debug, Default)]
 pub struct SignatureScratch {
     word: String,

@@ -70,6 +70,7 @@ impl CoreIndex {
     }
 
     /// The entries of a hash, by place.
+    #[inline]
     pub fn with(&self, hash: u64) -> &[(u64, u32)] {
         let bucket = (hash >> (64 - Self::BITS)) as usize;
         let bucket = &self.entries[self.starts[bucket] as usize..self.starts[bucket + 1] as usize];

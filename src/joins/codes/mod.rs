@@ -80,7 +80,7 @@ struct OrderedCodes {
     threshold: f64,
 }
 
-/// A join of codes on its way.
+/// A join of codes, in progress.
 #[derive(Debug)]
 struct CodeJoin {
     codes: OrderedCodes,

@@ -17,7 +17,7 @@ pub(crate) const REQUIREMENTS: usize = 8;
 pub(crate) struct PrefixToken {
     pub hash: u32,
     pub document: u32,
-    /// The token's place among those of the document, or a lesser one.
+    /// The token's place among those of the document, or a smaller one.
     pub position: u32,
 }
 

@@ -57,7 +57,7 @@ impl Digests {
     }
 }
 
-/// Makes digests of documents. Until it is told an order it only keeps and counts tokens.
+/// Makes digests of documents. Until there is an order it only keeps and counts tokens.
 #[derive(Debug, Default)]
 pub struct Digester {
     scratch: Scratch,

@@ -77,7 +77,7 @@ pub fn equal_rows(distinct: &Distinct) -> Result<Vec<u32>> {
     Ok(equal)
 }
 
-/// A join on its way.
+/// A join in progress.
 #[derive(Debug)]
 struct SentenceJoin {
     comparison: TextComparison,

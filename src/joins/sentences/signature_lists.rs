@@ -28,7 +28,7 @@ pub struct SignatureLists {
     weights: Vec<u32>,
     /// What was dropped.
     pub dropped: Dropped,
-    /// All signatures that documents had, and how many different ones.
+    /// All signatures that documents had, and how many distinct ones.
     pub signatures: u64,
     /// See `signatures`.
     pub distinct: u64,

@@ -15,7 +15,7 @@ use crate::features::texts::Distinct;
 use crate::files::{TempFile, TempFiles};
 use crate::hash;
 use crate::memory;
-use crate::sketches::sentence::{Parameters, Signatures};
+use crate::sketches::sentence::{Parameters, SentenceSigner};
 use crate::workers::{self, Workers};
 
 /// Which signatures are dropped, as they say nothing about their documents.
@@ -151,7 +151,7 @@ impl<'a> Signing<'a> {
         }
         let parameters = self.parameters;
         workers::each(workers, &mut units, |unit, stop| {
-            let mut signatures = Signatures::new(parameters)?;
+            let mut signatures = SentenceSigner::new(parameters)?;
             let mut words = String::new();
             while let Some(text) = unit.texts.clone().next() {
                 let own = signatures.of(texts.text(text), stop)?;

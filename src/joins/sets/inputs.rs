@@ -189,7 +189,7 @@ fn prefix(records: &Records, record: usize, length: u32) -> Prefix<'_> {
 }
 
 /// What a probe of some size needs of each possible partner; worked out once for all probes of that
-/// size, which follow one another, and for those sizes of partners that they meet.
+/// size, which are consecutive, and for those sizes of partners that they meet.
 #[derive(Debug, Default)]
 pub struct Needs {
     /// The least overlap with each of [`Inputs::sizes`]; [`u32::MAX`] where there is none.

@@ -48,7 +48,7 @@ pub enum Algorithm {
     PpJoinPlus(u32),
 }
 
-/// A join on its way.
+/// A join in progress.
 #[derive(Debug)]
 pub struct PrefixJoin {
     inputs: Inputs,

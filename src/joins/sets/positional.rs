@@ -117,8 +117,8 @@ impl Positional {
         scratch.needs.of(inputs, size, &partners);
         let tokens = inputs.left().tokens(probe);
         let prefix = inputs.probing_prefix(probe);
-        // First all lists are looked up, then a posting of each is read, and only then they are gone through:
-        // so the processor waits for many places of memory at a time, not for one after the other.
+        // First all lists are looked up, then a posting of each is read, and only then they are walked:
+        // so the processor waits for many cache lines at a time, not for each in turn.
         let mut lists = std::mem::take(&mut scratch.lists);
         lists.clear();
         memory::reserve(&mut lists, prefix.tokens.len(), DOING)?;

@@ -42,7 +42,7 @@ struct Head {
     first: u32,
 }
 
-/// The postings of some tokens that follow one another, while they are made.
+/// The postings of some consecutive tokens, while they are made.
 struct Piece<'a> {
     tokens: Range<usize>,
     /// Their heads: in the first pass a count in `start`, then where the next posting goes.
@@ -50,7 +50,7 @@ struct Piece<'a> {
     postings: &'a mut [Posting],
     /// Where `postings` begins among all.
     base: usize,
-    /// The records still to be gone through.
+    /// The records still to be walked.
     todo: Range<usize>,
 }
 

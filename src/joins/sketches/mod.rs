@@ -2,7 +2,7 @@
 //! the rule asks for them.
 //!
 //! Rows of equal signatures are one record. Where a rule has several techniques that find candidates, they
-//! work one after the other, and a pair that an earlier one finds is left out of the later ones.
+//! work in turn, and a pair that an earlier one finds is left out of the later ones.
 
 pub mod banding;
 pub mod buckets;
@@ -170,7 +170,7 @@ impl Judge {
     }
 }
 
-/// A join on its way.
+/// A join in progress.
 #[derive(Debug)]
 struct SketchJoin {
     judge: Judge,

@@ -8,7 +8,7 @@ use super::spans::range;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
-use crate::sketches::sentence::{self, Signatures};
+use crate::sketches::sentence::{self, SentenceSigner};
 use crate::verify::lcs::{Lcs, containment, resemblance, symbols};
 use crate::verify::tlcs::{Comparer, Found, Parameters, Part};
 use crate::workers::{self, Workers};
@@ -134,7 +134,7 @@ sql_function! {
         parameters.check().map_err(|error| SqlError::from(error).hint(example))?;
         let mut signatures: Vec<u128> = Vec::new();
         workers::one(workers_for(text.len()), &mut signatures, |signatures, stop| {
-            *signatures = Signatures::new(parameters)?.of(&text, stop)?.to_vec();
+            *signatures = SentenceSigner::new(parameters)?.of(&text, stop)?.to_vec();
             Ok(())
         })?;
         let uuids: Vec<pgrx::Uuid> =

@@ -59,7 +59,7 @@ impl SimhashHeader {
     }
 
     /// Whether sketches of both kinds may be compared; the error says what differs. Bits that were made
-    /// elsewhere compare with any as many.
+    /// elsewhere compare with any others of the same number.
     pub fn check_like(&self, other: &Self) -> Result<()> {
         let given = [self, other].iter().any(|header| header.source == Source::Bits);
         if self.kind_bytes() == other.kind_bytes() || given && self.bits == other.bits {

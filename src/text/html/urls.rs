@@ -1,4 +1,4 @@
-//! Hosts of URLs, as far as images on a page's own host are to be told from others.
+//! Hosts of URLs, as far as it takes to tell images on a page's own host from others.
 
 /// Whether a URL begins with a scheme.
 pub fn has_scheme(url: &str) -> bool {

@@ -74,7 +74,7 @@ impl Comparer {
     }
 
     /// Compares the text of the last [`Comparer::set_left`] with another one, as [`Comparer::compare`] does. Of
-    /// two texts of the same length the left one is A, unless it is said that the right one comes first.
+    /// two texts of the same length the left one is A, unless `right_first`.
     pub fn compare_right(
         &mut self,
         right: &str,

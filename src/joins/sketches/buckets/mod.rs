@@ -39,7 +39,7 @@ pub struct Met {
     pub hot_records: u64,
 }
 
-/// The search for pairs of records in a common bucket, on its way.
+/// The search for pairs of records in a common bucket, in progress.
 #[derive(Debug)]
 pub struct Buckets {
     /// The records of the left table come before this one; all where there is one table.
@@ -89,7 +89,7 @@ impl Buckets {
         }
     }
 
-    /// The next pairs, the record of the left table, or with the lesser number, first; none after the last.
+    /// The next pairs, the record of the left table, or with the smaller number, first; none after the last.
     /// Their number is bounded, and may be 0.
     pub fn next_batch(&mut self, keys: &dyn Keys, workers: &dyn Workers) -> Result<Option<Vec<(u32, u32)>>> {
         const ENOUGH: usize = 1 << 16;

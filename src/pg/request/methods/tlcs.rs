@@ -23,7 +23,7 @@ use crate::pg::read::documents::Reading;
 use crate::pg::read::sites::Sites;
 use crate::pg::request::{Arguments, such_as};
 use crate::pg::server::error::{Result, SqlError};
-use crate::sketches::sentence::{self, Signatures};
+use crate::sketches::sentence::{self, SentenceSigner};
 use crate::verify::lcs::containment;
 use crate::verify::tlcs::{Comparer, Found, Parameters, Part, Thresholds};
 use crate::workers::Stop;
@@ -170,7 +170,7 @@ impl Tlcs {
 impl Method for Tlcs {
     fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> CoreResult<Explanation> {
         let [a, b] = pair.texts;
-        let mut signatures = Signatures::new(self.signatures)?;
+        let mut signatures = SentenceSigner::new(self.signatures)?;
         let of_left: HashSet<u128> = signatures.of(a, stop)?.iter().copied().collect();
         let of_right: HashSet<u128> = signatures.of(b, stop)?.iter().copied().collect();
         let shared = of_left.intersection(&of_right).count();
