@@ -1,8 +1,8 @@
 //! Threads that work on shared data and can be stopped and started again.
 //!
-//! The core does not know what runs it: it gets [`Workers`]. Under test these are plain threads; inside
+//! The core does not know what runs it: it is given [`Workers`]. Under test these are plain threads; inside
 //! a server they are threads with all signals blocked, watched by a leader that looks for cancel
-//! requests (`pg/workers.rs`). Work is written so that it may return [`Error::Stopped`] at any
+//! requests (src/pg/server/workers.rs). Work is written so that it may return [`Error::Stopped`] at any
 //! check and be called again later, going on where it was.
 
 use std::sync::Mutex;

@@ -20,7 +20,7 @@ pub const BYTES: usize = 16;
 
 const _: () = assert!(BYTES == size_of::<u64>() + size_of::<f64>());
 
-/// Minhash sketches whose similarity to the one in the middle is at least so great. A `text_ball` is one, too:
+/// Minhash sketches whose similarity to the one in the middle is at least a given one. A `text_ball` is one, too:
 /// its middle is the sketch of a text.
 #[derive(Debug, Clone, Copy)]
 pub struct MinhashBall<'a> {
@@ -66,7 +66,7 @@ impl<'a> MinhashBall<'a> {
     }
 }
 
-/// Simhash sketches whose Hamming distance to the one in the middle is at most so great.
+/// Simhash sketches whose Hamming distance to the one in the middle is at most a given one.
 #[derive(Debug, Clone, Copy)]
 pub struct SimhashBall<'a> {
     /// The sketch in the middle.

@@ -38,7 +38,7 @@ pub fn check_similarity(similarity: f64) -> Result<f64> {
     })
 }
 
-/// Makes minhash values of one document after the other.
+/// Makes minhash values, one document at a time.
 #[derive(Debug, Clone)]
 pub struct Minhasher {
     permutations: usize,
@@ -100,7 +100,7 @@ impl Minhasher {
     }
 }
 
-/// How many values agree, of the values of two like sketches as they are stored ([`super::wire`]).
+/// How many values agree, of the values of two sketches of one kind as they are stored ([`super::wire`]).
 pub fn agreeing(a: &[u8], b: &[u8]) -> u32 {
     (kernels().agreeing)(a, b)
 }

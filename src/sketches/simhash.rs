@@ -33,7 +33,7 @@ pub fn check_distance(distance: f64, bits: u16) -> Result<u16> {
     })
 }
 
-/// Makes simhashes of one document after the other.
+/// Makes simhashes, one document at a time.
 #[derive(Debug, Clone)]
 pub struct Simhasher {
     /// How many elements had each bit, and for each word its bits from the least.

@@ -10,7 +10,7 @@ use crate::error::Result;
 pub struct OpenMarks {
     /// Where it begins; none before its first character.
     pub start: Option<Position>,
-    /// Behind its last character that is no white space.
+    /// The position after its last character that is no white space.
     last: Position,
     /// Whether it has a letter or a number.
     speaks: bool,
@@ -115,7 +115,7 @@ pub struct Marks {
     /// The first terminator and where it stands.
     first: char,
     at: usize,
-    /// Behind the last mark, in bytes.
+    /// The position after the last mark, in bytes.
     pub end: usize,
     /// How many full stops; an ellipsis counts as three.
     dots: usize,

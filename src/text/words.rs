@@ -95,7 +95,7 @@ pub fn for_each_word(
     Ok(())
 }
 
-/// So much text is cut at a time where it is ASCII.
+/// How much text is cut at a time where it is ASCII.
 const BLOCK: usize = 1 << 10;
 
 /// How many bytes of whole ASCII words and separators some bytes begin with; none if there are too few to

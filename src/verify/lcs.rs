@@ -154,7 +154,7 @@ impl Lcs {
             return Ok(true);
         }
         check_steps(x, y, distance)?;
-        self.band.trace((x, y), distance, KEPT_WORDS, stop, &mut each)?;
+        self.band.trace(x, y, distance, KEPT_WORDS, stop, &mut each)?;
         Ok(true)
     }
 }
@@ -237,7 +237,7 @@ mod tests {
             assert_eq!(band.distance(a, b, limit, &stop).unwrap(), Some(distance));
             for budget in [1, 40, usize::MAX] {
                 found.clear();
-                band.trace((a, b), limit, budget, &stop, &mut |x, y| found.push((x, y))).unwrap();
+                band.trace(a, b, limit, budget, &stop, &mut |x, y| found.push((x, y))).unwrap();
                 assert_eq!(found, rule, "limit {limit}, budget {budget}");
             }
         }

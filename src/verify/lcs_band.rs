@@ -49,6 +49,17 @@ struct Saved {
     flat: Vec<u64>,
 }
 
+/// An alignment that is read from its end.
+struct Trace<'a> {
+    /// The row that it is in at present.
+    row: usize,
+    /// Words that columns may be kept in.
+    budget: usize,
+    stop: &'a Stop,
+    /// Gets the places of each pair of matched symbols.
+    each: &'a mut dyn FnMut(usize, usize),
+}
+
 /// Two texts, the rows and the columns of the table, and which diagonals are in the band.
 #[derive(Debug, Clone, Copy)]
 struct Matrix<'a> {
@@ -96,7 +107,8 @@ impl Band {
     /// Columns are kept in about `budget` words; where that is too little, all but some are made again.
     pub fn trace(
         &mut self,
-        (a, b): (&[u32], &[u32]),
+        a: &[u32],
+        b: &[u32],
         limit: usize,
         budget: usize,
         stop: &Stop,
@@ -105,7 +117,7 @@ impl Band {
         let table = Matrix::new(a, b, limit);
         self.begin(&table)?;
         let start = Saved { column: 0, words: WordRange::default(), flat: Vec::new() };
-        self.trace_part(&table, start, b.len(), &mut a.len(), budget, stop, each)
+        self.trace_part(&table, start, b.len(), &mut Trace { row: a.len(), budget, stop, each })
     }
 
     /// Makes ready for the first column.
@@ -155,9 +167,9 @@ impl Band {
                 memory::push(&mut self.places, kept, DOING)?;
                 memory::reserve(&mut self.kept, more, DOING)?;
                 self.kept.resize(start + more, 0);
-                go_on::<KEEP>(&self.pages, &mut self.flat, symbols, (first, end), &mut self.kept[start..]);
+                go_on::<KEEP>(&self.pages, &mut self.flat, symbols, next, &mut self.kept[start..]);
             } else {
-                go_on::<KEEP>(&self.pages, &mut self.flat, symbols, (first, end), &mut []);
+                go_on::<KEEP>(&self.pages, &mut self.flat, symbols, next, &mut []);
             }
             column += COLUMNS;
             steps += COLUMNS * (end - first);
@@ -194,18 +206,14 @@ impl Band {
         Ok(())
     }
 
-    /// Reads the part of an alignment after the column of `start` up to the column `to`, where it comes
-    /// by at `row`; leaves the row where it comes by at the start.
-    #[allow(clippy::too_many_arguments)]
+    /// Reads the part of an alignment after the column of `start` up to the column `to`, where it is
+    /// now; leaves it at the start.
     fn trace_part(
         &mut self,
         table: &Matrix<'_>,
         start: Saved,
         to: usize,
-        row: &mut usize,
-        budget: usize,
-        stop: &Stop,
-        each: &mut dyn FnMut(usize, usize),
+        trace: &mut Trace<'_>,
     ) -> Result<()> {
         /// Columns to start from again at each level.
         const STARTS: usize = 16;
@@ -214,11 +222,13 @@ impl Band {
         self.flat[words.end..].fill(u64::MAX);
         self.flat[words.first..words.end].copy_from_slice(&flat);
         let width = table.limit / WORD + 2;
-        if (to - from).saturating_mul(width.min(table.a.len() / WORD + 1)) <= budget || to - from <= COLUMNS {
+        if (to - from).saturating_mul(width.min(table.a.len() / WORD + 1)) <= trace.budget
+            || to - from <= COLUMNS
+        {
             self.kept.clear();
             self.places.clear();
-            self.advance::<true>(table, from, to, &mut words, stop)?;
-            self.read(table, from, to, row, each);
+            self.advance::<true>(table, from, to, &mut words, trace.stop)?;
+            self.read(table, from, to, trace);
             return Ok(());
         }
         // Without looking whether the end can be reached.
@@ -231,25 +241,18 @@ impl Band {
             memory::extend(&mut flat, &self.flat[words.first..words.end], DOING)?;
             starts.push((Saved { column, words, flat }, to.min(column + step)));
             if column + step < to {
-                self.advance::<false>(&on, column, column + step, &mut words, stop)?;
+                self.advance::<false>(&on, column, column + step, &mut words, trace.stop)?;
             }
             column += step;
         }
         while let Some((start, to)) = starts.pop() {
-            self.trace_part(table, start, to, row, budget, stop, each)?;
+            self.trace_part(table, start, to, trace)?;
         }
         Ok(())
     }
 
     /// Reads an alignment from the kept columns after `from` up to `to`.
-    fn read(
-        &self,
-        table: &Matrix<'_>,
-        from: usize,
-        to: usize,
-        row: &mut usize,
-        each: &mut dyn FnMut(usize, usize),
-    ) {
+    fn read(&self, table: &Matrix<'_>, from: usize, to: usize, Trace { row, each, .. }: &mut Trace<'_>) {
         let mut column = to;
         while *row > 0 && column > from {
             if table.a[*row - 1] == table.b[column - 1] {
@@ -269,14 +272,14 @@ impl Band {
     }
 }
 
-/// Goes on by columns that have these symbols, in the words `first..end`; no symbol leaves a column as it
+/// Goes on by columns that have these symbols, in some words; no symbol leaves a column as it
 /// was. With `KEEP` each word is kept as it was in each of the columns.
 #[inline]
 fn go_on<const KEEP: bool>(
     pages: &[SymbolPage],
     flat: &mut [u64],
     symbols: [u32; COLUMNS],
-    (first, end): (usize, usize),
+    WordRange { first, end }: WordRange,
     kept: &mut [u64],
 ) {
     let mut carries = [false; COLUMNS];

@@ -21,7 +21,7 @@ pub struct WindowedText {
     pub symbols: Vec<u32>,
     /// Where each stood in the text, in characters; last, where the part of the text ended that was read.
     pub places: Vec<u32>,
-    /// Behind the last character of each window; there are fewer windows than characters.
+    /// The place after the last character of each window; there are fewer windows than characters.
     ends: Vec<u32>,
     fingerprints: Vec<u64>,
     /// The polynomial of all characters before each, and the powers of its base.
@@ -140,7 +140,7 @@ impl WindowedText {
         self.ends.is_empty()
     }
 
-    /// Behind the last character of the window that begins with this one.
+    /// The place after the last character of the window that begins with this one.
     #[inline]
     pub fn end(&self, start: usize) -> usize {
         self.ends[start] as usize

@@ -157,7 +157,7 @@ impl<'a> Minhash<'a> {
         Ok(bytes)
     }
 
-    /// How many values agree with those of a like sketch; 0 if either is of an empty document, which is
+    /// How many values agree with those of a sketch of the same kind; 0 if either is of an empty document, which is
     /// similar to nothing. Errors if the sketches are of different kinds.
     pub fn agreeing(&self, other: &Minhash<'_>) -> Result<u32> {
         self.header.check_like(&other.header)?;

@@ -136,7 +136,7 @@ impl<'a> Simhash<'a> {
         Ok(bytes)
     }
 
-    /// How many bits differ from those of a like sketch; all of them if either is of an empty document, which
+    /// How many bits differ from those of a sketch of the same kind; all of them if either is of an empty document, which
     /// is similar to nothing. Errors if the sketches are of different kinds.
     pub fn distance(&self, other: &Simhash<'_>) -> Result<u32> {
         self.header.check_like(&other.header)?;
