@@ -54,6 +54,10 @@ pub enum Error {
     /// Somebody asked the call to stop (see [`crate::workers::Stop`]); its work can be taken up again.
     #[error("stopped")]
     Stopped,
+    /// What documents come from failed, for a reason of its own: it has kept that for the caller
+    /// (see [`crate::methods::documents::Documents`]).
+    #[error("documents could not be read")]
+    Source,
     /// The operating system gave no thread to work on.
     #[error("could not start a worker thread: {0}")]
     Thread(String),
