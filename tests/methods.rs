@@ -14,6 +14,7 @@ use neardup::hash::mix;
 use neardup::joins::sentences::signature_lists::StopRules;
 use neardup::joins::sketches::banding::Bands;
 use neardup::joins::sketches::combination::TechniqueSpec;
+use neardup::methods::account::Account;
 use neardup::methods::codes::ByCodes;
 use neardup::methods::corpus::Corpus;
 use neardup::methods::documents::{Documents, Quiet, Side};
@@ -81,7 +82,7 @@ fn methods() -> Vec<(&'static str, Box<dyn Method>)> {
                 verify: true,
             })),
         ),
-        ("imatch", Box::new(Imatch { spec: words, range: IdfRange::new(0.0, 0.9).unwrap() })),
+        ("imatch", Box::new(Imatch { spec: words, range: IdfRange::default() })),
         ("spotsigs", Box::new(SpotSigs { spec: SpotSpec::default(), predicate })),
         (
             "spotsigs, counted",
@@ -141,8 +142,10 @@ fn memory_threads_and_interrupts_make_no_difference() {
             for budget in [0, 4 << 10, LITTLE, 1 << 20] {
                 let (small, other) = find(&*method, corpus(), &PlainThreads(3), budget);
                 assert!(small == found, "{name} with {budget} bytes");
-                let numbers = |account: &neardup::methods::account::Account| {
-                    (account.skipped_empty, account.tokens, account.distinct_tokens, account.distinct_sets)
+                let numbers = |account: &Account| {
+                    // In files, sets of two tables that have tokens of their own are not known to be equal.
+                    let sets = if right_from.is_none() { account.distinct_sets } else { 0 };
+                    (account.skipped_empty, account.tokens, account.distinct_tokens, sets)
                 };
                 assert_eq!(numbers(&other), numbers(&account), "{name} with {budget} bytes");
             }
@@ -161,7 +164,7 @@ fn sets_go_to_files_where_memory_is_small() {
     let resources = |budget| Resources { files: &files, budget, workers: &PlainThreads(2) };
     for (name, method) in methods() {
         // These keep texts or signatures in memory, or nothing that grows.
-        let spills = !matches!(name, "imatch" | "simhash" | "repeatability" | "exact_code");
+        let spills = !matches!(name, "imatch" | "simhash" | "repeatability");
         files.0.set(0);
         find_with(&*method, Corpus::of_texts(&texts), resources(16 << 10));
         assert_eq!(files.0.get() > 0, spills, "{name}");
@@ -199,13 +202,10 @@ fn little_memory_is_kept_to() {
         (0..20_000u64).map(|n| (0..40).map(|k| format!("w{} ", mix(n << 8 | k) % 3000)).collect()).collect();
     const BUDGET: usize = 4 << 20;
     assert!(texts.iter().map(String::len).sum::<usize>() > BUDGET);
-    for (shingle, most) in [(1, BUDGET), (2, 20 * BUDGET)] {
-        let spec = FeatureSpec { shingle, ..FeatureSpec::WORDS };
-        let method = Sets { spec, ..Sets::of_words(Measure::Jaccard, 0.9).unwrap() };
-        let (_, account) = find(&method, Corpus::of_texts(&texts), &PlainThreads(2), BUDGET);
-        // The dictionary stays in memory, whatever that is: of many distinct shingles it is more.
-        assert!(account.peak_memory as usize <= most, "{shingle}: {} bytes", account.peak_memory);
-    }
+    let method = Sets::of_words(Measure::Jaccard, 0.9).unwrap();
+    let (_, account) = find(&method, Corpus::of_texts(&texts), &PlainThreads(2), BUDGET);
+    // Batches are read until they are large enough, so that the last document goes beyond.
+    assert!(account.peak_memory as usize <= BUDGET + BUDGET / 64, "{} bytes", account.peak_memory);
 }
 
 #[test]
