@@ -29,11 +29,11 @@ use crate::pg::server::workers::BackendWorkers;
 
 sql_function! {
     /// `near_duplicate_clusters(docs, threshold, …)`
-    neardup_clusters, pg_finfo_neardup_clusters, |call| answer(call, false)
+    neardup_near_duplicate_clusters, pg_finfo_neardup_near_duplicate_clusters, |call| answer(call, false)
 }
 sql_function! {
     /// `near_duplicate_clusters(docs, threshold, id_type, …)`
-    neardup_clusters_typed, pg_finfo_neardup_clusters_typed, |call| answer(call, true)
+    neardup_near_duplicate_clusters_typed, pg_finfo_neardup_near_duplicate_clusters_typed, |call| answer(call, true)
 }
 
 /// The arguments of a join of one table in front of those of the function.

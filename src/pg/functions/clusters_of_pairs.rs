@@ -21,11 +21,11 @@ const DOING: &str = "reading pairs";
 
 sql_function! {
     /// `clusters_of_pairs(pairs, max_cluster_size, clustering, thresholds)`
-    neardup_pair_clusters, pg_finfo_neardup_pair_clusters, |call| list(call, None)
+    neardup_clusters_of_pairs, pg_finfo_neardup_clusters_of_pairs, |call| list(call, None)
 }
 sql_function! {
     /// `clusters_of_pairs(pairs, id_type, max_cluster_size, clustering, thresholds)`
-    neardup_pair_clusters_typed, pg_finfo_neardup_pair_clusters_typed, |call| list(call, Some(call.type_of(1)))
+    neardup_clusters_of_pairs_typed, pg_finfo_neardup_clusters_of_pairs_typed, |call| list(call, Some(call.type_of(1)))
 }
 sql_function! {
     /// `cluster_stats(pairs, max_cluster_size, clustering)`

@@ -20,25 +20,25 @@ use crate::pg::server::workers::BackendWorkers;
 
 sql_function! {
     /// `near_duplicates(docs, threshold, …)`
-    neardup_join, pg_finfo_neardup_join, |call| {
+    neardup_near_duplicates, pg_finfo_neardup_near_duplicates, |call| {
         answer(call, Form { name: "near_duplicates", relations: 1, typed: false })
     }
 }
 sql_function! {
     /// `near_duplicates(docs, threshold, id_type, …)`
-    neardup_join_typed, pg_finfo_neardup_join_typed, |call| {
+    neardup_near_duplicates_typed, pg_finfo_neardup_near_duplicates_typed, |call| {
         answer(call, Form { name: "near_duplicates", relations: 1, typed: true })
     }
 }
 sql_function! {
     /// `near_duplicates_between(left, right, threshold, …)`
-    neardup_join_between, pg_finfo_neardup_join_between, |call| {
+    neardup_near_duplicates_between, pg_finfo_neardup_near_duplicates_between, |call| {
         answer(call, Form { name: "near_duplicates_between", relations: 2, typed: false })
     }
 }
 sql_function! {
     /// `near_duplicates_between(left, right, threshold, id_type, …)`
-    neardup_join_between_typed, pg_finfo_neardup_join_between_typed, |call| {
+    neardup_near_duplicates_between_typed, pg_finfo_neardup_near_duplicates_between_typed, |call| {
         answer(call, Form { name: "near_duplicates_between", relations: 2, typed: true })
     }
 }

@@ -25,11 +25,11 @@ use crate::workers;
 
 sql_function! {
     /// `duplicates_report(docs, threshold, …)`
-    neardup_report, pg_finfo_neardup_report, |call| report(call, false)
+    neardup_duplicates_report, pg_finfo_neardup_duplicates_report, |call| report(call, false)
 }
 sql_function! {
     /// `duplicates_report(docs, threshold, id_type, …)`
-    neardup_report_typed, pg_finfo_neardup_report_typed, |call| report(call, true)
+    neardup_duplicates_report_typed, pg_finfo_neardup_duplicates_report_typed, |call| report(call, true)
 }
 
 /// Clusters of so many rows are looked at with suspicion.

@@ -101,13 +101,20 @@ sql_function! {
 }
 sql_function! {
     /// `simhash_to_bit(simhash_sketch) → bit`
-    neardup_simhash_to_bits, pg_finfo_neardup_simhash_to_bits, |call| {
-        let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
-        let sketch = Simhash::parse(bytes)?;
-        let mut bits = i32::from(sketch.header.bits).to_ne_bytes().to_vec();
-        bits.extend_from_slice(sketch.bits);
-        Ok(call.give(Some(bits)))
-    }
+    neardup_simhash_to_bit, pg_finfo_neardup_simhash_to_bit, |call| bits(call)
+}
+sql_function! {
+    /// `simhash_to_varbit(simhash_sketch) → varbit`
+    neardup_simhash_to_varbit, pg_finfo_neardup_simhash_to_varbit, |call| bits(call)
+}
+
+/// The bits of a sketch; `bit` and `varbit` have the same layout.
+fn bits(call: Call) -> Result<Datum> {
+    let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
+    let sketch = Simhash::parse(bytes)?;
+    let mut bits = i32::from(sketch.header.bits).to_ne_bytes().to_vec();
+    bits.extend_from_slice(sketch.bits);
+    Ok(call.give(Some(bits)))
 }
 
 fn minhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {

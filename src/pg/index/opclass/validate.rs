@@ -68,11 +68,11 @@ unsafe fn rows<T: Copy>(cache: pg_sys::SysCacheIdentifier::Type, key: Oid) -> Ve
 /// The class that a support function names, if it is one of ours.
 pub fn class_of(function: Oid) -> Option<Class> {
     const OURS: [&CStr; 5] = [
-        c"neardup_class_bigint",
-        c"neardup_class_uuid",
-        c"neardup_class_minhash",
-        c"neardup_class_simhash",
-        c"neardup_class_text",
+        c"neardup_signature_class_bigint",
+        c"neardup_signature_class_uuid",
+        c"neardup_signature_class_minhash",
+        c"neardup_signature_class_simhash",
+        c"neardup_signature_class_text",
     ];
     // SAFETY: a function that exists; its source is a text.
     unsafe {
