@@ -12,12 +12,12 @@ use crate::memory;
 use crate::pg::server::call::{Call, Strings, number_array, sql_function, text_array};
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
-use crate::pg::server::workers::BackendWorkers;
+use crate::pg::server::workers::workers_for;
 use crate::text::words::for_each_word;
 use crate::verify::edit;
 use crate::verify::measure::Measure;
 use crate::verify::overlap::shared_at_least;
-use crate::workers::{self, PlainThreads, Stop, Workers};
+use crate::workers::{self, Stop};
 
 sql_function! {
     /// `words(text) → text[]`
@@ -147,13 +147,4 @@ pub fn set_of_row(collector: &Collector, row: u32, stop: &Stop) -> crate::error:
     }
     workers::sort_unstable_by(&mut tokens, stop, &Ord::cmp)?;
     Ok(tokens)
-}
-
-/// Whoever works on texts of so many bytes, or as long as on so many: a thread beside the leader where that may take long
-/// enough for somebody to want to cancel it.
-pub fn workers_for(bytes: usize) -> &'static dyn Workers {
-    const LONG: usize = 1 << 18;
-    static HERE: PlainThreads = PlainThreads(1);
-    static BESIDE: BackendWorkers = BackendWorkers::single();
-    if bytes < LONG { &HERE } else { &BESIDE }
 }

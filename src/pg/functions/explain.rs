@@ -3,13 +3,13 @@
 use pgrx::pg_sys::{self, Datum};
 use serde_json::{Value, json};
 
-use super::building_blocks::workers_for;
 use crate::error::Result as CoreResult;
 use crate::pg::request::methods::{self, Explanation, Pair};
 use crate::pg::server::call::{LARGEST, sql_function, too_large};
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::workers::workers_for;
 use crate::report::diff::Compared;
 use crate::report::dotplot::dotplot;
 use crate::report::html::STYLE;

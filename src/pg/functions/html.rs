@@ -2,9 +2,9 @@
 
 use pgrx::{IntoDatum, pg_sys};
 
-use super::building_blocks::workers_for;
 use crate::pg::server::call::{LARGEST, sql_function, too_large};
 use crate::pg::server::encoding;
+use crate::pg::server::workers::workers_for;
 use crate::text::html::read_text;
 use crate::workers;
 

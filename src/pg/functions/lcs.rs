@@ -3,11 +3,11 @@
 
 use pgrx::pg_sys::Datum;
 
-use super::building_blocks::workers_for;
 use super::spans::range;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::workers::workers_for;
 use crate::sketches::sentence::{self, Signatures};
 use crate::verify::lcs::{Lcs, containment, resemblance, symbols};
 use crate::verify::tlcs::{Comparer, Found, Parameters, Part};

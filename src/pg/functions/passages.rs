@@ -6,7 +6,6 @@ use std::time::Instant;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
-use super::building_blocks::workers_for;
 use super::near_duplicates_stats::{self, Stats};
 use super::spans::range;
 use crate::features::units::sets::{Resources, Unit, Units};
@@ -20,7 +19,7 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::progress::Progress;
 use crate::pg::server::set_returning::{self, Rows};
-use crate::pg::server::workers::BackendWorkers;
+use crate::pg::server::workers::{BackendWorkers, workers_for};
 use crate::workers;
 
 sql_function! {

@@ -2,7 +2,6 @@
 
 use pgrx::PgSqlErrorCode;
 
-use super::building_blocks::workers_for;
 use crate::features::imatch::IdfRange;
 use crate::features::spotsigs::{Antecedents, SpotSpec, Spots};
 use crate::features::tokens::Document;
@@ -13,6 +12,7 @@ use crate::pg::query::decode::{Kind, decode};
 use crate::pg::request::example::literal;
 use crate::pg::server::call::{Call, number_array, sql_function};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::workers::workers_for;
 use crate::text::words::words;
 use crate::workers;
 

@@ -3,12 +3,13 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
-use super::building_blocks::{document, workers_for};
+use super::building_blocks::document;
 use crate::features::tokens::{Document, Scratch};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::pg::query::decode::{Kind, decode};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::workers::workers_for;
 use crate::sketches::for_each_hash;
 use crate::sketches::minhash::{self, Minhasher};
 use crate::sketches::simhash::{self, Simhasher};

@@ -5,12 +5,12 @@ use pgrx::datum::Range;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{IntoDatum, varlena};
 
-use super::building_blocks::workers_for;
 use crate::memory;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::workers::workers_for;
 use crate::text::paragraphs::for_each_paragraph;
 use crate::text::sentences::for_each_sentence;
 use crate::text::spans::Span;

@@ -4,8 +4,9 @@ use pgrx::{PgMemoryContexts, pg_sys};
 
 use crate::pg::index::layout::items::{Item, Row};
 use crate::pg::index::layout::meta::{Directory, tid_of};
-use crate::pg::index::opclass::keys::{Kept, Keys};
+use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::options;
+use crate::pg::index::opclass::values::Kept;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::storage::merge;
 use crate::pg::index::storage::pending;

@@ -1,7 +1,9 @@
 //! What an operator class makes of a column's values and of a query: the keys of both, and the options of a class.
 
+pub mod catalogue;
 pub mod choose;
 pub mod class;
+pub mod keep;
 pub mod keys;
 pub mod options;
 pub mod probe;
