@@ -9,9 +9,11 @@ use crate::features::sets::collect::Collector;
 use crate::features::tokens::{Document, Scratch, Token, for_each_token};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::memory;
-use crate::pg::server::call::{Call, Strings, number_array, sql_function, text_array};
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::checks;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
+use crate::pg::server::values::{Strings, number_array, text_array};
 use crate::pg::server::workers::workers_for;
 use crate::text::words::for_each_word;
 use crate::verify::edit;
@@ -39,7 +41,7 @@ sql_function! {
     /// `shingles(text, k, wrap) → bigint[]`
     neardup_shingles, pg_finfo_neardup_shingles, |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
-        let shingle = FeatureSpec::check_shingle("k", i64::from(call.need::<i32>(1, "k")?))?;
+        let shingle = checks::k(i64::from(call.need::<i32>(1, "k")?))?.into();
         let wrap = call.need(2, "wrap")?;
         let spec = FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: false, wrap };
         let size = text.len();
@@ -104,7 +106,7 @@ sql_function! {
 /// one of the join's, as `near_duplicates` does by default.
 fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
     let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
-    let shingle = FeatureSpec::check_shingle("k", i64::from(call.need::<i32>(2, "k")?))?;
+    let shingle = checks::k(i64::from(call.need::<i32>(2, "k")?))?.into();
     let spec =
         FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: repeats && shingle == 1, wrap: false };
     let size = a.len() + b.len();

@@ -6,7 +6,6 @@ use pgrx::check_for_interrupts;
 use pgrx::pg_sys::{self, Datum};
 
 use super::clusters::{ARGUMENTS_OF_JOIN, Grouped, How, Joined};
-use super::explain::text;
 use crate::clusters::grouping::{Cluster, Clusters};
 use crate::clusters::links::links;
 use crate::clusters::summary::summaries;
@@ -20,6 +19,7 @@ use crate::pg::server::call::{Call, sql_function, varlena_bytes};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::temp_file::ServerFiles;
+use crate::pg::server::values::text;
 use crate::report::page::{Histogram, Member, Report, Shown};
 use crate::workers;
 

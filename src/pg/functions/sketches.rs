@@ -8,6 +8,7 @@ use crate::features::tokens::{Document, Scratch};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::pg::query::decode::{Kind, decode};
 use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::checks;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::workers::workers_for;
 use crate::sketches::for_each_hash;
@@ -120,10 +121,10 @@ fn bits(call: Call) -> Result<Datum> {
 
 fn minhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
-    let k = FeatureSpec::check_shingle("k", i64::from(call.need::<i32>(1, "k")?))?;
-    let permutations = minhash::check_permutations(i64::from(call.need::<i32>(2, "permutations")?))?;
+    let k = checks::k(i64::from(call.need::<i32>(1, "k")?))?;
+    let permutations = checks::permutations(i64::from(call.need::<i32>(2, "permutations")?))?;
     let seed = call.need(3, "seed")?;
-    let header = MinhashHeader::new(source, k as u16, permutations, seed);
+    let header = MinhashHeader::new(source, k, permutations, seed);
     Ok(call.give(Some(minhash_of(&document, &header)?)))
 }
 
@@ -140,15 +141,15 @@ pub fn minhash_of(document: &Document, header: &MinhashHeader) -> Result<Vec<u8>
 
 fn simhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
-    let bits = simhash::check_bits(i64::from(call.need::<i32>(1, "bits")?))?;
-    let k = FeatureSpec::check_shingle("k", i64::from(call.need::<i32>(2, "k")?))?;
-    let spec = spec(source, k as u16);
+    let bits = checks::bits(i64::from(call.need::<i32>(1, "bits")?))?;
+    let k = checks::k(i64::from(call.need::<i32>(2, "k")?))?;
+    let spec = spec(source, k);
     let mut hasher = Simhasher::new(bits);
     workers::one(workers_for(document.bytes()), &mut hasher, |hasher, stop| {
         hasher.clear();
         for_each_hash(&document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))
     })?;
-    let header = SimhashHeader::new(source, k as u16, bits);
+    let header = SimhashHeader::new(source, k, bits);
     Ok(call.give(Some(header.sketch(hasher.bits().as_deref()))))
 }
 
@@ -201,7 +202,7 @@ fn differing(call: Call, report: fn(u32, u16) -> f64) -> Result<Datum> {
 fn groups(call: Call) -> Result<Option<Vec<u64>>> {
     let Some(bytes) = call.bytes(0) else { return Ok(None) };
     let groups = i64::from(call.need::<i32>(1, "groups")?);
-    Ok(Some(supershingles::supershingles(&Minhash::parse(bytes)?, groups)?))
+    Ok(Some(checks::with_groups(supershingles::supershingles(&Minhash::parse(bytes)?, groups))?))
 }
 
 fn signed(numbers: &[u64]) -> Vec<i64> {

@@ -7,7 +7,8 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
 use super::call::Call;
-use super::error::{Result, SqlError, guard};
+use super::error::{Result, SqlError};
+use super::guard::guard;
 use super::temp_file::drop_abandoned;
 use crate::pg::query::check_columns;
 use crate::pg::query::relation::type_name;

@@ -13,7 +13,8 @@ use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::values::Kept;
 use crate::pg::index::pages::buffer::Index;
-use crate::pg::server::error::{Result, SqlError, guard};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::guard::guard;
 
 /// A snapshot of the transaction's, registered as long as it is used; after an error the server lets it go.
 pub struct Snapshot(pg_sys::Snapshot);

@@ -17,7 +17,8 @@ use crate::pg::index::pages::record::Logging;
 use crate::pg::index::storage::merge::budget;
 use crate::pg::index::storage::sort::Sorter;
 use crate::pg::index::storage::writer::Writer;
-use crate::pg::server::error::{Result, SqlError, guard};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::guard::guard;
 
 /// Phases after that of the server's own initialisation, which has number 1.
 const SCANNING: i64 = 2;

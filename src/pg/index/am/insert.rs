@@ -10,7 +10,8 @@ use crate::pg::index::opclass::values::Kept;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::storage::merge;
 use crate::pg::index::storage::pending;
-use crate::pg::server::error::{Result, guard};
+use crate::pg::server::error::Result;
+use crate::pg::server::guard::guard;
 
 /// `aminsert`
 #[allow(clippy::too_many_arguments)] // The server's.

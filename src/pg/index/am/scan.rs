@@ -12,7 +12,8 @@ use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::probe::Probe;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::storage::segment::COLLECTING;
-use crate::pg::server::error::{Result, guard, or_raise};
+use crate::pg::server::error::{Result, or_raise};
+use crate::pg::server::guard::guard;
 
 /// `ambeginscan`
 pub unsafe extern "C-unwind" fn begin(

@@ -13,7 +13,8 @@ use crate::pg::index::pages::buffer::{Index, delay};
 use crate::pg::index::storage::merge::{self, count_dead, sure};
 use crate::pg::index::storage::pending::Pages;
 use crate::pg::index::storage::segment::Segment;
-use crate::pg::server::error::{Result, guard};
+use crate::pg::server::error::Result;
+use crate::pg::server::guard::guard;
 
 fn results(stats: *mut pg_sys::IndexBulkDeleteResult) -> *mut pg_sys::IndexBulkDeleteResult {
     if stats.is_null() {

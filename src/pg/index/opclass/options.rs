@@ -9,7 +9,7 @@ use super::class::Class;
 use crate::pg::index::layout::format::PAGE;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::call::Call;
-use crate::pg::server::error::guard;
+use crate::pg::server::guard::guard;
 use crate::sketches::minhash::MOST_PERMUTATIONS;
 use crate::sketches::wire::Source;
 

@@ -7,7 +7,8 @@ use super::catalogue::{fields, rows};
 use super::class::{Class, class_of};
 use super::probe::{DISTANCE, IN_BALL, OVERLAPS};
 use crate::pg::server::encoding;
-use crate::pg::server::error::{SqlError, guard};
+use crate::pg::server::error::SqlError;
+use crate::pg::server::guard::guard;
 
 // Functions of the server (access/amvalidate.h) that pgrx does not declare.
 unsafe extern "C-unwind" {
