@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use pgrx::datum::FromDatum;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
@@ -280,18 +279,4 @@ pub fn warn_of_chains(clusters: &Clusters) {
     ErrorReport::new(PgSqlErrorCode::ERRCODE_WARNING, message, "neardup")
         .set_hint(hint)
         .report(PgLogLevel::WARNING);
-}
-
-/// An array argument of float8, none if it is NULL.
-pub fn numbers(call: Call, n: usize) -> Option<Vec<Option<f64>>> {
-    call.get::<Vec<Option<f64>>>(n)
-}
-
-/// A value of a type that SQL says it is of.
-///
-/// # Safety
-/// The datum is of that type.
-pub unsafe fn value<T: FromDatum>(datum: Datum) -> Option<T> {
-    // SAFETY: the caller's promise.
-    unsafe { T::from_datum(datum, false) }
 }

@@ -2,14 +2,14 @@
 
 use pgrx::pg_sys::{self, Datum};
 
-use super::clusters::{How, numbers, warn_of_chains};
+use super::clusters::{How, warn_of_chains};
 use crate::clusters::Clustering;
 use crate::clusters::grouping::Clusters;
 use crate::clusters::links::{Link, links};
 use crate::clusters::summary::{Summary, summaries};
 use crate::memory;
 use crate::pg::query::ids::Ids;
-use crate::pg::query::relation::type_name;
+use crate::pg::query::names::type_name;
 use crate::pg::read::pairs::Pairs;
 use crate::pg::request::example::{Example, literal};
 use crate::pg::server::call::{Call, sql_function};
@@ -61,7 +61,7 @@ fn list(call: Call, typed: Option<pg_sys::Oid>) -> Result<Datum> {
         let first = 1 + usize::from(typed.is_some());
         let how = How::new(call, [first + 1, first], &example)?;
         let mut thresholds = Vec::new();
-        for threshold in numbers(call, first + 2).unwrap_or_default() {
+        for threshold in call.get::<Vec<Option<f64>>>(first + 2).unwrap_or_default() {
             match threshold.filter(|t| (0.0..=1.0).contains(t)) {
                 Some(threshold) => thresholds.push(threshold),
                 None => {

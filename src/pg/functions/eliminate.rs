@@ -1,9 +1,9 @@
 //! `eliminate`: which rows to remove, and for which kept row (docs/reference/functions.md).
 
+use pgrx::check_for_interrupts;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgMemoryContexts, check_for_interrupts};
 
-use super::clusters::{ARGUMENTS_OF_JOIN, Joined, value};
+use super::clusters::{ARGUMENTS_OF_JOIN, Joined};
 use super::near_duplicates;
 use crate::clusters::leaders::{Leaders, leaders, rank_by};
 use crate::memory;
@@ -18,6 +18,7 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::temp_file::ServerFiles;
+use crate::pg::server::values::value;
 
 sql_function! {
     /// `eliminate(docs, threshold, …)`
@@ -91,27 +92,16 @@ fn order_to_keep(call: Call, typed: bool, request: &Request) -> Result<Option<St
 pub fn read_ranks(sql: &str, source: &Source, ids: &Ids, order: &[u32], best: &mut [i64]) -> Result<()> {
     const ROWS_A_FETCH: usize = 1 << 10;
     let query = Query { relations: &[source.oid], ..Query::new(sql) };
-    let mut cursor = Cursor::open(&query, [ids.type_oid(), pg_sys::INT8OID])?;
-    let mut context = PgMemoryContexts::new("neardup: ranks");
-    loop {
-        check_for_interrupts!();
-        let mut fetched = 0;
-        for [id, rank] in cursor.fetch(ROWS_A_FETCH)? {
-            fetched += 1;
-            let (Some(id), Some(rank)) = (id, rank) else { continue };
-            // SAFETY: the cursor checked that ids are of their type, and ranks bigint.
-            unsafe {
-                let vertex = context.switch_to(|_| ids.find(order, id));
-                context.reset();
-                if let Some(vertex) = vertex {
-                    best[vertex] = value(rank).unwrap_or(i64::MAX);
-                }
+    Cursor::open(&query, [ids.type_oid(), pg_sys::INT8OID])?.for_each(ROWS_A_FETCH, |[id, rank]| {
+        let (Some(id), Some(rank)) = (id, rank) else { return Ok(()) };
+        // SAFETY: the cursor checked that ids are of their type, and ranks bigint.
+        unsafe {
+            if let Some(vertex) = ids.find(order, id) {
+                best[vertex] = value(rank).unwrap_or(i64::MAX);
             }
         }
-        if fetched == 0 {
-            return Ok(());
-        }
-    }
+        Ok(())
+    })
 }
 
 /// The rows that would be removed, in the order of their ids.

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use pgrx::check_for_interrupts;
 use pgrx::pg_sys::{self, Datum};
 
 use super::clusters::{ARGUMENTS_OF_JOIN, Grouped, How, Joined};
@@ -11,8 +10,8 @@ use crate::clusters::links::links;
 use crate::clusters::summary::summaries;
 use crate::pg::query::Query;
 use crate::pg::query::cursor::Cursor;
+use crate::pg::query::names::qualified_type;
 use crate::pg::query::operators::equality;
-use crate::pg::query::relation::qualified_type;
 use crate::pg::request::example::literal;
 use crate::pg::request::{Form, Request, such_as};
 use crate::pg::server::call::{Call, sql_function, varlena_bytes};
@@ -177,6 +176,7 @@ fn warnings(clusters: &Clusters, documents: usize) -> Vec<String> {
 /// The texts of some vertices, or how they begin.
 fn texts(request: &Request, joined: &Joined<'_>, wanted: Vec<u32>) -> Result<HashMap<u32, String>> {
     const CHARACTERS: usize = 20_000;
+    const ROWS_A_FETCH: usize = 16;
     let mut texts = HashMap::new();
     if wanted.is_empty() {
         return Ok(texts);
@@ -199,21 +199,14 @@ fn texts(request: &Request, joined: &Joined<'_>, wanted: Vec<u32>) -> Result<Has
         qualified_type(request.id_type)
     );
     let query = Query { relations: &[source.oid], ..Query::new(&sql) };
-    let mut cursor = Cursor::open(&query, [request.id_type, pg_sys::TEXTOID])?;
-    loop {
-        const ROWS_A_FETCH: usize = 16;
-        check_for_interrupts!();
-        let mut fetched = 0;
-        for [id, value] in cursor.fetch(ROWS_A_FETCH)? {
-            fetched += 1;
-            let (Some(id), Some(value)) = (id, value) else { continue };
-            // SAFETY: the cursor checked that ids are of their type and the others texts; they live until the next fetch.
-            let (vertex, bytes) = unsafe { (joined.ids.find(&joined.order, id), varlena_bytes(value)) };
-            let (Some(vertex), Some(text)) = (vertex, encoding::to_utf8(bytes)?) else { continue };
+    Cursor::open(&query, [request.id_type, pg_sys::TEXTOID])?.for_each(ROWS_A_FETCH, |[id, value]| {
+        let (Some(id), Some(value)) = (id, value) else { return Ok(()) };
+        // SAFETY: the cursor checked that ids are of their type and the others texts; they live until the next fetch.
+        let (vertex, bytes) = unsafe { (joined.ids.find(&joined.order, id), varlena_bytes(value)) };
+        if let (Some(vertex), Some(text)) = (vertex, encoding::to_utf8(bytes)?) {
             texts.insert(vertex as u32, text.into_owned());
         }
-        if fetched == 0 {
-            return Ok(texts);
-        }
-    }
+        Ok(())
+    })?;
+    Ok(texts)
 }

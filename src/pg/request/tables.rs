@@ -7,7 +7,8 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 use super::example::{Example, literal};
 use super::{ARGUMENTS, Form, such_as};
 use crate::pg::query::ids;
-use crate::pg::query::relation::{Column, Relation, type_name};
+use crate::pg::query::names::type_name;
+use crate::pg::query::relation::{Column, Relation};
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 
