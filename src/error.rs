@@ -60,6 +60,10 @@ pub enum Error {
         /// What it should do.
         doing: &'static str,
     },
+    /// What documents come from failed, for a reason of its own: it has kept that for the caller
+    /// (see [`crate::methods::documents::Documents`]).
+    #[error("documents could not be read")]
+    Source,
     /// The operating system gave no thread to work on.
     #[error("could not start a worker thread: {0}")]
     Thread(String),

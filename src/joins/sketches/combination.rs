@@ -1,10 +1,10 @@
 //! A combination of techniques, from documents to pairs (Henzinger; docs/design/algorithms.md sections 2 to 4).
 //!
 //! ```
-//! use neardup::candidates::combination::{Combination, Documents, Resources, TechniqueSpec, join};
-//! use neardup::candidates::technique::Rule;
+//! use neardup::joins::sketches::combination::{Combination, Documents, Resources, TechniqueSpec, join};
+//! use neardup::joins::sketches::technique::Rule;
 //! use neardup::features::FeatureSpec;
-//! use neardup::features::store::NoFiles;
+//! use neardup::features::sets::store::NoFiles;
 //! use neardup::features::tokens::Document;
 //! use neardup::sketches::sign::Signer;
 //! use neardup::workers::{PlainThreads, Stop};
@@ -35,12 +35,11 @@ use super::{Comparison, sketch_pairs};
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
 use crate::features::hash_sets::HashSets;
-use crate::features::sets::store::TempFiles;
 use crate::features::signatures::distinct;
 use crate::joins::pairs::Pairs;
+pub use crate::resources::Resources;
 use crate::sketches::sign::{Part, Recipe, Signer};
 use crate::verify::measure::{Measure, Predicate};
-use crate::workers::Workers;
 
 /// A technique with its parameters; a pair's similarity is at least the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -210,17 +209,6 @@ pub struct Documents<'a> {
     pub sites: Option<&'a [u32]>,
     /// The first row of the right table, where there are two.
     pub right_from: Option<u32>,
-}
-
-/// What a join works with.
-#[derive(Clone, Copy)]
-pub struct Resources<'a> {
-    /// Makes temporary files.
-    pub files: &'a dyn TempFiles,
-    /// Bytes.
-    pub budget: usize,
-    /// Threads.
-    pub workers: &'a dyn Workers,
 }
 
 /// Makes ready to find the pairs of the documents. `sample` is a number of documents whose pairs are looked

@@ -19,7 +19,7 @@ use crate::text::words::for_each_word;
 use crate::verify::edit;
 use crate::verify::measure::Measure;
 use crate::verify::overlap::shared_at_least;
-use crate::workers::{self, Stop};
+use crate::workers;
 
 sql_function! {
     /// `words(text) → text[]`
@@ -123,7 +123,7 @@ fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
     let (collector, ..) = state;
     let mut state = (collector, 0.0);
     workers::one(workers, &mut state, |(collector, similarity), stop| {
-        let (a, b) = (set_of_row(collector, 0, stop)?, set_of_row(collector, 1, stop)?);
+        let (a, b) = (collector.set_of_row(0, stop)?, collector.set_of_row(1, stop)?);
         let shared = shared_at_least(&a, &b, 0).unwrap_or(0);
         // No document has more tokens than 32 bits count.
         *similarity = measure.similarity(shared as u32, a.len() as u32, b.len() as u32);
@@ -138,15 +138,4 @@ pub fn document(text: Cow<'_, str>) -> Result<Document> {
         Cow::Owned(text) => text,
         Cow::Borrowed(text) => encoding::own(text)?,
     }))
-}
-
-/// The tokens of a row in ascending order; none where the document was empty.
-pub fn set_of_row(collector: &Collector, row: u32, stop: &Stop) -> crate::error::Result<Vec<u32>> {
-    let sets = &collector.sets;
-    let mut tokens = Vec::new();
-    if let Some(n) = sets.rows.iter().position(|&r| r == row) {
-        memory::extend(&mut tokens, &sets.tokens[sets.range(n)], "comparing two texts")?;
-    }
-    workers::sort_unstable_by(&mut tokens, stop, &Ord::cmp)?;
-    Ok(tokens)
 }

@@ -6,18 +6,16 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::eliminate::read_ranks;
 use super::near_duplicates::{Run, milliseconds, too_many_pairs};
 use super::near_duplicates_stats;
 use crate::clusters::Clustering;
 use crate::clusters::edges::{Edge, Edges};
 use crate::clusters::grouping::Clusters;
-use crate::memory;
+use crate::methods::Grouping;
 use crate::pg::query::ids::Ids;
 use crate::pg::query::relation::Relation;
-use crate::pg::read::documents::Reading;
+use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::example::{Example, literal};
-use crate::pg::request::methods::Grouping;
 use crate::pg::request::{Form, Request, such_as};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
@@ -137,20 +135,12 @@ impl Grouped {
                 Some(format!("d.{}", column.quoted()?))
             }
         };
-        let source = &request.left;
-        let mut reading = Reading::new(request);
-        let mut sets = grouping.sets(&mut reading, &mut |ids, order| {
-            let Some(weight) = &weight else { return Ok(None) };
-            let mut weights = memory::filled(0i64, order.len(), "weighing documents")?;
-            let sql = format!(
-                "SELECT {}, pg_catalog.dense_rank() OVER (ORDER BY {weight} NULLS FIRST) FROM {} AS d",
-                source.id, source.table
-            );
-            read_ranks(&sql, source, ids, order, &mut weights)?;
-            Ok(Some(weights))
-        })?;
-        let Reading { left: ids, workers, mut progress, mut stats, .. } = reading;
-        stats.phases[1] = milliseconds(began) - stats.phases[0];
+        let mut reading = ServerReading::new(request);
+        reading.weigh_by(weight);
+        let workers = reading.workers;
+        let (mut sets, mut account) = reading.run(|reading| grouping.sets(reading))?;
+        let Finished { left: ids, mut progress, .. } = reading.finish();
+        account.phases[1] = milliseconds(began) - account.phases[0];
         let began = Instant::now();
         let made = loop {
             if let Some(most) = request.max_pairs.filter(|&most| sets.pairs() > most) {
@@ -164,12 +154,12 @@ impl Grouped {
                 }),
             }
         };
-        stats.counts = sets.counts();
-        stats.pairs = sets.pairs();
-        stats.peak_memory = stats.peak_memory.max((sets.bytes() + ids.bytes()) as u64);
-        stats.phases[2] = milliseconds(began);
+        account.counts = sets.counts();
+        account.pairs = sets.pairs();
+        account.peak_memory = account.peak_memory.max((sets.bytes() + ids.bytes()) as u64);
+        account.phases[2] = milliseconds(began);
         // SAFETY: a look at a variable of the session.
-        near_duplicates_stats::keep(unsafe { pg_sys::GetUserId() }, &stats);
+        near_duplicates_stats::keep(unsafe { pg_sys::GetUserId() }, &account);
         made?;
         let order = ids.in_order(&workers)?;
         let clusters = sets.clusters(&workers)?;

@@ -6,13 +6,14 @@ use std::time::Instant;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
-use super::near_duplicates_stats::{self, Stats};
+use super::near_duplicates_stats;
 use super::spans::range;
-use crate::features::units::sets::{Resources, Unit, Units};
-use crate::passages::search::{Phase, Search};
+use crate::methods::account::Account;
+use crate::methods::passages;
+use crate::passages::search::Search;
 use crate::passages::{Capped, Passage, between};
 use crate::pg::query::ids::Ids;
-use crate::pg::read::documents::Reading;
+use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::example::Example;
 use crate::pg::request::{Form, Given, PassageRequest, parameters};
 use crate::pg::server::call::{Call, sql_function};
@@ -73,7 +74,7 @@ struct Run {
     progress: Progress,
     max_passages: Option<u64>,
     example: Example,
-    stats: Stats,
+    account: Account,
     owner: pg_sys::Oid,
 }
 
@@ -81,44 +82,13 @@ impl Run {
     /// Reads the documents and joins their sentences.
     fn new(request: &PassageRequest) -> Result<Self> {
         let began = Instant::now();
-        let mut reading = Reading::of(request.name, &request.left, request.right.as_ref(), request.id_type);
-        let (library, maker) = reading.read_units(Unit::Sentence, &request.parameters.features)?;
-        let left_rows = reading.left.in_order(&reading.workers)?;
-        let right_rows = match &reading.right {
-            Some((ids, from)) => {
-                let mut rows = ids.in_order(&reading.workers)?;
-                rows.iter_mut().for_each(|row| *row += from);
-                Some(rows)
-            }
-            None => None,
-        };
-        let units = Units::in_order(&library, &left_rows, right_rows.as_deref())?;
-        drop((left_rows, right_rows));
-        let held = library.bytes() + units.bytes() + maker.bytes();
-        let (files, budget) = (reading.files, reading.left_after(held));
-        let resources = Resources { files: &files, budget, workers: &reading.workers };
-        let progress = &mut reading.progress;
-        let search =
-            Search::new(library, units, &maker, &request.parameters, resources, &mut |(phase, share)| {
-                progress.report(|| match phase {
-                    Phase::Signing => format!("making signatures, {:.0} %", 100.0 * share),
-                    Phase::Joining => format!("joining sentences, {:.0} %", 100.0 * share),
-                    Phase::Pairing => format!("listing pairs, {:.0} %", 100.0 * share),
-                    Phase::Sorting => "sorting pairs".to_owned(),
-                });
-            })?;
-        let account = search.account;
-        let stats = &mut reading.stats;
-        stats.tokens = account.signatures;
-        stats.distinct_tokens = account.distinct_signatures;
-        stats.distinct_sets = account.distinct_sets;
-        stats.counts = account.counts;
-        stats.counts.stop_signatures = account.capped.sentences;
-        stats.counts.stop_documents = account.capped.occurrences;
-        reading.held(held + account.peak_bytes);
-        tell_capped(request, account.capped);
-        let Reading { left, right, workers, progress, mut stats, .. } = reading;
-        stats.phases[1] = milliseconds(began) - stats.phases[0];
+        let PassageRequest { name, left, right, id_type, parameters, .. } = request;
+        let mut reading = ServerReading::of(name, left, right.as_ref(), *id_type);
+        let workers = reading.workers;
+        let (search, mut account) = reading.run(|reading| passages::search(parameters, reading))?;
+        tell_capped(request, search.account.capped);
+        let Finished { left, right, progress } = reading.finish();
+        account.phases[1] = milliseconds(began) - account.phases[0];
         // SAFETY: a look at a variable of the session.
         let owner = unsafe { pg_sys::GetUserId() };
         Ok(Self {
@@ -132,7 +102,7 @@ impl Run {
             progress,
             max_passages: request.max_passages,
             example: request.example.clone(),
-            stats,
+            account,
             owner,
         })
     }
@@ -148,8 +118,8 @@ impl Run {
             }
             let began = Instant::now();
             let batch = self.search.next_batch(&self.workers)?;
-            self.stats.phases[2] += milliseconds(began);
-            self.stats.peak_memory = self.stats.peak_memory.max(self.search.bytes() as u64);
+            self.account.phases[2] += milliseconds(began);
+            self.account.peak_memory = self.account.peak_memory.max(self.search.bytes() as u64);
             let (share, given) = (self.search.progress(), self.given);
             self.progress.report(|| format!("matching, {:.0} %, {given} passages", 100.0 * share));
             match batch {
@@ -216,8 +186,8 @@ impl Rows<8> for Run {
 impl Drop for Run {
     /// However the call ends, its account is kept.
     fn drop(&mut self) {
-        self.stats.pairs = self.given;
-        near_duplicates_stats::keep(self.owner, &self.stats);
+        self.account.pairs = self.given;
+        near_duplicates_stats::keep(self.owner, &self.account);
     }
 }
 

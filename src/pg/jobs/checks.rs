@@ -1,8 +1,8 @@
 //! What can be brought up to date of a method, and by what changes are noticed.
 
 use crate::hash;
+use crate::methods::Update;
 use crate::pg::functions::clusters::How;
-use crate::pg::request::methods::Update;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::encoding;
 

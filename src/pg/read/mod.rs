@@ -2,5 +2,4 @@
 
 pub mod documents;
 pub mod pairs;
-pub mod sites;
 pub mod source;

@@ -166,6 +166,8 @@ impl From<Error> for SqlError {
                 "Compare parts of them: substring(text from 1 for 1000000)",
             ),
             Error::Stopped => (Code::ERRCODE_QUERY_CANCELED, ""),
+            // The error that was kept takes its place before.
+            Error::Source => (Code::ERRCODE_INTERNAL_ERROR, ""),
             Error::Thread(_) => {
                 (Code::ERRCODE_INSUFFICIENT_RESOURCES, "Lower the setting: SET neardup.threads = 1;")
             }
