@@ -8,7 +8,7 @@ mod index;
 mod jobs;
 mod query;
 pub mod read;
-mod request;
+pub mod request;
 pub mod server;
 
 use pgrx::prelude::*;

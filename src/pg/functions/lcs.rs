@@ -4,6 +4,7 @@
 use pgrx::pg_sys::Datum;
 
 use super::spans::range;
+use crate::pg::request::centre::centre;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
@@ -95,18 +96,6 @@ fn tlcs(call: Call) -> Result<Option<Found>> {
         Ok(())
     })?;
     Ok(found)
-}
-
-/// Two shares of a text's length.
-pub fn centre(values: &[Option<f64>]) -> Result<[f64; 2]> {
-    if let [Some(from), Some(to)] = *values {
-        return Ok([from, to]);
-    }
-    Err(SqlError::parameter(format!(
-        "centre must be two shares of a text's length, not {} values",
-        values.len()
-    ))
-    .hint("For example: centre => '{0.4,0.6}', or '{0,1}' for any part of the text."))
 }
 
 /// Parts of two texts as rows.

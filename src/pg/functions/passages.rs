@@ -15,7 +15,8 @@ use crate::passages::{Capped, Passage, between};
 use crate::pg::query::ids::Ids;
 use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::example::Example;
-use crate::pg::request::{Form, Given, PassageRequest, parameters};
+use crate::pg::request::form::{self, Form};
+use crate::pg::request::{Given, PassageRequest, parameters};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::progress::Progress;
@@ -25,27 +26,19 @@ use crate::workers;
 
 sql_function! {
     /// `partial_duplicates(docs, threshold, …)`
-    neardup_partial_duplicates, pg_finfo_neardup_partial_duplicates, |call| {
-        answer(call, Form { name: "partial_duplicates", relations: 1, typed: false })
-    }
+    neardup_partial_duplicates, pg_finfo_neardup_partial_duplicates, |call| answer(call, form::PARTIAL_DUPLICATES)
 }
 sql_function! {
     /// `partial_duplicates(docs, threshold, id_type, …)`
-    neardup_partial_duplicates_typed, pg_finfo_neardup_partial_duplicates_typed, |call| {
-        answer(call, Form { name: "partial_duplicates", relations: 1, typed: true })
-    }
+    neardup_partial_duplicates_typed, pg_finfo_neardup_partial_duplicates_typed, |call| answer(call, form::PARTIAL_DUPLICATES.typed())
 }
 sql_function! {
     /// `partial_duplicates_between(left, right, threshold, …)`
-    neardup_partial_duplicates_between, pg_finfo_neardup_partial_duplicates_between, |call| {
-        answer(call, Form { name: "partial_duplicates_between", relations: 2, typed: false })
-    }
+    neardup_partial_duplicates_between, pg_finfo_neardup_partial_duplicates_between, |call| answer(call, form::PARTIAL_DUPLICATES_BETWEEN)
 }
 sql_function! {
     /// `partial_duplicates_between(left, right, threshold, id_type, …)`
-    neardup_partial_duplicates_between_typed, pg_finfo_neardup_partial_duplicates_between_typed, |call| {
-        answer(call, Form { name: "partial_duplicates_between", relations: 2, typed: true })
-    }
+    neardup_partial_duplicates_between_typed, pg_finfo_neardup_partial_duplicates_between_typed, |call| answer(call, form::PARTIAL_DUPLICATES_BETWEEN.typed())
 }
 
 /// Where the server stores all passages, it stops at this many unless the caller said otherwise.
@@ -201,14 +194,7 @@ sql_function! {
     neardup_shared_passages, pg_finfo_neardup_shared_passages, |call| {
         set_returning::answer(call, || {
             let mut example = Example::new("shared_passages", ["…".to_owned(), "…".to_owned()]);
-            let given = Given {
-                threshold: call.get(2),
-                options: call.json(3, "options"),
-                features: call.text(4)?,
-                min_sentences: call.get(5),
-                extend: call.get(6),
-                shingle: call.get(7),
-            };
+            let given = Given::new(form::SHARED_PASSAGES.of(call))?;
             let parameters = parameters(given, &mut example)?;
             let mut found = Vec::new();
             if let Some([a, b]) = call.two_texts()? {

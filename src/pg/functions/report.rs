@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pgrx::pg_sys::{self, Datum};
 
-use super::clusters::{ARGUMENTS_OF_JOIN, Grouped, How, Joined};
+use super::clusters::{Grouped, Joined, how};
 use crate::clusters::grouping::{Cluster, Clusters};
 use crate::clusters::links::links;
 use crate::clusters::summary::summaries;
@@ -13,7 +13,8 @@ use crate::pg::query::cursor::Cursor;
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::operators::equality;
 use crate::pg::request::example::literal;
-use crate::pg::request::{Form, Request, such_as};
+use crate::pg::request::form::{self, Argument, Form};
+use crate::pg::request::{Request, such_as};
 use crate::pg::server::call::{Call, sql_function, varlena_bytes};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
@@ -24,11 +25,11 @@ use crate::workers;
 
 sql_function! {
     /// `duplicates_report(docs, threshold, …)`
-    neardup_duplicates_report, pg_finfo_neardup_duplicates_report, |call| report(call, false)
+    neardup_duplicates_report, pg_finfo_neardup_duplicates_report, |call| report(call, form::DUPLICATES_REPORT)
 }
 sql_function! {
     /// `duplicates_report(docs, threshold, id_type, …)`
-    neardup_duplicates_report_typed, pg_finfo_neardup_duplicates_report_typed, |call| report(call, true)
+    neardup_duplicates_report_typed, pg_finfo_neardup_duplicates_report_typed, |call| report(call, form::DUPLICATES_REPORT.typed())
 }
 
 /// Clusters of so many rows are looked at with suspicion.
@@ -40,22 +41,23 @@ fn is_chain(cluster: &Cluster<'_>) -> bool {
     cluster.members.len() >= LARGE && apart > cluster.members.len() / 2
 }
 
-fn report(call: Call, typed: bool) -> Result<Datum> {
+fn report(call: Call, form: Form) -> Result<Datum> {
     /// Steps for the diameter of a cluster: a second.
     const EFFORT: u64 = 1 << 28;
     const LINKS: usize = 5;
-    let request = Request::new(call, Form { name: "duplicates_report", relations: 1, typed })?;
-    let first = ARGUMENTS_OF_JOIN + usize::from(typed);
-    let how = How::new(call, [first, first + 1], &request.example)?;
-    let count = |n: usize, name: &'static str, default: i32| {
-        let number = call.get::<i32>(n).unwrap_or(default);
+    let request = Request::new(call, form)?;
+    let given = form.of(call);
+    let how = how(given, &request.example)?;
+    let count = |argument: Argument, default: i32| {
+        let number = given.get::<i32>(argument).unwrap_or(default);
         usize::try_from(number).map_err(|_| {
+            let name = argument.name();
             SqlError::parameter(format!("{name} must be at least 0, not {number}"))
                 .hint(such_as(&request.example.with(name, default)))
         })
     };
-    let most_clusters = count(first + 2, "max_clusters", 20)?;
-    let most_members = count(first + 3, "max_members", 3)?;
+    let most_clusters = count(Argument::MaxClusters, 20)?;
+    let most_members = count(Argument::MaxMembers, 3)?;
 
     let files = ServerFiles::in_current_context();
     let mut joined = Joined::new(&request, &files)?;

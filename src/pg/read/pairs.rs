@@ -2,16 +2,15 @@
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
+use crate::clusters::Clustering;
 use crate::clusters::edges::{Edge, Edges};
 use crate::clusters::grouping::Clusters;
 use crate::error::Error;
 use crate::memory;
-use crate::pg::functions::clusters::How;
 use crate::pg::query::Query;
 use crate::pg::query::cursor::Cursor;
 use crate::pg::query::ids::{self, Ids};
 use crate::pg::query::names::{qualified_type, type_name};
-use crate::pg::request::example::Example;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::settings;
@@ -38,17 +37,17 @@ pub struct Pairs<'f> {
 
 impl<'f> Pairs<'f> {
     /// Reads the pairs of the query that argument 0 holds, which is about these relations, locked before, and perhaps others.
+    /// Errors of the call have the hint.
     pub fn read(
         call: Call,
         typed: Option<pg_sys::Oid>,
         relations: &[pg_sys::Oid],
-        example: &Example,
+        hint: &str,
         files: &'f ServerFiles,
     ) -> Result<Self> {
-        let hint = || format!("For example: SELECT * FROM {example};");
         let query = call.text(0)?.ok_or_else(|| {
             let message = "pairs must not be NULL";
-            SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message).hint(hint())
+            SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message).hint(hint.to_owned())
         })?;
         let id_type = typed.unwrap_or(pg_sys::INT8OID);
         if !ids::has_order(id_type) {
@@ -59,7 +58,7 @@ impl<'f> Pairs<'f> {
         }
         let id_name = qualified_type(id_type);
         // Alone, so that it is a query of its own wherever it stands; a comment at its end ends with the line.
-        let query = Query::new(&query).only_select().map_err(|error| error.hint(hint()))?;
+        let query = Query::new(&query).only_select().map_err(|error| error.hint(hint.to_owned()))?;
         let sql = format!(
             "SELECT p.left_id::{id_name}, p.right_id::{id_name}, p.similarity::pg_catalog.float8 \
              FROM ({query}\n) AS p(left_id, right_id, similarity)"
@@ -73,13 +72,14 @@ impl<'f> Pairs<'f> {
             let (Some(left), Some(right)) = (left, right) else {
                 let message = "an id of a pair is NULL";
                 let code = PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED;
-                return Err(SqlError::new(code, message).hint(hint()));
+                return Err(SqlError::new(code, message).hint(hint.to_owned()));
             };
             // SAFETY: the cursor checked that its columns are of these types.
             let similarity = similarity.and_then(|datum| unsafe { value::<f64>(datum) });
             let similarity = similarity.filter(|s| (0.0..=1.0).contains(s)).ok_or_else(|| {
                 let value = similarity.map_or("NULL".to_owned(), |s| s.to_string());
-                SqlError::parameter(format!("similarity must be between 0 and 1, not {value}")).hint(hint())
+                SqlError::parameter(format!("similarity must be between 0 and 1, not {value}"))
+                    .hint(hint.to_owned())
             })?;
             if similarities.len() >= MOST_PAIRS {
                 return Err(Error::TooMany { what: "pairs", limit: MOST_PAIRS as u64 }.into());
@@ -98,9 +98,9 @@ impl<'f> Pairs<'f> {
     }
 
     /// Their clusters.
-    pub fn clusters(&mut self, how: How) -> Result<Clusters> {
+    pub fn clusters(&mut self, clustering: Clustering, largest: Option<u32>) -> Result<Clusters> {
         let vertices = self.places.len();
-        Ok(Clusters::new(&mut self.edges, vertices, how.clustering, how.largest, &self.workers)?)
+        Ok(Clusters::new(&mut self.edges, vertices, clustering, largest, &self.workers)?)
     }
 
     /// The pairs that reach a threshold.
