@@ -3,15 +3,16 @@
 use pgrx::pg_sys::{self, Datum};
 use serde::Serialize;
 
-use super::building_blocks::workers_for;
 use crate::error::Result as CoreResult;
 use crate::methods::explain::{Evidence, Explanation};
 use crate::methods::pair::Pair;
 use crate::pg::request::methods;
-use crate::pg::server::call::{LARGEST, sql_function, too_large};
+use crate::pg::server::call::sql_function;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::values::text;
+use crate::pg::server::workers::workers_for;
 use crate::report::diff::Compared;
 use crate::report::dotplot::dotplot;
 use crate::report::html::STYLE;
@@ -111,16 +112,6 @@ impl Rows<3> for Explained {
     fn nulls(&self) -> [bool; 3] {
         [false, self.unknown, false]
     }
-}
-
-/// A text of the server.
-pub fn text(text: &str) -> Result<Datum> {
-    let text = encoding::to_server(text)?;
-    if text.as_bytes().len() > LARGEST - size_of::<i32>() {
-        return Err(too_large("the result"));
-    }
-    // SAFETY: a C string in, a text in the current memory context out.
-    Ok(unsafe { pg_sys::cstring_to_text_with_len(text.as_ptr(), text.as_bytes().len() as i32) }.into())
 }
 
 sql_function! {

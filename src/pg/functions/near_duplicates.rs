@@ -10,9 +10,10 @@ use crate::clusters::leaders::Leaders;
 use crate::joins::pairs::{Pair, Pairs};
 use crate::methods::account::Account;
 use crate::pg::query::ids::Ids;
-use crate::pg::read::documents::{Finished, ServerReading};
+use crate::pg::read::documents::Finished;
+use crate::pg::request::Request;
 use crate::pg::request::example::Example;
-use crate::pg::request::{Form, Request};
+use crate::pg::request::form::{self, Form};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::progress::Progress;
@@ -21,27 +22,19 @@ use crate::pg::server::workers::BackendWorkers;
 
 sql_function! {
     /// `near_duplicates(docs, threshold, …)`
-    neardup_join, pg_finfo_neardup_join, |call| {
-        answer(call, Form { name: "near_duplicates", relations: 1, typed: false })
-    }
+    neardup_near_duplicates, pg_finfo_neardup_near_duplicates, |call| answer(call, form::NEAR_DUPLICATES)
 }
 sql_function! {
     /// `near_duplicates(docs, threshold, id_type, …)`
-    neardup_join_typed, pg_finfo_neardup_join_typed, |call| {
-        answer(call, Form { name: "near_duplicates", relations: 1, typed: true })
-    }
+    neardup_near_duplicates_typed, pg_finfo_neardup_near_duplicates_typed, |call| answer(call, form::NEAR_DUPLICATES.typed())
 }
 sql_function! {
     /// `near_duplicates_between(left, right, threshold, …)`
-    neardup_join_between, pg_finfo_neardup_join_between, |call| {
-        answer(call, Form { name: "near_duplicates_between", relations: 2, typed: false })
-    }
+    neardup_near_duplicates_between, pg_finfo_neardup_near_duplicates_between, |call| answer(call, form::NEAR_DUPLICATES_BETWEEN)
 }
 sql_function! {
     /// `near_duplicates_between(left, right, threshold, id_type, …)`
-    neardup_join_between_typed, pg_finfo_neardup_join_between_typed, |call| {
-        answer(call, Form { name: "near_duplicates_between", relations: 2, typed: true })
-    }
+    neardup_near_duplicates_between_typed, pg_finfo_neardup_near_duplicates_between_typed, |call| answer(call, form::NEAR_DUPLICATES_BETWEEN.typed())
 }
 
 /// Where the server stores all pairs, it stops at this many unless the caller said otherwise.
@@ -78,7 +71,7 @@ impl Run {
     /// Reads the documents and makes ready to join.
     pub fn new(request: &Request) -> Result<Self> {
         let began = Instant::now();
-        let mut reading = ServerReading::new(request);
+        let mut reading = request.reading();
         let workers = reading.workers;
         let (pairs, mut account) = reading.run(|reading| request.method.pairs(reading))?;
         let Finished { left, right, progress } = reading.finish();
@@ -181,7 +174,7 @@ impl Drop for Run {
 /// in their order, and what becomes of each. None where it needs pairs.
 pub fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Leaders)>> {
     let began = Instant::now();
-    let mut reading = ServerReading::new(request);
+    let mut reading = request.reading();
     let (eliminated, mut account) = reading.run(|reading| request.method.eliminate(reading))?;
     let Some((order, leaders)) = eliminated else { return Ok(None) };
     let Finished { left, .. } = reading.finish();

@@ -21,7 +21,7 @@ pub fn keep(role: pg_sys::Oid, account: &Account) {
 
 sql_function! {
     /// `near_duplicates_stats()`: one row, or none where the present role made no call.
-    neardup_stats, pg_finfo_neardup_stats, |call| {
+    neardup_near_duplicates_stats, pg_finfo_neardup_near_duplicates_stats, |call| {
         // SAFETY: a look at a variable of the session.
         let role = unsafe { pg_sys::GetUserId() };
         let last = LAST.with(|last| last.borrow().as_ref().filter(|(owner, _)| *owner == role).map(|(_, s)| s.clone()));

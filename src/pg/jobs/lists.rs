@@ -24,7 +24,6 @@ use crate::memory;
 use crate::methods::Update;
 use crate::methods::reading::Reading;
 use crate::pg::query::ids::Ids;
-use crate::pg::read::documents::ServerReading;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{Store, wants_all};
@@ -63,7 +62,7 @@ sql_function! {
                 }
             },
         };
-        let mut reading = ServerReading::new(&request);
+        let mut reading = request.reading();
         // Until an order is made, tokens take far more than outlines; to put these in order takes them twice again.
         let enough = reading.memory / 4;
         let new = order.is_none();

@@ -18,7 +18,6 @@ use crate::joins::sets::bounds::Bounds;
 use crate::pg::query::Parameter;
 use crate::pg::query::ids::Ids;
 use crate::pg::query::operators::equality;
-use crate::pg::read::documents::ServerReading;
 use crate::pg::request::Request;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
@@ -51,7 +50,7 @@ pub fn near<const N: usize>(
 ) -> Result<Option<Near>> {
     let Some(order) = read_order(lists)? else { return Ok(None) };
     let (words, bounds) = (order.words, Bounds::new(predicate));
-    let mut reading = ServerReading::new(request);
+    let mut reading = request.reading();
     let workers = reading.workers;
     let enough = reading.memory / 4;
     let mut states: Vec<(Outliner, TokenSets)> = (0..workers.count()).map(|_| Default::default()).collect();
@@ -116,7 +115,7 @@ impl Near {
         let (Some(matcher), partners) = (&self.matcher, &self.partners) else { return Ok(()) };
         request.left = request.left.listed(self.array, &self.equals);
         request.id_type = pg_sys::INT8OID;
-        let mut reading = ServerReading::new(request);
+        let mut reading = request.reading();
         let mut matches: Vec<Matches> = (0..reading.workers.count()).map(|_| Matches::default()).collect();
         // For each part, how far it is, and what was found meanwhile.
         let mut shares: Vec<_> =

@@ -2,6 +2,7 @@
 
 use pgrx::pg_sys;
 
+use super::ranks::read_ranks;
 use super::source::{Source, Stream};
 use crate::error::{Error, Result as CoreResult};
 use crate::features::tokens::Document;
@@ -10,9 +11,7 @@ use crate::methods::account::Account;
 use crate::methods::documents::{Documents, Progress as Told, Side};
 use crate::methods::reading::Reading;
 use crate::methods::sites::Sites;
-use crate::pg::functions::eliminate::read_ranks;
 use crate::pg::query::ids::Ids;
-use crate::pg::request::Request;
 use crate::pg::server::allocator;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::progress::Progress;
@@ -145,12 +144,7 @@ pub struct Finished {
 }
 
 impl<'a> ServerReading<'a> {
-    /// Nothing is read yet. The memory context of now outlives the call.
-    pub fn new(request: &'a Request) -> Self {
-        Self::of(request.name, &request.left, request.right.as_ref(), request.id_type)
-    }
-
-    /// The same of documents that `name` reads.
+    /// The documents that `name` reads; none is read yet. The memory context of now outlives the call.
     pub fn of(name: &'static str, left: &'a Source, right: Option<&'a Source>, id_type: pg_sys::Oid) -> Self {
         allocator::keep_little();
         Self {

@@ -2,4 +2,5 @@
 
 pub mod documents;
 pub mod pairs;
+pub mod ranks;
 pub mod source;

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::joins::sentences::signature_lists::StopRules;
 use crate::methods::Method;
 use crate::methods::tlcs::Tlcs;
-use crate::pg::functions::lcs::centre;
+use crate::pg::request::centre::centre;
 use crate::pg::request::{Arguments, such_as};
 use crate::pg::server::error::{Result, SqlError};
 use crate::sketches::sentence;
