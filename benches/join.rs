@@ -17,8 +17,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use neardup::features::FeatureSpec;
-use neardup::features::sets::store::NoFiles;
 use neardup::features::tokens::Document;
+use neardup::files::NoFiles;
 use neardup::joins::pairs::Pairs;
 use neardup::joins::sets::Algorithm;
 use neardup::methods::Method;
@@ -27,7 +27,8 @@ use neardup::methods::documents::Quiet;
 use neardup::methods::reading::Reading;
 use neardup::methods::sets::Sets;
 use neardup::resources::Resources;
-use neardup::verify::measure::{Measure, Predicate};
+use neardup::verify::measure::Measure;
+use neardup::verify::predicate::Predicate;
 use neardup::workers::PlainThreads;
 
 const RUNS: [(&str, f64); 10] = [

@@ -14,9 +14,9 @@ use std::ops::{AddAssign, Range};
 use std::path::{Path, PathBuf};
 
 use neardup::features::imatch::IdfRange;
-use neardup::features::sets::store::NoFiles;
 use neardup::features::spotsigs::{Antecedents, SpotSpec};
 use neardup::features::units::signatures::Features;
+use neardup::files::NoFiles;
 use neardup::methods::corpus::Corpus;
 use neardup::methods::documents::Quiet;
 use neardup::methods::passages::search;
@@ -25,7 +25,8 @@ use neardup::methods::spotsigs::SpotSigs;
 use neardup::passages::{Parameters, Passage};
 use neardup::resources::Resources;
 use neardup::text::width::width_of;
-use neardup::verify::measure::{Measure, Predicate};
+use neardup::verify::measure::Measure;
+use neardup::verify::predicate::Predicate;
 use neardup::workers::PlainThreads;
 
 const WORKERS: PlainThreads = PlainThreads(4);

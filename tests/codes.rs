@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use common::on_all;
 use neardup::clusters::elimination::{Kept, eliminate_repeated};
 use neardup::features::codes::{CodeSpec, feature_code};
-use neardup::features::sets::store::NoFiles;
+use neardup::files::NoFiles;
 use neardup::methods::Method;
 use neardup::methods::codes::ByCodes;
 use neardup::methods::corpus::Corpus;

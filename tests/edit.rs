@@ -3,7 +3,8 @@
 #[path = "common/run.rs"]
 mod run;
 
-use neardup::joins::sets::{Algorithm, Counts};
+use neardup::joins::Counts;
+use neardup::joins::sets::Algorithm;
 use neardup::methods::corpus::Corpus;
 use neardup::methods::edit::Edit;
 use neardup::verify::edit::similarity;

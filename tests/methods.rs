@@ -12,7 +12,7 @@ use neardup::features::tokens::Document;
 use neardup::features::{FeatureSpec, Tokenizer};
 use neardup::hash::mix;
 use neardup::joins::sentences::signature_lists::StopRules;
-use neardup::joins::sketches::banding::Bands;
+use neardup::joins::sketches::banding::Banding;
 use neardup::joins::sketches::combination::TechniqueSpec;
 use neardup::methods::account::Account;
 use neardup::methods::codes::ByCodes;
@@ -30,7 +30,8 @@ use neardup::methods::{Method, passages};
 use neardup::passages::Parameters as PassageParameters;
 use neardup::resources::Resources;
 use neardup::sketches::sentence;
-use neardup::verify::measure::{Measure, Predicate};
+use neardup::verify::measure::Measure;
+use neardup::verify::predicate::Predicate;
 use neardup::verify::tlcs::{Parameters, Thresholds};
 use neardup::workers::{PlainThreads, Workers};
 
@@ -40,7 +41,7 @@ use run::{Counted, ENOUGH, Found, Interrupted, find, find_with};
 fn methods() -> Vec<(&'static str, Box<dyn Method>)> {
     let words = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
     let shingles = FeatureSpec { shingle: 3, ..words };
-    let plan = Bands { bands: 20, rows: 2 };
+    let plan = Banding { bands: 20, rows: 2 };
     let predicate = Predicate::new(Measure::Jaccard, 0.6).unwrap();
     vec![
         ("words", Box::new(Sets::of_words(Measure::Jaccard, 0.6).unwrap())),
@@ -186,7 +187,7 @@ fn long_documents_give_the_sets_of_short_ones() {
         let (found, account) = find(&method, Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
         let tokens = |words: u64| words + 1 - shingle as u64;
         let sizes = [tokens(200_000), tokens(3), tokens(200_001), tokens(3)];
-        assert_eq!(account.tokens, sizes.iter().sum());
+        assert_eq!(account.tokens, sizes.iter().sum::<u64>());
         let similarity = (sizes[0] as f64 / sizes[2] as f64).to_bits();
         let equal = (1, 3, 1f64.to_bits());
         assert_eq!(

@@ -6,10 +6,12 @@ mod run;
 use std::collections::BTreeSet;
 
 use neardup::features::FeatureSpec;
-use neardup::joins::sets::{Algorithm, Counts};
+use neardup::joins::Counts;
+use neardup::joins::sets::Algorithm;
 use neardup::methods::corpus::Corpus;
 use neardup::methods::sets::Sets;
-use neardup::verify::measure::{Measure, Predicate};
+use neardup::verify::measure::Measure;
+use neardup::verify::predicate::Predicate;
 use neardup::workers::PlainThreads;
 use proptest::prelude::*;
 

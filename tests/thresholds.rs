@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use neardup::features::sets::store::NoFiles;
+use neardup::files::NoFiles;
 use neardup::hash::mix;
 use neardup::methods::corpus::Corpus;
 use neardup::methods::sets::Sets;

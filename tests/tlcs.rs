@@ -5,7 +5,7 @@ mod run;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use neardup::features::sets::store::{MemoryFiles, NoFiles, TempFiles};
+use neardup::files::{MemoryFiles, NoFiles, TempFiles};
 use neardup::hash::mix;
 use neardup::joins::sentences::signature_lists::StopRules;
 use neardup::methods::corpus::Corpus;

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::path::Path;
 
 use neardup::features::codes::{CodeSpec, feature_code};
-use neardup::features::sets::store::NoFiles;
+use neardup::files::NoFiles;
 use neardup::methods::Method;
 use neardup::methods::codes::ByCodes;
 use neardup::methods::corpus::Corpus as Rows;

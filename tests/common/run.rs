@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use neardup::error::{Error, Result};
-use neardup::features::sets::store::{MemoryFiles, NoFiles, TempFile, TempFiles};
+use neardup::files::{MemoryFiles, NoFiles, TempFile, TempFiles};
 use neardup::methods::Method;
 use neardup::methods::account::Account;
 use neardup::methods::corpus::Corpus;
