@@ -4,8 +4,9 @@ use super::search::Search;
 use super::{Parameters, Passage};
 use crate::error::Result;
 use crate::features::tokens::Document;
-use crate::features::units::sets::{Gathering, Resources, Unit, Units};
+use crate::features::units::sets::{Gathering, Unit, Units};
 use crate::files::NoFiles;
+use crate::resources::Resources;
 use crate::workers::{Stop, Work, Workers};
 
 /// The passages that two texts share, in the order of the left one. Words have no document frequency here, so all of

@@ -11,10 +11,11 @@ use super::starts::Starts;
 use super::{Capped, Parameters, Passage};
 use crate::error::Result;
 use crate::features::units::library::{Library, Open, OpenText};
-use crate::features::units::sets::{Resources, UnitSets, Units, make_sets};
+use crate::features::units::sets::{UnitSets, Units, make_sets};
 use crate::features::units::signatures::Maker;
 use crate::joins::Counts;
 use crate::memory;
+use crate::resources::Resources;
 use crate::text::spans::Span;
 use crate::workers::{self, Stop, Workers};
 

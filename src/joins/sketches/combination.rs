@@ -1,11 +1,12 @@
 //! A combination of techniques, from documents to pairs (Henzinger; docs/design/algorithms.md sections 2 to 4).
 //!
 //! ```
-//! use neardup::joins::sketches::combination::{Combination, Documents, Resources, TechniqueSpec, join};
+//! use neardup::joins::sketches::combination::{Combination, Documents, TechniqueSpec, join};
 //! use neardup::joins::sketches::rule::Rule;
 //! use neardup::features::FeatureSpec;
 //! use neardup::files::NoFiles;
 //! use neardup::features::tokens::Document;
+//! use neardup::resources::Resources;
 //! use neardup::sketches::sign::Signer;
 //! use neardup::workers::{PlainThreads, Stop};
 //!
@@ -37,13 +38,12 @@ use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
 use crate::features::hash_sets::HashSets;
 use crate::features::signatures::distinct;
-use crate::files::TempFiles;
 use crate::joins::pairs::Pairs;
+use crate::resources::Resources;
 use crate::sketches::recipe::{Part, Recipe};
 use crate::sketches::sign::Signer;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
-use crate::workers::Workers;
 
 /// A technique with its parameters; a pair's similarity is at least the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -213,17 +213,6 @@ pub struct Documents<'a> {
     pub sites: Option<&'a [u32]>,
     /// The first row of the right table, where there are two.
     pub right_from: Option<u32>,
-}
-
-/// What a join works with.
-#[derive(Clone, Copy)]
-pub struct Resources<'a> {
-    /// Makes temporary files.
-    pub files: &'a dyn TempFiles,
-    /// Bytes.
-    pub budget: usize,
-    /// Threads.
-    pub workers: &'a dyn Workers,
 }
 
 /// Makes ready to find the pairs of the documents. `sample` is a number of documents whose pairs are looked

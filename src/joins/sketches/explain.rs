@@ -1,7 +1,7 @@
 //! What techniques that compare signatures say of two documents, whether these are similar or not.
 
 use super::combination::{Combination, TechniqueSpec};
-use super::technique::{Overlap, Technique};
+use super::technique::{SetOverlap, Technique};
 use crate::error::Result;
 use crate::features::hash_sets::{HashSets, shared};
 use crate::features::signatures::distinct;
@@ -31,7 +31,7 @@ pub struct TwoDocuments {
     /// The similarity by the rule, none where they are no pair.
     pub similarity: Option<f64>,
     /// The tokens of both and those they share, where sets are compared.
-    pub sets: Option<Overlap>,
+    pub sets: Option<SetOverlap>,
 }
 
 /// Compares two documents of a table of no sites; none where one has nothing to be compared by.
@@ -60,7 +60,7 @@ pub fn two_documents(
             let loaded = sets.load(&mut vec![0, 1])?;
             let (x, y) = (loaded.get(0), loaded.get(1));
             // No document has more tokens than 32 bits count.
-            Some(Overlap { left: x.len() as u32, right: y.len() as u32, shared: shared(x, y) as u32 })
+            Some(SetOverlap { left: x.len() as u32, right: y.len() as u32, shared: shared(x, y) as u32 })
         }
         false => None,
     };

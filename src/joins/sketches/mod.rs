@@ -27,7 +27,7 @@ use crate::memory;
 use crate::workers::{self, Workers};
 use buckets::{Buckets, MostNeighbours};
 use rule::Rule;
-use technique::{Overlap, Technique};
+use technique::{SetOverlap, Technique};
 
 const DOING: &str = "joining by signatures";
 
@@ -79,7 +79,7 @@ pub fn sketch_pairs(
         for record in (0..records).filter(|&record| left.rows(record as usize).len() > 1) {
             let signature = signatures.get(record);
             // Of equal signatures all is equal, the sites too.
-            let one = || Overlap { left: 1, right: 1, shared: 1 };
+            let one = || SetOverlap { left: 1, right: 1, shared: 1 };
             if comparison.rule.similarity(&comparison.techniques, signature, signature, Some(&one)).is_some()
             {
                 memory::push(&mut equal, record, DOING)?;
@@ -158,7 +158,7 @@ impl Judge {
                 verified.fetch_add(1, Ordering::Relaxed);
                 let [a, b] = [left, right].map(|record| sets.get(self.first_rows[record as usize]));
                 // No document has more tokens than 32 bits count.
-                Overlap { left: a.len() as u32, right: b.len() as u32, shared: shared(a, b) as u32 }
+                SetOverlap { left: a.len() as u32, right: b.len() as u32, shared: shared(a, b) as u32 }
             })
         };
         let similarity = match sets {

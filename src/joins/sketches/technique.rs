@@ -105,7 +105,7 @@ fn share_of_values(a: &[u64], b: &[u64], values: u32) -> f64 {
 
 /// The sets of two documents as far as they matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Overlap {
+pub struct SetOverlap {
     /// Tokens of the left one.
     pub left: u32,
     /// Tokens of the right one.
@@ -115,7 +115,7 @@ pub struct Overlap {
 }
 
 /// Compares the sets of two documents.
-pub type Compare<'a> = &'a dyn Fn() -> Overlap;
+pub type Compare<'a> = &'a dyn Fn() -> SetOverlap;
 
 impl Technique {
     /// The similarity of two documents that are similar. Without sets, what depends on them is taken to
@@ -132,7 +132,7 @@ impl Technique {
             }
             Self::Minhash(MinhashBands { verify: Verify::Sets(predicate), .. }) | Self::Sets(predicate) => {
                 let Some(sets) = sets else { return Some(1.0) };
-                let Overlap { left, right, shared } = sets();
+                let SetOverlap { left, right, shared } = sets();
                 predicate.passes(shared, left, right).then(|| predicate.similarity(shared, left, right))
             }
             Self::Equal { at, words } => (a[*at..*at + words] == b[*at..*at + words]).then_some(1.0),
@@ -140,7 +140,7 @@ impl Technique {
     }
 
     /// The similarity of any two documents; `sets` counts where sets are compared.
-    pub fn measure(&self, a: &[u64], b: &[u64], sets: Overlap) -> f64 {
+    pub fn measure(&self, a: &[u64], b: &[u64], sets: SetOverlap) -> f64 {
         match self {
             Self::Simhash(hamming) => hamming.share(hamming.distance(a, b)),
             Self::Shingling(shingling) => shingling.share(shingling.agreeing(a, b)),
