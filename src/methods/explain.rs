@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+use crate::verify::overlap::SharedTokens;
+
 /// What a method says of a pair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
@@ -67,23 +69,6 @@ pub enum Details {
     Sketches(Agreement),
     /// Of feature codes.
     Codes(Codes),
-}
-
-/// How many tokens both texts share, and each has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct SharedTokens {
-    /// In both.
-    pub shared: u32,
-    /// In the left text.
-    pub left: u32,
-    /// In the right one.
-    pub right: u32,
-}
-
-impl From<[u32; 3]> for SharedTokens {
-    fn from([shared, left, right]: [u32; 3]) -> Self {
-        Self { shared, left, right }
-    }
 }
 
 /// A Levenshtein distance.

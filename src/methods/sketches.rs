@@ -1,17 +1,16 @@
 //! The methods that compare signatures of documents: `minhash`, `simhash`, `shingling`, `combined`, `exact_text`,
 //! `title`.
 
-use super::explain::{Agreement, Alike, Details, Explanation, SharedTokens, TechniqueSays};
+use super::explain::{Agreement, Alike, Details, Explanation, TechniqueSays};
 use super::pair::Pair;
 use super::reading::Reading;
 use super::{Method, Update};
 use crate::error::Result;
 use crate::features::hash_sets::{HashSets, SetCollector};
 use crate::joins::pairs::Pairs;
-use crate::joins::sketches::combination::{Combination, Documents, TechniqueSpec, join};
+use crate::joins::sketches::combination::{Combination, SignedDocuments, TechniqueSpec, join};
 use crate::joins::sketches::explain::{Said, TwoDocuments, two_documents};
 use crate::joins::sketches::rule::Rule;
-use crate::joins::sketches::technique::SetOverlap;
 use crate::sketches::sign::Signer;
 use crate::workers::Stop;
 
@@ -76,7 +75,7 @@ impl Method for Sketches {
         reading.account.tokens = signers.iter().map(|signer| signer.tokens).sum();
         let resources = reading.resources_after(0);
         let right_from = reading.right_from();
-        let documents = Documents { signers, sets, sites: reading.sites(), right_from };
+        let documents = SignedDocuments { signers, sets, sites: reading.sites(), right_from };
         let joined = join(documents, &recipe, comparison, self.sample, resources)?;
         reading.account.distinct_sets = joined.distinct;
         reading.account.promised_recall = self.promised();
@@ -90,7 +89,7 @@ impl Method for Sketches {
 fn explanation(compared: &TwoDocuments) -> Explanation {
     let last = compared.said.last().map_or(0.0, |said| said.similarity);
     let explained = Explanation::new(compared.similarity.unwrap_or(last), compared.similarity.is_some());
-    let sets = compared.sets.map(|SetOverlap { left, right, shared }| SharedTokens { shared, left, right });
+    let sets = compared.sets;
     explained.with(Details::Sketches(match &compared.said[..] {
         [one] => Agreement { alike: alike(one), techniques: None, sets },
         several => {

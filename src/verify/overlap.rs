@@ -1,5 +1,24 @@
 //! How many tokens two sorted lists share.
 
+use serde::Serialize;
+
+/// How many tokens both texts share, and each has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct SharedTokens {
+    /// In both.
+    pub shared: u32,
+    /// In the left text.
+    pub left: u32,
+    /// In the right one.
+    pub right: u32,
+}
+
+impl From<[u32; 3]> for SharedTokens {
+    fn from([shared, left, right]: [u32; 3]) -> Self {
+        Self { shared, left, right }
+    }
+}
+
 /// Shared tokens of two ascending lists without repeats, or none as soon as it is sure that there
 /// are fewer than `need`. O(|a| + |b|), or O(|a|·log |b|) where one is far shorter.
 #[inline]

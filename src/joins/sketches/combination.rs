@@ -1,7 +1,7 @@
 //! A combination of techniques, from documents to pairs (Henzinger; docs/design/algorithms.md sections 2 to 4).
 //!
 //! ```
-//! use neardup::joins::sketches::combination::{Combination, Documents, TechniqueSpec, join};
+//! use neardup::joins::sketches::combination::{Combination, SignedDocuments, TechniqueSpec, join};
 //! use neardup::joins::sketches::rule::Rule;
 //! use neardup::features::FeatureSpec;
 //! use neardup::files::NoFiles;
@@ -18,7 +18,7 @@
 //!     signer.add(row as u32, &Document::Text(text.to_owned()), &Stop::default())?;
 //! }
 //! let workers = PlainThreads(1);
-//! let documents = Documents { signers: vec![signer], ..Documents::default() };
+//! let documents = SignedDocuments { signers: vec![signer], ..SignedDocuments::default() };
 //! let resources = Resources { files: &NoFiles, budget: 1 << 20, workers: &workers };
 //! let mut pairs = join(documents, &recipe, comparison, 0, resources)?.pairs;
 //! let pair = pairs.next(&workers)?.expect("the first two have the same words");
@@ -204,7 +204,7 @@ pub struct Join {
 
 /// Documents that were signed.
 #[derive(Debug, Default)]
-pub struct Documents<'a> {
+pub struct SignedDocuments<'a> {
     /// What signed them.
     pub signers: Vec<Signer>,
     /// The sets that were taken from the signers before the end, where there were too many.
@@ -218,13 +218,13 @@ pub struct Documents<'a> {
 /// Makes ready to find the pairs of the documents. `sample` is a number of documents whose pairs are looked
 /// for exactly, to measure the recall of minhash.
 pub fn join(
-    documents: Documents<'_>,
+    documents: SignedDocuments<'_>,
     recipe: &Recipe,
     comparison: Comparison,
     sample: usize,
     Resources { files, budget, workers }: Resources<'_>,
 ) -> Result<Join> {
-    let Documents { signers, mut sets, sites, right_from } = documents;
+    let SignedDocuments { signers, mut sets, sites, right_from } = documents;
     let (mut signatures, mut own) = (Vec::new(), Vec::new());
     for mut signer in signers {
         if let Some(sites) = sites.filter(|_| recipe.site) {

@@ -1,13 +1,14 @@
 //! What techniques that compare signatures say of two documents, whether these are similar or not.
 
 use super::combination::{Combination, TechniqueSpec};
-use super::technique::{SetOverlap, Technique};
+use super::technique::Technique;
 use crate::error::Result;
 use crate::features::hash_sets::{HashSets, shared};
 use crate::features::signatures::distinct;
 use crate::features::tokens::Document;
 use crate::files::NoFiles;
 use crate::sketches::sign::Signer;
+use crate::verify::overlap::SharedTokens;
 use crate::workers::{PlainThreads, Stop};
 
 /// What one technique says of two documents.
@@ -31,7 +32,7 @@ pub struct TwoDocuments {
     /// The similarity by the rule, none where they are no pair.
     pub similarity: Option<f64>,
     /// The tokens of both and those they share, where sets are compared.
-    pub sets: Option<SetOverlap>,
+    pub sets: Option<SharedTokens>,
 }
 
 /// Compares two documents of a table of no sites; none where one has nothing to be compared by.
@@ -60,7 +61,7 @@ pub fn two_documents(
             let loaded = sets.load(&mut vec![0, 1])?;
             let (x, y) = (loaded.get(0), loaded.get(1));
             // No document has more tokens than 32 bits count.
-            Some(SetOverlap { left: x.len() as u32, right: y.len() as u32, shared: shared(x, y) as u32 })
+            Some(SharedTokens { left: x.len() as u32, right: y.len() as u32, shared: shared(x, y) as u32 })
         }
         false => None,
     };

@@ -24,10 +24,11 @@ use crate::error::{Error, Result};
 use crate::features::hash_sets::{HashSets, Loaded, shared};
 use crate::features::signatures::Signatures;
 use crate::memory;
+use crate::verify::overlap::SharedTokens;
 use crate::workers::{self, Workers};
 use buckets::{Buckets, MostNeighbours};
 use rule::Rule;
-use technique::{SetOverlap, Technique};
+use technique::Technique;
 
 const DOING: &str = "joining by signatures";
 
@@ -79,7 +80,7 @@ pub fn sketch_pairs(
         for record in (0..records).filter(|&record| left.rows(record as usize).len() > 1) {
             let signature = signatures.get(record);
             // Of equal signatures all is equal, the sites too.
-            let one = || SetOverlap { left: 1, right: 1, shared: 1 };
+            let one = || SharedTokens { left: 1, right: 1, shared: 1 };
             if comparison.rule.similarity(&comparison.techniques, signature, signature, Some(&one)).is_some()
             {
                 memory::push(&mut equal, record, DOING)?;
@@ -158,7 +159,7 @@ impl Judge {
                 verified.fetch_add(1, Ordering::Relaxed);
                 let [a, b] = [left, right].map(|record| sets.get(self.first_rows[record as usize]));
                 // No document has more tokens than 32 bits count.
-                SetOverlap { left: a.len() as u32, right: b.len() as u32, shared: shared(a, b) as u32 }
+                SharedTokens { left: a.len() as u32, right: b.len() as u32, shared: shared(a, b) as u32 }
             })
         };
         let similarity = match sets {

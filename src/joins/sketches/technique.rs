@@ -7,6 +7,7 @@ use super::hamming::{BlockKeys, Hamming};
 use crate::error::{Error, Result};
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
+use crate::verify::overlap::SharedTokens;
 use crate::verify::predicate::Predicate;
 
 const DOING: &str = "comparing signatures";
@@ -103,19 +104,8 @@ fn share_of_values(a: &[u64], b: &[u64], values: u32) -> f64 {
     f64::from(agreeing) / f64::from(values)
 }
 
-/// The sets of two documents as far as they matter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SetOverlap {
-    /// Tokens of the left one.
-    pub left: u32,
-    /// Tokens of the right one.
-    pub right: u32,
-    /// Tokens of both.
-    pub shared: u32,
-}
-
 /// Compares the sets of two documents.
-pub type Compare<'a> = &'a dyn Fn() -> SetOverlap;
+pub type Compare<'a> = &'a dyn Fn() -> SharedTokens;
 
 impl Technique {
     /// The similarity of two documents that are similar. Without sets, what depends on them is taken to
@@ -132,7 +122,7 @@ impl Technique {
             }
             Self::Minhash(MinhashBands { verify: Verify::Sets(predicate), .. }) | Self::Sets(predicate) => {
                 let Some(sets) = sets else { return Some(1.0) };
-                let SetOverlap { left, right, shared } = sets();
+                let SharedTokens { left, right, shared } = sets();
                 predicate.passes(shared, left, right).then(|| predicate.similarity(shared, left, right))
             }
             Self::Equal { at, words } => (a[*at..*at + words] == b[*at..*at + words]).then_some(1.0),
@@ -140,7 +130,7 @@ impl Technique {
     }
 
     /// The similarity of any two documents; `sets` counts where sets are compared.
-    pub fn measure(&self, a: &[u64], b: &[u64], sets: SetOverlap) -> f64 {
+    pub fn measure(&self, a: &[u64], b: &[u64], sets: SharedTokens) -> f64 {
         match self {
             Self::Simhash(hamming) => hamming.share(hamming.distance(a, b)),
             Self::Shingling(shingling) => shingling.share(shingling.agreeing(a, b)),
