@@ -3,7 +3,6 @@
 pub mod codes;
 pub mod edit;
 pub mod imatch;
-pub mod options;
 pub mod sets;
 pub mod sketches;
 pub mod spotsigs;
