@@ -3,9 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::example::{Example, literal};
+use super::example::{Example, literal, such_as};
 use super::options::{self, Bound, LISTED, Options, Whole, whole};
-use super::such_as;
 use crate::features::FeatureSpec;
 use crate::features::imatch::IdfRange;
 use crate::features::spotsigs::{Antecedents, SpotSpec};

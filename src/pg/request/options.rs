@@ -6,8 +6,7 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Map, Value};
 
-use super::example::{Example, literal};
-use super::such_as;
+use super::example::{Example, literal, such_as};
 use crate::pg::server::error::{Result, SqlError};
 
 /// Options by name, as they were given.

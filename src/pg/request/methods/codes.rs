@@ -7,8 +7,9 @@ use crate::error::Error;
 use crate::features::codes::CodeSpec;
 use crate::methods::Method;
 use crate::methods::codes::ByCodes;
+use crate::pg::request::arguments::Arguments;
+use crate::pg::request::example::such_as;
 use crate::pg::request::options::{self, Number, Options, Real};
-use crate::pg::request::{Arguments, such_as};
 use crate::pg::server::error::{Result, SqlError};
 
 /// The repeatability of near duplicates, by default.

@@ -3,7 +3,7 @@
 use super::sets::CandidateOptions;
 use crate::methods::Method;
 use crate::methods::edit::Edit;
-use crate::pg::request::Arguments;
+use crate::pg::request::arguments::Arguments;
 use crate::pg::server::error::Result;
 use crate::verify::edit::EditPredicate;
 

@@ -5,9 +5,10 @@ use serde::Deserialize;
 use crate::features::FeatureSpec;
 use crate::methods::Method;
 use crate::methods::imatch::Imatch;
+use crate::pg::request::arguments::Arguments;
+use crate::pg::request::example::such_as;
 use crate::pg::request::features::idf_range;
 use crate::pg::request::options::{Bound, Options};
-use crate::pg::request::{Arguments, such_as};
 use crate::pg::server::error::Result;
 
 /// Options of I-Match.

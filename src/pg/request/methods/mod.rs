@@ -9,7 +9,7 @@ pub mod spotsigs;
 pub mod techniques;
 pub mod tlcs;
 
-use super::Arguments;
+use super::arguments::Arguments;
 use crate::methods::Method;
 use crate::pg::server::error::Result;
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::joins::sets::Algorithm;
 use crate::methods::Method;
 use crate::methods::sets::Sets;
-use crate::pg::request::Arguments;
+use crate::pg::request::arguments::Arguments;
 use crate::pg::request::options::{Count, Options};
 use crate::pg::server::error::Result;
 use crate::verify::measure::Measure;

@@ -10,9 +10,10 @@ use crate::joins::sketches::combination::{Combination, TechniqueSpec};
 use crate::joins::sketches::technique::Rule;
 use crate::methods::Method;
 use crate::methods::sketches::Sketches;
+use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::literal;
+use crate::pg::request::example::such_as;
 use crate::pg::request::options::{self, ByName, Options, Share, Whole};
-use crate::pg::request::{Arguments, such_as};
 use crate::pg::server::error::{Result, SqlError};
 
 /// Buckets of minhash bands with more documents are expanded in part.

@@ -2,7 +2,7 @@
 
 use crate::methods::Method;
 use crate::methods::spotsigs::SpotSigs;
-use crate::pg::request::Arguments;
+use crate::pg::request::arguments::Arguments;
 use crate::pg::request::features::SpotOptions;
 use crate::pg::server::error::Result;
 use crate::verify::measure::Measure;
