@@ -16,7 +16,5 @@ mod tokenizer;
 pub use arguments::Arguments;
 pub use clustering::How;
 pub use example::such_as;
-pub use features::{SPOTSIGS, spotsigs};
 pub use join::Request;
-pub use options::{Options, whole};
 pub use passages::{Given, PassageRequest, parameters};
