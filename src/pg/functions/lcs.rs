@@ -102,6 +102,10 @@ fn tlcs(call: Call) -> Result<Option<Found>> {
 struct Parts(std::vec::IntoIter<Part>);
 
 impl Rows<3> for Parts {
+    fn columns(&self) -> [&'static str; 3] {
+        ["left_span", "right_span", "length"]
+    }
+
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {
         let Some(part) = self.0.next() else { return Ok(None) };
         // No text of the server has more characters than 31 bits count.

@@ -147,6 +147,10 @@ impl Run {
 }
 
 impl Rows<3> for Run {
+    fn columns(&self) -> [&'static str; 3] {
+        ["left_id", "right_id", "similarity"]
+    }
+
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {
         let Some(pair) = self.next_pair()? else { return Ok(None) };
         let (left, right) = match &self.right {
