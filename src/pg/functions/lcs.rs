@@ -49,7 +49,7 @@ fn lcs(call: Call) -> Result<Option<(usize, usize, usize)>> {
     Ok(Some(found))
 }
 
-/// Whoever compares two texts of so many bytes.
+/// The workers that compare two texts of that many bytes.
 fn pair_workers(a: usize, b: usize) -> &'static dyn Workers {
     // What a comparison costs goes with the product of the lengths, 64 cells at a time.
     workers_for((a.saturating_mul(b) / 1024).max(a).max(b))

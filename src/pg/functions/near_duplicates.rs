@@ -104,7 +104,7 @@ impl Run {
             .report(|| format!("joining, {:.0} %, {} pairs", 100.0 * pairs.progress(), pairs.given()));
     }
 
-    /// Pairs may be missing only where somebody is told.
+    /// Pairs may be missing only where the caller is told.
     fn tell_hot_buckets(&self) {
         let counts = self.pairs.counts();
         if counts.hot_buckets > 0 {

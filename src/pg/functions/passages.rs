@@ -134,7 +134,7 @@ impl Run {
     }
 }
 
-/// Passages may be missing only where somebody is told.
+/// Passages may be missing only where the caller is told.
 fn tell_capped(request: &PassageRequest, capped: Capped) {
     if capped.sentences == 0 {
         return;

@@ -1,4 +1,4 @@
-//! Runs SQL of ours as somebody else: work on users' tables as their owner, and books as the extension's.
+//! Runs SQL of ours as another role: work on users' tables as their owner, and books as the extension's.
 
 use std::ffi::CStr;
 
@@ -62,7 +62,7 @@ pub fn spi(error: pgrx::spi::Error) -> SqlError {
     SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string())
 }
 
-/// Where things are found while work runs as somebody else.
+/// Where things are found while work runs as another role.
 pub const PATH: &CStr = c"pg_catalog, pg_temp";
 
 /// Runs work as `user`, who cannot be left by it, and with `pg_catalog` as the only schema to find things
@@ -98,7 +98,7 @@ pub fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result
     }
 }
 
-/// Changes a setting for the rest of the work that runs as somebody else ([`as_user`]).
+/// Changes a setting for the rest of the work that runs as another role ([`as_user`]).
 pub fn set(name: &CStr, value: &CStr) {
     // SAFETY: C strings of a setting that every user may change; the level of settings is that of the work.
     unsafe {

@@ -156,7 +156,7 @@ fn record<const N: usize>(
 ) -> Result<pg_sys::Datum> {
     let mut nulls = values.map(|value| value.is_none());
     let mut values = values.map(|value| value.unwrap_or(pg_sys::Datum::null()));
-    // SAFETY: the SQL declaration has a result of so many columns of these types.
+    // SAFETY: the SQL declaration has a result of these columns.
     unsafe {
         let mut descriptor = std::ptr::null_mut();
         pg_sys::get_call_result_type(call.info, std::ptr::null_mut(), &raw mut descriptor);
