@@ -1,6 +1,6 @@
 //! What a piece of work is done with: threads, memory, temporary files.
 
-use crate::features::sets::store::TempFiles;
+use crate::files::TempFiles;
 use crate::workers::Workers;
 
 /// What a piece of work is done with.

@@ -1,6 +1,6 @@
 //! What a call did, in numbers.
 
-use crate::joins::sets::Counts;
+use crate::joins::Counts;
 
 /// The account of one call.
 #[derive(Debug, Clone, Default)]

@@ -10,7 +10,7 @@ use crate::clusters::perhaps_similar::of_sentences::SentenceSets;
 use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::joins::pairs::Pairs;
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 use crate::workers::Stop;
 
 /// A method with its parameters.

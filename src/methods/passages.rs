@@ -4,7 +4,8 @@ use super::reading::Reading;
 use crate::error::Result;
 use crate::features::units::sets::{Unit, Units};
 use crate::passages::Parameters;
-use crate::passages::search::{Phase, Search};
+use crate::passages::progress::Phase;
+use crate::passages::search::Search;
 
 /// Reads the documents, joins their sentences, and makes ready to find the passages.
 pub fn search(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Search> {

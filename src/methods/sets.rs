@@ -9,7 +9,8 @@ use crate::features::FeatureSpec;
 use crate::features::sets::store::Table;
 use crate::joins::pairs::Pairs;
 use crate::joins::sets::Algorithm;
-use crate::verify::measure::{Measure, Predicate};
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
 use crate::workers::Stop;
 
 /// How documents become sets, which are similar, and how candidates are found.

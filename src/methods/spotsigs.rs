@@ -10,7 +10,7 @@ use crate::features::units::sets::{Unit, UnitSets, Units, make_sets};
 use crate::features::units::signatures::Features;
 use crate::joins::pairs::Pairs;
 use crate::joins::sets::Algorithm;
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 use crate::workers::Stop;
 
 /// How documents become sets, and which are similar.

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::features::texts::{Distinct, distinct};
 use crate::joins::pairs::Pairs;
 use crate::joins::sentences::sentence_pairs;
-use crate::joins::sentences::signature_lists::{Lists, Signing, StopRules};
+use crate::joins::sentences::signature_lists::{SignatureLists, Signing, StopRules};
 use crate::memory;
 use crate::sketches::sentence::{self, Signatures};
 use crate::verify::lcs::containment;
@@ -37,7 +37,7 @@ pub struct Tlcs {
 
 impl Tlcs {
     /// Reads the documents, and lists those that have signatures in common.
-    fn lists(&self, reading: &mut Reading<'_>) -> Result<(Distinct, Lists)> {
+    fn lists(&self, reading: &mut Reading<'_>) -> Result<(Distinct, SignatureLists)> {
         let collectors = reading.read_texts()?;
         let distinct = distinct(collectors, reading.right_from(), reading.workers)?;
         let budget = reading.left_after(distinct.texts.bytes());

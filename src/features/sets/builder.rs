@@ -7,12 +7,12 @@
 use super::collect::Collector;
 use super::order::{Ordered, order};
 use super::spill::Spill;
-use super::store::TempFiles;
 use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::numbering::number;
 use crate::features::tokens::Document;
+use crate::files::TempFiles;
 use crate::workers::{self, Workers};
 
 /// The sets of documents while these are read.

@@ -3,16 +3,16 @@
 //! join.
 
 use super::library::{Library, Shelf};
-use super::signatures::{Features, Maker, Scratch};
+use super::signatures::{Features, Maker, SignatureScratch};
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
 use crate::features::sets::builder::SetBuilder;
 use crate::features::sets::collect::Collector;
 use crate::features::sets::order::Ordered;
-use crate::features::sets::store::TempFiles;
 use crate::features::tokens::Document;
+use crate::files::TempFiles;
 use crate::memory;
-pub use crate::resources::Resources;
+use crate::resources::Resources;
 use crate::text::sentences::for_each_sentence;
 use crate::text::spans::{Position, Span};
 use crate::workers::{self, Stop, Workers};
@@ -306,7 +306,7 @@ struct Share<'a> {
     parts: Vec<Part>,
     /// The next of them.
     next: usize,
-    scratch: Scratch,
+    scratch: SignatureScratch,
     /// The units that are too long to be numbered with the others.
     long: Vec<Part>,
 }
@@ -325,7 +325,7 @@ fn make_batch(
             collector,
             parts: Vec::new(),
             next: 0,
-            scratch: Scratch::default(),
+            scratch: SignatureScratch::default(),
             long: Vec::new(),
         });
     }
@@ -354,7 +354,7 @@ fn make_batch(
         let mut signatures = Vec::new();
         workers::one(workers, &mut signatures, |signatures, stop| {
             let unit = open.get(part.row).unit(part.units.start as usize);
-            maker.make(unit, &mut Scratch::default(), signatures, stop)
+            maker.make(unit, &mut SignatureScratch::default(), signatures, stop)
         })?;
         builder.add_long(part.number, &Document::Numbers(signatures), workers)?;
     }

@@ -5,7 +5,7 @@ use pgrx::PgSqlErrorCode;
 use crate::features::imatch::IdfRange;
 use crate::features::spotsigs::{Antecedents, SpotSpec, Spots};
 use crate::features::tokens::Document;
-use crate::features::units::signatures::{Maker, Scratch, Terms};
+use crate::features::units::signatures::{Maker, SignatureScratch, Terms};
 use crate::hash::hash_bytes;
 use crate::memory;
 use crate::pg::query::decode::{Kind, decode};
@@ -52,7 +52,7 @@ sql_function! {
         let maker = Maker::Imatch(Terms::counted(range, &counts, documents)?);
         let mut signatures = Vec::new();
         workers::one(workers_for(text.len()), &mut signatures, |signatures, stop| {
-            maker.make(&text, &mut Scratch::default(), signatures, stop)
+            maker.make(&text, &mut SignatureScratch::default(), signatures, stop)
         })?;
         number_array(&signatures)
     }

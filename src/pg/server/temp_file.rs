@@ -6,7 +6,7 @@ use std::cell::Cell;
 use pgrx::pg_sys;
 
 use crate::error::{Error, Result};
-use crate::features::sets::store::{TempFile, TempFiles};
+use crate::files::{TempFile, TempFiles};
 
 thread_local! {
     /// Whether the server is ending the transaction and closes the files itself.

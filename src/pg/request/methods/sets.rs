@@ -8,7 +8,8 @@ use crate::methods::sets::Sets;
 use crate::pg::request::example::{Example, literal};
 use crate::pg::request::{Arguments, Options, such_as};
 use crate::pg::server::error::{Result, SqlError};
-use crate::verify::measure::{Measure, Predicate};
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
 
 /// The threshold of methods that measure how much is shared.
 pub const DEFAULT_THRESHOLD: f64 = 0.8;

@@ -4,7 +4,8 @@ use crate::methods::Method;
 use crate::methods::spotsigs::SpotSigs;
 use crate::pg::request::{Arguments, SPOTSIGS, spotsigs};
 use crate::pg::server::error::Result;
-use crate::verify::measure::{Measure, Predicate};
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
 
 /// Reads the parameters.
 pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
