@@ -11,11 +11,13 @@
 //! * [`clusters`]: pairs and signatures into clusters, and what to keep of them
 //! * [`passages`]: pairs of sentences into passages that documents share
 //! * [`report`]: pairs and clusters for people to look at
+//! * [`jobs`]: what keeps pairs and clusters up to date does next
 
 pub mod clusters;
 pub mod error;
 pub mod features;
 pub mod hash;
+pub mod jobs;
 pub mod joins;
 pub mod memory;
 pub mod passages;
