@@ -19,4 +19,5 @@ mod statement;
 pub mod transition;
 pub mod written_ids;
 
+pub use run::Done;
 pub use statement::{Parameter, Query};
