@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::hints::{anew, not_now};
+use crate::pg::query::column::Column;
 use crate::pg::query::ids;
-use crate::pg::query::relation::{Column, Relation};
+use crate::pg::query::relation::Relation;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 

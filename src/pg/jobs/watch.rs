@@ -14,7 +14,7 @@ use super::tables::table::{Opened, Table};
 use super::{definition, dependency, upkeep};
 use crate::jobs::state::Upkeep;
 use crate::pg::query::as_user::as_user;
-use crate::pg::query::relation::{qualified_type, quote_identifier};
+use crate::pg::query::names::{qualified_type, quote_identifier};
 use crate::pg::request::example::literal;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::encoding::{self, c_string};

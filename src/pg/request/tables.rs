@@ -6,9 +6,10 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::example::{Example, literal, such_as};
 use super::form::{Argument, Form, Named};
+use crate::pg::query::column::Column;
 use crate::pg::query::ids;
 use crate::pg::query::names::type_name;
-use crate::pg::query::relation::{Column, Relation};
+use crate::pg::query::relation::Relation;
 use crate::pg::read::source::{Asked, Source};
 use crate::pg::server::error::{Result, SqlError};
 

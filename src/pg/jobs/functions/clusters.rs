@@ -8,7 +8,7 @@ use crate::clusters::Clustering;
 use crate::clusters::grouping::Clusters;
 use crate::pg::functions::clusters::{Grouped, warn_of_chains};
 use crate::pg::query::ids::{self, Ids};
-use crate::pg::query::relation::type_name;
+use crate::pg::query::names::type_name;
 use crate::pg::read::pairs::Pairs;
 use crate::pg::request::example::Example;
 use crate::pg::request::{How, such_as};

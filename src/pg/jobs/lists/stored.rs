@@ -1,7 +1,7 @@
 //! What the table of lists has, read again. Its owner can write anything into it, so all is checked.
 
+use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
 use crate::joins::incremental::segment::{BLOCK, MOST_BITS, SegmentDocuments};
 use crate::joins::incremental::token_order::Order;
@@ -63,28 +63,12 @@ fn read<const N: usize>(
     let Table { oid, name, .. } = lists;
     let sql = queries::of_lists(name, &columns.map(|(name, _)| name), rest);
     let query = Query { relations: &[*oid], ..Query::new(&sql) };
-    let mut cursor = Cursor::open(&query, columns.map(|(_, of)| of))?;
-    // Detoasted copies live here until their row is done.
-    let mut context = PgMemoryContexts::new("neardup: reading lists");
-    loop {
-        check_for_interrupts!();
-        let mut fetched = 0;
-        for row in cursor.fetch(ROWS_A_FETCH)? {
-            fetched += 1;
-            if row.contains(&None) {
-                return Err(damaged("something is missing in them"));
-            }
-            let row = row.map(|value| value.unwrap_or(Datum::null()));
-            // SAFETY: what is kept of a row are copies.
-            unsafe {
-                context.switch_to(|_| each(row))?;
-                context.reset();
-            }
+    Cursor::open(&query, columns.map(|(_, of)| of))?.for_each(ROWS_A_FETCH, |row| {
+        if row.contains(&None) {
+            return Err(damaged("something is missing in them"));
         }
-        if fetched == 0 {
-            return Ok(());
-        }
-    }
+        each(row.map(|value| value.unwrap_or(Datum::null())))
+    })
 }
 
 /// Counts numbers that follow each other from 0.

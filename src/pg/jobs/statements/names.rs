@@ -6,8 +6,9 @@ use super::calls;
 use crate::pg::jobs::settings::{Columns, Settings};
 use crate::pg::jobs::tables::all::Tables;
 use crate::pg::query::as_user::Extension;
+use crate::pg::query::names::qualified_type;
 use crate::pg::query::operators::equality;
-use crate::pg::query::relation::{Relation, qualified_type};
+use crate::pg::query::relation::Relation;
 use crate::pg::server::error::Result;
 
 /// The tables, the columns, and what else is the same in all statements of a job.

@@ -15,6 +15,7 @@ use crate::pg::query::{Done, Parameter, Query};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::values;
 
 /// One statement.
 #[derive(Debug)]
@@ -77,9 +78,7 @@ impl Statement {
 
 /// A text as a parameter.
 pub(super) fn text(text: &str) -> Result<Parameter> {
-    let text = encoding::to_server(text)?;
-    // SAFETY: a C string, copied into a text of the current memory context.
-    Ok((pg_sys::TEXTOID, Some(unsafe { pg_sys::cstring_to_text(text.as_ptr()) }.into())))
+    Ok((pg_sys::TEXTOID, Some(values::text(text)?)))
 }
 
 /// A number as a parameter.

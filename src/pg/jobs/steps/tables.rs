@@ -7,7 +7,7 @@ use super::work::Work;
 use crate::pg::jobs::statements::definitions;
 use crate::pg::jobs::tables::all::Tables;
 use crate::pg::query::as_user::as_user;
-use crate::pg::query::relation::type_name;
+use crate::pg::query::names::type_name;
 use crate::pg::server::error::Result;
 
 /// Gives the tables, which are emptied, the type that ids have now.

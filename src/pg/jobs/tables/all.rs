@@ -9,7 +9,7 @@ use super::columns::{LIST_COLUMNS, cluster_columns, pair_columns, state_columns}
 use super::table::{Opened, Table};
 use crate::pg::jobs::hints::{anew, not_now};
 use crate::pg::jobs::registry::Entry;
-use crate::pg::query::relation::type_name;
+use crate::pg::query::names::type_name;
 use crate::pg::server::error::{Result, SqlError};
 
 /// All tables of a job.

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use crate::pg::query::relation::quote_identifier;
+use crate::pg::query::names::quote_identifier;
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::Result;
 
