@@ -161,6 +161,7 @@ fn record<const N: usize>(
         let mut descriptor = std::ptr::null_mut();
         pg_sys::get_call_result_type(call.info, std::ptr::null_mut(), &raw mut descriptor);
         let descriptor = pg_sys::BlessTupleDesc(descriptor);
+        assert_eq!((*descriptor).natts as usize, N, "columns of the result");
         check_names(descriptor, &names)?;
         let tuple = pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
         Ok(pg_sys::HeapTupleHeaderGetDatum((*tuple).t_data))
