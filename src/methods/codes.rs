@@ -1,9 +1,9 @@
 //! Methods `repeatability` and `exact_code`: documents by their feature codes.
 
 use super::explain::{Codes, Details, Explanation};
+use super::method::{Method, Update};
 use super::pair::Pair;
 use super::reading::{Reading, places};
-use super::{Method, Update};
 use crate::clusters::elimination::Elimination;
 use crate::clusters::elimination::rows::RowCodes;
 use crate::clusters::leaders::Leaders;

@@ -1,8 +1,8 @@
 //! Documents in memory as a source for methods: for programs, tests and benchmarks.
 
-use super::Method;
 use super::account::Account;
 use super::documents::{Documents, Quiet, Side};
+use super::method::Method;
 use super::reading::Reading;
 use super::sites::Sites;
 use crate::error::{Error, Result};

@@ -1,9 +1,9 @@
 //! Method `edit`: texts by their Levenshtein distance.
 
 use super::explain::{Details, Distance, Explanation};
+use super::method::{Method, Update};
 use super::pair::Pair;
 use super::reading::Reading;
-use super::{Method, Update};
 use crate::error::Result;
 use crate::features::texts::distinct;
 use crate::joins::edit::edit_pairs;

@@ -1,7 +1,7 @@
 //! Method `imatch`: documents of equal I-Match signatures.
 
-use super::Method;
 use super::explain::Explanation;
+use super::method::Method;
 use super::pair::Pair;
 use super::reading::Reading;
 use crate::error::Result;

@@ -1,9 +1,9 @@
 //! The exact joins of token or shingle sets: `jaccard`, `cosine`, `dice`, `overlap`, `containment`.
 
 use super::explain::Explanation;
+use super::method::{Method, Update};
 use super::pair::Pair;
 use super::reading::Reading;
-use super::{Method, Update};
 use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::features::sets::store::Table;

@@ -2,9 +2,9 @@
 //! `title`.
 
 use super::explain::{Agreement, Alike, Details, Explanation, SharedTokens, TechniqueSays};
+use super::method::{Method, Update};
 use super::pair::Pair;
 use super::reading::Reading;
-use super::{Method, Update};
 use crate::error::Result;
 use crate::features::hash_sets::{HashSets, SetCollector};
 use crate::joins::pairs::Pairs;

@@ -1,9 +1,9 @@
 //! Method `spotsigs`: the exact join of the documents' sets of spot signatures by Jaccard similarity.
 
 use super::explain::Explanation;
+use super::method::{Method, Update};
 use super::pair::Pair;
 use super::reading::Reading;
-use super::{Method, Update};
 use crate::error::Result;
 use crate::features::spotsigs::{Antecedents, SpotSpec, Spots};
 use crate::features::units::sets::{Unit, UnitSets, Units, make_sets};

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::explain::{Common, Details, Explanation, Region, Subsequence};
+use super::method::{Grouping, Method};
 use super::pair::Pair;
 use super::reading::{Reading, places};
-use super::{Grouping, Method};
 use crate::clusters::perhaps_similar::of_sentences::SentenceSets;
 use crate::error::Result;
 use crate::features::texts::{Distinct, distinct};

@@ -6,7 +6,7 @@ use pgrx::pg_sys;
 use serde_json::Value;
 
 use super::example::{Example, literal, such_as};
-use super::options::Options;
+use super::options::{self, ByName, OfAll, Options};
 use super::tokenizer::parse_tokenizer;
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::pg::server::error::{Result, SqlError};
@@ -31,6 +31,8 @@ pub struct Arguments<'a> {
     /// The threshold as it was given. See [`Arguments::threshold`].
     pub threshold: Option<f64>,
     pub(crate) options: std::result::Result<Option<Value>, Option<SqlError>>,
+    /// Those of the method, as they were given.
+    pub(crate) given: ByName,
     pub(crate) tokenizer: Option<Cow<'a, str>>,
     pub(crate) shingle: Option<i32>,
     pub(crate) multiset: Option<bool>,
@@ -52,6 +54,7 @@ impl Arguments<'static> {
             example: example.with("method", literal(method)),
             threshold: None,
             options: Ok(None),
+            given: ByName::new(),
             tokenizer: None,
             shingle: None,
             multiset: None,
@@ -83,23 +86,41 @@ impl Arguments<'_> {
         Ok(())
     }
 
-    /// The options, each of which must be one of `known` or one that all methods have. When they are found
-    /// good, [`Arguments::accept`] takes them.
-    pub fn options(&mut self, known: &[&str]) -> Result<Options> {
-        let known: Vec<&str> = ["max_pairs"].into_iter().chain(known.iter().copied()).collect();
+    /// The options, and those that all methods have. When they are found good, [`Arguments::accept`] takes them.
+    pub fn options<T: Options>(&mut self) -> Result<T> {
+        self.options_of(options::names::<T>())
+    }
+
+    /// The same for a method that knows only some of them.
+    pub fn options_of<T: Options>(&mut self, known: &[&str]) -> Result<T> {
+        let of_all = options::names::<OfAll>();
         let given = std::mem::replace(&mut self.options, Ok(None));
         let given =
             given.map_err(|error| error.unwrap_or_else(|| SqlError::parameter("options cannot be read")));
-        let options = Options::new(given, &known, &self.example)?;
-        self.max_pairs = options.count("max_pairs", &self.example)?;
-        Ok(options)
+        let example = || such_as(&options::with(&self.example, "{\"max_pairs\": 1000}"));
+        let mut given = options::given(given, example)?;
+        options::only_known(&given, &[of_all, known].concat(), &self.example)?;
+        let mut general = ByName::new();
+        for name in of_all {
+            general.extend(given.remove_entry(*name));
+        }
+        self.max_pairs = options::read::<OfAll>(&general, &self.example)?.max_pairs.map(|most| most.0);
+        let read = options::read(&given, &self.example)?;
+        self.given = given;
+        Ok(read)
     }
 
-    /// Takes options that were found good into the example.
-    pub fn accept(&mut self, mut options: Options) {
-        options.0.remove("max_pairs");
-        if !options.0.is_empty() {
-            self.example = self.example.with("options", literal(&Value::Object(options.0).to_string()));
+    /// Takes the options, which were found good, into the example.
+    pub fn accept(&mut self) {
+        self.accept_without("");
+    }
+
+    /// The same without one that is not known to be good.
+    pub fn accept_without(&mut self, name: &str) {
+        let mut given = std::mem::take(&mut self.given);
+        given.remove(name);
+        if !given.is_empty() {
+            self.example = self.example.with("options", literal(&Value::Object(given).to_string()));
         }
     }
 

@@ -1,12 +1,10 @@
 //! The signatures of sentences, or of documents, and their options.
 
-use std::ops::RangeInclusive;
-
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::Value;
 
 use super::example::{Example, literal, such_as};
-use super::options::Options;
-use crate::error::Error;
+use super::options::{self, Bound, LISTED, Options, Whole, whole};
 use crate::features::FeatureSpec;
 use crate::features::imatch::IdfRange;
 use crate::features::spotsigs::{Antecedents, SpotSpec};
@@ -14,16 +12,92 @@ use crate::features::units::signatures::Features;
 use crate::pg::server::error::{Result, SqlError};
 
 /// Options of SpotSigs.
-pub const SPOTSIGS: &[&str] = &["antecedents", "chain", "distance"];
-/// Options of I-Match.
-const IMATCH: &[&str] = &["lo", "hi"];
+#[derive(Debug, Default, Deserialize)]
+pub struct SpotOptions {
+    antecedents: Option<AntecedentWords>,
+    chain: Option<Whole<1, 100>>,
+    distance: Option<Whole<1, 100>>,
+}
 
-/// The kind of signatures of this name, and the options it knows.
+impl Options for SpotOptions {}
+
+/// Antecedents: a number of frequent words, or a list.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "Value")]
+struct AntecedentWords(Antecedents);
+
+impl TryFrom<Value> for AntecedentWords {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
+        Ok(Self(match value {
+            Value::Array(words) => {
+                let words: Option<Vec<String>> =
+                    words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
+                let words = words.ok_or("a number of words of at least 1, or a list of single words")?;
+                Antecedents::Listed(words)
+            }
+            number => {
+                let count = whole(&number).and_then(|count| u32::try_from(count).ok()).filter(|&n| n > 0);
+                Antecedents::Counted(count.ok_or("a whole number from 1 to 4294967295")?)
+            }
+        }))
+    }
+}
+
+impl SpotOptions {
+    /// How SpotSigs are made.
+    pub fn spec(self, example: &Example) -> Result<SpotSpec> {
+        let default = SpotSpec::default();
+        // At most 100.
+        let length = |given: Option<Whole<1, 100>>, default| given.map_or(default, |length| length.0 as u32);
+        let spec = SpotSpec {
+            antecedents: self.antecedents.map_or(Antecedents::Common, |words| words.0),
+            chain: length(self.chain, default.chain),
+            distance: length(self.distance, default.distance),
+        };
+        let hint = || such_as(&options::with(example, LISTED));
+        spec.check().map_err(|error| SqlError::from(error).hint(hint()))?;
+        Ok(spec)
+    }
+}
+
+/// Which terms count for I-Match.
+pub fn idf_range(lo: Option<Bound>, hi: Option<Bound>) -> Result<IdfRange> {
+    Ok(IdfRange::new(lo.map_or(0.1, |lo| lo.0), hi.map_or(1.0, |hi| hi.0))?)
+}
+
+/// Options of the signatures of sentences, and of passages.
+#[derive(Debug, Default, Deserialize)]
+pub struct PassageOptions {
+    /// How many sentences may be similar to one.
+    pub max_similar: Option<options::Count>,
+    /// How many differing characters passages grow over.
+    pub max_gap: Option<Whole<0, 100>>,
+    lo: Option<Bound>,
+    hi: Option<Bound>,
+    antecedents: Option<AntecedentWords>,
+    chain: Option<Whole<1, 100>>,
+    distance: Option<Whole<1, 100>>,
+}
+
+impl Options for PassageOptions {
+    fn good(key: &str) -> Option<String> {
+        Some(match key {
+            "max_similar" => "{\"max_similar\": 1000}".to_owned(),
+            "lo" => "{\"lo\":0.1}".to_owned(),
+            "hi" => "{\"hi\":1.0}".to_owned(),
+            _ => format!("{{\"{key}\": 1}}"),
+        })
+    }
+}
+
+/// The options that go with the kind of signatures of this name.
 pub fn known(name: &str, example: &Example) -> Result<&'static [&'static str]> {
     match name {
-        "shingles" => Ok(&[]),
-        "imatch" => Ok(IMATCH),
-        "spotsigs" => Ok(SPOTSIGS),
+        "shingles" => Ok(&["max_similar", "max_gap"]),
+        "imatch" => Ok(&["max_similar", "max_gap", "lo", "hi"]),
+        "spotsigs" => Ok(&["max_similar", "max_gap", "antecedents", "chain", "distance"]),
         _ => Err(SqlError::parameter(format!("unknown features \"{name}\"")).hint(format!(
             "Features: shingles, imatch, spotsigs. {}",
             such_as(&example.with("features", literal("shingles")))
@@ -31,76 +105,27 @@ pub fn known(name: &str, example: &Example) -> Result<&'static [&'static str]> {
     }
 }
 
-/// The signatures of this name, with their options.
-pub fn unit_features(
-    name: &str,
-    shingle: Option<i32>,
-    options: &Options,
-    example: &Example,
-) -> Result<Features> {
-    const SHINGLE: i64 = 4;
-    if name != "shingles" && shingle.is_some() {
-        return Err(SqlError::parameter(format!("features \"{name}\" makes no use of shingle"))
-            .hint(such_as(&example.with("features", literal("shingles")).with("shingle", SHINGLE))));
+impl PassageOptions {
+    /// The signatures of this name.
+    pub fn features(self, name: &str, shingle: Option<i32>, example: &Example) -> Result<Features> {
+        const SHINGLE: i64 = 4;
+        if name != "shingles" && shingle.is_some() {
+            return Err(SqlError::parameter(format!("features \"{name}\" makes no use of shingle"))
+                .hint(such_as(&example.with("features", literal("shingles")).with("shingle", SHINGLE))));
+        }
+        let Self { lo, hi, antecedents, chain, distance, .. } = self;
+        Ok(match name {
+            "shingles" => Features::Shingles(
+                FeatureSpec::check_shingle("shingle", shingle.map_or(SHINGLE, i64::from)).map_err(
+                    |error| SqlError::from(error).hint(such_as(&example.with("shingle", SHINGLE))),
+                )?,
+            ),
+            "spotsigs" => Features::Spotsigs(SpotOptions { antecedents, chain, distance }.spec(example)?),
+            _ => {
+                Features::Imatch(idf_range(lo, hi).map_err(|error| {
+                    error.hint(such_as(&options::with(example, "{\"hi\":1.0,\"lo\":0.1}")))
+                })?)
+            }
+        })
     }
-    Ok(match name {
-        "shingles" => Features::Shingles(
-            FeatureSpec::check_shingle("shingle", shingle.map_or(SHINGLE, i64::from))
-                .map_err(|error| SqlError::from(error).hint(such_as(&example.with("shingle", SHINGLE))))?,
-        ),
-        "spotsigs" => Features::Spotsigs(spotsigs(options, example)?),
-        _ => {
-            let bound = |key: &str, default: f64| match options.value(key) {
-                None => Ok(default),
-                Some(value) => value.as_f64().ok_or_else(|| {
-                    SqlError::parameter(format!("{key} must be a number from 0 to 1, not {value}"))
-                        .hint(with(example, json!({ key: default })))
-                }),
-            };
-            let range = IdfRange::new(bound("lo", 0.1)?, bound("hi", 1.0)?).map_err(|error| {
-                SqlError::from(error).hint(with(example, json!({ "lo": 0.1, "hi": 1.0 })))
-            })?;
-            Features::Imatch(range)
-        }
-    })
-}
-
-/// How SpotSigs are made.
-pub fn spotsigs(options: &Options, example: &Example) -> Result<SpotSpec> {
-    const LENGTHS: RangeInclusive<i64> = 1..=100;
-    let hint = || with(example, json!({ "antecedents": ["the", "a", "is"] }));
-    let antecedents = match options.value("antecedents") {
-        None => Antecedents::Common,
-        Some(Value::Array(words)) => {
-            let words: Option<Vec<String>> =
-                words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
-            Antecedents::Listed(words.ok_or_else(|| {
-                SqlError::parameter(
-                    "antecedents must be a number of words of at least 1, or a list of single words",
-                )
-                .hint(hint())
-            })?)
-        }
-        Some(_) => {
-            let count = options.whole("antecedents", 1..=i64::from(u32::MAX), example)?.unwrap_or(1);
-            Antecedents::Counted(u32::try_from(count).unwrap_or(u32::MAX))
-        }
-    };
-    let default = SpotSpec::default();
-    let length = |key: &'static str, default: u32| -> Result<u32> {
-        let given = options.whole(key, LENGTHS, example)?;
-        Ok(given.and_then(|length| u32::try_from(length).ok()).unwrap_or(default))
-    };
-    let spec = SpotSpec {
-        antecedents,
-        chain: length("chain", default.chain)?,
-        distance: length("distance", default.distance)?,
-    };
-    spec.check().map_err(|error: Error| SqlError::from(error).hint(hint()))?;
-    Ok(spec)
-}
-
-/// The hint that shows a call with some options.
-fn with(example: &Example, options: Value) -> String {
-    such_as(&example.with("options", literal(&options.to_string())))
 }

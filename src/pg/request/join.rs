@@ -8,7 +8,7 @@ use super::arguments::Arguments;
 use super::example::{Example, literal, such_as};
 use super::form::{Argument, Form};
 use super::methods;
-use super::options::at_least_one;
+use super::options::{ByName, at_least_one};
 use super::tables::Tables;
 use crate::methods::Method;
 use crate::pg::query::decode::Kind;
@@ -81,6 +81,7 @@ impl Request {
             example: if name == methods::DEFAULT { example } else { example.with("method", literal(name)) },
             threshold: given.get(Argument::Threshold),
             options: given.json(Argument::Options).map_err(Some),
+            given: ByName::new(),
             tokenizer: given.text(Argument::Tokenizer)?,
             shingle: given.get(Argument::Shingle),
             multiset: given.get(Argument::Multiset),

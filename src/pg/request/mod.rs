@@ -13,10 +13,7 @@ mod passages;
 mod tables;
 mod tokenizer;
 
-pub use arguments::Arguments;
 pub use clustering::How;
 pub use example::such_as;
-pub use features::{SPOTSIGS, spotsigs};
 pub use join::Request;
-pub use options::{Options, whole};
 pub use passages::{Given, PassageRequest, parameters};

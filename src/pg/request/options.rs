@@ -1,85 +1,134 @@
-//! The `options` argument: parameters of a method by name.
+//! The `options` argument: parameters of a method by name, read into a struct by serde. The names are those of its
+//! fields; each field's type says which values are allowed.
 
-use std::ops::RangeInclusive;
-
+use serde::de::value::Error as Nothing;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
+use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Map, Value};
 
-use super::example::{Example, literal};
-use super::such_as;
+use super::example::{Example, literal, such_as};
 use crate::pg::server::error::{Result, SqlError};
 
-/// The `options` argument.
-#[derive(Debug, Default)]
-pub struct Options(pub Map<String, Value>);
+/// Options by name, as they were given.
+pub type ByName = Map<String, Value>;
 
-impl Options {
-    /// The options, all of which must be known.
-    pub fn new(options: Result<Option<Value>>, known: &[&str], example: &Example) -> Result<Self> {
-        let example = || such_as(&with_option(example, known.first().copied().unwrap_or_default()));
-        match options.map_err(|error| error.hint(example()))? {
-            None | Some(Value::Null) => Ok(Self::default()),
-            Some(Value::Object(options)) => match options.keys().find(|key| !known.contains(&&***key)) {
-                None => Ok(Self(options)),
-                Some(key) => Err(SqlError::parameter(format!("unknown option \"{key}\"")).hint(format!(
-                    "Options of this method: {}. {}",
-                    known.join(", "),
-                    example()
-                ))),
-            },
-            Some(other) => {
-                Err(SqlError::parameter(format!("options must be a JSON object, not {other}"))
-                    .hint(example()))
-            }
+/// Options as a struct, all of whose fields may be missing.
+pub trait Options: DeserializeOwned {
+    /// Options that have a good value of this one, for the hint; none where the call is to be shown without.
+    fn good(key: &str) -> Option<String> {
+        let value = match key {
+            "max_pairs" | "max_depth" | "min_overlap" | "max_similar" => "1000",
+            "recall" | "high_recall" | "threshold" => "0.95",
+            "clean" | "verify" | "wrap" | "megashingles" | "multiset" => "true",
+            _ => "1",
+        };
+        Some(format!("{{\"{key}\": {value}}}"))
+    }
+}
+
+/// What was given, which must be an object if it is anything.
+pub fn given(options: Result<Option<Value>>, example: impl Fn() -> String) -> Result<ByName> {
+    match options.map_err(|error| error.hint(example()))? {
+        None | Some(Value::Null) => Ok(ByName::new()),
+        Some(Value::Object(options)) => Ok(options),
+        Some(other) => {
+            Err(SqlError::parameter(format!("options must be a JSON object, not {other}")).hint(example()))
         }
     }
+}
 
-    /// A whole number from 1 on.
-    pub fn count(&self, key: &'static str, example: &Example) -> Result<Option<u64>> {
-        let Some(value) = self.value(key) else { return Ok(None) };
-        match whole(value) {
-            Some(number) => at_least_one(key, number),
-            None => Err(not_a_count(key, value)),
+/// The names of all options of a kind, in the order in which hints list them.
+pub fn names<T: Options>() -> &'static [&'static str] {
+    let mut names: &'static [&'static str] = &[];
+    // It fails when it has told the names.
+    let _ = T::deserialize(Fields(&mut names));
+    names
+}
+
+/// Refuses names that are not known.
+pub fn only_known(options: &ByName, known: &[&str], example: &Example) -> Result<()> {
+    let Some(key) = options.keys().find(|key| !known.contains(&&***key)) else { return Ok(()) };
+    let first = known.first().copied().unwrap_or_default();
+    Err(SqlError::parameter(format!("unknown option \"{key}\"")).hint(format!(
+        "Options of this method: {}. {}",
+        known.join(", "),
+        such_as(&with(example, &format!("{{\"{first}\": 1000}}")))
+    )))
+}
+
+/// The options as a struct; all names are known.
+pub fn read<T: Options>(options: &ByName, example: &Example) -> Result<T> {
+    // One by one, so that it is clear which one is wrong.
+    for (key, value) in options {
+        let alone = ByName::from_iter([(key.clone(), value.clone())]);
+        if let Err(error) = T::deserialize(Value::Object(alone)) {
+            return Err(refused::<T>(key, value, &error.to_string(), example));
         }
-        .map(Some)
-        .map_err(|error| error.hint(such_as(&with_option(example, key))))
     }
+    T::deserialize(Value::Object(options.clone())).map_err(|error| SqlError::parameter(error.to_string()))
+}
 
-    /// A value that is there and not null.
-    pub fn value(&self, key: &str) -> Option<&Value> {
-        self.0.get(key).filter(|value| !value.is_null())
-    }
-
-    /// A whole number within a range.
-    pub fn whole(&self, key: &str, range: RangeInclusive<i64>, example: &Example) -> Result<Option<i64>> {
-        let Some(value) = self.value(key) else { return Ok(None) };
-        match whole(value).filter(|whole| range.contains(whole)) {
-            Some(whole) => Ok(Some(whole)),
-            None => {
-                let (least, most) = range.into_inner();
-                let message = format!("{key} must be a whole number from {least} to {most}, not {value}");
-                Err(SqlError::parameter(message).hint(such_as(&with_value(example, key, least.max(1)))))
-            }
+/// The error of a value that is not allowed.
+pub fn refused<T: Options>(key: &str, value: &Value, allowed: &str, example: &Example) -> SqlError {
+    match value {
+        Value::Array(_) if key == "antecedents" => {
+            SqlError::parameter(format!("{key} must be {allowed}")).hint(such_as(&with(example, LISTED)))
+        }
+        _ if key == "algorithm" => SqlError::parameter(format!("unknown algorithm {value}")).hint(format!(
+            "Algorithms: auto, allpairs, ppjoin, ppjoin+. {}",
+            such_as(&with(example, "{\"algorithm\": \"ppjoin+\"}"))
+        )),
+        _ => {
+            SqlError::parameter(format!("{key} must be {allowed}, not {value}")).hint(hint::<T>(key, example))
         }
     }
+}
 
-    /// A number above 0, at most 1, or less than 1 where `open`.
-    pub fn share(&self, key: &str, open: bool, example: &Example) -> Result<Option<f64>> {
-        let Some(value) = self.value(key) else { return Ok(None) };
-        let fits = |n: &f64| *n > 0.0 && (*n < 1.0 || (*n == 1.0 && !open));
-        value.as_f64().filter(fits).map(Some).ok_or_else(|| {
-            let range = if open { "greater than 0 and less than 1" } else { "greater than 0 and at most 1" };
-            SqlError::parameter(format!("{key} must be {range}, not {value}"))
-                .hint(such_as(&with_value(example, key, 0.95)))
-        })
+/// The hint with a value that is allowed.
+pub fn hint<T: Options>(key: &str, example: &Example) -> String {
+    T::good(key).map_or_else(|| such_as(example), |good| such_as(&with(example, &good)))
+}
+
+/// A list of antecedents.
+pub const LISTED: &str = "{\"antecedents\":[\"the\",\"a\",\"is\"]}";
+
+/// The call with options.
+pub fn with(example: &Example, options: &str) -> Example {
+    example.with("options", literal(options))
+}
+
+/// Options that all methods have.
+#[derive(Debug, Default, Deserialize)]
+pub struct OfAll {
+    /// The most pairs to give.
+    pub max_pairs: Option<Count>,
+}
+
+impl Options for OfAll {}
+
+/// Is told the names of a struct's fields.
+struct Fields<'a>(&'a mut &'static [&'static str]);
+
+impl<'de> Deserializer<'de> for Fields<'_> {
+    type Error = Nothing;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> std::result::Result<V::Value, Nothing> {
+        Err(Nothing::custom("options are structs"))
     }
 
-    /// True or false.
-    pub fn flag(&self, key: &str, example: &Example) -> Result<Option<bool>> {
-        let Some(value) = self.value(key) else { return Ok(None) };
-        value.as_bool().map(Some).ok_or_else(|| {
-            SqlError::parameter(format!("{key} must be true or false, not {value}"))
-                .hint(such_as(&with_value(example, key, true)))
-        })
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        _: V,
+    ) -> std::result::Result<V::Value, Nothing> {
+        *self.0 = fields;
+        Err(Nothing::custom("the names are known"))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }
 
@@ -88,21 +137,59 @@ pub fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64))
 }
 
-/// The call with one option.
-fn with_value(example: &Example, key: &str, value: impl std::fmt::Display) -> Example {
-    example.with("options", literal(&format!("{{\"{key}\": {value}}}")))
+/// Types of values: each is made of JSON, or says in words which values it allows.
+macro_rules! values {
+    ($($(#[$about:meta])* $name:ident($inner:ty): $allowed:expr, $read:expr;)*) => {$(
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, Deserialize)]
+        #[serde(try_from = "Value")]
+        pub struct $name(pub $inner);
+
+        impl TryFrom<Value> for $name {
+            type Error = &'static str;
+
+            fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
+                let read: fn(&Value) -> Option<$inner> = $read;
+                read(&value).map(Self).ok_or($allowed)
+            }
+        }
+    )*};
 }
 
-/// The call with an option that is a number.
-fn with_option(example: &Example, key: &str) -> Example {
-    with_value(example, key, 1000)
+values! {
+    /// A number from 1 on.
+    Count(u64): "a whole number of at least 1", |value| u64::try_from(whole(value)?).ok().filter(|&n| n > 0);
+    /// A number of things, which may be none.
+    Number(u32): "a whole number of at least 0", |value| whole(value).and_then(|n| u32::try_from(n).ok());
+    /// Any number.
+    Real(f64): "a number", Value::as_f64;
+    /// A bound of frequencies.
+    Bound(f64): "a number from 0 to 1", Value::as_f64;
+    /// A part of something, or all of it.
+    Share(f64): "greater than 0 and at most 1", |value| value.as_f64().filter(|&n| n > 0.0 && n <= 1.0);
+    /// A part of something, never all of it.
+    Part(f64): "greater than 0 and less than 1", |value| value.as_f64().filter(|&n| n > 0.0 && n < 1.0);
+    /// Whether something is to be.
+    Flag(bool): "true or false", Value::as_bool;
+}
+
+/// A whole number within a range.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "Value")]
+pub struct Whole<const LEAST: i64, const MOST: i64>(pub i64);
+
+impl<const LEAST: i64, const MOST: i64> TryFrom<Value> for Whole<LEAST, MOST> {
+    type Error = String;
+
+    fn try_from(value: Value) -> std::result::Result<Self, String> {
+        let found = whole(&value).filter(|whole| (LEAST..=MOST).contains(whole));
+        found.map(Self).ok_or_else(|| format!("a whole number from {LEAST} to {MOST}"))
+    }
 }
 
 /// A number that must be at least 1.
 pub fn at_least_one(name: &str, number: i64) -> Result<u64> {
-    u64::try_from(number).ok().filter(|&n| n > 0).ok_or_else(|| not_a_count(name, number))
-}
-
-fn not_a_count(name: &str, value: impl std::fmt::Display) -> SqlError {
-    SqlError::parameter(format!("{name} must be a whole number of at least 1, not {value}"))
+    u64::try_from(number).ok().filter(|&n| n > 0).ok_or_else(|| {
+        SqlError::parameter(format!("{name} must be a whole number of at least 1, not {number}"))
+    })
 }

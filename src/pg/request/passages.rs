@@ -6,9 +6,9 @@ use pgrx::pg_sys;
 use serde_json::Value;
 
 use super::example::{Example, literal, such_as};
-use super::features::{known, unit_features};
+use super::features::{PassageOptions, known};
 use super::form::{Argument, Form, Named};
-use super::options::{Options, at_least_one};
+use super::options::{self, at_least_one};
 use super::tables::Tables;
 use crate::passages::Parameters;
 use crate::pg::query::decode::Kind;
@@ -98,7 +98,6 @@ impl Given {
 
 /// Checks arguments; those that are found good become part of the example.
 pub fn parameters(given: Given, example: &mut Example) -> Result<Parameters> {
-    const OWN: [&str; 2] = ["max_similar", "max_gap"];
     let default = Parameters::default();
     let threshold = given.threshold.unwrap_or(THRESHOLD);
     example.threshold = Some(THRESHOLD);
@@ -106,7 +105,7 @@ pub fn parameters(given: Given, example: &mut Example) -> Result<Parameters> {
         .map_err(|error| SqlError::from(error).hint(such_as(example)))?;
     example.threshold = Some(threshold);
     let name = given.features.unwrap_or(Cow::Borrowed("imatch"));
-    let known: Vec<&str> = OWN.iter().chain(known(&name, example)?).copied().collect();
+    let known = known(&name, example)?;
     if name != "imatch" {
         *example = example.with("features", literal(&name));
     }
@@ -116,13 +115,16 @@ pub fn parameters(given: Given, example: &mut Example) -> Result<Parameters> {
     if min_sentences != u64::from(default.min_sentences) {
         *example = example.with("min_sentences", min_sentences);
     }
-    let options = Options::new(given.options, &known, example)?;
-    let most_similar = options.count("max_similar", example)?.unwrap_or(default.most_similar.into());
-    let gap = options.whole("max_gap", 0..=i64::from(Parameters::WIDEST_GAP), example)?;
-    let gap = gap.and_then(|gap| u32::try_from(gap).ok()).unwrap_or(Parameters::GAP);
-    let features = unit_features(&name, given.shingle, &options, example)?;
-    if !options.0.is_empty() {
-        *example = example.with("options", literal(&Value::Object(options.0).to_string()));
+    let hint = || such_as(&options::with(example, "{\"max_similar\": 1000}"));
+    let by_name = options::given(given.options, hint)?;
+    options::only_known(&by_name, known, example)?;
+    let read: PassageOptions = options::read(&by_name, example)?;
+    let most_similar = read.max_similar.map_or(default.most_similar.into(), |most| most.0);
+    // At most 100.
+    let gap = read.max_gap.map_or(Parameters::GAP, |gap| gap.0 as u32);
+    let features = read.features(&name, given.shingle, example)?;
+    if !by_name.is_empty() {
+        *example = example.with("options", literal(&Value::Object(by_name).to_string()));
     }
     Ok(Parameters {
         features,

@@ -1,63 +1,87 @@
 //! Methods `repeatability` and `exact_code`: documents by their feature codes.
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::options::Read;
 use crate::error::Error;
 use crate::features::codes::CodeSpec;
 use crate::methods::Method;
 use crate::methods::codes::ByCodes;
-use crate::pg::request::{Arguments, such_as};
+use crate::pg::request::arguments::Arguments;
+use crate::pg::request::example::such_as;
+use crate::pg::request::options::{self, Number, Options, Real};
 use crate::pg::server::error::{Result, SqlError};
 
 /// The repeatability of near duplicates, by default.
 const REPEATABILITY: f64 = 0.75;
 
-const OPTIONS: &[&str] =
-    &["anchors", "cut", "unit_length", "unit_share", "paragraphs", "ends", "min_length", "fallback"];
+/// Options of both methods.
+#[derive(Debug, Default, Deserialize)]
+struct CodeOptions {
+    anchors: Option<Anchors>,
+    cut: Option<Number>,
+    unit_length: Option<Number>,
+    unit_share: Option<Real>,
+    paragraphs: Option<Number>,
+    ends: Option<Number>,
+    min_length: Option<Number>,
+    fallback: Option<Number>,
+}
+
+impl Options for CodeOptions {
+    fn good(key: &str) -> Option<String> {
+        let spec = CodeSpec::default();
+        let value = match key {
+            "anchors" => json!("\u{7684}"),
+            "unit_share" => json!(spec.unit_share),
+            "cut" => json!(spec.cut),
+            "unit_length" => json!(spec.unit_length),
+            "min_length" => json!(spec.min_length),
+            "fallback" => json!(spec.fallback),
+            _ => json!(spec.ends),
+        };
+        Some(json!({ key: value }).to_string())
+    }
+}
+
+/// Characters that are anchors beside punctuation.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Value")]
+struct Anchors(Vec<char>);
+
+impl TryFrom<Value> for Anchors {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
+        value.as_str().map(|anchors| Self(anchors.chars().collect())).ok_or("a string of characters")
+    }
+}
 
 /// Reads the parameters.
 pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let exact = arguments.method == "exact_code";
     let threshold = arguments.threshold(if exact { 1.0 } else { REPEATABILITY })?;
-    let options = arguments.options(OPTIONS)?;
-    let read = Read { options: &options, example: &arguments.example, good };
-    let anchors = match options.0.get("anchors") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::String(anchors)) => anchors.chars().collect(),
-        Some(value) => return Err(read.wrong("anchors", value.to_string(), "a string of characters")),
-    };
+    let options: CodeOptions = arguments.options()?;
+    let number = |given: Option<Number>, default: usize| given.map_or(default, |number| number.0 as usize);
     let spec = CodeSpec::default();
-    let whole = |name, default| read.whole(name, default as u32).map(|number| number as usize);
     let spec = CodeSpec {
-        anchors,
-        cut: whole("cut", spec.cut)?,
-        unit_length: whole("unit_length", spec.unit_length)?,
-        unit_share: read.number("unit_share")?.unwrap_or(spec.unit_share),
-        paragraphs: whole("paragraphs", spec.paragraphs)?,
-        ends: whole("ends", spec.ends)?,
-        min_length: whole("min_length", spec.min_length)?,
-        fallback: whole("fallback", spec.fallback)?,
+        anchors: options.anchors.map(|anchors| anchors.0).unwrap_or_default(),
+        cut: number(options.cut, spec.cut),
+        unit_length: number(options.unit_length, spec.unit_length),
+        unit_share: options.unit_share.map_or(spec.unit_share, |share| share.0),
+        paragraphs: number(options.paragraphs, spec.paragraphs),
+        ends: number(options.ends, spec.ends),
+        min_length: number(options.min_length, spec.min_length),
+        fallback: number(options.fallback, spec.fallback),
     };
-    spec.check().map_err(|error| match error {
-        Error::Parameter { name, value, allowed } => read.wrong(name, value, allowed),
-        other => SqlError::from(other).hint(such_as(&arguments.example)),
+    spec.check().map_err(|error| {
+        let hint = match &error {
+            Error::Parameter { name, .. } => options::hint::<CodeOptions>(name, &arguments.example),
+            _ => such_as(&arguments.example),
+        };
+        SqlError::from(error).hint(hint)
     })?;
-    arguments.accept(options);
+    arguments.accept();
     arguments.whole_texts("compares feature codes")?;
     Ok(Box::new(ByCodes { spec, threshold: (!exact).then_some(threshold) }))
-}
-
-/// A value of an option that is good.
-fn good(name: &str) -> Value {
-    let spec = CodeSpec::default();
-    match name {
-        "anchors" => Value::from("\u{7684}"),
-        "unit_share" => Value::from(spec.unit_share),
-        "cut" => Value::from(spec.cut),
-        "unit_length" => Value::from(spec.unit_length),
-        "min_length" => Value::from(spec.min_length),
-        "fallback" => Value::from(spec.fallback),
-        _ => Value::from(spec.ends),
-    }
 }

@@ -1,27 +1,35 @@
 //! Method `imatch`: documents of equal I-Match signatures.
 
+use serde::Deserialize;
+
 use crate::features::FeatureSpec;
-use crate::features::imatch::IdfRange;
 use crate::methods::Method;
 use crate::methods::imatch::Imatch;
-use crate::pg::request::{Arguments, such_as};
-use crate::pg::server::error::{Result, SqlError};
+use crate::pg::request::arguments::Arguments;
+use crate::pg::request::example::such_as;
+use crate::pg::request::features::idf_range;
+use crate::pg::request::options::{Bound, Options};
+use crate::pg::server::error::Result;
+
+/// Options of I-Match.
+#[derive(Debug, Default, Deserialize)]
+struct ImatchOptions {
+    lo: Option<Bound>,
+    hi: Option<Bound>,
+}
+
+impl Options for ImatchOptions {
+    fn good(_: &str) -> Option<String> {
+        None
+    }
+}
 
 /// Reads the parameters.
 pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
-    let options = arguments.options(&["lo", "hi"])?;
+    let ImatchOptions { lo, hi } = arguments.options()?;
     arguments.only_threshold_one("has equal signatures only")?;
-    let example = &arguments.example;
-    let bound = |key: &str, default: f64| match options.value(key) {
-        None => Ok(default),
-        Some(value) => value.as_f64().ok_or_else(|| {
-            SqlError::parameter(format!("{key} must be a number from 0 to 1, not {value}"))
-                .hint(such_as(example))
-        }),
-    };
-    let range = IdfRange::new(bound("lo", 0.1)?, bound("hi", 1.0)?)
-        .map_err(|error| SqlError::from(error).hint(such_as(example)))?;
-    arguments.accept(options);
+    let range = idf_range(lo, hi).map_err(|error| error.hint(such_as(&arguments.example)))?;
+    arguments.accept();
     // Distinct terms.
     let spec = FeatureSpec { multiset: false, ..arguments.feature_spec(1)? };
     Ok(Box::new(Imatch { spec, range }))

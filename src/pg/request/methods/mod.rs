@@ -3,14 +3,13 @@
 pub mod codes;
 pub mod edit;
 pub mod imatch;
-pub mod options;
 pub mod sets;
 pub mod sketches;
 pub mod spotsigs;
 pub mod techniques;
 pub mod tlcs;
 
-use super::Arguments;
+use super::arguments::Arguments;
 use crate::methods::Method;
 use crate::pg::server::error::Result;
 

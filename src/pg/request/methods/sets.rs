@@ -1,13 +1,13 @@
 //! The exact joins of token or shingle sets: `jaccard`, `cosine`, `dice`, `overlap`, `containment`.
 
-use serde_json::Value;
+use serde::Deserialize;
 
 use crate::joins::sets::Algorithm;
 use crate::methods::Method;
 use crate::methods::sets::Sets;
-use crate::pg::request::example::{Example, literal};
-use crate::pg::request::{Arguments, Options, such_as};
-use crate::pg::server::error::{Result, SqlError};
+use crate::pg::request::arguments::Arguments;
+use crate::pg::request::options::{Count, Options};
+use crate::pg::server::error::Result;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 
@@ -20,17 +20,20 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let given = arguments.threshold;
     let threshold = arguments.threshold(DEFAULT_THRESHOLD)?;
     // An absolute number of shared tokens is a measure of its own only for overlap.
-    let known = ["algorithm", "max_depth", "min_overlap"];
-    let options = arguments.options(if arguments.method == "overlap" { &known } else { &known[..2] })?;
-    let least = options.count("min_overlap", &arguments.example)?;
+    let (least, candidates) = if arguments.method == "overlap" {
+        let OverlapOptions { algorithm, max_depth, min_overlap } = arguments.options()?;
+        (min_overlap, CandidateOptions { algorithm, max_depth })
+    } else {
+        (None, arguments.options()?)
+    };
     if least.is_some() {
         arguments.example.threshold = given;
     }
-    let algorithm = algorithm(&options, &arguments.example)?;
-    arguments.accept(options);
+    let algorithm = candidates.algorithm();
+    arguments.accept();
     let spec = arguments.feature_spec(1)?;
     // One of the two alone where the other is not given.
-    let least = least.map(|least| u32::try_from(least).unwrap_or(u32::MAX));
+    let least = least.map(|least| u32::try_from(least.0).unwrap_or(u32::MAX));
     let predicate = match (given, least) {
         (None, Some(least)) => Predicate::shared(measure, least),
         _ => {
@@ -54,22 +57,56 @@ pub fn measure(method: &str, relations: usize) -> Measure {
     }
 }
 
-/// How candidates are found, and how often the suffix filter splits.
-pub fn algorithm(options: &Options, example: &Example) -> Result<Algorithm> {
-    const DEFAULT_DEPTH: u64 = 2;
-    const DEEPEST: u64 = 16;
-    let depth = options.count("max_depth", example)?.unwrap_or(DEFAULT_DEPTH).min(DEEPEST) as u32;
-    match options.0.get("algorithm").unwrap_or(&Value::Null) {
-        Value::Null => Ok(Algorithm::Auto),
-        value => match value.as_str() {
-            Some("auto") => Ok(Algorithm::Auto),
-            Some("allpairs") => Ok(Algorithm::AllPairs),
-            Some("ppjoin") => Ok(Algorithm::PpJoin),
-            Some("ppjoin+") => Ok(Algorithm::PpJoinPlus(depth)),
-            _ => Err(SqlError::parameter(format!("unknown algorithm {value}")).hint(format!(
-                "Algorithms: auto, allpairs, ppjoin, ppjoin+. {}",
-                such_as(&example.with("options", literal("{\"algorithm\": \"ppjoin+\"}")))
-            ))),
-        },
+/// How candidates are found.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub enum AlgorithmName {
+    /// As is best.
+    #[serde(rename = "auto")]
+    Auto,
+    /// By prefixes.
+    #[serde(rename = "allpairs")]
+    AllPairs,
+    /// By prefixes and positions.
+    #[serde(rename = "ppjoin")]
+    PpJoin,
+    /// By suffixes, too.
+    #[serde(rename = "ppjoin+")]
+    PpJoinPlus,
+}
+
+/// Options of methods that find candidates by shared tokens.
+#[derive(Debug, Default, Deserialize)]
+pub struct CandidateOptions {
+    /// How candidates are found.
+    algorithm: Option<AlgorithmName>,
+    /// How often the suffix filter splits.
+    max_depth: Option<Count>,
+}
+
+impl Options for CandidateOptions {}
+
+/// Options of `overlap`.
+#[derive(Debug, Default, Deserialize)]
+struct OverlapOptions {
+    algorithm: Option<AlgorithmName>,
+    max_depth: Option<Count>,
+    /// The least number of shared tokens.
+    min_overlap: Option<Count>,
+}
+
+impl Options for OverlapOptions {}
+
+impl CandidateOptions {
+    /// How candidates are found, and how often the suffix filter splits.
+    pub fn algorithm(&self) -> Algorithm {
+        const DEFAULT_DEPTH: u64 = 2;
+        const DEEPEST: u64 = 16;
+        let depth = self.max_depth.map_or(DEFAULT_DEPTH, |depth| depth.0).min(DEEPEST) as u32;
+        match self.algorithm {
+            None | Some(AlgorithmName::Auto) => Algorithm::Auto,
+            Some(AlgorithmName::AllPairs) => Algorithm::AllPairs,
+            Some(AlgorithmName::PpJoin) => Algorithm::PpJoin,
+            Some(AlgorithmName::PpJoinPlus) => Algorithm::PpJoinPlus(depth),
+        }
     }
 }

@@ -1,22 +1,25 @@
 //! The methods that compare signatures of documents: `minhash`, `simhash`, `shingling`, `combined`, `exact_text`,
 //! `title`.
 
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::techniques::{self, Given, complete, preset};
+use super::techniques::{self, Given, TechniqueOptions, complete, preset};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::joins::sketches::combination::{Combination, TechniqueSpec};
 use crate::joins::sketches::technique::Rule;
 use crate::methods::Method;
 use crate::methods::sketches::Sketches;
+use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::literal;
-use crate::pg::request::{Arguments, Options, such_as};
+use crate::pg::request::example::such_as;
+use crate::pg::request::options::{self, ByName, Options, Share, Whole};
 use crate::pg::server::error::{Result, SqlError};
 
 /// Buckets of minhash bands with more documents are expanded in part.
-const MOST_IN_A_BUCKET: i64 = 10_000;
+const MOST_IN_A_BUCKET: u32 = 10_000;
 /// Documents whose pairs are looked for exactly.
-const SAMPLE: i64 = 1000;
+const SAMPLE: usize = 1000;
 
 /// Reads the parameters of a method that is a technique of its own.
 pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
@@ -26,20 +29,19 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
         "exact_text" => &[],
         _ => &["preset", "max_bucket"],
     };
-    let mut options = arguments.options(&[techniques::known(method), general].concat())?;
-    let given = Options(options.0.clone());
+    let mut options: TechniqueOptions =
+        arguments.options_of(&[techniques::known(method), general].concat())?;
     if let Some(preset) = preset(&options, method, &arguments.example)? {
         complete(&mut options, preset);
         arguments.cut_by_default(preset.chars.then_some("chars"), preset.shingle);
-        if let (Some((_, most)), None, None) =
-            (preset.simhash, arguments.threshold, options.value("distance"))
-        {
-            options.0.insert("distance".to_owned(), most.into());
+        if let (Some((_, most)), None, None) = (preset.simhash, arguments.threshold, &options.distance) {
+            options.distance = Some(most.into());
         }
     }
-    let default_most = if method == "minhash" { Some(MOST_IN_A_BUCKET) } else { None };
-    let most = options.whole("max_bucket", 1..=i64::from(u32::MAX), &arguments.example)?.or(default_most);
-    let sample = options.whole("sample", 0..=1_000_000, &arguments.example)?.unwrap_or(SAMPLE);
+    // A range of 32 bits.
+    let most = options.max_bucket.map(|most| most.0 as u32);
+    let most = most.or((method == "minhash").then_some(MOST_IN_A_BUCKET));
+    let sample = options.sample.map_or(SAMPLE, |sample| sample.0 as usize);
     if method == "exact_text" {
         arguments.only_threshold_one("has equal texts only")?;
     }
@@ -48,21 +50,16 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
         of_call(arguments, &options, feature).technique(method)?
     };
     arguments.threshold(threshold_of(&spec))?;
-    arguments.accept(given);
-    let combination = Combination {
-        techniques: vec![spec],
-        rule: Rule::Technique(0),
-        // A range of 32 bits.
-        most: most.map(|most| most as u32),
-    };
-    Ok(Box::new(Sketches { combination, sites: false, sample: sample as usize }))
+    arguments.accept();
+    let combination = Combination { techniques: vec![spec], rule: Rule::Technique(0), most };
+    Ok(Box::new(Sketches { combination, sites: false, sample }))
 }
 
 /// Reads the parameters of `title`: texts that are equal as they stand.
 pub fn parse_title(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
-    let options = arguments.options(&[])?;
+    arguments.options_of::<TechniqueOptions>(&[])?;
     arguments.only_threshold_one("has equal titles only")?;
-    arguments.accept(options);
+    arguments.accept();
     arguments.whole_texts("compares titles as they are")?;
     let spec = TechniqueSpec::ExactText { clean: false, html: false };
     let combination = Combination { techniques: vec![spec], rule: Rule::Technique(0), most: None };
@@ -82,7 +79,11 @@ fn feature(arguments: &mut Arguments<'_>, method: &str) -> Result<FeatureSpec> {
 }
 
 /// What the arguments of a call say.
-fn of_call<'a>(arguments: &'a Arguments<'_>, options: &'a Options, feature: FeatureSpec) -> Given<'a> {
+fn of_call<'a>(
+    arguments: &'a Arguments<'_>,
+    options: &'a TechniqueOptions,
+    feature: FeatureSpec,
+) -> Given<'a> {
     Given {
         options,
         threshold: arguments.threshold,
@@ -106,23 +107,95 @@ fn threshold_of(spec: &TechniqueSpec) -> f64 {
 }
 
 /// Options of `combined`.
-const COMBINED: [&str; 5] = ["techniques", "high_recall", "same_site", "different_site", "max_bucket"];
+#[derive(Debug, Default, Deserialize)]
+struct CombinedOptions {
+    techniques: Option<RuleGiven>,
+    high_recall: Option<HighRecall>,
+    same_site: Option<SiteRule>,
+    different_site: Option<SiteRule>,
+    max_bucket: Option<Whole<1, 4_294_967_295>>,
+}
+
+impl Options for CombinedOptions {}
+
+/// A technique by its name; an object with its name and options; an array, which is a chain; an object with `all` or
+/// `any` and an array.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum RuleGiven {
+    Name(String),
+    Chain(Vec<RuleGiven>),
+    All(AllOf),
+    Any(AnyOf),
+    Technique(Stage),
+    /// None of these.
+    Other(Value),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AllOf {
+    all: Vec<RuleGiven>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AnyOf {
+    any: Vec<RuleGiven>,
+}
+
+/// A technique with options of its own.
+#[derive(Debug, Deserialize)]
+struct Stage {
+    method: String,
+    #[serde(flatten)]
+    options: ByName,
+}
+
+/// The rule of one site, or of two: `none`, another last threshold of the chain, or a rule.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum SiteRule {
+    Share(f64),
+    Rule(RuleGiven),
+}
+
+/// Whether pairs that simhash alone finds are in, and at which share of bits.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "Value")]
+enum HighRecall {
+    No,
+    At(f64),
+}
+
+impl TryFrom<Value> for HighRecall {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
+        match value {
+            Value::Bool(false) => Ok(Self::No),
+            Value::Bool(true) => Ok(Self::At(PAPER_SHARE)),
+            share => Share::try_from(share).map(|share| Self::At(share.0)),
+        }
+    }
+}
+
 /// Bits of simhash, and the share of agreeing ones that is as good as a chain's word, in Henzinger's (SIGIR 2006).
 const PAPER_BITS: u16 = 384;
 const PAPER_SHARE: f64 = 0.97;
 
 /// Reads the parameters of `combined`.
 pub fn parse_combined(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
-    let options = arguments.options(&COMBINED)?;
-    let most = options.whole("max_bucket", 1..=i64::from(u32::MAX), &arguments.example)?;
+    let CombinedOptions { techniques, high_recall, same_site, different_site, max_bucket } =
+        arguments.options()?;
     let sites = arguments.has_sites();
     let feature = arguments.feature_spec(1)?;
     let mut reader = RuleReader { arguments, feature, techniques: Vec::new() };
-    let chain =
-        options.value("techniques").cloned().unwrap_or_else(|| serde_json::json!(["shingling", "simhash"]));
+    let usual = || RuleGiven::Chain(["shingling", "simhash"].map(|name| RuleGiven::Name(name.into())).into());
+    let chain = techniques.unwrap_or_else(usual);
     let threshold = reader.arguments.threshold;
     let rule = reader.rule(&chain, threshold, false)?;
-    let rule = match (options.value("same_site"), options.value("different_site")) {
+    let rule = match (same_site, different_site) {
         (None, None) if sites => {
             let example =
                 reader.arguments.example.with("options", literal("{\"different_site\": \"shingling\"}"));
@@ -132,15 +205,16 @@ pub fn parse_combined(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> 
         }
         (None, None) => rule,
         (same, different) if sites => {
-            let mut other = |given: Option<&Value>| match given {
+            let mut other = |given: Option<SiteRule>| match given {
                 None => Ok(Some(Box::new(rule.clone()))),
-                Some(Value::String(none)) if none == "none" => Ok(None),
+                Some(SiteRule::Rule(RuleGiven::Name(none))) if none == "none" => Ok(None),
                 // The chain with another last threshold.
-                Some(Value::Number(share)) => {
-                    let threshold = share.as_f64().unwrap_or(f64::NAN);
-                    reader.rule(&chain, Some(threshold), true).map(|rule| Some(Box::new(rule)))
+                Some(SiteRule::Share(share)) => {
+                    reader.rule(&chain, Some(share), true).map(|rule| Some(Box::new(rule)))
                 }
-                Some(given) => reader.rule(given, None, false).map(|rule| Some(Box::new(rule))),
+                Some(SiteRule::Rule(given)) => {
+                    reader.rule(&given, None, false).map(|rule| Some(Box::new(rule)))
+                }
             };
             let (same, different) = (other(same)?, other(different)?);
             Rule::BySite { at: 0, same, different }
@@ -152,14 +226,9 @@ pub fn parse_combined(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> 
             return Err(SqlError::parameter(message).hint(example));
         }
     };
-    let rule = match options.value("high_recall") {
-        None | Some(Value::Bool(false)) => rule,
-        Some(Value::Bool(true)) => Rule::Any(vec![rule, reader.simhash(PAPER_SHARE)?]),
-        Some(_) => {
-            let share =
-                options.share("high_recall", false, &reader.arguments.example)?.unwrap_or(PAPER_SHARE);
-            Rule::Any(vec![rule, reader.simhash(share)?])
-        }
+    let rule = match high_recall {
+        None | Some(HighRecall::No) => rule,
+        Some(HighRecall::At(share)) => Rule::Any(vec![rule, reader.simhash(share)?]),
     };
     let techniques = reader.techniques;
     if rule.has_no_source(|n| matches!(techniques[n], TechniqueSpec::Sets { .. })) {
@@ -169,11 +238,13 @@ pub fn parse_combined(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> 
             format!("Put shingling, simhash, minhash or exact_text into each chain. {}", such_as(&example)),
         ));
     }
-    let combination = Combination { techniques, rule, most: most.map(|most| most as u32) };
+    // A range of 32 bits.
+    let most = max_bucket.map(|most| most.0 as u32);
+    let combination = Combination { techniques, rule, most };
     // Whether the techniques go together at all.
     combination.compile(sites).map_err(|error| SqlError::from(error).hint(such_as(&arguments.example)))?;
     arguments.example.threshold = arguments.threshold;
-    arguments.accept(options);
+    arguments.accept();
     Ok(Box::new(Sketches { combination, sites, sample: 0 }))
 }
 
@@ -185,34 +256,21 @@ struct RuleReader<'a, 'b> {
 }
 
 impl RuleReader<'_, '_> {
-    /// A technique by its name; an object with its name and options; an array, which is a chain; an object
-    /// with `all` or `any` and an array. The `threshold` is that of the last technique unless it has one of its own,
+    /// A rule as it was given. The `threshold` is that of the last technique unless it has one of its own,
     /// or also then where it is `firm`.
-    fn rule(&mut self, value: &Value, threshold: Option<f64>, firm: bool) -> Result<Rule> {
-        match value {
-            Value::String(name) => self.technique(name, &Options::default(), threshold),
-            Value::Array(rules) => self.rules(rules, threshold, firm).map(Rule::All),
-            Value::Object(object) => {
-                for (key, combine) in [("all", Rule::All as fn(Vec<Rule>) -> Rule), ("any", Rule::Any)] {
-                    if let (Some(Value::Array(rules)), 1) = (object.get(key), object.len()) {
-                        return self.rules(rules, threshold, firm).map(combine);
-                    }
-                }
-                let Some(Value::String(name)) = object.get("method") else {
-                    return Err(self.not_a_rule(value));
-                };
-                let mut object = object.clone();
-                object.remove("method");
-                let own = Options(object);
-                let own_threshold = own.share("threshold", false, &self.arguments.example)?;
-                let threshold = if firm { threshold.or(own_threshold) } else { own_threshold.or(threshold) };
-                self.technique(name, &own, threshold)
+    fn rule(&mut self, given: &RuleGiven, threshold: Option<f64>, firm: bool) -> Result<Rule> {
+        match given {
+            RuleGiven::Name(name) => self.technique(name, &ByName::new(), threshold, firm),
+            RuleGiven::Technique(stage) => self.technique(&stage.method, &stage.options, threshold, firm),
+            RuleGiven::Chain(rules) | RuleGiven::All(AllOf { all: rules }) => {
+                self.rules(rules, threshold, firm).map(Rule::All)
             }
-            _ => Err(self.not_a_rule(value)),
+            RuleGiven::Any(AnyOf { any: rules }) => self.rules(rules, threshold, firm).map(Rule::Any),
+            RuleGiven::Other(value) => Err(self.not_a_rule(value)),
         }
     }
 
-    fn rules(&mut self, rules: &[Value], threshold: Option<f64>, firm: bool) -> Result<Vec<Rule>> {
+    fn rules(&mut self, rules: &[RuleGiven], threshold: Option<f64>, firm: bool) -> Result<Vec<Rule>> {
         if rules.is_empty() {
             return Err(self.not_a_rule(&Value::Array(Vec::new())));
         }
@@ -221,7 +279,7 @@ impl RuleReader<'_, '_> {
         rules.iter().enumerate().map(of).collect()
     }
 
-    fn technique(&mut self, name: &str, own: &Options, threshold: Option<f64>) -> Result<Rule> {
+    fn technique(&mut self, name: &str, own: &ByName, threshold: Option<f64>, firm: bool) -> Result<Rule> {
         let example = &self.arguments.example;
         if !techniques::NAMES.contains(&name) {
             return Err(SqlError::parameter(format!("unknown technique \"{name}\"")).hint(format!(
@@ -231,11 +289,14 @@ impl RuleReader<'_, '_> {
             )));
         }
         let known = [techniques::known(name), &["threshold", "shingle", "multiset"]].concat();
-        if let Some(key) = own.0.keys().find(|key| !known.contains(&&***key)) {
+        if let Some(key) = own.keys().find(|key| !known.contains(&&***key)) {
             return Err(SqlError::parameter(format!("technique \"{name}\" has no option \"{key}\"")).hint(
                 format!("Its options: {}. {}", known.join(", "), such_as(&with_chain(self.arguments))),
             ));
         }
+        let own: TechniqueOptions = options::read(own, example)?;
+        let own_threshold = own.threshold.map(|threshold| threshold.0);
+        let threshold = if firm { threshold.or(own_threshold) } else { own_threshold.or(threshold) };
         // What the call says of shingles is meant for those who make them anyway.
         let of_call = self.arguments.asked_shingle().map(i64::from);
         let of_call = of_call.filter(|_| matches!(name, "shingling" | "minhash"));
@@ -249,12 +310,12 @@ impl RuleReader<'_, '_> {
             }),
         };
         let given = Given {
-            options: own,
+            options: &own,
             threshold,
             feature: self.feature,
-            shingle: (own.whole("shingle", 1..=1000, example)?.or(of_call))
+            shingle: (own.shingle.map(|shingle| shingle.0).or(of_call))
                 .or(of_sets.map(|feature| feature.shingle as i64)),
-            multiset: (own.flag("multiset", example)?.or(self.arguments.asked_multiset()))
+            multiset: (own.multiset.map(|flag| flag.0).or(self.arguments.asked_multiset()))
                 .or(of_sets.map(|feature| feature.multiset)),
             relations: self.arguments.relations,
             bits: PAPER_BITS,
@@ -282,7 +343,7 @@ impl RuleReader<'_, '_> {
         });
         match known {
             Some(spec) => Ok(self.add(spec)),
-            None => self.technique("simhash", &Options::default(), Some(share)),
+            None => self.technique("simhash", &ByName::new(), Some(share), false),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use crate::methods::Method;
 use crate::methods::spotsigs::SpotSigs;
-use crate::pg::request::{Arguments, SPOTSIGS, spotsigs};
+use crate::pg::request::arguments::Arguments;
+use crate::pg::request::features::SpotOptions;
 use crate::pg::server::error::Result;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
@@ -11,9 +12,8 @@ use crate::verify::predicate::Predicate;
 pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     const THRESHOLD: f64 = 0.8;
     let predicate = Predicate::new(Measure::Jaccard, arguments.threshold(THRESHOLD)?)?;
-    let options = arguments.options(SPOTSIGS)?;
-    let spec = spotsigs(&options, &arguments.example)?;
-    arguments.accept(options);
+    let spec = arguments.options::<SpotOptions>()?.spec(&arguments.example)?;
+    arguments.accept();
     arguments.whole_texts("compares chains of words")?;
     Ok(Box::new(SpotSigs { spec, predicate }))
 }

@@ -1,12 +1,16 @@
 //! The parameters of techniques that compare signatures, as methods of their own and as stages of `combined`.
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use super::sets::DEFAULT_THRESHOLD;
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::joins::sketches::banding::Banding;
 use crate::joins::sketches::combination::TechniqueSpec;
 use crate::joins::sketches::presets::{self, Preset};
+use crate::pg::request::example::such_as;
 use crate::pg::request::example::{Example, literal};
-use crate::pg::request::{Options, such_as};
+use crate::pg::request::options::{self, Flag, Options, Part, Share, Whole, refused, whole};
 use crate::pg::server::error::{Result, SqlError};
 use crate::sketches::simhash::check_bits;
 use crate::verify::measure::check_threshold;
@@ -23,7 +27,7 @@ const DEFAULT_RECALL: f64 = 0.95;
 #[derive(Debug)]
 pub struct Given<'a> {
     /// Its options.
-    pub options: &'a Options,
+    pub options: &'a TechniqueOptions,
     /// The threshold, where one was given.
     pub threshold: Option<f64>,
     /// How documents are cut, with the shingle length of single tokens where nobody said otherwise.
@@ -39,6 +43,39 @@ pub struct Given<'a> {
     /// A call that works.
     pub example: &'a Example,
 }
+
+/// Options of techniques; each knows some of them ([`known`]).
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct TechniqueOptions {
+    bits: Option<Whole<1, 1024>>,
+    /// At most as many as there are bits.
+    pub distance: Option<Value>,
+    values: Option<Whole<1, 2048>>,
+    groups: Option<Whole<1, 2048>>,
+    seed: Option<Whole<{ i64::MIN }, { i64::MAX }>>,
+    wrap: Option<Flag>,
+    megashingles: Option<Flag>,
+    recall: Option<Part>,
+    verify: Option<Flag>,
+    bands: Option<Whole<1, MOST_VALUES>>,
+    rows: Option<Whole<1, MOST_VALUES>>,
+    clean: Option<Flag>,
+    preset: Option<Value>,
+    /// Larger buckets are expanded in part.
+    pub max_bucket: Option<Whole<1, 4_294_967_295>>,
+    /// Documents whose pairs are looked for exactly.
+    pub sample: Option<Whole<0, 1_000_000>>,
+    /// The threshold of a stage.
+    pub threshold: Option<Share>,
+    /// Tokens to a shingle of a stage.
+    pub shingle: Option<Whole<1, 1000>>,
+    /// Whether repeats count in a stage.
+    pub multiset: Option<Flag>,
+}
+
+impl Options for TechniqueOptions {}
+
+const MOST_VALUES: i64 = Banding::MOST_VALUES as i64;
 
 /// The options that a technique knows.
 pub fn known(name: &str) -> &'static [&'static str] {
@@ -59,7 +96,7 @@ impl Given<'_> {
             "shingling" => self.shingling(),
             "minhash" => self.minhash(),
             "exact_text" => Ok(TechniqueSpec::ExactText {
-                clean: self.options.flag("clean", self.example)?.unwrap_or(true),
+                clean: flag(self.options.clean, true),
                 html: self.feature.tokenizer == Tokenizer::Html,
             }),
             measure => {
@@ -89,15 +126,24 @@ impl Given<'_> {
     }
 
     fn simhash(&self) -> Result<TechniqueSpec> {
-        let with_bits = |example: &Example| example.with("options", literal("{\"bits\": 384}"));
-        let bits = match self.options.whole("bits", 1..=1024, self.example)? {
+        let bits = match self.options.bits {
             None => self.bits,
-            Some(bits) => check_bits(bits)
-                .map_err(|error| SqlError::from(error).hint(such_as(&with_bits(self.example))))?,
+            Some(bits) => check_bits(bits.0).map_err(|error| {
+                SqlError::from(error).hint(such_as(&options::with(self.example, "{\"bits\": 384}")))
+            })?,
         };
         let mut without_threshold = self.example.clone();
         without_threshold.threshold = None;
-        let distance = self.options.whole("distance", 0..=i64::from(bits) - 1, &without_threshold)?;
+        let most = i64::from(bits) - 1;
+        let distance = match &self.options.distance {
+            None => None,
+            Some(value) => {
+                Some(whole(value).filter(|distance| (0..=most).contains(distance)).ok_or_else(|| {
+                    let allowed = format!("a whole number from 0 to {most}");
+                    refused::<TechniqueOptions>("distance", value, &allowed, &without_threshold)
+                })?)
+            }
+        };
         let threshold = match (distance, self.threshold) {
             (Some(_), Some(_)) => {
                 let message = "distance and threshold say the same: only one of them can be given";
@@ -112,35 +158,34 @@ impl Given<'_> {
     }
 
     fn shingling(&self) -> Result<TechniqueSpec> {
-        let values = self.options.whole("values", 1..=2048, self.example)?.unwrap_or(84);
-        let groups = self.options.whole("groups", 1..=2048, self.example)?.unwrap_or(6);
+        let values = self.options.values.map_or(84, |values| values.0);
+        let groups = self.options.groups.map_or(6, |groups| groups.0);
         if values % groups != 0 {
             let message = format!("values must be a multiple of groups, {groups}, not {values}");
             let example = self.example.with("options", literal("{\"values\": 84, \"groups\": 6}"));
             return Err(SqlError::parameter(message).hint(such_as(&example)));
         }
-        let wrap = self.options.flag("wrap", self.example)?.unwrap_or(false);
+        let wrap = flag(self.options.wrap, false);
         let feature = FeatureSpec { wrap, ..self.feature(8, Some(self.multiset.unwrap_or(false)))? };
         Ok(TechniqueSpec::Shingling {
             feature,
             values: values as u16,
             groups: groups as u16,
-            seed: self.seed()?,
+            seed: self.seed(),
             threshold: self.threshold(2.0 / 6.0)?,
-            megashingles: self.options.flag("megashingles", self.example)?.unwrap_or(false),
+            megashingles: flag(self.options.megashingles, false),
         })
     }
 
-    fn seed(&self) -> Result<i64> {
-        Ok(self.options.whole("seed", i64::MIN..=i64::MAX, self.example)?.unwrap_or(1))
+    fn seed(&self) -> i64 {
+        self.options.seed.map_or(1, |seed| seed.0)
     }
 
     fn minhash(&self) -> Result<TechniqueSpec> {
         let threshold = self.threshold(DEFAULT_THRESHOLD)?;
-        let recall = self.options.share("recall", true, self.example)?;
-        let most = Banding::MOST_VALUES as i64;
-        let bands = self.options.whole("bands", 1..=most, self.example)?;
-        let rows = self.options.whole("rows", 1..=most, self.example)?;
+        let TechniqueOptions { recall, bands, rows, .. } = self.options;
+        let (recall, bands, rows) =
+            (recall.map(|recall| recall.0), bands.map(|bands| bands.0), rows.map(|rows| rows.0));
         let plan = match (bands, rows, recall) {
             (None, None, recall) => Banding::for_recall(threshold, recall.unwrap_or(DEFAULT_RECALL)),
             (Some(bands), Some(rows), None) => Banding::new(bands as u64, rows as u64),
@@ -151,11 +196,11 @@ impl Given<'_> {
             }
         };
         let plan = plan.map_err(|error| SqlError::from(error).hint(such_as(self.example)))?;
-        let verify = self.options.flag("verify", self.example)?.unwrap_or(true);
+        let verify = flag(self.options.verify, true);
         Ok(TechniqueSpec::Minhash {
             feature: self.feature(5, None)?,
             plan,
-            seed: self.seed()?,
+            seed: self.seed(),
             threshold,
             verify,
         })
@@ -171,8 +216,12 @@ fn usual_share(bits: u16) -> f64 {
 }
 
 /// The preset that options name, of this method.
-pub fn preset(options: &Options, method: &str, example: &Example) -> Result<Option<&'static Preset>> {
-    let Some(value) = options.value("preset") else { return Ok(None) };
+pub fn preset(
+    options: &TechniqueOptions,
+    method: &str,
+    example: &Example,
+) -> Result<Option<&'static Preset>> {
+    let Some(value) = &options.preset else { return Ok(None) };
     let found = value.as_str().and_then(presets::find).filter(|preset| preset.method == method);
     found.map(Some).ok_or_else(|| {
         let names = presets::names(Some(method));
@@ -184,20 +233,25 @@ pub fn preset(options: &Options, method: &str, example: &Example) -> Result<Opti
 }
 
 /// Puts what a preset says where nothing else was said.
-pub fn complete(options: &mut Options, preset: &Preset) {
-    let mut put = |key: &str, value: usize| {
-        options.0.entry(key).or_insert_with(|| value.into());
-    };
+pub fn complete(options: &mut TechniqueOptions, preset: &Preset) {
+    // No preset has more than its options may be.
+    fn put<const LEAST: i64, const MOST: i64>(option: &mut Option<Whole<LEAST, MOST>>, value: usize) {
+        option.get_or_insert(Whole(value as i64));
+    }
     match (preset.bands, preset.simhash) {
         (Some(bands), _) if preset.method == "shingling" => {
-            put("groups", bands.bands);
-            put("values", bands.values());
+            put(&mut options.groups, bands.bands);
+            put(&mut options.values, bands.values());
         }
         (Some(bands), _) => {
-            put("bands", bands.bands);
-            put("rows", bands.rows);
+            put(&mut options.bands, bands.bands);
+            put(&mut options.rows, bands.rows);
         }
-        (None, Some((bits, _))) => put("bits", bits.into()),
+        (None, Some((bits, _))) => put(&mut options.bits, bits.into()),
         (None, None) => {}
     }
+}
+
+fn flag(given: Option<Flag>, default: bool) -> bool {
+    given.map_or(default, |flag| flag.0)
 }

@@ -1,15 +1,17 @@
 //! Methods `tlcs` and `lcs`: sentence signatures, filtered sketches, and the (trustable) longest common
 //! subsequence.
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::options::Read;
 use crate::error::Error;
 use crate::joins::sentences::signature_lists::StopRules;
 use crate::methods::Method;
 use crate::methods::tlcs::Tlcs;
+use crate::pg::request::arguments::Arguments;
 use crate::pg::request::centre::centre;
-use crate::pg::request::{Arguments, such_as};
+use crate::pg::request::example::such_as;
+use crate::pg::request::options::{self, Number, Options, Real};
 use crate::pg::server::error::{Result, SqlError};
 use crate::sketches::sentence;
 use crate::verify::tlcs::{Parameters, Thresholds};
@@ -18,105 +20,130 @@ use crate::verify::tlcs::{Parameters, Thresholds};
 const RESEMBLANCE: f64 = 0.28;
 const CONTAINMENT: f64 = 0.7;
 
-/// Options of both methods, and of `tlcs` alone.
-const OPTIONS: &[&str] = &[
-    "containment",
-    "m",
-    "n",
-    "s",
-    "min_width",
-    "stop_documents",
-    "stop_site_documents",
-    "window",
-    "first",
-    "weight",
-    "slope",
-    "centre",
-    "min_part",
-];
+/// Options of both methods, and behind them of `tlcs` alone.
+#[derive(Debug, Default, Deserialize)]
+struct TlcsOptions {
+    containment: Option<LeastContainment>,
+    m: Option<Number>,
+    n: Option<Number>,
+    s: Option<Number>,
+    min_width: Option<Number>,
+    stop_documents: Option<Number>,
+    stop_site_documents: Option<Number>,
+    window: Option<Number>,
+    first: Option<Number>,
+    weight: Option<Column>,
+    slope: Option<Real>,
+    centre: Option<Shares>,
+    min_part: Option<Number>,
+}
 const OF_BOTH: usize = 10;
+
+impl Options for TlcsOptions {
+    fn good(key: &str) -> Option<String> {
+        let value = match key {
+            // Whether there is such a column is not known.
+            "weight" => return None,
+            "containment" => json!(CONTAINMENT),
+            "slope" => json!(0.1),
+            "centre" => json!([0.4, 0.6]),
+            "s" => json!(3),
+            "m" => json!(7),
+            "n" | "window" | "min_width" => json!(16),
+            _ => json!(1000),
+        };
+        Some(json!({ key: value }).to_string())
+    }
+}
+
+/// The least containment, or that there is none.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "Value")]
+struct LeastContainment(Option<f64>);
+
+impl TryFrom<Value> for LeastContainment {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
+        if value == Value::Bool(false) {
+            return Ok(Self(None));
+        }
+        let share = value.as_f64().ok_or("a number")?;
+        let good = Some(share).filter(|share| *share > 0.0 && *share <= 1.0);
+        good.map(|share| Self(Some(share))).ok_or("greater than 0 and at most 1, or false")
+    }
+}
+
+/// The name of a column.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Value")]
+struct Column(String);
+
+impl TryFrom<Value> for Column {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
+        value.as_str().map(|name| Self(name.to_owned())).ok_or("the name of a column")
+    }
+}
+
+/// Shares of a text's length.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Value")]
+struct Shares(Vec<Option<f64>>);
+
+impl TryFrom<Value> for Shares {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
+        let shares = value.as_array().ok_or("two ascending shares between 0 and 1")?;
+        Ok(Self(shares.iter().map(Value::as_f64).collect()))
+    }
+}
 
 /// Reads the parameters.
 pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let trustable = arguments.method == "tlcs";
     let given = arguments.threshold;
     let resemblance = arguments.threshold(RESEMBLANCE)?;
-    let mut options = arguments.options(if trustable { OPTIONS } else { &OPTIONS[..OF_BOTH] })?;
-    let read = Read { options: &options, example: &arguments.example, good };
+    let known = options::names::<TlcsOptions>();
+    let options: TlcsOptions = arguments.options_of(if trustable { known } else { &known[..OF_BOTH] })?;
+    let number = |given: Option<Number>, default: u32| given.map_or(default, |number| number.0);
+    let count = |given: Option<Number>, default: u64| given.map_or(default, |number| number.0.into());
     let (signatures, rules) = (sentence::Parameters::default(), StopRules::default());
     let signatures = sentence::Parameters {
-        parts: read.whole("m", signatures.parts)?,
-        kinds: read.whole("n", signatures.kinds)?,
-        smallest: read.whole("s", signatures.smallest)?,
-        wider_than: read.whole("min_width", signatures.wider_than)?,
+        parts: number(options.m, signatures.parts),
+        kinds: number(options.n, signatures.kinds),
+        smallest: number(options.s, signatures.smallest),
+        wider_than: number(options.min_width, signatures.wider_than),
     };
     let rules = StopRules {
-        most_documents: read.whole("stop_documents", rules.most_documents as u32)?.into(),
-        most_of_a_site: read.whole("stop_site_documents", rules.most_of_a_site as u32)?.into(),
+        most_documents: count(options.stop_documents, rules.most_documents),
+        most_of_a_site: count(options.stop_site_documents, rules.most_of_a_site),
     };
     let parameters = Parameters::default();
     let parameters = Parameters {
         trustable,
-        window: read.whole("window", parameters.window)?,
-        first: read.whole("first", parameters.first as u32)?.into(),
-        slope: read.number("slope")?.unwrap_or(parameters.slope),
-        centre: centre_option(&read)?.unwrap_or(parameters.centre),
-        least_part: read.whole("min_part", parameters.least_part)?,
+        window: number(options.window, parameters.window),
+        first: count(options.first, parameters.first),
+        slope: options.slope.map_or(parameters.slope, |slope| slope.0),
+        centre: options.centre.map_or(Ok(parameters.centre), |shares| centre(&shares.0))?,
+        least_part: number(options.min_part, parameters.least_part),
         ..parameters
     };
-    let containment = match options.0.get("containment") {
-        Some(Value::Bool(false)) => None,
-        // Whoever gives one of the two thresholds means no other.
-        _ => read.number("containment")?.or(given.is_none().then_some(CONTAINMENT)),
-    };
-    if let Some(containment) = containment.filter(|share| !(*share > 0.0 && *share <= 1.0)) {
-        return Err(read.wrong(
-            "containment",
-            containment.to_string(),
-            "greater than 0 and at most 1, or false",
-        ));
-    }
-    let weight = match options.value("weight") {
-        None => None,
-        Some(Value::String(column)) => Some(column.clone()),
-        Some(value) => {
-            return Err(SqlError::parameter(format!("weight must be the name of a column, not {value}"))
-                .hint(such_as(&arguments.example)));
-        }
+    // Who gives one of the two thresholds means no other.
+    let containment = match options.containment {
+        Some(LeastContainment(containment)) => containment,
+        None => given.is_none().then_some(CONTAINMENT),
     };
     let hint = |error: Error| SqlError::from(error).hint(such_as(&arguments.example));
     signatures.check().map_err(hint)?;
     parameters.check().map_err(hint)?;
     // Whether there is such a column is not known yet, and hints show calls that work.
-    options.0.remove("weight");
-    arguments.accept(options);
+    arguments.accept_without("weight");
     arguments.whole_texts("compares sentences and characters")?;
     arguments.has_sites();
     let thresholds = Thresholds { resemblance, containment };
+    let weight = options.weight.map(|column| column.0);
     Ok(Box::new(Tlcs { signatures, rules, parameters, thresholds, weight }))
-}
-
-/// The option of that name.
-fn centre_option(read: &Read<'_>) -> Result<Option<[f64; 2]>> {
-    match read.options.0.get("centre") {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Array(values)) => {
-            let values: Vec<_> = values.iter().map(Value::as_f64).collect();
-            centre(&values).map(Some)
-        }
-        Some(value) => Err(read.wrong("centre", value.to_string(), "two ascending shares between 0 and 1")),
-    }
-}
-
-/// A value of an option that is good.
-fn good(name: &str) -> Value {
-    match name {
-        "containment" => Value::from(CONTAINMENT),
-        "slope" => Value::from(0.1),
-        "centre" => Value::from(vec![0.4, 0.6]),
-        "s" => Value::from(3),
-        "m" => Value::from(7),
-        "n" | "window" | "min_width" => Value::from(16),
-        _ => Value::from(1000),
-    }
 }
