@@ -11,11 +11,11 @@ mod machine;
 
 use std::time::Instant;
 
-use neardup::candidates::hamming::Hamming;
-use neardup::candidates::sketch_join::{Comparison, sketch_pairs};
-use neardup::candidates::technique::{Rule, Technique};
 use neardup::features::signatures::{SignatureCollector, distinct};
 use neardup::hash::mix;
+use neardup::joins::sketches::hamming::Hamming;
+use neardup::joins::sketches::technique::{Rule, Technique};
+use neardup::joins::sketches::{Comparison, sketch_pairs};
 use neardup::sketches::simhash::Simhasher;
 use neardup::workers::{PlainThreads, Stop, each};
 

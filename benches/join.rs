@@ -5,7 +5,7 @@
 //!
 //! DIR holds NAME.sets (see benches/README.md). Prints seconds and their ratio to the textbook's; the numbers
 //! of pairs must agree. With `algorithms` the join is made by each of ours instead, on one thread: seconds, and
-//! how many candidates are verified, of which PPJoin+ has the fewest and All-Pairs the most in the paper. With
+//! how many candidates are verified, of which PPJoin+ has the fewest and All-Pairs the most in Xiao et al. With
 //! `machine` in the place of DIR only the machine is described.
 
 #[path = "common/machine.rs"]
@@ -16,14 +16,14 @@ mod textbook;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use neardup::candidates::pairs::Pairs;
-use neardup::candidates::prefix_join::Algorithm;
 use neardup::features::FeatureSpec;
-use neardup::features::collect::Collector;
 use neardup::features::dictionary::Dictionary;
-use neardup::features::numbering::number;
-use neardup::features::order::{Ordered, order};
+use neardup::features::dictionary::numbering::number;
+use neardup::features::sets::collect::Collector;
+use neardup::features::sets::order::{Ordered, order};
 use neardup::features::tokens::Document;
+use neardup::joins::pairs::Pairs;
+use neardup::joins::sets::Algorithm;
 use neardup::verify::measure::{Measure, Predicate};
 use neardup::workers::{PlainThreads, Stop, each};
 
@@ -40,7 +40,7 @@ const RUNS: [(&str, f64); 10] = [
     ("big200k_sh5", 0.8),
 ];
 
-/// In the paper's order, then what is used where nobody chooses.
+/// In the order of Xiao et al. (WWW 2008), then what is used where nobody chooses.
 const ALGORITHMS: [(&str, Algorithm); 4] = [
     ("All-Pairs", Algorithm::AllPairs),
     ("PPJoin", Algorithm::PpJoin),

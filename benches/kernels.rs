@@ -12,13 +12,13 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use neardup::candidates::popcount;
 use neardup::features::FeatureSpec;
-use neardup::features::collect::Collector;
 use neardup::features::dictionary::Dictionary;
-use neardup::features::numbering::number;
+use neardup::features::dictionary::numbering::number;
+use neardup::features::sets::collect::Collector;
 use neardup::features::tokens::Document;
 use neardup::hash;
+use neardup::joins::sets::popcount;
 use neardup::sketches::kernels::all_kernels;
 use neardup::text::words::for_each_word;
 use neardup::verify::measure::{Measure, Predicate};

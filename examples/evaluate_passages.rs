@@ -18,14 +18,14 @@ use std::path::{Path, PathBuf};
 
 use corpus::Corpus;
 use flate2::read::GzDecoder;
-use neardup::candidates::pairs::Pairs;
-use neardup::candidates::prefix_join::Algorithm;
 use neardup::features::imatch::IdfRange;
+use neardup::features::sets::store::NoFiles;
 use neardup::features::spotsigs::{Antecedents, SpotSpec};
-use neardup::features::store::NoFiles;
 use neardup::features::tokens::Document;
-use neardup::features::unit_features::Features;
-use neardup::features::unit_sets::{Gathering, Resources, Unit, Units, make_sets};
+use neardup::features::units::sets::{Gathering, Resources, Unit, Units, make_sets};
+use neardup::features::units::signatures::Features;
+use neardup::joins::pairs::Pairs;
+use neardup::joins::sets::Algorithm;
 use neardup::passages::search::Search;
 use neardup::passages::{Parameters, Passage};
 use neardup::text::width::width_of;
@@ -291,7 +291,7 @@ fn both(planted: &Planted, parameters: &Parameters, kinds: &[&str]) -> String {
 /// Copies that were not changed, in any order and place.
 const UNCHANGED: [&str; 3] = ["verbatim", "reorder", "split"];
 
-/// The paper's table 2: signatures.
+/// Zhang et al. (SIGIR 2010), table 2: signatures.
 fn signatures(planted: &[Planted]) {
     for least in [3, 1] {
         println!("### Signatures: verbatim passages of {least} or more sentences\n");
@@ -391,7 +391,7 @@ fn found_by_spotsigs(texts: &[String], threshold: f64) -> HashSet<u32> {
     found
 }
 
-/// The paper's figure 10: documents found beyond SpotSigs.
+/// Zhang et al. (SIGIR 2010), figure 10: documents found beyond SpotSigs.
 fn beyond(data: &Path) {
     println!("### Documents with duplication, beyond SpotSigs of whole documents\n");
     println!(

@@ -6,7 +6,7 @@ use pgrx::prelude::*;
 mod tests {
     use super::*;
     use crate::features::spotsigs::SpotSpec;
-    use crate::features::unit_features::Features;
+    use crate::features::units::signatures::Features;
     use crate::passages::{Parameters, between};
     use crate::workers::Stop;
 

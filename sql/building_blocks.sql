@@ -1,4 +1,4 @@
--- Words, shingles and the measures of two texts. Bodies: src/pg/functions.rs.
+-- Words, shingles and the measures of two texts. Bodies: src/pg/functions/building_blocks.rs.
 
 CREATE FUNCTION words(text text) RETURNS text[]
     AS 'MODULE_PATHNAME', 'neardup_words'

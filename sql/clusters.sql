@@ -1,4 +1,4 @@
--- Pairs into clusters, and which rows to keep. Bodies: src/pg/clusters.rs, pair_clusters.rs, eliminate.rs.
+-- Pairs into clusters, and which rows to keep. Bodies: src/pg/functions/clusters.rs, pair_clusters.rs, eliminate.rs.
 
 CREATE FUNCTION near_duplicate_clusters(
     docs regclass,

@@ -1,4 +1,4 @@
--- Feature codes and their repeatability. Bodies: src/pg/codes.rs.
+-- Feature codes and their repeatability. Bodies: src/pg/functions/codes.rs.
 
 CREATE FUNCTION feature_code(
     text text,

@@ -1,4 +1,4 @@
--- The text of HTML pages. Body: src/pg/html.rs.
+-- The text of HTML pages. Body: src/pg/functions/html.rs.
 
 CREATE FUNCTION html_text(html text, url text DEFAULT NULL) RETURNS text
     AS 'MODULE_PATHNAME', 'neardup_html_text'

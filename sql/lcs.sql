@@ -1,4 +1,4 @@
--- Longest common subsequences, their trustable parts, and sentence signatures. Bodies: src/pg/lcs.rs.
+-- Longest common subsequences, their trustable parts, and sentence signatures. Bodies: src/pg/functions/lcs.rs.
 
 CREATE FUNCTION lcs_length(a text, b text) RETURNS bigint
     AS 'MODULE_PATHNAME', 'neardup_lcs_length'

@@ -1,4 +1,4 @@
--- The main job: pairs of near duplicates in one table or between two. Bodies: src/pg/join.rs.
+-- The main job: pairs of near duplicates in one table or between two. Bodies: src/pg/functions/near_duplicates.rs.
 
 CREATE FUNCTION near_duplicates(
     docs regclass,

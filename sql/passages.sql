@@ -1,4 +1,4 @@
--- Passages that documents share, and the signatures they are found by. Bodies: src/pg/passages.rs.
+-- Passages that documents share, and the signatures they are found by. Bodies: src/pg/functions/passages.rs.
 
 CREATE FUNCTION partial_duplicates(
     docs regclass,

@@ -1,4 +1,4 @@
--- Bands and rows of minhash. Body: src/pg/plan.rs.
+-- Bands and rows of minhash. Body: src/pg/functions/plan.rs.
 
 CREATE FUNCTION neardup_plan(
     threshold float8 DEFAULT 0.8,

@@ -1,4 +1,4 @@
--- Why two texts are near duplicates, and a page to look at. Bodies: src/pg/explain.rs, report.rs.
+-- Why two texts are near duplicates, and a page to look at. Bodies: src/pg/functions/explain.rs, report.rs.
 
 CREATE FUNCTION explain_pair(a text, b text) RETURNS TABLE(method text, similarity float8, evidence jsonb)
     AS 'MODULE_PATHNAME', 'neardup_explain_pair'

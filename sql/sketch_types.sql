@@ -1,4 +1,4 @@
--- The types of sketches and of balls about them. Bodies of their input and output: src/pg/sketch_types.rs; they
+-- The types of sketches and of balls about them. Bodies of their input and output: src/pg/functions/sketch_types.rs; they
 -- compare as their bytes do, by the server's own functions.
 
 CREATE TYPE minhash_sketch;

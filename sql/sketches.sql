@@ -1,5 +1,5 @@
--- Sketches of documents, what is near to them, and shared signatures. Bodies: src/pg/sketches.rs, src/pg/near.rs,
--- src/pg/shares.rs.
+-- Sketches of documents, what is near to them, and shared signatures. Bodies: src/pg/functions/sketches.rs, src/pg/functions/near.rs,
+-- src/pg/functions/shares.rs.
 
 CREATE FUNCTION minhash(
     text text,

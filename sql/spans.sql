@@ -1,4 +1,4 @@
--- Sentences and paragraphs of a text with their places. Bodies: src/pg/spans.rs.
+-- Sentences and paragraphs of a text with their places. Bodies: src/pg/functions/spans.rs.
 
 CREATE FUNCTION sentences(text text) RETURNS TABLE(no int, span int4range, sentence text)
     AS 'MODULE_PATHNAME', 'neardup_sentences'

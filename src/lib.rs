@@ -7,27 +7,26 @@
 //! * [`features`]: units into sets of tokens or shingles
 //! * [`sketches`]: sets into minhash and simhash sketches, and the signatures that find them
 //! * [`verify`]: how similar two sets or two texts are
-//! * [`candidates`]: which of them are worth comparing, and the joins
+//! * [`joins`]: which of them are worth comparing, and the joins
 //! * [`clusters`]: pairs and signatures into clusters, and what to keep of them
 //! * [`passages`]: pairs of sentences into passages that documents share
 //! * [`report`]: pairs and clusters for people to look at
 
-pub mod candidates;
 pub mod clusters;
 pub mod error;
 pub mod features;
 pub mod hash;
+pub mod joins;
 pub mod memory;
 pub mod passages;
+#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
+mod pg;
 pub mod radix;
 pub mod report;
 pub mod sketches;
 pub mod text;
 pub mod verify;
 pub mod workers;
-
-#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
-mod pg;
 
 #[cfg(feature = "pg_test")]
 #[path = "../pg_test/mod.rs"]

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use corpus::{Corpus, on_all};
-use neardup::clusters::repeated::{Kept, eliminate_repeated};
+use neardup::clusters::elimination::{Kept, eliminate_repeated};
 use neardup::features::codes::{CodeSpec, feature_code};
 use neardup::text::paragraphs::paragraphs;
 use neardup::verify::repeatability::repeatability;

@@ -1,10 +1,10 @@
 //! The join by edit distance against its specification: all pairs, with a table filled in cell by cell.
 
-use neardup::candidates::edit_join::edit_pairs;
-use neardup::candidates::prefix_join::{Algorithm, Counts};
 use neardup::error::Result;
-use neardup::features::store::MemoryFiles;
+use neardup::features::sets::store::MemoryFiles;
 use neardup::features::texts::{TextCollector, distinct};
+use neardup::joins::edit::edit_pairs;
+use neardup::joins::sets::{Algorithm, Counts};
 use neardup::verify::edit::{EditPredicate, similarity};
 use neardup::workers::{PlainThreads, Stop, Work, Workers};
 use proptest::prelude::*;

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use neardup::candidates::pairs::Pairs;
-use neardup::candidates::prefix_join::{Algorithm, Counts};
 use neardup::features::FeatureSpec;
-use neardup::features::collect::Collector;
 use neardup::features::dictionary::Dictionary;
-use neardup::features::numbering::number;
-use neardup::features::order::order;
-use neardup::features::spill::Spill;
-use neardup::features::store::MemoryFiles;
+use neardup::features::dictionary::numbering::number;
+use neardup::features::sets::collect::Collector;
+use neardup::features::sets::order::order;
+use neardup::features::sets::spill::Spill;
+use neardup::features::sets::store::MemoryFiles;
 use neardup::features::tokens::Document;
+use neardup::joins::pairs::Pairs;
+use neardup::joins::sets::{Algorithm, Counts};
 use neardup::verify::measure::{Measure, Predicate};
 use neardup::workers::{PlainThreads, Stop, Workers};
 use proptest::prelude::*;

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use neardup::candidates::sentence_join::sentence_pairs;
-use neardup::candidates::signature_lists::{Signing, StopRules};
-use neardup::clusters::sentence_sets::SentenceSets;
+use neardup::clusters::perhaps_similar::of_sentences::SentenceSets;
 use neardup::error::{Error, Result};
-use neardup::features::store::{MemoryFiles, NoFiles, TempFiles};
+use neardup::features::sets::store::{MemoryFiles, NoFiles, TempFiles};
 use neardup::features::texts::{Distinct, TextCollector, distinct};
 use neardup::hash::mix;
+use neardup::joins::sentences::sentence_pairs;
+use neardup::joins::sentences::signature_lists::{Signing, StopRules};
 use neardup::sketches::sentence::{self, Signatures};
 use neardup::verify::tlcs::{Comparer, Parameters, Thresholds};
 use neardup::workers::{PlainThreads, Stop, Work, Workers};
@@ -214,7 +214,7 @@ fn kept_signatures(case: &Case, texts: &[String]) -> Vec<HashSet<u128>> {
 /// Representative, member and the similarity of both where they are a pair.
 type Membership = (u32, u32, Option<u64>);
 
-/// The sets of rows by the steps of algorithms.md, one after the other.
+/// The sets of rows by the steps of docs/design/algorithms.md section 5, literally.
 fn stepwise_sets(case: &Case, texts: &[String], weights: Option<&[i64]>) -> Vec<Membership> {
     let of = kept_signatures(case, texts);
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

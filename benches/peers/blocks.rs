@@ -1,4 +1,4 @@
-//! All pairs of 64-bit vectors at a Hamming distance of at most 3 as the paper has it (Manku, Jain, Das Sarma, WWW 2007):
+//! All pairs of 64-bit vectors at a Hamming distance of at most 3 as Manku, Jain and Das Sarma (WWW 2007) have it:
 //! four tables, each sorted by another block of 16 bits, and those of equal blocks compared with each other. Plain Rust
 //! on one thread, with the processor's instruction that counts bits.
 

@@ -1,4 +1,4 @@
-//! The tables of Guo et al. (section IV) on other corpora, and the time of elimination: their section of
+//! The tables of Guo et al. (feature codes, section IV) on other corpora, and the time of elimination: their section of
 //! docs/evaluation.md.
 //!
 //!     cargo run --release --no-default-features --example evaluate_codes -- FOLDER_OF_CORPORA FOLDER_FOR_PLOTS

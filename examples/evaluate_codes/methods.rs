@@ -7,8 +7,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use neardup::clusters::repeated::eliminate_repeated;
-use neardup::clusters::row_codes::RowCodes;
+use neardup::clusters::elimination::eliminate_repeated;
+use neardup::clusters::elimination::rows::RowCodes;
 use neardup::features::codes::{CodeSpec, feature_code};
 use neardup::features::texts::{TextCollector, distinct};
 use neardup::sketches::sign::checksum;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::time::Instant;
 
-use neardup::clusters::repeated::Elimination;
+use neardup::clusters::elimination::Elimination;
 use neardup::features::codes::{CodeSpec, feature_code};
 use neardup::workers::{PlainThreads, Stop};
 

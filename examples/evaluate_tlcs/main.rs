@@ -1,4 +1,4 @@
-//! The tables of Huang, Yan and Li (CIKM 2008) on corpora with labels: their section of docs/evaluation.md.
+//! The tables of Huang, Wang and Li (CIKM 2008) on corpora with labels: their section of docs/evaluation.md.
 //!
 //!     cargo run --release --no-default-features --example evaluate_tlcs -- FOLDER_OF_CORPORA FOLDER_FOR_PLOTS
 

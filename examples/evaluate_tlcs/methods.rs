@@ -1,4 +1,4 @@
-//! TLCS beside simhash and the cosine on the same candidates, as in table 1 of the paper.
+//! TLCS beside simhash and the cosine on the same candidates, as in table 1 of Huang et al. (CIKM 2008).
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -9,9 +9,9 @@ use neardup::verify::measure::Measure;
 use neardup::verify::tlcs::{Comparer, Parameters};
 use neardup::workers::Stop;
 
-use super::corpus::Corpus;
-use super::pairs::{Candidates, Pair, THRESHOLDS, documents, measure, sample, sets};
-use super::plot::table;
+use crate::corpus::Corpus;
+use crate::pairs::{Candidates, Pair, THRESHOLDS, documents, measure, sample, sets};
+use crate::plot::table;
 
 /// 64 bits; each word's occurrence adds its hash as a vector of ±1.
 fn simhash(text: &str) -> u64 {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use neardup::features::FeatureSpec;
-use neardup::features::collect::Collector;
 use neardup::features::dictionary::Dictionary;
+use neardup::features::sets::collect::Collector;
 use neardup::features::tokens::Document;
 use neardup::hash::mix;
 use neardup::sketches::sentence::{Parameters as Signing, Signatures};
@@ -13,12 +13,12 @@ use neardup::verify::overlap::shared_at_least;
 use neardup::verify::tlcs::{Comparer, Found, Parameters, Thresholds};
 use neardup::workers::Stop;
 
-use super::corpus::{Corpus, on_all};
+use crate::corpus::{Corpus, on_all};
 
 /// A pair of documents, the lesser number first.
 pub type Pair = (u32, u32);
 
-/// Near duplicates by the paper's thresholds.
+/// Near duplicates by the thresholds of Huang et al. (CIKM 2008).
 pub const THRESHOLDS: Thresholds = Thresholds { resemblance: 0.28, containment: Some(0.7) };
 
 /// Pairs that have a signature in common, with the fewest kinds of derivatives (7 signatures each) by which

@@ -1,12 +1,12 @@
-//! Each step of the method by itself, as in section 4.2 of the paper.
+//! Each step of the method by itself, as in section 4.2 of Huang et al. (CIKM 2008).
 
 use neardup::hash::mix;
 use neardup::verify::tlcs::{Comparer, Found, Parameters};
 use neardup::workers::Stop;
 
-use super::corpus::{Corpus, on_all};
-use super::pairs::{Candidates, Pair, compare, passes, sample};
-use super::plot::{Line, svg, table};
+use crate::corpus::{Corpus, on_all};
+use crate::pairs::{Candidates, Pair, compare, passes, sample};
+use crate::plot::{Line, svg, table};
 
 type Corpora = [(Corpus, Candidates)];
 

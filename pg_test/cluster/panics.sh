@@ -50,8 +50,8 @@ untold 'a failed check in an index build' 22012 'CREATE INDEX ON docs USING sign
 untold 'a bug' XX000 "SELECT * FROM bug('numbers_numbers')"
 expect_error 'a bug says what to do' XX000 'neardup has met a bug of its own' "SELECT * FROM bug('numbers_numbers')"
 expect 'and the session goes on' $'ERROR:  XX000\n1' "$(q -v VERBOSITY=sqlstate -v ON_ERROR_STOP=0 -c "SELECT * FROM bug('numbers_numbers')" -c 'SELECT 1' 2>&1)"
-for words in 'DETAIL:  .*columns of the result' 'panicked at src/pg/index/stats.rs' 'stack backtrace:'; do
+for words in 'DETAIL:  .*columns of the result' 'panicked at src/pg/index/admin/stats.rs' 'stack backtrace:'; do
     expect "the log has: $words" t "$(grep -qE "$words" "$server/log" && echo t || echo f)"
 done
-expected_in_log='panicked at src/pg/index/stats.rs'
+expected_in_log='panicked at src/pg/index/admin/stats.rs'
 finish

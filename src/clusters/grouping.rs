@@ -6,7 +6,7 @@ use super::Clustering;
 use super::components::connected;
 use super::edges::{Edge, Edges};
 use super::leaders::{Degrees, leaders};
-use super::perhaps_similar::perhaps_similar;
+use super::perhaps_similar::of_pairs::perhaps_similar;
 use crate::error::Result;
 use crate::memory;
 use crate::workers::{self, Workers};

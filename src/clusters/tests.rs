@@ -11,7 +11,7 @@ use super::grouping::Clusters;
 use super::leaders::leaders;
 use super::links::links;
 use super::summary::summaries;
-use crate::features::store::MemoryFiles;
+use crate::features::sets::store::MemoryFiles;
 use crate::workers::PlainThreads;
 
 const W: &PlainThreads = &PlainThreads(2);
@@ -170,7 +170,7 @@ proptest! {
     fn perhaps_similar_sets_are_lists_merged((vertices, edges) in graphs()) {
         let degree = |v: u32| edges.iter().filter(|e| e.left == v || e.right == v).count();
         let key = |v: u32| (degree(v), v);
-        // Lists by representative, as the paper says it.
+        // Lists by representative, as Huang et al. (CIKM 2008), section 3.2, have them.
         let mut lists: BTreeMap<(usize, u32), BTreeSet<u32>> = BTreeMap::new();
         for edge in &edges {
             let (high, low) = if key(edge.left) > key(edge.right) { (edge.left, edge.right) } else { (edge.right, edge.left) };

@@ -1,5 +1,5 @@
-//! Feature codes (Guo et al.; algorithms.md section 7): a short string of characters of a text that stays the
-//! same where little of the text changes.
+//! Feature codes (Guo et al., section III.A; docs/design/algorithms.md section 7): a short string of characters of a
+//! text that stays the same where little of the text changes.
 //!
 //! The *anchored code* of a text is the character left and the character right of every punctuation mark. The
 //! code of a document is that of its long paragraphs, or the first and last characters of its first and
@@ -24,7 +24,7 @@ use crate::workers::Stop;
 
 const DOING: &str = "making a feature code";
 
-/// How codes are made. The defaults are the paper's where it gives them.
+/// How codes are made. The defaults are those of Guo et al. where they give them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeSpec {
     /// Characters that are anchors beside the punctuation marks.

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::store::{TempFile, TempFiles};
+use super::sets::store::{TempFile, TempFiles};
 use crate::error::Result;
 use crate::hash::mix;
 use crate::memory;
@@ -234,7 +234,7 @@ impl Default for HashSets {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::features::store::{MemoryFiles, NoFiles};
+    use crate::features::sets::store::{MemoryFiles, NoFiles};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 

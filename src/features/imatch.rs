@@ -1,5 +1,5 @@
 //! I-Match: one signature of a text's telling terms (Chowdhury, Frieder, Grossman, McCabe, TOIS 2002;
-//! algorithms.md section 6).
+//! docs/design/algorithms.md section 6).
 //!
 //! Of the distinct terms of a document, or of a sentence, those stay whose normalised idf,
 //! ln(N / df) / ln(N), is within a range: not the words that nearly all documents have. They are sorted and
@@ -16,8 +16,8 @@
 
 use sha1::{Digest, Sha1};
 
-use super::collect::Collector;
 use super::dictionary::Dictionary;
+use super::sets::collect::Collector;
 use super::signatures::SignatureCollector;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -165,7 +165,7 @@ pub const WIDTH: usize = 3;
 mod tests {
     use super::*;
     use crate::features::FeatureSpec;
-    use crate::features::numbering::number;
+    use crate::features::dictionary::numbering::number;
     use crate::features::signatures::distinct;
     use crate::features::tokens::Document;
     use crate::text;

@@ -1,5 +1,5 @@
-//! Shingles: every window of k consecutive tokens, hashed to 64 bits (Broder; algorithms.md
-//! section 2).
+//! Shingles: every window of k consecutive tokens, hashed to 64 bits (Broder, SEQUENCES 1997;
+//! docs/design/algorithms.md section 2).
 
 use crate::error::Result;
 use crate::hash;

@@ -4,7 +4,7 @@
 //! a checksum. Rows with the same numbers cannot be told apart by any method that looks at them alone, so
 //! they are one record of its join.
 
-use super::records::Members;
+use super::sets::records::Members;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::radix;

@@ -1,5 +1,5 @@
-//! SpotSigs: chains of telling words behind common ones (Theobald, Siddharth, Paepcke, SIGIR 2008; algorithms.md
-//! section 6).
+//! SpotSigs: chains of telling words behind common ones (Theobald, Siddharth, Paepcke, SIGIR 2008;
+//! docs/design/algorithms.md section 6).
 //!
 //! At each antecedent, a word that running text is full of and menus and captions are not, the chain of the
 //! words number d, 2d, … c·d after it is one signature, where only words that are not stop words count. A chain

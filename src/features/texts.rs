@@ -1,7 +1,7 @@
 //! Texts kept as they are, for comparisons character by character: each distinct one once, with the
 //! rows that hold it.
 
-use super::records::Members;
+use super::sets::records::Members;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::memory;

@@ -1,4 +1,4 @@
-//! Maximal diagonals of the matrices of sentence pairs (algorithms.md section 6, job 3).
+//! Maximal diagonals of the matrices of sentence pairs (docs/design/algorithms.md section 6, step 3).
 //!
 //! A diagonal starts where the pair of the sentences before is no pair, and goes on as long as the next two
 //! sentences are one. Each pair is on one diagonal only. Pairs come in the order of their documents and

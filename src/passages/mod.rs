@@ -1,5 +1,5 @@
-//! Passages that two documents share, and where they stand in both (Zhang, Zhang, Yu, Huang, *Efficient
-//! partial-duplicate detection based on sequence matching*, SIGIR 2010; algorithms.md section 6).
+//! Passages that two documents share, and where they stand in both (Zhang et al., PDC-MR (SIGIR 2010);
+//! docs/design/algorithms.md section 6).
 //!
 //! Sentences are joined by their sets of signatures ([`pairs`]), as documents are elsewhere; of the matrix of
 //! pairs of two documents the maximal diagonals are passages ([`diagonals`]), which may grow beyond whole
@@ -25,6 +25,7 @@ pub mod grow;
 pub mod pairs;
 pub mod search;
 mod starts;
+
 #[cfg(test)]
 mod tests;
 
@@ -32,10 +33,10 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::features::imatch::IdfRange;
-use crate::features::store::NoFiles;
+use crate::features::sets::store::NoFiles;
 use crate::features::tokens::Document;
-use crate::features::unit_features::Features;
-use crate::features::unit_sets::{Gathering, Resources, Unit, Units};
+use crate::features::units::sets::{Gathering, Resources, Unit, Units};
+use crate::features::units::signatures::Features;
 use crate::verify::measure::check_threshold;
 use crate::workers::{Stop, Workers};
 use search::Search;

@@ -1,4 +1,4 @@
-//! The search against what algorithms.md section 6 says, word by word.
+//! The search against what docs/design/algorithms.md section 6 says, word by word.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,12 +8,12 @@ use super::grow::{backwards, forwards};
 use super::search::{Account, Search};
 use super::{Parameters, Passage, between};
 use crate::features::imatch::IdfRange;
+use crate::features::sets::store::MemoryFiles;
+use crate::features::sets::store::TempFiles;
 use crate::features::spotsigs::{Antecedents, SpotSpec};
-use crate::features::store::MemoryFiles;
-use crate::features::store::TempFiles;
 use crate::features::tokens::Document;
-use crate::features::unit_features::Features;
-use crate::features::unit_sets::{Gathering, Resources, Unit, Units};
+use crate::features::units::sets::{Gathering, Resources, Unit, Units};
+use crate::features::units::signatures::Features;
 use crate::text::sentences::sentences;
 use crate::text::words::words;
 use crate::verify::measure::Measure;

@@ -3,56 +3,16 @@
 //! The SQL objects are declared in `sql/*.sql`; each C function there is a function of this module.
 #![allow(unsafe_code)] // The one door to the server's C interface; every use says why it is sound.
 
-mod as_owner;
-mod attempt;
-mod by_number;
-mod call;
-mod clusters;
-mod codes;
-mod columns;
-mod cursor;
-mod decode;
-mod eliminate;
-mod encoding;
-mod error;
-mod example;
-mod explain;
-mod functions;
-mod html;
-mod ids;
+pub mod functions;
 mod index;
 mod jobs;
-mod join;
-mod lcs;
-mod methods;
-mod near;
-mod operators;
-mod pair_clusters;
-mod pairs;
-mod panics;
-mod passages;
-mod plan;
-mod progress;
 mod query;
-mod reading;
-mod report;
+pub mod read;
 mod request;
-mod reserve;
-mod rows;
-mod settings;
-mod shares;
-mod sites;
-mod sketch_types;
-mod sketches;
-mod source;
-mod spans;
-mod stats;
-mod temp_file;
-mod transition;
-mod workers;
-mod written_ids;
+pub mod server;
 
 use pgrx::prelude::*;
+use server::{panics, settings};
 
 ::pgrx::pg_module_magic!(name, version);
 

@@ -149,8 +149,8 @@ fn malformed(what: &'static str, error: &Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::wire::{MinhashHeader, SimhashHeader, Source};
     use super::*;
+    use crate::sketches::wire::{MinhashHeader, SimhashHeader, Source};
     use proptest::prelude::*;
 
     proptest! {

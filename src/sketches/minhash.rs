@@ -1,5 +1,5 @@
 //! Minhash: m values, each the least hash of any shingle under a hash function of its own
-//! (Broder; algorithms.md section 2).
+//! (Broder, SEQUENCES 1997; docs/design/algorithms.md section 2).
 //!
 //! Function i takes an element's 64-bit hash h to `(a_i * x + b_i) mod 2^32`, where x is the upper half of
 //! `mix(h)`, a_i is odd, and a_i and b_i are drawn from the seed: a bijection of 32-bit numbers. x is as good

@@ -1,13 +1,13 @@
-//! Fixed-size summaries of documents (algorithms.md sections 2 and 3): minhash ([`minhash`]) with
+//! Fixed-size summaries of documents (docs/design/algorithms.md sections 2 and 3): minhash ([`minhash`]) with
 //! supershingles and megashingles ([`supershingles`]), simhash ([`simhash`]), signatures of sentences
 //! ([`sentence`]; section 5), the bands and blocks that a
-//! search for them needs ([`bands`]), their bytes ([`wire`], [`balls`]), and the inner loops
+//! search for them needs ([`pigeonhole`]), their bytes ([`wire`], [`balls`]), and the inner loops
 //! ([`kernels`]).
 
 pub mod balls;
-pub mod bands;
 pub mod kernels;
 pub mod minhash;
+pub mod pigeonhole;
 pub mod sentence;
 pub mod sign;
 pub mod simhash;

@@ -1,5 +1,5 @@
-//! Sentence signatures (algorithms.md section 5; paper section 3.2): documents that have long sentences in
-//! common are likely to have a signature in common.
+//! Sentence signatures (Huang et al., TLCS (CIKM 2008), section 3.2; docs/design/algorithms.md section 5): documents
+//! that have long sentences in common are likely to have a signature in common.
 //!
 //! Each sentence, as its words joined by single spaces, has an MD5 fingerprint of 16 bytes and 16 derivatives
 //! of it, the ring of bytes read from each of them. The derivatives of one kind are parted by their remainder
@@ -178,7 +178,7 @@ mod tests {
     use crate::text::words::words;
     use proptest::prelude::*;
 
-    /// The definition of algorithms.md, written down.
+    /// The definition of docs/design/algorithms.md section 5, written down.
     fn definition(text: &str, parameters: Parameters) -> Vec<u128> {
         let Parameters { parts, kinds, smallest, wider_than } = parameters;
         let mut all = std::collections::BTreeMap::new();

@@ -1,5 +1,5 @@
 //! Simhash: every element adds its vector of ±1, drawn from its hash; a bit is 1 where the sum is
-//! greater than 0 (Charikar; Henzinger; algorithms.md section 3).
+//! greater than 0 (Charikar, STOC 2002; Henzinger, SIGIR 2006; docs/design/algorithms.md section 3).
 //!
 //! The vector's bits 64 j to 64 j + 63 are the word `mix(h + j * G)` of the element's 64-bit hash h, where G is
 //! the golden ratio in 64 bits: the sequence of SplitMix64 from h on. Bit 0 is the most significant one of the
@@ -150,7 +150,7 @@ mod tests {
     /// Made from the definition, in another language.
     const GOLDEN: [u64; 2] = [0x9f46_9130_b843_8a03, 0x90d8_b640_b2fc_c208];
 
-    /// The share of bits in which two documents differ is about the angle between them by pi (Charikar).
+    /// The share of bits in which two documents differ is about the angle between them by pi (Charikar, STOC 2002).
     #[test]
     fn bits_differ_as_the_angle_says() {
         const TRIALS: u64 = 400;

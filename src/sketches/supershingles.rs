@@ -1,5 +1,5 @@
 //! Supershingles and megashingles: fingerprints of groups of minhash values, and of pairs of these
-//! (Broder; Henzinger; algorithms.md section 2).
+//! (Broder et al., WWW 1997; Henzinger, SIGIR 2006; docs/design/algorithms.md section 2).
 
 use super::wire::Minhash;
 use crate::error::{Error, Result};
@@ -49,8 +49,8 @@ pub fn megashingles(supershingles: &[u64]) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::wire::{MinhashHeader, Source};
     use super::*;
+    use crate::sketches::wire::{MinhashHeader, Source};
     use proptest::prelude::*;
 
     fn sketch(values: &[u32], seed: i64) -> Vec<u8> {

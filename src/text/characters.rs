@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 use unicode_script::{Script, UnicodeScript};
 
-/// The part a character plays in a word (algorithms.md section 1, *Words*).
+/// The part a character plays in a word (docs/design/algorithms.md section 1, *Words*).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// Ends a word and belongs to none.

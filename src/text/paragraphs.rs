@@ -1,4 +1,4 @@
-//! Paragraphs with their places in the text (algorithms.md section 1, *Paragraphs*).
+//! Paragraphs with their places in the text (docs/design/algorithms.md section 1, *Paragraphs*).
 //!
 //! Paragraphs are separated by blank lines; where there is no blank line between lines of text, every line is
 //! one. O(bytes).

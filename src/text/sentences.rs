@@ -1,4 +1,4 @@
-//! Sentences with their places in the text (algorithms.md section 1, *Sentences*), English and Chinese.
+//! Sentences with their places in the text (docs/design/algorithms.md section 1, *Sentences*), English and Chinese.
 //!
 //! A sentence ends at `. ! ? ; …` and their relatives in other scripts, with the quotation marks and
 //! brackets that close behind them, and at the end of a block. A full stop does not end it inside a number, a

@@ -1,10 +1,10 @@
 //! The width of characters and texts in columns: 2 for wide (East Asian) characters, 1 for others
-//! (algorithms.md section 1, *Width*).
+//! (docs/design/algorithms.md section 1, *Width*).
 
 use unicode_width::UnicodeWidthChar;
 
-/// 2 for a wide character, else 1: also for combining and control characters, which the papers' bytes
-/// counted, too.
+/// 2 for a wide character, else 1: also for combining and control characters, which the bytes of GBK text
+/// that Huang et al. (CIKM 2008) give their limits in count, too.
 #[inline]
 pub fn width_of(c: char) -> usize {
     if c.is_ascii() { 1 } else { c.width().unwrap_or(1).max(1) }

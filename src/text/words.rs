@@ -1,4 +1,4 @@
-//! Words: maximal runs of letters and numbers, lower-cased (algorithms.md section 1).
+//! Words: maximal runs of letters and numbers, lower-cased (docs/design/algorithms.md section 1, *Words*).
 //!
 //! Characters of scripts that are written without spaces (Han, kana, Thai, Lao, Khmer, Myanmar)
 //! are a word each; combining marks belong to the character before them. One pass, O(bytes).

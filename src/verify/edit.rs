@@ -1,13 +1,13 @@
-//! Edit similarity: 1 - Levenshtein distance / characters of the longer text (algorithms.md section 8).
+//! Edit similarity: 1 - Levenshtein distance / characters of the longer text (docs/design/algorithms.md section 8).
 //!
 //! Characters are Unicode code points of the text as it is: case, punctuation and white space count.
 //! Similarity is one correctly rounded division, (longer - distance) / longer, and a pair is similar
 //! exactly when that float8 is >= the threshold's. All bounds are found by searching with this
 //! predicate. An empty text is similar to nothing, not even to another one.
 
+use super::levenshtein::Pattern;
+use super::measure;
 use crate::error::Result;
-use crate::verify::levenshtein::Pattern;
-use crate::verify::measure;
 use crate::workers::Stop;
 
 /// The similarity, 0 to 1, of two texts of which the longer one has `longer` characters.
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(EditPredicate::new(1.0).unwrap().most_distance(u32::MAX), 0);
     }
 
-    /// The traps of algorithms.md: against integers for lengths up to some thousands.
+    /// The traps of docs/design/algorithms.md section 8: against integers for lengths up to some thousands.
     #[test]
     fn most_distance_agrees_with_integers() {
         for percent in [1u32, 50, 55, 64, 70, 80, 90, 95, 99, 100] {

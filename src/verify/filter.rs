@@ -1,5 +1,5 @@
-//! Filtered sketches (algorithms.md section 5; paper section 3.3): what two texts have in common in runs of
-//! some width, and nothing else. A character of A stays where a window covers it whose content also occurs
+//! Filtered sketches (Huang et al., TLCS (CIKM 2008), section 3.3; docs/design/algorithms.md section 5): what two texts
+//! have in common in runs of some width, and nothing else. A character of A stays where a window covers it that occurs
 //! in B, and the same for B. Linear time and space; between texts that have little to do with each other
 //! hardly anything is left.
 

@@ -1,5 +1,5 @@
 //! The longest common subsequence of two texts, exactly: its length, up to a limit where one is given, and
-//! which characters it is made of (algorithms.md section 5).
+//! which characters it is made of (docs/design/algorithms.md section 5).
 //!
 //! |SES| = |A| + |B| - 2·|LCS| insertions and deletions lie between two texts. Up to some tens of them are
 //! followed greedily ([`super::lcs_greedy`]: O(N + D²)); beyond, a band of the table that is wide enough for

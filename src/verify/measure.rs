@@ -1,4 +1,4 @@
-//! Similarity of two sets from their sizes and the number of shared tokens (algorithms.md section 8).
+//! Similarity of two sets from their sizes and the number of shared tokens (docs/design/algorithms.md section 8).
 //!
 //! Each measure is one correctly rounded division (cosine: of a correctly rounded square root), so
 //! that its float8 is the same everywhere. A pair is similar exactly when that float8 is >= the
@@ -217,7 +217,7 @@ mod tests {
         }
     }
 
-    /// The traps of algorithms.md: least overlaps of sizes up to some thousands against integers.
+    /// The traps of docs/design/algorithms.md section 8: least overlaps of sizes up to some thousands against integers.
     #[test]
     fn least_overlap_agrees_with_integers() {
         for percent in [55u64, 64, 70, 80, 90, 95] {

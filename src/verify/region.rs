@@ -1,5 +1,5 @@
-//! The trustable region (algorithms.md section 5; paper section 3.4): the part of the shorter text in which
-//! the alignment with the other one goes on nearly without a break.
+//! The trustable region (Huang et al., TLCS (CIKM 2008), section 3.4; docs/design/algorithms.md section 5):
+//! the part of the shorter text in which the alignment with the other one goes on nearly without a break.
 //!
 //! The edit curve counts insertions and deletions from the start of the text on; a region is trustable where
 //! its slope is small. The text is cut into blocks, runs of blocks are tried, those that hold the middle
@@ -135,7 +135,7 @@ mod tests {
         (deletions + inside.count()) as u32
     }
 
-    /// The steps of algorithms.md one after the other.
+    /// The steps of docs/design/algorithms.md section 5, literally.
     fn stepwise(curve: &Curve, slope: f64) -> Option<Range<usize>> {
         let n = curve.length();
         let k = BLOCKS.min(n);

@@ -1,5 +1,5 @@
-//! Repeatability (Guo et al.; algorithms.md section 7): the length of the longest common substring of two
-//! feature codes / the length of the code that may be a part of the other one.
+//! Repeatability (Guo et al., section III.B; docs/design/algorithms.md section 7): the length of the longest
+//! common substring of two feature codes / the length of the code that may be a part of the other one.
 //!
 //! ```
 //! use neardup::verify::repeatability::repeatability;

@@ -1,5 +1,5 @@
-//! A text as filtered sketches see it (algorithms.md section 5): runs of white space are one space, and from
-//! every character on there is a window, the shortest run of a given width, with its fingerprint.
+//! A text as filtered sketches see it (docs/design/algorithms.md section 5): runs of white space are one space, and
+//! from every character on there is a window, the shortest run of a given width, with its fingerprint.
 
 use std::ops::Range;
 

@@ -5,14 +5,14 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 use flate2::read::GzDecoder;
-use neardup::candidates::pairs::Pairs;
-use neardup::candidates::prefix_join::Algorithm;
-use neardup::features::collect::Collector;
 use neardup::features::dictionary::Dictionary;
-use neardup::features::numbering::number;
-use neardup::features::order::order;
+use neardup::features::dictionary::numbering::number;
+use neardup::features::sets::collect::Collector;
+use neardup::features::sets::order::order;
+use neardup::joins::pairs::Pairs;
+use neardup::joins::sets::Algorithm;
 
-use super::*;
+use crate::*;
 
 /// The texts of a corpus.
 fn corpus(folder: &std::path::Path) -> Option<Vec<String>> {

@@ -6,14 +6,14 @@ mod naive;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use neardup::candidates::bands::Bands;
-use neardup::candidates::combination::{Combination, Documents, Resources, TechniqueSpec, join};
-use neardup::candidates::technique::Rule;
 use neardup::features::FeatureSpec;
 use neardup::features::hash_sets::HashSets;
-use neardup::features::store::{MemoryFiles, NoFiles, TempFiles};
+use neardup::features::sets::store::{MemoryFiles, NoFiles, TempFiles};
 use neardup::features::tokens::Document;
 use neardup::hash::{hash_bytes, hash_sequence, mix};
+use neardup::joins::sketches::banding::Bands;
+use neardup::joins::sketches::combination::{Combination, Documents, Resources, TechniqueSpec, join};
+use neardup::joins::sketches::technique::Rule;
 use neardup::sketches::sign::Signer;
 use neardup::text::words::words;
 use neardup::verify::measure::{Measure, Predicate};

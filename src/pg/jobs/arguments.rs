@@ -6,12 +6,12 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::FORM;
 use super::tables::{LIST_COLUMNS, Opened, Table, name_of, state_columns};
-use crate::pg::call::Call;
-use crate::pg::columns::type_name;
-use crate::pg::error::{Result, SqlError};
-use crate::pg::operators::equality;
+use crate::pg::query::operators::equality;
+use crate::pg::query::relation::type_name;
+use crate::pg::read::source::Source;
 use crate::pg::request::Request;
-use crate::pg::source::Source;
+use crate::pg::server::call::Call;
+use crate::pg::server::error::{Result, SqlError};
 
 /// The hint where a job's tables are not what they should be.
 pub const ANEW: &str =

@@ -8,11 +8,11 @@ use pgrx::{IntoDatum, PgSqlErrorCode};
 
 use super::settings::Settings;
 use super::statements::{holds, int8, number, oid, read_json, read_text, row, run, text};
-use crate::pg::as_owner::{Extension, as_user};
-use crate::pg::by_number::{self, Inserter};
-use crate::pg::encoding::c_string;
-use crate::pg::error::{Result, SqlError};
 use crate::pg::query::Parameter;
+use crate::pg::query::as_user::{Extension, as_user};
+use crate::pg::query::by_number::{self, Inserter};
+use crate::pg::server::encoding::c_string;
+use crate::pg::server::error::{Result, SqlError};
 
 /// The tables, found by the extension that they are of.
 #[derive(Debug, Clone, Copy)]

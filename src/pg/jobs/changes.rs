@@ -10,13 +10,13 @@ use pgrx::{IntoDatum, PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 use super::books::{Books, Entry};
 use super::settings::Columns;
 use super::tables::{Opened, Table};
-use crate::pg::as_owner::{Extension, as_user};
-use crate::pg::by_number::Inserter;
-use crate::pg::call::{Call, sql_function, varlena_bytes};
-use crate::pg::columns::Relation;
-use crate::pg::error::{Result, SqlError};
-use crate::pg::ids::Ids;
-use crate::pg::transition::{Row, Rows};
+use crate::pg::query::as_user::{Extension, as_user};
+use crate::pg::query::by_number::Inserter;
+use crate::pg::query::ids::Ids;
+use crate::pg::query::relation::Relation;
+use crate::pg::query::transition::{Row, Rows};
+use crate::pg::server::call::{Call, sql_function, varlena_bytes};
+use crate::pg::server::error::{Result, SqlError};
 
 sql_function! {
     /// `neardup_changed()`: notes the ids of changed rows, as the owner of the watched table.

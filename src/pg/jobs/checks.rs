@@ -1,10 +1,10 @@
 //! What can be brought up to date of a method, and by what changes are noticed.
 
 use crate::hash;
-use crate::pg::call::sql_function;
-use crate::pg::clusters::How;
-use crate::pg::encoding;
-use crate::pg::methods::Update;
+use crate::pg::functions::clusters::How;
+use crate::pg::request::methods::Update;
+use crate::pg::server::call::sql_function;
+use crate::pg::server::encoding;
 
 use super::NEXT;
 use super::arguments::request;

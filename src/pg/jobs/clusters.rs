@@ -7,16 +7,16 @@ use super::NEXT;
 use super::arguments::request;
 use crate::clusters::Clustering;
 use crate::clusters::grouping::Clusters;
-use crate::pg::call::sql_function;
-use crate::pg::clusters::{Grouped, How, warn_of_chains};
-use crate::pg::columns::type_name;
-use crate::pg::error::SqlError;
-use crate::pg::example::Example;
-use crate::pg::ids::{self, Ids};
-use crate::pg::pairs::Pairs;
+use crate::pg::functions::clusters::{Grouped, How, warn_of_chains};
+use crate::pg::query::ids::{self, Ids};
+use crate::pg::query::relation::type_name;
+use crate::pg::read::pairs::Pairs;
+use crate::pg::request::example::Example;
 use crate::pg::request::such_as;
-use crate::pg::rows::Store;
-use crate::pg::temp_file::ServerFiles;
+use crate::pg::server::call::sql_function;
+use crate::pg::server::error::SqlError;
+use crate::pg::server::set_returning::Store;
+use crate::pg::server::temp_file::ServerFiles;
 
 sql_function! {
     /// `neardup_job_clusters(pairs, id_type, max_cluster_size, clustering, relation)`: what `clusters_of_pairs` gives of a

@@ -9,8 +9,8 @@ use pgrx::pg_sys;
 
 use super::Job;
 use super::statements::{oid, read_text, row};
-use crate::pg::as_owner::as_user;
-use crate::pg::error::Result;
+use crate::pg::query::as_user::as_user;
+use crate::pg::server::error::Result;
 
 /// The definition of a relation.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use pgrx::pg_sys::{self, ObjectAddress, Oid};
 
 use super::statements::{holds, number, oid};
-use crate::pg::error::Result;
+use crate::pg::server::error::Result;
 
 fn address(relation: Oid) -> ObjectAddress {
     ObjectAddress { classId: pg_sys::RelationRelationId, objectId: relation, objectSubId: 0 }

@@ -3,15 +3,15 @@
 use super::others::Others;
 use super::stored::{DOING, Header, damaged, documents, ids, parts};
 use super::tables::Table;
-use crate::candidates::delta::changed::Changed;
-use crate::candidates::delta::found::{Found, together};
-use crate::candidates::delta::lookup::Comparison;
-use crate::candidates::delta::segment::BLOCK;
+use crate::joins::incremental::changed::Changed;
+use crate::joins::incremental::lookup::Comparison;
+use crate::joins::incremental::partners::{Found, together};
+use crate::joins::incremental::segment::BLOCK;
 use crate::memory;
-use crate::pg::call::varlena_bytes;
-use crate::pg::encoding;
-use crate::pg::error::Result;
-use crate::pg::workers::BackendWorkers;
+use crate::pg::server::call::varlena_bytes;
+use crate::pg::server::encoding;
+use crate::pg::server::error::Result;
+use crate::pg::server::workers::BackendWorkers;
 use crate::workers::{self, Stop, Workers};
 
 /// Adds the documents of a segment that may be similar to a changed one; a thread keeps pairs of so many bytes.

@@ -5,7 +5,7 @@ use pgrx::pg_sys;
 use super::Job;
 use super::settings::{Columns, Settings};
 use super::statements::{read_text, row};
-use crate::pg::error::Result;
+use crate::pg::server::error::Result;
 
 /// What can be brought up to date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

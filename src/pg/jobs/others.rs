@@ -1,12 +1,12 @@
 //! The rows that are to be read and compared with changed ones.
 
 use super::stored::{DOING, damaged};
-use crate::candidates::delta::found::Partners;
-use crate::candidates::delta::nth;
 use crate::hash;
+use crate::joins::incremental::nth;
+use crate::joins::incremental::partners::Partners;
 use crate::memory;
-use crate::pg::error::Result;
-use crate::pg::ids::Ids;
+use crate::pg::query::ids::Ids;
+use crate::pg::server::error::Result;
 use crate::workers::{self, Workers};
 
 /// The ids of changed rows, to be known by how they are written.

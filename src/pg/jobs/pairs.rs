@@ -9,13 +9,13 @@ use super::arguments::{self, Rows, request};
 use super::near::near;
 use super::stored::unless_damaged;
 use super::writer::Writer;
-use crate::pg::call::sql_function;
-use crate::pg::error::Result;
-use crate::pg::ids::Ids;
-use crate::pg::join::Run;
-use crate::pg::methods::Update;
+use crate::pg::functions::near_duplicates::Run;
+use crate::pg::query::ids::Ids;
 use crate::pg::request::Request;
-use crate::pg::rows::{Rows as _, Store};
+use crate::pg::request::methods::Update;
+use crate::pg::server::call::sql_function;
+use crate::pg::server::error::Result;
+use crate::pg::server::set_returning::{Rows as _, Store};
 
 /// Columns of a pair, and of a row of the table of lists.
 const COLUMNS: usize = 3 + 6;

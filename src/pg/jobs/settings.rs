@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::not_now;
 use super::tables::anew;
-use crate::pg::call::Call;
-use crate::pg::columns::{Column, Relation, qualified_type};
-use crate::pg::error::{Result, SqlError};
-use crate::pg::example::literal;
-use crate::pg::ids;
+use crate::pg::query::ids;
+use crate::pg::query::relation::{Column, Relation, qualified_type};
+use crate::pg::request::example::literal;
+use crate::pg::server::call::Call;
+use crate::pg::server::error::{Result, SqlError};
 
 /// The arguments of `neardup_watch`, completed.
 #[derive(Debug, Clone, Serialize, Deserialize)]

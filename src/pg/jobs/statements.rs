@@ -1,6 +1,6 @@
 //! Statements of jobs: their parameters, and relations of which they must be about.
 //!
-//! They run inside [`crate::pg::as_owner::as_user`] only, with `pg_catalog` as the only schema to find functions, operators
+//! They run inside [`crate::pg::query::as_user::as_user`] only, with `pg_catalog` as the only schema to find functions, operators
 //! and types in: so names need no schema here, but for those of relations and of functions of ours.
 
 use std::borrow::Cow;
@@ -10,11 +10,11 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{IntoDatum, PgSqlErrorCode};
 use serde_json::Value;
 
-use crate::pg::as_owner::PATH;
-use crate::pg::call::varlena_bytes;
-use crate::pg::encoding;
-use crate::pg::error::{Result, SqlError};
+use crate::pg::query::as_user::PATH;
 use crate::pg::query::{Parameter, Query};
+use crate::pg::server::call::varlena_bytes;
+use crate::pg::server::encoding;
+use crate::pg::server::error::{Result, SqlError};
 
 /// A text as a parameter.
 pub fn text(text: &str) -> Result<Parameter> {

@@ -5,15 +5,15 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
 use super::arguments::ANEW;
 use super::tables::Table;
-use crate::candidates::delta::order::Order;
-use crate::candidates::delta::segment::{BLOCK, Documents, MOST_BITS};
+use crate::joins::incremental::segment::{BLOCK, Documents, MOST_BITS};
+use crate::joins::incremental::token_order::Order;
 use crate::memory;
-use crate::pg::call::varlena_bytes;
-use crate::pg::clusters::value;
-use crate::pg::cursor::Cursor;
-use crate::pg::decode::elements;
-use crate::pg::error::{Result, SqlError};
+use crate::pg::functions::clusters::value;
 use crate::pg::query::Query;
+use crate::pg::query::cursor::Cursor;
+use crate::pg::query::decode::elements;
+use crate::pg::server::call::varlena_bytes;
+use crate::pg::server::error::{Result, SqlError};
 
 /// What takes memory here.
 pub const DOING: &str = "outlining documents";

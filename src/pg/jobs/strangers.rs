@@ -8,8 +8,8 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use super::statements::{oid, read_text, row};
 use super::tables::{Tables, anew, role};
 use super::{Job, dependency, not_now};
-use crate::pg::as_owner::as_user;
-use crate::pg::error::Result;
+use crate::pg::query::as_user::as_user;
+use crate::pg::server::error::Result;
 
 /// Checks that the tables, which have one owner, are of this job, and run nobody's functions but the owner's and the
 /// server's.

@@ -7,10 +7,10 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::books::Entry;
 use super::not_now;
-use crate::pg::columns::{quote_identifier, type_name};
-use crate::pg::encoding::{self, c_string};
-use crate::pg::error::{Result, SqlError};
-use crate::pg::example::literal;
+use crate::pg::query::relation::{quote_identifier, type_name};
+use crate::pg::request::example::literal;
+use crate::pg::server::encoding::{self, c_string};
+use crate::pg::server::error::{Result, SqlError};
 
 /// The name of a relation with its schema, as SQL text needs it.
 pub fn name_of(relation: Oid) -> Result<String> {

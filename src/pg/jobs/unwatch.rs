@@ -8,8 +8,8 @@ use super::books::{Found, Wait};
 use super::statements::run;
 use super::tables::{Opened, Table, name_of};
 use super::{EVENTS, Job, dependency};
-use crate::pg::as_owner::as_user;
-use crate::pg::error::Result;
+use crate::pg::query::as_user::as_user;
+use crate::pg::server::error::Result;
 
 impl Job {
     /// Drops the triggers and the tables of the job, or keeps its results.

@@ -9,11 +9,11 @@ use super::settings::{Columns, Settings};
 use super::statements::run;
 use super::tables::{Opened, Table, relation_named};
 use super::{EVENTS, Job, definition, dependency, method, not_now};
-use crate::pg::as_owner::as_user;
-use crate::pg::columns::{qualified_type, quote_identifier};
-use crate::pg::encoding::{self, c_string};
-use crate::pg::error::{Result, SqlError};
-use crate::pg::example::literal;
+use crate::pg::query::as_user::as_user;
+use crate::pg::query::relation::{qualified_type, quote_identifier};
+use crate::pg::request::example::literal;
+use crate::pg::server::encoding::{self, c_string};
+use crate::pg::server::error::{Result, SqlError};
 
 /// The tables of a job by what stands behind the name of the relation.
 const SUFFIXES: [&str; 4] = ["pairs", "clusters", "neardup", "neardup_lists"];

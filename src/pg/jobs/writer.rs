@@ -5,12 +5,12 @@ use pgrx::PgMemoryContexts;
 use pgrx::pg_sys::Datum;
 
 use super::stored::DOING;
-use crate::candidates::delta::segment::{BLOCK, Segment};
+use crate::joins::incremental::segment::{BLOCK, Segment};
 use crate::memory;
-use crate::pg::call::{Strings, text_array};
-use crate::pg::encoding;
-use crate::pg::error::Result;
-use crate::pg::rows::Store;
+use crate::pg::server::call::{Strings, text_array};
+use crate::pg::server::encoding;
+use crate::pg::server::error::Result;
+use crate::pg::server::set_returning::Store;
 
 /// Writes segments as rows, of which the last six of `N` columns are those of the table; the others are NULL.
 pub struct Writer<'a, const N: usize> {

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use pgrx::pg_sys;
 use serde_json::Value;
 
+use super::example::{Example, literal};
 use super::options::Options;
 use super::such_as;
 use super::tokenizer::parse_tokenizer;
 use crate::features::{FeatureSpec, Tokenizer};
-use crate::pg::error::{Result, SqlError};
-use crate::pg::example::{Example, literal};
+use crate::pg::server::error::{Result, SqlError};
 use crate::verify::measure::check_threshold;
 
 /// The arguments that concern a method. It asks for each it knows, in the order of their number in SQL;
@@ -23,20 +23,20 @@ pub struct Arguments<'a> {
     pub relations: usize,
     /// A column that holds tokens already made, not texts.
     pub made: Option<String>,
-    pub(super) has_sites: bool,
-    pub(super) sites_are_used: bool,
+    pub(crate) has_sites: bool,
+    pub(crate) sites_are_used: bool,
     /// A call that works, with everything that was found good so far.
     pub example: Example,
     /// The same without the method.
     pub without_method: Example,
     /// The threshold as it was given. See [`Arguments::threshold`].
     pub threshold: Option<f64>,
-    pub(super) options: std::result::Result<Option<Value>, Option<SqlError>>,
-    pub(super) tokenizer: Option<Cow<'a, str>>,
-    pub(super) shingle: Option<i32>,
-    pub(super) multiset: Option<bool>,
-    pub(super) tsearch: Option<pg_sys::Oid>,
-    pub(super) max_pairs: Option<u64>,
+    pub(crate) options: std::result::Result<Option<Value>, Option<SqlError>>,
+    pub(crate) tokenizer: Option<Cow<'a, str>>,
+    pub(crate) shingle: Option<i32>,
+    pub(crate) multiset: Option<bool>,
+    pub(crate) tsearch: Option<pg_sys::Oid>,
+    pub(crate) max_pairs: Option<u64>,
 }
 
 impl Arguments<'static> {

@@ -4,15 +4,15 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Value, json};
 
+use super::example::{Example, literal};
 use super::options::Options;
 use super::such_as;
 use crate::error::Error;
 use crate::features::FeatureSpec;
 use crate::features::imatch::IdfRange;
 use crate::features::spotsigs::{Antecedents, SpotSpec};
-use crate::features::unit_features::Features;
-use crate::pg::error::{Result, SqlError};
-use crate::pg::example::{Example, literal};
+use crate::features::units::signatures::Features;
+use crate::pg::server::error::{Result, SqlError};
 
 /// Options of SpotSigs.
 pub const SPOTSIGS: &[&str] = &["antecedents", "chain", "distance"];

@@ -1,7 +1,9 @@
 //! The arguments of `near_duplicates` and its relatives, checked and completed with their defaults.
 
 mod arguments;
+pub mod example;
 mod features;
+pub mod methods;
 mod options;
 mod passages;
 mod tables;
@@ -11,14 +13,14 @@ use std::borrow::Cow;
 
 use pgrx::pg_sys;
 
-use super::call::Call;
-use super::decode::Kind;
-use super::error::{Result, SqlError};
-use super::example::{Example, literal};
-use super::methods::{self, Method};
-use super::source::Source;
+use super::query::decode::Kind;
+use super::read::source::Source;
+use super::server::call::Call;
+use super::server::error::{Result, SqlError};
 pub use arguments::Arguments;
+use example::{Example, literal};
 pub use features::{SPOTSIGS, spotsigs};
+use methods::Method;
 use options::at_least_one;
 pub use options::{Options, whole};
 pub use passages::{Given, PassageRequest, parameters};

@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
+use super::example::{Example, literal};
 use super::such_as;
-use crate::pg::error::{Result, SqlError};
-use crate::pg::example::{Example, literal};
+use crate::pg::server::error::{Result, SqlError};
 
 /// The `options` argument.
 #[derive(Debug, Default)]

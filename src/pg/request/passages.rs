@@ -5,16 +5,16 @@ use std::borrow::Cow;
 use pgrx::pg_sys;
 use serde_json::Value;
 
+use super::example::{Example, literal};
 use super::features::{known, unit_features};
 use super::options::{Options, at_least_one};
 use super::tables::Tables;
 use super::{ARGUMENTS, Form, such_as};
 use crate::passages::Parameters;
-use crate::pg::call::Call;
-use crate::pg::decode::Kind;
-use crate::pg::error::{Result, SqlError};
-use crate::pg::example::{Example, literal};
-use crate::pg::source::Source;
+use crate::pg::query::decode::Kind;
+use crate::pg::read::source::Source;
+use crate::pg::server::call::Call;
+use crate::pg::server::error::{Result, SqlError};
 
 /// What is to be done.
 #[derive(Debug)]

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
+use super::example::{Example, literal};
 use super::{ARGUMENTS, Form, such_as};
-use crate::pg::call::Call;
-use crate::pg::columns::{Column, Relation, type_name};
-use crate::pg::error::{Result, SqlError};
-use crate::pg::example::{Example, literal};
-use crate::pg::ids;
+use crate::pg::query::ids;
+use crate::pg::query::relation::{Column, Relation, type_name};
+use crate::pg::server::call::Call;
+use crate::pg::server::error::{Result, SqlError};
 
 /// The relations of a call.
 #[derive(Debug)]

@@ -2,11 +2,11 @@
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
+use super::example::{Example, literal};
 use super::such_as;
 use crate::features::Tokenizer;
-use crate::pg::encoding;
-use crate::pg::error::{Result, SqlError};
-use crate::pg::example::{Example, literal};
+use crate::pg::server::encoding;
+use crate::pg::server::error::{Result, SqlError};
 
 /// The units that a tokeniser makes, and the text-search configuration if it is one.
 pub fn parse_tokenizer(name: Option<&str>, example: &Example) -> Result<(Tokenizer, Option<pg_sys::Oid>)> {

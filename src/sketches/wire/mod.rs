@@ -174,8 +174,8 @@ fn from_hex(digits: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::simhash::SIZES;
     use super::*;
+    use crate::sketches::simhash::SIZES;
     use proptest::prelude::*;
 
     fn minhash(values: &[u32]) -> Vec<u8> {

@@ -1,9 +1,9 @@
-//! The text of an HTML page (algorithms.md section 1, *HTML*).
+//! The text of an HTML page (docs/design/algorithms.md section 1, *HTML*).
 //!
 //! Every tag and comment is white space; the ends of block elements and `br` are blank lines, so that
 //! what reads text afterwards finds paragraphs. `script`, `style`, `template` and what else a reader does not see
 //! give nothing. Entities are decoded. An image gives the URL it points to, as Henzinger does
-//! (henzinger-combined-techniques.txt, section 4.2.3): pages that differ in their pictures alone differ.
+//! (patent US 8,015,162, section 4.2.3): pages that differ in their pictures alone differ.
 //!
 //! No tree is built, so that a million open tags cost nothing; where elements nest, depths are counted. One
 //! pass, O(bytes).

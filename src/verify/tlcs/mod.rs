@@ -1,5 +1,5 @@
-//! The trustable longest common subsequence of two texts (algorithms.md section 5; Huang, Yan, Li, CIKM 2008):
-//! filtered sketches, bounds, the LCS of the sketches, and its part in the trustable region.
+//! The trustable longest common subsequence of two texts (Huang, Wang, Li, CIKM 2008;
+//! docs/design/algorithms.md section 5): filtered sketches, bounds, their LCS, and its part in the trustable region.
 //!
 //! ```
 //! use neardup::verify::tlcs::{Comparer, Parameters};

@@ -102,7 +102,7 @@ SELECT documents, skipped_null, skipped_empty, tokens > distinct_tokens AS signa
     candidates >= verified AND verified > 0 AS verified, pairs = :count AS pairs, stop_signatures, stop_documents
 FROM near_duplicates_stats();
 
--- Perhaps-similar sets are made of signatures, before any pair is compared: the steps of the paper, one after the other.
+-- Perhaps-similar sets are made of signatures, before any pair is compared: the steps of Huang et al. (CIKM 2008).
 CREATE TABLE sets (representative int, member int);
 CREATE FUNCTION make_sets(source regclass) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

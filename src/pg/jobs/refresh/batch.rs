@@ -1,9 +1,9 @@
 //! The rows that a step takes, marked with 0 in the table of states.
 
-use super::super::statements::int8;
 use super::{Step, holds, number, run};
-use crate::pg::as_owner::set;
-use crate::pg::error::Result;
+use crate::pg::jobs::statements::int8;
+use crate::pg::query::as_user::set;
+use crate::pg::server::error::Result;
 
 /// The rows of a step.
 #[derive(Debug)]

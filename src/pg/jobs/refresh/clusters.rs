@@ -1,12 +1,12 @@
 //! The clusters that the rows of a step are or were in.
 
-use super::super::method::Method;
 use super::batch::Batch;
 use super::pairs::Found;
 use super::{Step, run};
-use crate::pg::error::Result;
-use crate::pg::example::literal;
+use crate::pg::jobs::method::Method;
 use crate::pg::query::Parameter;
+use crate::pg::request::example::literal;
+use crate::pg::server::error::Result;
 
 /// Marks the rows that one can get to by pairs from those of certain marks.
 pub fn reach(step: &Step<'_>, mark: i16, from: &str) -> Result<()> {

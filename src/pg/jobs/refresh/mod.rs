@@ -16,12 +16,12 @@ use super::method::Method;
 use super::settings::{Columns, Settings};
 use super::tables::{Table, Tables, anew};
 use super::{Job, definition, dependency, method, not_now, statements, strangers};
-use crate::pg::as_owner::as_user;
-use crate::pg::columns::{qualified_type, type_name};
-use crate::pg::error::{Result, SqlError};
-use crate::pg::example::literal;
-use crate::pg::operators::equality;
 use crate::pg::query::Parameter;
+use crate::pg::query::as_user::as_user;
+use crate::pg::query::operators::equality;
+use crate::pg::query::relation::{qualified_type, type_name};
+use crate::pg::request::example::literal;
+use crate::pg::server::error::{Result, SqlError};
 use batch::Batch;
 
 /// What a step works with. All of it runs as the owner of the relation.

@@ -2,13 +2,13 @@
 
 use pgrx::pg_sys::{self, Datum};
 
-use super::super::method::Method;
-use super::super::statements::{int8, row};
 use super::batch::Batch;
 use super::{Step, Table, holds, number, run};
-use crate::candidates::delta::order::VERSION;
-use crate::pg::error::Result;
+use crate::joins::incremental::token_order::VERSION;
+use crate::pg::jobs::method::Method;
+use crate::pg::jobs::statements::{int8, row};
 use crate::pg::query::Parameter;
+use crate::pg::server::error::Result;
 
 /// What was found.
 #[derive(Debug, Default)]

@@ -1,0 +1,143 @@
+//! Elimination by repeatability with one suffix automaton, emptied and filled again where it does not fit a budget.
+
+use super::Codes;
+use crate::error::Result;
+use crate::memory;
+use crate::verify::automaton::{Match, SuffixAutomaton};
+use crate::verify::repeatability::least_common;
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "eliminating repeated documents";
+/// How many codes are taken between two looks for a stop request.
+pub const CHECK_EVERY: usize = 1 << 6;
+
+/// The match of a code that stays.
+pub const STAYS: Match = Match { length: 0, text: u32::MAX };
+
+/// An elimination in blocks on its way. Codes are taken and the automaton is filled with those that stay; where it
+/// does not fit the budget, all codes to come are looked up in it, it is emptied, and the work goes on.
+///
+/// O(characters) while it fits, else that times the number of blocks, most of it over all threads; the outcome is the
+/// same.
+#[derive(Debug)]
+pub struct Blocks {
+    threshold: f64,
+    budget: usize,
+    automaton: SuffixAutomaton,
+    /// The longest match of each code with those that stay, as far as it is known: of length 0 while none is long
+    /// enough.
+    pub best: Vec<Match>,
+    /// The place of the first code that was not taken.
+    pub next: usize,
+    /// Whether the code at that place is being added to the automaton.
+    adding: bool,
+    /// Where the automaton is full: the place of the first code that was not looked up in it.
+    looked_up: Option<usize>,
+}
+
+impl Blocks {
+    /// Nothing is done yet for so many codes. The automaton takes about `budget` bytes at a time; 8 bytes a code are held beside.
+    pub fn new(codes: usize, threshold: f64, budget: usize) -> Result<Self> {
+        let best = memory::filled(STAYS, codes, DOING)?;
+        Ok(Self {
+            threshold,
+            budget,
+            automaton: SuffixAutomaton::new()?,
+            best,
+            next: 0,
+            adding: false,
+            looked_up: None,
+        })
+    }
+
+    /// Goes on for a part of a second; false if there is nothing left to do.
+    pub fn advance<C: Codes + ?Sized>(&mut self, codes: &C, workers: &dyn Workers) -> Result<bool> {
+        const CODES_A_STEP: usize = 1 << 13;
+        let all = codes.len();
+        if self.next == all {
+            return Ok(false);
+        }
+        let Some(from) = self.looked_up else {
+            let to = (self.next + CODES_A_STEP).min(all);
+            let mut this = self;
+            workers::one(workers, &mut this, |this, stop| this.fill(codes, to, stop))?;
+            return Ok(true);
+        };
+        let count = workers.count();
+        let to = (from + CODES_A_STEP * count).min(all);
+        let size = (to - from).div_ceil(count).max(1);
+        let Self { threshold, automaton, best, .. } = self;
+        let parts = best[from..to].chunks_mut(size).enumerate().map(|(n, part)| (from + n * size, part));
+        let mut parts: Vec<(usize, &mut [Match])> = parts.collect();
+        workers::each(workers, &mut parts, |(from, part), stop| {
+            while let Some(found) = part.first_mut() {
+                if from.is_multiple_of(CHECK_EVERY) {
+                    stop.check()?;
+                }
+                improve(found, codes, *from, *threshold, automaton, stop)?;
+                *part = std::mem::take(part).split_at_mut(1).1;
+                *from += 1;
+            }
+            Ok(())
+        })?;
+        self.looked_up = (to < all).then_some(to);
+        if self.looked_up.is_none() {
+            self.automaton.clear();
+        }
+        Ok(true)
+    }
+
+    /// Takes codes up to a place or until the automaton is full, at least one that stays.
+    fn fill<C: Codes + ?Sized>(&mut self, codes: &C, to: usize, stop: &Stop) -> Result<()> {
+        while self.next < to {
+            if self.next.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+            }
+            let found = &mut self.best[self.next];
+            // What was stopped while it was added is there in part already, and stays.
+            if !self.adding {
+                improve(found, codes, self.next, self.threshold, &self.automaton, stop)?;
+            }
+            let stays = *found == STAYS;
+            if stays {
+                self.adding = true;
+                self.automaton.add(codes.code(self.next), self.next as u32, stop)?;
+                self.adding = false;
+            }
+            self.next += 1;
+            // What grows doubles.
+            if stays && 2 * self.automaton.bytes() > self.budget && self.next < codes.len() {
+                self.looked_up = Some(self.next);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.best) + self.automaton.bytes()
+    }
+}
+
+/// Looks the code at a place up. Of two long enough matches the longer one is the better, of equally long ones that
+/// with the code that stayed first.
+pub fn improve<C: Codes + ?Sized>(
+    best: &mut Match,
+    codes: &C,
+    place: usize,
+    threshold: f64,
+    automaton: &SuffixAutomaton,
+    stop: &Stop,
+) -> Result<()> {
+    let length = codes.length(place);
+    // Codes of former blocks stayed before all of this one: none of them is better than the whole.
+    if best.length == length {
+        return Ok(());
+    }
+    let least = least_common(length, threshold).max(best.length + 1);
+    if let Some(found) = automaton.longest_match(codes.code(place), length, least, stop)? {
+        *best = found;
+    }
+    Ok(())
+}

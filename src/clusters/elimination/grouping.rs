@@ -1,0 +1,366 @@
+//! Groups of feature codes such that codes of different groups have no long substring in common.
+//!
+//! A code that is eliminated has at least l characters in common with one that stays, where l depends on its length.
+//! Of each run of l characters some grams are selected by what they are alone
+//! ([winnowing](crate::features::winnowing)), the same ones wherever the run stands. So codes are united that share a selected gram: most
+//! are left alone, and need no further look. Lengths l are taken in classes, each with grams nearly as long as its
+//! least l; codes of a class meet one another and all longer codes.
+//!
+//! O(characters) for a class, of which there are O(log of the greatest length). What is found may be too much, never
+//! too little.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hashbrown::HashTable;
+
+use super::Codes;
+use super::blocks::CHECK_EVERY;
+use crate::error::{Error, Result};
+use crate::features::windows::Windows;
+use crate::features::winnowing::Winnowing;
+use crate::hash::mix;
+use crate::memory;
+use crate::verify::repeatability::least_common;
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "grouping feature codes";
+
+/// The least number of common characters that groups are made for: shorter grams stand everywhere.
+pub const SHORTEST: u32 = 5;
+
+/// Codes whose least common substrings are about equally long.
+#[derive(Debug, Clone)]
+struct Class {
+    members: Range<usize>,
+    grams: Winnowing,
+}
+
+impl Class {
+    /// The class of all codes whose least common substring has at least `least` characters, and less than the next.
+    fn new(members: Range<usize>, least: u32) -> Self {
+        let window = (least / 3).max(1);
+        Self { members, grams: Winnowing { gram: least - window + 1, window: window as usize } }
+    }
+
+    /// About how many selected grams all members have: mostly fewer.
+    fn expected_grams<C: Codes + ?Sized>(&self, codes: &C) -> usize {
+        let characters: usize = self.members.clone().map(|place| codes.length(place) as usize).sum();
+        2 * characters / (self.grams.window + 1)
+    }
+
+    /// The least length of common substrings in the class of `length`.
+    fn least(length: u32) -> u32 {
+        let mut least = SHORTEST;
+        loop {
+            let next = if least < 8 { least + least / 4 } else { least + least / 2 };
+            if next > length {
+                return least;
+            }
+            least = next;
+        }
+    }
+}
+
+/// Groups on their way.
+#[derive(Debug)]
+pub struct Grouping {
+    sets: Vec<AtomicU32>,
+    classes: Vec<Class>,
+    /// The class that is looked at.
+    class: usize,
+    /// Its grams are taken in so many parts.
+    parts: u64,
+    part: u64,
+    /// How many codes are done with this part: the members of the class, then the longer ones.
+    done: usize,
+    /// The grams of this part that members have, each in the table of the thread that added it.
+    tables: Vec<HashTable<Gram>>,
+}
+
+impl Grouping {
+    /// Each code alone, of those of which at least [`SHORTEST`] characters have to be common.
+    pub fn new<C: Codes + ?Sized>(codes: &C, threshold: f64) -> Result<Self> {
+        let least = |place: usize| least_common(codes.length(place), threshold);
+        // The first place behind `from` with less than so many common characters: lengths descend.
+        let behind = |from: usize, bound: u32| {
+            let (mut low, mut high) = (from, codes.len());
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if least(middle) >= bound { low = middle + 1 } else { high = middle }
+            }
+            low
+        };
+        let end = behind(0, SHORTEST);
+        let mut classes = Vec::new();
+        let mut from = 0;
+        while from < end {
+            let bound = Class::least(least(from));
+            let to = behind(from, bound);
+            memory::push(&mut classes, Class::new(from..to, bound), DOING)?;
+            from = to;
+        }
+        let mut sets = Vec::new();
+        memory::reserve(&mut sets, end, DOING)?;
+        sets.extend((0..end as u32).map(AtomicU32::new));
+        Ok(Self { sets, classes, class: 0, parts: 0, part: 0, done: 0, tables: Vec::new() })
+    }
+
+    /// Goes on for a part of a second; false if there is nothing left to do. Takes about `budget` bytes, however
+    /// little.
+    pub fn advance<C: Codes + ?Sized>(
+        &mut self,
+        codes: &C,
+        budget: usize,
+        workers: &dyn Workers,
+    ) -> Result<bool> {
+        /// Codes for a thread at a time.
+        const CODES: usize = 1 << 12;
+        let Some(class) = self.classes.get(self.class) else { return Ok(false) };
+        let (members, count) = (class.members.len(), workers.count());
+        if self.done == 0 {
+            let expected = class.expected_grams(codes);
+            // A full table has 7/8 of its buckets in use; buckets are powers of two.
+            let buckets = budget / (count * (size_of::<Gram>() + 1));
+            let room = (1 << buckets.max(1 << 12).ilog2()) / 8 * 7;
+            if self.part == 0 {
+                self.parts = expected.div_ceil(room * count).max(1) as u64;
+            }
+            let size = room.min(expected / count + 1);
+            for _ in 0..count {
+                let mut table = HashTable::new();
+                table.try_reserve(size, Gram::key).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                memory::push(&mut self.tables, table, DOING)?;
+            }
+        }
+        let end = if self.done < members { members } else { class.members.end };
+        let end = end.min(self.done + CODES * count);
+        // What is begun is worth a thread.
+        let size = (end - self.done).div_ceil(count).max(CODES / 8);
+        let of_part = |hash: u64| {
+            // The upper bits are those of least hashes, mostly 0.
+            ((hash & u64::from(u32::MAX)) * self.parts) >> 32 == self.part
+        };
+        let mut chunks: Vec<Chunk> = (self.done..end)
+            .step_by(size)
+            .map(|from| Chunk::new(from..(from + size).min(end), count))
+            .collect();
+        let (sets, tables) = (&self.sets, &mut self.tables);
+        if self.done < members {
+            workers::each(workers, &mut chunks, |chunk, stop| {
+                chunk.for_each(codes, class, stop, |found, hash, place| {
+                    let gram = Gram { hash, place };
+                    if of_part(hash) {
+                        memory::push(&mut found[gram.table(count)], gram, DOING)
+                    } else {
+                        Ok(())
+                    }
+                })
+            })?;
+            let mut work: Vec<_> = tables.iter_mut().enumerate().map(|(n, table)| (n, table, 0)).collect();
+            workers::each(workers, &mut work, |(n, table, next), stop| {
+                while let Some(chunk) = chunks.get(*next) {
+                    stop.check()?;
+                    chunk.found[*n].iter().try_for_each(|gram| gram.add(table, sets))?;
+                    *next += 1;
+                }
+                Ok(())
+            })?;
+        } else {
+            let tables = &*tables;
+            workers::each(workers, &mut chunks, |chunk, stop| {
+                chunk.for_each(codes, class, stop, |_, hash, place| {
+                    let gram = Gram { hash, place };
+                    if let Some(known) =
+                        of_part(hash).then(|| gram.find(&tables[gram.table(count)])).flatten()
+                    {
+                        unite(sets, place, known.place);
+                    }
+                    Ok(())
+                })
+            })?;
+        }
+        self.done = end;
+        if end == class.members.end {
+            (self.done, self.part) = (0, self.part + 1);
+            self.tables.clear();
+            if self.part == self.parts {
+                (self.class, self.part) = (self.class + 1, 0);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The share of the classes and their parts that are done.
+    pub fn progress(&self) -> f64 {
+        let of_class = self.part as f64 / self.parts.max(1) as f64;
+        (self.class as f64 + of_class) / self.classes.len().max(1) as f64
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.sets) + self.tables.iter().map(HashTable::allocation_size).sum::<usize>()
+    }
+
+    /// The number of codes that may be in groups: the first ones.
+    pub fn grouped(&self) -> usize {
+        self.sets.len()
+    }
+
+    /// The first code of the group of a code.
+    pub fn group(&self, place: usize) -> usize {
+        root(&self.sets, place as u32) as usize
+    }
+}
+
+/// A selected gram and a code that has it.
+#[derive(Debug, Clone, Copy)]
+struct Gram {
+    hash: u64,
+    place: u32,
+}
+
+impl Gram {
+    /// Hashes of selected grams are small ones; this one is any.
+    fn key(&self) -> u64 {
+        mix(self.hash)
+    }
+
+    /// Which of so many tables it belongs to.
+    fn table(&self, count: usize) -> usize {
+        ((((self.key() >> 40) & 0xffff) * count as u64) >> 16) as usize
+    }
+
+    fn find<'a>(&self, table: &'a HashTable<Self>) -> Option<&'a Self> {
+        table.find(self.key(), |other| other.hash == self.hash)
+    }
+
+    /// Adds it to its table, or unites its code with the one that has it there.
+    fn add(&self, table: &mut HashTable<Self>, sets: &[AtomicU32]) -> Result<()> {
+        if let Some(known) = self.find(table) {
+            unite(sets, self.place, known.place);
+            return Ok(());
+        }
+        table.try_reserve(1, Self::key).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        table.insert_unique(self.key(), *self, Self::key);
+        Ok(())
+    }
+}
+
+/// Some codes of a class and the longer ones: work for a thread.
+struct Chunk {
+    todo: Range<usize>,
+    windows: Windows,
+    hashes: Vec<u64>,
+    /// Grams that were found, for each table.
+    found: Vec<Vec<Gram>>,
+}
+
+impl Chunk {
+    fn new(todo: Range<usize>, tables: usize) -> Self {
+        let found = (0..tables).map(|_| Vec::new()).collect();
+        Self { todo, windows: Windows::default(), hashes: Vec::new(), found }
+    }
+
+    /// Calls `each` for the selected grams of the codes, with their hashes and the code; after a stop again for those
+    /// of the code it was stopped at.
+    fn for_each<C: Codes + ?Sized>(
+        &mut self,
+        codes: &C,
+        class: &Class,
+        stop: &Stop,
+        mut each: impl FnMut(&mut [Vec<Gram>], u64, u32) -> Result<()>,
+    ) -> Result<()> {
+        while !self.todo.is_empty() {
+            if self.todo.start.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+            }
+            let place = match self.todo.start.checked_sub(class.members.len()) {
+                None => class.members.start + self.todo.start,
+                Some(longer) => longer,
+            };
+            let Self { windows, hashes, found, .. } = self;
+            windows.set(codes.code(place))?;
+            let length = codes.length(place);
+            class.grams.for_each_selected(windows, length, hashes, |hash| each(found, hash, place as u32))?;
+            self.todo.start += 1;
+        }
+        Ok(())
+    }
+}
+
+/// The least member of a set: parents are lesser than their children.
+fn root(sets: &[AtomicU32], mut member: u32) -> u32 {
+    loop {
+        let parent = sets[member as usize].load(Ordering::Relaxed);
+        if parent == member {
+            return member;
+        }
+        // Paths are halved; whichever thread writes last, it is a member further up.
+        let above = sets[parent as usize].load(Ordering::Relaxed);
+        sets[member as usize].store(above, Ordering::Relaxed);
+        member = above;
+    }
+}
+
+/// Unites the sets of two members. The outcome does not depend on the order of such calls.
+fn unite(sets: &[AtomicU32], a: u32, b: u32) {
+    loop {
+        let (a, b) = (root(sets, a), root(sets, b));
+        let (low, high) = (a.min(b), a.max(b));
+        let relaxed = Ordering::Relaxed;
+        if low == high || sets[high as usize].compare_exchange(high, low, relaxed, relaxed).is_ok() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::repeatability::repeatability;
+    use crate::workers::PlainThreads;
+    use proptest::prelude::*;
+    use std::cmp::Reverse;
+
+    #[test]
+    fn classes_cover_all_lengths() {
+        for length in SHORTEST..10_000 {
+            let least = Class::least(length);
+            let class = Class::new(0..0, least);
+            assert!(
+                least <= length && length <= 2 * least && class.grams.gram > 2 * least / 3 - 1,
+                "{length}"
+            );
+            assert_eq!(class.grams.gram as usize + class.grams.window - 1, least as usize);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn codes_with_enough_in_common_are_in_one_group(
+            runs in prop::collection::vec("[ab]{4,9}|[a-z]{1,30}|(abc){2,9}", 1..6),
+            parts in prop::collection::vec(prop::collection::vec((0..6usize, "[a-z]{0,4}"), 1..5), 1..20),
+            threshold in prop::sample::select(vec![0.5, 0.75, 0.9, 1.0]),
+            budget in prop::sample::select(vec![0, usize::MAX / 2]),
+            threads in 1..4usize,
+        ) {
+            let make = |parts: &Vec<(usize, String)>| -> String {
+                parts.iter().map(|(run, noise)| format!("{}{noise}", runs[run % runs.len()])).collect()
+            };
+            let mut codes: Vec<String> = parts.iter().map(make).collect();
+            codes.sort_by_key(|code| Reverse(code.len()));
+            let mut grouping = Grouping::new(&codes[..], threshold).expect("memory");
+            while grouping.advance(&codes[..], budget, &PlainThreads(threads)).expect("memory") {}
+            let long = codes.iter().take_while(|code| least_common(code.len() as u32, threshold) >= SHORTEST);
+            prop_assert_eq!(grouping.grouped(), long.count());
+            for later in 0..grouping.grouped() {
+                for earlier in 0..later {
+                    if repeatability(&codes[earlier], &codes[later], &Stop::default()).expect("memory") >= threshold {
+                        prop_assert_eq!(grouping.group(earlier), grouping.group(later));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Groups of feature codes, and elimination within those that are small.
+
+use super::Codes;
+use super::blocks::{CHECK_EVERY, STAYS, improve};
+use super::grouping::Grouping;
+use crate::error::Result;
+use crate::memory;
+use crate::verify::automaton::{Match, SuffixAutomaton};
+use crate::workers::{Stop, Workers};
+
+const DOING: &str = "eliminating repeated documents";
+
+/// Groups of at least two codes.
+#[derive(Debug, Default)]
+pub struct Groups {
+    /// The codes of the groups, one group behind the other.
+    pub places: Vec<u32>,
+    /// Where each group ends.
+    ends: Vec<usize>,
+    /// The next group.
+    next: usize,
+    /// How many of the places are done.
+    pub done: usize,
+    /// The first code that is in no group because it is short.
+    pub short: usize,
+}
+
+/// What is to be gone through next.
+pub enum Taken {
+    /// Small groups, for some threads.
+    Small(Vec<SmallGroups>),
+    /// The codes of a group that is too large for a thread.
+    Large(Vec<u32>),
+    /// All is done.
+    Nothing,
+}
+
+impl Groups {
+    /// The groups of at least two codes. O(codes).
+    pub fn new(grouping: &Grouping, workers: &dyn Workers) -> Result<Self> {
+        const BREATHE_EVERY: usize = 1 << 20;
+        let short = grouping.grouped();
+        let mut sizes = memory::filled(0u32, short, DOING)?;
+        for place in 0..short {
+            if place.is_multiple_of(BREATHE_EVERY) {
+                workers.breathe()?;
+            }
+            sizes[grouping.group(place)] += 1;
+        }
+        let mut ends: Vec<usize> = Vec::new();
+        // Where the next code of the group of each first one goes.
+        let mut next = memory::filled(0u32, short, DOING)?;
+        let mut end = 0;
+        for (first, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 1) {
+            next[first] = end as u32;
+            end += size as usize;
+            memory::push(&mut ends, end, DOING)?;
+        }
+        let mut places = memory::filled(0u32, end, DOING)?;
+        for place in 0..short {
+            let first = grouping.group(place);
+            if sizes[first] > 1 {
+                places[next[first] as usize] = place as u32;
+                next[first] += 1;
+            }
+        }
+        Ok(Self { places, ends, short, ..Self::default() })
+    }
+
+    /// All codes as one group.
+    pub fn one(places: Vec<u32>) -> Self {
+        Self { ends: vec![places.len()], short: places.len(), places, ..Self::default() }
+    }
+
+    /// Takes the next groups: for each of `threads` threads those of at most so many characters, or a larger one.
+    pub fn take<C: Codes + ?Sized>(&mut self, codes: &C, most: usize, threads: usize) -> Result<Taken> {
+        let mut work: Vec<SmallGroups> = Vec::new();
+        let mut characters = most;
+        while let Some(&end) = self.ends.get(self.next) {
+            let places = &self.places[self.done..end];
+            let here: usize = places.iter().map(|&place| codes.length(place as usize) as usize).sum();
+            if here > most && !work.is_empty() {
+                break;
+            }
+            let from = std::mem::replace(&mut self.done, end);
+            if here > most {
+                let mut copy = Vec::new();
+                memory::extend(&mut copy, places, DOING)?;
+                self.next += 1;
+                return Ok(Taken::Large(copy));
+            }
+            if characters + here > most {
+                if work.len() == threads {
+                    self.done = from;
+                    break;
+                }
+                work.push(SmallGroups::new()?);
+                characters = 0;
+            }
+            characters += here;
+            if let Some(some) = work.last_mut() {
+                memory::push(&mut some.groups, (from, places.len()), DOING)?;
+            }
+            self.next += 1;
+        }
+        Ok(if work.is_empty() { Taken::Nothing } else { Taken::Small(work) })
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.places) + memory::bytes(&self.ends)
+    }
+}
+
+/// Small groups, one behind the other: work for a thread.
+#[derive(Debug)]
+pub struct SmallGroups {
+    /// Where each begins among the places of groups, and its size.
+    groups: Vec<(usize, usize)>,
+    next: usize,
+    automaton: SuffixAutomaton,
+    /// Whether the next code is being added to it.
+    adding: bool,
+    /// The matches of the codes gone through, in the order of the places.
+    pub best: Vec<Match>,
+}
+
+impl SmallGroups {
+    fn new() -> Result<Self> {
+        let automaton = SuffixAutomaton::new()?;
+        Ok(Self { groups: Vec::new(), next: 0, automaton, adding: false, best: Vec::new() })
+    }
+
+    /// Where their codes begin among the places of groups.
+    pub fn from(&self) -> usize {
+        self.groups.first().map_or(0, |group| group.0)
+    }
+
+    /// Goes through them.
+    pub fn eliminate<C: Codes + ?Sized>(
+        &mut self,
+        codes: &C,
+        places: &[u32],
+        threshold: f64,
+        stop: &Stop,
+    ) -> Result<()> {
+        /// An automaton of more bytes takes longer to be cleared than to be made anew.
+        const SMALL: usize = 1 << 16;
+        let begin = self.from();
+        while let Some(&(from, size)) = self.groups.get(self.next) {
+            // After a stop it goes on within the group.
+            for &place in &places[begin + self.best.len()..from + size] {
+                if self.best.len().is_multiple_of(CHECK_EVERY) {
+                    stop.check()?;
+                }
+                let place = place as usize;
+                let mut found = STAYS;
+                // What was stopped while it was added is there in part already, and stays.
+                if !self.adding {
+                    improve(&mut found, codes, place, threshold, &self.automaton, stop)?;
+                }
+                if found == STAYS {
+                    self.adding = true;
+                    self.automaton.add(codes.code(place), place as u32, stop)?;
+                    self.adding = false;
+                }
+                memory::push(&mut self.best, found, DOING)?;
+            }
+            self.next += 1;
+            if self.automaton.bytes() > SMALL {
+                self.automaton = SuffixAutomaton::new()?;
+            } else {
+                self.automaton.clear();
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,298 @@
+//! Elimination by repeatability (Guo et al., section III.C; docs/design/algorithms.md section 7): a page goes where a
+//! page that stays repeats enough of its feature code.
+//!
+//! Codes are taken in descending length. A code that has a long enough substring in common with some code that stays
+//! is eliminated, for the one with the longest common substring (of several the first that stayed); else it stays,
+//! and its substrings are added to a suffix automaton. So each code takes time in proportion to its length, however
+//! many stay.
+//!
+//! One automaton of all codes would be far larger than any cache, and each character a few misses. But most codes
+//! have nothing long in common with any other: codes are put into [groups](grouping) first, and those of a
+//! group have an automaton of their own. [Short codes](short), whose substrings stand everywhere, come
+//! last in any case and are looked at by themselves.
+
+pub mod blocks;
+pub mod grouping;
+pub mod groups;
+pub mod rows;
+pub mod short;
+
+use crate::error::Result;
+use crate::memory;
+use crate::verify::automaton::Match;
+use crate::verify::repeatability::share;
+use crate::workers::{self, Workers};
+use blocks::{Blocks, STAYS};
+use grouping::Grouping;
+use groups::{Groups, Taken};
+use short::eliminate_short;
+
+const DOING: &str = "eliminating repeated documents";
+
+/// Codes in the order in which they are taken: descending length, ties by id.
+pub trait Codes: Sync {
+    /// How many there are.
+    fn len(&self) -> usize;
+
+    /// The code at a place in the order. None is empty.
+    fn code(&self, place: usize) -> &str;
+
+    /// The number of its characters.
+    fn length(&self, place: usize) -> u32;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Codes for [String] {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn code(&self, place: usize) -> &str {
+        &self[place]
+    }
+
+    fn length(&self, place: usize) -> u32 {
+        self[place].chars().count() as u32
+    }
+}
+
+/// For whom a code is eliminated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Kept {
+    /// The place of the code that stays.
+    pub place: u32,
+    /// The repeatability over it.
+    pub similarity: f64,
+}
+
+/// What becomes of each code, by place: none for those that stay. See [`Elimination`].
+pub fn eliminate_repeated<C: Codes + ?Sized>(
+    codes: &C,
+    threshold: f64,
+    budget: usize,
+    workers: &dyn Workers,
+) -> Result<Vec<Option<Kept>>> {
+    let mut elimination = Elimination::new(codes, threshold, budget)?;
+    while elimination.advance(workers)? {}
+    elimination.kept()
+}
+
+/// An elimination on its way.
+///
+/// O(characters), but for a group whose automaton does not fit the budget: that times the number of blocks, most of
+/// it over all threads. The outcome is the same.
+#[derive(Debug)]
+pub struct Elimination<'a, C: ?Sized> {
+    codes: &'a C,
+    threshold: f64,
+    budget: usize,
+    /// The longest match of each code with those that stay, once it is known.
+    best: Vec<Match>,
+    state: State,
+}
+
+/// What is to be done next.
+#[derive(Debug)]
+enum State {
+    /// Putting codes into groups.
+    Grouping(Grouping),
+    /// Going through groups.
+    Groups(Groups),
+    /// Going through codes that are too many to be gone through by one thread, with the other groups.
+    Large(Blocks, Vec<u32>, Groups),
+    Done,
+}
+
+/// Some codes of all.
+struct Subset<'a, C: ?Sized> {
+    codes: &'a C,
+    places: &'a [u32],
+}
+
+impl<C: Codes + ?Sized> Codes for Subset<'_, C> {
+    fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    fn code(&self, place: usize) -> &str {
+        self.codes.code(self.places[place] as usize)
+    }
+
+    fn length(&self, place: usize) -> u32 {
+        self.codes.length(self.places[place] as usize)
+    }
+}
+
+impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
+    /// Nothing is done yet. What grows with the codes takes about `budget` bytes at a time; some 20 bytes a code are
+    /// held beside.
+    pub fn new(codes: &'a C, threshold: f64, budget: usize) -> Result<Self> {
+        /// Under it short codes have many long enough substrings.
+        const LEAST_THRESHOLD: f64 = 0.5;
+        let best = memory::filled(STAYS, codes.len(), DOING)?;
+        let mut state = State::Done;
+        if threshold >= LEAST_THRESHOLD {
+            let grouping = Grouping::new(codes, threshold)?;
+            if short::bytes(codes, grouping.grouped(), threshold) <= budget {
+                state = State::Grouping(grouping);
+            }
+        }
+        if matches!(state, State::Done) {
+            // All are one group.
+            let mut places = Vec::new();
+            memory::reserve(&mut places, codes.len(), DOING)?;
+            places.extend(0..codes.len() as u32);
+            state = State::Groups(Groups::one(places));
+        }
+        Ok(Self { codes, threshold, budget, best, state })
+    }
+
+    /// Goes on for a second or so; false if there is nothing left to do.
+    pub fn advance(&mut self, workers: &dyn Workers) -> Result<bool> {
+        self.state = match std::mem::replace(&mut self.state, State::Done) {
+            State::Grouping(mut grouping) => {
+                if grouping.advance(self.codes, self.budget, workers)? {
+                    State::Grouping(grouping)
+                } else {
+                    State::Groups(Groups::new(&grouping, workers)?)
+                }
+            }
+            State::Groups(groups) => self.next_groups(groups, workers)?,
+            State::Large(mut blocks, places, groups) => {
+                if blocks.advance(&Subset { codes: self.codes, places: &places }, workers)? {
+                    State::Large(blocks, places, groups)
+                } else {
+                    for (&place, found) in
+                        places.iter().zip(&blocks.best).filter(|(_, found)| **found != STAYS)
+                    {
+                        let text = places[found.text as usize];
+                        self.best[place as usize] = Match { text, ..*found };
+                    }
+                    State::Groups(groups)
+                }
+            }
+            State::Done => return Ok(false),
+        };
+        Ok(true)
+    }
+
+    /// Goes through the next groups, those of about as many characters for each thread, or one that is larger.
+    fn next_groups(&mut self, mut groups: Groups, workers: &dyn Workers) -> Result<State> {
+        const CHARACTERS: usize = 1 << 19;
+        /// Of an automaton, for a character of a code at most.
+        const AUTOMATON: usize = 87;
+        let Self { codes, threshold, budget, .. } = *self;
+        let most = CHARACTERS.min(budget / (2 * AUTOMATON * workers.count()));
+        let mut work = match groups.take(codes, most, workers.count())? {
+            Taken::Small(work) => work,
+            Taken::Large(places) => {
+                let blocks = Blocks::new(places.len(), threshold, budget)?;
+                return Ok(State::Large(blocks, places, groups));
+            }
+            Taken::Nothing => {
+                if groups.short < codes.len() {
+                    eliminate_short(codes, groups.short, &mut self.best, threshold, workers)?;
+                }
+                return Ok(State::Done);
+            }
+        };
+        workers::each(workers, &mut work, |some, stop| {
+            some.eliminate(codes, &groups.places, threshold, stop)
+        })?;
+        for some in &work {
+            for (&place, found) in groups.places[some.from()..].iter().zip(&some.best) {
+                self.best[place as usize] = *found;
+            }
+        }
+        Ok(State::Groups(groups))
+    }
+
+    /// The share of the work that is done, roughly.
+    pub fn progress(&self) -> f64 {
+        let of = |done: usize, places: &Vec<u32>| done as f64 / places.len().max(1) as f64;
+        match &self.state {
+            State::Grouping(grouping) => 0.5 * grouping.progress(),
+            State::Groups(groups) => 0.5 + 0.5 * of(groups.done, &groups.places),
+            State::Large(blocks, places, groups) => {
+                0.5 + 0.5 * of(groups.done + blocks.next - places.len(), &groups.places)
+            }
+            State::Done => 1.0,
+        }
+    }
+
+    /// Bytes on the heap, but for what a step takes while it lasts.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.best)
+            + match &self.state {
+                State::Grouping(grouping) => grouping.bytes(),
+                State::Groups(groups) => groups.bytes(),
+                State::Large(blocks, places, groups) => {
+                    blocks.bytes() + memory::bytes(places) + groups.bytes()
+                }
+                State::Done => 0,
+            }
+    }
+
+    /// For which codes those that were taken are eliminated, by place, when all is done.
+    pub fn kept(&self) -> Result<Vec<Option<Kept>>> {
+        let mut kept = Vec::new();
+        memory::reserve(&mut kept, self.best.len(), DOING)?;
+        kept.extend(self.best.iter().enumerate().map(|(place, found)| {
+            let similarity = share(found.length, self.codes.length(place));
+            (*found != STAYS).then_some(Kept { place: found.text, similarity })
+        }));
+        Ok(kept)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::repeatability::repeatability;
+    use crate::workers::{PlainThreads, Stop};
+    use proptest::prelude::*;
+
+    /// The definition: every code with every one that stays.
+    fn by_definition(codes: &[String], threshold: f64) -> Vec<Option<Kept>> {
+        let mut kept: Vec<usize> = Vec::new();
+        let mut outcome = Vec::new();
+        for (place, code) in codes.iter().enumerate() {
+            let mut best: Option<Kept> = None;
+            for &other in &kept {
+                let similarity = repeatability(&codes[other], code, &Stop::default()).expect("memory");
+                if similarity >= threshold && best.is_none_or(|best| similarity > best.similarity) {
+                    best = Some(Kept { place: other as u32, similarity });
+                }
+            }
+            if best.is_none() {
+                kept.push(place);
+            }
+            outcome.push(best);
+        }
+        outcome
+    }
+
+    proptest! {
+        #[test]
+        fn outcome_is_that_of_all_comparisons(
+            codes in prop::collection::vec("[ab]{1,14}|[abc]{1,9}|(ab字){1,4}|[a-z]{1,9}", 0..30),
+            runs in prop::collection::vec("[ab]{4,9}|[a-z]{1,30}|(abc){2,9}", 1..4),
+            longer in prop::collection::vec(prop::collection::vec((0..4usize, "[a-z]{0,4}"), 1..5), 0..20),
+            threshold in prop::sample::select(vec![0.05, 0.5, 0.6, 0.75, 0.9, 1.0]),
+            budget in prop::sample::select(vec![0, 20_000, 100_000, usize::MAX / 4]),
+            threads in 1..4usize,
+        ) {
+            let mut codes = codes;
+            codes.extend(longer.iter().map(|parts| {
+                parts.iter().map(|(run, noise)| format!("{}{noise}", runs[run % runs.len()])).collect::<String>()
+            }));
+            codes.sort_by_key(|code| std::cmp::Reverse(code.chars().count()));
+            let outcome = eliminate_repeated(&*codes, threshold, budget, &PlainThreads(threads)).expect("memory");
+            prop_assert_eq!(outcome, by_definition(&codes, threshold));
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The feature codes of the rows of a table, in the order in which elimination takes them.
+
+use std::cmp::Reverse;
+
+use super::{Codes, Kept};
+use crate::clusters::leaders::Leaders;
+use crate::error::Result;
+use crate::features::texts::{Distinct, Texts};
+use crate::memory;
+use crate::workers::{self, Workers};
+
+const DOING: &str = "ordering feature codes";
+
+/// The codes of the rows of a table, in the order in which they are taken.
+#[derive(Debug)]
+pub struct RowCodes<'a> {
+    texts: &'a Texts,
+    /// The code of each place and its vertex.
+    places: Vec<(u32, u32)>,
+    vertices: usize,
+}
+
+impl<'a> RowCodes<'a> {
+    /// The codes of a table; `vertex` is the number of each row in the order of the ids. O(n log n).
+    pub fn new(codes: &'a Distinct, vertex: &[u32], workers: &dyn Workers) -> Result<Self> {
+        let Distinct { texts, left, .. } = codes;
+        let mut places = Vec::new();
+        memory::reserve(&mut places, vertex.len(), DOING)?;
+        for code in 0..left.len() {
+            places.extend(left.rows(code).iter().map(|&row| (code as u32, vertex[row as usize])));
+        }
+        workers::one(workers, &mut places, |places, stop| {
+            let key = |&(code, vertex): &(u32, u32)| (Reverse(texts.length(code)), vertex);
+            workers::sort_unstable_by(places, stop, &|a, b| key(a).cmp(&key(b)))
+        })?;
+        Ok(Self { texts, places, vertices: vertex.len() })
+    }
+
+    /// What becomes of the vertices when all codes were taken; those without a code stay.
+    pub fn leaders(&self, kept: &[Option<Kept>]) -> Result<Leaders> {
+        let mut of = Vec::new();
+        memory::reserve(&mut of, self.vertices, DOING)?;
+        of.extend(0..self.vertices as u32);
+        let mut similarity = memory::filled(1.0, self.vertices, DOING)?;
+        for (kept, &(_, vertex)) in kept.iter().zip(&self.places) {
+            if let Some(kept) = kept {
+                of[vertex as usize] = self.places[kept.place as usize].1;
+                similarity[vertex as usize] = kept.similarity;
+            }
+        }
+        Ok(Leaders { of, similarity })
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.places)
+    }
+}
+
+impl Codes for RowCodes<'_> {
+    fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    fn code(&self, place: usize) -> &str {
+        self.texts.text(self.places[place].0)
+    }
+
+    fn length(&self, place: usize) -> u32 {
+        self.texts.length(self.places[place].0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clusters::elimination::eliminate_repeated;
+    use crate::features::texts::{TextCollector, distinct};
+    use crate::workers::PlainThreads;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn rows_are_taken_by_length_and_id(
+            codes in prop::collection::vec("[ab]{0,6}|[abc]{1,9}", 0..30),
+            ids in Just((0..30).collect::<Vec<u32>>()).prop_shuffle(),
+            threads in 1..4usize,
+        ) {
+            let workers = PlainThreads(threads);
+            let mut collectors: Vec<_> = (0..threads).map(|_| TextCollector::default()).collect();
+            for (row, code) in codes.iter().enumerate() {
+                collectors[row % threads].add(row as u32, code).expect("memory");
+            }
+            let distinct = distinct(collectors, None, &workers).expect("memory");
+            let rows = RowCodes::new(&distinct, &ids[..codes.len()], &workers).expect("memory");
+            let kept = eliminate_repeated(&rows, 0.7, usize::MAX / 4, &workers).expect("memory");
+            // Ids that are not there are vertices that stay.
+            let leaders = RowCodes { vertices: 30, ..rows }.leaders(&kept).expect("memory");
+
+            let mut order: Vec<usize> = (0..codes.len()).filter(|&row| !codes[row].is_empty()).collect();
+            order.sort_by_key(|&row| (Reverse(codes[row].len()), ids[row]));
+            let sorted: Vec<String> = order.iter().map(|&row| codes[row].clone()).collect();
+            let mut expected: Vec<u32> = (0..30).collect();
+            let outcome = eliminate_repeated(&sorted[..], 0.7, usize::MAX / 4, &workers).expect("memory");
+            for (kept, &row) in outcome.iter().zip(&order) {
+                if let Some(kept) = kept {
+                    expected[ids[row] as usize] = ids[order[kept.place as usize]];
+                    prop_assert_eq!(leaders.similarity[ids[row] as usize], kept.similarity);
+                }
+            }
+            prop_assert_eq!(leaders.of, expected);
+        }
+    }
+}

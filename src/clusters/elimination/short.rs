@@ -1,0 +1,185 @@
+//! Elimination of short feature codes: they come last, and each of their few substrings is looked for in all codes
+//! that stay.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hashbrown::HashTable;
+
+use super::Codes;
+use super::blocks::{CHECK_EVERY, STAYS};
+use crate::error::{Error, Result};
+use crate::features::windows::Windows;
+use crate::memory;
+use crate::verify::automaton::Match;
+use crate::verify::repeatability::least_common;
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "eliminating short documents";
+
+/// A substring of a short code.
+#[derive(Debug)]
+struct Substring<'a> {
+    text: &'a str,
+    hash: u64,
+    /// The first code that stays and has it.
+    first: AtomicU32,
+}
+
+/// The long enough substrings of short codes.
+#[derive(Debug, Default)]
+struct Substrings<'a> {
+    table: HashTable<Substring<'a>>,
+    /// Which lengths there are.
+    lengths: Vec<u32>,
+}
+
+/// A text that substrings are looked for in.
+#[derive(Debug, Default)]
+struct Text<'a> {
+    text: &'a str,
+    windows: Windows,
+    /// Where each character begins, and where the last ends.
+    bounds: Vec<usize>,
+}
+
+impl<'a> Text<'a> {
+    fn set(&mut self, text: &'a str) -> Result<()> {
+        self.windows.set(text)?;
+        self.text = text;
+        self.bounds.clear();
+        memory::reserve(&mut self.bounds, text.len() + 1, DOING)?;
+        self.bounds.extend(text.char_indices().map(|(at, _)| at).chain([text.len()]));
+        Ok(())
+    }
+
+    /// The number of its characters.
+    fn length(&self) -> u32 {
+        self.bounds.len() as u32 - 1
+    }
+
+    /// So many characters from one on, and their hash.
+    fn part(&self, at: u32, length: u32) -> (&'a str, u64) {
+        let [from, to] = [at, at + length].map(|at| self.bounds[at as usize]);
+        (&self.text[from..to], self.windows.hash(at, length))
+    }
+}
+
+impl<'a> Substrings<'a> {
+    fn find(&self, (text, hash): (&str, u64)) -> Option<&Substring<'a>> {
+        self.table.find(hash, |known| known.hash == hash && known.text == text)
+    }
+
+    /// Adds the long enough substrings of a short code.
+    fn add(&mut self, code: &Text<'a>, threshold: f64) -> Result<()> {
+        for length in least_common(code.length(), threshold)..=code.length() {
+            if !self.lengths.contains(&length) {
+                memory::push(&mut self.lengths, length, DOING)?;
+            }
+            for at in 0..=code.length() - length {
+                let part = code.part(at, length);
+                if self.find(part).is_none() {
+                    let again = |known: &Substring<'_>| known.hash;
+                    self.table.try_reserve(1, again).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                    let found = Substring { text: part.0, hash: part.1, first: AtomicU32::new(STAYS.text) };
+                    self.table.insert_unique(part.1, found, again);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that a code stays; after a stop this can be said again.
+    fn keep(&self, code: &Text<'_>, place: usize, stop: &Stop) -> Result<()> {
+        const CHECK_EVERY: u32 = 1 << 14;
+        for &length in self.lengths.iter().filter(|&&length| length <= code.length()) {
+            for at in 0..=code.length() - length {
+                if at % CHECK_EVERY == CHECK_EVERY - 1 {
+                    stop.check()?;
+                }
+                if let Some(known) = self.find(code.part(at, length)) {
+                    known.first.fetch_min(place as u32, Ordering::Relaxed);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The longest substring of a short code that a code which stays has.
+    fn longest(&self, code: &Text<'_>, threshold: f64) -> Match {
+        for length in (least_common(code.length(), threshold)..=code.length()).rev() {
+            let parts = (0..=code.length() - length).filter_map(|at| self.find(code.part(at, length)));
+            let first = parts.map(|known| known.first.load(Ordering::Relaxed)).min();
+            if let Some(text) = first.filter(|&first| first != STAYS.text) {
+                return Match { length, text };
+            }
+        }
+        STAYS
+    }
+}
+
+/// Bytes that the substrings of the codes from `from` on take at most.
+pub fn bytes<C: Codes + ?Sized>(codes: &C, from: usize, threshold: f64) -> usize {
+    const ENTRY: usize = (size_of::<Substring<'_>>() + 1) * 16 / 7;
+    let substrings = |place: usize| {
+        let characters = codes.length(place);
+        let lengths = (characters - least_common(characters, threshold) + 1) as usize;
+        lengths * (lengths + 1) / 2
+    };
+    (from..codes.len()).map(substrings).sum::<usize>() * ENTRY
+}
+
+/// Takes the codes from `from` on, when `best` says of those before which stay. O(characters · lengths of short codes).
+pub fn eliminate_short<C: Codes + ?Sized>(
+    codes: &C,
+    from: usize,
+    best: &mut [Match],
+    threshold: f64,
+    workers: &dyn Workers,
+) -> Result<()> {
+    let mut state = (Substrings::default(), Text::default(), from);
+    workers::one(workers, &mut state, |(substrings, text, next), stop| {
+        while *next < codes.len() {
+            if next.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+            }
+            text.set(codes.code(*next))?;
+            substrings.add(text, threshold)?;
+            *next += 1;
+        }
+        Ok(())
+    })?;
+    let substrings = &state.0;
+    let (long, short) = best.split_at_mut(from);
+    let size = from.div_ceil(workers.count()).max(1);
+    let mut parts: Vec<_> =
+        long.chunks(size).enumerate().map(|(n, part)| (n * size, part, Text::default())).collect();
+    workers::each(workers, &mut parts, |(place, part, text), stop| {
+        while let Some((found, rest)) = part.split_first() {
+            if place.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+            }
+            if *found == STAYS {
+                text.set(codes.code(*place))?;
+                substrings.keep(text, *place, stop)?;
+            }
+            (*part, *place) = (rest, *place + 1);
+        }
+        Ok(())
+    })?;
+    let mut state = (short, Text::default(), from);
+    workers::one(workers, &mut state, |(short, text, next), stop| {
+        while *next < codes.len() {
+            if next.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+            }
+            text.set(codes.code(*next))?;
+            let found = substrings.longest(text, threshold);
+            if found == STAYS {
+                substrings.keep(text, *next, stop)?;
+            }
+            short[*next - from] = found;
+            *next += 1;
+        }
+        Ok(())
+    })
+}

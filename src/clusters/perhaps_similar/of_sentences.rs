@@ -1,0 +1,162 @@
+//! The perhaps-similar sets of a table's rows by the sentence signatures of their texts (Huang et al., CIKM 2008;
+//! docs/design/algorithms.md section 5), and how similar each member is to the representative of its set.
+//!
+//! Rows of one text have the same signatures, so the sets are made of texts: a text stands for the row of
+//! it that comes last by weight and order, and a text that several rows have and that shares nothing with others
+//! is a set of its own. As [`crate::clusters::grouping`] numbers them, vertices are rows in the order of their ids, which is
+//! the order of arrival here.
+
+use super::of_signatures::{Set, signature_sets};
+use crate::clusters::grouping::Clusters;
+use crate::error::Result;
+use crate::features::sets::records::Members;
+use crate::features::texts::Distinct;
+use crate::joins::pairs::RecordJoin;
+use crate::joins::sentences::signature_lists::Lists;
+use crate::joins::sentences::{equal_rows, representative_pairs};
+use crate::joins::sets::Counts;
+use crate::memory;
+use crate::verify::tlcs::{Parameters, Thresholds};
+use crate::workers::{self, Workers};
+
+const DOING: &str = "making perhaps-similar sets";
+
+/// Sets whose members are being compared with their representatives.
+#[derive(Debug)]
+pub struct SentenceSets {
+    /// Sets of texts.
+    sets: Vec<Set>,
+    /// The similarity of each member to the representative, NaN where they are no pair.
+    similarity: Vec<Vec<f64>>,
+    /// The set that a text represents.
+    represents: Vec<u32>,
+    /// The vertex of each row, and that which stands for each text.
+    vertices: Vec<u32>,
+    standing: Vec<u32>,
+    rows: Members,
+    join: Box<dyn RecordJoin>,
+    /// Pairs of rows found so far.
+    pairs: u64,
+}
+
+impl SentenceSets {
+    /// Makes the sets of one table. `vertices` has the vertex of each row; `weights`, by vertex, take the place of
+    /// the number of signatures. O(postings + texts·log texts).
+    pub fn new(
+        distinct: Distinct,
+        lists: Lists,
+        vertices: Vec<u32>,
+        weights: Option<&[i64]>,
+        parameters: Parameters,
+        thresholds: Thresholds,
+        workers: &dyn Workers,
+    ) -> Result<Self> {
+        let texts = distinct.left.len();
+        let weight = |text: usize, vertex: u32| match weights {
+            Some(weights) => weights[vertex as usize],
+            None => lists.weights()[text].into(),
+        };
+        let mut heaviest: Vec<i64> = Vec::new();
+        let (mut standing, mut ranks) = (Vec::new(), Vec::new());
+        memory::reserve(&mut heaviest, texts, DOING)?;
+        memory::reserve(&mut standing, texts, DOING)?;
+        memory::reserve(&mut ranks, texts, DOING)?;
+        for text in 0..texts {
+            let of_rows = || distinct.left.rows(text).iter().map(|&row| vertices[row as usize]);
+            // Each text has a row.
+            let best = of_rows().max_by_key(|&vertex| (weight(text, vertex), vertex)).unwrap_or(0);
+            heaviest.push(weight(text, best));
+            standing.push(best);
+            ranks.push(of_rows().min().unwrap_or(0));
+        }
+        let mut sets = Vec::new();
+        workers::one(workers, &mut sets, |sets, stop| {
+            *sets = signature_sets(&lists, &heaviest, &standing, stop)?;
+            Ok(())
+        })?;
+        for text in equal_rows(&distinct)? {
+            if lists.of(text).is_empty() {
+                let mut documents = Vec::new();
+                memory::push(&mut documents, text, DOING)?;
+                memory::push(&mut sets, Set { representative: text, documents }, DOING)?;
+            }
+        }
+        const NONE: u32 = u32::MAX;
+        let mut represents = memory::filled(NONE, texts, DOING)?;
+        let mut representatives = memory::filled(false, texts, DOING)?;
+        let mut similarity = Vec::new();
+        memory::reserve(&mut similarity, sets.len(), DOING)?;
+        let mut pairs = 0;
+        for (set, number) in sets.iter().zip(0..) {
+            represents[set.representative as usize] = number;
+            representatives[set.representative as usize] = true;
+            let mut own = memory::filled(f64::NAN, set.documents.len(), DOING)?;
+            if let Ok(place) = set.documents.binary_search(&set.representative) {
+                own[place] = 1.0;
+            }
+            similarity.push(own);
+            pairs += distinct.left.rows(set.representative as usize).len() as u64 - 1;
+        }
+        let Distinct { texts, left, .. } = distinct;
+        let join = representative_pairs(texts, lists, ranks, representatives, parameters, thresholds)?;
+        Ok(Self { sets, similarity, represents, vertices, standing, rows: left, join: Box::new(join), pairs })
+    }
+
+    /// Compares some more members with their representatives; false when all are.
+    pub fn advance(&mut self, workers: &dyn Workers) -> Result<bool> {
+        let Some(batch) = self.join.next_batch(workers)? else { return Ok(false) };
+        for pair in batch {
+            let set = self.represents[pair.left as usize] as usize;
+            if let Ok(place) = self.sets[set].documents.binary_search(&pair.right) {
+                self.similarity[set][place] = pair.similarity;
+                self.pairs += self.rows.rows(pair.right as usize).len() as u64;
+            }
+        }
+        Ok(true)
+    }
+
+    /// What the filters did so far.
+    pub fn counts(&self) -> Counts {
+        self.join.counts()
+    }
+
+    /// Rows that were found similar to their representatives so far, each as often as that.
+    pub fn pairs(&self) -> u64 {
+        self.pairs
+    }
+
+    /// The share of the comparisons that is done, 0 to 1.
+    pub fn progress(&self) -> f64 {
+        self.join.progress()
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        let of_sets: usize = self.sets.iter().map(|set| memory::bytes(&set.documents)).sum();
+        // As many similarities as members, of twice their length.
+        3 * of_sets
+            + memory::bytes(&self.sets)
+            + memory::bytes(&self.represents)
+            + memory::bytes(&self.vertices)
+            + memory::bytes(&self.standing)
+            + self.rows.bytes()
+            + self.join.bytes()
+    }
+
+    /// The sets of rows, when all are compared.
+    pub fn clusters(mut self, workers: &dyn Workers) -> Result<Clusters> {
+        while self.advance(workers)? {}
+        let mut members = Vec::new();
+        for (set, similarity) in self.sets.iter().zip(&self.similarity) {
+            let representative = self.standing[set.representative as usize];
+            for (&text, &similarity) in set.documents.iter().zip(similarity) {
+                let rows = self.rows.rows(text as usize);
+                memory::reserve(&mut members, rows.len(), DOING)?;
+                members.extend(
+                    rows.iter().map(|&row| (representative, self.vertices[row as usize], similarity)),
+                );
+            }
+        }
+        Clusters::of_sets(members, workers)
+    }
+}

@@ -1,0 +1,142 @@
+//! Perhaps-similar sets, made before any pair is compared (Huang et al., TLCS (CIKM 2008),
+//! section 3.2; docs/design/algorithms.md section 5): documents grouped by signatures they share, each group about a
+//! representative. [`super::of_pairs`] makes such sets of pairs that were found.
+//!
+//! The representative of a signature's list is its document with the most signatures, of several the one that
+//! came last. Lists of one representative are one. From the greatest representative on, every list whose
+//! representative is in the present set is merged into it, also where it came by such a merge. A document
+//! may be in several sets. O(postings + documents·log documents).
+
+use crate::error::Result;
+use crate::joins::sentences::signature_lists::Lists;
+use crate::memory;
+use crate::workers::Stop;
+
+const DOING: &str = "making perhaps-similar sets";
+
+/// A set of documents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Set {
+    /// The document that it was made about.
+    pub representative: u32,
+    /// All its documents, the representative included, ascending.
+    pub documents: Vec<u32>,
+}
+
+/// The sets, those with the greatest representatives first. `arrival` numbers the documents in the order in
+/// which they came, `weights` are those of the lists or others.
+pub fn signature_sets<W: Ord>(
+    lists: &Lists,
+    weights: &[W],
+    arrival: &[u32],
+    stop: &Stop,
+) -> Result<Vec<Set>> {
+    let key = |document: u32| (&weights[document as usize], arrival[document as usize]);
+    // The lists of each representative, which are one.
+    let mut of: Vec<(u32, u32)> = Vec::new();
+    memory::reserve(&mut of, lists.len(), DOING)?;
+    for list in 0..lists.len() {
+        if list.is_multiple_of(1024) {
+            stop.check()?;
+        }
+        let representative = lists.documents(list).iter().copied().max_by_key(|&document| key(document));
+        of.extend(representative.map(|representative| (representative, list as u32)));
+    }
+    crate::workers::sort_unstable_by(&mut of, stop, &|a, b| key(b.0).cmp(&key(a.0)).then_with(|| a.cmp(b)))?;
+    // Where the lists of a document that is a representative stand, and whether they were merged.
+    const NONE: u32 = u32::MAX;
+    let mut place = memory::filled(NONE, lists.document_count(), DOING)?;
+    for (n, &(representative, _)) in of.iter().enumerate().rev() {
+        place[representative as usize] = n as u32;
+    }
+    let mut sets = Vec::new();
+    let mut last = memory::filled(NONE, lists.document_count(), DOING)?;
+    for n in 0..of.len() {
+        let (representative, _) = of[n];
+        if place[representative as usize] != n as u32 {
+            continue;
+        }
+        let number = sets.len() as u32;
+        let mut documents = Vec::new();
+        memory::push(&mut documents, representative, DOING)?;
+        last[representative as usize] = number;
+        let mut next = 0;
+        while next < documents.len() {
+            stop.check()?;
+            let document: u32 = documents[next];
+            next += 1;
+            let from = std::mem::replace(&mut place[document as usize], NONE);
+            if from == NONE {
+                continue;
+            }
+            for &(_, list) in of[from as usize..].iter().take_while(|(own, _)| *own == document) {
+                for &other in lists.documents(list as usize) {
+                    if last[other as usize] != number {
+                        last[other as usize] = number;
+                        memory::push(&mut documents, other, DOING)?;
+                    }
+                }
+            }
+        }
+        documents.sort_unstable();
+        memory::push(&mut sets, Set { representative, documents }, DOING)?;
+    }
+    Ok(sets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    /// The steps of docs/design/algorithms.md section 5, literally.
+    fn stepwise(lists: &[Vec<u32>], weights: &[u32]) -> Vec<(u32, BTreeSet<u32>)> {
+        let key = |d: &u32| (weights[*d as usize], *d);
+        let mut merged: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
+        for list in lists.iter().filter(|list| list.len() > 1) {
+            let representative = *list.iter().max_by_key(|d| key(d)).unwrap();
+            merged.entry(key(&representative)).or_default().extend(list);
+        }
+        let mut rest: Vec<(u32, BTreeSet<u32>)> =
+            merged.into_iter().rev().map(|(k, set)| (k.1, set)).collect();
+        let mut sets = Vec::new();
+        while !rest.is_empty() {
+            let (representative, mut set) = rest.remove(0);
+            while let Some(n) = rest.iter().position(|(other, _)| set.contains(other)) {
+                set.extend(rest.remove(n).1);
+            }
+            sets.push((representative, set));
+        }
+        sets
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_steps(
+            lists in prop::collection::vec(prop::collection::btree_set(0..20u32, 2..5), 0..15),
+            weights in prop::collection::vec(0..5u32, 20),
+        ) {
+            let lists: Vec<Vec<u32>> = lists.into_iter().map(|list| list.into_iter().collect()).collect();
+            let made = Lists::of_documents(&lists, weights.clone()).unwrap();
+            let arrival: Vec<u32> = (0..20).collect();
+            let sets = signature_sets(&made, &weights, &arrival, &Stop::default()).unwrap();
+            let found: Vec<_> =
+                sets.into_iter().map(|set| (set.representative, set.documents.into_iter().collect())).collect();
+            prop_assert_eq!(&found, &stepwise(&lists, &weights));
+            // Documents with a signature in common are in one set.
+            for list in &lists {
+                prop_assert!(found.iter().any(|(_, set)| list.iter().all(|document| set.contains(document))));
+            }
+        }
+    }
+
+    #[test]
+    fn a_document_may_be_in_several_sets() {
+        // 0 and 1 weigh most and share nothing with each other; 2 is in a list of each.
+        let lists = Lists::of_documents(&[vec![0, 2], vec![1, 2]], vec![9, 8, 1]).unwrap();
+        let sets = signature_sets(&lists, lists.weights(), &[0, 1, 2], &Stop::default()).unwrap();
+        let set = |representative, other| Set { representative, documents: vec![representative, other] };
+        assert_eq!(sets, [set(0, 2), set(1, 2)]);
+    }
+}

@@ -1,0 +1,301 @@
+//! Tokens of a batch of documents into numbers, all workers at once.
+//!
+//! First each worker sorts the tokens it collected by shard; then each shard is filled by one worker, from
+//! what all of them collected; then each worker brings the numbers into the order of its documents. Nothing
+//! is locked, and what the sets are does not depend on the number of workers.
+
+use super::lookup::Lookup;
+use super::shard::{REPEAT, Shard, TOGETHER};
+use super::{Dictionary, Numbering};
+use crate::error::{Error, Result};
+use crate::features::sets::collect::Collector;
+use crate::memory;
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "numbering tokens";
+
+/// Stands among the tokens of documents for one that the worker's vocabulary does not have.
+pub const UNKNOWN: u32 = u32::MAX;
+
+/// Tokens of documents that are still to be numbered.
+#[derive(Debug, Default)]
+pub struct Pending {
+    /// The tokens of all documents, in order: places in the vocabulary of the worker, and [`UNKNOWN`] for
+    /// those that are looked up.
+    pub tokens: Vec<u32>,
+    /// The tokens that are looked up, in order.
+    pub lookups: Vec<Lookup>,
+    /// What is too long to stand in a lookup.
+    pub long: Vec<u8>,
+    /// For each document its row, and where its tokens end.
+    pub documents: Vec<(u32, usize)>,
+    /// The numbers of the tokens that were looked up.
+    pub numbers: Vec<u32>,
+}
+
+impl Pending {
+    /// Takes everything away; the space stays for the next batch.
+    pub fn clear(&mut self) {
+        self.tokens.clear();
+        self.lookups.clear();
+        self.long.clear();
+        self.documents.clear();
+        self.numbers.clear();
+    }
+
+    /// Bytes on the heap, with what numbering takes beside it.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.tokens)
+            + memory::bytes(&self.lookups)
+            + memory::bytes(&self.long)
+            + memory::bytes(&self.documents)
+            + 3 * size_of::<u32>() * self.lookups.len()
+    }
+}
+
+/// The tokens of one collector by shard.
+#[derive(Debug, Default)]
+struct Routed {
+    /// Where the tokens of each shard start, and the end of the last.
+    starts: Vec<usize>,
+    /// Tokens by shard: their places among those that are pending.
+    order: Vec<u32>,
+    /// And their numbers.
+    numbers: Vec<u32>,
+    /// The stamp of the collector's first document.
+    stamp: u32,
+}
+
+/// What of a collector's tokens belongs to one shard.
+struct Part<'a> {
+    pending: &'a Pending,
+    order: &'a [u32],
+    numbers: &'a mut [u32],
+    stamp: u32,
+    table: usize,
+}
+
+/// A shard that is being filled: the parts, and how far the first of them is done.
+struct Filling<'a> {
+    shard: &'a mut Shard,
+    number: usize,
+    parts: Vec<Part<'a>>,
+    done: usize,
+}
+
+/// So few tokens are not worth a thread. Tests try both ways.
+const FEW: usize = if cfg!(test) { 40 } else { 1 << 12 };
+
+/// Numbers all tokens that the collectors hold, and makes their sets. Memory of about 48 bytes a token that no
+/// worker's vocabulary has, and 8 bytes for others. O(tokens).
+pub fn number(
+    dictionary: &mut Dictionary,
+    collectors: &mut [Collector],
+    workers: &dyn Workers,
+) -> Result<()> {
+    let few =
+        |count: fn(&Pending) -> usize| collectors.iter().map(|c| count(&c.pending)).sum::<usize>() <= FEW;
+    let (few_lookups, few_tokens) =
+        (few(|pending| pending.lookups.len()), few(|pending| pending.tokens.len()));
+    for collector in collectors.iter_mut() {
+        collector.vocabulary.number(dictionary)?;
+        if few_lookups {
+            collector.number_here(dictionary)?;
+        }
+    }
+    if !few_lookups {
+        look_up(dictionary, collectors, workers)?;
+    }
+    if few_tokens {
+        collectors.iter_mut().try_for_each(|collector| collector.make_sets(&Stop::default()))?;
+    } else {
+        workers::each(workers, collectors, Collector::make_sets)?;
+    }
+    for collector in collectors {
+        collector.vocabulary.keep_small(dictionary);
+    }
+    Ok(())
+}
+
+/// Numbers the tokens that are looked up.
+fn look_up(dictionary: &mut Dictionary, collectors: &mut [Collector], workers: &dyn Workers) -> Result<()> {
+    let mut routed: Vec<(&Collector, Routed)> = Vec::new();
+    for collector in collectors.iter() {
+        let stamp = dictionary.stamps(collector.pending.documents.len())?;
+        routed.push((collector, Routed { stamp, ..Routed::default() }));
+    }
+    let of = &*dictionary;
+    workers::each(workers, &mut routed, |(collector, routed), stop| {
+        routed.sort_by_shard(&collector.pending, of, stop)
+    })?;
+
+    let repeats_count = collectors[0].spec.multiset;
+    let numbering = dictionary.numbering();
+    let mut fillings: Vec<Filling<'_>> = (dictionary.shards_mut().iter_mut().enumerate())
+        .map(|(number, shard)| Filling { shard, number, parts: Vec::new(), done: 0 })
+        .collect();
+    for (collector, routed) in &mut routed {
+        let Routed { starts, order, numbers, stamp } = routed;
+        let (pending, table, mut rest) = (&collector.pending, collector.table, numbers.as_mut_slice());
+        for (filling, range) in fillings.iter_mut().zip(starts.windows(2).map(|ends| ends[0]..ends[1])) {
+            let (numbers, after) = rest.split_at_mut(range.len());
+            rest = after;
+            if !range.is_empty() {
+                filling.parts.push(Part { pending, order: &order[range], numbers, stamp: *stamp, table });
+            }
+        }
+    }
+    workers::each(workers, &mut fillings, |filling, stop| filling.fill(numbering, repeats_count, stop))?;
+    drop(fillings);
+
+    let routed: Vec<Routed> = routed.into_iter().map(|(_, routed)| routed).collect();
+    let mut parts: Vec<_> = collectors.iter_mut().map(|c| &mut c.pending).zip(routed).collect();
+    workers::each(workers, &mut parts, |(pending, routed), stop| routed.scatter(&mut pending.numbers, stop))
+}
+
+impl Routed {
+    /// A counting sort. Begins anew after a stop.
+    fn sort_by_shard(&mut self, pending: &Pending, dictionary: &Dictionary, stop: &Stop) -> Result<()> {
+        const CHECK_EVERY: usize = 1 << 16;
+        let tokens = pending.lookups.len();
+        if u32::try_from(tokens).is_err() {
+            return Err(Error::TooMany { what: "tokens of a batch of documents", limit: u32::MAX.into() });
+        }
+        let shards = dictionary.shards().len();
+        self.starts = memory::filled(0, shards + 1, DOING)?;
+        for lookups in pending.lookups.chunks(CHECK_EVERY) {
+            stop.check()?;
+            lookups.iter().for_each(|lookup| self.starts[dictionary.shard_of(lookup.hash) + 1] += 1);
+        }
+        for shard in 0..shards {
+            self.starts[shard + 1] += self.starts[shard];
+        }
+        self.order = memory::filled(0, tokens, DOING)?;
+        self.numbers = memory::filled(0, tokens, DOING)?;
+        let mut next = self.starts.clone();
+        for (n, lookup) in pending.lookups.iter().enumerate() {
+            if n % CHECK_EVERY == 0 {
+                stop.check()?;
+            }
+            let place = &mut next[dictionary.shard_of(lookup.hash)];
+            self.order[*place] = n as u32;
+            *place += 1;
+        }
+        Ok(())
+    }
+}
+
+impl Routed {
+    /// Puts the numbers into the order of the documents. Begins anew after a stop.
+    fn scatter(&self, numbers: &mut Vec<u32>, stop: &Stop) -> Result<()> {
+        const CHECK_EVERY: usize = 1 << 14;
+        numbers.clear();
+        memory::reserve(numbers, self.numbers.len(), DOING)?;
+        numbers.resize(self.numbers.len(), REPEAT);
+        for (order, of) in self.order.chunks(CHECK_EVERY).zip(self.numbers.chunks(CHECK_EVERY)) {
+            stop.check()?;
+            order.iter().zip(of).for_each(|(&n, &number)| numbers[n as usize] = number);
+        }
+        Ok(())
+    }
+}
+
+impl Filling<'_> {
+    /// Numbers the tokens of all parts, from where it was stopped on.
+    fn fill(&mut self, numbering: Numbering, repeats_count: bool, stop: &Stop) -> Result<()> {
+        while let Some(part) = self.parts.first_mut() {
+            while self.done < part.order.len() {
+                stop.check()?;
+                let to = part.order.len().min(self.done + TOGETHER);
+                let lookups = part.order[self.done..to].iter().map(|&n| &part.pending.lookups[n as usize]);
+                self.shard.touch(lookups);
+                for (&n, number) in part.order[self.done..to].iter().zip(&mut part.numbers[self.done..to]) {
+                    let lookup = &part.pending.lookups[n as usize];
+                    let document = part.stamp + lookup.document;
+                    let place =
+                        self.shard.place(lookup, &part.pending.long, document, part.table, repeats_count)?;
+                    *number = if place == REPEAT { REPEAT } else { numbering.number(self.number, place) };
+                }
+                self.done = to;
+            }
+            self.parts.remove(0);
+            self.done = 0;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::tokens::Document;
+    use crate::features::{FeatureSpec, Tokenizer};
+    use crate::workers::PlainThreads;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    /// The sets as they should be: each token with its occurrence, numbered as it comes.
+    fn expected(documents: &[Vec<String>], repeats_count: bool) -> Vec<Vec<(String, usize)>> {
+        let set = |document: &Vec<String>| {
+            let mut counts: HashMap<&String, usize> = HashMap::new();
+            let mut set = Vec::new();
+            for token in document {
+                let count = counts.entry(token).or_default();
+                *count += 1;
+                if repeats_count || *count == 1 {
+                    set.push((token.clone(), *count));
+                }
+            }
+            set
+        };
+        documents.iter().map(set).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn equal_tokens_and_only_these_share_a_number(
+            documents in prop::collection::vec(prop::collection::vec("[ab]{0,3}|a{0,9}[ab]{0,3}|[a-c]{15,18}", 1..20), 1..30),
+            threads in 1..4usize, repeats_count: bool, small: bool,
+        ) {
+            let spec = FeatureSpec {
+                tokenizer: Tokenizer::Words, shingle: 1, multiset: repeats_count, wrap: false,
+            };
+            let mut dictionary = if small { Dictionary::small() } else { Dictionary::default() };
+            let mut collectors: Vec<_> = (0..threads).map(|_| Collector::new(spec)).collect();
+            for (row, document) in documents.iter().enumerate() {
+                let tokens = Document::Tokens(document.clone());
+                let collector = row % threads;
+                // In batches of any size, and some documents by themselves.
+                if row % 5 == 4 {
+                    number(&mut dictionary, &mut collectors, &PlainThreads(threads)).unwrap();
+                    let (row, stop) = (row as u32, Stop::default());
+                    collectors[collector].add_at_once(row, &tokens, &mut dictionary, &stop).unwrap();
+                } else {
+                    collectors[collector].add(row as u32, &tokens, &Stop::default()).unwrap();
+                }
+            }
+            number(&mut dictionary, &mut collectors, &PlainThreads(threads)).unwrap();
+            collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
+            let mut numbers = HashMap::new();
+            let mut tokens = HashMap::new();
+            let mut frequency: HashMap<u32, u32> = HashMap::new();
+            for collector in &collectors {
+                for (set, &row) in collector.sets.rows.iter().enumerate() {
+                    let found = &collector.sets.tokens[collector.sets.range(set)];
+                    let wanted = &expected(&documents, repeats_count)[row as usize];
+                    prop_assert_eq!(found.len(), wanted.len());
+                    for (&number, token) in found.iter().zip(wanted) {
+                        prop_assert_eq!(*numbers.entry(token.clone()).or_insert(number), number);
+                        prop_assert_eq!(tokens.entry(number).or_insert(token.clone()), token);
+                        *frequency.entry(number).or_default() += 1;
+                    }
+                }
+            }
+            prop_assert_eq!(dictionary.len(), tokens.len());
+            for (number, count) in frequency {
+                let (shard, place) = dictionary.place(number);
+                prop_assert_eq!(dictionary.shards()[shard].documents(place), [count, 0]);
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The order of tokens by document frequency.
+
+use super::shard::Shard;
+use super::{Dictionary, Numbering};
+use crate::error::Result;
+use crate::memory;
+use crate::workers::{self, Workers};
+
+const DOING: &str = "ordering tokens";
+
+/// The place of each token in the order of frequency.
+#[derive(Debug)]
+pub struct Ranks {
+    /// By shard of the dictionary and place there.
+    of: Vec<Vec<u32>>,
+    numbering: Numbering,
+    /// How many tokens can be shared.
+    pub shared: usize,
+}
+
+/// The rank of a token that no two documents to be compared have.
+pub const LONE: u32 = u32::MAX;
+
+impl Ranks {
+    /// The rank of a token; [`LONE`] for what cannot be shared.
+    #[inline]
+    pub fn of(&self, number: u32) -> u32 {
+        let (shard, place) = self.numbering.place(number);
+        self.of[shard][place]
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.of.iter().map(memory::bytes).sum()
+    }
+}
+
+/// Tokens rarer than this are ranked shard by shard; the few others all together.
+const FREQUENT: u32 = 256;
+
+/// The tokens of a shard that can be shared, as they are ranked.
+struct Ranking<'a> {
+    shard: &'a Shard,
+    /// Frequency, hash and place, ascending.
+    order: Vec<(u32, u64, u32)>,
+    /// By frequency: how many tokens have it, then the rank of the next one.
+    ranks: Vec<u32>,
+    of: Vec<u32>,
+}
+
+/// Ranks the tokens that can be shared, which are in two documents or in both tables, by how many
+/// documents they are in. Ties go by shard and hash: the order is the same whatever the numbers are.
+/// O(n log n) for n tokens.
+pub fn rank(dictionary: &Dictionary, two_tables: bool, workers: &dyn Workers) -> Result<Ranks> {
+    let mut rankings: Vec<Ranking<'_>> = (dictionary.shards().iter())
+        .map(|shard| Ranking { shard, order: Vec::new(), ranks: Vec::new(), of: Vec::new() })
+        .collect();
+    workers::each(workers, &mut rankings, |ranking, stop| {
+        ranking.order.clear();
+        for place in 0..ranking.shard.len() {
+            let [left, right] = ranking.shard.documents(place);
+            let frequency = left.saturating_add(right);
+            let shared = if two_tables { left > 0 && right > 0 } else { left > 1 };
+            if shared {
+                memory::push(
+                    &mut ranking.order,
+                    (frequency, ranking.shard.hash(place), place as u32),
+                    DOING,
+                )?;
+            }
+        }
+        workers::sort_unstable_by(&mut ranking.order, stop, &Ord::cmp)?;
+        ranking.ranks = memory::filled(0, FREQUENT as usize, DOING)?;
+        ranking
+            .order
+            .iter()
+            .filter(|token| token.0 < FREQUENT)
+            .for_each(|t| ranking.ranks[t.0 as usize] += 1);
+        Ok(())
+    })?;
+    let mut shared = 0;
+    for frequency in 0..FREQUENT as usize {
+        for ranking in &mut rankings {
+            shared += std::mem::replace(&mut ranking.ranks[frequency], shared);
+        }
+    }
+    workers::each(workers, &mut rankings, |ranking, stop| {
+        stop.check()?;
+        ranking.of = memory::filled(LONE, ranking.shard.len(), DOING)?;
+        let rare = ranking.order.partition_point(|token| token.0 < FREQUENT);
+        for &(frequency, _, place) in &ranking.order[..rare] {
+            let rank = &mut ranking.ranks[frequency as usize];
+            ranking.of[place as usize] = *rank;
+            *rank += 1;
+        }
+        ranking.order.drain(..rare);
+        Ok(())
+    })?;
+    let mut frequent = Vec::new();
+    for (shard, ranking) in rankings.iter().enumerate() {
+        memory::reserve(&mut frequent, ranking.order.len(), DOING)?;
+        frequent
+            .extend(ranking.order.iter().map(|&(frequency, hash, place)| (frequency, hash, shard, place)));
+    }
+    workers::one(workers, &mut frequent, |frequent, stop| {
+        workers::sort_unstable_by(frequent, stop, &Ord::cmp)
+    })?;
+    for (_, _, shard, place) in frequent {
+        rankings[shard].of[place as usize] = shared;
+        shared += 1;
+    }
+    let of = rankings.into_iter().map(|ranking| ranking.of).collect();
+    Ok(Ranks { of, numbering: dictionary.numbering(), shared: shared as usize })
+}

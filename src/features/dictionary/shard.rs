@@ -1,0 +1,286 @@
+//! A table of tokens, compared whole, with the documents that each is in and its repeats.
+
+use std::borrow::Cow;
+
+use super::lookup::{Kind, Lookup, short_bytes};
+use crate::error::{Error, Result};
+use crate::hash;
+use crate::memory;
+
+const DOING: &str = "numbering tokens";
+
+/// So many tokens are looked up at a time, for the memory they need to be asked for before it is waited for.
+pub(crate) const TOGETHER: usize = 32;
+
+/// A token, and what is known of it. Its place among the tokens of its shard is part of its number.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    content: [u64; 2],
+    hash: u64,
+    kind: Kind,
+    /// The last document that had it.
+    document: u32,
+    /// The token of its last occurrence there: itself, or one of the following.
+    current: u32,
+    /// The token of the occurrence after this one, [`NONE`] if there is none yet.
+    next: u32,
+    /// In how many documents of each table it is.
+    documents: [u32; 2],
+}
+
+const NONE: u32 = u32::MAX;
+
+/// Tokens and what is known of each: the tokens of some hashes, as part of a dictionary, or those that one
+/// worker meets often.
+#[derive(Debug)]
+pub struct Shard {
+    /// So many tokens it may have, for their numbers to fit into 32 bits.
+    most: usize,
+    /// By hash, with linear probing: the high half of the hash, and the token plus 1; 0 where there is none.
+    slots: Vec<u64>,
+    entries: Vec<Entry>,
+    arena: Vec<u8>,
+}
+
+/// What is found for tokens that a document has already and whose repeats do not count.
+pub const REPEAT: u32 = u32::MAX;
+
+impl Shard {
+    /// One without tokens, which is to have at most so many.
+    pub(crate) const fn new(most: usize) -> Self {
+        Self { most, slots: Vec::new(), entries: Vec::new(), arena: Vec::new() }
+    }
+
+    /// Reads what [`Shard::place`] will look at first for each of at most [`TOGETHER`] lookups: memory is asked for all of it
+    /// before any is needed.
+    #[inline]
+    pub(crate) fn touch<'a>(&self, lookups: impl Iterator<Item = &'a Lookup>) {
+        let mut slots = [0; TOGETHER];
+        for (slot, lookup) in slots.iter_mut().zip(lookups) {
+            *slot = self.slots.get(self.home(lookup.hash)).copied().unwrap_or(0);
+        }
+        let touched = slots.iter().fold(0, |touched, &slot| {
+            touched
+                ^ self.entries.get((slot as u32).wrapping_sub(1) as usize).map_or(0, |entry| entry.document)
+        });
+        std::hint::black_box(touched);
+    }
+
+    #[inline]
+    fn home(&self, hash: u64) -> usize {
+        hash as usize & self.slots.len().wrapping_sub(1)
+    }
+
+    /// The place of a token of `document`, which is of this table; a new one if it was not met before. Where
+    /// repeats count, the k-th occurrence of a token in a document is a token of its own.
+    #[inline]
+    pub fn place(
+        &mut self,
+        lookup: &Lookup,
+        long: &[u8],
+        document: u32,
+        table: usize,
+        repeats_count: bool,
+    ) -> Result<u32> {
+        let place = self.find_or_add(lookup, long)?;
+        self.occur(place, document, table, repeats_count)
+    }
+
+    /// The same for a string that stands in the lookup; none if it was not met before and there are `full`
+    /// tokens already.
+    #[inline]
+    pub(crate) fn place_unless_full(
+        &mut self,
+        lookup: &Lookup,
+        document: u32,
+        table: usize,
+        repeats_count: bool,
+        full: usize,
+    ) -> Result<Option<u32>> {
+        let place = match self.find(lookup, &[]) {
+            Some(place) => place,
+            None if self.entries.len() >= full => return Ok(None),
+            None => self.add_new(lookup, &[])?,
+        };
+        self.occur(place, document, table, repeats_count).map(Some)
+    }
+
+    /// The place of a token, without saying that a document has it.
+    #[inline]
+    pub(crate) fn find_or_add(&mut self, lookup: &Lookup, long: &[u8]) -> Result<u32> {
+        match self.find(lookup, long) {
+            Some(place) => Ok(place),
+            None => self.add_new(lookup, long),
+        }
+    }
+
+    /// Says that a document has the token at `place` once more: the place of this occurrence.
+    #[inline]
+    fn occur(&mut self, place: u32, document: u32, table: usize, repeats_count: bool) -> Result<u32> {
+        let entry = &mut self.entries[place as usize];
+        if entry.document != document {
+            (entry.document, entry.current) = (document, place);
+            entry.documents[table] += 1;
+            return Ok(place);
+        }
+        if !repeats_count {
+            return Ok(REPEAT);
+        }
+        let current = entry.current;
+        let next = self.occurrence_after(current)?;
+        self.entries[place as usize].current = next;
+        self.entries[next as usize].documents[table] += 1;
+        Ok(next)
+    }
+
+    #[inline]
+    fn find(&self, lookup: &Lookup, long: &[u8]) -> Option<u32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mut at = self.home(lookup.hash);
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return None;
+            }
+            if slot >> 32 == lookup.hash >> 32 {
+                let place = slot as u32 - 1;
+                let entry = &self.entries[place as usize];
+                if entry.kind == lookup.kind
+                    && match entry.kind {
+                        Kind::Long => part(&self.arena, entry.content) == part(long, lookup.content),
+                        _ => entry.content == lookup.content,
+                    }
+                {
+                    return Some(place);
+                }
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    #[cold]
+    fn add_new(&mut self, lookup: &Lookup, long: &[u8]) -> Result<u32> {
+        let mut content = lookup.content;
+        if lookup.kind == Kind::Long {
+            let bytes = part(long, content);
+            content[0] = self.arena.len() as u64;
+            memory::extend(&mut self.arena, bytes, DOING)?;
+        }
+        // Half of the slots stay empty. Occurrences have none, so this is more than enough.
+        if 2 * (self.entries.len() + 1) > self.slots.len() {
+            self.grow()?;
+        }
+        let place = self.add(lookup.hash, lookup.kind, content)?;
+        self.take_slot(lookup.hash, place);
+        Ok(place)
+    }
+
+    fn add(&mut self, hash: u64, kind: Kind, content: [u64; 2]) -> Result<u32> {
+        if self.entries.len() == self.most {
+            return Err(Error::TooMany { what: "different tokens", limit: u32::MAX.into() });
+        }
+        let place = self.entries.len() as u32;
+        let entry =
+            Entry { content, hash, kind, document: NONE, current: place, next: NONE, documents: [0; 2] };
+        memory::push(&mut self.entries, entry, DOING)?;
+        Ok(place)
+    }
+
+    fn take_slot(&mut self, hash: u64, place: u32) {
+        let mut at = self.home(hash);
+        while self.slots[at] != 0 {
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+        self.slots[at] = hash >> 32 << 32 | u64::from(place + 1);
+    }
+
+    fn grow(&mut self) -> Result<()> {
+        const FEWEST: usize = 16;
+        let size = (4 * self.entries.len()).next_power_of_two().max(FEWEST);
+        self.slots = Vec::new();
+        self.slots = memory::filled(0, size, DOING)?;
+        for place in 0..self.entries.len() {
+            let Entry { hash, kind, .. } = self.entries[place];
+            if kind != Kind::Occurrence {
+                self.take_slot(hash, place as u32);
+            }
+        }
+        Ok(())
+    }
+
+    /// The place of the occurrence after the one at `place`.
+    pub(crate) fn occurrence_after(&mut self, place: u32) -> Result<u32> {
+        let Entry { next, hash, .. } = self.entries[place as usize];
+        if next != NONE {
+            return Ok(next);
+        }
+        let next = self.add(hash::mix(hash.wrapping_add(1)), Kind::Occurrence, [place.into(), 0])?;
+        self.entries[place as usize].next = next;
+        Ok(next)
+    }
+
+    /// The token at `place` as it is looked up; none if it is a further occurrence, of the token at the other place.
+    pub(crate) fn lookup(&self, place: usize) -> std::result::Result<Lookup, usize> {
+        let Entry { content, hash, kind, .. } = self.entries[place];
+        match kind {
+            Kind::Occurrence => Err(content[0] as usize),
+            _ => Ok(Lookup { hash, content, document: 0, kind }),
+        }
+    }
+
+    /// How many tokens there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is no token.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The hash of a token: the same for equal tokens in any dictionary.
+    #[inline]
+    pub fn hash(&self, place: usize) -> u64 {
+        self.entries[place].hash
+    }
+
+    /// In how many documents of each table a token is.
+    #[inline]
+    pub fn documents(&self, place: usize) -> [u32; 2] {
+        self.entries[place].documents
+    }
+
+    /// Counts documents of each table that have a token.
+    pub(crate) fn count_documents(&mut self, place: usize, documents: [u32; 2]) {
+        let known = &mut self.entries[place].documents;
+        known.iter_mut().zip(documents).for_each(|(known, more)| *known += more);
+    }
+
+    /// Takes back that a document of a table has a token.
+    pub(crate) fn forget(&mut self, place: usize, table: usize) {
+        self.entries[place].documents[table] -= 1;
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn bytes(&self) -> usize {
+        memory::bytes(&self.slots) + memory::bytes(&self.entries) + memory::bytes(&self.arena)
+    }
+
+    /// What a token is: its bytes, or those of a number, the most significant first.
+    pub fn token(&self, place: usize) -> Cow<'_, [u8]> {
+        let Entry { kind, content, .. } = &self.entries[place];
+        match kind {
+            Kind::Short(length) => Cow::Owned(short_bytes(*content, usize::from(*length))),
+            Kind::Long => Cow::Borrowed(part(&self.arena, *content)),
+            Kind::Number | Kind::Occurrence => Cow::Owned(content[0].to_be_bytes().to_vec()),
+        }
+    }
+}
+
+/// A string of an arena.
+#[inline]
+fn part(arena: &[u8], [start, length]: [u64; 2]) -> &[u8] {
+    &arena[start as usize..][..length as usize]
+}

@@ -1,0 +1,353 @@
+//! Documents into sets of token numbers, one worker at a time but for the numbering ([`crate::features::dictionary::numbering`]).
+//!
+//! The k-th occurrence of a token is a token of its own where repeats count (docs/design/algorithms.md section
+//! 1, *Multiset to set*), so that everything after this knows plain sets only.
+
+use crate::error::{Error, Result};
+use crate::features::dictionary::Dictionary;
+use crate::features::dictionary::lookup::Lookup;
+use crate::features::dictionary::numbering::{Pending, UNKNOWN};
+use crate::features::dictionary::shard::{REPEAT, TOGETHER};
+use crate::features::dictionary::vocabulary::Vocabulary;
+use crate::features::texts::TextCollector;
+use crate::features::tokens::{Document, FeatureSpec, Scratch, Token, Tokenizer, for_each_token};
+use crate::hash::mix;
+use crate::memory;
+use crate::workers::Stop;
+
+const DOING: &str = "collecting token sets";
+
+/// Sets of token numbers, one behind the other, each with the row it came from.
+#[derive(Debug, Default)]
+pub struct Sets {
+    /// The tokens of all sets.
+    pub tokens: Vec<u32>,
+    /// Where each set ends in `tokens`.
+    pub ends: Vec<usize>,
+    /// The row of each set.
+    pub rows: Vec<u32>,
+    /// A sum of the hashes of a set's tokens: equal for equal sets, whatever their order.
+    pub fingerprints: Vec<u64>,
+}
+
+impl Sets {
+    /// Where the tokens of set `n` are.
+    pub fn range(&self, n: usize) -> std::ops::Range<usize> {
+        let start = if n == 0 { 0 } else { self.ends[n - 1] };
+        start..self.ends[n]
+    }
+
+    /// Makes a set of the tokens behind the last one.
+    fn close(&mut self, row: u32, fingerprint: u64) -> Result<()> {
+        memory::reserve(&mut self.ends, 1, DOING)?;
+        memory::reserve(&mut self.rows, 1, DOING)?;
+        memory::push(&mut self.fingerprints, fingerprint, DOING)?;
+        self.rows.push(row);
+        self.ends.push(self.tokens.len());
+        Ok(())
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.tokens)
+            + memory::bytes(&self.ends)
+            + memory::bytes(&self.rows)
+            + memory::bytes(&self.fingerprints)
+    }
+}
+
+/// Turns documents into sets.
+#[derive(Debug)]
+pub struct Collector {
+    pub(crate) spec: FeatureSpec,
+    /// Tokens of documents whose sets [`crate::features::dictionary::numbering::number`] will make.
+    pub(crate) pending: Pending,
+    /// The words that this worker knows.
+    pub(crate) vocabulary: Vocabulary,
+    /// The sets made so far.
+    pub sets: Sets,
+    /// The texts kept so far, where these are wanted in place of sets.
+    pub texts: TextCollector,
+    /// The number of tokens of all sets, those that were taken away too.
+    pub tokens: u64,
+    /// Documents without any token: they are similar to nothing and have no set.
+    pub empty: u64,
+    /// Documents of which table are added: 0 for the left one, 1 for the right one.
+    pub(crate) table: usize,
+    /// How far sets are made of what is pending: documents, tokens, and those looked up in the dictionary.
+    made: (usize, usize, usize),
+    scratch: Scratch,
+}
+
+impl Collector {
+    /// A collector without documents.
+    pub fn new(spec: FeatureSpec) -> Self {
+        Self {
+            spec,
+            pending: Pending::default(),
+            vocabulary: Vocabulary::default(),
+            sets: Sets::default(),
+            texts: TextCollector::default(),
+            tokens: 0,
+            empty: 0,
+            table: 0,
+            made: (0, 0, 0),
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Says that from now on documents of the right table are added; nothing may be pending.
+    pub fn go_right(&mut self) {
+        debug_assert!(self.pending.documents.is_empty());
+        self.table = 1;
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.sets.bytes() + self.texts.bytes() + self.pending.bytes() + self.vocabulary.bytes()
+    }
+
+    /// Adds the tokens of a document, to be numbered, or its text. After an error, a stop too, all is as
+    /// it was before.
+    pub fn add(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
+        if let (Tokenizer::Whole, Document::Text(text)) = (self.spec.tokenizer, document) {
+            self.texts.add(row, text)?;
+            self.empty += u64::from(text.is_empty());
+            return Ok(());
+        }
+        let start = (self.pending.tokens.len(), self.pending.lookups.len(), self.pending.long.len());
+        let added = self.add_tokens(document, stop).and_then(|()| {
+            let Pending { tokens, documents, .. } = &mut self.pending;
+            match check_size(tokens.len() - start.0)? {
+                0 => self.empty += 1,
+                _ => memory::push(documents, (row, tokens.len()), DOING)?,
+            }
+            Ok(())
+        });
+        if added.is_err() {
+            for place in self.pending.tokens.drain(start.0..).filter(|&place| place != UNKNOWN) {
+                self.vocabulary.forget(place, self.table);
+            }
+            self.pending.lookups.truncate(start.1);
+            self.pending.long.truncate(start.2);
+        }
+        added
+    }
+
+    fn add_tokens(&mut self, document: &Document, stop: &Stop) -> Result<()> {
+        let Self { spec, pending, vocabulary, table, scratch, .. } = self;
+        let Pending { tokens, lookups, long, documents, .. } = pending;
+        let number = u32::try_from(documents.len())
+            .map_err(|_| Error::TooMany { what: "documents in a batch", limit: u32::MAX.into() })?;
+        let mut words = Words {
+            current: vocabulary.begin_document()?,
+            table: *table,
+            repeats: spec.multiset,
+            vocabulary,
+            tokens,
+            lookups,
+        };
+        let mut together = [Lookup::default(); TOGETHER];
+        let mut count = 0usize;
+        for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
+            if count.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+            }
+            together[count % TOGETHER] = Lookup::new(token, number, long)?;
+            count += 1;
+            if count.is_multiple_of(TOGETHER) { words.add(&together) } else { Ok(()) }
+        })?;
+        words.add(&together[..count % TOGETHER])
+    }
+
+    /// Makes the set of a document at once, with nothing pending and the dictionary for itself: for documents
+    /// so long that their tokens should not be held twice. After an error, a stop too, all is as it was before.
+    pub fn add_at_once(
+        &mut self,
+        row: u32,
+        document: &Document,
+        dictionary: &mut Dictionary,
+        stop: &Stop,
+    ) -> Result<()> {
+        let Self { spec, sets, table, scratch, .. } = self;
+        let stamp = dictionary.stamps(1)?;
+        let (start, mut fingerprint, mut long) = (sets.tokens.len(), 0u64, Vec::new());
+        let mut count = 0usize;
+        let added = for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
+            if count.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+            }
+            count += 1;
+            long.clear();
+            let lookup = Lookup::new(token, 0, &mut long)?;
+            if let Some(number) = dictionary.number(&lookup, &long, stamp, *table, spec.multiset)? {
+                memory::push(&mut sets.tokens, number, DOING)?;
+                fingerprint = fingerprint.wrapping_add(mix(lookup.hash));
+            }
+            Ok(())
+        });
+        let added = added.and_then(|()| {
+            let size = check_size(sets.tokens.len() - start)?;
+            match size {
+                0 => self.empty += 1,
+                _ => sets.close(row, fingerprint)?,
+            }
+            self.tokens += size as u64;
+            Ok(())
+        });
+        if added.is_err() {
+            for token in sets.tokens.drain(start..) {
+                dictionary.forget(token, *table);
+            }
+        }
+        added
+    }
+
+    /// Adds the documents that this worker counted to those of the dictionary; nothing may be pending.
+    pub fn settle(&mut self, dictionary: &mut Dictionary) {
+        self.vocabulary.settle(dictionary);
+    }
+
+    /// Numbers what is pending, in this thread: for few tokens.
+    pub(crate) fn number_here(&mut self, dictionary: &mut Dictionary) -> Result<()> {
+        let Self { spec, pending: Pending { lookups, long, documents, numbers, .. }, table, .. } = self;
+        let stamp = dictionary.stamps(documents.len())?;
+        for lookup in lookups.iter() {
+            let number = dictionary.number(lookup, long, stamp + lookup.document, *table, spec.multiset)?;
+            memory::push(numbers, number.unwrap_or(REPEAT), DOING)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the sets of what is pending and was numbered, from where it was stopped on.
+    pub(crate) fn make_sets(&mut self, stop: &Stop) -> Result<()> {
+        let Self { pending, vocabulary, sets, made: (done, from, looked_up), .. } = self;
+        let words = vocabulary.numbered();
+        while let Some(&(row, end)) = pending.documents.get(*done) {
+            stop.check()?;
+            memory::reserve(&mut sets.tokens, end - *from, DOING)?;
+            let (mut fingerprint, start, mut next) = (0u64, sets.tokens.len(), *looked_up);
+            for &place in &pending.tokens[*from..end] {
+                if place != UNKNOWN {
+                    let word = words[place as usize];
+                    fingerprint = fingerprint.wrapping_add(word.mixed);
+                    sets.tokens.push(word.number);
+                    continue;
+                }
+                let number = pending.numbers[next];
+                if number != REPEAT {
+                    fingerprint = fingerprint.wrapping_add(mix(pending.lookups[next].hash));
+                    sets.tokens.push(number);
+                }
+                next += 1;
+            }
+            sets.close(row, fingerprint)?;
+            self.tokens += (sets.tokens.len() - start) as u64;
+            (*done, *from, *looked_up) = (*done + 1, end, next);
+        }
+        (*done, *from, *looked_up) = (0, 0, 0);
+        pending.clear();
+        Ok(())
+    }
+}
+
+const CHECK_EVERY: usize = 1 << 14;
+
+/// What the tokens of a document are added to.
+struct Words<'a> {
+    vocabulary: &'a mut Vocabulary,
+    tokens: &'a mut Vec<u32>,
+    lookups: &'a mut Vec<Lookup>,
+    /// The document, to the vocabulary.
+    current: u32,
+    table: usize,
+    repeats: bool,
+}
+
+impl Words<'_> {
+    fn add(&mut self, together: &[Lookup]) -> Result<()> {
+        memory::reserve(self.tokens, together.len(), DOING)?;
+        self.vocabulary.touch(together);
+        for lookup in together {
+            let place = match lookup.is_short() {
+                true => self.vocabulary.place(lookup, self.current, self.table, self.repeats)?,
+                false => None,
+            };
+            match place {
+                Some(REPEAT) => {}
+                Some(place) => self.tokens.push(place),
+                None => {
+                    memory::push(self.lookups, *lookup, DOING)?;
+                    self.tokens.push(UNKNOWN);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_size(tokens: usize) -> Result<usize> {
+    match u32::try_from(tokens) {
+        Ok(_) => Ok(tokens),
+        Err(_) => Err(Error::TooMany { what: "tokens in a document", limit: u32::MAX.into() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::dictionary::numbering::number;
+    use crate::workers::PlainThreads;
+
+    fn sizes(spec: FeatureSpec, texts: &[&str]) -> (Vec<usize>, usize, u64) {
+        let mut dictionary = Dictionary::default();
+        let mut c = Collector::new(spec);
+        for (row, text) in texts.iter().enumerate() {
+            c.add(row as u32, &Document::Text((*text).to_owned()), &Stop::default()).unwrap();
+        }
+        number(&mut dictionary, std::slice::from_mut(&mut c), &PlainThreads(1)).unwrap();
+        let sizes = (0..c.sets.ends.len()).map(|n| c.sets.range(n).len()).collect();
+        (sizes, dictionary.len(), c.empty)
+    }
+
+    #[test]
+    fn repeats_are_tokens_of_their_own() {
+        let texts = ["as soon as possible", "", "as as as", "possible"];
+        assert_eq!(sizes(FeatureSpec::WORDS, &texts), (vec![4, 3, 1], 5, 1));
+        let set = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
+        assert_eq!(sizes(set, &texts), (vec![3, 1, 1], 3, 1));
+        let shingles = FeatureSpec { shingle: 2, ..set };
+        assert_eq!(sizes(shingles, &texts), (vec![3, 1, 1], 5, 1));
+        let grams = FeatureSpec { tokenizer: Tokenizer::Chars, shingle: 2, ..FeatureSpec::WORDS };
+        assert_eq!(sizes(grams, &["aaaa", "a"]), (vec![3, 1], 4, 0));
+    }
+
+    #[test]
+    fn whole_texts_are_kept() {
+        let (sets, tokens, empty) = sizes(FeatureSpec::WHOLE, &["as soon", "", "as soon"]);
+        assert_eq!((sets, tokens, empty), (vec![], 0, 1));
+    }
+
+    #[test]
+    fn a_stopped_document_leaves_no_trace() {
+        let long = Document::Text("a b ".repeat(20_000));
+        let mut c = Collector::new(FeatureSpec::WORDS);
+        let stop = Stop::default();
+        stop.request();
+        assert_eq!(c.add(0, &long, &stop), Err(Error::Stopped));
+        assert!(c.pending.lookups.is_empty() && c.pending.documents.is_empty());
+        c.add(0, &long, &Stop::default()).unwrap();
+        number(&mut Dictionary::default(), std::slice::from_mut(&mut c), &PlainThreads(1)).unwrap();
+        assert_eq!((c.sets.tokens.len(), c.tokens), (40_000, 40_000));
+        assert_eq!(c.sets.ends, [40_000]);
+
+        let mut dictionary = Dictionary::default();
+        let mut direct = Collector::new(FeatureSpec::WORDS);
+        assert_eq!(direct.add_at_once(0, &long, &mut dictionary, &stop), Err(Error::Stopped));
+        direct.add_at_once(0, &long, &mut dictionary, &Stop::default()).unwrap();
+        assert_eq!((direct.tokens, &direct.sets.ends), (40_000, &c.sets.ends));
+        assert_eq!(direct.sets.fingerprints, c.sets.fingerprints);
+        let known = dictionary.shards().iter().flat_map(|shard| (0..shard.len()).map(|n| shard.documents(n)));
+        assert!(known.clone().all(|documents| documents == [1, 0]) && known.count() == 40_000);
+    }
+}

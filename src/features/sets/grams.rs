@@ -1,0 +1,132 @@
+//! The sets of q-grams of distinct texts, as records of a join. Their rows are the numbers of the texts.
+
+use std::ops::Range;
+
+use super::collect::Collector;
+use super::order::{Ordered, order};
+use super::spill::Spill;
+use super::store::TempFiles;
+use crate::error::{Error, Result};
+use crate::features::dictionary::Dictionary;
+use crate::features::dictionary::numbering::number;
+use crate::features::texts::Texts;
+use crate::features::tokens::{Document, FeatureSpec, Tokenizer};
+use crate::workers::{self, Workers};
+
+/// The gram sets of some texts.
+#[derive(Debug)]
+pub struct GramSets {
+    /// The records.
+    pub ordered: Ordered,
+    /// Grams of all texts.
+    pub grams: u64,
+    /// The most bytes that were held at one time, beside the texts.
+    pub peak_bytes: usize,
+}
+
+/// Cuts texts into grams of `q` characters, repeats counted; a text of fewer characters is one gram. With
+/// `right`, those texts are a table of their own, and all numbers in it are greater than those in
+/// `left`. Holds about `budget` bytes beside the dictionary of grams.
+pub fn gram_sets(
+    texts: &Texts,
+    left: Range<u32>,
+    right: Option<Range<u32>>,
+    q: u32,
+    files: &dyn TempFiles,
+    budget: usize,
+    workers: &dyn Workers,
+) -> Result<GramSets> {
+    const BYTES_A_BATCH: usize = 4 << 20;
+    let spec =
+        FeatureSpec { tokenizer: Tokenizer::RawChars, shingle: q as usize, multiset: true, wrap: false };
+    let mut collectors: Vec<_> = (0..workers.count()).map(|_| Collector::new(spec)).collect();
+    let mut dictionary = Dictionary::default();
+    let mut spill = Spill::new(files);
+    let mut peak_bytes = 0;
+    let most = BYTES_A_BATCH.min(budget / 64);
+    let right_from = right.as_ref().map(|right| right.start);
+    for (table, range) in [Some(left), right].into_iter().flatten().enumerate() {
+        if table == 1 {
+            spill.go_right(range.start);
+            collectors.iter_mut().for_each(Collector::go_right);
+        }
+        let mut from = range.start;
+        while from < range.end {
+            let mut bytes = 0;
+            let batch = (from..range.end).take_while(|&text| {
+                bytes += texts.text(text).len();
+                bytes <= most || text == from
+            });
+            let to = from + batch.count() as u32;
+            // A single text that is larger than a batch: its grams are not to be held twice.
+            if to == from + 1 && texts.text(from).len() > most {
+                let mut state = (&mut collectors[0], &mut dictionary);
+                let text = Document::Text(copy(texts.text(from))?);
+                workers::one(workers, &mut state, |(collector, dictionary), stop| {
+                    collector.add_at_once(from, &text, dictionary, stop)
+                })?;
+            } else {
+                collect(&mut collectors, texts, from..to, workers)?;
+            }
+            let pending: usize = collectors.iter().map(Collector::bytes).sum();
+            peak_bytes = peak_bytes.max(pending + dictionary.bytes());
+            number(&mut dictionary, &mut collectors, workers)?;
+            from = to;
+            let held = dictionary.bytes() + collectors.iter().map(Collector::bytes).sum::<usize>();
+            let sets: usize = collectors.iter().map(|collector| collector.sets.bytes()).sum();
+            peak_bytes = peak_bytes.max(held);
+            // What is in memory is ordered by copying it; and the dictionary has to stay.
+            if held + sets > budget && sets > budget / 8 {
+                spill.take(&mut collectors)?;
+            }
+        }
+    }
+    let grams = collectors.iter().map(|collector| collector.tokens).sum();
+    let ordered = if spill.is_used() {
+        spill.order(collectors, dictionary, budget, workers)?
+    } else {
+        order(collectors, dictionary, right_from, workers)?
+    };
+    let peak_bytes = peak_bytes.max(ordered.peak_bytes);
+    Ok(GramSets { ordered, grams, peak_bytes })
+}
+
+/// Shares texts out by length, and lets each worker add its share.
+fn collect(
+    collectors: &mut [Collector],
+    texts: &Texts,
+    range: Range<u32>,
+    workers: &dyn Workers,
+) -> Result<()> {
+    let size = |text: u32| texts.text(text).len() + 1;
+    let share = range.clone().map(size).sum::<usize>().div_ceil(collectors.len());
+    let mut from = range.start;
+    let mut shares = Vec::with_capacity(collectors.len());
+    for collector in collectors {
+        let mut filled = 0;
+        let count = (from..range.end).take_while(|&text| {
+            let fits = filled < share;
+            filled += size(text);
+            fits
+        });
+        let to = from + count.count() as u32;
+        shares.push((collector, from..to));
+        from = to;
+    }
+    debug_assert_eq!(from, range.end);
+    workers::each(workers, &mut shares, |(collector, range), stop| {
+        while let Some(text) = range.clone().next() {
+            collector.add(text, &Document::Text(copy(texts.text(text))?), stop)?;
+            range.start += 1;
+        }
+        Ok(())
+    })
+}
+
+fn copy(text: &str) -> Result<String> {
+    let mut copy = String::new();
+    copy.try_reserve_exact(text.len())
+        .map_err(|_| Error::OutOfMemory { doing: "cutting a text into grams" })?;
+    copy.push_str(text);
+    Ok(copy)
+}

@@ -1,0 +1,8 @@
+//! Documents into sets of token numbers, and these into the ordered records of a join.
+
+pub mod collect;
+pub mod grams;
+pub mod order;
+pub mod records;
+pub mod spill;
+pub mod store;

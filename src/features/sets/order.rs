@@ -1,0 +1,325 @@
+//! The sets of all workers into the records of a join: equal sets as one record,
+//! tokens in ascending order of document frequency, records in ascending order of size.
+//!
+//! Rare tokens first is what makes prefixes selective (Xiao et al., PPJoin+ (WWW 2008), section 3).
+//! Tokens that no second document has can never be shared: a record keeps only their number. The
+//! outcome depends on the documents alone, not on their order nor on the number of workers, except
+//! for which row stands first in a record.
+
+use std::ops::Range;
+
+use super::collect::{Collector, Sets};
+use super::records::{Members, Records};
+use super::store::{Store, Table};
+use crate::error::{Error, Result};
+use crate::features::dictionary::Dictionary;
+use crate::features::dictionary::rank::{LONE, Ranks, rank};
+use crate::memory;
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "ordering token sets";
+
+/// The records of one or two tables.
+#[derive(Debug)]
+pub struct Ordered {
+    /// Those of the only table, or of the left one.
+    pub left: Table,
+    /// Those of the right table, where there are two.
+    pub right: Option<Table>,
+    /// How many different tokens the documents have.
+    pub distinct_tokens: usize,
+    /// How many of these can be shared; records number them from 0.
+    pub shared_tokens: usize,
+    /// The most bytes that were held at one time.
+    pub peak_bytes: usize,
+}
+
+impl Ordered {
+    /// Whether the records are in temporary files.
+    pub fn is_in_files(&self) -> bool {
+        matches!(self.left.store, Store::File { .. })
+    }
+}
+
+/// Orders what the collectors gathered and the dictionary numbered. With `right_from`, rows from that
+/// number on are those of the right table. O(N log n) for N tokens in sets of n.
+pub fn order(
+    mut collectors: Vec<Collector>,
+    mut dictionary: Dictionary,
+    right_from: Option<u32>,
+    workers: &dyn Workers,
+) -> Result<Ordered> {
+    collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
+    let mut parts: Vec<Sets> = collectors.into_iter().map(|collector| collector.sets).collect();
+    let mut groups = group_equal_sets(&mut parts, right_from, workers)?;
+    let split = match right_from {
+        Some(_) => groups.starts.partition_point(|&start| !groups.entries[start].right),
+        None => groups.starts.len(),
+    };
+    let ranks = rank(&dictionary, right_from.is_some(), workers)?;
+    let distinct_tokens = dictionary.len();
+    let held = dictionary.bytes() + parts.iter().map(Sets::bytes).sum::<usize>() + ranks.bytes();
+    drop(dictionary);
+    groups.starts.push(groups.entries.len());
+    let left = build_records(&groups, 0..split, &parts, &ranks, workers)?;
+    let right = match right_from {
+        Some(_) => Some(build_records(&groups, split..groups.starts.len() - 1, &parts, &ranks, workers)?),
+        None => None,
+    };
+    let peak_bytes = held
+        + memory::bytes(&groups.entries)
+        + memory::bytes(&groups.starts)
+        + left.bytes()
+        + right.as_ref().map_or(0, Table::bytes);
+    Ok(Ordered { left, right, distinct_tokens, shared_tokens: ranks.shared, peak_bytes })
+}
+
+/// A set, where its tokens are, and what it is sorted by.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    right: bool,
+    size: u32,
+    fingerprint: u64,
+    row: u32,
+    part: u32,
+    set: u32,
+}
+
+impl Entry {
+    fn range(self, parts: &[Sets]) -> Range<usize> {
+        parts[self.part as usize].range(self.set as usize)
+    }
+
+    fn tokens(self, parts: &[Sets]) -> &[u32] {
+        &parts[self.part as usize].tokens[self.range(parts)]
+    }
+
+    /// What equal sets have in common; unlike sets of one table hardly ever do.
+    fn key(&self) -> (bool, u32, u64) {
+        (self.right, self.size, self.fingerprint)
+    }
+}
+
+/// All sets, equal ones of a table side by side, by table, then size.
+#[derive(Debug, Default)]
+struct Groups {
+    entries: Vec<Entry>,
+    /// Where each group starts in `entries`.
+    starts: Vec<usize>,
+}
+
+/// Brings equal sets together. Sets with equal fingerprints are compared token by token.
+fn group_equal_sets(parts: &mut [Sets], right_from: Option<u32>, workers: &dyn Workers) -> Result<Groups> {
+    let mut entries = Vec::new();
+    memory::reserve(&mut entries, parts.iter().map(|part| part.rows.len()).sum(), DOING)?;
+    for (n, part) in parts.iter().enumerate() {
+        entries.extend(part.rows.iter().enumerate().map(|(set, &row)| Entry {
+            right: right_from.is_some_and(|from| row >= from),
+            size: part.range(set).len() as u32,
+            fingerprint: part.fingerprints[set],
+            row,
+            part: n as u32,
+            set: set as u32,
+        }));
+    }
+    workers::one(workers, &mut entries, |entries, stop| {
+        workers::sort_unstable_by(entries, stop, &|a, b| (a.key(), a.row).cmp(&(b.key(), b.row)))
+    })?;
+    let mut state = (parts, Groups { entries, starts: Vec::new() }, 0);
+    workers::one(workers, &mut state, |(parts, groups, next), stop| {
+        while *next < groups.entries.len() {
+            let run = &mut groups.entries[*next..];
+            let length = run.iter().position(|entry| entry.key() != run[0].key()).unwrap_or(run.len());
+            let starts = split_run(&mut run[..length], parts, stop)?;
+            memory::reserve(&mut groups.starts, starts.len(), DOING)?;
+            groups.starts.extend(starts.iter().map(|start| *next + start));
+            *next += length;
+        }
+        Ok(())
+    })?;
+    Ok(state.1)
+}
+
+/// Reorders a run of entries with equal keys so that equal sets stand together; where each group starts.
+fn split_run(run: &mut [Entry], parts: &mut [Sets], stop: &Stop) -> Result<Vec<usize>> {
+    stop.check()?;
+    if run.len() == 1 {
+        return Ok(vec![0]);
+    }
+    for entry in run.iter() {
+        stop.check()?;
+        let range = entry.range(parts);
+        workers::sort_unstable_by(&mut parts[entry.part as usize].tokens[range], stop, &Ord::cmp)?;
+    }
+    let mut starts = Vec::new();
+    let mut begun = 0;
+    while begun < run.len() {
+        memory::push(&mut starts, begun, DOING)?;
+        let first = run[begun].tokens(parts);
+        let mut equal = Vec::new();
+        let mut unlike = Vec::new();
+        for &entry in &run[begun..] {
+            stop.check()?;
+            let group = if entry.tokens(parts) == first { &mut equal } else { &mut unlike };
+            memory::push(group, entry, DOING)?;
+        }
+        run[begun..][..equal.len()].copy_from_slice(&equal);
+        begun += equal.len();
+        run[begun..].copy_from_slice(&unlike);
+    }
+    Ok(starts)
+}
+
+/// Lays out the records of some groups; `groups.starts` has its end appended.
+fn build_records(
+    groups: &Groups,
+    range: Range<usize>,
+    parts: &[Sets],
+    ranks: &Ranks,
+    workers: &dyn Workers,
+) -> Result<Table> {
+    const RECORDS_A_PIECE: usize = 1 << 12;
+    let starts = &groups.starts[range.start..=range.end];
+    let entry_of = |record: usize| groups.entries[starts[record]];
+    let count = range.len();
+    if u32::try_from(count).is_err() {
+        return Err(Error::TooMany { what: "different documents", limit: u32::MAX.into() });
+    }
+
+    let mut pieces: Vec<(Range<usize>, Vec<usize>)> = (0..count)
+        .step_by(RECORDS_A_PIECE)
+        .map(|from| (from..count.min(from + RECORDS_A_PIECE), Vec::new()))
+        .collect();
+    workers::each(workers, &mut pieces, |(records, lengths), stop| {
+        memory::reserve(lengths, records.len(), DOING)?;
+        for record in records {
+            let tokens = entry_of(record).tokens(parts);
+            lengths.push(tokens.iter().filter(|&&t| ranks.of(t) != LONE).count());
+            stop.check()?;
+        }
+        Ok(())
+    })?;
+    let mut offsets = Vec::new();
+    memory::reserve(&mut offsets, count + 1, DOING)?;
+    offsets.push(0);
+    for length in pieces.iter().flat_map(|(_, lengths)| lengths) {
+        offsets.push(offsets[offsets.len() - 1] + length);
+    }
+
+    let mut tokens = memory::filled(0u32, offsets[count], DOING)?;
+    let mut rest = tokens.as_mut_slice();
+    let mut pieces = Vec::new();
+    for from in (0..count).step_by(RECORDS_A_PIECE) {
+        let to = count.min(from + RECORDS_A_PIECE);
+        let (here, after) = rest.split_at_mut(offsets[to] - offsets[from]);
+        pieces.push((from..to, here));
+        rest = after;
+    }
+    workers::each(workers, &mut pieces, |(records, space), stop| {
+        while let Some(record) = records.clone().next() {
+            stop.check()?;
+            let (here, _) = space.split_at_mut(offsets[record + 1] - offsets[record]);
+            let kept = entry_of(record).tokens(parts).iter().map(|&t| ranks.of(t)).filter(|&r| r != LONE);
+            here.iter_mut().zip(kept).for_each(|(slot, rank)| *slot = rank);
+            workers::sort_unstable_by(here, stop, &Ord::cmp)?;
+            *space = &mut std::mem::take(space)[offsets[record + 1] - offsets[record]..];
+            records.start += 1;
+        }
+        Ok(())
+    })?;
+
+    let entries = &groups.entries[starts[0]..starts[count]];
+    let mut sizes = Vec::new();
+    memory::reserve(&mut sizes, count, DOING)?;
+    sizes.extend((0..count).map(|record| entry_of(record).size));
+    let mut rows = Vec::new();
+    memory::reserve(&mut rows, entries.len(), DOING)?;
+    rows.extend(entries.iter().map(|entry| entry.row));
+    let mut row_starts = Vec::new();
+    memory::reserve(&mut row_starts, count + 1, DOING)?;
+    row_starts.extend(starts.iter().map(|start| start - starts[0]));
+    let store = Store::Memory(Records::new(tokens, offsets, sizes));
+    Ok(Table { store, members: Members::new(rows, row_starts) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::FeatureSpec;
+    use crate::features::dictionary::numbering::number;
+    use crate::features::tokens::Document;
+    use crate::workers::PlainThreads;
+    use proptest::prelude::*;
+
+    fn ordered(texts: &[String], right_from: Option<u32>, threads: usize) -> Ordered {
+        let workers = PlainThreads(threads);
+        let mut dictionary = Dictionary::default();
+        let mut collectors: Vec<_> = (0..threads).map(|_| Collector::new(FeatureSpec::WORDS)).collect();
+        for (row, text) in texts.iter().enumerate() {
+            if right_from == Some(row as u32) {
+                number(&mut dictionary, &mut collectors, &workers).unwrap();
+                collectors.iter_mut().for_each(Collector::go_right);
+            }
+            let document = Document::Text(text.clone());
+            collectors[row % threads].add(row as u32, &document, &Stop::default()).unwrap();
+        }
+        number(&mut dictionary, &mut collectors, &workers).unwrap();
+        order(collectors, dictionary, right_from, &workers).unwrap()
+    }
+
+    fn describe(table: &Table) -> Vec<(u32, Vec<u32>, Vec<u32>)> {
+        let Table { store: Store::Memory(records), members } = table else { unreachable!() };
+        (0..records.len())
+            .map(|r| (records.size(r), records.tokens(r).to_vec(), members.rows(r).to_vec()))
+            .collect()
+    }
+
+    fn tokens(table: &Table, record: usize) -> Vec<u32> {
+        describe(table)[record].1.clone()
+    }
+
+    #[test]
+    fn rare_tokens_first_and_equal_sets_once() {
+        let texts = ["b a", "a b", "a c d", "a a", "", "a b c"].map(str::to_owned);
+        let ordered = ordered(&texts, None, 1);
+        assert_eq!((ordered.distinct_tokens, ordered.shared_tokens), (5, 3));
+        // a stands in 4 records, b and c in 2 each; d and the second a in one each.
+        let (a, b) = (2, tokens(&ordered.left, 1).into_iter().find(|&t| t != 2));
+        let mut records = describe(&ordered.left);
+        records.iter_mut().for_each(|r| r.2.sort_unstable());
+        assert!(records.contains(&(2, vec![a], vec![3])));
+        assert!(records.iter().any(|r| r.0 == 2 && r.1.len() == 2 && r.2 == [0, 1]));
+        assert!(records.contains(&(3, vec![0, 1, a], vec![5])));
+        assert!(b.is_some());
+        let none = order(Vec::new(), Dictionary::default(), None, &PlainThreads(2)).unwrap();
+        assert!(none.left.members.is_empty());
+        let none = order(Vec::new(), Dictionary::default(), Some(0), &PlainThreads(2)).unwrap();
+        assert!(none.right.unwrap().members.is_empty());
+    }
+
+    #[test]
+    fn equal_fingerprints_do_not_make_equal_sets() {
+        let mut parts = vec![Sets {
+            tokens: vec![1, 2, 3, 1, 2, 1],
+            ends: vec![2, 4, 6],
+            rows: vec![0, 1, 2],
+            fingerprints: vec![9, 9, 9],
+        }];
+        let groups = group_equal_sets(&mut parts, None, &PlainThreads(1)).unwrap();
+        assert_eq!(groups.starts, [0, 2]);
+        assert_eq!(groups.entries.iter().map(|e| e.row).collect::<Vec<_>>(), [0, 2, 1]);
+    }
+
+    proptest! {
+        #[test]
+        fn records_do_not_depend_on_workers(texts in prop::collection::vec("[a-e ]{0,9}", 0..30), right in 0..30u32) {
+            for right_from in [None, Some(right)] {
+                let one = ordered(&texts, right_from, 1);
+                let many = ordered(&texts, right_from, 3);
+                prop_assert_eq!(describe(&one.left), describe(&many.left));
+                prop_assert_eq!(one.right.as_ref().map(describe), many.right.as_ref().map(describe));
+                prop_assert_eq!(one.distinct_tokens, many.distinct_tokens);
+            }
+        }
+    }
+}

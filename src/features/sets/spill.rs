@@ -1,0 +1,427 @@
+//! Token sets that do not fit into memory: through temporary files into ordered records.
+//!
+//! Sets are written as the workers make them. Once all are known, and with them the frequency of
+//! every token, they are read again: tokens become ranks, and each set goes to the file of its size
+//! range. Range by range, equal sets become one record, and the records are written in order of size.
+//! What stays in memory are the dictionary and about 30 bytes a document.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashTable;
+
+use super::collect::Collector;
+use super::order::Ordered;
+use super::records::Members;
+use super::store::{Store, Table, TempFile, TempFiles};
+use crate::error::{Error, Result};
+use crate::features::dictionary::Dictionary;
+use crate::features::dictionary::rank::{LONE, Ranks, rank};
+use crate::memory;
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "spilling token sets";
+
+/// A set in a file: row, fingerprint (2), number of all tokens, number of tokens written, the tokens.
+const HEAD: usize = 5;
+
+/// Numbers read or written at one time.
+const PIECE: usize = 1 << 18;
+
+/// Sets that workers made, in a file.
+pub struct Spill<'a> {
+    files: &'a dyn TempFiles,
+    file: Option<Box<dyn TempFile>>,
+    /// What workers wrote: the place in the file, how many numbers.
+    runs: Vec<(u64, usize)>,
+    written: u64,
+    /// How many sets there are of each size, by table.
+    sizes: BTreeMap<(bool, u32), u64>,
+    right_from: Option<u32>,
+}
+
+impl<'a> Spill<'a> {
+    /// Nothing spilled yet; all rows are those of the only table, or of the left one.
+    pub fn new(files: &'a dyn TempFiles) -> Self {
+        Self { files, file: None, runs: Vec::new(), written: 0, sizes: BTreeMap::new(), right_from: None }
+    }
+
+    /// Whether anything was spilled.
+    pub fn is_used(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Says that rows from this one on are those of the right table.
+    pub fn go_right(&mut self, right_from: u32) {
+        self.right_from = Some(right_from);
+    }
+
+    /// Writes the sets of all workers and takes them out of memory.
+    pub fn take(&mut self, collectors: &mut [Collector]) -> Result<()> {
+        if self.file.is_none() {
+            self.file = Some(self.files.create()?);
+        }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        for collector in collectors {
+            let sets = std::mem::take(&mut collector.sets);
+            let mut words = Vec::new();
+            let mut length = 0;
+            for (set, &row) in sets.rows.iter().enumerate() {
+                let tokens = &sets.tokens[sets.range(set)];
+                let size = tokens.len() as u32;
+                let right = self.right_from.is_some_and(|from| row >= from);
+                *self.sizes.entry((right, size)).or_insert(0) += 1;
+                push_set(&mut words, row, sets.fingerprints[set], size, tokens.iter().copied())?;
+                if words.len() >= PIECE || set + 1 == sets.rows.len() {
+                    file.write(bytemuck::cast_slice(&words))?;
+                    length += words.len();
+                    words.clear();
+                }
+            }
+            if length > 0 {
+                self.runs.push((self.written, length));
+                self.written += length as u64;
+            }
+        }
+        Ok(())
+    }
+
+    /// Orders all that the collectors gathered, holding about `budget` bytes beside the dictionary.
+    pub fn order(
+        mut self,
+        mut collectors: Vec<Collector>,
+        mut dictionary: Dictionary,
+        budget: usize,
+        workers: &dyn Workers,
+    ) -> Result<Ordered> {
+        self.take(&mut collectors)?;
+        collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
+        drop(collectors);
+        let ranks = rank(&dictionary, self.right_from.is_some(), workers)?;
+        let (distinct_tokens, dictionary_bytes) = (dictionary.len(), dictionary.bytes());
+        drop(dictionary);
+        let (ranks_bytes, shared_tokens) = (ranks.bytes(), ranks.shared);
+
+        let ranges = SizeRanges::new(&self.sizes, budget);
+        let mut files = self.distribute(&ranges, &ranks, budget, workers)?;
+        drop((ranks, self.file.take()));
+        let right_files = files.split_off(ranges.first_right.min(files.len()));
+        let left = write_records(self.files, files, workers)?;
+        let right = match self.right_from {
+            Some(_) => Some(write_records(self.files, right_files, workers)?),
+            None => None,
+        };
+        let tables = left.bytes() + right.as_ref().map_or(0, Table::bytes);
+        let peak_bytes = (dictionary_bytes + ranks_bytes).max(ranks_bytes + budget).max(tables + budget / 2);
+        Ok(Ordered { left, right, distinct_tokens, shared_tokens, peak_bytes })
+    }
+
+    /// Reads the sets again and writes each, with ranks for tokens, to the file of its size range.
+    fn distribute(
+        &mut self,
+        ranges: &SizeRanges,
+        ranks: &Ranks,
+        budget: usize,
+        workers: &dyn Workers,
+    ) -> Result<Vec<RangeFile>> {
+        let mut files = Vec::new();
+        for _ in 0..ranges.count {
+            files.push(RangeFile { file: self.files.create()?, length: 0 });
+        }
+        let right_from = self.right_from;
+        let share = (budget / 8 / size_of::<u32>()).clamp(PIECE / 64, PIECE * 16);
+        let Some(file) = &mut self.file else { return Ok(files) };
+        for &(at, length) in &self.runs {
+            let mut reader = Reader::new(at, length, share);
+            while reader.fill(&mut **file)? {
+                let mut pieces = reader.split(workers.count(), ranges.count);
+                workers::each(workers, &mut pieces, |piece, stop| {
+                    piece.translate(ranges, ranks, right_from, stop)
+                })?;
+                for Piece { out, .. } in pieces {
+                    for (range, words) in files.iter_mut().zip(out) {
+                        range.file.write(bytemuck::cast_slice(&words))?;
+                        range.length += words.len();
+                    }
+                }
+                reader.forget();
+            }
+        }
+        Ok(files)
+    }
+}
+
+fn push_set(
+    words: &mut Vec<u32>,
+    row: u32,
+    fingerprint: u64,
+    size: u32,
+    tokens: impl Iterator<Item = u32>,
+) -> Result<()> {
+    let start = words.len();
+    memory::reserve(words, HEAD + tokens.size_hint().1.unwrap_or(0), DOING)?;
+    words.extend([row, fingerprint as u32, (fingerprint >> 32) as u32, size, 0]);
+    words.extend(tokens);
+    let written = words.len() - start - HEAD;
+    words[start + HEAD - 1] = written as u32;
+    Ok(())
+}
+
+/// Which sets go to which file: a range of sizes of a table, or a part of a size by fingerprint.
+struct SizeRanges {
+    /// For each size of a table in ascending order, its first range, and into how many bits of
+    /// fingerprint it is split.
+    first_of: BTreeMap<(bool, u32), (usize, u32)>,
+    count: usize,
+    first_right: usize,
+}
+
+impl SizeRanges {
+    fn new(sizes: &BTreeMap<(bool, u32), u64>, budget: usize) -> Self {
+        const MOST_FILES: u64 = 128;
+        let words = |(&(_, size), &count): (&(bool, u32), &u64)| (u64::from(size) + HEAD as u64) * count;
+        let total: u64 = sizes.iter().map(words).sum();
+        let most = ((budget / 8 / size_of::<u32>()) as u64).max(total / MOST_FILES).max(1);
+        let mut ranges = Self { first_of: BTreeMap::new(), count: 0, first_right: usize::MAX };
+        let mut filled = most;
+        for (key, count) in sizes {
+            let length = words((key, count));
+            let begins_right = key.0 && ranges.first_right == usize::MAX;
+            let bits = (length / most).checked_ilog2().map_or(0, |bits| bits + 1).min(6);
+            if filled + length > most || begins_right {
+                ranges.count += 1;
+                filled = 0;
+            }
+            if begins_right {
+                ranges.first_right = ranges.count - 1;
+            }
+            filled += length;
+            ranges.first_of.insert(*key, (ranges.count - 1, bits));
+            if bits > 0 {
+                ranges.count += (1 << bits) - 1;
+                filled = most;
+            }
+        }
+        ranges
+    }
+
+    fn of(&self, right: bool, size: u32, fingerprint: u64) -> usize {
+        let (first, bits) = self.first_of[&(right, size)];
+        first + fingerprint.checked_shr(64 - bits).unwrap_or(0) as usize
+    }
+}
+
+/// The sets of a size range.
+struct RangeFile {
+    file: Box<dyn TempFile>,
+    length: usize,
+}
+
+/// Reads a stretch of a file in pieces of whole sets.
+struct Reader {
+    at: u64,
+    left: usize,
+    share: usize,
+    words: Vec<u32>,
+    /// The end of the last whole set in `words`.
+    whole: usize,
+}
+
+impl Reader {
+    fn new(at: u64, length: usize, share: usize) -> Self {
+        Self { at, left: length, share, words: Vec::new(), whole: 0 }
+    }
+
+    /// Reads on until there is a whole set, or as many as fit; false at the end.
+    fn fill(&mut self, file: &mut dyn TempFile) -> Result<bool> {
+        while self.whole == 0 && self.left > 0 {
+            let more = self.share.min(self.left);
+            let start = self.words.len();
+            memory::reserve(&mut self.words, more, DOING)?;
+            self.words.resize(start + more, 0);
+            file.read(self.at * size_of::<u32>() as u64, bytemuck::cast_slice_mut(&mut self.words[start..]))?;
+            self.at += more as u64;
+            self.left -= more;
+            self.whole = sets_in(&self.words).last().map_or(0, |set| set.end);
+        }
+        Ok(self.whole > 0)
+    }
+
+    /// The whole sets, in about equal shares.
+    fn split(&self, shares: usize, ranges: usize) -> Vec<Piece<'_>> {
+        let most = self.whole.div_ceil(shares);
+        let mut pieces = Vec::new();
+        let mut from = 0;
+        for set in sets_in(&self.words[..self.whole]) {
+            if set.end - from >= most || set.end == self.whole {
+                pieces.push(Piece { words: &self.words[from..set.end], out: vec![Vec::new(); ranges] });
+                from = set.end;
+            }
+        }
+        pieces
+    }
+
+    /// Drops the whole sets.
+    fn forget(&mut self) {
+        self.words.drain(..self.whole);
+        self.whole = 0;
+    }
+}
+
+/// Where the whole sets are in some numbers.
+fn sets_in(words: &[u32]) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let length = HEAD + *words.get(from + HEAD - 1)? as usize;
+        let set = from..from + length;
+        (set.end <= words.len()).then(|| {
+            from = set.end;
+            set
+        })
+    })
+}
+
+/// Some sets, and what is written of them for each size range.
+struct Piece<'a> {
+    words: &'a [u32],
+    out: Vec<Vec<u32>>,
+}
+
+impl Piece<'_> {
+    fn translate(
+        &mut self,
+        ranges: &SizeRanges,
+        ranks: &Ranks,
+        right_from: Option<u32>,
+        stop: &Stop,
+    ) -> Result<()> {
+        let Self { words, out } = self;
+        while let Some(set) = sets_in(words).next() {
+            stop.check()?;
+            let (head, tokens) = words[set.clone()].split_at(HEAD);
+            let (row, size) = (head[0], head[3]);
+            let fingerprint = u64::from(head[1]) | u64::from(head[2]) << 32;
+            let right = right_from.is_some_and(|from| row >= from);
+            let kept = tokens.iter().map(|&token| ranks.of(token)).filter(|&rank| rank != LONE);
+            let out = &mut out[ranges.of(right, size, fingerprint)];
+            let start = out.len() + HEAD;
+            push_set(out, row, fingerprint, size, kept)?;
+            out[start..].sort_unstable();
+            *words = &words[set.end..];
+        }
+        Ok(())
+    }
+}
+
+/// The distinct sets of a size range, while it is read.
+#[derive(Default)]
+struct Distinct {
+    table: HashTable<u32>,
+    /// The sets, one behind the other, and where each begins.
+    words: Vec<u32>,
+    starts: Vec<usize>,
+    /// Which set each row has.
+    rows: Vec<(u32, u32)>,
+    /// How many numbers of the present piece are done.
+    done: usize,
+}
+
+impl Distinct {
+    fn fingerprint(&self, set: u32) -> u64 {
+        let start = self.starts[set as usize];
+        u64::from(self.words[start + 1]) | u64::from(self.words[start + 2]) << 32
+    }
+
+    /// Size and tokens of a set.
+    fn content(&self, set: u32) -> &[u32] {
+        let start = self.starts[set as usize];
+        &self.words[start + 3..start + HEAD + self.words[start + HEAD - 1] as usize]
+    }
+
+    fn add(&mut self, piece: &[u32], stop: &Stop) -> Result<()> {
+        while let Some(set) = sets_in(&piece[self.done..]).next() {
+            stop.check()?;
+            let set = &piece[self.done..][set];
+            let fingerprint = u64::from(set[1]) | u64::from(set[2]) << 32;
+            // Of tokens that nobody shares only the number was kept: sets that have any are not known
+            // to be equal, and hardly ever are.
+            let whole = set[3] == set[4];
+            let found =
+                self.table.find(fingerprint, |&other| whole && self.content(other) == &set[3..]).copied();
+            let number = match found {
+                Some(number) => number,
+                None => {
+                    let number = self.starts.len() as u32;
+                    memory::push(&mut self.starts, self.words.len(), DOING)?;
+                    memory::extend(&mut self.words, set, DOING)?;
+                    let mut table = std::mem::take(&mut self.table);
+                    let hash = |&other: &u32| self.fingerprint(other);
+                    table.try_reserve(1, hash).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                    table.insert_unique(fingerprint, number, hash);
+                    self.table = table;
+                    number
+                }
+            };
+            memory::push(&mut self.rows, (number, set[0]), DOING)?;
+            self.done += set.len();
+        }
+        Ok(())
+    }
+
+    /// The sets in order of size and fingerprint, and their rows in the same order.
+    fn sort(&mut self, stop: &Stop) -> Result<Vec<u32>> {
+        let mut order: Vec<u32> = (0..self.starts.len() as u32).collect();
+        workers::sort_unstable_by(&mut order, stop, &|&a, &b| {
+            let key = |set| (self.content(set)[0], self.fingerprint(set));
+            key(a).cmp(&key(b)).then_with(|| self.content(a).cmp(self.content(b)))
+        })?;
+        let mut place = memory::filled(0u32, order.len(), DOING)?;
+        order.iter().zip(0..).for_each(|(&set, at)| place[set as usize] = at);
+        self.rows.iter_mut().for_each(|(set, _)| *set = place[*set as usize]);
+        workers::sort_unstable_by(&mut self.rows, stop, &Ord::cmp)?;
+        Ok(order)
+    }
+}
+
+/// Makes the records of a table from its size ranges, in order.
+fn write_records(files: &dyn TempFiles, ranges: Vec<RangeFile>, workers: &dyn Workers) -> Result<Table> {
+    let mut file = files.create()?;
+    let (mut starts, mut sizes): (Vec<u64>, Vec<u32>) = (vec![0], Vec::new());
+    let (mut rows, mut row_starts) = (Vec::new(), vec![0]);
+    let mut written = 0;
+    for mut range in ranges {
+        let mut distinct = Distinct::default();
+        let mut reader = Reader::new(0, range.length, PIECE);
+        while reader.fill(&mut *range.file)? {
+            distinct.done = 0;
+            workers::one(workers, &mut distinct, |distinct, stop| {
+                distinct.add(&reader.words[..reader.whole], stop)
+            })?;
+            reader.forget();
+        }
+        let mut state = (distinct, Vec::new());
+        workers::one(workers, &mut state, |(distinct, order), stop| {
+            *order = distinct.sort(stop)?;
+            Ok(())
+        })?;
+        let (distinct, order) = state;
+        let mut words = Vec::new();
+        let mut members = distinct.rows.chunk_by(|a, b| a.0 == b.0);
+        for (n, &set) in order.iter().enumerate() {
+            let content = distinct.content(set);
+            let tokens = &content[2..];
+            memory::push(&mut sizes, content[0], DOING)?;
+            memory::extend(&mut words, tokens, DOING)?;
+            written += tokens.len() as u64;
+            memory::push(&mut starts, written, DOING)?;
+            for &(_, row) in members.next().unwrap_or_default() {
+                memory::push(&mut rows, row, DOING)?;
+            }
+            memory::push(&mut row_starts, rows.len(), DOING)?;
+            if words.len() >= PIECE || n + 1 == order.len() {
+                file.write(bytemuck::cast_slice(&words))?;
+                words.clear();
+            }
+        }
+    }
+    Ok(Table { store: Store::File { file, starts, sizes }, members: Members::new(rows, row_starts) })
+}

@@ -1,0 +1,204 @@
+//! Texts with the places of their units (sentences), by row, as long as memory has room for them; then all in a
+//! temporary file.
+
+use crate::error::{Error, Result};
+use crate::features::hash_sets::{HashSets, Loaded, SetCollector};
+use crate::features::sets::store::TempFiles;
+use crate::memory;
+use crate::text::spans::Span;
+
+const DOING: &str = "keeping texts";
+
+/// Texts of one worker.
+#[derive(Debug, Default)]
+pub struct Shelf {
+    texts: SetCollector,
+    /// How many units each row has.
+    counts: Vec<(u32, u32)>,
+    space: Vec<u64>,
+}
+
+impl Shelf {
+    /// Adds the text of a row with its units.
+    pub fn add(&mut self, row: u32, text: &str, units: &[Span]) -> Result<()> {
+        let too_long = || Error::TooMany { what: "bytes in a text", limit: u32::MAX.into() };
+        let bytes = u32::try_from(text.len()).map_err(|_| too_long())?;
+        // Neither more units nor more characters than bytes.
+        let count = units.len() as u32;
+        self.space.clear();
+        memory::reserve(&mut self.space, 1 + 2 * units.len() + text.len().div_ceil(WORD), DOING)?;
+        self.space.push(u64::from(count) << 32 | u64::from(bytes));
+        for unit in units {
+            let place =
+                [unit.bytes.start, unit.bytes.end, unit.chars.start, unit.chars.end].map(|at| at as u32);
+            self.space.extend_from_slice(bytemuck::cast_slice(&[bytemuck::cast::<_, [u64; 2]>(place)]));
+        }
+        let from = self.space.len();
+        self.space.resize(from + text.len().div_ceil(WORD), 0);
+        bytemuck::cast_slice_mut::<u64, u8>(&mut self.space[from..])[..text.len()]
+            .copy_from_slice(text.as_bytes());
+        memory::push(&mut self.counts, (row, count), DOING)?;
+        self.texts.add(row, &self.space)
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.texts.bytes() + memory::bytes(&self.counts) + memory::bytes(&self.space)
+    }
+}
+
+const WORD: usize = size_of::<u64>();
+
+/// A text and the places of its units.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Entry<'a> {
+    /// The text.
+    pub text: &'a str,
+    units: &'a [[u32; 4]],
+}
+
+impl<'a> Entry<'a> {
+    /// How many units it has.
+    pub fn len(&self) -> usize {
+        self.units.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.units.is_empty()
+    }
+
+    /// The place of a unit.
+    pub fn span(&self, unit: usize) -> Span {
+        let [from, to, first, end] = self.units[unit].map(|at| at as usize);
+        Span { bytes: from..to, chars: first..end }
+    }
+
+    /// A unit; an empty one where there is no text.
+    pub fn unit(&self, unit: usize) -> &'a str {
+        self.units.get(unit).map_or("", |&[from, to, ..]| &self.text[from as usize..to as usize])
+    }
+}
+
+/// The texts of all workers.
+#[derive(Debug, Default)]
+pub struct Library {
+    texts: HashSets,
+    /// By row; 0 for rows without a text.
+    counts: Vec<u32>,
+}
+
+/// Some of the texts in memory.
+#[derive(Debug)]
+pub struct Open<'a>(Loaded<'a>);
+
+impl Open<'_> {
+    /// The text of a row that was asked for; an empty one for a row without a text.
+    pub fn get(&self, row: u32) -> Entry<'_> {
+        let Some((&head, rest)) = self.0.get(row).split_first() else { return Entry::default() };
+        let (count, bytes) = ((head >> 32) as usize, head as u32 as usize);
+        let (units, text) = rest.split_at(2 * count);
+        let text = &bytemuck::cast_slice(text)[..bytes];
+        // What was a text when it was put here is one still.
+        Entry { text: str::from_utf8(text).unwrap_or_default(), units: bytemuck::cast_slice(units) }
+    }
+}
+
+impl Library {
+    /// Takes what the shelves have, and puts all texts into a file.
+    pub fn spill<'s>(
+        &mut self,
+        shelves: impl IntoIterator<Item = &'s mut Shelf>,
+        files: &dyn TempFiles,
+    ) -> Result<()> {
+        let mut texts = self.take(shelves)?;
+        self.texts.spill(&mut texts, files)
+    }
+
+    /// Takes what the shelves have, for the last time.
+    pub fn finish<'s>(
+        &mut self,
+        shelves: impl IntoIterator<Item = &'s mut Shelf>,
+        files: &dyn TempFiles,
+    ) -> Result<()> {
+        let texts = self.take(shelves)?;
+        self.texts.finish(texts, files)
+    }
+
+    fn take<'s>(&mut self, shelves: impl IntoIterator<Item = &'s mut Shelf>) -> Result<Vec<SetCollector>> {
+        let mut texts = Vec::new();
+        for shelf in shelves {
+            let Shelf { texts: own, counts, .. } = std::mem::take(shelf);
+            let rows = counts.iter().map(|&(row, _)| row as usize + 1).max().unwrap_or(0);
+            if rows > self.counts.len() {
+                let more = rows - self.counts.len();
+                memory::reserve(&mut self.counts, more, DOING)?;
+                self.counts.resize(rows, 0);
+            }
+            counts.iter().for_each(|&(row, count)| self.counts[row as usize] = count);
+            texts.push(own);
+        }
+        Ok(texts)
+    }
+
+    /// How many units a row has.
+    pub fn units(&self, row: u32) -> u32 {
+        self.counts.get(row as usize).copied().unwrap_or(0)
+    }
+
+    /// About how many bytes a row takes when it is in memory.
+    pub fn size(&self, row: u32) -> usize {
+        self.texts.size(row) as usize * WORD
+    }
+
+    /// The texts of some rows, which are put in order. Reads from the file in the leader's thread.
+    pub fn open(&mut self, rows: &mut Vec<u32>) -> Result<Open<'_>> {
+        self.texts.load(rows).map(Open)
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.texts.bytes() + memory::bytes(&self.counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::sets::store::MemoryFiles;
+    use crate::features::sets::store::NoFiles;
+    use crate::text::sentences::sentences;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn texts_come_back(texts in prop::collection::vec("([a-z好。. ]{0,9}|)", 0..12), spill: bool) {
+            let mut shelves = vec![Shelf::default(), Shelf::default()];
+            let mut library = Library::default();
+            for (row, text) in texts.iter().enumerate() {
+                shelves[row % 2].add(row as u32, text, &sentences(text)).unwrap();
+                if spill && row % 3 == 2 {
+                    library.spill(&mut shelves, &MemoryFiles).unwrap();
+                }
+            }
+            let files: &dyn TempFiles = if spill { &MemoryFiles } else { &NoFiles };
+            library.finish(&mut shelves, files).unwrap();
+            let mut rows: Vec<u32> = (0..=texts.len() as u32).collect();
+            let open = library.open(&mut rows).unwrap();
+            for (row, text) in texts.iter().enumerate() {
+                let entry = open.get(row as u32);
+                prop_assert_eq!(entry.text, text);
+                let spans = sentences(text);
+                prop_assert_eq!(entry.len(), spans.len());
+                for (n, span) in spans.iter().enumerate() {
+                    prop_assert_eq!((entry.unit(n), &entry.span(n)), (span.of(text), span));
+                }
+            }
+            prop_assert!(open.get(texts.len() as u32).is_empty());
+            drop(open);
+            for (row, text) in texts.iter().enumerate() {
+                prop_assert_eq!(library.units(row as u32) as usize, sentences(text).len());
+            }
+        }
+    }
+}

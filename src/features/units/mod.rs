@@ -1,0 +1,5 @@
+//! Units of documents, sentences or whole texts, into sets of signatures.
+
+pub mod library;
+pub mod sets;
+pub mod signatures;

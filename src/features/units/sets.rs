@@ -1,0 +1,430 @@
+//! Units of documents, sentences or whole texts, into sets of signatures, in two passes: texts are kept and,
+//! where it matters, words counted while documents are read; then the sets are made, numbered, and ordered for a
+//! join.
+
+use super::library::{Library, Shelf};
+use super::signatures::{Features, Maker, Scratch};
+use crate::error::{Error, Result};
+use crate::features::FeatureSpec;
+use crate::features::dictionary::Dictionary;
+use crate::features::dictionary::numbering::number;
+use crate::features::sets::collect::Collector;
+use crate::features::sets::order::{Ordered, order};
+use crate::features::sets::spill::Spill;
+use crate::features::sets::store::TempFiles;
+use crate::features::tokens::Document;
+use crate::memory;
+use crate::text::sentences::for_each_sentence;
+use crate::text::spans::{Position, Span};
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "cutting documents into sentences";
+
+/// Texts longer than this have their words numbered one after the other, without being held twice.
+const LONG: usize = 1 << 20;
+
+/// What documents are cut into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Sentences.
+    Sentence,
+    /// Nothing smaller: each row is one unit.
+    Document,
+}
+
+/// What one worker has read.
+#[derive(Debug)]
+pub struct Reader {
+    unit: Unit,
+    shelf: Shelf,
+    /// Counts words, where that is wanted.
+    words: Option<Collector>,
+    spans: Vec<Span>,
+    empty: u64,
+}
+
+const WORDS: FeatureSpec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
+
+impl Reader {
+    /// Adds a document. After a stop all is as it was before.
+    pub fn add(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
+        // Columns of other things are refused.
+        let Document::Text(text) = document else { return Ok(()) };
+        let Self { spans, .. } = self;
+        spans.clear();
+        match self.unit {
+            Unit::Sentence => for_each_sentence(text, stop, |span| memory::push(spans, span, DOING))?,
+            Unit::Document => {
+                let end = Position { byte: text.len(), char: 0 };
+                memory::push(spans, Position::default().to(end), DOING)?;
+            }
+        }
+        if let Some(words) = &mut self.words
+            && text.len() <= LONG
+        {
+            words.add(row, document, stop)?;
+        }
+        self.shelf.add(row, text, spans)?;
+        self.empty += u64::from(spans.is_empty());
+        Ok(())
+    }
+}
+
+/// Documents while they are read.
+#[derive(Debug)]
+pub struct Gathering {
+    /// One for each worker.
+    pub readers: Vec<Reader>,
+    library: Library,
+    words: Dictionary,
+    spilled: bool,
+}
+
+impl Gathering {
+    /// Nothing read yet.
+    pub fn new(unit: Unit, features: &Features, workers: &dyn Workers) -> Self {
+        let reader = || Reader {
+            unit,
+            shelf: Shelf::default(),
+            words: features.are_counted().then(|| Collector::new(WORDS)),
+            spans: Vec::new(),
+            empty: 0,
+        };
+        Self {
+            readers: (0..workers.count()).map(|_| reader()).collect(),
+            library: Library::default(),
+            words: Dictionary::default(),
+            spilled: false,
+        }
+    }
+
+    /// Counts the words of documents that readers have, `long` ones too, and writes the texts to a file where they
+    /// take more than `budget` bytes. Gives the most bytes that were held.
+    pub fn settle<'d>(
+        &mut self,
+        documents: impl Iterator<Item = (u32, &'d Document)>,
+        files: &dyn TempFiles,
+        budget: usize,
+        workers: &dyn Workers,
+    ) -> Result<usize> {
+        let mut collectors: Vec<Collector> =
+            self.readers.iter_mut().filter_map(|reader| reader.words.take()).collect();
+        let pending: usize = collectors.iter().map(Collector::bytes).sum();
+        if !collectors.is_empty() {
+            number(&mut self.words, &mut collectors, workers)?;
+            for (row, document) in documents.filter(|(_, document)| document.bytes() > LONG) {
+                let mut state = (&mut collectors[0], &mut self.words);
+                workers::one(workers, &mut state, |(collector, dictionary), stop| {
+                    collector.add_at_once(row, document, dictionary, stop)
+                })?;
+            }
+            for (reader, mut collector) in self.readers.iter_mut().zip(collectors) {
+                // Only the dictionary's counts are wanted.
+                collector.sets = crate::features::sets::collect::Sets::default();
+                reader.words = Some(collector);
+            }
+        }
+        let shelves: usize = self.readers.iter().map(|reader| reader.shelf.bytes()).sum();
+        let held = shelves + pending + self.library.bytes() + self.words.bytes();
+        if shelves + self.library.bytes() + self.words.bytes() > budget && shelves > (budget / 8).min(1 << 22)
+        {
+            self.library.spill(self.readers.iter_mut().map(|reader| &mut reader.shelf), files)?;
+            self.spilled = true;
+        }
+        Ok(held)
+    }
+
+    /// All texts, and what makes their signatures. `documents` is the number of those that were read, without
+    /// NULL. Third is the number of documents without any unit.
+    pub fn finish(
+        mut self,
+        features: &Features,
+        documents: u64,
+        files: &dyn TempFiles,
+        workers: &dyn Workers,
+    ) -> Result<(Library, Maker, u64)> {
+        self.library.finish(self.readers.iter_mut().map(|reader| &mut reader.shelf), files)?;
+        for words in self.readers.iter_mut().filter_map(|reader| reader.words.as_mut()) {
+            words.settle(&mut self.words);
+        }
+        let maker = features.ready(&self.words, documents, workers)?;
+        Ok((self.library, maker, self.readers.iter().map(|reader| reader.empty).sum()))
+    }
+}
+
+/// The units of documents, numbered through.
+#[derive(Debug, Default)]
+pub struct Units {
+    /// The rows that have units.
+    rows: Vec<u32>,
+    /// The number of the first unit of each, and what comes behind the last.
+    firsts: Vec<u32>,
+    /// The first unit of the right table, where there is one.
+    pub right_from: Option<u32>,
+}
+
+impl Units {
+    /// Numbers the units of rows in the order given, those of the left table first.
+    pub fn in_order(library: &Library, left: &[u32], right: Option<&[u32]>) -> Result<Self> {
+        let mut units = Self { firsts: vec![0], ..Self::default() };
+        units.append(library, left)?;
+        if let Some(right) = right {
+            units.right_from = units.firsts.last().copied();
+            units.append(library, right)?;
+        }
+        Ok(units)
+    }
+
+    fn append(&mut self, library: &Library, rows: &[u32]) -> Result<()> {
+        for &row in rows.iter().filter(|&&row| library.units(row) > 0) {
+            let next = self.len().checked_add(library.units(row));
+            let next = next.ok_or(Error::TooMany { what: "sentences", limit: u32::MAX.into() })?;
+            memory::push(&mut self.rows, row, DOING)?;
+            memory::push(&mut self.firsts, next, DOING)?;
+        }
+        Ok(())
+    }
+
+    /// Each row is one unit, and its number.
+    pub fn of_rows(rows: u32, right_from: Option<u32>) -> Result<Self> {
+        let mut units = Self { right_from, ..Self::default() };
+        memory::reserve(&mut units.rows, rows as usize, DOING)?;
+        units.rows.extend(0..rows);
+        memory::reserve(&mut units.firsts, rows as usize + 1, DOING)?;
+        units.firsts.extend(0..=rows);
+        Ok(units)
+    }
+
+    /// How many units there are.
+    pub fn len(&self) -> u32 {
+        self.firsts.last().copied().unwrap_or(0)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The rows that have units, in order: their places there number the documents.
+    pub fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// The numbers of the first units of all documents, and behind them the number of all units.
+    pub fn firsts(&self) -> &[u32] {
+        &self.firsts
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.rows) + memory::bytes(&self.firsts)
+    }
+}
+
+/// What sets are made with.
+#[derive(Clone, Copy)]
+pub struct Resources<'a> {
+    /// Makes temporary files.
+    pub files: &'a dyn TempFiles,
+    /// Bytes to work with.
+    pub budget: usize,
+    /// The threads.
+    pub workers: &'a dyn Workers,
+}
+
+impl std::fmt::Debug for Resources<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Resources of {} bytes", self.budget)
+    }
+}
+
+/// Sets of signatures, by the numbers of their units.
+#[derive(Debug)]
+pub struct UnitSets {
+    /// The distinct sets, ready to be joined.
+    pub ordered: Ordered,
+    /// How many signatures all units have.
+    pub signatures: u64,
+    /// How many units have none.
+    pub empty: u64,
+}
+
+/// Some units of a document.
+#[derive(Debug, Clone)]
+struct Part {
+    row: u32,
+    /// The number of the first of them.
+    number: u32,
+    /// Their places in the document.
+    units: std::ops::Range<u32>,
+}
+
+/// Makes the sets of all units. `progress` is told how many units are done.
+pub fn make_sets(
+    library: &mut Library,
+    units: &Units,
+    maker: &Maker,
+    resources: Resources<'_>,
+    mut progress: impl FnMut(u32),
+) -> Result<UnitSets> {
+    let Resources { files, budget, workers } = resources;
+    let numbers = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
+    let mut collectors: Vec<Collector> = (0..workers.count()).map(|_| Collector::new(numbers)).collect();
+    let (mut dictionary, mut spill, mut peak_bytes) = (Dictionary::default(), Spill::new(files), 0);
+    let mut parts = Parts { units, at: (0, 0), bytes: (budget / 64).clamp(1 << 14, 4 << 20) };
+    while let Some(batch) = parts.next(library)? {
+        let first = batch.first().map_or(0, |part| part.number);
+        if units.right_from == Some(first) {
+            spill.go_right(first);
+            collectors.iter_mut().for_each(Collector::go_right);
+        }
+        let mut rows = batch.iter().map(|part| part.row).collect();
+        let open = library.open(&mut rows)?;
+        let pending = make_batch(&open, batch, maker, &mut collectors, &mut dictionary, workers)?;
+        let held = dictionary.bytes() + collectors.iter().map(Collector::bytes).sum::<usize>();
+        let sets: usize = collectors.iter().map(|collector| collector.sets.bytes()).sum();
+        peak_bytes = peak_bytes.max(held.max(pending) + 2 * parts.bytes);
+        // What is in memory is ordered by copying it.
+        if held + sets > budget && sets > budget / 8 {
+            spill.take(&mut collectors)?;
+        }
+        progress(parts.done());
+    }
+    if let Some(from) = units.right_from {
+        // Also where the right table has no unit.
+        spill.go_right(from);
+    }
+    let signatures = collectors.iter().map(|collector| collector.tokens).sum();
+    let empty = collectors.iter().map(|collector| collector.empty).sum();
+    let mut ordered = if spill.is_used() {
+        spill.order(collectors, dictionary, budget, workers)?
+    } else {
+        order(collectors, dictionary, units.right_from, workers)?
+    };
+    ordered.peak_bytes = ordered.peak_bytes.max(peak_bytes);
+    Ok(UnitSets { ordered, signatures, empty })
+}
+
+/// Cuts all units into batches.
+struct Parts<'a> {
+    units: &'a Units,
+    /// The next document, and the next of its units.
+    at: (usize, u32),
+    /// Bytes of a batch.
+    bytes: usize,
+}
+
+impl Parts<'_> {
+    fn done(&self) -> u32 {
+        self.units.firsts[self.at.0] + self.at.1
+    }
+
+    /// The next units, of one table; none after the last.
+    fn next(&mut self, library: &Library) -> Result<Option<Vec<Part>>> {
+        let Units { rows, firsts, right_from } = self.units;
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        while self.at.0 < rows.len() && bytes < self.bytes {
+            let (document, from) = self.at;
+            let (row, first) = (rows[document], firsts[document]);
+            if *right_from == Some(first) && from == 0 && !batch.is_empty() {
+                break;
+            }
+            let count = firsts[document + 1] - first;
+            // As if all units of a document were of one length.
+            let each = library.size(row) / count as usize + 1;
+            let fit = u32::try_from((self.bytes - bytes).div_ceil(each)).unwrap_or(u32::MAX);
+            let to = from + fit.min(count - from);
+            bytes += each * (to - from) as usize;
+            memory::push(&mut batch, Part { row, number: first + from, units: from..to }, DOING)?;
+            self.at = if to == count { (document + 1, 0) } else { (document, to) };
+        }
+        Ok((!batch.is_empty()).then_some(batch))
+    }
+}
+
+/// Some of the work of a batch.
+struct Share<'a> {
+    collector: &'a mut Collector,
+    parts: Vec<Part>,
+    /// The next of them.
+    next: usize,
+    scratch: Scratch,
+    /// The units that are too long to be numbered with the others.
+    long: Vec<Part>,
+}
+
+/// Makes the sets of a batch; gives the most bytes that the collectors held.
+fn make_batch(
+    open: &super::library::Open<'_>,
+    batch: Vec<Part>,
+    maker: &Maker,
+    collectors: &mut [Collector],
+    dictionary: &mut Dictionary,
+    workers: &dyn Workers,
+) -> Result<usize> {
+    let mut shares: Vec<Share> = Vec::new();
+    for collector in collectors.iter_mut() {
+        shares.push(Share {
+            collector,
+            parts: Vec::new(),
+            next: 0,
+            scratch: Scratch::default(),
+            long: Vec::new(),
+        });
+    }
+    // Shared out by the number of units; few documents are cut, so that each thread has some.
+    let all: u32 = batch.iter().map(|part| part.units.len() as u32).sum();
+    let share = all.div_ceil(shares.len() as u32).max(1);
+    let (mut to, mut room) = (0, share);
+    for mut part in batch {
+        while !part.units.is_empty() {
+            let count = room.min(part.units.len() as u32);
+            let here = part.units.start..part.units.start + count;
+            memory::push(&mut shares[to].parts, Part { units: here.clone(), ..part }, DOING)?;
+            part = Part { number: part.number + count, units: here.end..part.units.end, ..part };
+            room -= count;
+            if room == 0 && to + 1 < shares.len() {
+                (to, room) = (to + 1, share);
+            } else if room == 0 {
+                room = share;
+            }
+        }
+    }
+    workers::each(workers, &mut shares, |share, stop| share.work(open, maker, stop))?;
+    let long: Vec<Part> = shares.into_iter().flat_map(|share| share.long).collect();
+    let pending = collectors.iter().map(Collector::bytes).sum();
+    number(dictionary, collectors, workers)?;
+    for part in long {
+        let mut state = (&mut collectors[0], &mut *dictionary);
+        workers::one(workers, &mut state, |(collector, dictionary), stop| {
+            let (mut signatures, mut scratch) = (Vec::new(), Scratch::default());
+            let unit = open.get(part.row).unit(part.units.start as usize);
+            maker.make(unit, &mut scratch, &mut signatures, stop)?;
+            collector.add_at_once(part.number, &Document::Numbers(signatures), dictionary, stop)
+        })?;
+    }
+    Ok(pending)
+}
+
+impl Share<'_> {
+    fn work(&mut self, open: &super::library::Open<'_>, maker: &Maker, stop: &Stop) -> Result<()> {
+        let mut document = Document::Numbers(Vec::new());
+        while let Some(part) = self.parts.get_mut(self.next) {
+            let entry = open.get(part.row);
+            while let Some(unit) = part.units.clone().next() {
+                stop.check()?;
+                let text = entry.unit(unit as usize);
+                if text.len() > LONG {
+                    memory::push(&mut self.long, Part { units: unit..unit + 1, ..*part }, DOING)?;
+                } else if let Document::Numbers(signatures) = &mut document {
+                    maker.make(text, &mut self.scratch, signatures, stop)?;
+                    self.collector.add(part.number, &document, stop)?;
+                }
+                part.units.start += 1;
+                part.number += 1;
+            }
+            self.next += 1;
+        }
+        Ok(())
+    }
+}

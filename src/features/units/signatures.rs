@@ -1,0 +1,284 @@
+//! The signatures of a unit of text, a sentence or a whole document, as a set of numbers: shingles, one I-Match
+//! value, or SpotSigs (docs/design/algorithms.md section 6).
+
+use crate::error::Result;
+use crate::features::FeatureSpec;
+use crate::features::dictionary::Dictionary;
+use crate::features::imatch::{self, IdfRange};
+use crate::features::shingles::for_each_shingle;
+use crate::features::spotsigs::{self, Antecedents, SpotSpec, Spots};
+use crate::hash::hash_bytes;
+use crate::memory;
+use crate::text::words::for_each_word;
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "making signatures";
+
+/// Which signatures.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Features {
+    /// Shingles of so many words; a unit of fewer words is one shingle.
+    Shingles(usize),
+    /// One signature of the terms whose idf is in a range.
+    Imatch(IdfRange),
+    /// Chains behind common words.
+    Spotsigs(SpotSpec),
+}
+
+impl Features {
+    /// Checks the parameters.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Self::Shingles(k) => FeatureSpec::check_shingle("shingle", *k as i64).map(|_| ()),
+            Self::Imatch(_) => Ok(()),
+            Self::Spotsigs(spec) => spec.check(),
+        }
+    }
+
+    /// Whether it must be known in how many documents each word is.
+    pub fn are_counted(&self) -> bool {
+        match self {
+            Self::Shingles(_) => false,
+            Self::Imatch(_) => true,
+            Self::Spotsigs(spec) => matches!(spec.antecedents, Antecedents::Counted(_)),
+        }
+    }
+
+    /// Makes ready, with the words of all documents where these are counted; `documents` is their number.
+    pub fn ready(&self, words: &Dictionary, documents: u64, workers: &dyn Workers) -> Result<Maker> {
+        Ok(match self {
+            Self::Shingles(k) => Maker::Shingles(*k),
+            Self::Imatch(range) => {
+                let documents = counted_documents(documents);
+                let mut terms = Terms { hashes: Vec::new(), kept: false };
+                // Whichever are fewer are listed.
+                let (mut all, mut kept) = (0u64, 0u64);
+                for_each_count(words, |_, df| {
+                    all += 1;
+                    kept += u64::from(range.keeps(df, documents));
+                    Ok(())
+                })?;
+                terms.kept = kept < all / 2;
+                for_each_count(words, |hash, df| match range.keeps(df, documents) == terms.kept {
+                    true => memory::push(&mut terms.hashes, hash, DOING),
+                    false => Ok(()),
+                })?;
+                workers::one(workers, &mut terms.hashes, |hashes, stop| {
+                    workers::sort_unstable_by(hashes, stop, &Ord::cmp)
+                })?;
+                Maker::Imatch(terms)
+            }
+            Self::Spotsigs(spec) => {
+                let counted = match spec.antecedents {
+                    Antecedents::Counted(count) => Some(most_frequent(words, count as usize, workers)?),
+                    _ => None,
+                };
+                Maker::Spotsigs(Spots::new(spec, counted)?)
+            }
+        })
+    }
+}
+
+/// Which words count.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// The hashes of some words, ascending.
+    hashes: Vec<u64>,
+    /// Whether these count, or all others.
+    kept: bool,
+}
+
+impl Terms {
+    /// Those whose idf is in a range, of `documents` documents of which `counts` says in how many a word, given by
+    /// its hash, is; a word that is not there is in one.
+    pub fn counted(range: IdfRange, counts: &[(u64, u64)], documents: u64) -> Result<Self> {
+        let documents = documents.max(1);
+        let kept = !range.keeps(1, documents);
+        let mut hashes = Vec::new();
+        for &(hash, df) in counts {
+            if range.keeps(df, documents) == kept {
+                memory::push(&mut hashes, hash, DOING)?;
+            }
+        }
+        hashes.sort_unstable();
+        Ok(Self { hashes, kept })
+    }
+
+    fn count(&self, word: &str) -> bool {
+        self.hashes.binary_search(&hash_bytes(word.as_bytes())).is_ok() == self.kept
+    }
+}
+
+/// The number of documents that idf is reckoned with. Of two, any word that both have would be in all of
+/// them, and nothing that they share could be found: two count as one.
+fn counted_documents(documents: u64) -> u64 {
+    if documents <= 2 { 1 } else { documents }
+}
+
+/// Calls `each` with the hash of every word and the number of documents that have it.
+fn for_each_count(words: &Dictionary, mut each: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
+    for shard in words.shards() {
+        for place in 0..shard.len() {
+            each(shard.hash(place), shard.documents(place).map(u64::from).iter().sum())?;
+        }
+    }
+    Ok(())
+}
+
+/// The hashes of the words that most documents have; of equally frequent ones those of least hash.
+fn most_frequent(words: &Dictionary, count: usize, workers: &dyn Workers) -> Result<Vec<u64>> {
+    let mut all = Vec::new();
+    for_each_count(words, |hash, df| memory::push(&mut all, (!df, hash), DOING))?;
+    workers::one(workers, &mut all, |all, stop| workers::sort_unstable_by(all, stop, &Ord::cmp))?;
+    all.truncate(count);
+    let mut hashes = Vec::new();
+    memory::reserve(&mut hashes, all.len(), DOING)?;
+    hashes.extend(all.iter().map(|&(_, hash)| hash));
+    Ok(hashes)
+}
+
+/// Makes the signatures of units.
+#[derive(Debug)]
+pub enum Maker {
+    /// See [`Features::Shingles`].
+    Shingles(usize),
+    /// See [`Features::Imatch`].
+    Imatch(Terms),
+    /// See [`Features::Spotsigs`].
+    Spotsigs(Spots),
+}
+
+/// Space that units use one after the other.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    word: String,
+    hashes: Vec<u64>,
+    bytes: Vec<u8>,
+    terms: Words,
+    spots: spotsigs::Scratch,
+}
+
+/// Words one behind the other.
+#[derive(Debug, Default)]
+struct Words {
+    text: String,
+    places: Vec<(usize, usize)>,
+}
+
+impl Maker {
+    /// Fills in the signatures of a unit, repeats included. Words are cut as everywhere, so that neither case nor
+    /// white space counts.
+    pub fn make(
+        &self,
+        unit: &str,
+        scratch: &mut Scratch,
+        signatures: &mut Vec<i64>,
+        stop: &Stop,
+    ) -> Result<()> {
+        signatures.clear();
+        let Scratch { word, hashes, bytes, terms, spots } = scratch;
+        if let Self::Imatch(which) = self {
+            terms.text.clear();
+            terms.places.clear();
+            for_each_word(unit, word, stop, |word| if which.count(word) { terms.add(word) } else { Ok(()) })?;
+            return match terms.signature(stop)? {
+                Some(signature) => memory::push(signatures, signature, DOING),
+                None => Ok(()),
+            };
+        }
+        hashes.clear();
+        for_each_word(unit, word, stop, |word| memory::push(hashes, hash_bytes(word.as_bytes()), DOING))?;
+        match self {
+            Self::Shingles(k) => for_each_shingle(hashes, *k, false, bytes, stop, |shingle| {
+                memory::push(signatures, shingle.cast_signed(), DOING)
+            }),
+            Self::Spotsigs(maker) => maker.add(hashes, spots, signatures, stop),
+            Self::Imatch(_) => Ok(()),
+        }
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Imatch(terms) => memory::bytes(&terms.hashes),
+            _ => 0,
+        }
+    }
+}
+
+impl Words {
+    fn add(&mut self, word: &str) -> Result<()> {
+        let from = self.text.len();
+        memory::reserve_text(&mut self.text, word.len(), DOING)?;
+        self.text.push_str(word);
+        memory::push(&mut self.places, (from, self.text.len()), DOING)
+    }
+
+    /// The first 64 bits of the I-Match signature of the words; none where there is no word.
+    fn signature(&mut self, stop: &Stop) -> Result<Option<i64>> {
+        let Self { text, places } = self;
+        let word = |&(from, to): &(usize, usize)| &text.as_bytes()[from..to];
+        workers::sort_unstable_by(places, stop, &|a, b| word(a).cmp(word(b)))?;
+        places.dedup_by(|a, b| word(a) == word(b));
+        let signature = imatch::signature(places.iter().map(word));
+        Ok(signature.map(|signature| imatch::words(&signature)[0].cast_signed()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::shingles;
+    use crate::text::words::words;
+
+    fn of(maker: &Maker, unit: &str) -> Vec<i64> {
+        let mut signatures = Vec::new();
+        maker.make(unit, &mut Scratch::default(), &mut signatures, &Stop::default()).unwrap();
+        signatures
+    }
+
+    #[test]
+    fn neither_case_nor_white_space_counts() {
+        let spots = Spots::new(&SpotSpec::default(), None).unwrap();
+        let makers = [Maker::Shingles(3), Maker::Imatch(Terms::default()), Maker::Spotsigs(spots)];
+        for maker in makers {
+            let plain = of(&maker, "The crane on the quay is a 好 one.");
+            assert!(!plain.is_empty());
+            assert_eq!(plain, of(&maker, "THE crane\n    on the  quay\u{3000}is a 好\none"));
+            assert!(of(&maker, " ,.").is_empty());
+        }
+    }
+
+    #[test]
+    fn shingles_are_those_of_words() {
+        let unit = "one two three four";
+        let hashes: Vec<u64> = words(unit).iter().map(|word| hash_bytes(word.as_bytes())).collect();
+        for k in 1..6 {
+            let mut expected = Vec::new();
+            shingles::for_each_shingle(&hashes, k, false, &mut Vec::new(), &Stop::default(), |shingle| {
+                expected.push(shingle.cast_signed());
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(of(&Maker::Shingles(k), unit), expected);
+            assert_eq!(expected.len(), if k > 4 { 1 } else { 5 - k });
+        }
+    }
+
+    #[test]
+    fn dropped_words_are_no_terms() {
+        let counts = [(hash_bytes(b"the"), 10), (hash_bytes(b"of"), 9), (hash_bytes(b"quay"), 2)];
+        let maker = Maker::Imatch(Terms::counted(IdfRange::default(), &counts, 10).unwrap());
+        assert_eq!(of(&maker, "The crane of the quay"), of(&maker, "quay crane quay"));
+        assert_ne!(of(&maker, "quay crane"), of(&maker, "quay"));
+        assert!(of(&maker, "of the").is_empty());
+        // Only words of two documents count: those that are not listed are of one.
+        let range = IdfRange::new(0.1, 0.9).unwrap();
+        let some = Maker::Imatch(Terms::counted(range, &counts, 10).unwrap());
+        assert_eq!(of(&some, "the quay crane"), of(&maker, "quay"));
+        assert_eq!(
+            of(&maker, "quay"),
+            [imatch::words(&imatch::signature([b"quay".as_slice()]).unwrap())[0].cast_signed()]
+        );
+    }
+}

@@ -1,0 +1,382 @@
+//! All pairs of feature codes of which one has a long enough substring in common with the other
+//! (docs/design/algorithms.md section 7), exactly, without comparing all.
+//!
+//! A code of n characters passes with a common substring of at least l. Every run of l of its n characters covers
+//! the middle one of 2 l - n, where there is such a middle, and else one of the blocks of (l + 1) / 2 that it is cut
+//! into. So codes are indexed by a hash of a gram of each such *core*, and codes that are not shorter look for their
+//! own grams in this index. What is found is verified with the automaton of the longer code. Cores are indexed in
+//! blocks that fit a budget.
+//!
+//! ```
+//! use neardup::candidates::code_join::code_pairs;
+//! use neardup::features::texts::{TextCollector, distinct};
+//! use neardup::workers::PlainThreads;
+//!
+//! let mut collector = TextCollector::default();
+//! for (row, code) in ["系法这流以点从码", "法这流以点从", "系统"].iter().enumerate() {
+//!     collector.add(row as u32, code)?;
+//! }
+//! let codes = distinct(vec![collector], None, &PlainThreads(1))?;
+//! let mut pairs = code_pairs(codes, 0.75, usize::MAX)?;
+//! let pair = pairs.next(&PlainThreads(1))?.expect("a pair");
+//! assert_eq!((pair.left.min(pair.right), pair.left.max(pair.right), pair.similarity), (0, 1, 1.0));
+//! assert_eq!(pairs.next(&PlainThreads(1))?, None);
+//! # Ok::<(), neardup::error::Error>(())
+//! ```
+
+use std::ops::Range;
+
+use super::pairs::{Pairs, RecordJoin};
+use super::sets::{Counts, RecordPair};
+use crate::error::Result;
+use crate::features::texts::{Distinct, Texts};
+use crate::features::windows::Windows;
+use crate::memory;
+use crate::verify::automaton::SuffixAutomaton;
+use crate::verify::repeatability::{least_common, share};
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "joining feature codes";
+
+/// Makes ready to find all pairs of rows whose codes reach `threshold` in the greater direction. Codes stay in
+/// memory; the index takes about `budget` bytes at a time.
+pub fn code_pairs(distinct: Distinct, threshold: f64, budget: usize) -> Result<Pairs> {
+    /// Of an entry of the index.
+    const ENTRY: usize = 24;
+    let Distinct { texts, left, right } = distinct;
+    let split = if right.is_some() { left.len() as u32 } else { u32::MAX };
+    let mut order = Vec::new();
+    memory::reserve(&mut order, texts.len(), DOING)?;
+    order.extend(0..texts.len() as u32);
+    // Where there are two tables each of them is in order.
+    order.sort_by_key(|&text| texts.length(text));
+    let mut equal = Vec::new();
+    if right.is_none() {
+        for record in (0..left.len()).filter(|&record| left.rows(record).len() > 1) {
+            memory::push(&mut equal, record as u32, DOING)?;
+        }
+    }
+    let join = CodeJoin {
+        codes: Codes { texts, order, split, threshold },
+        most_entries: (budget / ENTRY).max(1),
+        indexed: 0..0,
+        index: Index::default(),
+        probes: 0,
+        batch: 16,
+        counts: Counts::default(),
+    };
+    Ok(Pairs::of_records(Box::new(join), left, right, equal))
+}
+
+/// Distinct codes, and which pairs of them pass.
+#[derive(Debug)]
+struct Codes {
+    texts: Texts,
+    /// All of them, shorter ones first.
+    order: Vec<u32>,
+    /// The number of the first one of the right table.
+    split: u32,
+    threshold: f64,
+}
+
+/// A join of codes on its way.
+#[derive(Debug)]
+struct CodeJoin {
+    codes: Codes,
+    most_entries: usize,
+    /// The codes of the index, as places in the order.
+    indexed: Range<usize>,
+    index: Index,
+    /// The place of the next code that looks into the index.
+    probes: usize,
+    /// How many codes look at a time.
+    batch: usize,
+    counts: Counts,
+}
+
+/// The grams of cores: which codes have them.
+#[derive(Debug, Default)]
+struct Index {
+    /// The lengths of grams that there are, ascending.
+    lengths: Vec<u32>,
+    /// Hashes of grams with the places of their codes, sorted.
+    entries: Vec<(u64, u32)>,
+    /// Where the entries of each value of the uppermost bits begin.
+    starts: Vec<u32>,
+}
+
+impl Index {
+    /// Bits that `starts` tells apart.
+    const BITS: u32 = 16;
+
+    fn with(&self, hash: u64) -> &[(u64, u32)] {
+        let bucket = (hash >> (64 - Self::BITS)) as usize;
+        let bucket = &self.entries[self.starts[bucket] as usize..self.starts[bucket + 1] as usize];
+        let from = bucket.partition_point(|entry| entry.0 < hash);
+        let to = from + bucket[from..].partition_point(|entry| entry.0 == hash);
+        &bucket[from..to]
+    }
+
+    fn bytes(&self) -> usize {
+        memory::bytes(&self.entries) + memory::bytes(&self.starts) + memory::bytes(&self.lengths)
+    }
+}
+
+/// The greatest number 2^n or 3 · 2^n that is not greater than `length`, at least 1: few lengths of grams, and
+/// none much shorter than its core.
+fn gram_length(length: u32) -> u32 {
+    let power = 1 << length.max(1).ilog2();
+    let half = power + power / 2;
+    if power > 1 && half <= length { half } else { power }
+}
+
+/// The cores of a code of `length` characters that passes with `least` common ones: where the first begins, how
+/// far apart they are, and how long.
+fn cores(length: u32, least: u32) -> (u32, u32, u32) {
+    let block = least.div_ceil(2);
+    match (2 * least).checked_sub(length) {
+        Some(middle) if middle >= block => (length - least, length, middle),
+        _ => (0, block, block),
+    }
+}
+
+impl CodeJoin {
+    /// Indexes the next codes; false if there are none.
+    fn index(&mut self, workers: &dyn Workers) -> Result<bool> {
+        let Codes { texts, order, threshold, .. } = &self.codes;
+        let from = self.indexed.end;
+        // The longest codes are found as any, by those of their own length.
+        if from == order.len() {
+            return Ok(false);
+        }
+        let most = self.most_entries;
+        let mut state = (std::mem::take(&mut self.index), from);
+        workers::one(workers, &mut state, |(index, to), stop| {
+            index.lengths.clear();
+            index.entries.clear();
+            *to = from;
+            let mut windows = Windows::default();
+            while *to < order.len() && (index.entries.len() < most || *to == from) {
+                if to.is_multiple_of(1 << 8) {
+                    stop.check()?;
+                }
+                let text = order[*to];
+                let length = texts.length(text);
+                let (mut at, step, core) = cores(length, least_common(length, *threshold));
+                let gram = gram_length(core);
+                windows.set(texts.text(text))?;
+                while at + core <= length {
+                    memory::push(&mut index.entries, (windows.hash(at, gram), *to as u32), DOING)?;
+                    at += step;
+                }
+                if !index.lengths.contains(&gram) {
+                    memory::push(&mut index.lengths, gram, DOING)?;
+                }
+                *to += 1;
+            }
+            workers::sort_unstable_by(&mut index.entries, stop, &Ord::cmp)?;
+            index.entries.dedup();
+            index.lengths.sort_unstable();
+            index.starts = memory::filled(0, (1 << Index::BITS) + 1, DOING)?;
+            for (hash, _) in &index.entries {
+                index.starts[(hash >> (64 - Index::BITS)) as usize + 1] += 1;
+            }
+            for bucket in 0..1 << Index::BITS {
+                index.starts[bucket + 1] += index.starts[bucket];
+            }
+            Ok(())
+        })?;
+        let to;
+        (self.index, to) = state;
+        self.indexed = from..to;
+        self.probes = from;
+        Ok(true)
+    }
+}
+
+impl RecordJoin for CodeJoin {
+    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
+        const PROBES_A_UNIT: usize = 64;
+        const PAIRS_A_BATCH: usize = 1 << 16;
+        const LARGEST_BATCH: usize = 1 << 14;
+        if self.probes == self.codes.order.len() && !self.index(workers)? {
+            return Ok(None);
+        }
+        if self.indexed.is_empty() && !self.index(workers)? {
+            return Ok(None);
+        }
+        let to = (self.probes + self.batch).min(self.codes.order.len());
+        let places: Vec<usize> = (self.probes..to).step_by(PROBES_A_UNIT).collect();
+        let mut units: Vec<Unit> = places
+            .into_iter()
+            .map(|from| Unit { todo: from..(from + PROBES_A_UNIT).min(to), ..Unit::default() })
+            .collect();
+        workers::each(workers, &mut units, |unit, stop| unit.probe(&self.codes, &self.index, stop))?;
+        let mut batch = Vec::new();
+        for unit in &units {
+            memory::extend(&mut batch, &unit.found, DOING)?;
+            self.counts.candidates += unit.candidates;
+            self.counts.verified += unit.candidates;
+        }
+        self.probes = to;
+        // As many as are worth the threads, but no more pairs at a time than that.
+        self.batch = if batch.len() < PAIRS_A_BATCH {
+            (2 * self.batch).min(LARGEST_BATCH)
+        } else {
+            (self.batch / 4).max(1)
+        };
+        Ok(Some(batch))
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn progress(&self) -> f64 {
+        let all = self.codes.order.len().max(1) as f64;
+        let of_block = (self.probes.saturating_sub(self.indexed.start)) as f64
+            / (self.codes.order.len() - self.indexed.start).max(1) as f64;
+        (self.indexed.start as f64 + of_block * self.indexed.len() as f64) / all
+    }
+
+    fn bytes(&self) -> usize {
+        self.codes.texts.bytes() + memory::bytes(&self.codes.order) + self.index.bytes()
+    }
+}
+
+/// Some codes that look into the index, and what they found.
+#[derive(Debug, Default)]
+struct Unit {
+    /// Their places in the order.
+    todo: Range<usize>,
+    found: Vec<RecordPair>,
+    candidates: u64,
+}
+
+impl Unit {
+    fn probe(&mut self, codes: &Codes, index: &Index, stop: &Stop) -> Result<()> {
+        let mut windows = Windows::default();
+        let mut hashes: Vec<u64> = Vec::new();
+        let mut candidates: Vec<u32> = Vec::new();
+        let mut automaton = SuffixAutomaton::new()?;
+        while let Some(place) = self.todo.clone().next() {
+            stop.check()?;
+            let text = codes.order[place];
+            let length = codes.texts.length(text);
+            windows.set(codes.texts.text(text))?;
+            hashes.clear();
+            for &gram in index.lengths.iter().take_while(|&&gram| gram <= length) {
+                for at in 0..=length - gram {
+                    let hash = windows.hash(at, gram);
+                    if !index.with(hash).is_empty() {
+                        memory::push(&mut hashes, hash, DOING)?;
+                    }
+                }
+            }
+            hashes.sort_unstable();
+            hashes.dedup();
+            candidates.clear();
+            for &hash in &hashes {
+                for &(_, other) in index.with(hash).iter().take_while(|(_, other)| (*other as usize) < place)
+                {
+                    let same_table = (codes.order[other as usize] < codes.split) == (text < codes.split);
+                    if codes.split == u32::MAX || !same_table {
+                        memory::push(&mut candidates, other, DOING)?;
+                    }
+                }
+            }
+            candidates.sort_unstable();
+            candidates.dedup();
+            let known = self.found.len();
+            let verified = self.verify(codes, text, &candidates, &mut automaton, stop);
+            verified.inspect_err(|_| self.found.truncate(known))?;
+            self.candidates += candidates.len() as u64;
+            self.todo.start += 1;
+        }
+        Ok(())
+    }
+
+    /// Compares a code with shorter ones.
+    fn verify(
+        &mut self,
+        codes: &Codes,
+        text: u32,
+        candidates: &[u32],
+        automaton: &mut SuffixAutomaton,
+        stop: &Stop,
+    ) -> Result<()> {
+        const CHECK_EVERY: usize = 1 << 8;
+        if candidates.is_empty() {
+            return Ok(());
+        }
+        automaton.clear();
+        automaton.add(codes.texts.text(text), 0, stop)?;
+        for (n, &place) in candidates.iter().enumerate() {
+            if n % CHECK_EVERY == 0 {
+                stop.check()?;
+            }
+            let other = codes.order[place as usize];
+            let length = codes.texts.length(other);
+            let least = least_common(length, codes.threshold);
+            if let Some(found) = automaton.longest_match(codes.texts.text(other), length, least, stop)? {
+                let similarity = share(found.length, length);
+                let (left, right) = match codes.split {
+                    u32::MAX => (text, other),
+                    split => (text.min(other), text.max(other) - split),
+                };
+                memory::push(&mut self.found, RecordPair { left, right, similarity }, DOING)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::texts::{TextCollector, distinct};
+    use crate::verify::repeatability::repeatability;
+    use crate::workers::PlainThreads;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pairs_are_those_of_all_comparisons(
+            codes in prop::collection::vec("[ab]{0,14}|[abc]{6,9}|(ab字){0,4}c?", 0..24),
+            right in prop::option::of(0..24usize),
+            threshold in prop::sample::select(vec![0.05, 0.3, 0.45, 0.5, 0.51, 2.0 / 3.0, 0.75, 0.9, 1.0]),
+            budget in prop::sample::select(vec![0, 100, usize::MAX]),
+            threads in 1..4usize,
+        ) {
+            let split = right.map(|right| right.min(codes.len()));
+            let mut collectors: Vec<_> = (0..threads).map(|_| TextCollector::default()).collect();
+            for (row, code) in codes.iter().enumerate() {
+                collectors[row % threads].add(row as u32, code).expect("memory");
+            }
+            let workers = PlainThreads(threads);
+            let records = distinct(collectors, split.map(|split| split as u32), &workers).expect("memory");
+            let mut pairs = code_pairs(records, threshold, budget).expect("memory");
+            let mut found = Vec::new();
+            while let Some(pair) = pairs.next(&workers).expect("memory") {
+                let (a, b) = if split.is_some() {
+                    (pair.left, pair.right)
+                } else {
+                    (pair.left.min(pair.right), pair.left.max(pair.right))
+                };
+                found.push((a, b, pair.similarity));
+            }
+            found.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
+            let mut expected = Vec::new();
+            for (a, x) in codes.iter().enumerate() {
+                for (b, y) in codes.iter().enumerate().skip(a + 1) {
+                    let over = |a, b| repeatability(a, b, &Stop::default()).expect("memory");
+                    let similarity = over(x, y).max(over(y, x));
+                    if similarity >= threshold && split.is_none_or(|split| a < split && b >= split) {
+                        expected.push((a as u32, b as u32, similarity));
+                    }
+                }
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Whatever a table of lists says: an error, or what leads to documents that are there.
+
+use super::changed::Changed;
+use super::digest::{Outliner, Outlines};
+use super::lookup::Comparison;
+use super::partners::{Found, together};
+use super::segment::{BLOCK, Documents, Segment};
+use super::tests::{Stored, THREADS, document, outline, store};
+use super::token_order::Order;
+use crate::error::{Error, Result};
+use crate::features::FeatureSpec;
+use crate::joins::sets::bounds::Bounds;
+use crate::verify::measure::{Measure, Predicate};
+use crate::workers::Stop;
+use proptest::prelude::*;
+
+/// What bytes are damaged in: at a place, so many are taken out, and these put in.
+type Damage = (usize, usize, Vec<u8>);
+
+fn damaged(bytes: &[u8], damages: &[Damage]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for (at, out, new) in damages {
+        let at = at % (bytes.len() + 1);
+        let end = (at + out).min(bytes.len());
+        bytes.splice(at..end, new.iter().copied());
+    }
+    bytes
+}
+
+fn damages() -> impl Strategy<Value = Vec<Damage>> {
+    let byte = prop_oneof![any::<u8>(), Just(0), Just(0xff), Just(0x7f), Just(0x80)];
+    let damage = (any::<usize>(), 0usize..12, proptest::collection::vec(byte, 0..12));
+    proptest::collection::vec(damage, 0..4)
+}
+
+/// Changed documents, and a segment of all, of many sizes and with lists of all lengths.
+fn example() -> (Order, Changed, Stored) {
+    let spec = FeatureSpec::WORDS;
+    let bounds = Bounds::new(Predicate::new(Measure::Jaccard, 0.4).unwrap());
+    let text = |n: usize| (0..3 + n % 29).map(|k| format!("w{} ", (n / 3 * k) % 97)).collect();
+    let texts: Vec<String> = (0..BLOCK + 300).map(text).collect();
+    let (order, all) = outline(&texts, 100, &spec, &bounds);
+    let mut outliner = Outliner::default();
+    for (row, text) in (0..).zip(texts.iter().step_by(7)) {
+        outliner.add(row, &document(text), &spec, (&order, &bounds), &Stop::default()).unwrap();
+    }
+    let changed = Changed::new(outliner.outlines, order.words, bounds, &THREADS).unwrap();
+    let stored = store(all, order.words);
+    (order, changed, stored)
+}
+
+/// Looks changed documents up, and merges.
+fn try_all(changed: &Changed, words: usize, blocks: &[Vec<u8>], parts: &[Vec<u8>]) -> Result<()> {
+    let mut documents = Documents::new(words);
+    blocks.iter().try_for_each(|block| documents.push(block))?;
+    let count = documents.sizes.len();
+    let comparison = Comparison::new(changed, &documents)?;
+    for most in [0, usize::MAX] {
+        let mut found = Found::new(count, most);
+        parts.iter().try_for_each(|part| comparison.compare(part, &mut found, &Stop::default()))?;
+        let (places, _) = together(vec![found], changed, &THREADS)?;
+        assert!(places.iter().all(|&place| (place as usize) < count), "a place that is not there");
+    }
+    let mut merged = Outlines::default();
+    merged.append(&documents.outlines(7, parts.iter().map(Vec::as_slice))?, |row| row)?;
+    let segment = Segment::new(&merged, words, &THREADS)?;
+    segment.blocks().try_for_each(|block| block.map(drop))?;
+    assert_eq!(segment.into_rows().len(), count);
+    Ok(())
+}
+
+/// It is well, or said to be damaged: not that there is too little memory, which a wrong number would ask for.
+fn is_well_or_malformed(result: &Result<()>) -> bool {
+    matches!(result, Ok(()) | Err(Error::Malformed { .. }))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn damaged_segments_are_errors_or_harmless(blocks in damages(), parts in damages(), which: usize) {
+        let (order, changed, stored) = example();
+        try_all(&changed, order.words, &stored.0, &stored.1).unwrap();
+        let (mut of_blocks, mut of_parts) = (stored.0.clone(), stored.1.clone());
+        let block = which % of_blocks.len();
+        of_blocks[block] = damaged(&of_blocks[block], &blocks);
+        let part = which % of_parts.len();
+        of_parts[part] = damaged(&of_parts[part], &parts);
+        for (blocks, parts) in
+            [(&of_blocks, &of_parts), (&stored.0, &of_parts), (&of_blocks, &stored.1)]
+        {
+            let result = try_all(&changed, order.words, blocks, parts);
+            prop_assert!(is_well_or_malformed(&result), "{result:?}");
+        }
+    }
+
+    #[test]
+    fn random_bytes_are_errors_or_harmless(
+        block in proptest::collection::vec(any::<u8>(), 0..200),
+        parts in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 0..4),
+        small in proptest::collection::vec(0u8..9, 0..100),
+    ) {
+        let (order, changed, stored) = example();
+        for parts in [parts, vec![small]] {
+            for blocks in [vec![], vec![block.clone()], stored.0.clone()] {
+                let result = try_all(&changed, order.words, &blocks, &parts);
+                prop_assert!(is_well_or_malformed(&result), "{result:?}");
+            }
+        }
+        let mut bytes = order.to_bytes()?;
+        bytes.splice(..block.len().min(3), block.iter().copied());
+        for bytes in [bytes, block] {
+            if let Ok(Some(order)) = Order::from_bytes(&bytes) {
+                order.place(u32::MAX);
+            }
+        }
+    }
+}
+
+/// Numbers that once led out of what is there, or asked for all memory.
+#[test]
+fn numbers_that_lead_astray_are_errors() {
+    let (order, changed, stored) = example();
+    let count = BLOCK as u32 + 300;
+    let number = |mut number: u64| {
+        let mut bytes = Vec::new();
+        while number >= 0x80 {
+            bytes.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        bytes.push(number as u8);
+        bytes
+    };
+    let list = |hash: u64, head: u64, place: u64, rest: &[u8]| {
+        [number(hash), number(head), number(place), rest.to_vec()].concat()
+    };
+    let bad = [
+        // Past the last document, in one step or in two that wrap around.
+        list(5, 0, count.into(), &[]),
+        list(5, 0, u64::MAX, &[]),
+        list(5, 1 << 2 | 2, 9, &u32::MAX.to_le_bytes()),
+        list(5, 2 << 2 | 2, 9, &[u32::MAX.to_le_bytes(), 5u32.to_le_bytes()].concat()),
+        // More documents than there are, also so many that their length in bytes overflows.
+        list(5, u64::from(count) << 2, 0, &vec![1; count as usize]),
+        list(5, u64::MAX - 1, 0, &[]),
+        list(5, 1 << 62 | 2, 0, &[]),
+        // Twice the same; no width; a hash of more than 32 bits.
+        list(5, 1 << 2, 7, &[0]),
+        list(5, 3, 7, &[]),
+        list(1 << 32, 0, 7, &[]),
+        [list(u32::MAX.into(), 0, 7, &[]), list(1, 0, 7, &[])].concat(),
+        vec![0xff; 11],
+    ];
+    for part in bad {
+        let result = try_all(&changed, order.words, &stored.0, std::slice::from_ref(&part));
+        assert!(matches!(result, Err(Error::Malformed { .. })), "{part:?}: {result:?}");
+    }
+    for size in [0, 1 << 31, u32::MAX] {
+        let block: Vec<u8> = [&u32::to_le_bytes(size)[..], &vec![0; 8 * order.words]].concat();
+        assert!(Documents::new(order.words).push(&block).is_err(), "{size}");
+    }
+    let mut documents = Documents::new(order.words);
+    documents.push(&stored.0[1]).unwrap();
+    assert!(documents.push(&stored.0[0]).is_err(), "after a block that is not full");
+}

@@ -1,0 +1,222 @@
+//! Outlines of documents: the size of the token set, a parity bitmap, and the hashes of its prefix.
+
+use super::token_order::{Counts, Order};
+use crate::error::Result;
+use crate::features::FeatureSpec;
+use crate::features::tokens::{Document, Scratch, Token, for_each_token};
+use crate::hash;
+use crate::joins::sets::bitmap;
+use crate::joins::sets::bounds::{Bounds, Side};
+use crate::memory;
+use crate::workers::Stop;
+
+/// Sizes of sets for which the length of a prefix is kept.
+const MOST_KNOWN: usize = 1 << 12;
+pub(crate) const DOING: &str = "outlining documents";
+
+/// Outlines, one behind the other. Documents that no other can be similar to have none.
+#[derive(Debug, Default)]
+pub struct Outlines {
+    /// Whose they are.
+    pub rows: Vec<u32>,
+    /// How many tokens each has.
+    pub sizes: Vec<u32>,
+    /// Their bitmaps.
+    pub bitmaps: Vec<u64>,
+    /// The hash of a token in the upper half, and the place in `rows` of a document that has it in its prefix.
+    pub postings: Vec<u64>,
+}
+
+impl Outlines {
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        let Self { rows, sizes, bitmaps, postings } = self;
+        memory::bytes(rows) + memory::bytes(sizes) + memory::bytes(bitmaps) + memory::bytes(postings)
+    }
+
+    /// Removes all.
+    pub fn clear(&mut self) {
+        let Self { rows, sizes, bitmaps, postings } = self;
+        rows.clear();
+        sizes.clear();
+        bitmaps.clear();
+        postings.clear();
+    }
+
+    /// Appends others; their rows become `row` of them.
+    pub fn append(&mut self, others: &Self, row: impl Fn(u32) -> u32) -> Result<()> {
+        let offset = self.rows.len() as u64;
+        memory::reserve(&mut self.rows, others.rows.len(), DOING)?;
+        self.rows.extend(others.rows.iter().map(|&other| row(other)));
+        memory::extend(&mut self.sizes, &others.sizes, DOING)?;
+        memory::extend(&mut self.bitmaps, &others.bitmaps, DOING)?;
+        memory::reserve(&mut self.postings, others.postings.len(), DOING)?;
+        self.postings.extend(others.postings.iter().map(|posting| posting + offset));
+        Ok(())
+    }
+}
+
+/// Makes outlines of documents. Until it is told an order it only keeps and counts tokens.
+#[derive(Debug, Default)]
+pub struct Outliner {
+    scratch: Scratch,
+    hashes: Vec<u64>,
+    places: Vec<u64>,
+    /// Hashes of the tokens of documents that wait, where those of each end, and their rows.
+    waiting: Vec<u64>,
+    ends: Vec<(usize, u32)>,
+    /// How long prefixes are, by size of the set, as far as that is known; always of the same bounds.
+    prefixes: Vec<Option<u32>>,
+    /// How often tokens of these occur.
+    pub counts: Counts,
+    /// What is done.
+    pub outlines: Outlines,
+}
+
+impl Outliner {
+    /// Keeps a document for when there is an order. O(tokens · log tokens).
+    pub fn keep(&mut self, row: u32, document: &Document, spec: &FeatureSpec, stop: &Stop) -> Result<()> {
+        self.hash(document, spec, stop)?;
+        memory::reserve(&mut self.ends, 1, DOING)?;
+        memory::extend(&mut self.waiting, &self.hashes, DOING)?;
+        self.counts.add(&self.hashes)?;
+        self.ends.push((self.waiting.len(), row));
+        Ok(())
+    }
+
+    /// Bytes that wait.
+    pub fn waiting(&self) -> usize {
+        memory::bytes(&self.waiting) + memory::bytes(&self.ends)
+    }
+
+    /// How many documents wait, and how many tokens they have.
+    pub fn tokens(&self) -> (usize, usize) {
+        (self.ends.len(), self.waiting.len())
+    }
+
+    /// Outlines what waits.
+    pub fn release(&mut self, order: &Order, bounds: &Bounds, stop: &Stop) -> Result<()> {
+        // After a stop it goes on with the first that is not done: those in `ends` behind it still wait.
+        while let Some(&(end, row)) = self.ends.last() {
+            stop.check()?;
+            let start = self.ends.len().checked_sub(2).map_or(0, |before| self.ends[before].0);
+            self.hashes.clear();
+            memory::extend(&mut self.hashes, &self.waiting[start..end], DOING)?;
+            self.outline(row, order, bounds)?;
+            self.ends.pop();
+        }
+        (self.waiting, self.ends, self.counts) = (Vec::new(), Vec::new(), Counts::default());
+        Ok(())
+    }
+
+    /// Outlines a document. O(tokens · log tokens).
+    pub fn add(
+        &mut self,
+        row: u32,
+        document: &Document,
+        spec: &FeatureSpec,
+        (order, bounds): (&Order, &Bounds),
+        stop: &Stop,
+    ) -> Result<()> {
+        self.hash(document, spec, stop)?;
+        self.outline(row, order, bounds)
+    }
+
+    /// Outlines a document of which the hashes of all tokens are known, ascending.
+    pub fn add_hashes(&mut self, row: u32, hashes: &[u64], order: &Order, bounds: &Bounds) -> Result<()> {
+        self.hashes.clear();
+        memory::extend(&mut self.hashes, hashes, DOING)?;
+        self.outline(row, order, bounds)
+    }
+
+    /// The hashes of a document's tokens, sorted.
+    fn hash(&mut self, document: &Document, spec: &FeatureSpec, stop: &Stop) -> Result<()> {
+        let Self { scratch, hashes, .. } = self;
+        hashes.clear();
+        for_each_token(document, spec, scratch, stop, |token| {
+            let hash = match token {
+                Token::Bytes(bytes) => hash::hash_bytes(bytes),
+                Token::Number(number) => hash::mix(number),
+            };
+            memory::push(hashes, hash, DOING)
+        })?;
+        hashes.sort_unstable();
+        if !spec.multiset {
+            // Equal tokens have equal hashes. Two tokens of one hash of 64 bits would make the set one too
+            // small: that never happens but by chance of 2⁻⁶⁴ a pair of tokens, as with shingles.
+            hashes.dedup();
+        }
+        Ok(())
+    }
+
+    fn outline(&mut self, row: u32, order: &Order, bounds: &Bounds) -> Result<()> {
+        let Self { hashes, places, outlines, prefixes, .. } = self;
+        let size = hashes.len() as u32;
+        if size == 0 {
+            return Ok(());
+        }
+        places.clear();
+        memory::reserve(places, hashes.len(), DOING)?;
+        places.extend(hashes.iter().map(|&hash| order.place((hash >> u32::BITS) as u32)));
+        let length = match prefixes.get(hashes.len()) {
+            Some(Some(known)) => *known as usize,
+            _ => {
+                let length = prefix(bounds, size);
+                if hashes.len() < MOST_KNOWN {
+                    if prefixes.is_empty() {
+                        *prefixes = memory::filled(None, MOST_KNOWN, DOING)?;
+                    }
+                    prefixes[hashes.len()] = Some(length as u32);
+                }
+                length
+            }
+        };
+        if length == 0 {
+            return Ok(());
+        }
+        if length < places.len() {
+            places.select_nth_unstable(length);
+            places.truncate(length);
+        }
+        // A token that comes twice is one token of the index.
+        places.sort_unstable();
+        places.dedup();
+
+        let place = outlines.rows.len() as u64;
+        memory::reserve(&mut outlines.rows, 1, DOING)?;
+        memory::reserve(&mut outlines.sizes, 1, DOING)?;
+        memory::reserve(&mut outlines.bitmaps, order.words, DOING)?;
+        memory::reserve(&mut outlines.postings, places.len(), DOING)?;
+        outlines.rows.push(row);
+        outlines.sizes.push(size);
+        let start = outlines.bitmaps.len();
+        outlines.bitmaps.resize(start + order.words, 0);
+        let bitmap = &mut outlines.bitmaps[start..];
+        let bits = bitmap.len() * 64;
+        let (mut before, mut occurrence) = (None, 0);
+        for &hash in hashes.iter() {
+            // The k-th occurrence of a token is a token of its own.
+            occurrence = if before == Some(hash) { occurrence + 1 } else { 0 };
+            before = Some(hash);
+            let bit = hash::mix(hash.wrapping_add(occurrence)) as usize % bits;
+            bitmap[bit / 64] ^= 1 << (bit % 64);
+        }
+        outlines.postings.extend(places.iter().map(|place| place << u32::BITS).map(|key| key | place));
+        Ok(())
+    }
+}
+
+/// How many tokens of a set, the first in the order, have one in common with each similar set; 0 where there is none.
+fn prefix(bounds: &Bounds, size: u32) -> usize {
+    let partners = bounds.partner_sizes(Side::Left, size, u32::MAX);
+    partners.map_or(0, |partners| bounds.prefix(Side::Left, size, *partners.start()) as usize)
+}
+
+/// How long bitmaps have to be, in words, for documents of this many tokens.
+pub fn words(bounds: &Bounds, size: u32) -> usize {
+    const MOST: usize = 8;
+    let shared = bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
+    let words = bitmap::words_for(size, 2 * (size - shared));
+    // Twice as many as tell unlike sets apart: candidates that stay are read.
+    words.map_or(MOST, |words| (2 * words).min(MOST))
+}

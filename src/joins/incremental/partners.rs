@@ -1,0 +1,122 @@
+//! What was found in a segment: pairs or, where these are too many, only the places.
+
+use super::changed::{Changed, DOING};
+use super::nth;
+use crate::error::Result;
+use crate::memory;
+use crate::workers::{self, Workers};
+
+/// Documents of a segment that may be similar to changed ones.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The place in the segment in the upper half, the changed document in the lower; some stand there twice.
+    pairs: Vec<u64>,
+    /// By place, once pairs are too many to be kept.
+    bits: Vec<u64>,
+    documents: usize,
+    most: usize,
+    pub(crate) places: Vec<u32>,
+    pub(crate) near: Vec<u32>,
+}
+
+impl Found {
+    /// None yet, of a segment of so many documents; pairs take at most so many bytes.
+    pub fn new(documents: usize, most: usize) -> Self {
+        let most = most / size_of::<u64>();
+        Self { documents, most, ..Self::default() }
+    }
+
+    pub(crate) fn has(&self, place: u32) -> bool {
+        self.bits.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
+    }
+
+    pub(crate) fn add(&mut self, place: u32, document: u32) -> Result<()> {
+        if self.bits.is_empty() && self.pairs.len() < self.most {
+            let pair = u64::from(place) << u32::BITS | u64::from(document);
+            return memory::push(&mut self.pairs, pair, DOING);
+        }
+        self.forget_pairs()?;
+        self.bits[place as usize / 64] |= 1 << (place % 64);
+        Ok(())
+    }
+
+    /// Keeps only which places were found.
+    fn forget_pairs(&mut self) -> Result<()> {
+        if self.bits.is_empty() {
+            self.bits = memory::filled(0, self.documents.div_ceil(64), DOING)?;
+        }
+        for pair in std::mem::take(&mut self.pairs) {
+            let place = (pair >> u32::BITS) as usize;
+            self.bits[place / 64] |= 1 << (place % 64);
+        }
+        Ok(())
+    }
+}
+
+/// The rows of changed documents that each of some others may be similar to, or that this is not known.
+#[derive(Debug)]
+pub struct Partners {
+    /// Where those of each end.
+    ends: Option<Vec<usize>>,
+    rows: Vec<u32>,
+}
+
+impl Default for Partners {
+    /// Of none.
+    fn default() -> Self {
+        Self { ends: Some(Vec::new()), rows: Vec::new() }
+    }
+}
+
+impl Partners {
+    /// Adds those of the next document. Where they are not known, those of all are forgotten.
+    pub fn push(&mut self, rows: Option<&[u32]>) -> Result<()> {
+        if let (Some(ends), Some(rows)) = (&mut self.ends, rows) {
+            memory::extend(&mut self.rows, rows, DOING)?;
+            memory::push(ends, self.rows.len(), DOING)
+        } else {
+            (self.ends, self.rows) = (None, Vec::new());
+            Ok(())
+        }
+    }
+
+    /// Those of the `n`-th document, if they are known.
+    pub fn of(&self, n: usize) -> Option<&[u32]> {
+        self.ends.as_ref().map(|ends| &self.rows[nth(ends, n)])
+    }
+}
+
+/// Puts together what was found in a segment: the places, ascending, and the partners of each.
+pub fn together(
+    mut found: Vec<Found>,
+    changed: &Changed,
+    workers: &dyn Workers,
+) -> Result<(Vec<u32>, Partners)> {
+    let (mut places, mut partners) = (Vec::new(), Partners::default());
+    if found.iter().any(|found| !found.bits.is_empty()) {
+        found.iter_mut().try_for_each(Found::forget_pairs)?;
+        for n in 0..found[0].bits.len() {
+            let word = found.iter().fold(0, |word, found| word | found.bits[n]);
+            for bit in (0..64).filter(|bit| word >> bit & 1 == 1) {
+                memory::push(&mut places, (n * 64 + bit) as u32, DOING)?;
+            }
+        }
+        partners.push(None)?;
+        return Ok((places, partners));
+    }
+    let mut pairs = Vec::new();
+    for found in found {
+        memory::extend(&mut pairs, &found.pairs, DOING)?;
+    }
+    workers::one(workers, &mut pairs, |pairs, stop| workers::sort_unstable_by(pairs, stop, &u64::cmp))?;
+    pairs.dedup();
+    let mut rows = Vec::new();
+    for same in pairs.chunk_by(|a, b| a >> u32::BITS == b >> u32::BITS) {
+        memory::push(&mut places, (same[0] >> u32::BITS) as u32, DOING)?;
+        rows.clear();
+        memory::reserve(&mut rows, same.len(), DOING)?;
+        rows.extend(same.iter().map(|&pair| changed.rows[pair as u32 as usize]));
+        partners.push(Some(&rows))?;
+    }
+    Ok((places, partners))
+}

@@ -1,0 +1,293 @@
+//! Outlines as they are stored: documents by size, in blocks; postings by hash, in parts.
+//!
+//! A block has the sizes and the bitmaps of its documents, little-endian. A part has the postings of a range of hashes:
+//! for each hash, as LEB128, its distance from the one before, four times how many documents but one have it plus the
+//! width of what follows, and the place of the first one in the segment; then those of the others, little-endian, each
+//! as its distance from the one before, of 2 to the power of the width bytes.
+//!
+//! Whoever owns a table of lists can write anything into it: what is read again is checked before it is used, and
+//! memory is taken for what is there, not for what a number says.
+
+use super::digest::{DOING, Outlines};
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::workers::{self, Workers};
+
+/// Documents of a block, the last one's aside.
+pub const BLOCK: usize = 1024;
+/// About how many bytes a part has, or less: so few that its row fits into a page.
+pub const PART: usize = 6 << 10;
+/// The most bits of a hash that say which part it is in.
+pub const MOST_BITS: u32 = 16;
+/// More tokens than any document has.
+const MOST_TOKENS: u32 = 1 << 31;
+
+/// A segment, ready to be stored.
+#[derive(Debug)]
+pub struct Segment<'a> {
+    outlines: &'a Outlines,
+    /// The places of outlines in the order of sizes.
+    order: Vec<u32>,
+    words: usize,
+    /// All parts.
+    pub parts: Vec<Vec<u8>>,
+}
+
+impl<'a> Segment<'a> {
+    /// Puts outlines in order. Takes about their memory. O(n · log n).
+    pub fn new(outlines: &'a Outlines, words: usize, workers: &dyn Workers) -> Result<Self> {
+        /// About what a posting takes.
+        const BYTES: usize = 3;
+        let count = outlines.rows.len();
+        let mut order = Vec::new();
+        memory::reserve(&mut order, count, DOING)?;
+        order.extend(0..count as u32);
+        workers::one(workers, &mut order, |order, stop| {
+            let key = |&place: &u32| (outlines.sizes[place as usize], place);
+            workers::sort_unstable_by(order, stop, &|a, b| key(a).cmp(&key(b)))
+        })?;
+        let mut place_of = memory::filled(0u32, count, DOING)?;
+        order.iter().zip(0..).for_each(|(&from, to)| place_of[from as usize] = to);
+
+        let wanted = (outlines.postings.len() * BYTES / PART).next_power_of_two();
+        let bits = wanted.trailing_zeros().min(MOST_BITS);
+        let part = |&posting: &u64| part_of(posting, bits);
+        let starts = starts(1 << bits, outlines.postings.iter().map(part))?;
+        let mut at = Vec::new();
+        memory::extend(&mut at, &starts, DOING)?;
+        let mut postings = memory::filled(0, outlines.postings.len(), DOING)?;
+        for &posting in &outlines.postings {
+            let at = &mut at[part_of(posting, bits)];
+            let place = place_of[posting as u32 as usize];
+            postings[*at] = posting >> u32::BITS << u32::BITS | u64::from(place);
+            *at += 1;
+        }
+        let mut pieces: Vec<(&mut [u64], Vec<u8>)> = Vec::new();
+        memory::reserve(&mut pieces, starts.len() - 1, DOING)?;
+        let mut rest = postings.as_mut_slice();
+        for bounds in starts.windows(2) {
+            let (piece, after) = rest.split_at_mut(bounds[1] - bounds[0]);
+            pieces.push((piece, Vec::new()));
+            rest = after;
+        }
+        workers::each(workers, &mut pieces, |(postings, bytes), stop| {
+            stop.check()?;
+            postings.sort_unstable();
+            bytes.clear();
+            encode(postings, bytes)
+        })?;
+        let parts = pieces.into_iter().map(|(_, bytes)| bytes).collect();
+        Ok(Self { outlines, order, words, parts })
+    }
+
+    /// How many documents it has.
+    pub fn documents(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The blocks, in order.
+    pub fn blocks(&self) -> impl Iterator<Item = Result<Vec<u8>>> + '_ {
+        let Outlines { sizes, bitmaps, .. } = self.outlines;
+        self.order.chunks(BLOCK).map(move |block| {
+            let mut bytes = Vec::new();
+            memory::reserve(&mut bytes, block.len() * (4 + 8 * self.words), DOING)?;
+            block.iter().for_each(|&n| bytes.extend(sizes[n as usize].to_le_bytes()));
+            for &n in block {
+                let bitmap = &bitmaps[n as usize * self.words..][..self.words];
+                bitmap.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+            }
+            Ok(bytes)
+        })
+    }
+
+    /// The rows in the order of the segment.
+    pub fn into_rows(self) -> Vec<u32> {
+        let Self { outlines, mut order, .. } = self;
+        order.iter_mut().for_each(|place| *place = outlines.rows[*place as usize]);
+        order
+    }
+}
+
+/// The part that a posting's hash is in, where so many bits say so.
+pub(crate) fn part_of(posting: u64, bits: u32) -> usize {
+    // A shift by all bits is none in one step.
+    (posting >> 1 >> (u64::BITS - 1 - bits)) as usize
+}
+
+/// Where each bucket begins, if items are put in the order of buckets, and where the last one ends; `of` is the bucket
+/// of each item.
+pub(crate) fn starts(buckets: usize, of: impl Iterator<Item = usize>) -> Result<Vec<usize>> {
+    let mut starts = memory::filled(0, buckets + 1, DOING)?;
+    of.for_each(|bucket| starts[bucket + 1] += 1);
+    (1..starts.len()).for_each(|bucket| starts[bucket] += starts[bucket - 1]);
+    Ok(starts)
+}
+
+/// Sorted postings as a part.
+fn encode(mut postings: &[u64], bytes: &mut Vec<u8>) -> Result<()> {
+    let mut before = 0;
+    while let Some(&first) = postings.first() {
+        let hash = first >> u32::BITS;
+        let count = postings.iter().take_while(|posting| *posting >> u32::BITS == hash).count();
+        let (here, after) = postings.split_at(count);
+        let distances = || here.windows(2).map(|pair| pair[1] as u32 - pair[0] as u32);
+        let width = match distances().max() {
+            None | Some(..=0xff) => 0,
+            Some(..=0xffff) => 1,
+            Some(_) => 2,
+        };
+        // No number takes more than ten bytes.
+        memory::reserve(bytes, 30 + (count << width), DOING)?;
+        put(hash - before, bytes);
+        put((count as u64 - 1) << 2 | width as u64, bytes);
+        put(u64::from(first as u32), bytes);
+        distances().for_each(|distance| bytes.extend(&distance.to_le_bytes()[..1 << width]));
+        (before, postings) = (hash, after);
+    }
+    Ok(())
+}
+
+fn put(mut number: u64, bytes: &mut Vec<u8>) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn get(bytes: &mut &[u8]) -> Result<u64> {
+    let mut number = 0u64;
+    for shift in (0..u64::BITS).step_by(7) {
+        let [byte, rest @ ..] = *bytes else { break };
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if *byte < 0x80 {
+            return Ok(number);
+        }
+    }
+    Err(malformed("a number is cut off"))
+}
+
+fn malformed(why: &str) -> Error {
+    Error::Malformed { what: "segment of outlines", why: why.to_owned() }
+}
+
+/// Calls `each` with the hashes of a part, ascending, and the places, ascending, of those of so many documents that
+/// have them.
+pub(crate) fn decode(
+    mut bytes: &[u8],
+    documents: usize,
+    places: &mut Vec<u32>,
+    mut each: impl FnMut(u32, &[u32]) -> Result<()>,
+) -> Result<()> {
+    let mut hash = 0u32;
+    while !bytes.is_empty() {
+        let step = u32::try_from(get(&mut bytes)?).ok();
+        hash =
+            step.and_then(|step| hash.checked_add(step)).ok_or_else(|| malformed("a hash is too large"))?;
+        let head = get(&mut bytes)?;
+        let mut place = get(&mut bytes)?;
+        let others = usize::try_from(head >> 2).unwrap_or(usize::MAX);
+        if others >= documents || place >= documents as u64 {
+            return Err(malformed("a posting leads nowhere"));
+        }
+        let length = match head & 3 {
+            3 => return Err(malformed("a list is of no known width")),
+            width => others << width,
+        };
+        let Some((distances, rest)) = bytes.split_at_checked(length) else {
+            return Err(malformed("a list is cut off"));
+        };
+        bytes = rest;
+        places.clear();
+        memory::reserve(places, others + 1, DOING)?;
+        places.push(place as u32);
+        let mut ascend = true;
+        // The sum of so few numbers of 32 bits does not overflow.
+        let next = |distance: u32| {
+            ascend &= distance > 0;
+            place += u64::from(distance);
+            place as u32
+        };
+        match head & 3 {
+            0 => places.extend(distances.iter().map(|&distance| distance.into()).map(next)),
+            1 => {
+                places.extend(distances.as_chunks().0.iter().map(|&d| u16::from_le_bytes(d).into()).map(next))
+            }
+            _ => places.extend(distances.as_chunks().0.iter().map(|&d| u32::from_le_bytes(d)).map(next)),
+        }
+        // As they ascend, the last one is the greatest.
+        if !ascend || place >= documents as u64 {
+            return Err(malformed("a posting leads nowhere"));
+        }
+        each(hash, places)?;
+    }
+    Ok(())
+}
+
+/// The documents of a segment as they are read again.
+#[derive(Debug)]
+pub struct Documents {
+    /// How many tokens each has, ascending.
+    pub sizes: Vec<u32>,
+    /// Their bitmaps.
+    pub bitmaps: Vec<u64>,
+    /// Words of a bitmap.
+    pub words: usize,
+}
+
+impl Documents {
+    /// None yet, of bitmaps of so many words.
+    pub fn new(words: usize) -> Self {
+        Self { sizes: Vec::new(), bitmaps: Vec::new(), words }
+    }
+
+    /// Adds the next block.
+    pub fn push(&mut self, block: &[u8]) -> Result<()> {
+        let each = 4 + 8 * self.words;
+        if !block.len().is_multiple_of(each) {
+            return Err(malformed("a block is cut off"));
+        }
+        let count = block.len() / each;
+        if count > BLOCK || !self.sizes.len().is_multiple_of(BLOCK) {
+            return Err(malformed("a block is of another size"));
+        }
+        let (sizes, bitmaps) = block.split_at(4 * count);
+        let from = self.sizes.len().saturating_sub(1);
+        memory::reserve(&mut self.sizes, count, DOING)?;
+        self.sizes.extend(sizes.as_chunks().0.iter().map(|&size| u32::from_le_bytes(size)));
+        let new = &self.sizes[from..];
+        if !new.is_sorted() || new.first() == Some(&0) || new.last().is_some_and(|&size| size >= MOST_TOKENS)
+        {
+            return Err(malformed("sizes are not in order"));
+        }
+        memory::reserve(&mut self.bitmaps, count * self.words, DOING)?;
+        self.bitmaps.extend(bitmaps.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
+        Ok(())
+    }
+
+    /// The first place of a document that has so many tokens or more.
+    pub(crate) fn first_of_size(&self, size: u32) -> u32 {
+        self.sizes.partition_point(|&other| other < size) as u32
+    }
+
+    /// Whole outlines again, to be merged with others: `parts` are all of the segment, `row` is the first one's row.
+    pub fn outlines<'a>(self, row: u32, parts: impl IntoIterator<Item = &'a [u8]>) -> Result<Outlines> {
+        let count = self.sizes.len();
+        if u32::try_from(count).ok().and_then(|count| row.checked_add(count)).is_none() {
+            return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() });
+        }
+        let (mut rows, mut postings, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        memory::reserve(&mut rows, self.sizes.len(), DOING)?;
+        rows.extend((row..).take(self.sizes.len()));
+        for part in parts {
+            decode(part, count, &mut places, |hash, places| {
+                memory::reserve(&mut postings, places.len(), DOING)?;
+                let key = u64::from(hash) << u32::BITS;
+                postings.extend(places.iter().map(|&place| key | u64::from(place)));
+                Ok(())
+            })?;
+        }
+        Ok(Outlines { rows, sizes: self.sizes, bitmaps: self.bitmaps, postings })
+    }
+}

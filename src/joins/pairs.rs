@@ -1,0 +1,209 @@
+//! The pairs of rows that a join of records stands for, one after the other.
+//!
+//! Rows with equal sets, or equal texts, are one record of the join. Their pairs come first, and with
+//! them those of every pair of records, counted out without being stored: memory does not grow with
+//! their number.
+
+use std::fmt::Debug;
+
+use super::sets::blocks::BlockJoin;
+use super::sets::{Algorithm, Counts, RecordPair};
+use crate::error::Result;
+use crate::features::sets::order::Ordered;
+use crate::features::sets::records::Members;
+use crate::memory;
+use crate::verify::measure::Predicate;
+use crate::workers::Workers;
+
+/// A join of records.
+pub trait RecordJoin: Debug {
+    /// The next pairs of records, each once; none when the join is done. A batch may be empty, and its
+    /// size is bounded. After [`crate::error::Error::Stopped`] it can be called again.
+    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>>;
+
+    /// What the filters did so far.
+    fn counts(&self) -> Counts;
+
+    /// The share of the work that is done, 0 to 1.
+    fn progress(&self) -> f64;
+
+    /// Bytes on the heap.
+    fn bytes(&self) -> usize;
+}
+
+impl RecordJoin for BlockJoin {
+    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
+        self.next_batch(workers)
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts()
+    }
+
+    fn progress(&self) -> f64 {
+        self.progress()
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes()
+    }
+}
+
+/// Two rows and their similarity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// A row of the left table, or of the only one.
+    pub left: u32,
+    /// A row of the right table, or another row of the only one.
+    pub right: u32,
+    /// Their similarity.
+    pub similarity: f64,
+}
+
+/// The pairs of a join. In a self-join each pair comes once, its rows in either order.
+#[derive(Debug)]
+pub struct Pairs {
+    join: Box<dyn RecordJoin>,
+    left: Members,
+    /// The rows of the right table, where there are two.
+    right: Option<Members>,
+    /// The records of more than one row whose rows are pairs, and the next of them.
+    equal: Vec<u32>,
+    next_equal: usize,
+    batch: Vec<RecordPair>,
+    next_in_batch: usize,
+    /// The pair of records that is being expanded; a record with itself for equal rows.
+    current: Option<RecordPair>,
+    /// The next places among the rows of the two records.
+    at: (usize, usize),
+    given: u64,
+}
+
+impl Pairs {
+    /// All pairs that pass, found with about `budget` bytes of records and index at a time.
+    pub fn new(ordered: Ordered, predicate: Predicate, algorithm: Algorithm, budget: usize) -> Result<Self> {
+        let Ordered { left, right, shared_tokens, .. } = ordered;
+        let mut equal = Vec::new();
+        if right.is_none() {
+            for (record, &size) in left.store.sizes().iter().enumerate() {
+                if left.members.rows(record).len() > 1 && predicate.passes(size, size, size) {
+                    memory::push(&mut equal, record as u32, "listing equal documents")?;
+                }
+            }
+        }
+        let (right_store, right) = right.map(|right| (right.store, right.members)).unzip();
+        let join = BlockJoin::new(left.store, right_store, shared_tokens, predicate, algorithm, budget);
+        Ok(Self::of_records(Box::new(join), left.members, right, equal))
+    }
+
+    /// The pairs of records that `join` finds, and of the rows of each of the records `equal`.
+    pub fn of_records(
+        join: Box<dyn RecordJoin>,
+        left: Members,
+        right: Option<Members>,
+        equal: Vec<u32>,
+    ) -> Self {
+        Self {
+            join,
+            left,
+            right,
+            equal,
+            next_equal: 0,
+            batch: Vec::new(),
+            next_in_batch: 0,
+            current: None,
+            at: (0, 0),
+            given: 0,
+        }
+    }
+
+    /// A number of pairs that are sure to come, known before the join is made: those of equal rows.
+    pub fn certain(&self) -> u64 {
+        let pairs = self.equal.iter().map(|&record| {
+            let rows = self.left.rows(record as usize).len() as u64;
+            rows * (rows - 1) / 2
+        });
+        pairs.fold(0, u64::saturating_add)
+    }
+
+    /// The next pair; none after the last. Takes O(1) except where the join has to go on: then as
+    /// long as a batch of it takes.
+    pub fn next(&mut self, workers: &dyn Workers) -> Result<Option<Pair>> {
+        loop {
+            if let Some(pair) = self.take() {
+                return Ok(Some(pair));
+            }
+            if !self.advance(workers)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The next pair of the present two records; none when [`Pairs::advance`] has to be called. O(1).
+    #[inline]
+    pub fn take(&mut self) -> Option<Pair> {
+        let RecordPair { left, right, similarity } = self.current?;
+        let lefts = self.left.rows(left as usize);
+        let rights = self.right.as_ref().unwrap_or(&self.left).rows(right as usize);
+        let same = self.right.is_none() && left == right;
+        if self.at.1 == rights.len() {
+            let next = self.at.0 + 1;
+            self.at = (next, if same { next + 1 } else { 0 });
+        }
+        let (Some(&left), Some(&right)) = (lefts.get(self.at.0), rights.get(self.at.1)) else {
+            self.current = None;
+            return None;
+        };
+        self.at.1 += 1;
+        self.given += 1;
+        Some(Pair { left, right, similarity })
+    }
+
+    /// Goes on to the next two records, or at least some way towards them; false if there are none.
+    /// Joins at most one batch.
+    pub fn advance(&mut self, workers: &dyn Workers) -> Result<bool> {
+        if let Some(&record) = self.equal.get(self.next_equal) {
+            self.next_equal += 1;
+            self.current = Some(RecordPair { left: record, right: record, similarity: 1.0 });
+            self.at = (0, 1);
+            return Ok(true);
+        }
+        if self.next_in_batch == self.batch.len() {
+            self.next_in_batch = 0;
+            let batch = self.join.next_batch(workers)?;
+            let more = batch.is_some();
+            self.batch = batch.unwrap_or_default();
+            if self.batch.is_empty() {
+                return Ok(more);
+            }
+        }
+        self.current = Some(self.batch[self.next_in_batch]);
+        self.next_in_batch += 1;
+        self.at = (0, 0);
+        Ok(true)
+    }
+
+    /// What the filters did so far.
+    pub fn counts(&self) -> Counts {
+        self.join.counts()
+    }
+
+    /// How many pairs were given.
+    pub fn given(&self) -> u64 {
+        self.given
+    }
+
+    /// The share of the join that is done, 0 to 1.
+    pub fn progress(&self) -> f64 {
+        self.join.progress()
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.join.bytes()
+            + self.left.bytes()
+            + self.right.as_ref().map_or(0, Members::bytes)
+            + memory::bytes(&self.equal)
+            + memory::bytes(&self.batch)
+    }
+}

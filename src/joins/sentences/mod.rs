@@ -1,0 +1,271 @@
+//! Near duplicates by sentence signatures and their (trustable) longest common subsequence (docs/design/algorithms.md
+//! section 5): documents that have a signature in common are candidates, and each pair of them is compared.
+//!
+//! The representatives' sets of perhaps-similar documents ([`crate::clusters::perhaps_similar::of_signatures`]) hold the same
+//! candidates: documents with a signature in common are always in one. So nothing is lost by going from
+//! document to document here, each with those behind it that it has a list in common with. Where the sets
+//! themselves are wanted, only representatives are compared, with all they have a list in common with.
+
+pub mod signature_lists;
+
+use std::sync::Mutex;
+
+use super::pairs::{Pairs, RecordJoin};
+use super::sets::{Counts, RecordPair};
+use crate::error::Result;
+use crate::features::texts::{Distinct, Texts};
+use crate::memory;
+use crate::verify::tlcs::{Comparer, Parameters, Thresholds};
+use crate::workers::{self, Stop, Workers};
+use signature_lists::Lists;
+
+const DOING: &str = "joining by sentence signatures";
+
+/// Makes ready to find all pairs of rows whose texts are near duplicates: those whose texts are equal, and
+/// of others those that have a list in common and pass.
+pub fn sentence_pairs(
+    distinct: Distinct,
+    lists: Lists,
+    ranks: Vec<u32>,
+    parameters: Parameters,
+    thresholds: Thresholds,
+) -> Result<Pairs> {
+    let equal = if distinct.right.is_none() { equal_rows(&distinct)? } else { Vec::new() };
+    let Distinct { texts, left, right } = distinct;
+    let split = left.len() as u32;
+    let two = right.is_some();
+    let comparison =
+        Comparison { texts, lists, ranks, parameters, thresholds, split, two, representatives: None };
+    Ok(Pairs::of_records(Box::new(SentenceJoin::new(comparison)?), left, right, equal))
+}
+
+/// Makes ready to compare the documents of one table that represent others with all that they have a list in
+/// common with, in the order of the documents; no two of them have one in common.
+pub fn representative_pairs(
+    texts: Texts,
+    lists: Lists,
+    ranks: Vec<u32>,
+    representatives: Vec<bool>,
+    parameters: Parameters,
+    thresholds: Thresholds,
+) -> Result<impl RecordJoin> {
+    let split = texts.len() as u32;
+    let representatives = Some(representatives);
+    SentenceJoin::new(Comparison {
+        texts,
+        lists,
+        ranks,
+        parameters,
+        thresholds,
+        split,
+        two: false,
+        representatives,
+    })
+}
+
+/// The texts that several rows of the left table have, other than white space, which is similar to nothing.
+pub fn equal_rows(distinct: &Distinct) -> Result<Vec<u32>> {
+    let mut equal = Vec::new();
+    for record in (0..distinct.left.len()).filter(|&record| distinct.left.rows(record).len() > 1) {
+        // Texts are numbered with 32 bits.
+        let record = record as u32;
+        if distinct.texts.text(record).chars().any(|c| !c.is_whitespace()) {
+            memory::push(&mut equal, record, DOING)?;
+        }
+    }
+    Ok(equal)
+}
+
+/// A join on its way.
+#[derive(Debug)]
+struct SentenceJoin {
+    comparison: Comparison,
+    /// What workers compare with, while no one uses it.
+    scratch: Mutex<Vec<Scratch>>,
+    /// The first document whose partners were not looked at.
+    next: u32,
+    counts: Counts,
+}
+
+/// What is compared, and how.
+#[derive(Debug)]
+struct Comparison {
+    texts: Texts,
+    lists: Lists,
+    ranks: Vec<u32>,
+    parameters: Parameters,
+    thresholds: Thresholds,
+    /// How many documents the only or left table has.
+    split: u32,
+    two: bool,
+    /// Those that are compared with others, where not all are.
+    representatives: Option<Vec<bool>>,
+}
+
+impl SentenceJoin {
+    fn new(comparison: Comparison) -> Result<Self> {
+        comparison.parameters.check()?;
+        Ok(Self { comparison, scratch: Mutex::default(), next: 0, counts: Counts::default() })
+    }
+}
+
+/// What a worker compares with.
+#[derive(Debug, Default)]
+struct Scratch {
+    comparer: Comparer,
+    /// For each document the last look for partners that came by it.
+    seen: Vec<u32>,
+    looks: u32,
+}
+
+/// Some documents, and what was found of them.
+#[derive(Debug, Default)]
+struct Unit {
+    documents: std::ops::Range<u32>,
+    /// The partners of the first of them, when they are known, those still to be compared last.
+    partners: Option<Vec<u32>>,
+    found: Vec<RecordPair>,
+    counts: Counts,
+}
+
+impl Comparison {
+    /// Those that have a list in common with a document and that it is paired with, each once, ascending.
+    fn partners(&self, document: u32, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<u32>> {
+        let Scratch { seen, looks, .. } = scratch;
+        if *looks == u32::MAX {
+            seen.fill(0);
+            *looks = 0;
+        }
+        *looks += 1;
+        if seen.len() < self.texts.len() {
+            memory::reserve(seen, self.texts.len() - seen.len(), DOING)?;
+            seen.resize(self.texts.len(), 0);
+        }
+        seen[document as usize] = *looks;
+        let mut partners = Vec::new();
+        for &list in self.lists.of(document) {
+            stop.check()?;
+            for &other in self.others(document, list) {
+                if seen[other as usize] != *looks {
+                    seen[other as usize] = *looks;
+                    memory::push(&mut partners, other, DOING)?;
+                }
+            }
+        }
+        partners.sort_unstable();
+        Ok(partners)
+    }
+
+    /// The documents of a list that a document is paired with, and perhaps itself.
+    fn others(&self, document: u32, list: u32) -> &[u32] {
+        let documents = self.lists.documents(list as usize);
+        let first = match &self.representatives {
+            Some(representatives) if representatives[document as usize] => 0,
+            Some(_) => self.texts.len() as u32,
+            None if self.two => self.split,
+            None => document + 1,
+        };
+        &documents[documents.partition_point(|&other| other < first)..]
+    }
+}
+
+impl RecordJoin for SentenceJoin {
+    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
+        /// Postings of a batch and of a unit of work, and units of a batch at least.
+        const BATCH: usize = 1 << 14;
+        const UNIT: usize = 1 << 7;
+        const UNITS: usize = 64;
+        let comparison = &self.comparison;
+        if self.next == comparison.split {
+            return Ok(None);
+        }
+        let mut units: Vec<Unit> = Vec::new();
+        let (mut from, mut to, mut all, mut own) = (self.next, self.next, 0, 0);
+        while to < comparison.split && (all < BATCH || units.len() < UNITS) {
+            let postings: usize =
+                comparison.lists.of(to).iter().map(|&list| comparison.others(to, list).len()).sum();
+            // Looking costs something, too.
+            all += postings + 1;
+            own += postings + 1;
+            to += 1;
+            if own >= UNIT || to == comparison.split {
+                units.push(Unit { documents: from..to, ..Unit::default() });
+                (from, own) = (to, 0);
+            }
+        }
+        let scratch = &self.scratch;
+        workers::each(workers, &mut units, |unit, stop| {
+            let kept = scratch.lock().ok().and_then(|mut scratch| scratch.pop());
+            let mut own = match kept {
+                Some(own) => own,
+                None => Scratch { comparer: Comparer::new(comparison.parameters)?, ..Scratch::default() },
+            };
+            let done = unit.work(comparison, &mut own, stop);
+            if let Ok(mut scratch) = scratch.lock() {
+                scratch.push(own);
+            }
+            done
+        })?;
+        self.next = from;
+        let mut batch = Vec::new();
+        memory::reserve(&mut batch, units.iter().map(|unit| unit.found.len()).sum(), DOING)?;
+        for unit in &units {
+            batch.extend_from_slice(&unit.found);
+            self.counts.add(&unit.counts);
+        }
+        Ok(Some(batch))
+    }
+
+    fn counts(&self) -> Counts {
+        let dropped = self.comparison.lists.dropped;
+        Counts { stop_signatures: dropped.signatures, stop_documents: dropped.documents, ..self.counts }
+    }
+
+    fn progress(&self) -> f64 {
+        f64::from(self.next) / f64::from(self.comparison.split.max(1))
+    }
+
+    fn bytes(&self) -> usize {
+        self.comparison.texts.bytes() + self.comparison.lists.bytes() + memory::bytes(&self.comparison.ranks)
+    }
+}
+
+impl Unit {
+    /// Compares the pairs that are still to be compared.
+    fn work(&mut self, comparison: &Comparison, scratch: &mut Scratch, stop: &Stop) -> Result<()> {
+        let Comparison { texts, ranks, thresholds, split, two, .. } = comparison;
+        while let Some(document) = self.documents.clone().next() {
+            let partners = match &mut self.partners {
+                Some(partners) => partners,
+                none => {
+                    let mut partners = comparison.partners(document, scratch, stop)?;
+                    self.counts.candidates += partners.len() as u64;
+                    partners.reverse();
+                    none.insert(partners)
+                }
+            };
+            if !partners.is_empty() {
+                scratch.comparer.set_left(texts.text(document), stop)?;
+            }
+            while let Some(&other) = partners.last() {
+                stop.check()?;
+                let before = scratch.comparer.steps();
+                let first = !two && ranks[other as usize] < ranks[document as usize];
+                let found =
+                    scratch.comparer.compare_right(texts.text(other), first, Some(thresholds), stop)?;
+                let steps = scratch.comparer.steps();
+                self.counts.verified += steps.aligned - before.aligned;
+                self.counts.pruned_by_sketch += steps.filtered - before.filtered;
+                if let Some(found) = found {
+                    let right = if *two { other - split } else { other };
+                    let pair = RecordPair { left: document, right, similarity: found.resemblance() };
+                    memory::push(&mut self.found, pair, DOING)?;
+                }
+                partners.pop();
+            }
+            self.partners = None;
+            self.documents.start += 1;
+        }
+        Ok(())
+    }
+}

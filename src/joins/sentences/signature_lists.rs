@@ -1,0 +1,428 @@
+//! Which documents have each sentence signature (Huang et al., TLCS (CIKM 2008), section 3.2;
+//! docs/design/algorithms.md section 5): the lists of candidates and perhaps-similar sets, without stop signatures.
+//!
+//! Pairs of signature and document are sorted in parts by the signature, which wait in temporary files
+//! where memory does not hold them all. What stays are the lists of two documents or more. A text without
+//! its white space is one more signature, which no rule drops: texts that differ in nothing else are
+//! always candidates.
+
+use std::collections::HashMap;
+
+use crate::error::{Error, Result};
+use crate::features::sets::store::{TempFile, TempFiles};
+use crate::features::texts::Distinct;
+use crate::hash;
+use crate::memory;
+use crate::sketches::sentence::{Parameters, Signatures};
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "listing signatures";
+
+/// Which signatures are dropped, as they say nothing about their documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StopRules {
+    /// Those of more documents than this.
+    pub most_documents: u64,
+    /// Those of more than this of which more than half are of one site.
+    pub most_of_a_site: u64,
+}
+
+impl Default for StopRules {
+    fn default() -> Self {
+        Self { most_documents: 10_000, most_of_a_site: 400 }
+    }
+}
+
+/// Signatures that were dropped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// How many.
+    pub signatures: u64,
+    /// How many documents they had, each counted as often as it had one.
+    pub documents: u64,
+}
+
+/// The site of each row, `u32::MAX` for rows without one.
+pub type Sites<'a> = Option<&'a [u32]>;
+
+/// Lists of documents, numbered as the distinct texts, that have a signature in common.
+#[derive(Debug, Default)]
+pub struct Lists {
+    /// The documents of each list, ascending.
+    documents: Vec<u32>,
+    starts: Vec<usize>,
+    /// The lists of each document.
+    lists: Vec<u32>,
+    places: Vec<usize>,
+    /// The signatures of each document that were not dropped, those of no other document included.
+    weights: Vec<u32>,
+    /// What was dropped.
+    pub dropped: Dropped,
+    /// All signatures that documents had, and how many different ones.
+    pub signatures: u64,
+    /// See `signatures`.
+    pub distinct: u64,
+}
+
+impl Lists {
+    /// How many lists there are.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Whether no two documents have a signature in common.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many documents there are.
+    pub fn document_count(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// The documents of a list, at least two, ascending.
+    #[inline]
+    pub fn documents(&self, list: usize) -> &[u32] {
+        &self.documents[self.starts[list]..self.starts[list + 1]]
+    }
+
+    /// The lists that a document is in.
+    #[inline]
+    pub fn of(&self, document: u32) -> &[u32] {
+        &self.lists[self.places[document as usize]..self.places[document as usize + 1]]
+    }
+
+    /// How many signatures each document has.
+    pub fn weights(&self) -> &[u32] {
+        &self.weights
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.documents)
+            + memory::bytes(&self.starts)
+            + memory::bytes(&self.lists)
+            + memory::bytes(&self.places)
+            + memory::bytes(&self.weights)
+    }
+}
+
+/// A signature, hashed, and its document; a whole text has [`WHOLE`] beside its number.
+type Entry = [u64; 2];
+/// Says that the hash is that of a whole text.
+const WHOLE: u64 = 1 << 32;
+
+/// Entries of some of the signatures.
+#[derive(Default)]
+struct Part {
+    entries: Vec<Entry>,
+    file: Option<Box<dyn TempFile>>,
+    /// Entries in the file.
+    written: usize,
+}
+
+/// Lists that are being made.
+pub struct Signing<'a> {
+    distinct: &'a Distinct,
+    parameters: Parameters,
+    rules: StopRules,
+    sites: Sites<'a>,
+    files: &'a dyn TempFiles,
+    /// Entries that may be in memory.
+    most: usize,
+    parts: Vec<Part>,
+    next_text: u32,
+    next_part: usize,
+    peak_bytes: usize,
+    lists: Lists,
+}
+
+impl<'a> Signing<'a> {
+    /// Nothing is done yet. Entries take about `budget` bytes at a time.
+    pub fn new(
+        distinct: &'a Distinct,
+        parameters: Parameters,
+        rules: StopRules,
+        sites: Sites<'a>,
+        files: &'a dyn TempFiles,
+        budget: usize,
+    ) -> Result<Self> {
+        const MOST_PARTS: usize = 256;
+        parameters.check()?;
+        let most = (budget / size_of::<Entry>()).max(1 << 12);
+        let texts = distinct.texts.len();
+        // A part is sorted in memory; the hash deals entries out evenly.
+        let expected = texts.saturating_mul(parameters.most() + 1);
+        let count =
+            if expected <= most { 1 } else { (2 * expected / most).next_power_of_two().min(MOST_PARTS) };
+        let mut parts = Vec::new();
+        parts.resize_with(count, Part::default);
+        let lists = Lists {
+            starts: vec![0],
+            weights: memory::filled(0, texts, DOING)?,
+            places: memory::filled(0, texts + 1, DOING)?,
+            ..Lists::default()
+        };
+        Ok(Self {
+            distinct,
+            parameters,
+            rules,
+            sites,
+            files,
+            most,
+            parts,
+            next_text: 0,
+            next_part: 0,
+            peak_bytes: 0,
+            lists,
+        })
+    }
+
+    /// Makes the signatures of some more texts, or the lists of some more signatures; false when all is done.
+    pub fn step(&mut self, workers: &dyn Workers) -> Result<bool> {
+        if (self.next_text as usize) < self.distinct.texts.len() {
+            self.sign(workers)?;
+            return Ok(true);
+        }
+        if self.next_part < self.parts.len() {
+            self.list(workers)?;
+            self.next_part += 1;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// The share of the work that is done, 0 to 1.
+    pub fn progress(&self) -> f64 {
+        let texts = f64::from(self.next_text) / self.distinct.texts.len().max(1) as f64;
+        0.9 * texts + 0.1 * self.next_part as f64 / self.parts.len() as f64
+    }
+
+    /// The lists, and the most bytes that were held at one time.
+    pub fn finish(mut self, workers: &dyn Workers) -> Result<(Lists, usize)> {
+        while self.step(workers)? {}
+        let Self { mut lists, peak_bytes, .. } = self;
+        // The lists of each document: counted, then dealt out.
+        workers::one(workers, &mut lists, |lists, stop| lists.turn(stop))?;
+        Ok((lists, peak_bytes))
+    }
+
+    fn sign(&mut self, workers: &dyn Workers) -> Result<()> {
+        /// Texts of a unit of work, and bytes of texts of a step.
+        const TEXTS: u32 = 256;
+        const BYTES: usize = 8 << 20;
+        let texts = &self.distinct.texts;
+        let mut units: Vec<Unit> = Vec::new();
+        let mut bytes = 0;
+        let mut from = self.next_text;
+        while (from as usize) < texts.len() && bytes < BYTES {
+            let mut to = from;
+            let mut own = 0;
+            while (to as usize) < texts.len() && to - from < TEXTS && own < BYTES / 32 {
+                own += texts.text(to).len();
+                to += 1;
+            }
+            bytes += own;
+            units.push(Unit { texts: from..to, entries: Vec::new() });
+            from = to;
+        }
+        let parameters = self.parameters;
+        workers::each(workers, &mut units, |unit, stop| {
+            let mut signatures = Signatures::new(parameters)?;
+            let mut words = String::new();
+            while let Some(text) = unit.texts.clone().next() {
+                let own = signatures.of(texts.text(text), stop)?;
+                memory::reserve(&mut unit.entries, own.len() + 1, DOING)?;
+                for &signature in own {
+                    let hashed = hash::mix((signature >> 64) as u64 ^ hash::mix(signature as u64));
+                    unit.entries.push([hashed, text.into()]);
+                }
+                if let Some(whole) = whole_text(texts.text(text), &mut words)? {
+                    unit.entries.push([whole, u64::from(text) | WHOLE]);
+                }
+                unit.texts.start += 1;
+            }
+            Ok(())
+        })?;
+        let shift = 64 - self.parts.len().trailing_zeros();
+        for unit in units {
+            for entry in unit.entries {
+                let part = entry[0].checked_shr(shift).unwrap_or(0);
+                memory::push(&mut self.parts[part as usize].entries, entry, DOING)?;
+            }
+        }
+        self.next_text = from;
+        let held = || self.parts.iter().map(|part| memory::bytes(&part.entries)).sum::<usize>();
+        self.peak_bytes = self.peak_bytes.max(held());
+        if self.parts.len() > 1 && held() / size_of::<Entry>() > self.most / 2 {
+            for part in &mut self.parts {
+                if part.file.is_none() {
+                    part.file = Some(self.files.create()?);
+                }
+                let Some(file) = &mut part.file else { continue };
+                file.write(bytemuck::cast_slice(&part.entries))?;
+                part.written += part.entries.len();
+                part.entries = Vec::new();
+            }
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, workers: &dyn Workers) -> Result<()> {
+        let mut part = std::mem::take(&mut self.parts[self.next_part]);
+        if let Some(file) = &mut part.file {
+            let kept = part.entries.len();
+            memory::reserve(&mut part.entries, part.written, DOING)?;
+            part.entries.resize(kept + part.written, [0; 2]);
+            file.read(0, bytemuck::cast_slice_mut(&mut part.entries[kept..]))?;
+        }
+        self.peak_bytes = self.peak_bytes.max(memory::bytes(&part.entries) + self.lists.bytes());
+        workers::one(workers, &mut part.entries, |entries, stop| {
+            workers::sort_unstable_by(entries, stop, &Entry::cmp)
+        })?;
+        let mut state = (std::mem::take(&mut self.lists), 0);
+        let lister = Lister { distinct: self.distinct, rules: self.rules, sites: self.sites };
+        let done = workers::one(workers, &mut state, |(lists, at), stop| {
+            while *at < part.entries.len() {
+                if at.is_multiple_of(64) {
+                    stop.check()?;
+                }
+                let key = part.entries[*at][0];
+                let run = part.entries[*at..].iter().take_while(|entry| entry[0] == key).count();
+                lister.add(&part.entries[*at..*at + run], lists)?;
+                *at += run;
+            }
+            Ok(())
+        });
+        self.lists = state.0;
+        done
+    }
+}
+
+/// Texts, those that are still to be signed, and their entries.
+struct Unit {
+    texts: std::ops::Range<u32>,
+    entries: Vec<Entry>,
+}
+
+/// The hash of a text without its white space; none where there is nothing else.
+fn whole_text(text: &str, words: &mut String) -> Result<Option<u64>> {
+    words.clear();
+    words.try_reserve(text.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+    text.split_whitespace().for_each(|word| {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+    });
+    Ok((!words.is_empty()).then(|| hash::hash_bytes(words.as_bytes())))
+}
+
+/// Makes lists of entries.
+struct Lister<'a> {
+    distinct: &'a Distinct,
+    rules: StopRules,
+    sites: Sites<'a>,
+}
+
+impl Lister<'_> {
+    /// Adds the list of a signature, whose entries these are.
+    fn add(&self, entries: &[Entry], lists: &mut Lists) -> Result<()> {
+        let whole = entries.iter().any(|entry| entry[1] & WHOLE != 0);
+        if !whole {
+            lists.signatures += entries.len() as u64;
+            lists.distinct += 1;
+            let documents = entries.iter().map(|entry| self.rows(entry[1] as u32).len() as u64).sum();
+            if self.is_stop(entries, documents)? {
+                lists.dropped.signatures += 1;
+                lists.dropped.documents += documents;
+                return Ok(());
+            }
+            entries.iter().for_each(|entry| lists.weights[entry[1] as u32 as usize] += 1);
+        }
+        let split = self.distinct.left.len() as u32;
+        let document = |entry: &Entry| entry[1] as u32;
+        let lefts = entries.iter().filter(|entry| document(entry) < split).count();
+        // Of two tables both must be there.
+        let useful =
+            if self.distinct.right.is_some() { 0 < lefts && lefts < entries.len() } else { lefts > 1 };
+        if !useful {
+            return Ok(());
+        }
+        memory::reserve(&mut lists.documents, entries.len(), DOING)?;
+        let from = lists.documents.len();
+        lists.documents.extend(entries.iter().map(document));
+        lists.documents[from..].sort_unstable();
+        if u32::try_from(lists.starts.len()).is_err() {
+            return Err(Error::TooMany { what: "signatures", limit: u32::MAX.into() });
+        }
+        memory::push(&mut lists.starts, lists.documents.len(), DOING)
+    }
+
+    /// The rows that have a text.
+    fn rows(&self, document: u32) -> &[u32] {
+        let split = self.distinct.left.len() as u32;
+        match &self.distinct.right {
+            Some(right) if document >= split => right.rows((document - split) as usize),
+            _ => self.distinct.left.rows(document as usize),
+        }
+    }
+
+    fn is_stop(&self, entries: &[Entry], documents: u64) -> Result<bool> {
+        if documents > self.rules.most_documents {
+            return Ok(true);
+        }
+        let Some(sites) = self.sites.filter(|_| documents > self.rules.most_of_a_site) else {
+            return Ok(false);
+        };
+        let mut of_site: HashMap<u32, u64> = HashMap::new();
+        for &row in entries.iter().flat_map(|entry| self.rows(entry[1] as u32)) {
+            let site = sites[row as usize];
+            if site != u32::MAX {
+                of_site.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                *of_site.entry(site).or_insert(0) += 1;
+            }
+        }
+        Ok(of_site.values().any(|&of_site| 2 * of_site > documents))
+    }
+}
+
+impl Lists {
+    /// Notes for each document which lists it is in.
+    fn turn(&mut self, stop: &Stop) -> Result<()> {
+        stop.check()?;
+        self.places.fill(0);
+        self.documents.iter().for_each(|&document| self.places[document as usize + 1] += 1);
+        let mut sum = 0;
+        for place in &mut self.places {
+            sum += *place;
+            *place = sum;
+        }
+        self.lists.clear();
+        memory::reserve(&mut self.lists, self.documents.len(), DOING)?;
+        self.lists.resize(self.documents.len(), 0);
+        let mut next = Vec::new();
+        memory::extend(&mut next, &self.places, DOING)?;
+        for list in 0..self.starts.len() - 1 {
+            for &document in &self.documents[self.starts[list]..self.starts[list + 1]] {
+                let place: &mut usize = &mut next[document as usize];
+                self.lists[*place] = list as u32;
+                *place += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lists as they are given, for documents of these weights: for tests, and for signatures of other kinds.
+    pub fn of_documents(lists: &[Vec<u32>], weights: Vec<u32>) -> Result<Self> {
+        let mut made =
+            Self { starts: vec![0], places: memory::filled(0, weights.len() + 1, DOING)?, ..Self::default() };
+        made.weights = weights;
+        for list in lists {
+            memory::extend(&mut made.documents, list, DOING)?;
+            memory::push(&mut made.starts, made.documents.len(), DOING)?;
+        }
+        made.turn(&Stop::default())?;
+        Ok(made)
+    }
+}

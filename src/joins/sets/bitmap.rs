@@ -1,0 +1,111 @@
+//! Parity bitmaps: a few words per record from which a bound on the shared tokens is read off.
+//!
+//! Each token flips one bit of its record's bitmap. Two bitmaps differ in at most as many bits as the
+//! sets differ in tokens, |x| + |y| - 2·|x∩y|, whatever token flips which bit: so a pair whose bitmaps
+//! differ in more bits than its sizes and its least overlap allow is not similar (Sandes, Teodoro,
+//! Melo: Bitmap filter, Information Systems 2020). A bound in integers; it may pass too much, never
+//! too little.
+
+use super::popcount::{self, Kernel};
+use crate::features::sets::records::Records;
+use crate::hash;
+
+/// Bitmaps of `W` words of 64 bits.
+pub type Bitmap<const W: usize> = [u64; W];
+
+/// The bitmap of one record. O(tokens).
+pub fn of_record<const W: usize>(records: &Records, record: usize) -> Bitmap<W> {
+    let mut bitmap = [0; W];
+    let mut flip = |token: u64| {
+        let bit = hash::mix(token) as usize % (W * 64);
+        bitmap[bit / 64] ^= 1 << (bit % 64);
+    };
+    let tokens = records.tokens(record);
+    tokens.iter().for_each(|&token| flip(token.into()));
+    // Tokens that no other record has need no number of their own: any bit will do.
+    let lone = records.size(record) - tokens.len() as u32;
+    (0..lone).for_each(|n| flip(1 << 63 | u64::from(n) << 32 | record as u64));
+    bitmap
+}
+
+/// How many words tell sets apart that have little in common: the fewest of 1, 2, 4 and 8 with which
+/// unrelated sets of `size` tokens differ clearly in more bits than `allowed`; none if 8 do not.
+pub fn words_for(size: u32, allowed: u32) -> Option<usize> {
+    let enough = |words: &usize| {
+        let bits = 64.0 * *words as f64;
+        // So many flips at random positions leave this many bits set; 1.5·√bits is three standard
+        // deviations.
+        let flips = 1.7 * f64::from(size);
+        let expected = bits / 2.0 * (1.0 - (-2.0 * flips / bits).exp());
+        expected - 1.5 * bits.sqrt() > f64::from(allowed)
+    };
+    [1, 2, 4, 8].into_iter().find(enough)
+}
+
+/// Compares one bitmap with many, in the fastest way this processor has.
+#[derive(Debug, Clone, Copy)]
+pub struct Comparer<const W: usize>(Kernel<W>);
+
+impl<const W: usize> Comparer<W> {
+    /// Looks what the processor can do.
+    pub fn new() -> Self {
+        Self(popcount::kernel())
+    }
+
+    /// Appends to `near` the places of the bitmaps that differ from `probe` in at most `allowed`
+    /// bits, counted from `first`.
+    #[inline]
+    pub fn near(
+        &self,
+        probe: &Bitmap<W>,
+        bitmaps: &[Bitmap<W>],
+        allowed: u32,
+        first: u32,
+        near: &mut Vec<u32>,
+    ) {
+        (self.0)(probe, bitmaps, allowed, first, near);
+    }
+}
+
+impl<const W: usize> Default for Comparer<W> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_enough_for_what_is_asked() {
+        assert_eq!(words_for(130, 13), Some(1));
+        assert_eq!(words_for(130, 28), Some(2));
+        assert_eq!(words_for(130, 65), Some(4));
+        assert_eq!(words_for(1_000_000, 200_000), None);
+    }
+
+    fn near_says_what_counting_says<const W: usize>() {
+        let bitmap = |n: u64| -> Bitmap<W> { std::array::from_fn(|w| hash::mix(n * 8 + w as u64)) };
+        let bitmaps: Vec<_> = (0..203).map(bitmap).collect();
+        for kernel in popcount::all_kernels() {
+            for (allowed, from) in [(0, 0), (28 * W as u32, 0), (31 * W as u32, 5), (64 * W as u32, 1)] {
+                let mut found = vec![9];
+                kernel(&bitmaps[7], &bitmaps[from..], allowed, 1000, &mut found);
+                let differ =
+                    |n: usize| (0..W).map(|w| (bitmaps[7][w] ^ bitmaps[n][w]).count_ones()).sum::<u32>();
+                let expected =
+                    (from..203).filter(|&n| differ(n) <= allowed).map(|n| (1000 + n - from) as u32);
+                assert_eq!(found, std::iter::once(9).chain(expected).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn all_kernels_agree() {
+        near_says_what_counting_says::<1>();
+        near_says_what_counting_says::<2>();
+        near_says_what_counting_says::<4>();
+        near_says_what_counting_says::<8>();
+    }
+}

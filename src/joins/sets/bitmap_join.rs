@@ -1,0 +1,262 @@
+//! The join token by token: everybody who probes with a token against everybody indexed under it.
+//!
+//! PPJoin's time goes into random reads, of the counters and sizes of records that a probe meets once
+//! and never again, and of the tokens of those that pass. Here the records of a token's list are
+//! brought together once, with a parity bitmap each, and all probes of that token run along them:
+//! a comparison is a few instructions on memory that is in the cache, and rules nearly everybody
+//! out. What is left is looked at where it is the rarest token that both share, so once a pair, and
+//! without a counter.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::bitmap::{Bitmap, Comparer, of_record};
+use super::inputs::Sides;
+use super::postings::{Lists, Posting};
+use super::{Engine, Found, RecordPair, Scratch};
+use crate::error::Result;
+use crate::features::sets::records::Records;
+use crate::memory;
+use crate::verify::overlap::{disjoint, shared_at_least};
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "joining by bitmaps";
+
+/// Lists of both sides, and bitmaps of `W` words of all records.
+#[derive(Debug)]
+pub struct Streaming<const W: usize> {
+    comparer: Comparer<W>,
+    probing: Lists,
+    indexed: Lists,
+    left_bitmaps: Vec<Bitmap<W>>,
+    /// Those of the right table, where there is one.
+    right_bitmaps: Option<Vec<Bitmap<W>>>,
+}
+
+/// How much work a join is, about.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sample {
+    /// Postings that probe.
+    pub postings: f64,
+    /// Postings that they meet.
+    pub comparisons: f64,
+    /// Those of them whose bitmaps rule nobody out.
+    pub near: f64,
+}
+
+impl<const W: usize> Streaming<W> {
+    /// Takes the lists of the records that are found, lists those that probe, and makes the bitmaps
+    /// of all. O(all tokens).
+    pub fn new(sides: &Sides, indexed: Lists, workers: &dyn Workers) -> Result<Self> {
+        let probing = Lists::of_probing(sides, workers)?;
+        let left_bitmaps = bitmaps(sides.left(), workers)?;
+        let right_bitmaps = match sides.is_self_join() {
+            true => None,
+            false => Some(bitmaps(sides.indexed(), workers)?),
+        };
+        Ok(Self { comparer: Comparer::new(), probing, indexed, left_bitmaps, right_bitmaps })
+    }
+
+    /// What would have to be done, from a sample of the probes.
+    pub fn sample(sides: &Sides, indexed: &Lists) -> Sample {
+        const MOST_PROBES: usize = 1024;
+        const COMPARISONS_A_PROBE: usize = 8;
+        let all = sides.left().len();
+        // A small share of the work, whatever that is.
+        let probes = (all / 64).clamp(1, MOST_PROBES).min(all);
+        let comparer = Comparer::<W>::new();
+        let mut sample = Sample::default();
+        let (mut near, mut lists) = (Vec::new(), Vec::new());
+        for n in 0..probes {
+            let probe = n * all / probes;
+            let reach = sides.reach(probe as u32);
+            let tokens = sides.probing_prefix(probe).tokens;
+            sample.postings += tokens.len() as f64;
+            lists.clear();
+            let mut met = 0;
+            for &token in tokens {
+                let Some(range) = indexed.range_before(token, reach.end) else { continue };
+                let list = &indexed.postings[range];
+                let from = list.partition_point(|posting| posting.record < reach.first);
+                let to = list.partition_point(|posting| posting.record < reach.end).max(from);
+                met += to - from;
+                lists.push(&list[from..to]);
+            }
+            // Evenly spaced among all that it meets: most are in the longest lists.
+            let step = met.div_ceil(COMPARISONS_A_PROBE).max(1);
+            let bitmap: Bitmap<W> = of_record(sides.left(), probe);
+            near.clear();
+            let mut seen = 0;
+            for posting in lists.iter().flat_map(|list| list.iter()).skip(step / 2).step_by(step) {
+                let other = of_record(sides.indexed(), posting.record as usize);
+                comparer.near(&bitmap, std::slice::from_ref(&other), reach.differ, 0, &mut near);
+                seen += 1;
+            }
+            sample.comparisons += met as f64;
+            if seen > 0 {
+                sample.near += met as f64 * near.len() as f64 / f64::from(seen);
+            }
+        }
+        let scale = all as f64 / probes.max(1) as f64;
+        Sample {
+            postings: sample.postings * scale,
+            comparisons: sample.comparisons * scale,
+            near: sample.near * scale,
+        }
+    }
+
+    fn indexed_bitmaps(&self) -> &[Bitmap<W>] {
+        self.right_bitmaps.as_ref().unwrap_or(&self.left_bitmaps)
+    }
+}
+
+fn bitmaps<const W: usize>(records: &Records, workers: &dyn Workers) -> Result<Vec<Bitmap<W>>> {
+    const RECORDS_A_PIECE: usize = 1 << 12;
+    let mut bitmaps = memory::filled([0; W], records.len(), DOING)?;
+    let mut pieces: Vec<_> = bitmaps.chunks_mut(RECORDS_A_PIECE).enumerate().collect();
+    workers::each(workers, &mut pieces, |(piece, bitmaps), stop| {
+        for (n, bitmap) in bitmaps.iter_mut().enumerate() {
+            *bitmap = of_record(records, *piece * RECORDS_A_PIECE + n);
+            stop.check()?;
+        }
+        Ok(())
+    })?;
+    Ok(bitmaps)
+}
+
+impl<const W: usize> Engine for Streaming<W> {
+    /// Ranges of probing postings, cut so that each is about as much work.
+    fn plan(&self, sides: &Sides) -> Result<VecDeque<Range<usize>>> {
+        const COMPARISONS_A_UNIT: usize = 1 << 20;
+        /// What a posting costs beside its comparisons, in comparisons.
+        const POSTING: usize = 16;
+        let mut units = VecDeque::new();
+        let (mut from, mut work) = (0, 0);
+        for token in 0..sides.shared_tokens {
+            let probes = self.probing.range(token);
+            let each = POSTING + self.indexed.range(token).len() / 2;
+            let mut at = probes.start;
+            while at < probes.end {
+                let fit = (COMPARISONS_A_UNIT.saturating_sub(work) / each).max(1).min(probes.end - at);
+                at += fit;
+                work += fit * each;
+                if work >= COMPARISONS_A_UNIT {
+                    units.try_reserve(1).map_err(|_| crate::error::Error::OutOfMemory { doing: DOING })?;
+                    units.push_back(from..at);
+                    (from, work) = (at, 0);
+                }
+            }
+        }
+        units.push_back(from..self.probing.postings.len());
+        Ok(units)
+    }
+
+    fn work(
+        &self,
+        sides: &Sides,
+        todo: &mut Range<usize>,
+        scratch: &mut Scratch,
+        stop: &Stop,
+        found: &mut Found,
+    ) -> Result<()> {
+        let mut token = self.probing.token_of(todo.start);
+        while todo.start < todo.end && !found.is_enough() {
+            while self.probing.range(token).end <= todo.start {
+                token += 1;
+            }
+            let end = self.probing.range(token).end.min(todo.end);
+            let list = &self.indexed.postings[self.indexed.range(token)];
+            if list.is_empty() {
+                stop.check()?;
+                todo.start = end;
+                continue;
+            }
+            let mut probes = todo.start..end;
+            let result = self.join_lists(sides, &mut probes, list, scratch, stop, found);
+            todo.start = probes.start;
+            result?;
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        self.probing.bytes()
+            + self.indexed.bytes()
+            + memory::bytes(&self.left_bitmaps)
+            + self.right_bitmaps.as_ref().map_or(0, memory::bytes)
+    }
+}
+
+impl<const W: usize> Streaming<W> {
+    /// Compares the probing postings `probes` of one token with its indexed `list`, one after the
+    /// other, until there are enough pairs.
+    fn join_lists(
+        &self,
+        sides: &Sides,
+        probes: &mut Range<usize>,
+        list: &[Posting],
+        scratch: &mut Scratch,
+        stop: &Stop,
+        found: &mut Found,
+    ) -> Result<()> {
+        let Scratch { near, bitmaps, .. } = scratch;
+        bitmaps.clear();
+        memory::reserve(bitmaps, list.len() * W, DOING)?;
+        for posting in list {
+            bitmaps.extend(self.indexed_bitmaps()[posting.record as usize]);
+        }
+        let (bitmaps, _) = bitmaps.as_chunks::<W>();
+        memory::reserve(near, list.len(), DOING)?;
+        // Both ends of what a probe may be paired with move up as probes grow.
+        let (mut from, mut to) = (0, 0);
+        while probes.start < probes.end && !found.is_enough() {
+            stop.check()?;
+            let probe = self.probing.postings[probes.start];
+            let reach = sides.reach(probe.record);
+            from += list[from..].iter().take_while(|posting| posting.record < reach.first).count();
+            to = to.max(from);
+            to += list[to..].iter().take_while(|posting| posting.record < reach.end).count();
+            near.clear();
+            let bitmap = &self.left_bitmaps[probe.record as usize];
+            self.comparer.near(bitmap, &bitmaps[from..to], reach.differ, from as u32, near);
+            found.counts.pruned_by_bitmap += (to - from - near.len()) as u64;
+            for &place in near.iter() {
+                check(sides, probe, list[place as usize], found)?;
+            }
+            probes.start += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Checks a probe and a posting of the same token.
+#[inline]
+fn check(sides: &Sides, probe: Posting, posting: Posting, found: &mut Found) -> Result<()> {
+    // Where they share a rarer token, they meet there. Similar records mostly share the one before.
+    if probe.before == posting.before {
+        return Ok(());
+    }
+    let (left, right) = (probe.record as usize, posting.record as usize);
+    let tokens = sides.left().tokens(left);
+    let others = sides.indexed().tokens(right);
+    let (before, tokens) = tokens.split_at(tokens.len() - probe.rest as usize);
+    let (before_others, others) = others.split_at(others.len() - posting.rest as usize);
+    if !disjoint(before, before_others) {
+        return Ok(());
+    }
+    found.counts.candidates += 1;
+    let (size, other) = (sides.left().size(left), sides.indexed().size(right));
+    let predicate = sides.bounds().predicate();
+    let least = predicate.least_overlap(size, other).unwrap_or(u32::MAX);
+    if probe.rest.min(posting.rest) < least {
+        found.counts.pruned_by_position += 1;
+        return Ok(());
+    }
+    found.counts.verified += 1;
+    if let Some(shared) = shared_at_least(tokens, others, least as usize) {
+        let similarity = predicate.similarity(shared as u32, size, other);
+        let pair = RecordPair { left: probe.record, right: posting.record, similarity };
+        memory::push(&mut found.pairs, pair, DOING)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,194 @@
+//! The join in blocks: as many records at a time as fit into memory with their index.
+//!
+//! Records stand in ascending order of size. Each block is joined with itself and with the blocks
+//! after it until their records are too large to be partners; one index and one block of probes are
+//! in memory at a time. Where all fits there is one block.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::bounds::{Bounds, Side};
+use super::inputs::Sides;
+use super::{Algorithm, Counts, PrefixJoin, RecordPair};
+use crate::error::Result;
+use crate::features::sets::store::Store;
+use crate::verify::measure::Predicate;
+use crate::workers::Workers;
+
+/// A join of all records of one store with each other, or of two stores.
+#[derive(Debug)]
+pub struct BlockJoin {
+    left: Store,
+    right: Option<Store>,
+    shared_tokens: usize,
+    predicate: Predicate,
+    algorithm: Algorithm,
+    /// Blocks that are still to be joined: the records that probe, and those that are found.
+    todo: VecDeque<[Range<usize>; 2]>,
+    /// How many there were at first.
+    total: usize,
+    current: Option<Current>,
+    counts: Counts,
+}
+
+/// The join of two blocks, and the numbers of their first records.
+#[derive(Debug)]
+struct Current {
+    join: PrefixJoin,
+    firsts: [u32; 2],
+}
+
+impl BlockJoin {
+    /// A join that holds about `budget` bytes of records and index at a time, and at least one
+    /// record of each side.
+    pub fn new(
+        left: Store,
+        right: Option<Store>,
+        shared_tokens: usize,
+        predicate: Predicate,
+        algorithm: Algorithm,
+        budget: usize,
+    ) -> Self {
+        let bounds = Bounds::new(predicate);
+        let mut join = Self {
+            left,
+            right,
+            shared_tokens,
+            predicate,
+            algorithm,
+            todo: VecDeque::new(),
+            total: 0,
+            current: None,
+            counts: Counts::default(),
+        };
+        join.todo = match &join.right {
+            None => {
+                let sizes = join.left.sizes();
+                let one = blocks(&join.left, &bounds, Side::Left, budget);
+                let blocks =
+                    if one.len() > 1 { blocks(&join.left, &bounds, Side::Left, budget / 2) } else { one };
+                let after = |n: usize| {
+                    blocks[n..].iter().take_while({
+                        let largest = sizes[blocks[n].end - 1];
+                        let bounds = &bounds;
+                        move |probes| reach(bounds, sizes[probes.start], largest)
+                    })
+                };
+                let of_block = |n: usize| after(n).map(move |probes| (n, probes.clone()));
+                (0..blocks.len()).flat_map(of_block).map(|(n, probes)| [probes, blocks[n].clone()]).collect()
+            }
+            Some(right) => {
+                let lefts = blocks(&join.left, &bounds, Side::Left, budget / 2);
+                let rights = blocks(right, &bounds, Side::Right, budget / 2);
+                let of_block = |found: &Range<usize>| {
+                    lefts
+                        .iter()
+                        .map({
+                            let found = found.clone();
+                            move |probes| [probes.clone(), found.clone()]
+                        })
+                        .collect::<Vec<_>>()
+                };
+                rights.iter().flat_map(of_block).collect()
+            }
+        };
+        join.total = join.todo.len();
+        join
+    }
+
+    /// The next pairs, in an order that depends on the records and the budget alone; none when the
+    /// join is done. A batch may be empty, and its size is bounded.
+    pub fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
+        loop {
+            if let Some(Current { join, firsts: [left, right] }) = &mut self.current {
+                if let Some(mut batch) = join.next_batch(workers)? {
+                    for pair in &mut batch {
+                        pair.left += *left;
+                        pair.right += *right;
+                    }
+                    return Ok(Some(batch));
+                }
+                self.counts.add(&join.counts());
+                self.current = None;
+            }
+            let Some([probes, found]) = self.todo.pop_front() else { return Ok(None) };
+            // Records are numbered with 32 bits.
+            let firsts = [probes.start as u32, found.start as u32];
+            let only = self.total == 1;
+            let load = |store: &mut Store, block| if only { store.take() } else { store.load(block) };
+            let right = match &mut self.right {
+                Some(right) => Some(load(right, found)?),
+                None if probes == found => None,
+                None => Some(load(&mut self.left, found)?),
+            };
+            let left = load(&mut self.left, probes)?;
+            let sides = Sides::new(left, right, self.shared_tokens, self.predicate)?;
+            self.current = Some(Current { join: PrefixJoin::new(sides, self.algorithm, workers)?, firsts });
+        }
+    }
+
+    /// Which pairs are in.
+    pub fn predicate(&self) -> &Predicate {
+        &self.predicate
+    }
+
+    /// What the filters did so far.
+    pub fn counts(&self) -> Counts {
+        let mut counts = self.counts;
+        if let Some(current) = &self.current {
+            counts.add(&current.join.counts());
+        }
+        counts
+    }
+
+    /// The share of the join that is done, 0 to 1.
+    pub fn progress(&self) -> f64 {
+        let current = self.current.as_ref().map_or(0.0, |current| 1.0 - current.join.progress());
+        1.0 - (self.todo.len() as f64 + current) / self.total.max(1) as f64
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.left.bytes()
+            + self.right.as_ref().map_or(0, Store::bytes)
+            + self.current.as_ref().map_or(0, |current| current.join.bytes())
+    }
+}
+
+/// Whether a record of size `probe` or a larger one may find one of size `largest` or less. A record
+/// that is too small for any partner says nothing of larger ones.
+fn reach(bounds: &Bounds, probe: u32, largest: u32) -> bool {
+    bounds.partner_sizes(Side::Left, probe, probe).is_none_or(|partners| *partners.start() <= largest)
+}
+
+/// Cuts records into blocks that take about `budget` bytes each to be joined.
+fn blocks(store: &Store, bounds: &Bounds, side: Side, budget: usize) -> Vec<Range<usize>> {
+    /// Of a record, whatever its tokens: sizes, places, bitmap, bounds, marks.
+    const RECORD: usize = 96;
+    /// Of a token, and of a posting in the lists of both sides.
+    const TOKEN: usize = 4;
+    const POSTINGS: usize = 24;
+    let sizes = store.sizes();
+    let mut blocks = Vec::new();
+    let (mut from, mut bytes) = (0, 0usize);
+    let (mut size, mut prefix) = (0, 0);
+    for (record, &own) in sizes.iter().enumerate() {
+        if own != size {
+            size = own;
+            let partners = bounds.partner_sizes(side, size, u32::MAX);
+            prefix = partners.map_or(0, |partners| bounds.prefix(side, size, *partners.start()) as usize);
+        }
+        let shared = store.shared(record);
+        let lone = size as usize - shared;
+        let cost = RECORD + TOKEN * shared + POSTINGS * prefix.saturating_sub(lone).min(shared);
+        if bytes + cost > budget && record > from {
+            blocks.push(from..record);
+            (from, bytes) = (record, 0);
+        }
+        bytes += cost;
+    }
+    if from < sizes.len() {
+        blocks.push(from..sizes.len());
+    }
+    blocks
+}

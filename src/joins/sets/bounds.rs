@@ -1,0 +1,138 @@
+//! Sizes of possible partners and lengths of prefixes (Xiao et al., PPJoin+ (WWW 2008), sections 2,
+//! 3, 4.3 and 6; docs/design/algorithms.md section 8).
+//!
+//! All bounds are found by searching with the predicate itself, never by a formula in floating
+//! point: what it lets pass, they let pass. The searches rest on a fact about every measure: at full
+//! containment similarity falls as sizes move apart.
+
+use std::ops::RangeInclusive;
+
+use crate::verify::measure::Predicate;
+
+/// Which side of the pair a set is on; matters for measures with a direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The first set of the measure.
+    Left,
+    /// The second one.
+    Right,
+}
+
+/// Bounds on the partners of a set.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    predicate: Predicate,
+}
+
+impl Bounds {
+    /// The bounds of a predicate.
+    pub fn new(predicate: Predicate) -> Self {
+        Self { predicate }
+    }
+
+    /// The predicate.
+    #[inline]
+    pub fn predicate(&self) -> &Predicate {
+        &self.predicate
+    }
+
+    /// The least overlap of a set of `size` on `side` with a partner of size `partner`.
+    #[inline]
+    pub fn least_overlap(&self, side: Side, size: u32, partner: u32) -> Option<u32> {
+        match side {
+            Side::Left => self.predicate.least_overlap(size, partner),
+            Side::Right => self.predicate.least_overlap(partner, size),
+        }
+    }
+
+    /// Sizes, 1 to `largest`, that a partner of a set of `size` can have; none if no set can be its
+    /// partner. O(log largest).
+    pub fn partner_sizes(&self, side: Side, size: u32, largest: u32) -> Option<RangeInclusive<u32>> {
+        let possible = |partner: u32| self.least_overlap(side, size, partner).is_some();
+        let middle = size.min(largest);
+        // Below its own size a partner has to be large enough, above it small enough.
+        let least = partition(1, middle, |partner| !possible(partner));
+        if least > middle {
+            return None;
+        }
+        let most = partition(middle, largest, possible) - 1;
+        Some(least..=most)
+    }
+
+    /// The number of a set's rarest tokens of which one at least is shared with any partner of size
+    /// `least_partner` or more.
+    pub fn prefix(&self, side: Side, size: u32, least_partner: u32) -> u32 {
+        let least = match side {
+            Side::Left => self.predicate.least_overlap_from(size, least_partner),
+            Side::Right => self.predicate.least_overlap_from(least_partner, size),
+        };
+        least.map_or(0, |overlap| size - overlap + 1)
+    }
+}
+
+/// The first number of `from..=to` for which `holds` is false, `to + 1` if there is none; `holds`
+/// changes at most once.
+fn partition(from: u32, to: u32, holds: impl Fn(u32) -> bool) -> u32 {
+    let (mut low, mut high) = (u64::from(from), u64::from(to) + 1);
+    while low < high {
+        let middle = low.midpoint(high);
+        // Between two u32, so one itself.
+        if holds(middle as u32) { low = middle + 1 } else { high = middle }
+    }
+    u32::try_from(low).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::measure::Measure;
+
+    /// All sizes to 40, many thresholds: bounds equal what trying every size gives.
+    #[test]
+    fn bounds_equal_brute_force() {
+        let measures =
+            [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap, Measure::Containment];
+        let mut predicates = Vec::new();
+        for measure in measures {
+            for n in 1..=28 {
+                let p = Predicate::new(measure, f64::from(n) / 28.0).unwrap();
+                predicates.extend([p, p.and_shared(4)]);
+            }
+            predicates.push(Predicate::shared(measure, 7));
+            predicates.push(Predicate::new(measure, 0.8).unwrap());
+        }
+        for predicate in predicates {
+            let bounds = Bounds::new(predicate);
+            for side in [Side::Left, Side::Right] {
+                for size in 1..=40 {
+                    for largest in [1, size, size + 3, 40] {
+                        let possible: Vec<u32> = (1..=largest)
+                            .filter(|&partner| {
+                                let (l, r) =
+                                    if side == Side::Left { (size, partner) } else { (partner, size) };
+                                predicate.passes(l.min(r), l, r)
+                            })
+                            .collect();
+                        let found = bounds.partner_sizes(side, size, largest);
+                        assert_eq!(
+                            found.clone().map(|r| r.collect()),
+                            Some(possible.clone()).filter(|p| !p.is_empty())
+                        );
+                        let Some(found) = found else { continue };
+                        for least in found.clone() {
+                            let overlap = (least..=*found.end())
+                                .filter_map(|partner| bounds.least_overlap(side, size, partner))
+                                .min();
+                            let expected = overlap.map_or(0, |o| size - o + 1);
+                            assert_eq!(
+                                bounds.prefix(side, size, least),
+                                expected,
+                                "{predicate:?} {size} {least}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

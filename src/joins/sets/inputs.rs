@@ -1,0 +1,241 @@
+//! The records of one table or two, and what follows from their sizes alone.
+
+use std::ops::{Range, RangeInclusive};
+
+use super::bounds::{Bounds, Side};
+use crate::error::Result;
+use crate::features::sets::records::Records;
+use crate::memory;
+use crate::verify::measure::Predicate;
+
+const DOING: &str = "preparing the join";
+
+/// What probes read: who probes, who is found, and the bounds between them.
+#[derive(Debug)]
+pub struct Sides {
+    left: Records,
+    right: Option<Records>,
+    bounds: Bounds,
+    /// How many tokens can be shared.
+    pub shared_tokens: usize,
+    /// The different sizes of the indexed records, ascending.
+    pub sizes: Vec<u32>,
+    /// The place of each indexed record's size among `sizes`.
+    pub size_of: Vec<u32>,
+    /// The length of the indexing prefix for each of `sizes`.
+    prefixes: Vec<u32>,
+    /// For each record that probes, whom it may be paired with.
+    reaches: Vec<Reach>,
+}
+
+/// Whom a record may be paired with, by size alone.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reach {
+    /// The first of the indexed records.
+    pub first: u32,
+    /// The record behind the last of them: in a self-join the record itself.
+    pub end: u32,
+    /// In how many tokens it may differ from any of them, at most.
+    pub differ: u32,
+    /// How long its probing prefix is.
+    prefix: u32,
+}
+
+/// The prefix of a record: those of its first tokens that can be shared.
+#[derive(Debug, Clone, Copy)]
+pub struct Prefix<'a> {
+    /// The tokens.
+    pub tokens: &'a [u32],
+    /// How many rarer tokens stand before them, which no other record has.
+    pub lone: u32,
+}
+
+impl Sides {
+    /// Takes the records of a join, whose shared tokens are numbered below `shared_tokens`. The right
+    /// ones are indexed, or the only ones.
+    pub fn new(
+        left: Records,
+        right: Option<Records>,
+        shared_tokens: usize,
+        predicate: Predicate,
+    ) -> Result<Self> {
+        let bounds = Bounds::new(predicate);
+        let smallest_left = left.sizes().first().copied().unwrap_or(0);
+        let largest_left = left.sizes().last().copied().unwrap_or(0);
+        let indexed = right.as_ref().unwrap_or(&left);
+        let (mut sizes, mut prefixes, mut size_of) = (Vec::<u32>::new(), Vec::new(), Vec::new());
+        memory::reserve(&mut size_of, indexed.len(), DOING)?;
+        for &size in indexed.sizes() {
+            if sizes.last() != Some(&size) {
+                let least_partner = match right {
+                    Some(_) => bounds
+                        .partner_sizes(Side::Right, size, largest_left)
+                        .map(|partners| smallest_left.max(*partners.start()))
+                        .filter(|&least| bounds.least_overlap(Side::Right, size, least).is_some()),
+                    // Who probes is not smaller.
+                    None => Some(size),
+                };
+                let prefix = least_partner.map_or(0, |least| bounds.prefix(Side::Right, size, least));
+                memory::push(&mut sizes, size, DOING)?;
+                memory::push(&mut prefixes, prefix, DOING)?;
+            }
+            size_of.push(sizes.len() as u32 - 1);
+        }
+        let reaches = Vec::new();
+        let mut sides = Self { left, right, bounds, shared_tokens, sizes, size_of, prefixes, reaches };
+        memory::reserve(&mut sides.reaches, sides.left.len(), DOING)?;
+        for probe in 0..sides.left.len() {
+            let reach = match probe.checked_sub(1) {
+                Some(before) if sides.left.size(before) == sides.left.size(probe) => sides.reaches[before],
+                _ => sides.reach_of_size(sides.left.size(probe)),
+            };
+            // Records are numbered with 32 bits.
+            let end = if sides.is_self_join() { probe as u32 } else { reach.end };
+            sides.reaches.push(Reach { end, ..reach });
+        }
+        Ok(sides)
+    }
+
+    /// The reach of a record of this size, as if it stood behind all records it fits.
+    fn reach_of_size(&self, size: u32) -> Reach {
+        let all = self.indexed().sizes();
+        let largest = all.last().copied().unwrap_or(0);
+        let Some(partners) = self.bounds.partner_sizes(Side::Left, size, largest) else {
+            return Reach::default();
+        };
+        let first = all.partition_point(|other| other < partners.start()) as u32;
+        let end = all.partition_point(|other| other <= partners.end()) as u32;
+        let prefix = match all.get(first as usize) {
+            Some(&least) => self.bounds.prefix(Side::Left, size, least),
+            None => 0,
+        };
+        Reach { first, end, differ: self.most_difference(size, &partners), prefix }
+    }
+
+    /// In how many tokens a record of this size and one of the `partners` may differ: no more than at
+    /// both ends, but for a ripple ([`Predicate::ripple`]).
+    fn most_difference(&self, size: u32, partners: &RangeInclusive<u32>) -> u32 {
+        let largest = if self.is_self_join() { size } else { *partners.end() };
+        let differ = |other: u32| {
+            let least = self.bounds.least_overlap(Side::Left, size, other).unwrap_or(0);
+            (size - least.min(size)).saturating_add(other - least.min(other))
+        };
+        differ(*partners.start()).max(differ(largest)).saturating_add(self.bounds.predicate().ripple())
+    }
+
+    /// The records that probe.
+    #[inline]
+    pub fn left(&self) -> &Records {
+        &self.left
+    }
+
+    /// The records that are found.
+    #[inline]
+    pub fn indexed(&self) -> &Records {
+        self.right.as_ref().unwrap_or(&self.left)
+    }
+
+    /// The number of tokens of all records.
+    pub fn tokens(&self) -> u64 {
+        let of = |records: &Records| records.sizes().iter().map(|&size| u64::from(size)).sum::<u64>();
+        of(&self.left) + self.right.as_ref().map_or(0, of)
+    }
+
+    /// Whether a table is joined with itself.
+    pub fn is_self_join(&self) -> bool {
+        self.right.is_none()
+    }
+
+    /// The bounds between the two sides.
+    #[inline]
+    pub fn bounds(&self) -> &Bounds {
+        &self.bounds
+    }
+
+    /// The tokens under which a record is indexed.
+    #[inline]
+    pub fn indexing_prefix(&self, record: usize) -> Prefix<'_> {
+        prefix(self.indexed(), record, self.prefixes[self.size_of[record] as usize])
+    }
+
+    /// The tokens with which a record probes.
+    #[inline]
+    pub fn probing_prefix(&self, probe: usize) -> Prefix<'_> {
+        prefix(&self.left, probe, self.reaches[probe].prefix)
+    }
+
+    /// Whom a record may be paired with.
+    #[inline]
+    pub fn reach(&self, probe: u32) -> Reach {
+        self.reaches[probe as usize]
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.left.bytes()
+            + self.right.as_ref().map_or(0, Records::bytes)
+            + memory::bytes(&self.sizes)
+            + memory::bytes(&self.size_of)
+            + memory::bytes(&self.prefixes)
+            + memory::bytes(&self.reaches)
+    }
+}
+
+fn prefix(records: &Records, record: usize, length: u32) -> Prefix<'_> {
+    let tokens = records.tokens(record);
+    let lone = records.size(record) - tokens.len() as u32;
+    let shared = (length.saturating_sub(lone) as usize).min(tokens.len());
+    Prefix { tokens: &tokens[..shared], lone }
+}
+
+/// What a probe of some size needs of each possible partner; worked out once for all probes of that
+/// size, which follow one another, and for those sizes of partners that they meet.
+#[derive(Debug, Default)]
+pub struct Needs {
+    /// The least overlap with each of [`Sides::sizes`]; [`u32::MAX`] where there is none.
+    least: Vec<u32>,
+    size: u32,
+}
+
+/// Stands for a least overlap that is not worked out; more than any record has tokens to share.
+const UNKNOWN: u32 = u32::MAX - 1;
+
+impl Needs {
+    /// Needs of nobody yet.
+    pub fn new(sides: &Sides) -> Result<Self> {
+        Ok(Self { least: memory::filled(UNKNOWN, sides.sizes.len(), DOING)?, size: 0 })
+    }
+
+    /// Makes them those of a probe of `size` with its partners.
+    pub fn of(&mut self, sides: &Sides, size: u32, partners: &Range<u32>) {
+        if self.size == size {
+            return;
+        }
+        self.size = size;
+        let last = if sides.is_self_join() {
+            // Later probes of this size may meet earlier ones of it.
+            sides.sizes.partition_point(|&other| other < size)
+        } else {
+            sides.size_of[partners.end as usize - 1] as usize
+        };
+        self.least[sides.size_of[partners.start as usize] as usize..=last].fill(UNKNOWN);
+    }
+
+    /// The least overlap with a partner of the size at this place of [`Sides::sizes`].
+    #[inline]
+    pub fn least(&mut self, sides: &Sides, place: usize) -> u32 {
+        match self.least[place] {
+            UNKNOWN => {
+                let least = sides.bounds.least_overlap(Side::Left, self.size, sides.sizes[place]);
+                self.least[place] = least.unwrap_or(u32::MAX);
+                self.least[place]
+            }
+            known => known,
+        }
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.least)
+    }
+}

@@ -1,0 +1,333 @@
+//! Pairs of records that share a key: in one of some bands, supershingles, blocks of a simhash.
+//!
+//! Band by band the records are sorted by their keys; those of equal keys, a bucket, are paired. A pair
+//! is taken in the first band in which both have the same key and passed over in later ones, so that each
+//! comes once and none has to be remembered. Only the bands that are worked on are in memory, 32 bytes a
+//! record each. O(bands · n) where keys are narrow or hashes, and the pairs in buckets.
+
+pub mod keys;
+mod work;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use keys::{Entry, Keys};
+use work::{Unit, plan};
+
+use crate::error::Result;
+use crate::memory;
+use crate::radix;
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "pairing records of equal keys";
+
+/// Buckets of more than so many records are expanded in part: each record is paired with the nearest ones in
+/// the order of records only. None: all are expanded whole.
+pub type MostNeighbours = Option<u32>;
+
+/// What was met on the way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Met {
+    /// Pairs that were looked at.
+    pub compared: u64,
+    /// Buckets that were expanded in part.
+    pub hot_buckets: u64,
+    /// Records in them.
+    pub hot_records: u64,
+}
+
+/// A search on its way.
+#[derive(Debug)]
+pub struct Sharing {
+    /// The records of the left table come before this one; all where there is one table.
+    split: u32,
+    records: u32,
+    self_join: bool,
+    most: MostNeighbours,
+    /// How many bands are in memory at a time.
+    at_a_time: usize,
+    next_band: usize,
+    wave: Vec<Band>,
+    units: VecDeque<Unit>,
+    units_in_wave: usize,
+    met: Met,
+}
+
+/// The buckets of a band, those of single records left out.
+#[derive(Debug)]
+struct Band {
+    number: usize,
+    /// The bits that keys of a bucket have in common.
+    mask: u64,
+    entries: Vec<Entry>,
+    /// Room to sort in.
+    other: Vec<Entry>,
+    units: Vec<Unit>,
+    hot_buckets: u64,
+    hot_records: u64,
+}
+
+impl Sharing {
+    /// Pairs among `records` records, or of one of the first `split` with one of the others. Holds about
+    /// `budget` bytes where that is enough for one band.
+    pub fn new(records: u32, split: u32, self_join: bool, most: MostNeighbours, budget: usize) -> Self {
+        let of_band = (2 * records as usize * size_of::<Entry>()).max(1);
+        Self {
+            split,
+            records,
+            self_join,
+            most,
+            at_a_time: (budget / of_band).max(1),
+            next_band: 0,
+            wave: Vec::new(),
+            units: VecDeque::new(),
+            units_in_wave: 0,
+            met: Met::default(),
+        }
+    }
+
+    /// The next pairs, the record of the left table, or with the lesser number, first; none after the last.
+    /// Their number is bounded, and may be 0.
+    pub fn next_batch(&mut self, keys: &dyn Keys, workers: &dyn Workers) -> Result<Option<Vec<(u32, u32)>>> {
+        const ENOUGH: usize = 1 << 16;
+        if self.units.is_empty() {
+            if self.next_band == keys.bands() {
+                self.wave = Vec::new();
+                return Ok(None);
+            }
+            self.fill(keys, workers)?;
+        }
+        let found: Vec<_> = (0..workers.count()).map(|_| Mutex::new(Vec::new())).collect();
+        let units = Mutex::new(std::mem::take(&mut self.units));
+        let compared = AtomicU64::new(0);
+        let each = ENOUGH / workers.count();
+        let this = &*self;
+        let done = workers.run(workers.count(), &|worker, stop| {
+            let mut scratch = Scratch::default();
+            let Ok(mut found) = found[worker].lock() else { return Ok(()) };
+            while found.len() < each {
+                let Some(mut unit) = units.lock().ok().and_then(|mut units| units.pop_front()) else {
+                    return Ok(());
+                };
+                let result = this.pair(keys, &mut unit, &mut scratch, each, stop, &mut found);
+                compared.fetch_add(std::mem::take(&mut scratch.compared), Ordering::Relaxed);
+                if let (false, Ok(mut units)) = (unit.probes.is_empty(), units.lock()) {
+                    units.push_front(unit);
+                }
+                result?;
+            }
+            Ok(())
+        });
+        self.units = units.into_inner().unwrap_or_default();
+        self.met.compared += compared.into_inner();
+        done?;
+        let found: Vec<Vec<_>> =
+            found.into_iter().map(|found| found.into_inner().unwrap_or_default()).collect();
+        let mut all = Vec::new();
+        memory::reserve(&mut all, found.iter().map(Vec::len).sum(), DOING)?;
+        found.iter().for_each(|found| all.extend_from_slice(found));
+        Ok(Some(all))
+    }
+
+    /// Sorts the next bands.
+    fn fill(&mut self, keys: &dyn Keys, workers: &dyn Workers) -> Result<()> {
+        let count = self.at_a_time.min(workers.count()).min(keys.bands() - self.next_band);
+        // Memory of the bands before is used again, for it costs as much to get as the sort.
+        let mut before = std::mem::take(&mut self.wave);
+        let mut wave: Vec<_> = (self.next_band..self.next_band + count)
+            .map(|number| {
+                let (entries, other) =
+                    before.pop().map(|band| (band.entries, band.other)).unwrap_or_default();
+                Band {
+                    number,
+                    mask: u64::MAX.checked_shr(u64::BITS - keys.key_bits(number)).unwrap_or(0),
+                    entries,
+                    other,
+                    units: Vec::new(),
+                    hot_buckets: 0,
+                    hot_records: 0,
+                }
+            })
+            .collect();
+        drop(before);
+        let this = &*self;
+        workers::each(workers, &mut wave, |band, stop| this.sort(keys, band, stop))?;
+        for (n, band) in wave.iter_mut().enumerate() {
+            band.units.iter_mut().for_each(|unit| unit.band = n);
+            self.units.extend(std::mem::take(&mut band.units));
+            self.met.hot_buckets += band.hot_buckets;
+            self.met.hot_records += band.hot_records;
+        }
+        self.next_band += count;
+        self.units_in_wave = self.units.len();
+        self.wave = wave;
+        Ok(())
+    }
+
+    /// Makes the buckets of a band, from the beginning.
+    fn sort(&self, keys: &dyn Keys, band: &mut Band, stop: &Stop) -> Result<()> {
+        const CHECK_EVERY: usize = 1 << 14;
+        let &mut Band {
+            number,
+            mask,
+            ref mut entries,
+            ref mut other,
+            ref mut units,
+            ref mut hot_buckets,
+            ref mut hot_records,
+        } = band;
+        entries.clear();
+        units.clear();
+        (*hot_buckets, *hot_records) = (0, 0);
+        memory::reserve(entries, self.records as usize, DOING)?;
+        let mut first = 0;
+        while first < self.records {
+            stop.check()?;
+            let end = self.records.min(first.saturating_add(CHECK_EVERY as u32));
+            keys.entries(first..end, number, entries);
+            first = end;
+        }
+        // By the bits that count, and then by record: so they stand, and stay where the bits are equal.
+        let bits = u64::BITS - mask.leading_zeros();
+        let telling = radix::telling_bits(entries.len(), bits);
+        radix::sort_by_bits(entries, other, 0, telling, stop, DOING, |entry| entry.key)?;
+        if telling < bits {
+            let same = u64::MAX >> (u64::BITS - telling.max(1));
+            for run in entries.chunk_by_mut(|a, b| (a.key ^ b.key) & same == 0).filter(|run| run.len() > 1) {
+                workers::sort_unstable_by(run, stop, &|a, b| {
+                    (a.key & mask, a.record).cmp(&(b.key & mask, b.record))
+                })?;
+            }
+        }
+        let (mut from, mut kept) = (0, 0);
+        while from < entries.len() {
+            if from % CHECK_EVERY == 0 {
+                stop.check()?;
+            }
+            let key = entries[from].key;
+            let size = entries[from..].iter().take_while(|entry| (entry.key ^ key) & mask == 0).count();
+            let has_pair = size > 1
+                && (self.self_join
+                    || entries[from].record < self.split && entries[from + size - 1].record >= self.split);
+            if has_pair {
+                entries.copy_within(from..from + size, kept);
+                if self.most.is_some_and(|most| size > most as usize) {
+                    *hot_buckets += 1;
+                    *hot_records += size as u64;
+                }
+                plan(units, kept..kept + size)?;
+                kept += size;
+            }
+            from += size;
+        }
+        entries.truncate(kept);
+        Ok(())
+    }
+
+    /// Appends the pairs of a unit, until there are enough.
+    fn pair(
+        &self,
+        keys: &dyn Keys,
+        unit: &mut Unit,
+        scratch: &mut Scratch,
+        enough: usize,
+        stop: &Stop,
+        found: &mut Vec<(u32, u32)>,
+    ) -> Result<()> {
+        let band = &self.wave[unit.band];
+        let entries = &band.entries;
+        // What is loaded: nothing yet.
+        let mut loaded = 0..0;
+        let mut bucket = unit.bucket.clone();
+        while let Some(at) = unit.probes.clone().next() {
+            stop.check()?;
+            if found.len() >= enough {
+                return Ok(());
+            }
+            if unit.tile.is_none() && !bucket.contains(&at) {
+                // Small buckets, one behind the other.
+                let key = entries[at].key;
+                let same = |entry: &&Entry| (entry.key ^ key) & band.mask == 0;
+                let start = entries[..at].iter().rev().take_while(same).count();
+                let end = entries[at..].iter().take_while(same).count();
+                bucket = at - start..at + end;
+            }
+            let tile = unit.tile.clone().unwrap_or_else(|| bucket.clone());
+            if loaded != tile {
+                scratch.space.clear();
+                keys.load(&entries[tile.clone()], &mut scratch.space)?;
+                loaded = tile.clone();
+            }
+            let probe = entries[at];
+            let others = self.others(entries, at, &bucket);
+            let others = others.start.max(tile.start)..others.end.min(tile.end);
+            if others.start < others.end {
+                scratch.near.clear();
+                let places = others.start - tile.start..others.end - tile.start;
+                scratch.compared += places.len() as u64;
+                keys.near(&probe, &entries[tile.clone()], places, &scratch.space, &mut scratch.near)?;
+                for &place in &scratch.near {
+                    let other = entries[tile.start + place as usize].record;
+                    if !keys.met_before(probe.record, other, band.number) {
+                        memory::push(found, (probe.record, other), DOING)?;
+                    }
+                }
+            }
+            unit.probes.start += 1;
+        }
+        Ok(())
+    }
+
+    /// The entries of the bucket that the one at `at` is paired with.
+    fn others(&self, entries: &[Entry], at: usize, bucket: &Range<usize>) -> Range<usize> {
+        let most = self.most.map(|most| most as usize).filter(|&most| bucket.len() > most);
+        if self.self_join {
+            return at + 1..most.map_or(bucket.end, |most| bucket.end.min(at + 1 + most));
+        }
+        let records = &entries[bucket.clone()];
+        let lefts = records.partition_point(|entry| entry.record < self.split);
+        if at - bucket.start >= lefts {
+            return 0..0;
+        }
+        let rights = bucket.start + lefts..bucket.end;
+        match most.filter(|&most| rights.len() > most) {
+            None => rights,
+            // Those about as far down among the right records as it is among the left ones.
+            Some(most) => {
+                let middle = (at - bucket.start) * rights.len() / lefts;
+                let first = middle.saturating_sub(most / 2).min(rights.len() - most);
+                rights.start + first..rights.start + first + most
+            }
+        }
+    }
+
+    /// What was met so far.
+    pub fn met(&self) -> Met {
+        self.met
+    }
+
+    /// The share of the bands that is done, 0 to 1.
+    pub fn progress(&self, bands: usize) -> f64 {
+        let open = self.units.len() as f64 / self.units_in_wave.max(1) as f64 * self.wave.len() as f64;
+        ((self.next_band as f64 - open) / bands.max(1) as f64).clamp(0.0, 1.0)
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.wave.iter().map(|band| memory::bytes(&band.entries) + memory::bytes(&band.other)).sum::<usize>()
+            + self.units.capacity() * size_of::<Unit>()
+    }
+}
+
+/// What a worker compares with.
+#[derive(Debug, Default)]
+struct Scratch {
+    space: Vec<u64>,
+    near: Vec<u32>,
+    compared: u64,
+}

@@ -1,0 +1,262 @@
+//! A combination of techniques, from documents to pairs (Henzinger; docs/design/algorithms.md sections 2 to 4).
+//!
+//! ```
+//! use neardup::candidates::combination::{Combination, Documents, Resources, TechniqueSpec, join};
+//! use neardup::candidates::technique::Rule;
+//! use neardup::features::FeatureSpec;
+//! use neardup::features::store::NoFiles;
+//! use neardup::features::tokens::Document;
+//! use neardup::sketches::sign::Signer;
+//! use neardup::workers::{PlainThreads, Stop};
+//!
+//! let spec = TechniqueSpec::Simhash { feature: FeatureSpec::WORDS, bits: 64, frequency: true, threshold: 0.9 };
+//! let combination = Combination { techniques: vec![spec], rule: Rule::Technique(0), most: None };
+//! let (recipe, comparison) = combination.compile(false)?;
+//! let mut signer = Signer::new(&recipe);
+//! for (row, text) in ["to be or not", "not to be, or", "something else"].into_iter().enumerate() {
+//!     signer.add(row as u32, &Document::Text(text.to_owned()), &Stop::default())?;
+//! }
+//! let workers = PlainThreads(1);
+//! let documents = Documents { signers: vec![signer], ..Documents::default() };
+//! let resources = Resources { files: &NoFiles, budget: 1 << 20, workers: &workers };
+//! let mut pairs = join(documents, &recipe, comparison, 0, resources)?.pairs;
+//! let pair = pairs.next(&workers)?.expect("the first two have the same words");
+//! assert_eq!((pair.left, pair.right, pair.similarity), (0, 1, 1.0));
+//! assert_eq!(pairs.next(&workers)?, None);
+//! # Ok::<(), neardup::error::Error>(())
+//! ```
+
+use super::banding::Bands;
+use super::buckets::MostNeighbours;
+use super::hamming::Hamming;
+use super::recall::measured_recall;
+use super::technique::{Minhash, Rule, Shingling, Technique, Verify};
+use super::{Comparison, sketch_pairs};
+use crate::error::{Error, Result};
+use crate::features::FeatureSpec;
+use crate::features::hash_sets::HashSets;
+use crate::features::sets::store::TempFiles;
+use crate::features::signatures::distinct;
+use crate::joins::pairs::Pairs;
+use crate::sketches::sign::{Part, Recipe, Signer};
+use crate::verify::measure::{Measure, Predicate};
+use crate::workers::Workers;
+
+/// A technique with its parameters; a pair's similarity is at least the threshold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TechniqueSpec {
+    /// Agreeing bits of simhashes.
+    Simhash {
+        /// Of what tokens.
+        feature: FeatureSpec,
+        /// Bits of a simhash.
+        bits: u16,
+        /// Whether each occurrence of a token counts.
+        frequency: bool,
+        /// The least share of agreeing bits.
+        threshold: f64,
+    },
+    /// Agreeing supershingles.
+    Shingling {
+        /// Of what tokens.
+        feature: FeatureSpec,
+        /// Minhash values, a multiple of `groups`.
+        values: u16,
+        /// Supershingles.
+        groups: u16,
+        /// Draws the hash functions.
+        seed: i64,
+        /// The least share of agreeing supershingles.
+        threshold: f64,
+        /// Whether candidates are found by pairs of supershingles.
+        megashingles: bool,
+    },
+    /// Documents that share a band.
+    Minhash {
+        /// Of what tokens.
+        feature: FeatureSpec,
+        /// The bands.
+        plan: Bands,
+        /// Draws the hash functions.
+        seed: i64,
+        /// The least Jaccard similarity.
+        threshold: f64,
+        /// Whether that is the similarity of the sets, or estimated from agreeing values.
+        verify: bool,
+    },
+    /// Equal texts.
+    ExactText {
+        /// Whether white space, control and format characters are left out.
+        clean: bool,
+        /// Whether texts are HTML pages.
+        html: bool,
+    },
+    /// Sets that are so similar.
+    Sets {
+        /// Of what tokens.
+        feature: FeatureSpec,
+        /// Which are similar.
+        predicate: Predicate,
+    },
+}
+
+/// Which documents are similar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Combination {
+    /// The techniques.
+    pub techniques: Vec<TechniqueSpec>,
+    /// How they go together. Where sites are in it, their place is set by [`Combination::compile`].
+    pub rule: Rule,
+    /// Whether large buckets are expanded in part.
+    pub most: MostNeighbours,
+}
+
+impl Combination {
+    /// What is made of each document, and how that is compared. `sites` says whether sites are known.
+    pub fn compile(&self, sites: bool) -> Result<(Recipe, Comparison)> {
+        let mut recipe = Recipe { site: sites, ..Recipe::default() };
+        for technique in &self.techniques {
+            let (TechniqueSpec::Minhash { feature, verify: true, .. } | TechniqueSpec::Sets { feature, .. }) =
+                *technique
+            else {
+                continue;
+            };
+            let feature = recipe.feature(feature);
+            if recipe.sets.is_some_and(|known| known != feature) {
+                return Err(Error::Parameter {
+                    name: "shingle",
+                    value: "of several kinds".to_owned(),
+                    allowed: "the same for all techniques of a combination that compare sets",
+                });
+            }
+            recipe.sets = Some(feature);
+        }
+        // First what there is, then where it stands.
+        let parts: Vec<_> =
+            self.techniques.iter().map(|technique| add_part(&mut recipe, technique)).collect();
+        let at = |n: usize| parts[n].map_or(0, |part| recipe.at(part));
+        let techniques =
+            self.techniques.iter().enumerate().map(|(n, technique)| resolve(technique, at(n))).collect();
+        let mut rule = self.rule.clone();
+        rule.set_site_at(recipe.site_at());
+        let comparison = Comparison { techniques, rule, sizes: recipe.sizes(), most: self.most };
+        Ok((recipe, comparison))
+    }
+}
+
+fn add_part(recipe: &mut Recipe, technique: &TechniqueSpec) -> Option<usize> {
+    let part = match *technique {
+        TechniqueSpec::Simhash { feature, bits, frequency, .. } => {
+            Part::Simhash { feature: recipe.feature(feature), bits, frequency }
+        }
+        TechniqueSpec::Shingling { feature, values, groups, seed, .. } => {
+            let feature = recipe.feature(feature);
+            Part::Bands { feature, bands: groups, rows: values / groups, seed, keep_values: false }
+        }
+        TechniqueSpec::Minhash { feature, plan, seed, verify, .. } => {
+            // A plan has no more values than 16 bits count.
+            let (bands, rows) = (plan.bands as u16, plan.rows as u16);
+            Part::Bands { feature: recipe.feature(feature), bands, rows, seed, keep_values: !verify }
+        }
+        TechniqueSpec::ExactText { clean, html } => Part::Checksum { clean, html },
+        TechniqueSpec::Sets { .. } => return None,
+    };
+    Some(recipe.part(part))
+}
+
+/// A technique whose numbers begin at `at`.
+fn resolve(technique: &TechniqueSpec, at: usize) -> Technique {
+    match *technique {
+        TechniqueSpec::Simhash { bits, threshold, .. } => {
+            Technique::Simhash(Hamming::at_least(at, bits.into(), threshold))
+        }
+        TechniqueSpec::Shingling { groups, threshold, megashingles, .. } => {
+            Technique::Shingling(Shingling::at_least(at, groups.into(), threshold, megashingles))
+        }
+        TechniqueSpec::Minhash { plan, threshold, verify, .. } => {
+            let verify = match Predicate::new(Measure::Jaccard, threshold) {
+                Ok(predicate) if verify => Verify::Sets(predicate),
+                _ => Verify::Values { at: at + plan.bands, values: plan.values() as u32, threshold },
+            };
+            Technique::Minhash(Minhash { at, bands: plan.bands, verify })
+        }
+        TechniqueSpec::ExactText { .. } => Technique::Equal { at, words: 2 },
+        TechniqueSpec::Sets { predicate, .. } => Technique::Sets(predicate),
+    }
+}
+
+/// A join that is ready to begin.
+#[derive(Debug)]
+pub struct Join {
+    /// Its pairs.
+    pub pairs: Pairs,
+    /// Different signatures, of both tables.
+    pub distinct: u64,
+    /// The most bytes that were held at one time.
+    pub peak_bytes: usize,
+    /// The share of the similar pairs of a sample that the bands find, where that was asked for and there are such
+    /// pairs.
+    pub recall: Option<f64>,
+}
+
+/// Documents that were signed.
+#[derive(Debug, Default)]
+pub struct Documents<'a> {
+    /// Who signed them.
+    pub signers: Vec<Signer>,
+    /// The sets that were taken from the signers before the end, where there were too many.
+    pub sets: HashSets,
+    /// The sites of all rows, `u32::MAX` where a site is not known, which is the site of nobody else.
+    pub sites: Option<&'a [u32]>,
+    /// The first row of the right table, where there are two.
+    pub right_from: Option<u32>,
+}
+
+/// What a join works with.
+#[derive(Clone, Copy)]
+pub struct Resources<'a> {
+    /// Makes temporary files.
+    pub files: &'a dyn TempFiles,
+    /// Bytes.
+    pub budget: usize,
+    /// Threads.
+    pub workers: &'a dyn Workers,
+}
+
+/// Makes ready to find the pairs of the documents. `sample` is a number of documents whose pairs are looked
+/// for exactly, to measure the recall of minhash.
+pub fn join(
+    documents: Documents<'_>,
+    recipe: &Recipe,
+    comparison: Comparison,
+    sample: usize,
+    Resources { files, budget, workers }: Resources<'_>,
+) -> Result<Join> {
+    let Documents { signers, mut sets, sites, right_from } = documents;
+    let (mut signatures, mut own) = (Vec::new(), Vec::new());
+    for mut signer in signers {
+        if let Some(sites) = sites.filter(|_| recipe.site) {
+            signer.signatures.set_each(recipe.site_at(), |row| match sites.get(row as usize) {
+                Some(&site) if site != u32::MAX => site.into(),
+                _ => 1 << 32 | u64::from(row),
+            });
+        }
+        signatures.push(signer.signatures);
+        own.push(signer.sets);
+    }
+    sets.finish(own, files)?;
+    let read = signatures.iter().map(|part| part.bytes()).sum::<usize>();
+    let signatures = distinct(signatures, right_from, workers)?;
+    let recall = match comparison.techniques.first() {
+        Some(Technique::Minhash(minhash)) if sample > 0 => {
+            measured_recall(&signatures, &mut sets, *minhash, sample, budget, workers)?
+        }
+        _ => None,
+    };
+    let held = signatures.bytes() + sets.bytes();
+    let distinct = signatures.len() as u64;
+    let budget = budget.saturating_sub(held).max(budget / 4);
+    let sets = comparison.needs_sets().then_some(sets);
+    let pairs = sketch_pairs(signatures, sets, comparison, budget)?;
+    Ok(Join { pairs, distinct, peak_bytes: held + read, recall })
+}

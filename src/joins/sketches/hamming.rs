@@ -1,0 +1,268 @@
+//! All pairs of bit vectors within a Hamming distance, exactly (Manku, Jain, Das Sarma, WWW 2007;
+//! docs/design/algorithms.md section 3).
+//!
+//! Two vectors that differ in at most d bits agree wholly in at least one of d + 1 blocks. So those that
+//! share a block are compared, by counting the bits in which they differ, and no pair is lost. Where the
+//! blocks would be so narrow that nearly all share one, all are compared with all.
+
+use std::ops::Range;
+
+use super::buckets::keys::{Entry, Keys};
+use crate::error::{Error, Result};
+use crate::features::signatures::Signatures;
+use crate::hash::mix;
+use crate::joins::sets::bitmap::Comparer;
+use crate::memory;
+use crate::sketches::pigeonhole::Bands;
+
+const DOING: &str = "searching by Hamming distance";
+
+/// The widest vectors, in bits.
+pub const MOST_BITS: usize = 1024;
+
+/// Vectors of so many bits, a part of each signature, and how far similar ones are apart at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hamming {
+    /// The first number of the signatures that is a part of the vector.
+    pub at: usize,
+    /// Bits, a multiple of 64.
+    pub bits: u32,
+    /// The greatest distance.
+    pub most: u32,
+}
+
+impl Hamming {
+    /// Vectors whose share of agreeing bits is at least `threshold`, as the quotient in float8 has it.
+    pub fn at_least(at: usize, bits: u32, threshold: f64) -> Self {
+        let least = (0..=bits).find(|&agree| f64::from(agree) / f64::from(bits) >= threshold);
+        Self { at, bits, most: bits - least.unwrap_or(bits) }
+    }
+
+    fn words(&self) -> usize {
+        self.bits as usize / 64
+    }
+
+    /// In how many bits two signatures differ.
+    #[inline]
+    pub fn distance(&self, a: &[u64], b: &[u64]) -> u32 {
+        let range = self.at..self.at + self.words();
+        a[range.clone()].iter().zip(&b[range]).map(|(a, b)| (a ^ b).count_ones()).sum()
+    }
+
+    /// The share of agreeing bits, where it is enough.
+    #[inline]
+    pub fn similarity(&self, a: &[u64], b: &[u64]) -> Option<f64> {
+        let distance = self.distance(a, b);
+        (distance <= self.most).then(|| self.share(distance))
+    }
+
+    /// The share of agreeing bits at a distance.
+    #[inline]
+    pub fn share(&self, distance: u32) -> f64 {
+        f64::from(self.bits - distance) / f64::from(self.bits)
+    }
+
+    /// The bits of the blocks that decide who is compared; one of no bits where all are.
+    fn blocks(&self) -> Vec<Range<usize>> {
+        // No vector has more than MOST_BITS bits.
+        let blocks = Bands::new(self.bits as u16, self.most);
+        let narrowest = self.bits as usize / blocks.count();
+        let tells_apart = narrowest >= 64 || 1usize << narrowest > blocks.count();
+        if !tells_apart {
+            return std::iter::once(0..0).collect();
+        }
+        (0..blocks.count()).map(|block| blocks.range(block)).collect()
+    }
+
+    /// The bits of a block as a key.
+    fn block(&self, signature: &[u64], range: Range<usize>) -> u64 {
+        if range.len() <= 64 {
+            return self.read(signature, range);
+        }
+        let mut key = 0;
+        for start in range.clone().step_by(64) {
+            key = mix(key ^ self.read(signature, start..range.end.min(start + 64)));
+        }
+        key
+    }
+
+    /// At most 64 bits of a vector.
+    fn read(&self, signature: &[u64], range: Range<usize>) -> u64 {
+        if range.is_empty() {
+            return 0;
+        }
+        let (word, shift) = (self.at + range.start / 64, range.start % 64);
+        let mut bits = signature[word] >> shift;
+        if shift + range.len() > 64 {
+            bits |= signature[word + 1] << (64 - shift);
+        }
+        if range.len() == 64 { bits } else { bits & ((1 << range.len()) - 1) }
+    }
+}
+
+/// The vectors of signatures, compared `W` words at a time.
+#[derive(Debug)]
+pub struct Blocks<'a, const W: usize> {
+    of: Hamming,
+    /// The bits of each block.
+    blocks: Vec<Range<usize>>,
+    signatures: &'a Signatures,
+    comparer: Comparer<W>,
+}
+
+impl<'a, const W: usize> Blocks<'a, W> {
+    /// To search among `signatures`.
+    pub fn new(of: Hamming, signatures: &'a Signatures) -> Self {
+        Self { of, blocks: of.blocks(), signatures, comparer: Comparer::new() }
+    }
+
+    /// What is compared of an entry first: the first words of its vector, zeros behind. A single word is the key itself,
+    /// turned by some bits as those of all of its bucket are.
+    #[inline]
+    fn start(&self, entry: &Entry) -> [u64; W] {
+        if W == 1 {
+            return [entry.key; W];
+        }
+        let vector = &self.signatures.get(entry.record)[self.of.at..][..self.of.words()];
+        std::array::from_fn(|word| vector.get(word).copied().unwrap_or(0))
+    }
+}
+
+impl<const W: usize> Keys for Blocks<'_, W> {
+    fn bands(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn key(&self, record: u32, band: usize) -> u64 {
+        let signature = self.signatures.get(record);
+        if W == 1 {
+            // The block in the least bits.
+            return signature[self.of.at].rotate_right(self.blocks[band].start as u32);
+        }
+        self.of.block(signature, self.blocks[band].clone())
+    }
+
+    fn key_bits(&self, band: usize) -> u32 {
+        self.blocks[band].len().min(64) as u32
+    }
+
+    fn met_before(&self, a: u32, b: u32, band: usize) -> bool {
+        let (a, b) = (self.signatures.get(a), self.signatures.get(b));
+        let mut before = self.blocks[..band].iter().cloned();
+        before.any(|block| self.of.block(a, block.clone()) == self.of.block(b, block))
+    }
+
+    fn load(&self, bucket: &[Entry], space: &mut Vec<u64>) -> Result<()> {
+        memory::reserve(space, bucket.len() * W, DOING)?;
+        bucket.iter().for_each(|entry| space.extend(self.start(entry)));
+        Ok(())
+    }
+
+    fn near(
+        &self,
+        probe: &Entry,
+        bucket: &[Entry],
+        others: Range<usize>,
+        space: &[u64],
+        near: &mut Vec<u32>,
+    ) -> Result<()> {
+        near.try_reserve(others.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        let (vectors, _) = space.as_chunks::<W>();
+        let first = others.start as u32;
+        self.comparer.near(&self.start(probe), &vectors[others], self.of.most, first, near);
+        if self.of.words() > W {
+            let vector = self.signatures.get(probe.record);
+            near.retain(|&place| {
+                let other = self.signatures.get(bucket[place as usize].record);
+                self.of.distance(vector, other) <= self.of.most
+            });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::signatures::{SignatureCollector, distinct};
+    use crate::joins::sketches::technique::{Rule, Technique};
+    use crate::joins::sketches::{Comparison, sketch_pairs};
+    use crate::workers::PlainThreads;
+    use proptest::prelude::*;
+
+    /// Vectors that often share blocks, and some that are others with a few bits turned.
+    fn vectors(count: u64, words: usize, seed: u64, values: u64) -> Vec<Vec<u64>> {
+        let block = |n: u64, word: u64| {
+            (0..4).fold(0, |vector, block| {
+                (vector << 16) | (mix(mix(n ^ (seed << 32)) ^ (4 * word + block)) % values * 13 % 65_536)
+            })
+        };
+        let mut vectors: Vec<Vec<u64>> = Vec::new();
+        for n in 0..count {
+            let other = mix(n) as usize % 7 + 1;
+            if n % 3 == 0 || vectors.len() < other {
+                vectors.push((0..words as u64).map(|word| block(n, word)).collect());
+            } else {
+                let mut vector = vectors[vectors.len() - other].clone();
+                for turn in 0..mix(n + seed) % 6 {
+                    let bit = mix(n ^ (turn << 40)) as usize % (64 * words);
+                    vector[bit / 64] ^= 1 << (bit % 64);
+                }
+                vectors.push(vector);
+            }
+        }
+        vectors
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn all_pairs_and_no_other(
+            count in 0..1500u64,
+            words in prop::sample::select(vec![1usize, 2, 3, 6]),
+            most in prop_oneof![0..6u32, 6..40u32],
+            seed in 0..1000u64,
+            values in prop::sample::select(vec![1u64, 3, 65_536]),
+            at in 0..2usize,
+            split in prop::option::of(0..1500u32),
+            threads in 1..4usize,
+        ) {
+            let vectors = vectors(count, words, seed, values);
+            let split = split.map(|split| split.min(count as u32));
+            let hamming = Hamming { at, bits: 64 * words as u32, most };
+            let mut parts: Vec<_> = (0..threads).map(|_| SignatureCollector::new(at + words)).collect();
+            for (row, vector) in (0..).zip(&vectors) {
+                let signature = [&vec![u64::from(row); at][..], vector].concat();
+                parts[row as usize % threads].add(row, &signature).unwrap();
+            }
+            let workers = PlainThreads(threads);
+            let comparison = Comparison {
+                techniques: vec![Technique::Simhash(hamming)],
+                rule: Rule::Technique(0),
+                sizes: None,
+                most: None,
+            };
+            let signatures = distinct(parts, split, &workers).unwrap();
+            let mut pairs = sketch_pairs(signatures, None, comparison, 1 << 16).unwrap();
+            let mut found = Vec::new();
+            while let Some(pair) = pairs.next(&workers).unwrap() {
+                found.push(match split {
+                    None => (pair.left.min(pair.right), pair.left.max(pair.right)),
+                    Some(_) => (pair.left, pair.right),
+                });
+            }
+            found.sort_unstable();
+            let differ = |a: u32, b: u32| -> u32 {
+                let (a, b) = (&vectors[a as usize], &vectors[b as usize]);
+                a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
+            };
+            let right_from = |a: u32| split.unwrap_or(a + 1);
+            let expected: Vec<_> = (0..split.unwrap_or(count as u32))
+                .flat_map(|a| (right_from(a)..count as u32).map(move |b| (a, b)))
+                .filter(|&(a, b)| differ(a, b) <= most)
+                .collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The join of documents by their signatures: candidates by shared keys, then the rule, then sets where
+//! the rule asks for them.
+//!
+//! Rows of equal signatures are one record. Where a rule has several techniques that find candidates, they
+//! work one after the other, and a pair that an earlier one finds is left out of the later ones.
+
+pub mod banding;
+pub mod buckets;
+pub mod combination;
+pub mod explain;
+pub mod hamming;
+pub mod presets;
+pub mod recall;
+pub mod technique;
+
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::pairs::{Pairs, RecordJoin};
+use super::sets::{Counts, RecordPair};
+use crate::error::{Error, Result};
+use crate::features::hash_sets::{HashSets, Loaded, shared};
+use crate::features::signatures::Signatures;
+use crate::memory;
+use crate::workers::{self, Workers};
+use buckets::{MostNeighbours, Sharing};
+use technique::{Rule, Technique};
+
+const DOING: &str = "joining by signatures";
+
+/// Which documents are similar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// What the rule is made of.
+    pub techniques: Vec<Technique>,
+    /// Which pairs are in.
+    pub rule: Rule,
+    /// Where in a signature the number of tokens of its set is, where there are sets.
+    pub sizes: Option<usize>,
+    /// Whether large buckets are expanded in part.
+    pub most: MostNeighbours,
+}
+
+impl Comparison {
+    /// Whether sets are compared.
+    pub fn needs_sets(&self) -> bool {
+        self.techniques.iter().any(Technique::needs_sets)
+    }
+}
+
+/// Makes ready to find all pairs of rows that are similar. `sets` has those of all rows where the comparison
+/// needs them. Signatures stay in memory; what is sorted takes about `budget` bytes.
+pub fn sketch_pairs(
+    mut signatures: Signatures,
+    sets: Option<HashSets>,
+    comparison: Comparison,
+    budget: usize,
+) -> Result<Pairs> {
+    let sources = comparison.rule.sources(&comparison.techniques).ok_or_else(|| Error::Parameter {
+        name: "combination",
+        value: "one of exact measures alone".to_owned(),
+        allowed: "one that has a technique which finds candidates in every alternative",
+    })?;
+    let (left, right) = signatures.take_members();
+    let records = signatures.len() as u32;
+    let split = if right.is_some() { signatures.split } else { records };
+    let mut first_rows = Vec::new();
+    if sets.is_some() {
+        memory::reserve(&mut first_rows, records as usize, DOING)?;
+        first_rows.extend((0..left.len()).map(|record| left.rows(record)[0]));
+        let right = right.iter().flat_map(|right| (0..right.len()).map(|record| right.rows(record)[0]));
+        first_rows.extend(right);
+    }
+    let mut equal = Vec::new();
+    if right.is_none() {
+        for record in (0..records).filter(|&record| left.rows(record as usize).len() > 1) {
+            let signature = signatures.get(record);
+            // Of equal signatures all is equal, the sites too.
+            let one = || (1, 1, 1);
+            if comparison.rule.similarity(&comparison.techniques, signature, signature, Some(&one)).is_some()
+            {
+                memory::push(&mut equal, record, DOING)?;
+            }
+        }
+    }
+    let self_join = right.is_none();
+    let join = SketchJoin {
+        sharing: Sharing::new(records, split, self_join, comparison.most, budget),
+        judge: Judge { signatures, first_rows, comparison, sources, source: 0, split, self_join },
+        sets,
+        budget,
+        pending: Vec::new(),
+        counts: Counts::default(),
+    };
+    Ok(Pairs::of_records(Box::new(join), left, right, equal))
+}
+
+/// Who says which pairs are similar.
+#[derive(Debug)]
+struct Judge {
+    signatures: Signatures,
+    /// For each record a row that has its set.
+    first_rows: Vec<u32>,
+    comparison: Comparison,
+    /// The techniques that find candidates, and which of them is at work.
+    sources: Vec<usize>,
+    source: usize,
+    split: u32,
+    self_join: bool,
+}
+
+impl Judge {
+    /// Those of the pairs that are similar, as far as that is known without sets where there are none.
+    fn similar(
+        &self,
+        pairs: &[(u32, u32)],
+        sets: Option<&Loaded<'_>>,
+        verified: &AtomicU64,
+        workers: &dyn Workers,
+    ) -> Result<Vec<RecordPair>> {
+        const PAIRS_A_UNIT: usize = 1 << 11;
+        let mut units: Vec<_> = pairs.chunks(PAIRS_A_UNIT).map(|pairs| (pairs, Vec::new())).collect();
+        workers::each(workers, &mut units, |(pairs, found), stop| {
+            while let Some((&pair, rest)) = pairs.split_first() {
+                stop.check()?;
+                if let Some(pair) = self.pair(pair, sets, verified) {
+                    memory::push(found, pair, DOING)?;
+                }
+                *pairs = rest;
+            }
+            Ok(())
+        })?;
+        let mut all = Vec::new();
+        memory::reserve(&mut all, units.iter().map(|(_, found)| found.len()).sum(), DOING)?;
+        units.iter().for_each(|(_, found)| all.extend_from_slice(found));
+        Ok(all)
+    }
+
+    /// The pair if it is similar and was not found before.
+    fn pair(
+        &self,
+        (left, right): (u32, u32),
+        sets: Option<&Loaded<'_>>,
+        verified: &AtomicU64,
+    ) -> Option<RecordPair> {
+        let Comparison { techniques, rule, .. } = &self.comparison;
+        let (a, b) = (self.signatures.get(left), self.signatures.get(right));
+        if self.sources[..self.source].iter().any(|&earlier| techniques[earlier].finds(a, b)) {
+            return None;
+        }
+        // Compared at most once, whatever the rule asks.
+        let known = OnceCell::new();
+        let compare = |sets: &Loaded<'_>| {
+            *known.get_or_init(|| {
+                verified.fetch_add(1, Ordering::Relaxed);
+                let [a, b] = [left, right].map(|record| sets.get(self.first_rows[record as usize]));
+                // No document has more tokens than 32 bits count.
+                (a.len() as u32, b.len() as u32, shared(a, b) as u32)
+            })
+        };
+        let similarity = match sets {
+            Some(sets) => rule.similarity(techniques, a, b, Some(&|| compare(sets))),
+            None => rule.similarity(techniques, a, b, None),
+        };
+        let right = if self.self_join { right } else { right - self.split };
+        similarity.map(|similarity| RecordPair { left, right, similarity })
+    }
+}
+
+/// A join on its way.
+#[derive(Debug)]
+struct SketchJoin {
+    judge: Judge,
+    sets: Option<HashSets>,
+    sharing: Sharing,
+    budget: usize,
+    /// Candidates that are still to be compared.
+    pending: Vec<(u32, u32)>,
+    counts: Counts,
+}
+
+impl SketchJoin {
+    /// The next candidates; none after the last.
+    fn candidates(&mut self, workers: &dyn Workers) -> Result<Option<Vec<(u32, u32)>>> {
+        let Judge { signatures, comparison, sources, source, split, self_join, .. } = &mut self.judge;
+        let Comparison { techniques, sizes, most, .. } = &*comparison;
+        while let Some(&technique) = sources.get(*source) {
+            let keys = techniques[technique].keys(signatures, *sizes);
+            let found = keys.map_or(Ok(None), |keys| self.sharing.next_batch(&*keys, workers))?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            let met = self.sharing.met();
+            self.counts.candidates += met.compared;
+            self.counts.hot_buckets += met.hot_buckets;
+            self.counts.hot_records += met.hot_records;
+            *source += 1;
+            self.sharing = Sharing::new(signatures.len() as u32, *split, *self_join, *most, self.budget);
+        }
+        Ok(None)
+    }
+
+    /// How many of the pending pairs can be compared at one time, from the end.
+    fn fits(&self, sets: &HashSets) -> Range<usize> {
+        let mut hashes = 0;
+        let count = self.pending.iter().rev().take_while(|&&(left, right)| {
+            let size = |record: u32| sets.size(self.judge.first_rows[record as usize]) as usize;
+            let fits = hashes == 0 || hashes < self.budget / 2 / size_of::<u64>();
+            hashes += size(left) + size(right);
+            fits
+        });
+        self.pending.len() - count.count()..self.pending.len()
+    }
+
+    /// The next pending pairs that are similar, by sets that have to be read from a file.
+    fn judge_from_file(&mut self, workers: &dyn Workers) -> Result<Vec<RecordPair>> {
+        let Some(mut sets) = self.sets.take() else { return Ok(Vec::new()) };
+        let fits = self.fits(&sets);
+        let pairs = self.pending.split_off(fits.start);
+        let mut rows = Vec::new();
+        memory::reserve(&mut rows, 2 * pairs.len(), DOING)?;
+        let records = pairs.iter().flat_map(|&(left, right)| [left, right]);
+        rows.extend(records.map(|record| self.judge.first_rows[record as usize]));
+        let verified = AtomicU64::new(0);
+        let found = sets
+            .load(&mut rows)
+            .and_then(|loaded| self.judge.similar(&pairs, Some(&loaded), &verified, workers));
+        self.sets = Some(sets);
+        self.counts.verified += verified.into_inner();
+        found
+    }
+}
+
+impl RecordJoin for SketchJoin {
+    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
+        if !self.pending.is_empty() {
+            return self.judge_from_file(workers).map(Some);
+        }
+        let Some(candidates) = self.candidates(workers)? else { return Ok(None) };
+        let verified = AtomicU64::new(0);
+        match self.sets.take() {
+            Some(sets) if sets.is_in_file() => {
+                // First what can be ruled out without reading.
+                let possible = self.judge.similar(&candidates, None, &verified, workers);
+                self.sets = Some(sets);
+                let possible = possible?;
+                memory::reserve(&mut self.pending, possible.len(), DOING)?;
+                let right_from = if self.judge.self_join { 0 } else { self.judge.split };
+                self.pending.extend(possible.iter().map(|pair| (pair.left, pair.right + right_from)));
+                Ok(Some(Vec::new()))
+            }
+            Some(mut sets) => {
+                let found = sets
+                    .load(&mut Vec::new())
+                    .and_then(|loaded| self.judge.similar(&candidates, Some(&loaded), &verified, workers));
+                self.sets = Some(sets);
+                self.counts.verified += verified.into_inner();
+                found.map(Some)
+            }
+            None => {
+                self.counts.verified += candidates.len() as u64;
+                self.judge.similar(&candidates, None, &verified, workers).map(Some)
+            }
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        let met = self.sharing.met();
+        Counts {
+            candidates: self.counts.candidates + met.compared,
+            hot_buckets: self.counts.hot_buckets + met.hot_buckets,
+            hot_records: self.counts.hot_records + met.hot_records,
+            ..self.counts
+        }
+    }
+
+    fn progress(&self) -> f64 {
+        let Judge { signatures, comparison, sources, source, .. } = &self.judge;
+        let bands = (sources.get(*source))
+            .and_then(|&n| comparison.techniques[n].keys(signatures, None))
+            .map_or(1, |keys| keys.bands());
+        (*source as f64 + self.sharing.progress(bands)) / (sources.len() as f64).max(1.0)
+    }
+
+    fn bytes(&self) -> usize {
+        self.judge.signatures.bytes()
+            + self.sets.as_ref().map_or(0, HashSets::bytes)
+            + memory::bytes(&self.judge.first_rows)
+            + memory::bytes(&self.pending)
+            + self.sharing.bytes()
+    }
+}

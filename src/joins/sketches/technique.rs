@@ -1,0 +1,425 @@
+//! Techniques that compare signatures, and their combinations (Broder; Charikar; Henzinger;
+//! docs/design/algorithms.md sections 2 to 4).
+//!
+//! A [`Rule`] says which pairs are similar: by one technique, by all of some, by any of some, by one for pairs of
+//! one site and by another for pairs of two sites; rules nest. Whether a pair is in depends on its two documents
+//! alone, so the order of a chain decides who makes candidates and which similarity is told, never who is in.
+
+use std::ops::Range;
+
+use super::buckets::keys::{Entry, Keys};
+use super::hamming::{Blocks, Hamming};
+use crate::error::{Error, Result};
+use crate::features::signatures::Signatures;
+use crate::hash::mix;
+use crate::verify::measure::Predicate;
+
+const DOING: &str = "comparing signatures";
+
+/// How two signatures are compared. `at` is where in a signature its numbers begin.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Technique {
+    /// Bits that agree (Charikar): C-similar.
+    Simhash(Hamming),
+    /// Supershingles that agree (Broder): B-similar.
+    Shingling(Shingling),
+    /// Documents that share a band and whose sets are similar, or whose values agree enough.
+    Minhash(Minhash),
+    /// Equal numbers: a checksum.
+    Equal {
+        /// Where they begin.
+        at: usize,
+        /// How many.
+        words: usize,
+    },
+    /// Sets, which are as similar as that; finds no candidates itself.
+    Sets(Predicate),
+}
+
+/// Supershingles and how many have to agree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shingling {
+    /// Where they begin.
+    pub at: usize,
+    /// How many there are.
+    pub groups: u32,
+    /// How many agree at least, from 1 on.
+    pub least: u32,
+    /// Whether candidates are found by pairs of supershingles; the answer is the same.
+    pub megashingles: bool,
+}
+
+impl Shingling {
+    /// Supershingles whose share that agrees is at least `threshold`, as the quotient in float8 has it.
+    pub fn at_least(at: usize, groups: u32, threshold: f64, megashingles: bool) -> Self {
+        let least = (1..=groups).find(|&agree| f64::from(agree) / f64::from(groups) >= threshold);
+        let least = least.unwrap_or(groups);
+        Self { at, groups, least, megashingles: megashingles && least >= 2 }
+    }
+
+    /// How many supershingles agree: the B-similarity.
+    #[inline]
+    pub fn agreeing(&self, a: &[u64], b: &[u64]) -> u32 {
+        let range = self.at..self.at + self.groups as usize;
+        a[range.clone()].iter().zip(&b[range]).map(|(a, b)| u32::from(a == b)).sum()
+    }
+
+    /// The share of supershingles that so many are.
+    #[inline]
+    pub fn share(&self, agreeing: u32) -> f64 {
+        f64::from(agreeing) / f64::from(self.groups)
+    }
+}
+
+/// Keys of bands, and what is verified of those who share one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Minhash {
+    /// Where the keys begin.
+    pub at: usize,
+    /// How many there are.
+    pub bands: usize,
+    /// What is verified.
+    pub verify: Verify,
+}
+
+/// What is verified of two documents that share a band.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Verify {
+    /// Their sets.
+    Sets(Predicate),
+    /// Their values, two to a number from `at` on: a share of at least `threshold` agrees.
+    Values {
+        /// Where they begin.
+        at: usize,
+        /// How many values there are.
+        values: u32,
+        /// The least share.
+        threshold: f64,
+    },
+}
+
+/// The share of the 32-bit values, which stand two to a number, that agree.
+fn share_of_values(a: &[u64], b: &[u64], values: u32) -> f64 {
+    let agree = |n: u32| {
+        let (word, shift) = ((n / 2) as usize, n % 2 * 32);
+        (a[word] >> shift) as u32 == (b[word] >> shift) as u32
+    };
+    let agreeing: u32 = (0..values).map(|n| u32::from(agree(n))).sum();
+    f64::from(agreeing) / f64::from(values)
+}
+
+/// The sets of two documents, the left one's first, as far as they matter: sizes and shared tokens.
+pub type Compare<'a> = &'a dyn Fn() -> (u32, u32, u32);
+
+impl Technique {
+    /// The similarity of two documents that are similar. Without sets, what depends on them is taken to
+    /// be 1.
+    pub fn similarity(&self, a: &[u64], b: &[u64], sets: Option<Compare<'_>>) -> Option<f64> {
+        match self {
+            Self::Simhash(hamming) => hamming.similarity(a, b),
+            Self::Shingling(shingling) => {
+                let agree = shingling.agreeing(a, b);
+                (agree >= shingling.least).then(|| shingling.share(agree))
+            }
+            Self::Minhash(Minhash { verify: Verify::Values { at, values, threshold }, .. }) => {
+                Some(share_of_values(&a[*at..], &b[*at..], *values)).filter(|share| share >= threshold)
+            }
+            Self::Minhash(Minhash { verify: Verify::Sets(predicate), .. }) | Self::Sets(predicate) => {
+                let Some(sets) = sets else { return Some(1.0) };
+                let (x, y, shared) = sets();
+                predicate.passes(shared, x, y).then(|| predicate.similarity(shared, x, y))
+            }
+            Self::Equal { at, words } => (a[*at..*at + words] == b[*at..*at + words]).then_some(1.0),
+        }
+    }
+
+    /// The similarity of any two documents. `sets` are the sizes of their sets and the shared tokens, where
+    /// sets are compared.
+    pub fn measure(&self, a: &[u64], b: &[u64], (x, y, shared): (u32, u32, u32)) -> f64 {
+        match self {
+            Self::Simhash(hamming) => hamming.share(hamming.distance(a, b)),
+            Self::Shingling(shingling) => shingling.share(shingling.agreeing(a, b)),
+            Self::Minhash(Minhash { verify: Verify::Values { at, values, .. }, .. }) => {
+                share_of_values(&a[*at..], &b[*at..], *values)
+            }
+            Self::Minhash(Minhash { verify: Verify::Sets(predicate), .. }) | Self::Sets(predicate) => {
+                predicate.similarity(shared, x, y)
+            }
+            Self::Equal { .. } => self.similarity(a, b, None).unwrap_or(0.0),
+        }
+    }
+
+    /// How much of two signatures is alike, out of how much: bits, supershingles, bands.
+    pub fn alike(&self, a: &[u64], b: &[u64]) -> Option<(u32, u32)> {
+        match self {
+            Self::Simhash(hamming) => Some((hamming.bits - hamming.distance(a, b), hamming.bits)),
+            Self::Shingling(shingling) => Some((shingling.agreeing(a, b), shingling.groups)),
+            Self::Minhash(Minhash { at, bands, .. }) => {
+                let range = *at..*at + bands;
+                let alike = a[range.clone()].iter().zip(&b[range]).filter(|(a, b)| a == b);
+                // No more than 2048 values.
+                Some((alike.count() as u32, *bands as u32))
+            }
+            Self::Equal { .. } | Self::Sets(_) => None,
+        }
+    }
+
+    /// Whether the technique compares sets.
+    pub fn needs_sets(&self) -> bool {
+        matches!(self, Self::Sets(_) | Self::Minhash(Minhash { verify: Verify::Sets(_), .. }))
+    }
+
+    /// Whether the pair is among the candidates that the technique finds; none of those of its
+    /// [`Technique::keys`] comes without.
+    pub fn finds(&self, a: &[u64], b: &[u64]) -> bool {
+        match self {
+            Self::Minhash(Minhash { at, bands, .. }) => {
+                a[*at..*at + bands].iter().zip(&b[*at..*at + bands]).any(|(a, b)| a == b)
+            }
+            Self::Sets(_) => false,
+            others => others.similarity(a, b, None).is_some(),
+        }
+    }
+
+    /// Keys by which candidates are found; none where the technique finds none. `sizes` is where in a
+    /// signature the size of its set is, where it has one.
+    pub fn keys<'a>(&self, signatures: &'a Signatures, sizes: Option<usize>) -> Option<Box<dyn Keys + 'a>> {
+        let shared = |technique, bands| {
+            let sizes = match (technique, sizes) {
+                (Self::Minhash(Minhash { verify: Verify::Sets(predicate), .. }), Some(at)) => {
+                    Some((at, predicate))
+                }
+                _ => None,
+            };
+            Box::new(Shared { technique, bands, signatures, sizes })
+        };
+        Some(match *self {
+            Self::Simhash(hamming) => match hamming.bits {
+                0..=64 => Box::new(Blocks::<1>::new(hamming, signatures)),
+                65..=128 => Box::new(Blocks::<2>::new(hamming, signatures)),
+                129..=256 => Box::new(Blocks::<4>::new(hamming, signatures)),
+                _ => Box::new(Blocks::<8>::new(hamming, signatures)),
+            },
+            Self::Shingling(Shingling { groups, megashingles: true, .. }) => {
+                shared(*self, (groups * (groups - 1) / 2) as usize)
+            }
+            // All but least - 1 may differ: one that agrees is among the first.
+            Self::Shingling(Shingling { groups, least, .. }) => shared(*self, (groups - least + 1) as usize),
+            Self::Minhash(Minhash { bands, .. }) => shared(*self, bands),
+            Self::Equal { .. } => shared(*self, 1),
+            Self::Sets(_) => return None,
+        })
+    }
+}
+
+/// Keys that stand in the signatures.
+#[derive(Debug)]
+struct Shared<'a> {
+    technique: Technique,
+    bands: usize,
+    signatures: &'a Signatures,
+    /// Where the sizes of sets stand, and what is asked of these.
+    sizes: Option<(usize, Predicate)>,
+}
+
+impl Shared<'_> {
+    fn key_of(&self, signature: &[u64], band: usize) -> u64 {
+        match self.technique {
+            Technique::Shingling(Shingling { at, groups, megashingles: true, .. }) => {
+                let (a, b) = pair_of(band, groups as usize);
+                mix(mix(signature[at + a]) ^ signature[at + b])
+            }
+            Technique::Shingling(Shingling { at, .. }) | Technique::Minhash(Minhash { at, .. }) => {
+                signature[at + band]
+            }
+            Technique::Equal { at, words } => {
+                signature[at..at + words].iter().fold(0, |key, &word| mix(key ^ word))
+            }
+            Technique::Simhash(_) | Technique::Sets(_) => 0,
+        }
+    }
+}
+
+/// The `n`th pair of `groups` numbers: (0, 1), (0, 2), … (1, 2), ….
+fn pair_of(mut n: usize, groups: usize) -> (usize, usize) {
+    let mut first = 0;
+    while n >= groups - 1 - first {
+        n -= groups - 1 - first;
+        first += 1;
+    }
+    (first, first + 1 + n)
+}
+
+impl Keys for Shared<'_> {
+    fn bands(&self) -> usize {
+        self.bands
+    }
+
+    fn key(&self, record: u32, band: usize) -> u64 {
+        self.key_of(self.signatures.get(record), band)
+    }
+
+    fn met_before(&self, a: u32, b: u32, band: usize) -> bool {
+        let (a, b) = (self.signatures.get(a), self.signatures.get(b));
+        (0..band).any(|band| self.key_of(a, band) == self.key_of(b, band))
+    }
+
+    fn near(
+        &self,
+        probe: &Entry,
+        bucket: &[Entry],
+        others: Range<usize>,
+        _space: &[u64],
+        near: &mut Vec<u32>,
+    ) -> Result<()> {
+        near.try_reserve(others.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        let signature = self.signatures.get(probe.record);
+        near.extend((others.start as u32..).zip(&bucket[others]).filter_map(|(place, entry)| {
+            let other = self.signatures.get(entry.record);
+            let possible = match (self.sizes, self.technique) {
+                (Some((at, predicate)), _) => {
+                    // Sizes are those of sets: 32 bits.
+                    let (x, y) = (signature[at] as u32, other[at] as u32);
+                    predicate.least_overlap(x, y).is_some_and(|least| least <= x.min(y))
+                }
+                (None, Technique::Minhash(_)) => true,
+                (None, technique) => technique.finds(signature, other),
+            };
+            possible.then_some(place)
+        }));
+        Ok(())
+    }
+}
+
+/// Which pairs are similar. Numbers are those of techniques.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rule {
+    /// Those that one technique says.
+    Technique(usize),
+    /// Those that all rules of a chain say; the similarity is that of the last.
+    All(Vec<Rule>),
+    /// Those that any rule says; the similarity is that of the first which does.
+    Any(Vec<Rule>),
+    /// Pairs of one site by one rule, those of two sites by another; none where there is no rule. `at` is where
+    /// the site stands in a signature.
+    BySite {
+        /// Where the site stands.
+        at: usize,
+        /// For pairs of one site.
+        same: Option<Box<Rule>>,
+        /// For pairs of two sites.
+        different: Option<Box<Rule>>,
+    },
+}
+
+impl Rule {
+    /// The similarity of two documents that are similar; see [`Technique::similarity`].
+    pub fn similarity(
+        &self,
+        techniques: &[Technique],
+        a: &[u64],
+        b: &[u64],
+        sets: Option<Compare<'_>>,
+    ) -> Option<f64> {
+        match self {
+            Self::Technique(n) => techniques[*n].similarity(a, b, sets),
+            Self::All(rules) => {
+                let mut last = None;
+                for rule in rules {
+                    last = Some(rule.similarity(techniques, a, b, sets)?);
+                }
+                last
+            }
+            Self::Any(rules) => rules.iter().find_map(|rule| rule.similarity(techniques, a, b, sets)),
+            Self::BySite { at, same, different } => {
+                let rule = if a[*at] == b[*at] { same } else { different };
+                rule.as_ref()?.similarity(techniques, a, b, sets)
+            }
+        }
+    }
+
+    /// Whether an alternative has no technique that finds candidates; `finds_none` says which techniques do not.
+    pub fn has_no_source(&self, finds_none: impl Fn(usize) -> bool + Copy) -> bool {
+        match self {
+            Self::Technique(n) => finds_none(*n),
+            Self::All(rules) => rules.iter().all(|rule| rule.has_no_source(finds_none)),
+            Self::Any(rules) => rules.iter().any(|rule| rule.has_no_source(finds_none)),
+            Self::BySite { same, different, .. } => {
+                [same, different].into_iter().flatten().any(|rule| rule.has_no_source(finds_none))
+            }
+        }
+    }
+
+    /// Says where in a signature the site stands.
+    pub fn set_site_at(&mut self, place: usize) {
+        match self {
+            Self::Technique(_) => {}
+            Self::All(rules) | Self::Any(rules) => rules.iter_mut().for_each(|rule| rule.set_site_at(place)),
+            Self::BySite { at, same, different } => {
+                *at = place;
+                [same, different].into_iter().flatten().for_each(|rule| rule.set_site_at(place));
+            }
+        }
+    }
+
+    /// The techniques that find the candidates, each once: of a chain the first that finds any, of others
+    /// all. None where there is no such technique.
+    pub fn sources(&self, techniques: &[Technique]) -> Option<Vec<usize>> {
+        let mut all = match self {
+            Self::Technique(n) => {
+                return (!matches!(techniques[*n], Technique::Sets(_))).then(|| vec![*n]);
+            }
+            Self::All(rules) => return rules.iter().find_map(|rule| rule.sources(techniques)),
+            Self::Any(rules) => {
+                rules.iter().map(|rule| rule.sources(techniques)).collect::<Option<Vec<_>>>()?.concat()
+            }
+            Self::BySite { same, different, .. } => {
+                let rules = [same, different].into_iter().flatten();
+                rules.map(|rule| rule.sources(techniques)).collect::<Option<Vec<_>>>()?.concat()
+            }
+        };
+        all.sort_unstable();
+        all.dedup();
+        Some(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_of_groups_are_numbered() {
+        let pairs: Vec<_> = (0..15).map(|n| pair_of(n, 6)).collect();
+        let expected: Vec<_> = (0..6).flat_map(|a| (a + 1..6).map(move |b| (a, b))).collect();
+        assert_eq!(pairs, expected);
+    }
+
+    #[test]
+    fn thresholds_are_quotients() {
+        let least = |groups, t| Shingling::at_least(0, groups, t, false).least;
+        assert_eq!((least(6, 2.0 / 6.0), least(6, 0.334), least(6, 1.0), least(6, 1e-9)), (2, 3, 6, 1));
+        let most = |bits, t| Hamming::at_least(0, bits, t).most;
+        assert_eq!((most(64, 61.0 / 64.0), most(384, 372.0 / 384.0), most(64, 1.0)), (3, 12, 0));
+        assert_eq!((most(64, 0.9531), most(64, 0.95312500001)), (3, 2));
+    }
+
+    #[test]
+    fn chains_are_found_by_their_first_source() {
+        let hamming = Technique::Simhash(Hamming { at: 0, bits: 64, most: 3 });
+        let equal = Technique::Equal { at: 0, words: 1 };
+        let sets = Technique::Sets(Predicate::new(crate::verify::measure::Measure::Jaccard, 0.8).unwrap());
+        let techniques = [sets, hamming, equal];
+        let t = Rule::Technique;
+        let all = Rule::All(vec![t(0), t(1), t(2)]);
+        assert_eq!(all.sources(&techniques), Some(vec![1]));
+        let any = Rule::Any(vec![t(2), all, t(1)]);
+        assert_eq!(any.sources(&techniques), Some(vec![1, 2]));
+        assert_eq!(t(0).sources(&techniques), None);
+        let by_site = Rule::BySite { at: 1, same: None, different: Some(Box::new(t(2))) };
+        assert_eq!(by_site.sources(&techniques), Some(vec![2]));
+        assert_eq!(by_site.similarity(&techniques, &[7, 1], &[7, 1], None), None);
+        assert_eq!(by_site.similarity(&techniques, &[7, 1], &[7, 2], None), Some(1.0));
+        assert_eq!(any.similarity(&techniques, &[7, 1], &[6, 1], None), Some(63.0 / 64.0));
+    }
+}

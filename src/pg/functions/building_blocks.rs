@@ -1,0 +1,159 @@
+//! Words, shingles and the measures of two texts as SQL functions (docs/reference/functions.md).
+
+use std::borrow::Cow;
+
+use pgrx::pg_sys::Datum;
+
+use crate::features::dictionary::Dictionary;
+use crate::features::sets::collect::Collector;
+use crate::features::tokens::{Document, Scratch, Token, for_each_token};
+use crate::features::{FeatureSpec, Tokenizer};
+use crate::memory;
+use crate::pg::server::call::{Call, Strings, number_array, sql_function, text_array};
+use crate::pg::server::encoding;
+use crate::pg::server::error::Result;
+use crate::pg::server::workers::BackendWorkers;
+use crate::text::words::for_each_word;
+use crate::verify::edit;
+use crate::verify::measure::Measure;
+use crate::verify::overlap::shared_at_least;
+use crate::workers::{self, PlainThreads, Stop, Workers};
+
+sql_function! {
+    /// `words(text) → text[]`
+    neardup_words, pg_finfo_neardup_words, |call| {
+        let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
+        let mut words = Strings::default();
+        workers::one(workers_for(text.len()), &mut words, |words, stop| {
+            words.clear();
+            for_each_word(&text, &mut String::new(), stop, |word| words.push(word.as_bytes()))
+        })?;
+        if !encoding::is_utf8() {
+            words = words.to_server()?;
+        }
+        text_array(&words)
+    }
+}
+
+sql_function! {
+    /// `shingles(text, k, wrap) → bigint[]`
+    neardup_shingles, pg_finfo_neardup_shingles, |call| {
+        let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
+        let shingle = FeatureSpec::check_shingle("k", i64::from(call.need::<i32>(1, "k")?))?;
+        let wrap = call.need(2, "wrap")?;
+        let spec = FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: false, wrap };
+        let size = text.len();
+        let document = document(text)?;
+        let mut shingles: Vec<i64> = Vec::new();
+        workers::one(workers_for(size), &mut shingles, |shingles, stop| {
+            shingles.clear();
+            for_each_token(&document, &spec, &mut Scratch::default(), stop, |token| {
+                let hash = match token {
+                    Token::Bytes(word) => crate::hash::hash_bytes(word),
+                    Token::Number(hash) => hash,
+                };
+                memory::push(shingles, hash.cast_signed(), "collecting shingles")
+            })
+        })?;
+        number_array(&shingles)
+    }
+}
+
+sql_function! {
+    /// `jaccard(text, text, k) → float8`
+    neardup_jaccard, pg_finfo_neardup_jaccard, |call| measure(call, Measure::Jaccard, true)
+}
+sql_function! {
+    /// `cosine(text, text, k) → float8`
+    neardup_cosine, pg_finfo_neardup_cosine, |call| measure(call, Measure::Cosine, true)
+}
+sql_function! {
+    /// `dice(text, text, k) → float8`
+    neardup_dice, pg_finfo_neardup_dice, |call| measure(call, Measure::Dice, true)
+}
+sql_function! {
+    /// `overlap(text, text, k) → float8`
+    neardup_overlap, pg_finfo_neardup_overlap, |call| measure(call, Measure::Overlap, true)
+}
+sql_function! {
+    /// `resemblance(text, text, k) → float8`
+    neardup_resemblance, pg_finfo_neardup_resemblance, |call| measure(call, Measure::Jaccard, false)
+}
+sql_function! {
+    /// `containment(text, text, k) → float8`
+    neardup_containment, pg_finfo_neardup_containment, |call| measure(call, Measure::Containment, false)
+}
+
+sql_function! {
+    /// `edit_similarity(text, text) → float8`
+    neardup_edit_similarity, pg_finfo_neardup_edit_similarity, |call| {
+        let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
+        let mut found = (0, 0);
+        // What a comparison of two texts costs goes with the product of their lengths, 64 at a time.
+        let effort = if a == b { 0 } else { a.len().saturating_mul(b.len()) / 1024 };
+        workers::one(workers_for(effort), &mut found, |found, stop| {
+            *found = edit::distance(&a, &b, stop)?;
+            Ok(())
+        })?;
+        let (distance, longer) = found;
+        Ok(call.give(Some(edit::similarity(distance, longer))))
+    }
+}
+
+/// A measure of two texts. Repeated words count where single words are compared and the measure is
+/// one of the join's, as `near_duplicates` does by default.
+fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
+    let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
+    let shingle = FeatureSpec::check_shingle("k", i64::from(call.need::<i32>(2, "k")?))?;
+    let spec =
+        FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: repeats && shingle == 1, wrap: false };
+    let size = a.len() + b.len();
+    let documents = [document(a)?, document(b)?];
+    let workers = workers_for(size);
+    let mut state = (Collector::new(spec), Dictionary::small(), 0);
+    workers::one(workers, &mut state, |(collector, dictionary, added), stop| {
+        while let Some(document) = documents.get(*added) {
+            collector.add_at_once(*added as u32, document, dictionary, stop)?;
+            *added += 1;
+        }
+        Ok(())
+    })?;
+    let (collector, ..) = state;
+    let mut state = (collector, 0.0);
+    workers::one(workers, &mut state, |(collector, similarity), stop| {
+        let (a, b) = (set_of_row(collector, 0, stop)?, set_of_row(collector, 1, stop)?);
+        let shared = shared_at_least(&a, &b, 0).unwrap_or(0);
+        // No document has more tokens than 32 bits count.
+        *similarity = measure.similarity(shared as u32, a.len() as u32, b.len() as u32);
+        Ok(())
+    })?;
+    Ok(call.give(Some(state.1)))
+}
+
+/// A text as a document.
+pub fn document(text: Cow<'_, str>) -> Result<Document> {
+    Ok(Document::Text(match text {
+        Cow::Owned(text) => text,
+        Cow::Borrowed(text) => encoding::own(text)?,
+    }))
+}
+
+/// The tokens of a row in ascending order; none where the document was empty.
+pub fn set_of_row(collector: &Collector, row: u32, stop: &Stop) -> crate::error::Result<Vec<u32>> {
+    let sets = &collector.sets;
+    let mut tokens = Vec::new();
+    if let Some(n) = sets.rows.iter().position(|&r| r == row) {
+        memory::extend(&mut tokens, &sets.tokens[sets.range(n)], "comparing two texts")?;
+    }
+    workers::sort_unstable_by(&mut tokens, stop, &Ord::cmp)?;
+    Ok(tokens)
+}
+
+/// Whoever works on texts of so many bytes, or as long as on so many: a thread beside the leader where that may take long
+/// enough for somebody to want to cancel it.
+pub fn workers_for(bytes: usize) -> &'static dyn Workers {
+    const LONG: usize = 1 << 18;
+    static HERE: PlainThreads = PlainThreads(1);
+    static BESIDE: BackendWorkers = BackendWorkers::single();
+    if bytes < LONG { &HERE } else { &BESIDE }
+}

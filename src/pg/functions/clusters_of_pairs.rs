@@ -1,0 +1,252 @@
+//! Clusters of the pairs that any query gives: `clusters_of_pairs`, `cluster_stats`, `cluster_links`.
+
+use pgrx::pg_sys::{self, Datum};
+
+use super::clusters::{How, numbers, warn_of_chains};
+use crate::clusters::Clustering;
+use crate::clusters::grouping::Clusters;
+use crate::clusters::links::{Link, links};
+use crate::clusters::summary::{Summary, summaries};
+use crate::memory;
+use crate::pg::query::ids::Ids;
+use crate::pg::query::relation::type_name;
+use crate::pg::read::pairs::Pairs;
+use crate::pg::request::example::{Example, literal};
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::temp_file::ServerFiles;
+
+const DOING: &str = "reading pairs";
+
+sql_function! {
+    /// `clusters_of_pairs(pairs, max_cluster_size, clustering, thresholds)`
+    neardup_pair_clusters, pg_finfo_neardup_pair_clusters, |call| list(call, None)
+}
+sql_function! {
+    /// `clusters_of_pairs(pairs, id_type, max_cluster_size, clustering, thresholds)`
+    neardup_pair_clusters_typed, pg_finfo_neardup_pair_clusters_typed, |call| list(call, Some(call.type_of(1)))
+}
+sql_function! {
+    /// `cluster_stats(pairs, max_cluster_size, clustering)`
+    neardup_cluster_stats, pg_finfo_neardup_cluster_stats, |call| describe(call, None)
+}
+sql_function! {
+    /// `cluster_stats(pairs, id_type, max_cluster_size, clustering)`
+    neardup_cluster_stats_typed, pg_finfo_neardup_cluster_stats_typed, |call| describe(call, Some(call.type_of(1)))
+}
+sql_function! {
+    /// `cluster_links(pairs, links)`
+    neardup_cluster_links, pg_finfo_neardup_cluster_links, |call| weakest(call, None)
+}
+sql_function! {
+    /// `cluster_links(pairs, id_type, links)`
+    neardup_cluster_links_typed, pg_finfo_neardup_cluster_links_typed, |call| weakest(call, Some(call.type_of(1)))
+}
+
+/// What hints show.
+fn example(name: &'static str, typed: Option<pg_sys::Oid>) -> Example {
+    let mut example = Example::new(name, ["SELECT * FROM near_duplicates('docs', 0.8)".to_owned()]);
+    example.threshold = None;
+    match typed {
+        // There is no threshold in front of the type.
+        Some(id_type) => example.with("id_type", format!("NULL::{}", type_name(id_type))),
+        None => example,
+    }
+}
+
+fn list(call: Call, typed: Option<pg_sys::Oid>) -> Result<Datum> {
+    set_returning::answer(call, || {
+        let example = example("clusters_of_pairs", typed);
+        let first = 1 + usize::from(typed.is_some());
+        let how = How::new(call, [first + 1, first], &example)?;
+        let mut thresholds = Vec::new();
+        for threshold in numbers(call, first + 2).unwrap_or_default() {
+            match threshold.filter(|t| (0.0..=1.0).contains(t)) {
+                Some(threshold) => thresholds.push(threshold),
+                None => {
+                    let value = threshold.map_or("NULL".to_owned(), |t| t.to_string());
+                    let message = format!("thresholds must be between 0 and 1, not {value}");
+                    let example = example.with("thresholds", literal("{0.8,0.9}"));
+                    return Err(
+                        SqlError::parameter(message).hint(format!("For example: SELECT * FROM {example};"))
+                    );
+                }
+            }
+        }
+        let files = ServerFiles::in_current_context();
+        let mut pairs = Pairs::read(call, typed, &[], &example, &files)?;
+        let mut levels = Vec::new();
+        if thresholds.is_empty() {
+            let clusters = pairs.clusters(how)?;
+            if how.clustering == Clustering::Connected {
+                warn_of_chains(&clusters);
+            }
+            levels.push((None, clusters));
+        }
+        let vertices = pairs.places.len();
+        for threshold in thresholds {
+            let mut edges = pairs.at(threshold, &files)?;
+            let clusters = Clusters::new(&mut edges, vertices, how.clustering, how.largest, &pairs.workers)?;
+            levels.push((Some(threshold), clusters));
+        }
+        let Pairs { ids, places, .. } = pairs;
+        Ok(Levels { ids, places, levels, level: 0, cluster: 0, member: 0, nulls: [false; 6] })
+    })
+}
+
+/// The members of clusters at one or more thresholds.
+struct Levels {
+    ids: Ids,
+    places: Vec<u32>,
+    levels: Vec<(Option<f64>, Clusters)>,
+    level: usize,
+    cluster: usize,
+    member: usize,
+    nulls: [bool; 6],
+}
+
+impl Rows<6> for Levels {
+    fn next(&mut self) -> Result<Option<[Datum; 6]>> {
+        let (threshold, clusters) = loop {
+            let Some((threshold, clusters)) = self.levels.get(self.level) else { return Ok(None) };
+            if self.cluster < clusters.len() {
+                break (threshold, clusters);
+            }
+            (self.level, self.cluster) = (self.level + 1, 0);
+        };
+        let cluster = clusters.get(self.cluster);
+        let (vertex, similarity) = (cluster.members[self.member], cluster.similarity[self.member]);
+        let id = |vertex: u32| self.ids.datum(self.places[vertex as usize]);
+        let row = [
+            id(cluster.id),
+            id(vertex),
+            Datum::from(vertex == cluster.representative),
+            Datum::from(cluster.members.len()),
+            Datum::from(similarity.to_bits()),
+            Datum::from(threshold.unwrap_or_default().to_bits()),
+        ];
+        self.nulls = [false, false, false, false, similarity.is_nan(), threshold.is_none()];
+        self.member += 1;
+        if self.member == cluster.members.len() {
+            (self.cluster, self.member) = (self.cluster + 1, 0);
+        }
+        Ok(Some(row))
+    }
+
+    fn nulls(&self) -> [bool; 6] {
+        self.nulls
+    }
+}
+
+fn describe(call: Call, typed: Option<pg_sys::Oid>) -> Result<Datum> {
+    /// Steps for the diameter of a cluster: some seconds.
+    const EFFORT: u64 = 1 << 30;
+    set_returning::answer(call, || {
+        let example = example("cluster_stats", typed);
+        let first = 1 + usize::from(typed.is_some());
+        let how = How::new(call, [first + 1, first], &example)?;
+        let files = ServerFiles::in_current_context();
+        let mut pairs = Pairs::read(call, typed, &[], &example, &files)?;
+        let clusters = pairs.clusters(how)?;
+        let vertices = pairs.places.len();
+        let summaries = summaries(&mut pairs.edges, vertices, &clusters, EFFORT, &pairs.workers)?;
+        let Pairs { ids, places, .. } = pairs;
+        Ok(Described { ids, places, clusters, summaries, next: 0 })
+    })
+}
+
+/// What is to be known of clusters.
+struct Described {
+    ids: Ids,
+    places: Vec<u32>,
+    clusters: Clusters,
+    summaries: Vec<Summary>,
+    next: usize,
+}
+
+impl Rows<7> for Described {
+    fn next(&mut self) -> Result<Option<[Datum; 7]>> {
+        let Some(summary) = self.summaries.get(self.next) else { return Ok(None) };
+        let cluster = self.clusters.get(self.next);
+        self.next += 1;
+        let id = |vertex: u32| self.ids.datum(self.places[vertex as usize]);
+        Ok(Some([
+            id(cluster.id),
+            id(cluster.representative),
+            Datum::from(cluster.members.len()),
+            Datum::from(summary.pairs),
+            Datum::from(summary.least.to_bits()),
+            Datum::from(summary.mean.to_bits()),
+            Datum::from(summary.diameter.unwrap_or_default()),
+        ]))
+    }
+
+    fn nulls(&self) -> [bool; 7] {
+        let last = self.next.checked_sub(1).and_then(|last| self.summaries.get(last));
+        let mut nulls = [false; 7];
+        nulls[6] = last.is_some_and(|summary| summary.diameter.is_none());
+        nulls
+    }
+}
+
+fn weakest(call: Call, typed: Option<pg_sys::Oid>) -> Result<Datum> {
+    const DEFAULT_LINKS: i32 = 10;
+    set_returning::answer(call, || {
+        let example = example("cluster_links", typed);
+        let first = 1 + usize::from(typed.is_some());
+        let most = call.get::<i32>(first).unwrap_or(DEFAULT_LINKS);
+        if most < 1 {
+            let example = example.with("links", DEFAULT_LINKS);
+            return Err(SqlError::parameter(format!("links must be at least 1, not {most}"))
+                .hint(format!("For example: SELECT * FROM {example};")));
+        }
+        let files = ServerFiles::in_current_context();
+        let mut pairs = Pairs::read(call, typed, &[], &example, &files)?;
+        let vertices = pairs.places.len();
+        let how = How { clustering: Clustering::Connected, largest: None };
+        let clusters = pairs.clusters(how)?;
+        let mut cluster_of = memory::filled(0u32, vertices, DOING)?;
+        for (number, cluster) in (0..).zip(clusters.iter()) {
+            cluster.members.iter().for_each(|&vertex| cluster_of[vertex as usize] = number);
+        }
+        let mut given = memory::filled(0i32, clusters.len(), DOING)?;
+        let mut chosen: Vec<(u32, Link)> = Vec::new();
+        for link in links(&mut pairs.edges, vertices, &pairs.workers)?.into_iter().rev() {
+            let cluster = cluster_of[link.edge.left as usize];
+            if given[cluster as usize] < most {
+                given[cluster as usize] += 1;
+                memory::push(&mut chosen, (cluster, link), DOING)?;
+            }
+        }
+        // Stable: the weakest of each cluster come first.
+        chosen.sort_by_key(|(cluster, _)| *cluster);
+        let Pairs { ids, places, .. } = pairs;
+        Ok(Weakest { ids, places, clusters, chosen: chosen.into_iter() })
+    })
+}
+
+/// The weakest links of clusters.
+struct Weakest {
+    ids: Ids,
+    places: Vec<u32>,
+    clusters: Clusters,
+    chosen: std::vec::IntoIter<(u32, Link)>,
+}
+
+impl Rows<7> for Weakest {
+    fn next(&mut self) -> Result<Option<[Datum; 7]>> {
+        let Some((cluster, Link { edge, parts })) = self.chosen.next() else { return Ok(None) };
+        let cluster = self.clusters.get(cluster as usize);
+        let id = |vertex: u32| self.ids.datum(self.places[vertex as usize]);
+        Ok(Some([
+            id(cluster.id),
+            Datum::from(cluster.members.len()),
+            id(edge.left),
+            id(edge.right),
+            Datum::from(edge.similarity.to_bits()),
+            Datum::from(u64::from(parts[0])),
+            Datum::from(u64::from(parts[1])),
+        ]))
+    }
+}

@@ -1,0 +1,91 @@
+//! Feature codes and their repeatability as SQL functions (docs/reference/functions.md).
+
+use std::borrow::Cow;
+
+use super::building_blocks::workers_for;
+use super::explain::text;
+use crate::features::codes::{CodeSpec, feature_code};
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::error::{Result, SqlError};
+use crate::verify::repeatability::repeatability;
+use crate::workers;
+
+sql_function! {
+    /// `feature_code(text, anchors, cut, unit_length, unit_share, paragraphs, ends, min_length, fallback) → text`
+    neardup_feature_code, pg_finfo_neardup_feature_code, |call| {
+        let Some(body) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
+        let spec = spec(call)?;
+        let mut code = String::new();
+        workers::one(workers_for(body.len()), &mut code, |code, stop| {
+            *code = feature_code(&body, &spec, stop)?;
+            Ok(())
+        })?;
+        text(&code)
+    }
+}
+sql_function! {
+    /// `repeatability(container text, contained text) → float8`
+    neardup_repeatability, pg_finfo_neardup_repeatability, |call| {
+        let found = match call.two_texts()? {
+            Some(texts) => Some(of_texts(&texts)?),
+            None => None,
+        };
+        Ok(call.give(found))
+    }
+}
+sql_function! {
+    /// `code_repeatability(container text, contained text) → float8`
+    neardup_code_repeatability, pg_finfo_neardup_code_repeatability, |call| {
+        let found = match call.two_texts()? {
+            Some(codes) => Some(of_codes(&codes)?),
+            None => None,
+        };
+        Ok(call.give(found))
+    }
+}
+
+/// How codes are made, from the arguments behind the text.
+fn spec(call: Call) -> Result<CodeSpec> {
+    let spec = CodeSpec {
+        anchors: call.text(1)?.unwrap_or_default().chars().collect(),
+        cut: call.whole(2, "cut")? as usize,
+        unit_length: call.whole(3, "unit_length")? as usize,
+        unit_share: call.need(4, "unit_share")?,
+        paragraphs: call.whole(5, "paragraphs")? as usize,
+        ends: call.whole(6, "ends")? as usize,
+        min_length: call.whole(7, "min_length")? as usize,
+        fallback: call.whole(8, "fallback")? as usize,
+    };
+    let example = "For example: SELECT feature_code(body, cut => 1000, unit_share => 0.75, ends => 10);";
+    spec.check().map_err(|error| SqlError::from(error).hint(example))?;
+    Ok(spec)
+}
+
+/// The repeatability of documents, by codes made as usual.
+fn of_texts([container, contained]: &[Cow<'static, str>; 2]) -> Result<f64> {
+    let mut found = 0.0;
+    workers::one(workers_for(container.len() + contained.len()), &mut found, |found, stop| {
+        let spec = CodeSpec::default();
+        let codes = (feature_code(container, &spec, stop)?, feature_code(contained, &spec, stop)?);
+        *found = repeatability(&codes.0, &codes.1, stop)?;
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// The repeatability of codes, none of which is longer than one can be.
+fn of_codes([container, contained]: &[Cow<'static, str>; 2]) -> Result<f64> {
+    const LONGEST: usize = 2 * CodeSpec::LONGEST_CUT;
+    for code in [container, contained] {
+        if code.len() > LONGEST && code.chars().nth(LONGEST).is_some() {
+            return Err(SqlError::parameter(format!("a feature code has at most {LONGEST} characters"))
+                .hint("Of whole texts use repeatability(container, contained)."));
+        }
+    }
+    let mut found = 0.0;
+    workers::one(workers_for(container.len() + contained.len()), &mut found, |found, stop| {
+        *found = repeatability(container, contained, stop)?;
+        Ok(())
+    })?;
+    Ok(found)
+}

@@ -1,0 +1,144 @@
+//! Longest common subsequences, their trustable parts and sentence signatures as SQL functions
+//! (docs/reference/functions.md, *Longest common subsequences*).
+
+use pgrx::pg_sys::Datum;
+
+use super::building_blocks::workers_for;
+use super::spans::range;
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::set_returning::{self, Rows};
+use crate::sketches::sentence::{self, Signatures};
+use crate::verify::lcs::{Lcs, containment, resemblance, symbols};
+use crate::verify::tlcs::{Comparer, Found, Parameters, Part};
+use crate::workers::{self, Workers};
+
+sql_function! {
+    /// `lcs_length(text, text) → bigint`
+    neardup_lcs_length, pg_finfo_neardup_lcs_length, |call| {
+        let found = lcs(call)?.map(|(shared, ..)| shared as i64);
+        Ok(call.give(found))
+    }
+}
+sql_function! {
+    /// `lcs_resemblance(text, text) → float8`
+    neardup_lcs_resemblance, pg_finfo_neardup_lcs_resemblance, |call| {
+        let found = lcs(call)?.map(|(shared, a, b)| resemblance(shared, a, b));
+        Ok(call.give(found))
+    }
+}
+sql_function! {
+    /// `lcs_containment(text, text) → float8`
+    neardup_lcs_containment, pg_finfo_neardup_lcs_containment, |call| {
+        let found = lcs(call)?.map(|(shared, _, b)| containment(shared, b));
+        Ok(call.give(found))
+    }
+}
+
+/// The length of the longest common subsequence of the arguments, and their own; none if one is NULL.
+fn lcs(call: Call) -> Result<Option<(usize, usize, usize)>> {
+    let Some([a, b]) = call.two_texts()? else { return Ok(None) };
+    let mut found = (0, 0, 0);
+    workers::one(pair_workers(a.len(), b.len()), &mut found, |found, stop| {
+        let (a, b) = (symbols(&a)?, symbols(&b)?);
+        let shared = Lcs::default().length(&a, &b, 0, stop)?.unwrap_or(0);
+        *found = (shared, a.len(), b.len());
+        Ok(())
+    })?;
+    Ok(Some(found))
+}
+
+/// Whoever compares two texts of so many bytes.
+fn pair_workers(a: usize, b: usize) -> &'static dyn Workers {
+    // What a comparison costs goes with the product of the lengths, 64 cells at a time.
+    workers_for((a.saturating_mul(b) / 1024).max(a).max(b))
+}
+
+sql_function! {
+    /// `tlcs_resemblance(text, text, slope, window, first, centre, min_part) → float8`
+    neardup_tlcs_resemblance, pg_finfo_neardup_tlcs_resemblance, |call| {
+        let found = tlcs(call)?.map(|found| found.resemblance());
+        Ok(call.give(found))
+    }
+}
+sql_function! {
+    /// `tlcs_containment(text, text, slope, window, first, centre, min_part) → float8`
+    neardup_tlcs_containment, pg_finfo_neardup_tlcs_containment, |call| {
+        let found = tlcs(call)?.map(|found| found.containment());
+        Ok(call.give(found))
+    }
+}
+sql_function! {
+    /// `tlcs(text, text, slope, window, first, centre, min_part) → TABLE(left_span, right_span, length)`
+    neardup_tlcs, pg_finfo_neardup_tlcs, |call| {
+        set_returning::answer(call, || Ok(Parts(tlcs(call)?.map(|found| found.parts).unwrap_or_default().into_iter())))
+    }
+}
+
+/// Compares two texts with the parameters that stand behind them; none if one is NULL.
+fn tlcs(call: Call) -> Result<Option<Found>> {
+    let Some([a, b]) = call.two_texts()? else { return Ok(None) };
+    let parameters = Parameters {
+        slope: call.need(2, "slope")?,
+        window: call.whole(3, "window")?,
+        first: call.whole(4, "first")?.into(),
+        centre: centre(&call.need::<Vec<Option<f64>>>(5, "centre")?)?,
+        least_part: call.whole(6, "min_part")?,
+        trustable: true,
+        ..Parameters::default()
+    };
+    let example = "For example: SELECT * FROM tlcs(a, b, slope => 0.1, window => 16, centre => '{0.4,0.6}');";
+    parameters.check().map_err(|error| SqlError::from(error).hint(example))?;
+    let mut found = None;
+    workers::one(pair_workers(a.len(), b.len()), &mut found, |found, stop| {
+        *found = Comparer::new(parameters)?.compare(&a, &b, None, stop)?;
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Two shares of a text's length.
+pub fn centre(values: &[Option<f64>]) -> Result<[f64; 2]> {
+    if let [Some(from), Some(to)] = *values {
+        return Ok([from, to]);
+    }
+    Err(SqlError::parameter(format!(
+        "centre must be two shares of a text's length, not {} values",
+        values.len()
+    ))
+    .hint("For example: centre => '{0.4,0.6}', or '{0,1}' for any part of the text."))
+}
+
+/// Parts of two texts as rows.
+struct Parts(std::vec::IntoIter<Part>);
+
+impl Rows<3> for Parts {
+    fn next(&mut self) -> Result<Option<[Datum; 3]>> {
+        let Some(part) = self.0.next() else { return Ok(None) };
+        // No text of the server has more characters than 31 bits count.
+        Ok(Some([range(&part.left)?, range(&part.right)?, Datum::from(part.length as i32)]))
+    }
+}
+
+sql_function! {
+    /// `sentence_signatures(text, m, n, s, min_width) → uuid[]`
+    neardup_sentence_signatures, pg_finfo_neardup_sentence_signatures, |call| {
+        let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
+        let parameters = sentence::Parameters {
+            parts: call.whole(1, "m")?,
+            kinds: call.whole(2, "n")?,
+            smallest: call.whole(3, "s")?,
+            wider_than: call.whole(4, "min_width")?,
+        };
+        let example = "For example: SELECT sentence_signatures('…', m => 7, n => 16, s => 3);";
+        parameters.check().map_err(|error| SqlError::from(error).hint(example))?;
+        let mut signatures: Vec<u128> = Vec::new();
+        workers::one(workers_for(text.len()), &mut signatures, |signatures, stop| {
+            *signatures = Signatures::new(parameters)?.of(&text, stop)?.to_vec();
+            Ok(())
+        })?;
+        let uuids: Vec<pgrx::Uuid> =
+            signatures.into_iter().map(|signature| pgrx::Uuid::from_bytes(signature.to_be_bytes())).collect();
+        Ok(call.give(Some(uuids)))
+    }
+}

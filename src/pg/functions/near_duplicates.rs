@@ -1,0 +1,214 @@
+//! The main job: `near_duplicates` and `near_duplicates_between` (docs/reference/functions.md, *Pairs*).
+
+use std::time::Instant;
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Datum};
+
+use super::near_duplicates_stats::{self, Stats};
+use crate::clusters::leaders::Leaders;
+use crate::joins::pairs::{Pair, Pairs};
+use crate::pg::query::ids::Ids;
+use crate::pg::read::documents::Reading;
+use crate::pg::request::example::Example;
+use crate::pg::request::{Form, Request};
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::progress::Progress;
+use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::workers::BackendWorkers;
+
+sql_function! {
+    /// `near_duplicates(docs, threshold, …)`
+    neardup_join, pg_finfo_neardup_join, |call| {
+        answer(call, Form { name: "near_duplicates", relations: 1, typed: false })
+    }
+}
+sql_function! {
+    /// `near_duplicates(docs, threshold, id_type, …)`
+    neardup_join_typed, pg_finfo_neardup_join_typed, |call| {
+        answer(call, Form { name: "near_duplicates", relations: 1, typed: true })
+    }
+}
+sql_function! {
+    /// `near_duplicates_between(left, right, threshold, …)`
+    neardup_join_between, pg_finfo_neardup_join_between, |call| {
+        answer(call, Form { name: "near_duplicates_between", relations: 2, typed: false })
+    }
+}
+sql_function! {
+    /// `near_duplicates_between(left, right, threshold, id_type, …)`
+    neardup_join_between_typed, pg_finfo_neardup_join_between_typed, |call| {
+        answer(call, Form { name: "near_duplicates_between", relations: 2, typed: true })
+    }
+}
+
+/// Where the server stores all pairs, it stops at this many unless the caller said otherwise.
+const DEFAULT_MAX_PAIRS: u64 = 100_000_000;
+
+fn answer(call: Call, form: Form) -> Result<Datum> {
+    set_returning::answer(call, || {
+        let mut request = Request::new(call, form)?;
+        if set_returning::wants_all(call)? {
+            request.max_pairs.get_or_insert(DEFAULT_MAX_PAIRS);
+        }
+        Run::new(&request)
+    })
+}
+
+/// A join that gives its pairs.
+pub struct Run {
+    name: &'static str,
+    /// Ids of the only or left table.
+    pub left: Ids,
+    /// Ids of the right table, and the number its rows count from.
+    right: Option<(Ids, u32)>,
+    pairs: Pairs,
+    /// The threads to work with.
+    pub workers: BackendWorkers,
+    progress: Progress,
+    max_pairs: Option<u64>,
+    example: Example,
+    stats: Stats,
+    owner: pg_sys::Oid,
+}
+
+impl Run {
+    /// Reads the documents and makes ready to join.
+    pub fn new(request: &Request) -> Result<Self> {
+        let began = Instant::now();
+        let mut reading = Reading::new(request);
+        let pairs = request.method.pairs(&mut reading)?;
+        let Reading { left, right, workers, progress, mut stats, .. } = reading;
+        stats.phases[1] = milliseconds(began) - stats.phases[0];
+
+        // SAFETY: a look at a variable of the session.
+        let owner = unsafe { pg_sys::GetUserId() };
+        let run = Self {
+            name: request.name,
+            left,
+            right,
+            pairs,
+            workers,
+            progress,
+            max_pairs: request.max_pairs,
+            example: request.example.clone(),
+            stats,
+            owner,
+        };
+        match run.max_pairs {
+            // Equal documents alone would be too many: no need to begin.
+            Some(most) if run.pairs.certain() > most => Err(too_many_pairs(request, most)),
+            _ => Ok(run),
+        }
+    }
+
+    fn report(&mut self) {
+        let pairs = &self.pairs;
+        self.progress
+            .report(|| format!("joining, {:.0} %, {} pairs", 100.0 * pairs.progress(), pairs.given()));
+    }
+
+    /// Pairs may be missing only where somebody is told.
+    fn tell_hot_buckets(&self) {
+        let counts = self.pairs.counts();
+        if counts.hot_buckets > 0 {
+            let (buckets, documents) = (counts.hot_buckets, counts.hot_records);
+            pgrx::notice!(
+                "{}: {buckets} buckets of more than max_bucket documents, {documents} in all, were expanded in part, \
+                 so pairs among these may be missing; see near_duplicates_stats()",
+                self.name
+            );
+        }
+    }
+}
+
+impl Run {
+    /// The next pair of rows; none after the last.
+    pub fn next_pair(&mut self) -> Result<Option<Pair>> {
+        const REPORT_EVERY: u64 = 1 << 16;
+        let pair = loop {
+            if let Some(pair) = self.pairs.take() {
+                break pair;
+            }
+            let began = Instant::now();
+            let more = self.pairs.advance(&self.workers)?;
+            self.stats.phases[2] += milliseconds(began);
+            self.stats.peak_memory = self.stats.peak_memory.max(self.pairs.bytes() as u64);
+            self.report();
+            if !more {
+                self.tell_hot_buckets();
+                return Ok(None);
+            }
+        };
+        if self.pairs.given().is_multiple_of(REPORT_EVERY) {
+            self.report();
+        }
+        if let Some(most) = self.max_pairs.filter(|&most| self.pairs.given() > most) {
+            return Err(too_many(self.name, &self.example, most));
+        }
+        Ok(Some(pair))
+    }
+}
+
+impl Rows<3> for Run {
+    fn next(&mut self) -> Result<Option<[Datum; 3]>> {
+        let Some(pair) = self.next_pair()? else { return Ok(None) };
+        let (left, right) = match &self.right {
+            Some((ids, from)) => (self.left.datum(pair.left), ids.datum(pair.right - from)),
+            None if self.left.before(pair.left, pair.right) => {
+                (self.left.datum(pair.left), self.left.datum(pair.right))
+            }
+            None => (self.left.datum(pair.right), self.left.datum(pair.left)),
+        };
+        let similarity = Datum::from(pair.similarity.to_bits());
+        Ok(Some([left, right, similarity]))
+    }
+}
+
+impl Drop for Run {
+    /// However the call ends, its account is kept.
+    fn drop(&mut self) {
+        self.stats.counts = self.pairs.counts();
+        self.stats.pairs = self.pairs.given();
+        near_duplicates_stats::keep(self.owner, &self.stats);
+    }
+}
+
+/// What the method of a request eliminates without pairs where the longest documents are to stay: the ids, the rows
+/// in their order, and what becomes of each. None where it needs pairs.
+pub fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Leaders)>> {
+    let began = Instant::now();
+    let mut reading = Reading::new(request);
+    let Some((order, leaders)) = request.method.eliminate(&mut reading)? else { return Ok(None) };
+    let Reading { left, mut stats, .. } = reading;
+    stats.phases[2] = milliseconds(began) - stats.phases[0];
+    stats.pairs = (0..).zip(&leaders.of).filter(|(vertex, leader)| vertex != *leader).count() as u64;
+    // SAFETY: a look at a variable of the session.
+    near_duplicates_stats::keep(unsafe { pg_sys::GetUserId() }, &stats);
+    Ok(Some((left, order, leaders)))
+}
+
+/// The error of a call that has more pairs to give than it may.
+pub fn too_many_pairs(request: &Request, most: u64) -> SqlError {
+    too_many(request.name, &request.example, most)
+}
+
+fn too_many(name: &str, example: &Example, most: u64) -> SqlError {
+    SqlError::new(
+        PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        format!("{name} has more than max_pairs = {most} pairs to give"),
+    )
+    .hint(match name {
+        "near_duplicates" | "near_duplicates_between" => format!(
+            "Raise the threshold or max_pairs, make clusters by near_duplicate_clusters, or take pairs \
+             as they are found: SELECT {example} LIMIT 10;"
+        ),
+        _ => "Raise the threshold, or leave max_pairs out.".to_owned(),
+    })
+}
+
+/// The milliseconds since then.
+pub fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1000.0
+}

@@ -1,0 +1,55 @@
+//! `neardup_plan(threshold, recall, preset)`: what the bands of minhash find (docs/reference/functions.md).
+
+use pgrx::pg_sys::Datum;
+
+use crate::joins::sketches::banding::Bands;
+use crate::joins::sketches::presets;
+use crate::pg::server::call::sql_function;
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::set_returning::{self, Rows};
+
+sql_function! {
+    /// `neardup_plan(threshold, recall, preset)`
+    neardup_plan, pg_finfo_neardup_plan, |call| {
+        let hint = "For example: SELECT * FROM neardup_plan(0.8, 0.95);";
+        let with_hint = |error: crate::error::Error| SqlError::from(error).hint(hint);
+        let threshold: f64 = call.get(0).unwrap_or(0.8);
+        crate::verify::measure::check_threshold(threshold).map_err(with_hint)?;
+        let plan = match call.text(2)? {
+            Some(name) => presets::find(&name).and_then(|preset| preset.bands).ok_or_else(|| {
+                SqlError::parameter(format!("there is no preset \"{name}\" with bands"))
+                    .hint(format!("Presets: {}. {hint}", presets::names(None)))
+            })?,
+            None => Bands::for_recall(threshold, call.get(1).unwrap_or(0.95)).map_err(with_hint)?,
+        };
+        set_returning::all(call, Curve { plan, threshold, step: 0 })
+    }
+}
+
+/// The detection curve, from 0.05 to 1.
+struct Curve {
+    plan: Bands,
+    threshold: f64,
+    step: u32,
+}
+
+impl Rows<6> for Curve {
+    fn next(&mut self) -> Result<Option<[Datum; 6]>> {
+        const STEPS: u32 = 20;
+        self.step += 1;
+        if self.step > STEPS {
+            return Ok(None);
+        }
+        let Self { plan, threshold, step } = *self;
+        let float = |value: f64| Datum::from(value.to_bits());
+        let similarity = f64::from(step) / f64::from(STEPS);
+        Ok(Some([
+            Datum::from(plan.bands),
+            Datum::from(plan.rows),
+            Datum::from(plan.values()),
+            float(plan.detection(threshold)),
+            float(similarity),
+            float(plan.detection(similarity)),
+        ]))
+    }
+}

@@ -1,0 +1,154 @@
+//! Arrays that share so many elements, and how the planner learns that an index on `&&` serves.
+
+use pgrx::pg_sys::{self, Datum, NodeTag};
+
+use super::building_blocks::workers_for;
+use crate::memory;
+use crate::pg::query::decode::elements;
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::error::{Result, SqlError, catch};
+use crate::workers;
+
+/// `&&(anyarray, anyarray)` of pg_catalog; stable, as all oids of catalog/pg_operator.dat.
+const OVERLAP: pg_sys::Oid = pg_sys::Oid::from_u32(2750);
+
+sql_function! {
+    /// `shares(bigint[], bigint[], r) → bool`
+    neardup_shares_numbers, pg_finfo_neardup_shares_numbers, |call| {
+        shares(call, pg_sys::INT8OID, |element| element.value() as i64)
+    }
+}
+sql_function! {
+    /// `shares(uuid[], uuid[], r) → bool`
+    neardup_shares_uuids, pg_finfo_neardup_shares_uuids, |call| {
+        // SAFETY: an element of type uuid points to its 16 bytes.
+        shares(call, pg_sys::UUIDOID, |element| unsafe { *element.cast_mut_ptr::<[u8; 16]>() })
+    }
+}
+
+sql_function! {
+    /// `shares_support(internal) → internal`
+    neardup_shares_support, pg_finfo_neardup_shares_support, |call| {
+        let Some(request) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
+        let node: *mut pg_sys::Node = request.cast_mut_ptr();
+        // SAFETY: the planner's requests are nodes, each of the structure that its tag names.
+        let answer: *mut pg_sys::Node = unsafe {
+            match (*node).type_ {
+                NodeTag::T_SupportRequestIndexCondition => overlap_condition(node.cast()).cast(),
+                NodeTag::T_SupportRequestSelectivity => overlap_selectivity(node.cast())?.cast(),
+                _ => std::ptr::null_mut(),
+            }
+        };
+        Ok(answer.into())
+    }
+}
+
+fn shares<T: Ord + Send>(call: Call, element: pg_sys::Oid, read: fn(Datum) -> T) -> Result<Datum> {
+    let Some((a, b)) = call.datum(0).zip(call.datum(1)) else { return Ok(call.give::<bool>(None)) };
+    let r: i32 = call.need(2, "r")?;
+    if r < 1 {
+        return Err(SqlError::parameter(format!("r must be at least 1, not {r}"))
+            .hint("One signature in common is what a && b says, two are shares(a, b, 2)"));
+    }
+    let elements_of = |array: Datum| -> Result<Vec<T>> {
+        let mut all = Vec::new();
+        // SAFETY: our SQL declares both arguments as arrays of that type.
+        for datum in unsafe { elements(array, element)? } {
+            memory::push(&mut all, read(datum), "comparing two arrays")?;
+        }
+        Ok(all)
+    };
+    let arrays = [elements_of(a)?, elements_of(b)?];
+    let bytes = arrays.iter().map(|array| size_of_val(array.as_slice())).sum();
+    let mut state = (arrays, 0);
+    workers::one(workers_for(bytes), &mut state, |(arrays, shared), stop| {
+        for array in arrays.iter_mut() {
+            workers::sort_unstable_by(array, stop, &T::cmp)?;
+            array.dedup();
+        }
+        let [a, b] = arrays;
+        let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+        *shared = few.iter().filter(|element| many.binary_search(element).is_ok()).count();
+        Ok(())
+    })?;
+    Ok(call.give(Some(state.1 >= r as usize)))
+}
+
+/// `shares(a, b, r)` as `a && b` where the index has that operator: a list with this condition, which passes too
+/// much; or nothing.
+///
+/// # Safety
+/// A request of the planner for an index condition.
+unsafe fn overlap_condition(request: *mut pg_sys::SupportRequestIndexCondition) -> *mut pg_sys::List {
+    let none = std::ptr::null_mut();
+    // SAFETY: the caller's promise; the function's call has the three arguments that our SQL declares.
+    unsafe {
+        let request = &mut *request;
+        if (*request.node).type_ != NodeTag::T_FuncExpr
+            || !(0..2).contains(&request.indexarg)
+            || !pg_sys::op_in_opfamily(OVERLAP, request.opfamily)
+        {
+            return none;
+        }
+        let call: *mut pg_sys::FuncExpr = request.node.cast();
+        let argument = |n: i32| pg_sys::list_nth((*call).args, n).cast::<pg_sys::Node>();
+        let (indexed, other, r) = (argument(request.indexarg), argument(1 - request.indexarg), argument(2));
+        // An r that is an error must stay one, rows or no rows.
+        if (*r).type_ == NodeTag::T_Const {
+            let r: *mut pg_sys::Const = r.cast();
+            if (*r).constisnull || (*r).constvalue.value() as i32 <= 0 {
+                return none;
+            }
+        }
+        if !pg_sys::is_pseudo_constant_for_index(request.root, other, request.index) {
+            return none;
+        }
+        request.lossy = true;
+        let collation = (*call).inputcollid;
+        let overlap = pg_sys::make_opclause(
+            OVERLAP,
+            pg_sys::BOOLOID,
+            false,
+            indexed.cast(),
+            other.cast(),
+            pg_sys::InvalidOid,
+            collation,
+        );
+        pg_sys::lappend(none.cast(), overlap.cast())
+    }
+}
+
+/// Answers with the selectivity of `a && b`: what shares more is less.
+///
+/// # Safety
+/// A request of the planner for a selectivity.
+unsafe fn overlap_selectivity(
+    request: *mut pg_sys::SupportRequestSelectivity,
+) -> Result<*mut pg_sys::SupportRequestSelectivity> {
+    // SAFETY: the caller's promise; the call has three arguments.
+    unsafe {
+        let Some(wanted) = request.as_mut().filter(|request| !request.is_join) else {
+            return Ok(std::ptr::null_mut());
+        };
+        let two = pg_sys::list_truncate(pg_sys::list_copy(wanted.args), 2);
+        wanted.selectivity = catch(|| {
+            server::restriction_selectivity(wanted.root, OVERLAP, two, wanted.inputcollid, wanted.varRelid)
+        })?;
+        Ok(request)
+    }
+}
+
+/// The server's own function without the guard of pgrx, because it calls operators ([`catch`]).
+mod server {
+    use pgrx::pg_sys::{List, Oid, PlannerInfo};
+
+    unsafe extern "C-unwind" {
+        pub fn restriction_selectivity(
+            root: *mut PlannerInfo,
+            operator: Oid,
+            arguments: *mut List,
+            collation: Oid,
+            relation: i32,
+        ) -> f64;
+    }
+}

@@ -1,0 +1,171 @@
+//! Input and output of the types of sketches and of balls about them, as text and in binary form.
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Datum};
+
+use crate::error::{Error, Result as CoreResult};
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::encoding;
+use crate::pg::server::error::{Result, SqlError};
+use crate::sketches::balls::{MinhashBall, SimhashBall};
+use crate::sketches::wire::{Minhash, Simhash};
+
+/// What one of the types reads and writes.
+struct Form {
+    name: &'static str,
+    from_text: fn(&str) -> CoreResult<Vec<u8>>,
+    /// The text of a value's bytes, which are checked.
+    to_text: fn(&[u8]) -> CoreResult<String>,
+    /// A value of the type, for hints.
+    example: &'static str,
+}
+
+const MINHASH_SKETCH: Form = Form {
+    name: "minhash_sketch",
+    from_text: Minhash::from_text,
+    to_text: |bytes| Ok(Minhash::parse(bytes)?.to_text()),
+    example: "minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff",
+};
+
+const SIMHASH_SKETCH: Form = Form {
+    name: "simhash_sketch",
+    from_text: Simhash::from_text,
+    to_text: |bytes| Ok(Simhash::parse(bytes)?.to_text()),
+    example: "simhash:v1:words:h1.1:k1:0123456789abcdef",
+};
+
+const MINHASH_BALL: Form = Form {
+    name: "minhash_ball",
+    from_text: |text| MinhashBall::from_text(text, "minhash_ball"),
+    to_text: |bytes| Ok(MinhashBall::parse(bytes, "minhash_ball")?.to_text()),
+    example: "<minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff,0.8>",
+};
+
+const SIMHASH_BALL: Form = Form {
+    name: "simhash_ball",
+    from_text: SimhashBall::from_text,
+    to_text: |bytes| Ok(SimhashBall::parse(bytes)?.to_text()),
+    example: "<simhash:v1:words:h1.1:k1:0123456789abcdef,3>",
+};
+
+const TEXT_BALL: Form = Form {
+    name: "text_ball",
+    from_text: |text| MinhashBall::from_text(text, "text_ball"),
+    to_text: |bytes| Ok(MinhashBall::parse(bytes, "text_ball")?.to_text()),
+    example: "<minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff,0.8>",
+};
+
+sql_function! {
+    /// `minhash_sketch_in(cstring) → minhash_sketch`
+    neardup_minhash_sketch_in, pg_finfo_neardup_minhash_sketch_in, |call| input(call, &MINHASH_SKETCH)
+}
+sql_function! {
+    /// `minhash_sketch_out(minhash_sketch) → cstring`
+    neardup_minhash_sketch_out, pg_finfo_neardup_minhash_sketch_out, |call| output(call, &MINHASH_SKETCH)
+}
+sql_function! {
+    /// `minhash_sketch_recv(internal) → minhash_sketch`
+    neardup_minhash_sketch_recv, pg_finfo_neardup_minhash_sketch_recv, |call| receive(call, &MINHASH_SKETCH)
+}
+sql_function! {
+    /// `simhash_sketch_in(cstring) → simhash_sketch`
+    neardup_simhash_sketch_in, pg_finfo_neardup_simhash_sketch_in, |call| input(call, &SIMHASH_SKETCH)
+}
+sql_function! {
+    /// `simhash_sketch_out(simhash_sketch) → cstring`
+    neardup_simhash_sketch_out, pg_finfo_neardup_simhash_sketch_out, |call| output(call, &SIMHASH_SKETCH)
+}
+sql_function! {
+    /// `simhash_sketch_recv(internal) → simhash_sketch`
+    neardup_simhash_sketch_recv, pg_finfo_neardup_simhash_sketch_recv, |call| receive(call, &SIMHASH_SKETCH)
+}
+sql_function! {
+    /// `minhash_ball_in(cstring) → minhash_ball`
+    neardup_minhash_ball_in, pg_finfo_neardup_minhash_ball_in, |call| input(call, &MINHASH_BALL)
+}
+sql_function! {
+    /// `minhash_ball_out(minhash_ball) → cstring`
+    neardup_minhash_ball_out, pg_finfo_neardup_minhash_ball_out, |call| output(call, &MINHASH_BALL)
+}
+sql_function! {
+    /// `minhash_ball_recv(internal) → minhash_ball`
+    neardup_minhash_ball_recv, pg_finfo_neardup_minhash_ball_recv, |call| receive(call, &MINHASH_BALL)
+}
+sql_function! {
+    /// `simhash_ball_in(cstring) → simhash_ball`
+    neardup_simhash_ball_in, pg_finfo_neardup_simhash_ball_in, |call| input(call, &SIMHASH_BALL)
+}
+sql_function! {
+    /// `simhash_ball_out(simhash_ball) → cstring`
+    neardup_simhash_ball_out, pg_finfo_neardup_simhash_ball_out, |call| output(call, &SIMHASH_BALL)
+}
+sql_function! {
+    /// `simhash_ball_recv(internal) → simhash_ball`
+    neardup_simhash_ball_recv, pg_finfo_neardup_simhash_ball_recv, |call| receive(call, &SIMHASH_BALL)
+}
+sql_function! {
+    /// `text_ball_in(cstring) → text_ball`
+    neardup_text_ball_in, pg_finfo_neardup_text_ball_in, |call| input(call, &TEXT_BALL)
+}
+sql_function! {
+    /// `text_ball_out(text_ball) → cstring`
+    neardup_text_ball_out, pg_finfo_neardup_text_ball_out, |call| output(call, &TEXT_BALL)
+}
+sql_function! {
+    /// `text_ball_recv(internal) → text_ball`
+    neardup_text_ball_recv, pg_finfo_neardup_text_ball_recv, |call| receive(call, &TEXT_BALL)
+}
+
+fn input(call: Call, form: &Form) -> Result<Datum> {
+    // Values are long; their beginning says enough.
+    const SHOWN: usize = 60;
+    let text: &std::ffi::CStr = call.need(0, "the text of a value")?;
+    // SAFETY: a C string.
+    let text = unsafe { encoding::c_string(text.as_ptr()) };
+    let bytes = (form.from_text)(&text).map_err(|error| {
+        let mut shown: String = text.chars().take(SHOWN).collect();
+        if shown.len() < text.len() {
+            shown.push('…');
+        }
+        let message = format!("invalid input syntax for type {}: \"{shown}\": {}", form.name, why(error));
+        SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION, message)
+            .hint(format!("A value looks like this: {}", form.example))
+    })?;
+    Ok(call.give(Some(bytes)))
+}
+
+fn output(call: Call, form: &Form) -> Result<Datum> {
+    let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
+    let text = encoding::to_server(&(form.to_text)(bytes)?)?;
+    // SAFETY: copies a C string into the current memory context.
+    Ok(unsafe { pg_sys::pstrdup(text.as_ptr()) }.into())
+}
+
+fn receive(call: Call, form: &Form) -> Result<Datum> {
+    // SAFETY: the server calls receive functions with a StringInfo.
+    let message: pg_sys::StringInfo = match call.datum(0) {
+        Some(datum) => datum.cast_mut_ptr(),
+        None => return Ok(call.give::<i32>(None)),
+    };
+    // SAFETY: what is left of the message from its cursor on is the value's; it is taken whole.
+    let bytes = unsafe {
+        let message = &mut *message;
+        let (from, to) = (message.cursor as usize, message.len as usize);
+        message.cursor = message.len;
+        std::slice::from_raw_parts(message.data.cast::<u8>().add(from), to.saturating_sub(from))
+    };
+    (form.to_text)(bytes).map_err(|error| {
+        let message = format!("invalid binary form of type {}: {}", form.name, why(error));
+        SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_BINARY_REPRESENTATION, message)
+            .hint("The binary form is that of neardup's own output, byte for byte.")
+    })?;
+    Ok(call.give(Some(bytes)))
+}
+
+/// What is wrong, without the name of the type.
+fn why(error: Error) -> String {
+    match error {
+        Error::Malformed { why, .. } => why,
+        other => other.to_string(),
+    }
+}

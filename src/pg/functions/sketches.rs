@@ -1,0 +1,201 @@
+//! Sketches of documents as SQL functions, and comparisons of sketches (docs/reference/functions.md).
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::Datum;
+
+use super::building_blocks::{document, workers_for};
+use crate::features::tokens::{Document, Scratch};
+use crate::features::{FeatureSpec, Tokenizer};
+use crate::pg::query::decode::{Kind, decode};
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::error::{Result, SqlError};
+use crate::sketches::for_each_hash;
+use crate::sketches::minhash::{self, Minhasher};
+use crate::sketches::simhash::{self, Simhasher};
+use crate::sketches::supershingles;
+use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
+use crate::workers;
+
+sql_function! {
+    /// `minhash(text, k, permutations, seed, tokenizer) → minhash_sketch`
+    neardup_minhash_text, pg_finfo_neardup_minhash_text, |call| {
+        let source = tokenizer(call, 4)?;
+        minhash(call, Kind::Text, source)
+    }
+}
+sql_function! {
+    /// `minhash(text[], k, permutations, seed) → minhash_sketch`
+    neardup_minhash_tokens, pg_finfo_neardup_minhash_tokens, |call| minhash(call, Kind::Tokens, Source::Tokens)
+}
+sql_function! {
+    /// `minhash(tsvector, k, permutations, seed) → minhash_sketch`
+    neardup_minhash_lexemes, pg_finfo_neardup_minhash_lexemes, |call| minhash(call, Kind::Vector, Source::Lexemes)
+}
+sql_function! {
+    /// `minhash(bigint[], k, permutations, seed) → minhash_sketch`
+    neardup_minhash_numbers, pg_finfo_neardup_minhash_numbers, |call| minhash(call, Kind::Numbers, Source::Numbers)
+}
+
+sql_function! {
+    /// `simhash(text, bits, k, tokenizer) → simhash_sketch`
+    neardup_simhash_text, pg_finfo_neardup_simhash_text, |call| {
+        let source = tokenizer(call, 3)?;
+        simhash(call, Kind::Text, source)
+    }
+}
+sql_function! {
+    /// `simhash(text[], bits, k) → simhash_sketch`
+    neardup_simhash_tokens, pg_finfo_neardup_simhash_tokens, |call| simhash(call, Kind::Tokens, Source::Tokens)
+}
+sql_function! {
+    /// `simhash(tsvector, bits, k) → simhash_sketch`
+    neardup_simhash_lexemes, pg_finfo_neardup_simhash_lexemes, |call| simhash(call, Kind::Vector, Source::Lexemes)
+}
+sql_function! {
+    /// `simhash(bigint[], bits, k) → simhash_sketch`
+    neardup_simhash_numbers, pg_finfo_neardup_simhash_numbers, |call| simhash(call, Kind::Numbers, Source::Numbers)
+}
+
+sql_function! {
+    /// `minhash_similarity(minhash_sketch, minhash_sketch) → float8`
+    neardup_minhash_similarity, pg_finfo_neardup_minhash_similarity, |call| agreeing(call, minhash::similarity)
+}
+sql_function! {
+    /// `minhash_distance(minhash_sketch, minhash_sketch) → float8`
+    neardup_minhash_distance, pg_finfo_neardup_minhash_distance, |call| agreeing(call, minhash::distance)
+}
+sql_function! {
+    /// `simhash_similarity(simhash_sketch, simhash_sketch) → float8`
+    neardup_simhash_similarity, pg_finfo_neardup_simhash_similarity, |call| differing(call, simhash::similarity)
+}
+sql_function! {
+    /// `simhash_distance(simhash_sketch, simhash_sketch) → float8`
+    neardup_simhash_distance, pg_finfo_neardup_simhash_distance, |call| differing(call, |distance, _| distance.into())
+}
+
+sql_function! {
+    /// `supershingles(minhash_sketch, groups) → bigint[]`
+    neardup_supershingles, pg_finfo_neardup_supershingles, |call| {
+        Ok(call.give(groups(call)?.map(|all| signed(&all))))
+    }
+}
+sql_function! {
+    /// `megashingles(minhash_sketch, groups) → bigint[]`
+    neardup_megashingles, pg_finfo_neardup_megashingles, |call| {
+        Ok(call.give(groups(call)?.map(|all| signed(&supershingles::megashingles(&all)))))
+    }
+}
+
+sql_function! {
+    /// `simhash_from_bits(bit) → simhash_sketch`
+    neardup_simhash_from_bits, pg_finfo_neardup_simhash_from_bits, |call| {
+        let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
+        // Layout: utils/varbit.h, the number of bits and then these.
+        let Some((length, bits)) = bytes.split_first_chunk() else { return Ok(call.give::<i32>(None)) };
+        let bits_given = i32::from_ne_bytes(*length);
+        let size = simhash::check_bits(bits_given.into()).map_err(|error| SqlError::from(error).hint(
+            "Cast to a length that a sketch can have before: bits::bit(64)::simhash_sketch",
+        ))?;
+        Ok(call.give(Some(SimhashHeader::new(Source::Bits, 1, size).sketch(Some(bits)))))
+    }
+}
+sql_function! {
+    /// `simhash_to_bit(simhash_sketch) → bit`
+    neardup_simhash_to_bits, pg_finfo_neardup_simhash_to_bits, |call| {
+        let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
+        let sketch = Simhash::parse(bytes)?;
+        let mut bits = i32::from(sketch.header.bits).to_ne_bytes().to_vec();
+        bits.extend_from_slice(sketch.bits);
+        Ok(call.give(Some(bits)))
+    }
+}
+
+fn minhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
+    let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
+    let k = FeatureSpec::check_shingle("k", i64::from(call.need::<i32>(1, "k")?))?;
+    let permutations = minhash::check_permutations(i64::from(call.need::<i32>(2, "permutations")?))?;
+    let seed = call.need(3, "seed")?;
+    let header = MinhashHeader::new(source, k as u16, permutations, seed);
+    Ok(call.give(Some(minhash_of(&document, &header)?)))
+}
+
+/// The sketch of a document as a header says.
+pub fn minhash_of(document: &Document, header: &MinhashHeader) -> Result<Vec<u8>> {
+    let spec = spec(header.source, header.k);
+    let mut hasher = Minhasher::new(header.permutations, header.seed);
+    workers::one(workers_for(document.bytes()), &mut hasher, |hasher, stop| {
+        hasher.clear();
+        for_each_hash(document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))
+    })?;
+    Ok(header.sketch(hasher.values()))
+}
+
+fn simhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
+    let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
+    let bits = simhash::check_bits(i64::from(call.need::<i32>(1, "bits")?))?;
+    let k = FeatureSpec::check_shingle("k", i64::from(call.need::<i32>(2, "k")?))?;
+    let spec = spec(source, k as u16);
+    let mut hasher = Simhasher::new(bits);
+    workers::one(workers_for(document.bytes()), &mut hasher, |hasher, stop| {
+        hasher.clear();
+        for_each_hash(&document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))
+    })?;
+    let header = SimhashHeader::new(source, k as u16, bits);
+    Ok(call.give(Some(header.sketch(hasher.bits().as_deref()))))
+}
+
+/// Argument 0 as a document; none if it is NULL.
+fn document_of(call: Call, kind: Kind) -> Result<Option<Document>> {
+    if kind == Kind::Text {
+        return call.text(0)?.map(document).transpose();
+    }
+    let Some(value) = call.datum(0) else { return Ok(None) };
+    // SAFETY: our SQL declares the argument as a type of that kind.
+    let document = unsafe { decode(kind, value)? };
+    document.map(Some).ok_or_else(|| {
+        SqlError::new(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, "argument 1 is not valid UTF-8")
+    })
+}
+
+/// What a text is cut into, by name.
+fn tokenizer(call: Call, n: usize) -> Result<Source> {
+    let name = call.text(n)?.unwrap_or_default();
+    match &*name {
+        "words" => Ok(Source::Words),
+        "chars" => Ok(Source::Chars),
+        "whitespace" => Ok(Source::Whitespace),
+        _ => Err(SqlError::parameter(format!("tokenizer must be words, chars or whitespace, not {name}"))
+            .hint("The words of a text are cut like this: tokenizer => 'words'")),
+    }
+}
+
+fn spec(source: Source, k: u16) -> FeatureSpec {
+    let tokenizer = match source {
+        Source::Chars => Tokenizer::Chars,
+        Source::Whitespace => Tokenizer::Whitespace,
+        _ => Tokenizer::Words,
+    };
+    FeatureSpec { tokenizer, shingle: k.into(), multiset: false, wrap: false }
+}
+
+fn agreeing(call: Call, report: fn(u32, u16) -> f64) -> Result<Datum> {
+    let Some((a, b)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<f64>(None)) };
+    let (a, b) = (Minhash::parse(a)?, Minhash::parse(b)?);
+    Ok(call.give(Some(report(a.agreeing(&b)?, a.header.permutations))))
+}
+
+fn differing(call: Call, report: fn(u32, u16) -> f64) -> Result<Datum> {
+    let Some((a, b)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<f64>(None)) };
+    let (a, b) = (Simhash::parse(a)?, Simhash::parse(b)?);
+    Ok(call.give(Some(report(a.distance(&b)?, a.header.bits))))
+}
+
+fn groups(call: Call) -> Result<Option<Vec<u64>>> {
+    let Some(bytes) = call.bytes(0) else { return Ok(None) };
+    let groups = i64::from(call.need::<i32>(1, "groups")?);
+    Ok(Some(supershingles::supershingles(&Minhash::parse(bytes)?, groups)?))
+}
+
+fn signed(numbers: &[u64]) -> Vec<i64> {
+    numbers.iter().map(|number| number.cast_signed()).collect()
+}

@@ -1,0 +1,89 @@
+//! Sentences and paragraphs of a text as SQL functions, and spans as ranges (docs/reference/functions.md).
+
+use pgrx::PgSqlErrorCode;
+use pgrx::datum::Range;
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{IntoDatum, varlena};
+
+use super::building_blocks::workers_for;
+use crate::memory;
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::encoding;
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::set_returning::{self, Rows};
+use crate::text::paragraphs::for_each_paragraph;
+use crate::text::sentences::for_each_sentence;
+use crate::text::spans::Span;
+use crate::workers::{self, Stop};
+
+sql_function! {
+    /// `sentences(text) → TABLE(no, span, sentence)`
+    neardup_sentences, pg_finfo_neardup_sentences, |call| {
+        set_returning::answer(call, || Units::new(call, |text, stop, units| {
+            for_each_sentence(text, stop, |span| memory::push(units, span, DOING))
+        }))
+    }
+}
+
+sql_function! {
+    /// `paragraphs(text) → TABLE(no, span, paragraph)`
+    neardup_paragraphs, pg_finfo_neardup_paragraphs, |call| {
+        set_returning::answer(call, || Units::new(call, |text, stop, units| {
+            for_each_paragraph(text, stop, |span| memory::push(units, span, DOING))
+        }))
+    }
+}
+
+const DOING: &str = "cutting a text into sentences";
+
+/// Units of a text as rows: number, place, text.
+struct Units {
+    text: String,
+    units: std::vec::IntoIter<Span>,
+    given: usize,
+}
+
+impl Units {
+    fn new(
+        call: Call,
+        cut: impl Fn(&str, &Stop, &mut Vec<Span>) -> crate::error::Result<()> + Sync,
+    ) -> Result<Self> {
+        let text = call.text(0)?.map(|text| encoding::own(&text)).transpose()?.unwrap_or_default();
+        let mut units = Vec::new();
+        workers::one(workers_for(text.len()), &mut units, |units, stop| {
+            units.clear();
+            cut(&text, stop, units)
+        })?;
+        Ok(Self { text, units: units.into_iter(), given: 0 })
+    }
+}
+
+impl Rows<3> for Units {
+    fn next(&mut self) -> Result<Option<[Datum; 3]>> {
+        let Some(unit) = self.units.next() else { return Ok(None) };
+        self.given += 1;
+        // No text of the server has more characters than 31 bits count.
+        Ok(Some([Datum::from(self.given), range(&unit.chars)?, text_datum(unit.of(&self.text))?]))
+    }
+}
+
+/// Characters from 0 as the range that SQL's `substring` counts: from 1, half open.
+pub fn range(chars: &std::ops::Range<usize>) -> Result<Datum> {
+    let [from, to] = [chars.start, chars.end].map(|at| i32::try_from(at + 1));
+    let (Ok(from), Ok(to)) = (from, to) else {
+        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "text is too long"));
+    };
+    Range::<i32>::from(from..to)
+        .into_datum()
+        .ok_or_else(|| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, "no range"))
+}
+
+/// A text in the server's encoding.
+pub fn text_datum(text: &str) -> Result<Datum> {
+    if encoding::is_utf8() {
+        return Ok(varlena::rust_str_to_text_p(text).into_pg().into());
+    }
+    let converted = encoding::to_server(text)?;
+    // SAFETY: copies a C string into the current memory context.
+    Ok(unsafe { pg_sys::cstring_to_text(converted.as_ptr()) }.into())
+}

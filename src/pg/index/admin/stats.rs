@@ -1,0 +1,147 @@
+//! `signature_index_stats` and `signature_index_merge`.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use pgrx::{IntoDatum, PgSqlErrorCode, pg_sys};
+
+use crate::pg::index::am::opened::{Opened, on_index};
+use crate::pg::index::am::search::undisturbed;
+use crate::pg::index::am::vacuum;
+use crate::pg::index::layout::format::Descriptor;
+use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::meta::{Directory, Lock};
+use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::options::Options;
+use crate::pg::index::pages::buffer::{Index, Looked};
+use crate::pg::index::storage::merge::{self, Cursor};
+use crate::pg::index::storage::pending::{self, Pages};
+use crate::pg::index::storage::segment::Segment;
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::error::{Result, SqlError};
+
+sql_function! {
+    /// `signature_index_merge(regclass) → int`
+    neardup_signature_index_merge, pg_finfo_neardup_signature_index_merge, |call| {
+        // SAFETY: looks at the state of the server.
+        if unsafe { pg_sys::RecoveryInProgress() } {
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION,
+                "cannot merge an index during recovery").hint("Merge it on the primary; the standby follows."));
+        }
+        let segments = on_index(call, pg_sys::RowExclusiveLock, |Opened { index, .. }| {
+            let lock = Lock::maintenance(index);
+            merge::flush(index, &lock, true)?;
+            merge::merge_all(index, &lock)?;
+            vacuum::sweep(index, &lock);
+            drop(lock);
+            Ok(Directory::read(index).segments.len() as i32)
+        })?;
+        Ok(call.give(Some(segments)))
+    }
+}
+
+/// Signatures that `signature_index_stats` lists.
+const LISTED: usize = 10;
+
+/// What there is to say of an index.
+#[derive(Default)]
+struct Counts {
+    pending: i64,
+    pending_dead: i64,
+    frequent: BTreeMap<u64, u64>,
+}
+
+fn count(index: Index, counts: &mut Counts) -> Looked<()> {
+    *counts = Counts::default();
+    let directory = Directory::read(index);
+    let keys = Keys::of(index, &directory.meta);
+    let mut pages = Pages::all(index, &directory.meta);
+    while let Some((block, contents)) = pages.next()? {
+        for item in pending::items(index, block, &contents).filter(|item| !item.row.has(Row::CONTINUED)) {
+            counts.pending += 1;
+            counts.pending_dead += i64::from(item.row.has(Row::DEAD));
+        }
+    }
+    let directory = Directory::read(index);
+    let bulk = index.in_bulk();
+    let segments = directory.segments.iter().map(|&about| Segment::open(bulk, about, keys.payload()));
+    let segments: Vec<_> = segments.collect::<Looked<_>>()?;
+    let mut cursors: Vec<_> = segments.iter().map(Cursor::new).collect();
+    let mut heads = BinaryHeap::new();
+    for (n, cursor) in cursors.iter_mut().enumerate() {
+        heads.extend(cursor.next_count()?.map(|(signature, rows)| Reverse((signature, n, rows))));
+    }
+    let mut most: BinaryHeap<Reverse<(u64, u64)>> = BinaryHeap::new();
+    let (mut current, mut total) = (0, 0);
+    let mut close = |signature: u64, rows: u64| {
+        if rows > 1 {
+            most.push(Reverse((rows, signature)));
+            if most.len() > LISTED {
+                most.pop();
+            }
+        }
+    };
+    while let Some(Reverse((signature, n, rows))) = heads.pop() {
+        if signature != current {
+            close(current, total);
+            (current, total) = (signature, 0);
+        }
+        total += rows;
+        heads.extend(cursors[n].next_count()?.map(|(signature, rows)| Reverse((signature, n, rows))));
+    }
+    close(current, total);
+    counts.frequent = most.into_iter().map(|Reverse((rows, signature))| (signature, rows)).collect();
+    Ok(())
+}
+
+sql_function! {
+    /// `signature_index_stats(regclass) → record`
+    neardup_signature_index_stats, pg_finfo_neardup_signature_index_stats, |call| {
+        let values = on_index(call, pg_sys::AccessShareLock, |Opened { index, .. }| Ok(describe(index)))?;
+        record(call, values)
+    }
+}
+
+/// The columns of the result.
+fn describe(index: Index) -> [Option<pg_sys::Datum>; 12] {
+    let mut counts = Counts::default();
+    undisturbed(index, || count(index, &mut counts));
+    let directory = Directory::read(index);
+    let keys = Keys::of(index, &directory.meta);
+    let sum = |of: &dyn Fn(&Descriptor) -> u64| directory.segments.iter().map(of).sum::<u64>() as i64;
+    let dead = sum(&|s| s.dead.into()) + counts.pending_dead;
+    let limit = Options::of(index).stop_limit();
+    let mut frequent: Vec<_> = counts.frequent.iter().map(|(&signature, &rows)| (rows, signature)).collect();
+    frequent.sort_unstable_by_key(|&(rows, signature)| (Reverse(rows), signature));
+    let signature = |&(_, signature): &(u64, u64)| keys.shown(signature);
+    let stopped = frequent.iter().filter(|&&(rows, _)| limit > 0 && rows > limit);
+    [
+        (directory.rows() as i64 + counts.pending - dead).into_datum(),
+        (directory.segments.len() as i32).into_datum(),
+        counts.pending.into_datum(),
+        dead.into_datum(),
+        sum(&|s| s.nulls.into()).into_datum(),
+        sum(&|s| s.postings).into_datum(),
+        i64::from(index.blocks_now()).into_datum(),
+        (directory.pending_pages() as i64).into_datum(),
+        keys.describe().into_datum(),
+        frequent.iter().map(signature).collect::<Vec<i64>>().into_datum(),
+        frequent.iter().map(|&(rows, _)| rows as i64).collect::<Vec<i64>>().into_datum(),
+        stopped.map(signature).collect::<Vec<i64>>().into_datum(),
+    ]
+}
+
+/// A row of the function's result type.
+fn record<const N: usize>(call: Call, values: [Option<pg_sys::Datum>; N]) -> Result<pg_sys::Datum> {
+    let mut nulls = values.map(|value| value.is_none());
+    let mut values = values.map(|value| value.unwrap_or(pg_sys::Datum::null()));
+    // SAFETY: the SQL declaration has a result of so many columns of these types.
+    unsafe {
+        let mut descriptor = std::ptr::null_mut();
+        pg_sys::get_call_result_type(call.info, std::ptr::null_mut(), &raw mut descriptor);
+        let descriptor = pg_sys::BlessTupleDesc(descriptor);
+        assert_eq!((*descriptor).natts as usize, N, "columns of the result");
+        let tuple = pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
+        Ok(pg_sys::HeapTupleHeaderGetDatum((*tuple).t_data))
+    }
+}

@@ -1,0 +1,228 @@
+//! CREATE INDEX: rows as the heap scan delivers them, signatures sorted, one segment.
+
+use std::ffi::{CStr, c_char, c_void};
+
+use pgrx::{PgBox, PgSqlErrorCode, pg_sys};
+
+use crate::pg::index::layout::format::Descriptor;
+use crate::pg::index::layout::items::{Pair, Row};
+use crate::pg::index::layout::meta::Directory;
+use crate::pg::index::opclass::class::Class;
+use crate::pg::index::opclass::keys::{Kept, Keys};
+use crate::pg::index::opclass::texts::Texts;
+use crate::pg::index::opclass::values::{row_of_scan, scan_table, text_of};
+use crate::pg::index::pages::buffer::{Index, Logging};
+use crate::pg::index::storage::merge::budget;
+use crate::pg::index::storage::sort::Sorter;
+use crate::pg::index::storage::writer::Writer;
+use crate::pg::server::error::{Result, SqlError, guard};
+
+/// Phases after that of the server's own initialisation, which has number 1.
+const SCANNING: i64 = 2;
+const SORTING: i64 = 3;
+const LOGGING: i64 = 4;
+
+/// `ambuildphasename`
+#[pgrx::pg_guard]
+pub unsafe extern "C-unwind" fn phase_name(phase: i64) -> *mut c_char {
+    let name: &'static CStr = match phase {
+        1 => c"initializing",
+        SCANNING => c"scanning table",
+        SORTING => c"writing signatures",
+        LOGGING => c"logging pages",
+        _ => return std::ptr::null_mut(),
+    };
+    name.as_ptr().cast_mut()
+}
+
+fn progress(index: u32, value: i64) {
+    // SAFETY: writes to this backend's own entry.
+    unsafe { pg_sys::pgstat_progress_update_param(index as i32, value) };
+}
+
+/// What the scan of the table adds to.
+struct Build {
+    index: Index,
+    keys: Keys,
+    directory: Directory,
+    writer: Writer,
+    sorter: Sorter,
+    texts: Texts,
+    signatures: Vec<u64>,
+    rows: u64,
+    memory: pg_sys::MemoryContext,
+}
+
+impl Build {
+    fn writer(index: Index, directory: &mut Directory, keys: &Keys) -> Writer {
+        let id = directory.meta.next_id;
+        directory.meta.next_id += 1;
+        Writer::new(index, Logging::AtEnd, id, keys.payload(), budget() / 8)
+    }
+
+    /// # Safety
+    /// `value` is of the type of the index's column.
+    unsafe fn add(&mut self, tid: u64, value: Option<pg_sys::Datum>) -> Result<()> {
+        self.rows += 1;
+        if self.keys.class == Class::Text {
+            // SAFETY: the caller's promise.
+            let text = value.map(|value| unsafe { text_of(value) }).transpose()?;
+            self.texts.push(tid, text)?;
+            return if self.texts.are_enough() { self.add_texts() } else { Ok(()) };
+        }
+        // SAFETY: the caller's promise.
+        let kept = value.map(|value| unsafe { self.keys.keep(value) }).transpose()?;
+        self.append(tid, kept)
+    }
+
+    /// Adds the rows whose texts wait.
+    fn add_texts(&mut self) -> Result<()> {
+        for (tid, kept) in self.texts.sketch(self.keys.minhash_header())? {
+            self.append(tid, kept)?;
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, tid: u64, kept: Option<Kept>) -> Result<()> {
+        if self.writer.rows() == Pair::LIST - 1 {
+            self.close()?;
+        }
+        let number = self.writer.rows();
+        let Some(Kept { flags, bytes }) = kept else {
+            return Ok(self.writer.row(Row::new(tid, Row::NULL), &[])?);
+        };
+        let row = Row::new(tid, flags);
+        self.keys.signatures_of(row, &bytes, &mut self.signatures);
+        for &signature in &self.signatures {
+            self.sorter.push(signature, number)?;
+        }
+        Ok(self.writer.row(row, self.keys.sketch_of(&bytes))?)
+    }
+
+    /// Ends a segment, with which the next begins.
+    fn close(&mut self) -> Result<()> {
+        let next = Self::writer(self.index, &mut self.directory, &self.keys);
+        let writer = std::mem::replace(&mut self.writer, next);
+        let sorter = std::mem::replace(&mut self.sorter, new_sorter());
+        if writer.rows() > 0 {
+            self.directory.segments.push(write_signatures(writer, sorter)?);
+        }
+        Ok(())
+    }
+}
+
+fn new_sorter() -> Sorter {
+    Sorter::new(budget() / 4 * 3)
+}
+
+fn write_signatures(mut writer: Writer, sorter: Sorter) -> Result<Descriptor> {
+    let total = sorter.len();
+    progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, SORTING);
+    progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, total as i64);
+    let mut sorted = sorter.finish()?;
+    let mut done = 0_i64;
+    while let Some((signature, row)) = sorted.next()? {
+        writer.pair(signature, row)?;
+        done += 1;
+        if done.trailing_zeros() >= 14 {
+            progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, done);
+        }
+    }
+    progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, done);
+    Ok(writer.finish()?)
+}
+
+/// `ambuild`
+pub unsafe extern "C-unwind" fn build(
+    heap: pg_sys::Relation,
+    relation: pg_sys::Relation,
+    info: *mut pg_sys::IndexInfo,
+) -> *mut pg_sys::IndexBuildResult {
+    // SAFETY: the outermost frame; the server gives open relations. All zero is a result.
+    unsafe {
+        guard(|| {
+            let (heap_rows, rows) = build_index(heap, Index::new(relation), info)?;
+            let mut result = PgBox::<pg_sys::IndexBuildResult>::alloc0();
+            result.heap_tuples = heap_rows;
+            result.index_tuples = rows as f64;
+            Ok(result.into_pg())
+        })
+    }
+}
+
+/// # Safety
+/// Both relations are open, and `info` describes the index.
+unsafe fn build_index(
+    heap: pg_sys::Relation,
+    index: Index,
+    info: *mut pg_sys::IndexInfo,
+) -> Result<(f64, u64)> {
+    if index.blocks_now() != 0 {
+        let message = format!("index \"{}\" already contains data", index.name());
+        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message));
+    }
+    let mut directory = Directory::new(Keys::choose(index)?);
+    let keys = Keys::of(index, &directory.meta);
+    // Block 0; written again at the end.
+    index.add(Directory::tail(), &directory.to_bytes(), Logging::AtEnd);
+    let memory = pgrx::PgMemoryContexts::new("neardup row of an index build");
+    let writer = Build::writer(index, &mut directory, &keys);
+    let mut build = Build {
+        index,
+        keys,
+        directory,
+        writer,
+        sorter: new_sorter(),
+        texts: Texts::default(),
+        signatures: Vec::new(),
+        rows: 0,
+        memory: memory.value(),
+    };
+    progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, SCANNING);
+    // SAFETY: the callback gets what it is given here.
+    let heap_rows = unsafe {
+        let state: *mut c_void = (&raw mut build).cast();
+        scan_table([heap, index.relation()], info, true, add_row, state, std::ptr::null_mut())?
+    };
+    if build.keys.class == Class::Text {
+        build.add_texts()?;
+    }
+    build.close()?;
+    let metapage = index.write(0);
+    index.rewrite(&metapage, &build.directory.to_bytes());
+    drop(metapage);
+    progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, LOGGING);
+    index.log_all();
+    Ok((heap_rows, build.rows))
+}
+
+unsafe extern "C-unwind" fn add_row(
+    _index: pg_sys::Relation,
+    address: pg_sys::ItemPointer,
+    values: *mut pg_sys::Datum,
+    nulls: *mut bool,
+    _alive: bool,
+    state: *mut c_void,
+) {
+    // SAFETY: the outermost frame; the server gives one value of the index's only column, the row's address, and our
+    // state.
+    unsafe {
+        guard(|| {
+            let build = &mut *state.cast::<Build>();
+            row_of_scan(build.memory, address, values, nulls, |tid, value| build.add(tid, value))
+        });
+    }
+}
+
+/// `ambuildempty`
+pub unsafe extern "C-unwind" fn build_empty(relation: pg_sys::Relation) {
+    // SAFETY: the outermost frame; the server gives an open relation.
+    unsafe {
+        guard(|| {
+            let index = Index::new(relation);
+            let meta = Keys::choose(index)?;
+            index.write_init_fork(Directory::tail(), &Directory::new(meta).to_bytes());
+            Ok(())
+        });
+    }
+}

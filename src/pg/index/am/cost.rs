@@ -1,0 +1,205 @@
+//! What a scan costs, from the statistics in the metapage.
+
+use pgrx::pg_sys;
+
+use crate::pg::index::layout::format::Descriptor;
+use crate::pg::index::layout::items::rows_per_page;
+use crate::pg::index::layout::meta::Directory;
+use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::probe::Probe;
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::server::error::guard;
+
+/// As much as the server adds for what is switched off (disable_cost of costsize.c).
+const PROHIBITIVE: f64 = 1.0e10;
+
+/// What is known of an index and of the query.
+struct Known {
+    directory: Directory,
+    keys: Keys,
+    page: Pages,
+}
+
+/// What pages cost in the index's tablespace.
+struct Pages {
+    random: f64,
+    sequential: f64,
+}
+
+/// `amcostestimate`
+#[allow(clippy::too_many_arguments)] // The server's.
+pub unsafe extern "C-unwind" fn estimate(
+    root: *mut pg_sys::PlannerInfo,
+    path: *mut pg_sys::IndexPath,
+    loops: f64,
+    startup: *mut pg_sys::Cost,
+    total: *mut pg_sys::Cost,
+    selectivity: *mut pg_sys::Selectivity,
+    correlation: *mut f64,
+    pages: *mut f64,
+) {
+    // SAFETY: the outermost frame; the planner gives its nodes, has locked the index, and takes the results.
+    unsafe {
+        guard(|| {
+            let mut generic = pg_sys::GenericCosts::default();
+            pg_sys::genericcostestimate(root, path, loops, &raw mut generic);
+            *correlation = 0.0;
+            *selectivity = generic.indexSelectivity;
+            *pages = generic.numIndexPages;
+            let info = &*(*path).indexinfo;
+            let ordered = !(*path).indexorderbys.is_null();
+            if info.hypothetical {
+                *startup = generic.indexStartupCost;
+                *total = generic.indexTotalCost;
+                return Ok(());
+            }
+            let relation = pg_sys::index_open(info.indexoid, pg_sys::NoLock as i32);
+            let known = Known::of(Index::new(relation), info.reltablespace);
+            let probe = best_probe(path, &known.keys);
+            pg_sys::index_close(relation, pg_sys::NoLock as i32);
+
+            let rows = known.directory.rows().max(1) as f64;
+            let mut cost = known.fixed() + generic.indexStartupCost;
+            match &probe {
+                None => {
+                    // All rows; or the nearest of them: those within reach of the signatures first, but who
+                    // knows whether these are as many as the query wants.
+                    cost += known.comparing_all() + rows * pg_sys::cpu_tuple_cost;
+                }
+                Some(Seen::AtRunTime) => {
+                    let probes = known.keys.usual_probes();
+                    cost += known.probing(probes, known.candidates(probes).min(rows));
+                }
+                Some(Seen::Now(probe)) => match probe.signatures() {
+                    Some(signatures) => {
+                        let probes = signatures.len() as f64;
+                        let mut candidates = known.candidates(probes).min(rows);
+                        if known.keys.class.has_sketches() {
+                            *selectivity = selectivity.read().min((candidates / rows).max(1.0 / rows));
+                        } else {
+                            // Some elements are far more frequent than others, which the column's statistics know.
+                            candidates = candidates.max(*selectivity * rows);
+                        }
+                        cost += known.probing(probes, candidates);
+                    }
+                    None => cost += known.comparing_all() + PROHIBITIVE,
+                },
+            }
+            if ordered && (*(*path).indexorderbys).length > 4 {
+                cost += PROHIBITIVE;
+            }
+            // Everything is collected before the first row is returned.
+            *startup = cost;
+            *total = cost + pg_sys::cpu_index_tuple_cost * *selectivity * info.tuples;
+            Ok(())
+        });
+    }
+}
+
+/// A condition as the planner sees it.
+enum Seen {
+    /// With its argument.
+    Now(Probe),
+    /// The argument is not known before the query runs.
+    AtRunTime,
+}
+
+/// The condition of a path that is cheapest to begin with.
+///
+/// # Safety
+/// `path` is a node of the planner's.
+unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &Keys) -> Option<Seen> {
+    let mut best: Option<Seen> = None;
+    // SAFETY: lists of nodes of these kinds; only operators with two arguments are index conditions
+    // of this access method.
+    unsafe {
+        let clauses = pgrx::PgList::<pg_sys::IndexClause>::from_pg((*path).indexclauses);
+        for clause in clauses.iter_ptr() {
+            let quals = pgrx::PgList::<pg_sys::RestrictInfo>::from_pg((*clause).indexquals);
+            for qual in quals.iter_ptr() {
+                let operator: *mut pg_sys::OpExpr = (*qual).clause.cast();
+                if (*operator).xpr.type_ != pg_sys::NodeTag::T_OpExpr {
+                    continue;
+                }
+                let arguments = pgrx::PgList::<pg_sys::Node>::from_pg((*operator).args);
+                let family = *(*(*path).indexinfo).opfamily;
+                let strategy = pg_sys::get_op_opfamily_strategy((*operator).opno, family);
+                let constant = arguments.get_ptr(1).filter(|&node| (*node).type_ == pg_sys::NodeTag::T_Const);
+                let seen = match constant.map(|node| &*node.cast::<pg_sys::Const>()) {
+                    Some(constant) if constant.constisnull => Seen::Now(Probe::Nothing),
+                    // What is wrong with the argument the query will say.
+                    Some(constant) => match keys.probe(strategy as u16, constant.constvalue) {
+                        Ok(probe) => Seen::Now(probe),
+                        Err(_) => Seen::AtRunTime,
+                    },
+                    None => Seen::AtRunTime,
+                };
+                best = Some(match (best.take(), seen) {
+                    (Some(Seen::Now(a)), Seen::Now(b)) => {
+                        Seen::Now(if b.effort() < a.effort() { b } else { a })
+                    }
+                    (Some(Seen::Now(probe)), Seen::AtRunTime) if probe.signatures().is_none() => {
+                        Seen::AtRunTime
+                    }
+                    (Some(now @ Seen::Now(_)), Seen::AtRunTime) => now,
+                    (_, seen) => seen,
+                });
+            }
+        }
+    }
+    best
+}
+
+impl Known {
+    /// # Safety
+    /// The index is open.
+    unsafe fn of(index: Index, tablespace: pg_sys::Oid) -> Self {
+        let directory = Directory::read(index);
+        let keys = Keys::of(index, &directory.meta);
+        let mut page = Pages { random: 0.0, sequential: 0.0 };
+        // SAFETY: writes two numbers.
+        unsafe {
+            pg_sys::get_tablespace_page_costs(tablespace, &raw mut page.random, &raw mut page.sequential);
+        }
+        Self { directory, keys, page }
+    }
+
+    fn sum(&self, of: impl Fn(&Descriptor) -> u64) -> f64 {
+        self.directory.segments.iter().map(of).sum::<u64>() as f64
+    }
+
+    /// The metapage, the pending area, and the roots of the segments.
+    fn fixed(&self) -> f64 {
+        let pending = self.directory.pending_pages() as f64;
+        let per_page = rows_per_page(self.keys.payload().max(64)) as f64;
+        // SAFETY: a setting.
+        let look = unsafe { pg_sys::cpu_operator_cost };
+        (1.0 + self.directory.segments.len() as f64) * self.page.random
+            + pending * (self.page.sequential + per_page * look)
+    }
+
+    /// Rows that have one of so many signatures.
+    fn candidates(&self, signatures: f64) -> f64 {
+        signatures * self.sum(|s| s.postings) / self.sum(|s| s.signatures).max(1.0)
+    }
+
+    /// Looking up signatures in every segment, and the rows that have them.
+    fn probing(&self, signatures: f64, candidates: f64) -> f64 {
+        let (lists, segments) = (self.sum(|s| s.lists.into()), self.directory.segments.len() as f64);
+        let pages = self.sum(|s| (s.signature_pages).into()).min(1.2 * signatures * segments);
+        let list_pages = if lists > 0.0 { (signatures * segments).min(2.0 * lists) } else { 0.0 };
+        let row_pages = self.sum(|s| s.row_pages.into()).min(candidates);
+        // SAFETY: settings.
+        let (search, look) = unsafe { (pg_sys::cpu_index_tuple_cost, pg_sys::cpu_operator_cost) };
+        // Pages of one segment are near one another and mostly in memory.
+        let page = (self.page.random + self.page.sequential) / 2.0;
+        (pages + list_pages + row_pages) * page + signatures * segments * search + candidates * look
+    }
+
+    /// Comparing all sketches.
+    fn comparing_all(&self) -> f64 {
+        // SAFETY: a setting.
+        let look = unsafe { pg_sys::cpu_operator_cost };
+        self.sum(|s| s.row_pages.into()) * self.page.sequential + self.directory.rows() as f64 * look * 2.0
+    }
+}

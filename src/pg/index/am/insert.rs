@@ -1,0 +1,63 @@
+//! Inserts: one pending page a row.
+
+use pgrx::{PgMemoryContexts, pg_sys};
+
+use crate::pg::index::layout::items::{Item, Row};
+use crate::pg::index::layout::meta::{Directory, tid_of};
+use crate::pg::index::opclass::keys::{Kept, Keys};
+use crate::pg::index::opclass::options;
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::storage::merge;
+use crate::pg::index::storage::pending;
+use crate::pg::server::error::{Result, guard};
+
+/// `aminsert`
+#[allow(clippy::too_many_arguments)] // The server's.
+pub unsafe extern "C-unwind" fn insert(
+    relation: pg_sys::Relation,
+    values: *mut pg_sys::Datum,
+    nulls: *mut bool,
+    address: pg_sys::ItemPointer,
+    _heap: pg_sys::Relation,
+    _unique: pg_sys::IndexUniqueCheck::Type,
+    _unchanged: bool,
+    _info: *mut pg_sys::IndexInfo,
+) -> bool {
+    // SAFETY: the outermost frame; the server gives one value of the index's only column, and the row's address.
+    unsafe {
+        guard(|| {
+            let mut memory = PgMemoryContexts::new("neardup row of an insert");
+            memory.switch_to(|_| {
+                let value = (!*nulls).then(|| *values);
+                insert_value(Index::new(relation), value, tid_of(&*address))
+            })
+        });
+    }
+    // Uniqueness is not checked.
+    false
+}
+
+/// # Safety
+/// `value` is of the type of the index's column.
+unsafe fn insert_value(index: Index, value: Option<pg_sys::Datum>, tid: u64) -> Result<()> {
+    let directory = Directory::read(index);
+    let keys = Keys::of(index, &directory.meta);
+    let mut grown = false;
+    match value {
+        None => {
+            let row = Row::new(tid, Row::NULL);
+            grown = pending::append(index, directory.meta, Item { row, bytes: &[] });
+        }
+        Some(value) => {
+            // SAFETY: the caller's promise.
+            let Kept { flags, bytes } = unsafe { keys.keep(value)? };
+            for item in keys.items(Row::new(tid, flags), &bytes) {
+                grown |= pending::append(index, Directory::read(index).meta, item);
+            }
+        }
+    }
+    if grown && Directory::read(index).pending_pages() > options::pending_pages(index) {
+        merge::after_insert(index)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! What the server calls: the handler of the access method and the functions that it names.
+
+pub mod build;
+pub mod cost;
+pub mod insert;
+pub mod opened;
+pub mod ordered;
+pub mod scan;
+pub mod search;
+pub mod vacuum;
+
+use pgrx::{PgBox, pg_sys};
+
+use super::opclass::probe::DISTANCE;
+use super::opclass::{options, validate};
+use crate::pg::server::call::sql_function;
+
+sql_function! {
+    /// `signature_handler(internal) → index_am_handler`
+    neardup_signature_handler, pg_finfo_neardup_signature_handler, |_call| Ok(pg_sys::Datum::from(routine()))
+}
+
+/// What the access method can do, and the functions for it.
+fn routine() -> *mut pg_sys::IndexAmRoutine {
+    // SAFETY: a node of this kind, all zero.
+    let mut am = unsafe { PgBox::<pg_sys::IndexAmRoutine>::alloc_node(pg_sys::NodeTag::T_IndexAmRoutine) };
+    am.amstrategies = DISTANCE;
+    am.amsupport = 2;
+    am.amoptsprocnum = 2;
+    am.amcanorderbyop = true;
+    // An index without conditions can give all rows, in the order of a distance: it has the NULLs.
+    am.amoptionalkey = true;
+    am.amusemaintenanceworkmem = true;
+    am.amparallelvacuumoptions =
+        (pg_sys::VACUUM_OPTION_PARALLEL_BULKDEL | pg_sys::VACUUM_OPTION_PARALLEL_CLEANUP) as u8;
+    am.amkeytype = pg_sys::InvalidOid;
+    am.ambuild = Some(build::build);
+    am.ambuildempty = Some(build::build_empty);
+    am.ambuildphasename = Some(build::phase_name);
+    am.aminsert = Some(insert::insert);
+    am.ambulkdelete = Some(vacuum::bulk_delete);
+    am.amvacuumcleanup = Some(vacuum::cleanup);
+    am.amcostestimate = Some(cost::estimate);
+    am.amoptions = Some(options::parse);
+    am.amvalidate = Some(validate::validate);
+    am.ambeginscan = Some(scan::begin);
+    am.amrescan = Some(scan::rescan);
+    am.amgettuple = Some(scan::get_tuple);
+    am.amgetbitmap = Some(scan::get_bitmap);
+    am.amendscan = Some(scan::end);
+    am.into_pg()
+}

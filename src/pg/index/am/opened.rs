@@ -1,0 +1,157 @@
+//! An index that a user named: looked up, locked with its table, and worked on as their owner.
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Oid};
+
+use super::insert;
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::query::as_user::as_user;
+use crate::pg::server::call::Call;
+use crate::pg::server::encoding::c_string;
+use crate::pg::server::error::{Result, SqlError};
+
+/// An index of access method signature, open and locked, and so is its table.
+#[derive(Debug, Clone, Copy)]
+pub struct Opened {
+    /// The index.
+    pub index: Index,
+    /// Its table.
+    pub table: pg_sys::Relation,
+}
+
+/// Opens the index that argument 0 of a call names, for its owner or a member of pg_monitor, and runs `work` on it as
+/// the owner of the table: expressions and predicates of the index are the owner's code, and would do as superuser
+/// whatever they like where a superuser looks at the index.
+pub fn on_index<T>(call: Call, lock: u32, work: impl FnOnce(Opened) -> Result<T>) -> Result<T> {
+    let oid: Oid = call.need(0, "index")?;
+    let lock = lock as i32;
+    let found = Named::find(oid)?;
+    // Before anything is locked: who has no right to the index must not keep others waiting.
+    found.check_rights()?;
+    let opened = found.open(lock)?;
+    // SAFETY: open relations.
+    unsafe {
+        let owner = (*(*opened.table).rd_rel).relowner;
+        let result = as_user(owner, || work(opened))?;
+        // After an error the server closes them. What is to be changed stays locked until the transaction ends.
+        let unlock = if lock > pg_sys::AccessShareLock as i32 { pg_sys::NoLock as i32 } else { lock };
+        pg_sys::relation_close(opened.index.relation(), unlock);
+        pg_sys::relation_close(opened.table, unlock);
+        Ok(result)
+    }
+}
+
+/// What a number stands for, as the catalogue has it now.
+struct Named {
+    index: Oid,
+    table: Oid,
+    name: String,
+}
+
+impl Named {
+    fn find(oid: Oid) -> Result<Self> {
+        // SAFETY: looks a number up; the name is null if it is none of a relation's.
+        let (name, kind) = unsafe {
+            let name = pg_sys::get_rel_name(oid);
+            if name.is_null() {
+                return Err(missing(oid));
+            }
+            (c_string(name), pg_sys::get_rel_relkind(oid).cast_unsigned())
+        };
+        if kind != pg_sys::RELKIND_INDEX {
+            return Err(not_ours(&name));
+        }
+        // SAFETY: looks a number up.
+        let table = unsafe { pg_sys::IndexGetRelation(oid, true) };
+        if table == pg_sys::InvalidOid {
+            return Err(missing(oid));
+        }
+        Ok(Self { index: oid, table, name })
+    }
+
+    fn check_rights(&self) -> Result<()> {
+        let monitor = Oid::from(pg_sys::ROLE_PG_MONITOR);
+        // SAFETY: looks numbers up.
+        let allowed = unsafe {
+            let user = pg_sys::GetUserId();
+            pg_sys::pg_class_ownercheck(self.index, user) || pg_sys::has_privs_of_role(user, monitor)
+        };
+        if allowed {
+            return Ok(());
+        }
+        let message = format!("permission denied for index {}", self.name);
+        Err(SqlError::new(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message)
+            .hint("It takes the index's owner or a member of pg_monitor: GRANT pg_monitor TO …;"))
+    }
+
+    /// Locks the table before the index, as the server does, and looks whether both are still what they were.
+    fn open(self, lock: i32) -> Result<Opened> {
+        // SAFETY: null for what is no more; what is opened is closed by `on_index`, or by the server after an error.
+        unsafe {
+            let table = pg_sys::try_relation_open(self.table, lock);
+            if table.is_null() {
+                return Err(missing(self.index));
+            }
+            let relation = pg_sys::try_relation_open(self.index, lock);
+            if relation.is_null() || pg_sys::IndexGetRelation(self.index, true) != self.table {
+                return Err(missing(self.index));
+            }
+            self.check_rights()?;
+            let index = Index::new(relation);
+            let opened = Opened { index, table };
+            opened.check_state()?;
+            Ok(opened)
+        }
+    }
+}
+
+impl Opened {
+    /// Whether the index is one of ours, whose pages can be read.
+    fn check_state(&self) -> Result<()> {
+        let name = self.index.name();
+        // SAFETY: open relations; an index has an access method and a row of pg_index.
+        unsafe {
+            let relation = &*self.index.relation();
+            let ours = (*relation.rd_indam)
+                .aminsert
+                .is_some_and(|f| f as usize == insert::insert as *const () as usize);
+            if !ours {
+                return Err(not_ours(&name));
+            }
+            let kind = (*relation.rd_rel).relpersistence.cast_unsigned();
+            if kind == pg_sys::RELPERSISTENCE_TEMP && !relation.rd_islocaltemp {
+                let message = "cannot access temporary indexes of other sessions";
+                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+                    .hint("Call it in the session that made the table."));
+            }
+            if kind == pg_sys::RELPERSISTENCE_UNLOGGED && pg_sys::RecoveryInProgress() {
+                let message = format!("cannot access unlogged index \"{name}\" during recovery");
+                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+                    .hint("A standby does not have it: look at it on the primary."));
+            }
+            if !(*relation.rd_index).indisvalid || !(*relation.rd_index).indisready {
+                let message = format!("index \"{name}\" is not valid");
+                let hint = format!(
+                    "CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY is still at it, or has failed: then REINDEX INDEX {} or drop it.",
+                    self.index.quoted()
+                );
+                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+                    .hint(hint));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn missing(oid: Oid) -> SqlError {
+    let message = format!("relation with OID {} does not exist", oid.to_u32());
+    SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
+        .hint("Name an index: SELECT * FROM signature_index_stats('my_index');")
+}
+
+fn not_ours(name: &str) -> SqlError {
+    let message = format!("\"{name}\" is no index of access method signature");
+    SqlError::new(PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE, message).hint(
+        "Such an index is made by CREATE INDEX … USING signature (…); of a partitioned one, name those of the partitions.",
+    )
+}

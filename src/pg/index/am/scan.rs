@@ -1,0 +1,368 @@
+//! What the server calls to scan the index.
+
+use pgrx::{PgMemoryContexts, PgSqlErrorCode, pg_sys};
+
+use super::ordered::{Nearest, Ordered};
+use super::search::{COLLECTING, search, undisturbed};
+use crate::memory;
+use crate::pg::index::layout::items::Tid;
+use crate::pg::index::layout::meta::{Directory, address_of};
+use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::probe::Probe;
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::server::error::{Result, SqlError, guard, or_raise};
+
+/// A table has at least so many pages.
+#[derive(Debug, Default)]
+struct Heap(u32);
+
+impl Heap {
+    /// Ends the call where a row is in a page that the table does not have: the index has bytes that
+    /// somebody has changed, and the server would look for a file that is not there.
+    fn check(&mut self, index: Index, tid: Tid) {
+        let block = (tid >> 16) as u32;
+        if block < self.0 {
+            return;
+        }
+        // SAFETY: who scans an index has locked its table.
+        self.0 = unsafe {
+            let table = (*(*index.relation()).rd_index).indrelid;
+            let table = pg_sys::table_open(table, pg_sys::NoLock as i32);
+            let blocks = pg_sys::RelationGetNumberOfBlocksInFork(table, pg_sys::ForkNumber::MAIN_FORKNUM);
+            pg_sys::table_close(table, pg_sys::NoLock as i32);
+            blocks
+        };
+        if block >= self.0 {
+            let name = index.name();
+            SqlError::new(
+                PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
+                format!("index \"{name}\" has a row of block {block}, which its table does not have"),
+            )
+            .hint(format!("Please REINDEX it: REINDEX INDEX {};", index.quoted()))
+            .raise();
+        }
+    }
+}
+
+/// A scan of the index.
+#[derive(Debug)]
+pub struct Scan {
+    /// The index.
+    pub index: Index,
+    /// What it knows of its values.
+    pub keys: Keys,
+    /// What has to hold of a row, the best to begin with first.
+    pub probes: Vec<Probe>,
+    /// The rows in order.
+    pub ordered: Ordered,
+    /// Memory for arguments.
+    memory: pg_sys::MemoryContext,
+    /// Memory as long as the scan.
+    home: pg_sys::MemoryContext,
+    /// What is known of the table.
+    heap: Heap,
+    /// A row of the index without its column.
+    no_columns: pg_sys::IndexTuple,
+    counted: bool,
+}
+
+impl Scan {
+    /// Whether the server has to look at the rows themselves.
+    pub fn recheck(&self) -> bool {
+        match self.probes.as_slice() {
+            [] => false,
+            [probe, rest @ ..] => {
+                !probe.is_exact() || rest.iter().any(|probe| !probe.is_near() || !probe.is_exact())
+            }
+        }
+    }
+
+    /// Calls `each` with every row that all probes find, perhaps more than once, and its sketch.
+    pub fn search(
+        &self,
+        each: &mut dyn FnMut(crate::pg::index::layout::items::Row, &[u8]),
+    ) -> crate::pg::index::pages::buffer::Looked<()> {
+        let (first, rest) = match self.probes.as_slice() {
+            [] => (&Probe::Everything, &[][..]),
+            [first, rest @ ..] => (first, rest),
+        };
+        search(self.index, &self.keys, first, &mut |row, sketch| {
+            if rest.iter().all(|probe| !probe.is_near() || self.keys.accepts(probe, row, sketch)) {
+                each(row, sketch);
+            }
+        })
+    }
+
+    /// Whether no row can be found.
+    pub fn is_empty(&self) -> bool {
+        self.probes.iter().any(|probe| matches!(probe, Probe::Nothing))
+    }
+
+    /// pgstat_count_index_scan of pgstat.h, once a scan.
+    pub fn count(&mut self) {
+        if std::mem::replace(&mut self.counted, true) {
+            return;
+        }
+        // SAFETY: an open relation; its statistics, if they are kept, belong to this backend.
+        unsafe {
+            let relation = self.index.relation();
+            if (*relation).pgstat_info.is_null() && (*relation).pgstat_enabled {
+                pg_sys::pgstat_assoc_relation(relation);
+            }
+            if let Some(statistics) = (*relation).pgstat_info.as_mut() {
+                statistics.t_counts.t_numscans += 1;
+            }
+        }
+    }
+}
+
+/// `ambeginscan`
+pub unsafe extern "C-unwind" fn begin(
+    relation: pg_sys::Relation,
+    keys: i32,
+    orders: i32,
+) -> pg_sys::IndexScanDesc {
+    // SAFETY: the outermost frame.
+    unsafe { guard(|| Ok(begin_scan(relation, keys, orders))) }
+}
+
+/// # Safety
+/// The relation is open, and stays so during the scan.
+unsafe fn begin_scan(relation: pg_sys::Relation, keys: i32, orders: i32) -> pg_sys::IndexScanDesc {
+    // SAFETY: the caller's promise. The state goes with the memory context of the scan; the context for arguments does
+    // so, too.
+    unsafe {
+        let scan = pg_sys::RelationGetIndexScan(relation, keys, orders);
+        if orders > 0 {
+            let count = orders as usize;
+            (*scan).xs_orderbyvals = pg_sys::palloc0(count * size_of::<pg_sys::Datum>()).cast();
+            (*scan).xs_orderbynulls = pg_sys::palloc0(count).cast();
+        }
+        let index = Index::new(relation);
+        let memory = pg_sys::AllocSetContextCreateInternal(
+            pg_sys::CurrentMemoryContext,
+            c"neardup arguments of a scan".as_ptr(),
+            pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+            pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+            pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
+        );
+        let state = Scan {
+            index,
+            keys: Keys::of(index, &Directory::read(index).meta),
+            probes: Vec::new(),
+            ordered: Ordered::default(),
+            memory,
+            home: pg_sys::CurrentMemoryContext,
+            heap: Heap::default(),
+            no_columns: std::ptr::null_mut(),
+            counted: false,
+        };
+        (*scan).opaque = PgMemoryContexts::CurrentMemoryContext.leak_and_drop_on_delete(state).cast();
+        scan
+    }
+}
+
+/// # Safety
+/// `scan` was made by [`begin`].
+pub unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut Scan {
+    // SAFETY: the caller's promise.
+    unsafe { &mut *(*scan).opaque.cast() }
+}
+
+/// `amrescan`
+pub unsafe extern "C-unwind" fn rescan(
+    scan: pg_sys::IndexScanDesc,
+    keys: pg_sys::ScanKey,
+    _key_count: i32,
+    orders: pg_sys::ScanKey,
+    _order_count: i32,
+) {
+    // SAFETY: the outermost frame; the server gives a scan of ours with as many keys as when it began.
+    unsafe {
+        guard(|| {
+            let copy = |from: pg_sys::ScanKey, to: pg_sys::ScanKey, count: i32| {
+                if !from.is_null() && count > 0 {
+                    std::ptr::copy(from, to, count as usize);
+                }
+            };
+            copy(keys, (*scan).keyData, (*scan).numberOfKeys);
+            copy(orders, (*scan).orderByData, (*scan).numberOfOrderBys);
+            let state = state(scan);
+            pg_sys::MemoryContextReset(state.memory);
+            let before = pg_sys::MemoryContextSwitchTo(state.memory);
+            let result = prepare(scan, state);
+            pg_sys::MemoryContextSwitchTo(before);
+            result
+        });
+    }
+}
+
+/// # Safety
+/// `scan` was made by [`begin`] and has its keys.
+unsafe fn prepare(scan: pg_sys::IndexScanDesc, state: &mut Scan) -> Result<()> {
+    // SAFETY: the caller's promise; empty arrays may be null.
+    let keys = |data: pg_sys::ScanKey, count: i32| unsafe {
+        if count > 0 { std::slice::from_raw_parts(data, count as usize) } else { &[] }
+    };
+    let argument =
+        |key: &pg_sys::ScanKeyData| (key.sk_flags as u32 & pg_sys::SK_ISNULL == 0).then_some(key.sk_argument);
+    state.probes.clear();
+    // SAFETY: the operators take arguments of these types.
+    unsafe {
+        for key in keys((*scan).keyData, (*scan).numberOfKeys) {
+            state.probes.push(match argument(key) {
+                None => Probe::Nothing,
+                Some(value) => state.keys.probe(key.sk_strategy, value)?,
+            });
+        }
+        let mut orders = Vec::new();
+        for order in keys((*scan).orderByData, (*scan).numberOfOrderBys) {
+            orders.push(argument(order).map(|value| state.keys.target(value)).transpose()?);
+        }
+        state.ordered = Ordered::new(&state.keys, orders, state.probes.is_empty())?;
+    }
+    state.probes.sort_by_key(Probe::effort);
+    state.counted = false;
+    Ok(())
+}
+
+/// `amgetbitmap`
+pub unsafe extern "C-unwind" fn get_bitmap(
+    scan: pg_sys::IndexScanDesc,
+    bitmap: *mut pg_sys::TIDBitmap,
+) -> i64 {
+    // SAFETY: the outermost frame; a scan of ours.
+    unsafe { guard(|| Ok(fill_bitmap(state(scan), bitmap))) }
+}
+
+/// Adds the rows that a scan finds to a bitmap of the server's, and says how many these are.
+fn fill_bitmap(state: &mut Scan, bitmap: *mut pg_sys::TIDBitmap) -> i64 {
+    state.count();
+    if state.is_empty() {
+        return 0;
+    }
+    let most = work_memory() / size_of::<Tid>();
+    let recheck = state.recheck();
+    let mut found = 0;
+    let mut tids: Vec<Tid> = Vec::new();
+    let (index, mut heap) = (state.index, Heap::default());
+    let mut add = |tids: &mut Vec<Tid>| {
+        tids.sort_unstable();
+        tids.dedup();
+        if let Some(&last) = tids.last() {
+            heap.check(index, last);
+        }
+        found += tids.len() as i64;
+        for chunk in tids.chunks(1024) {
+            let mut addresses: Vec<_> = chunk.iter().map(|&tid| address_of(tid)).collect();
+            // SAFETY: a bitmap of the server's, which copies so many addresses.
+            unsafe {
+                pg_sys::tbm_add_tuples(bitmap, addresses.as_mut_ptr(), addresses.len() as i32, recheck)
+            };
+        }
+        tids.clear();
+    };
+    let full = &mut add;
+    undisturbed(state.index, || {
+        // What was added to the bitmap stays there: rows that were found once and are gone by now are
+        // seen by nobody.
+        tids.clear();
+        state.search(&mut |row, _| {
+            or_raise(memory::push(&mut tids, row.tid(), COLLECTING));
+            if tids.len() >= most {
+                full(&mut tids);
+            }
+        })
+    });
+    add(&mut tids);
+    found
+}
+
+/// Bytes that a scan may use.
+pub fn work_memory() -> usize {
+    // SAFETY: an int that only this thread writes.
+    let kilobytes = unsafe { pg_sys::work_mem };
+    (kilobytes.max(64) as usize) << 10
+}
+
+/// `amgettuple`
+pub unsafe extern "C-unwind" fn get_tuple(
+    scan: pg_sys::IndexScanDesc,
+    _direction: pg_sys::ScanDirection::Type,
+) -> bool {
+    // SAFETY: the outermost frame; a scan of ours. The server calls this for forward scans only, as we say that we can
+    // do no others.
+    unsafe { guard(|| Ok(next_tuple(scan))) }
+}
+
+/// Puts the next row into a scan; false after the last.
+///
+/// # Safety
+/// `scan` was made by [`begin`] and has its keys.
+unsafe fn next_tuple(scan: pg_sys::IndexScanDesc) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let state = state(scan);
+        state.count();
+        let Some((tid, distances)) = super::ordered::next(state) else { return false };
+        state.heap.check(state.index, tid);
+        (*scan).xs_heaptid = address_of(tid);
+        // Other snapshots than MVCC ones may see a row that has taken over the place since.
+        let snapshot = (*scan).xs_snapshot;
+        let mvcc = !snapshot.is_null()
+            && matches!(
+                (*snapshot).snapshot_type,
+                pg_sys::SnapshotType::SNAPSHOT_MVCC | pg_sys::SnapshotType::SNAPSHOT_HISTORIC_MVCC
+            );
+        (*scan).xs_recheck = state.recheck() || !mvcc;
+        if (*scan).xs_want_itup {
+            // An index-only scan for a query that needs no column at all, such as count(*).
+            if state.no_columns.is_null() {
+                let descriptor = (*state.index.relation()).rd_att;
+                let before = pg_sys::MemoryContextSwitchTo(state.home);
+                state.no_columns = pg_sys::index_form_tuple(
+                    descriptor,
+                    [pg_sys::Datum::null()].as_mut_ptr(),
+                    [true].as_mut_ptr(),
+                );
+                pg_sys::MemoryContextSwitchTo(before);
+            }
+            (*scan).xs_itup = state.no_columns;
+            (*scan).xs_itupdesc = (*state.index.relation()).rd_att;
+        }
+        if !distances.is_empty() {
+            let mut types = vec![pg_sys::FLOAT8OID; distances.len()];
+            let mut values: Vec<_> = distances
+                .iter()
+                .map(|distance| pg_sys::IndexOrderByDistance {
+                    value: distance.unwrap_or(0.0),
+                    isnull: distance.is_none(),
+                })
+                .collect();
+            pg_sys::index_store_float8_orderby_distances(
+                scan,
+                types.as_mut_ptr(),
+                values.as_mut_ptr(),
+                state.ordered.recheck(),
+            );
+        }
+        true
+    }
+}
+
+/// `amendscan`
+#[pgrx::pg_guard]
+pub unsafe extern "C-unwind" fn end(scan: pg_sys::IndexScanDesc) {
+    // SAFETY: a scan of ours; the rest of its state goes with its memory context.
+    unsafe {
+        let state = state(scan);
+        state.probes = Vec::new();
+        state.ordered = Ordered::default();
+        pg_sys::MemoryContextReset(state.memory);
+    }
+}
+
+/// How many results fit into `work_mem`.
+pub fn batch() -> usize {
+    work_memory() / 2 / Nearest::BYTES
+}

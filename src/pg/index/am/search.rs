@@ -1,0 +1,114 @@
+//! Finding rows: pending pages first, then the segments.
+
+use pgrx::{PgSqlErrorCode, pg_sys};
+use roaring::RoaringBitmap;
+
+use crate::pg::index::layout::format::NONE;
+use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::meta::{Directory, Lock};
+use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::options::Options;
+use crate::pg::index::opclass::probe::Probe;
+use crate::pg::index::pages::buffer::{Index, Looked, Moved};
+use crate::pg::index::storage::pending::{self, Pages};
+use crate::pg::index::storage::segment::{Found, Segment};
+use crate::pg::server::error::SqlError;
+
+/// What is done when memory runs out while rows are found.
+pub const COLLECTING: &str = "collecting rows of an index";
+
+/// Restarts after which a scan takes a lock, under which nothing goes away.
+const RESTARTS: u32 = 3;
+/// Restarts after which a scan on a standby gives up; no lock helps there.
+const RESTARTS_ON_STANDBY: u32 = 100;
+
+/// Reads the index until nobody has removed anything meanwhile. `read` starts over each time.
+pub fn undisturbed(index: Index, mut read: impl FnMut() -> Looked<()>) {
+    let mut lock = None;
+    let mut restarts = 0;
+    loop {
+        let before = Directory::read(index).meta.generation;
+        let Err(Moved { block }) = read() else { break };
+        if Directory::read(index).meta.generation == before {
+            index.corrupted(block, "this page is not what refers to it says");
+        }
+        pgrx::check_for_interrupts!();
+        restarts += 1;
+        // SAFETY: looks at the state of the server.
+        let standby = unsafe { pg_sys::RecoveryInProgress() };
+        if standby && restarts > RESTARTS_ON_STANDBY {
+            SqlError::new(
+                PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
+                "canceling statement due to conflict with recovery",
+            )
+            .hint(
+                "Pages of the index were removed again and again while they were read. Run the query again.",
+            )
+            .raise();
+        }
+        if !standby && restarts >= RESTARTS && lock.is_none() {
+            lock = Some(Lock::stay(index));
+        }
+    }
+    drop(lock);
+}
+
+/// Calls `each` with every row that a probe finds, and its sketch, perhaps more than once. For a
+/// sketch these are exactly the rows that match.
+pub fn search(index: Index, keys: &Keys, probe: &Probe, each: &mut dyn FnMut(Row, &[u8])) -> Looked<()> {
+    // The pending pages before the directory: a row on its way from there to here is seen.
+    let mut pages = Pages::all(index, &Directory::read(index).meta);
+    while let Some((block, contents)) = pages.next()? {
+        for item in pending::items(index, block, &contents) {
+            keys.check(index, block, &item);
+            if !item.row.has(Row::DEAD) && keys.finds(probe, &item) {
+                each(item.row, keys.sketch_of(item.bytes));
+            }
+        }
+    }
+    let directory = Directory::read(index);
+    let segments = directory.segments.iter().filter(|about| about.root != NONE && about.rows > about.dead);
+    let segments: Vec<Segment> =
+        segments.map(|&about| Segment::open(index, about, keys.payload())).collect::<Looked<_>>()?;
+    let mut visit = |_, row: Row, sketch: &[u8]| {
+        if !row.has(Row::DEAD) && keys.accepts(probe, row, sketch) {
+            each(row, sketch);
+        }
+    };
+    match probe.signatures() {
+        Some(signatures) => {
+            for (segment, rows) in segments.iter().zip(candidates(index, &segments, signatures)?) {
+                segment.look(rows, &mut visit)?;
+            }
+        }
+        None => {
+            let bulk = index.in_bulk();
+            for mut segment in segments {
+                segment.index = bulk;
+                segment.look(0..segment.about.rows, &mut visit)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The rows of each segment that have one of these signatures.
+fn candidates(index: Index, segments: &[Segment], signatures: &[u64]) -> Looked<Vec<RoaringBitmap>> {
+    let limit = Options::of(index).stop_limit();
+    let mut rows = vec![RoaringBitmap::new(); segments.len()];
+    for &signature in signatures {
+        pgrx::check_for_interrupts!();
+        let found = segments.iter().map(|segment| segment.find(signature)).collect::<Looked<Vec<_>>>()?;
+        if limit > 0 && found.iter().flatten().map(Found::count).sum::<u64>() > limit {
+            continue;
+        }
+        for ((segment, rows), found) in segments.iter().zip(&mut rows).zip(found) {
+            match found {
+                None => {}
+                Some(Found::Few(few)) => rows.extend(few),
+                Some(Found::Many(list)) => *rows |= segment.rows_of(list)?,
+            }
+        }
+    }
+    Ok(rows)
+}

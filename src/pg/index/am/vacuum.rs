@@ -1,0 +1,162 @@
+//! VACUUM: flags dead rows; flushes, merges, and gives back pages.
+
+use std::ffi::c_void;
+
+use pgrx::pg_sys;
+use roaring::RoaringBitmap;
+
+use crate::pg::index::layout::format::Kind;
+use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::meta::{Directory, Lock, address_of};
+use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::storage::merge::{self, count_dead, sure};
+use crate::pg::index::storage::pending::Pages;
+use crate::pg::index::storage::segment::Segment;
+use crate::pg::server::error::{Result, guard};
+
+/// Lets VACUUM rest where its cost limit says so, and answers to interrupts.
+pub fn delay() {
+    // SAFETY: called where nothing is locked.
+    unsafe { pg_sys::vacuum_delay_point() };
+}
+
+fn results(stats: *mut pg_sys::IndexBulkDeleteResult) -> *mut pg_sys::IndexBulkDeleteResult {
+    if stats.is_null() {
+        // SAFETY: all zero are results.
+        unsafe { pg_sys::palloc0(size_of::<pg_sys::IndexBulkDeleteResult>()).cast() }
+    } else {
+        stats
+    }
+}
+
+/// `ambulkdelete`
+pub unsafe extern "C-unwind" fn bulk_delete(
+    info: *mut pg_sys::IndexVacuumInfo,
+    stats: *mut pg_sys::IndexBulkDeleteResult,
+    callback: pg_sys::IndexBulkDeleteCallback,
+    state: *mut c_void,
+) -> *mut pg_sys::IndexBulkDeleteResult {
+    // SAFETY: the outermost frame; the server gives an open relation and a function that says of a row whether it is
+    // dead; its errors become ours.
+    unsafe {
+        guard(|| {
+            let stats = results(stats);
+            let index = Index::new((*info).index).with((*info).strategy);
+            let callback = callback.expect("VACUUM gives a callback");
+            let mut is_dead = |row: Row| {
+                let mut address = address_of(row.tid());
+                pg_sys::ffi::pg_guard_ffi_boundary(|| callback(&raw mut address, state))
+            };
+            let [alive, marked] = mark(index, &mut is_dead);
+            (*stats).estimated_count = false;
+            (*stats).num_index_tuples = alive as f64;
+            (*stats).tuples_removed += marked as f64;
+            (*stats).num_pages = index.blocks_now();
+            Ok(stats)
+        })
+    }
+}
+
+/// Flags dead rows. Gives the numbers of rows that are alive and that were flagged.
+fn mark(index: Index, is_dead: &mut dyn FnMut(Row) -> bool) -> [u64; 2] {
+    let lock = Lock::maintenance(index);
+    let directory = Directory::read(index);
+    let keys = Keys::of(index, &directory.meta);
+    let (mut alive, mut marked) = (0, 0);
+    let mut pages = Pages::all(index, &directory.meta);
+    while let Some([living, _, flagged]) = sure(index, pages.mark_next(&mut *is_dead)) {
+        alive += living;
+        marked += flagged;
+    }
+    let mut counts = Vec::new();
+    for &about in &directory.segments {
+        let segment = sure(index, Segment::open(index, about, keys.payload()));
+        let (dead, flagged) = sure(index, segment.mark(&mut *is_dead));
+        alive += u64::from(about.rows.saturating_sub(dead).saturating_sub(about.continued));
+        marked += u64::from(flagged);
+        counts.push((about.id, dead));
+    }
+    count_dead(index, &counts);
+    drop(lock);
+    [alive, marked]
+}
+
+/// `amvacuumcleanup`
+pub unsafe extern "C-unwind" fn cleanup(
+    info: *mut pg_sys::IndexVacuumInfo,
+    stats: *mut pg_sys::IndexBulkDeleteResult,
+) -> *mut pg_sys::IndexBulkDeleteResult {
+    // SAFETY: the outermost frame; the server gives an open relation.
+    unsafe {
+        guard(|| {
+            if (*info).analyze_only {
+                return Ok(stats);
+            }
+            let first = stats.is_null();
+            let stats = results(stats);
+            let index = Index::new((*info).index).with((*info).strategy);
+            let free = tidy(index)?;
+            if first {
+                let directory = Directory::read(index);
+                let dead: u64 = directory.segments.iter().map(|segment| u64::from(segment.dead)).sum();
+                (*stats).estimated_count = true;
+                (*stats).num_index_tuples = directory.rows().saturating_sub(dead) as f64;
+            }
+            (*stats).num_pages = index.blocks_now();
+            (*stats).pages_free = free;
+            Ok(stats)
+        })
+    }
+}
+
+/// Flushes, merges what is due, gives back pages. Says how many are free.
+fn tidy(index: Index) -> Result<u32> {
+    let lock = Lock::maintenance(index);
+    merge::flush(index, &lock, true)?;
+    merge::merge_due(index, &lock)?;
+    Ok(sweep(index, &lock))
+}
+
+/// Frees all pages to which nothing refers, and tells the free space map of them.
+pub fn sweep(index: Index, _lock: &Lock) -> u32 {
+    // In this order: pages that come later belong to inserts, or to nobody else.
+    let blocks = index.blocks();
+    let directory = Directory::read(index);
+    let used = used(index, &directory);
+    let mut free = 0;
+    for block in (0..blocks).filter(|&block| !used.contains(block)) {
+        delay();
+        let page = index.read(block);
+        // Inserts add pages while we look.
+        let added = page.kind() == Some(Kind::Pending) && page.tail().id > directory.meta.tail_sequence;
+        if added {
+            continue;
+        }
+        free += 1;
+        if page.is_free() {
+            drop(page);
+            index.offer(block);
+        } else {
+            drop(page);
+            index.free([block]);
+        }
+    }
+    index.tidy_map();
+    free
+}
+
+/// The blocks to which the metapage leads, and its own.
+pub fn used(index: Index, directory: &Directory) -> RoaringBitmap {
+    let keys = Keys::of(index, &directory.meta);
+    let mut used = RoaringBitmap::from_iter([0]);
+    let mut pages = Pages::all(index, &directory.meta);
+    while let Some((block, _)) = sure(index, pages.next()) {
+        used.insert(block);
+    }
+    for &about in &directory.segments {
+        let segment = sure(index, Segment::open(index, about, keys.payload()));
+        used.extend(segment.blocks());
+    }
+    used
+}

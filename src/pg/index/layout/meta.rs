@@ -1,0 +1,202 @@
+//! The metapage: options, the pending chain's ends, the segment directory; and the locks of those
+//! who change it.
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys;
+
+use super::format::{Descriptor, Kind, MAGIC, MOST_SEGMENTS, Meta, NONE, Tail, VERSION};
+use super::items::Row;
+use crate::hash;
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::page::{Image, Page};
+use crate::pg::server::error::SqlError;
+
+/// The metapage's contents.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Directory {
+    /// Everything but the segments.
+    pub meta: Meta,
+    /// The segments.
+    pub segments: Vec<Descriptor>,
+}
+
+impl Directory {
+    /// That of a new index.
+    pub fn new(meta: Meta) -> Self {
+        let meta = Meta {
+            magic: MAGIC,
+            version: VERSION.into(),
+            hash_version: hash::VERSION,
+            next_id: 1,
+            head: NONE,
+            tail: NONE,
+            head_sequence: 1,
+            tail_sequence: 0,
+            ..meta
+        };
+        Self { meta, segments: Vec::new() }
+    }
+
+    /// Reads it.
+    pub fn read(index: Index) -> Self {
+        Self::of(index, &index.read(0))
+    }
+
+    /// That of the locked metapage.
+    pub fn of(index: Index, page: &Page) -> Self {
+        let contents = page.contents();
+        if page.kind().is_none() && !page.is_new() && page.tail().version != VERSION {
+            unlike(index, "pages", page.tail().version.into(), VERSION.into());
+        }
+        if page.kind() != Some(Kind::Meta) || contents.len() < Meta::SIZE {
+            index.corrupted(0, "this is no metapage");
+        }
+        let meta = Meta::read(contents);
+        if meta.magic != MAGIC {
+            index.corrupted(0, "this is no metapage");
+        }
+        if meta.version != u32::from(VERSION) {
+            unlike(index, "format", meta.version, VERSION.into());
+        }
+        if meta.hash_version != hash::VERSION {
+            unlike(index, "hash", meta.hash_version.into(), hash::VERSION.into());
+        }
+        let segments = meta.segments as usize;
+        if segments > MOST_SEGMENTS || contents.len() != Meta::SIZE + segments * Descriptor::SIZE {
+            index.corrupted(0, "the directory has another length than it says");
+        }
+        let segments: Vec<_> =
+            contents[Meta::SIZE..].chunks_exact(Descriptor::SIZE).map(Descriptor::read).collect();
+        // No index lives to count so far; what is added to these, and sums of them, stay numbers.
+        const MOST: u64 = 1 << 56;
+        let counted = segments.iter().flat_map(|s| [s.pairs, s.postings, s.signatures, s.list_bytes]);
+        let counters = [meta.next_id, meta.generation, meta.head_sequence, meta.tail_sequence];
+        if counters.into_iter().chain(counted).any(|count| count > MOST) {
+            index.corrupted(0, "a number is larger than it can be");
+        }
+        Self { meta, segments }
+    }
+
+    /// Writes it to the metapage.
+    pub fn put(&self, image: &mut Image<'_>) {
+        image.fill(&self.to_bytes());
+    }
+
+    /// Its bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![0; Meta::SIZE + self.segments.len() * Descriptor::SIZE];
+        let segments = self.segments.len() as u32;
+        Meta { segments, ..self.meta }.write(&mut bytes);
+        for (n, segment) in self.segments.iter().enumerate() {
+            segment.write(&mut bytes[Meta::SIZE + n * Descriptor::SIZE..]);
+        }
+        bytes
+    }
+
+    /// The tail of the metapage.
+    pub fn tail() -> Tail {
+        Tail::new(Kind::Meta, 0, 0)
+    }
+
+    /// Pages of the pending area.
+    pub fn pending_pages(&self) -> u64 {
+        if self.meta.head == NONE {
+            0
+        } else {
+            (self.meta.tail_sequence + 1).saturating_sub(self.meta.head_sequence)
+        }
+    }
+
+    /// Rows in the segments, NULLs and the dead too, without continuations.
+    pub fn rows(&self) -> u64 {
+        self.segments.iter().map(|s| u64::from(s.rows - s.continued.min(s.rows))).sum()
+    }
+}
+
+/// Ends the call: the index was made by another version.
+pub fn unlike(index: Index, what: &str, found: u32, known: u32) -> ! {
+    let name = index.name();
+    SqlError::new(
+        PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+        format!("index \"{name}\" has version {found} of its {what}, this neardup reads version {known}"),
+    )
+    .hint(format!("Build it anew: REINDEX INDEX {};", index.quoted()))
+    .raise()
+}
+
+/// A heavyweight lock of the index; released when it is dropped, or by the server after an error.
+#[derive(Debug)]
+pub struct Lock {
+    index: Index,
+    offset: u16,
+    mode: i32,
+}
+
+/// Held by whoever flushes, merges or vacuums.
+const MAINTENANCE: u16 = 1;
+/// Held while pages leave the directory, and by scans that were overtaken.
+const REMOVAL: u16 = 2;
+
+impl Lock {
+    /// The right to flush, merge or vacuum.
+    pub fn maintenance(index: Index) -> Self {
+        Self::take(index, MAINTENANCE, pg_sys::ExclusiveLock)
+    }
+
+    /// The same if nobody has it.
+    pub fn maintenance_if_free(index: Index) -> Option<Self> {
+        let mode = pg_sys::ExclusiveLock as i32;
+        let mut tuple = address(MAINTENANCE);
+        // SAFETY: an open relation; the address is copied.
+        let got = unsafe { pg_sys::ConditionalLockTuple(index.relation(), &raw mut tuple, mode) };
+        got.then_some(Self { index, offset: MAINTENANCE, mode })
+    }
+
+    /// The right to remove segments and pending pages.
+    pub fn removal(index: Index) -> Self {
+        Self::take(index, REMOVAL, pg_sys::ExclusiveLock)
+    }
+
+    /// No page goes away.
+    pub fn stay(index: Index) -> Self {
+        Self::take(index, REMOVAL, pg_sys::ShareLock)
+    }
+
+    fn take(index: Index, offset: u16, mode: u32) -> Self {
+        let mode = mode as i32;
+        let mut tuple = address(offset);
+        // SAFETY: an open relation; the address is copied.
+        unsafe { pg_sys::LockTuple(index.relation(), &raw mut tuple, mode) };
+        Self { index, offset, mode }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let mut tuple = address(self.offset);
+            // SAFETY: taken by us, released once.
+            unsafe { pg_sys::UnlockTuple(self.index.relation(), &raw mut tuple, self.mode) };
+        }
+    }
+}
+
+/// An address in block 0 of the index, where no tuples are.
+fn address(offset: u16) -> pg_sys::ItemPointerData {
+    address_of(Row::new(u64::from(offset), 0).tid())
+}
+
+/// A heap address as the server has it.
+pub fn address_of(tid: super::items::Tid) -> pg_sys::ItemPointerData {
+    let block = (tid >> 16) as u32;
+    pg_sys::ItemPointerData {
+        ip_blkid: pg_sys::BlockIdData { bi_hi: (block >> 16) as u16, bi_lo: block as u16 },
+        ip_posid: tid as u16,
+    }
+}
+
+/// A heap address of the server's.
+pub fn tid_of(address: &pg_sys::ItemPointerData) -> super::items::Tid {
+    let block = u64::from(address.ip_blkid.bi_hi) << 16 | u64::from(address.ip_blkid.bi_lo);
+    block << 16 | u64::from(address.ip_posid)
+}

@@ -1,0 +1,64 @@
+//! What a new index is built with: its operator class, options and storage parameters, checked.
+
+use pgrx::PgSqlErrorCode;
+
+use super::class::Class;
+use super::keys::Keys;
+use super::options::{ClassOptions, Options};
+use crate::features::FeatureSpec;
+use crate::pg::index::layout::format::Meta;
+use crate::pg::index::layout::items::LARGEST_PAYLOAD;
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::server::error::{Result, SqlError};
+use crate::sketches::minhash::{self, least_agreeing};
+use crate::sketches::pigeonhole::Bands;
+use crate::sketches::simhash;
+use crate::sketches::wire::Source;
+use crate::text;
+
+/// The seed of sketches of texts, as `near(text, …)` takes them.
+const TEXT_SEED: i64 = 1;
+
+impl Keys {
+    /// Those that a new index gets, for its metapage.
+    pub fn choose(index: Index) -> Result<Meta> {
+        let class = Class::of(index)?;
+        let meta = Meta { class: class as u8, ..Meta::default() };
+        if !class.has_sketches() {
+            return Ok(meta);
+        }
+        let (options, storage) = (ClassOptions::of(index), Options::of(index));
+        let k = FeatureSpec::check_shingle("k", options.k.into())? as u32;
+        let (tokenizer, seed) = match class {
+            Class::Text => (Source::Words as u8, TEXT_SEED),
+            _ => (options.source(), options.seed.into()),
+        };
+        let meta = Meta { k, tokenizer, text_version: text::VERSION, seed: seed.cast_unsigned(), ..meta };
+        if class == Class::Simhash {
+            let bits = simhash::check_bits(options.bits.into())?;
+            let distance = storage.distance().min(u32::from(bits) - 1);
+            let bands = Bands::simhash(bits, distance as u16).count() as u32;
+            return Ok(Meta { width: bits.into(), bands, distance, payload: u32::from(bits) / 8, ..meta });
+        }
+        let permutations = minhash::check_permutations(options.permutations.into())?;
+        if usize::from(permutations) * 4 > LARGEST_PAYLOAD {
+            let most = LARGEST_PAYLOAD / 4;
+            return Err(SqlError::new(
+                PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+                format!("an index can keep sketches of at most {most} permutations, not {permutations}"),
+            )
+            .hint("128 are enough for most purposes: permutations => 128"));
+        }
+        let threshold = storage.threshold();
+        let least = least_agreeing(threshold, permutations);
+        let bands = Bands::minhash(permutations, threshold).count() as u32;
+        Ok(Meta {
+            width: permutations.into(),
+            bands,
+            threshold,
+            distance: u32::from(permutations) - least,
+            payload: u32::from(permutations) * 4,
+            ..meta
+        })
+    }
+}

@@ -1,0 +1,247 @@
+//! Storage parameters of the index and options of its operator classes.
+
+use std::mem::offset_of;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use pgrx::pg_sys;
+
+use super::class::Class;
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::storage::merge::pages_of;
+use crate::pg::server::call::Call;
+use crate::pg::server::error::guard;
+use crate::sketches::minhash::MOST_PERMUTATIONS;
+use crate::sketches::wire::Source;
+
+/// WITH (…), as the server keeps it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    vl_len_: i32,
+    pending_limit: i32,
+    distance: i32,
+    stop_signature_limit: i32,
+    threshold: f64,
+}
+
+impl Options {
+    const DEFAULT: Self =
+        Self { vl_len_: 0, pending_limit: 4096, distance: 3, stop_signature_limit: 0, threshold: 0.8 };
+
+    /// Those of an index.
+    pub fn of(index: Index) -> Self {
+        // SAFETY: an open relation; its options, if it has any, are what `parse` made.
+        unsafe {
+            let options: *const Self = (*index.relation()).rd_options.cast();
+            if options.is_null() { Self::DEFAULT } else { options.read() }
+        }
+    }
+
+    /// The least similarity that the bands of a minhash index find.
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// The greatest distance that the blocks of a simhash index find.
+    pub fn distance(&self) -> u32 {
+        self.distance.unsigned_abs()
+    }
+
+    /// Signatures of more rows are not searched; 0: all are.
+    pub fn stop_limit(&self) -> u64 {
+        self.stop_signature_limit.unsigned_abs().into()
+    }
+}
+
+/// Pages of the pending area from which on an insert flushes it.
+pub fn pending_pages(index: Index) -> u64 {
+    pages_of(Options::of(index).pending_limit)
+}
+
+static KIND: AtomicU32 = AtomicU32::new(0);
+
+/// Declares the storage parameters. Once, when the library is loaded.
+pub fn define() {
+    let lock = pg_sys::ShareUpdateExclusiveLock as pg_sys::LOCKMODE;
+    let default = Options::DEFAULT;
+    // SAFETY: C strings that outlive the calls; the server copies them.
+    unsafe {
+        let kind = pg_sys::add_reloption_kind();
+        pg_sys::add_real_reloption(
+            kind,
+            c"threshold".as_ptr(),
+            c"Least similarity that an index of minhash sketches or texts finds by its signatures.".as_ptr(),
+            default.threshold,
+            0.01,
+            1.0,
+            lock,
+        );
+        let ints = [
+            (
+                c"distance",
+                c"Greatest distance that an index of simhash sketches finds by its signatures.",
+                default.distance,
+                0,
+                1023,
+            ),
+            (
+                c"pending_limit",
+                c"Size of the pending area from which on it is made a segment, in kilobytes.",
+                default.pending_limit,
+                64,
+                i32::MAX,
+            ),
+            (
+                c"stop_signature_limit",
+                c"Signatures that more rows have are not searched; 0 searches all.",
+                default.stop_signature_limit,
+                0,
+                i32::MAX,
+            ),
+        ];
+        for (name, what, default, least, most) in ints {
+            pg_sys::add_int_reloption(kind, name.as_ptr(), what.as_ptr(), default, least, most, lock);
+        }
+        KIND.store(kind, Ordering::Relaxed);
+    }
+}
+
+/// `amoptions`
+pub unsafe extern "C-unwind" fn parse(options: pg_sys::Datum, validate: bool) -> *mut pg_sys::bytea {
+    use pg_sys::relopt_type::{RELOPT_TYPE_INT, RELOPT_TYPE_REAL};
+    let entry = |name: &'static std::ffi::CStr, opttype, offset: usize| pg_sys::relopt_parse_elt {
+        optname: name.as_ptr(),
+        opttype,
+        offset: offset as i32,
+    };
+    let table = [
+        entry(c"threshold", RELOPT_TYPE_REAL, offset_of!(Options, threshold)),
+        entry(c"distance", RELOPT_TYPE_INT, offset_of!(Options, distance)),
+        entry(c"pending_limit", RELOPT_TYPE_INT, offset_of!(Options, pending_limit)),
+        entry(c"stop_signature_limit", RELOPT_TYPE_INT, offset_of!(Options, stop_signature_limit)),
+    ];
+    let (kind, size, count) = (KIND.load(Ordering::Relaxed), size_of::<Options>(), table.len() as i32);
+    // SAFETY: the outermost frame; the table describes the struct, whose size is given.
+    unsafe {
+        guard(|| Ok(pg_sys::build_reloptions(options, validate, kind, size, table.as_ptr(), count).cast()))
+    }
+}
+
+/// Options of an operator class, as the server keeps them.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClassOptions {
+    vl_len_: i32,
+    /// Words of a shingle.
+    pub k: i32,
+    /// Values of a minhash sketch.
+    pub permutations: i32,
+    /// Seed of a minhash sketch.
+    pub seed: i32,
+    /// Bits of a simhash sketch.
+    pub bits: i32,
+    source: i32,
+}
+
+impl ClassOptions {
+    /// Those of an index.
+    pub fn of(index: Index) -> Self {
+        // SAFETY: an open index of one column, whose class has the options that `declare` declares, so
+        // that there is always a struct of them.
+        unsafe {
+            let all = pg_sys::RelationGetIndexAttOptions(index.relation(), false);
+            (*all).cast::<Self>().read()
+        }
+    }
+
+    /// Of what the sketches are made.
+    pub fn source(&self) -> u8 {
+        self.source as u8
+    }
+}
+
+/// Declares the options of a class to the server, which calls this for an index of the class.
+pub fn declare(call: Call, class: Class) -> pg_sys::Datum {
+    let minhash = class != Class::Simhash;
+    let ints = [
+        (
+            c"k",
+            c"Words of a shingle.",
+            if minhash { 5 } else { 1 },
+            1,
+            i32::from(u16::MAX),
+            offset_of!(ClassOptions, k),
+        ),
+        (
+            c"permutations",
+            c"Values of a sketch.",
+            128,
+            1,
+            MOST_PERMUTATIONS as i32,
+            offset_of!(ClassOptions, permutations),
+        ),
+        (c"seed", c"Seed of the sketches.", 1, i32::MIN, i32::MAX, offset_of!(ClassOptions, seed)),
+        (c"bits", c"Bits of a sketch.", 64, 64, 1024, offset_of!(ClassOptions, bits)),
+    ];
+    let offered = |name: &std::ffi::CStr| {
+        matches!(
+            (class, name.to_bytes()),
+            (_, b"k")
+                | (Class::Minhash | Class::Text, b"permutations")
+                | (Class::Minhash, b"seed")
+                | (Class::Simhash, b"bits")
+        )
+    };
+    let element = |name: &'static std::ffi::CStr, source: Source| pg_sys::relopt_enum_elt_def {
+        string_val: name.as_ptr(),
+        symbol_val: source as i32,
+    };
+    let sources = [
+        element(c"bits", Source::Bits),
+        element(c"words", Source::Words),
+        element(c"chars", Source::Chars),
+        element(c"whitespace", Source::Whitespace),
+        element(c"tokens", Source::Tokens),
+        element(c"numbers", Source::Numbers),
+        element(c"lexemes", Source::Lexemes),
+        pg_sys::relopt_enum_elt_def::default(),
+    ];
+    // SAFETY: argument 0 is the server's list of options; C strings outlive the call; the names of the
+    // sources are kept by reference, so they go into memory that stays.
+    unsafe {
+        let list: *mut pg_sys::local_relopts = pgrx::fcinfo::pg_getarg_datum(call.info, 0)
+            .map_or(std::ptr::null_mut(), |datum| datum.cast_mut_ptr());
+        if list.is_null() {
+            return pg_sys::Datum::from(0);
+        }
+        pg_sys::init_local_reloptions(list, size_of::<ClassOptions>());
+        for (name, what, default, least, most, offset) in ints {
+            if !offered(name) {
+                continue;
+            }
+            pg_sys::add_local_int_reloption(
+                list,
+                name.as_ptr(),
+                what.as_ptr(),
+                default,
+                least,
+                most,
+                offset as i32,
+            );
+        }
+        if class != Class::Text {
+            let members: *mut pg_sys::relopt_enum_elt_def = pg_sys::palloc(size_of_val(&sources)).cast();
+            members.copy_from_nonoverlapping(sources.as_ptr(), sources.len());
+            pg_sys::add_local_enum_reloption(
+                list,
+                c"source".as_ptr(),
+                c"Of what the sketches are made.".as_ptr(),
+                members,
+                Source::Words as i32,
+                c"Valid values are \"bits\", \"words\", \"chars\", \"whitespace\", \"tokens\", \"numbers\" and \"lexemes\".".as_ptr(),
+                offset_of!(ClassOptions, source) as i32,
+            );
+        }
+    }
+    pg_sys::Datum::from(0)
+}

@@ -1,0 +1,225 @@
+//! What a query asks of an index, and which rows answer it.
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::Datum;
+
+use super::class::Class;
+use super::keys::Keys;
+use crate::pg::index::layout::items::{Item, Row, number};
+use crate::pg::server::call::varlena_bytes;
+use crate::pg::server::error::{Result, SqlError};
+use crate::sketches::balls::{MinhashBall, SimhashBall};
+use crate::sketches::minhash;
+use crate::sketches::simhash;
+use crate::sketches::wire::{Minhash, Simhash};
+
+/// Strategy number of `<@`: a value in a ball.
+pub const IN_BALL: u16 = 1;
+/// Strategy number of `&&`: arrays that share an element.
+pub const OVERLAPS: u16 = 2;
+/// Strategy number of `<%>` and `<~>`: the distance to order by.
+pub const DISTANCE: u16 = 3;
+
+/// What distances are measured to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A sketch like those of the index.
+    Sketch(Vec<u8>),
+    /// The sketch of an empty document, far from everything.
+    Empty,
+    /// A sketch that those of the index cannot be compared with, or only by what the index has not
+    /// kept: the server has to ask the operator.
+    Unlike,
+}
+
+/// A condition of a query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Probe {
+    /// No row meets it.
+    Nothing,
+    /// Rows with one of these signatures, and whether these surely meet it.
+    Signatures {
+        /// The signatures, ascending.
+        signatures: Vec<u64>,
+        /// Whether no other row has one of them.
+        exact: bool,
+    },
+    /// Rows whose sketches differ from this one in at most so many values or bits.
+    Near {
+        /// One of these signatures they all have; none: the limit is too great for that.
+        signatures: Option<Vec<u64>>,
+        /// The sketch.
+        target: Target,
+        /// The greatest difference.
+        most: u32,
+    },
+    /// The index cannot tell: all rows.
+    Everything,
+}
+
+impl Probe {
+    /// The signatures to look up; none: all rows have to be looked at.
+    pub fn signatures(&self) -> Option<&[u64]> {
+        match self {
+            Self::Nothing => Some(&[]),
+            Self::Signatures { signatures, .. } => Some(signatures),
+            Self::Near { signatures, .. } => signatures.as_deref(),
+            Self::Everything => None,
+        }
+    }
+
+    /// Whether the rows that it finds need no other look.
+    pub fn is_exact(&self) -> bool {
+        matches!(self, Self::Nothing | Self::Signatures { exact: true, .. } | Self::Near { .. })
+    }
+
+    /// Whether a row can be judged by its sketch.
+    pub fn is_near(&self) -> bool {
+        matches!(self, Self::Near { .. })
+    }
+
+    /// Orders probes by what they cost.
+    pub fn effort(&self) -> usize {
+        match self {
+            Self::Everything => usize::MAX,
+            probe => probe.signatures().map_or(usize::MAX - 1, <[u64]>::len),
+        }
+    }
+}
+
+impl Keys {
+    /// A condition of a query.
+    ///
+    /// # Safety
+    /// `argument` is of the right type of the class's operator with this strategy number.
+    pub unsafe fn probe(&self, strategy: u16, argument: Datum) -> Result<Probe> {
+        match (self.class, strategy) {
+            (Class::Bigint | Class::Uuid, OVERLAPS) => {
+                // SAFETY: an array of the class's type: `&&` has the same type on both sides.
+                let signatures = unsafe { self.elements(argument)? };
+                Ok(if signatures.is_empty() {
+                    Probe::Nothing
+                } else {
+                    Probe::Signatures { signatures, exact: self.class == Class::Bigint }
+                })
+            }
+            (Class::Minhash | Class::Text, IN_BALL) => {
+                let what = if self.class == Class::Text { "text_ball" } else { "minhash_ball" };
+                // SAFETY: a ball, which is a varlena.
+                let ball = MinhashBall::parse(unsafe { varlena_bytes(argument) }, what)?;
+                let most = self.meta.width.saturating_sub(ball.least_agreeing);
+                Ok(self.near_target(self.minhash_target(&ball.middle), most))
+            }
+            (Class::Simhash, IN_BALL) => {
+                // SAFETY: a ball, which is a varlena.
+                let ball = SimhashBall::parse(unsafe { varlena_bytes(argument) })?;
+                Ok(self.near_target(self.simhash_target(&ball.middle), ball.distance.into()))
+            }
+            _ => Ok(Probe::Everything),
+        }
+    }
+
+    fn near_target(&self, target: Target, most: u32) -> Probe {
+        let sketch = match &target {
+            Target::Unlike => return Probe::Everything,
+            Target::Empty => return Probe::Nothing,
+            Target::Sketch(sketch) => sketch,
+        };
+        let signatures = (most < self.meta.bands).then(|| {
+            let mut signatures = Vec::new();
+            self.signatures_of(Row::new(0, 0), sketch, &mut signatures);
+            // Of d + 1 bands one agrees where at most d values differ, whichever bands these are.
+            signatures.truncate(most as usize + 1);
+            signatures
+        });
+        Probe::Near { signatures, target, most }
+    }
+
+    fn minhash_target(&self, sketch: &Minhash<'_>) -> Target {
+        if self.minhash_header().check_like(&sketch.header).is_err() {
+            Target::Unlike
+        } else if sketch.header.empty {
+            Target::Empty
+        } else {
+            Target::Sketch(sketch.values.to_vec())
+        }
+    }
+
+    fn simhash_target(&self, sketch: &Simhash<'_>) -> Target {
+        if self.simhash_header().check_like(&sketch.header).is_err() {
+            Target::Unlike
+        } else if sketch.header.empty {
+            Target::Empty
+        } else {
+            Target::Sketch(sketch.bits.to_vec())
+        }
+    }
+
+    /// What an `ORDER BY` measures distances to.
+    ///
+    /// # Safety
+    /// `argument` is a sketch of the class's kind.
+    pub unsafe fn target(&self, argument: Datum) -> Result<Target> {
+        // SAFETY: the caller's promise: a varlena.
+        let bytes = unsafe { varlena_bytes(argument) };
+        match self.class {
+            Class::Minhash => Ok(self.minhash_target(&Minhash::parse(bytes)?)),
+            Class::Simhash => Ok(self.simhash_target(&Simhash::parse(bytes)?)),
+            class => Err(SqlError::new(
+                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                format!("{} knows no distance", class.name()),
+            )),
+        }
+    }
+
+    /// Finds all rows up to the greatest distance of which the signatures tell, and that distance.
+    pub fn near(&self, target: &Target) -> Option<(Probe, u64)> {
+        let most = self.meta.bands.checked_sub(1)?;
+        match target {
+            Target::Sketch(_) => Some((self.near_target(target.clone(), most), most.into())),
+            Target::Empty | Target::Unlike => None,
+        }
+    }
+
+    /// In how many values or bits a sketch differs; 0, if that is not known.
+    pub fn difference(&self, target: &Target, row: Row, sketch: &[u8]) -> u32 {
+        match target {
+            Target::Unlike => 0,
+            Target::Sketch(target) if !row.has(Row::EMPTY) => match self.class {
+                Class::Simhash => simhash::hamming(target, sketch),
+                _ => self.meta.width - minhash::agreeing(target, sketch),
+            },
+            _ => self.meta.width,
+        }
+    }
+
+    /// The distance that the operator gives for so many differences.
+    pub fn distance(&self, difference: u32) -> f64 {
+        match self.class {
+            Class::Simhash => difference.into(),
+            _ => minhash::distance(self.meta.width - difference, self.meta.width as u16),
+        }
+    }
+
+    /// Whether a pending item is one of those that a probe finds.
+    pub fn finds(&self, probe: &Probe, item: &Item<'_>) -> bool {
+        match probe {
+            Probe::Signatures { signatures, .. } => {
+                item.bytes.chunks_exact(8).any(|bytes| signatures.binary_search(&number(bytes)).is_ok())
+            }
+            probe => self.accepts(probe, item.row, item.bytes),
+        }
+    }
+
+    /// Whether a row of a segment, found by its signatures where there are any to look up, is one of
+    /// those that a probe finds.
+    pub fn accepts(&self, probe: &Probe, row: Row, sketch: &[u8]) -> bool {
+        match probe {
+            Probe::Nothing => false,
+            Probe::Signatures { .. } | Probe::Everything => true,
+            Probe::Near { target, most, .. } => {
+                !row.has(Row::NULL | Row::EMPTY) && self.difference(target, row, sketch) <= *most
+            }
+        }
+    }
+}

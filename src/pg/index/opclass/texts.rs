@@ -1,0 +1,109 @@
+//! Sketches of texts: one after the other, or many at a time on several threads.
+
+use crate::error::Result;
+use crate::features::tokens::{Document, Scratch};
+use crate::features::{FeatureSpec, Tokenizer};
+use crate::memory;
+use crate::pg::server::workers::BackendWorkers;
+use crate::sketches;
+use crate::sketches::minhash::Minhasher;
+use crate::sketches::wire::MinhashHeader;
+use crate::workers::{self, PlainThreads, Stop, Workers};
+
+use super::keys::Kept;
+use crate::pg::index::layout::items::Row;
+
+const DOING: &str = "sketching texts";
+
+/// Makes sketches of texts.
+#[derive(Debug)]
+pub struct Sketcher {
+    header: MinhashHeader,
+    hasher: Minhasher,
+}
+
+impl Sketcher {
+    /// For sketches with this header.
+    pub fn new(header: MinhashHeader) -> Self {
+        Self { header, hasher: Minhasher::new(header.permutations, header.seed) }
+    }
+
+    /// What an index keeps of a text. May be called again after a stop.
+    pub fn sketch(&mut self, document: &Document, stop: &Stop) -> Result<Kept> {
+        let spec = FeatureSpec {
+            tokenizer: Tokenizer::Words,
+            shingle: self.header.k.into(),
+            multiset: false,
+            wrap: false,
+        };
+        let hasher = &mut self.hasher;
+        hasher.clear();
+        sketches::for_each_hash(document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))?;
+        let mut bytes = Vec::new();
+        memory::reserve(&mut bytes, usize::from(self.header.permutations) * 4, DOING)?;
+        let flags = match hasher.values() {
+            Some(values) => {
+                bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+                0
+            }
+            None => {
+                bytes.resize(usize::from(self.header.permutations) * 4, 0xff);
+                Row::EMPTY
+            }
+        };
+        Ok(Kept { flags, bytes })
+    }
+}
+
+/// A row's address, and its text if it has one.
+type Waiting = (u64, Option<Document>);
+
+/// Texts that wait until they are worth some threads.
+#[derive(Debug, Default)]
+pub struct Texts {
+    waiting: Vec<Waiting>,
+    bytes: usize,
+}
+
+impl Texts {
+    /// What is sketched at a time: some milliseconds of work for each thread.
+    const BYTES: usize = 4 << 20;
+    const ROWS: usize = 1 << 13;
+    /// Rows that a thread takes at a time.
+    const PIECE: usize = 1 << 6;
+    /// Less than this is sooner done than a thread is started.
+    const FEW_BYTES: usize = 1 << 16;
+
+    /// Adds a row.
+    pub fn push(&mut self, tid: u64, text: Option<String>) -> Result<()> {
+        self.bytes += text.as_ref().map_or(0, String::len);
+        memory::push(&mut self.waiting, (tid, text.map(Document::Text)), DOING)
+    }
+
+    /// Whether it is time to sketch them.
+    pub fn are_enough(&self) -> bool {
+        self.bytes >= Self::BYTES || self.waiting.len() >= Self::ROWS
+    }
+
+    /// Takes all rows out, with what the index keeps of them, in the order in which they came.
+    pub fn sketch(&mut self, header: MinhashHeader) -> Result<Vec<(u64, Option<Kept>)>> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let several = BackendWorkers::new();
+        let workers: &dyn Workers =
+            if std::mem::take(&mut self.bytes) < Self::FEW_BYTES { &PlainThreads(1) } else { &several };
+        let mut pieces: Vec<_> = waiting.chunks(Self::PIECE).map(|rows| (rows, Vec::new())).collect();
+        workers::each(workers, &mut pieces, |(rows, kept), stop| {
+            let mut sketcher = Sketcher::new(header);
+            while let Some(((tid, document), rest)) = rows.split_first() {
+                let one = document.as_ref().map(|document| sketcher.sketch(document, stop)).transpose()?;
+                memory::push(kept, (*tid, one), DOING)?;
+                *rows = rest;
+            }
+            Ok(())
+        })?;
+        let mut all = Vec::new();
+        memory::reserve(&mut all, waiting.len(), DOING)?;
+        pieces.into_iter().for_each(|(_, kept)| all.extend(kept));
+        Ok(all)
+    }
+}

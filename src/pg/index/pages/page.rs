@@ -1,0 +1,146 @@
+//! A page in the server's buffers: pinned, locked, looked at and written to.
+
+use std::marker::PhantomData;
+
+use pgrx::pg_sys;
+
+use crate::pg::index::layout::format::{CONTENTS, HEADER, Kind, PAGE, Tail};
+
+/// A page, pinned and locked; released when it is dropped.
+#[derive(Debug)]
+pub struct Page {
+    pub(crate) buffer: pg_sys::Buffer,
+}
+
+impl Page {
+    /// # Safety
+    /// The buffer is pinned and locked, and both are left to this value.
+    pub(crate) unsafe fn new(buffer: pg_sys::Buffer) -> Self {
+        Self { buffer }
+    }
+
+    pub(crate) fn start(&self) -> pg_sys::Page {
+        // SAFETY: a pinned buffer.
+        unsafe { pg_sys::BufferGetPage(self.buffer) }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: a page that is locked as long as this value lives.
+        unsafe { std::slice::from_raw_parts(self.start().cast(), PAGE) }
+    }
+
+    /// Its number.
+    pub fn block(&self) -> u32 {
+        // SAFETY: a pinned buffer.
+        unsafe { pg_sys::BufferGetBlockNumber(self.buffer) }
+    }
+
+    /// Where its contents end, from their beginning; none if the header is not that of a page of ours.
+    fn end(&self) -> Option<usize> {
+        // SAFETY: every page begins with space for a header, of which any bytes are valid.
+        let header = unsafe { &*self.start().cast::<pg_sys::PageHeaderData>() };
+        let (lower, upper, special) = (header.pd_lower, header.pd_upper, header.pd_special);
+        let in_order = HEADER <= lower.into() && lower <= upper && upper <= special;
+        (in_order && usize::from(special) == PAGE - Tail::SIZE).then(|| usize::from(lower) - HEADER)
+    }
+
+    /// All zero, as a crash may leave it.
+    pub fn is_new(&self) -> bool {
+        // SAFETY: a pinned page.
+        unsafe { pg_sys::PageIsNew(self.start()) }
+    }
+
+    /// Whether it may be taken.
+    pub fn is_free(&self) -> bool {
+        self.is_new() || self.kind() == Some(Kind::Deleted)
+    }
+
+    /// Its contents.
+    pub fn contents(&self) -> &[u8] {
+        &self.bytes()[HEADER..][..self.end().unwrap_or(0)]
+    }
+
+    /// Its tail.
+    pub fn tail(&self) -> Tail {
+        Tail::read(&self.bytes()[PAGE - Tail::SIZE..])
+    }
+
+    /// What it is; none if it is not a page of ours.
+    pub fn kind(&self) -> Option<Kind> {
+        self.end().and_then(|_| self.tail().kind())
+    }
+
+    /// Whether it is this page.
+    pub fn is(&self, kind: Kind, id: u64, number: u32) -> bool {
+        let tail = self.tail();
+        self.kind() == Some(kind) && tail.id == id && tail.number == number
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        // After an error the server releases pins and locks itself.
+        if !std::thread::panicking() {
+            // SAFETY: pinned and locked by us, released once.
+            unsafe { pg_sys::UnlockReleaseBuffer(self.buffer) };
+        }
+    }
+}
+
+/// A page to write to.
+#[derive(Debug)]
+pub struct Image<'a> {
+    start: *mut u8,
+    page: PhantomData<&'a mut Page>,
+}
+
+impl Image<'_> {
+    /// An existing page.
+    ///
+    /// # Safety
+    /// `start` is a page that nobody else reads or writes.
+    pub(crate) unsafe fn of(start: pg_sys::Page) -> Self {
+        Self { start: start.cast(), page: PhantomData }
+    }
+
+    /// A new page.
+    ///
+    /// # Safety
+    /// As in [`Self::of`].
+    pub(crate) unsafe fn initialised(start: pg_sys::Page, tail: Tail) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { pg_sys::PageInit(start, PAGE, Tail::SIZE) };
+        // SAFETY: as above.
+        let mut image = unsafe { Self::of(start) };
+        image.set_tail(tail);
+        image
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: a page that only this value uses.
+        unsafe { std::slice::from_raw_parts_mut(self.start, PAGE) }
+    }
+
+    /// All room for contents.
+    pub fn contents(&mut self) -> &mut [u8] {
+        &mut self.bytes()[HEADER..][..CONTENTS]
+    }
+
+    /// Says how much of that is used.
+    pub fn set_used(&mut self, used: usize) {
+        assert!(used <= CONTENTS, "a page has no room for {used} bytes");
+        // SAFETY: every page begins with a header; the number fits.
+        unsafe { (*self.start.cast::<pg_sys::PageHeaderData>()).pd_lower = (HEADER + used) as u16 };
+    }
+
+    /// These are the contents.
+    pub fn fill(&mut self, contents: &[u8]) {
+        self.contents()[..contents.len()].copy_from_slice(contents);
+        self.set_used(contents.len());
+    }
+
+    /// Changes the tail.
+    pub fn set_tail(&mut self, tail: Tail) {
+        tail.write(&mut self.bytes()[PAGE - Tail::SIZE..]);
+    }
+}

@@ -1,0 +1,61 @@
+//! Changes of pages, as records of generic WAL.
+
+use std::marker::PhantomData;
+
+use pgrx::pg_sys;
+
+use super::buffer::Index;
+use super::page::{Image, Page};
+use crate::pg::index::layout::format::Tail;
+
+/// One WAL record: what it changes on its pages is done when it is committed, and not at all if it
+/// is dropped. At most four pages.
+#[derive(Debug)]
+pub struct Record<'a> {
+    state: *mut pg_sys::GenericXLogState,
+    pages: PhantomData<&'a Page>,
+}
+
+impl<'a> Record<'a> {
+    /// An empty record.
+    pub fn new(index: Index) -> Self {
+        // SAFETY: an open relation.
+        Self { state: unsafe { pg_sys::GenericXLogStart(index.relation()) }, pages: PhantomData }
+    }
+
+    /// Changes a page that is locked for writing.
+    pub fn change(&mut self, page: &'a Page, change: impl FnOnce(&mut Image<'_>)) {
+        // SAFETY: a buffer that stays locked at least as long as this record; the answer is a copy of
+        // its page that lives as long as the record.
+        unsafe {
+            let copy = pg_sys::GenericXLogRegisterBuffer(self.state, page.buffer, 0);
+            change(&mut Image::of(copy));
+        }
+    }
+
+    /// Makes a new page of one that is locked for writing.
+    pub fn initialise(&mut self, page: &'a Page, tail: Tail, change: impl FnOnce(&mut Image<'_>)) {
+        // SAFETY: as in `change`.
+        unsafe {
+            let whole = pg_sys::GENERIC_XLOG_FULL_IMAGE as i32;
+            let copy = pg_sys::GenericXLogRegisterBuffer(self.state, page.buffer, whole);
+            change(&mut Image::initialised(copy, tail));
+        }
+    }
+
+    /// Writes the record and the pages.
+    pub fn commit(mut self) {
+        let state = std::mem::replace(&mut self.state, std::ptr::null_mut());
+        // SAFETY: started, finished once.
+        unsafe { pg_sys::GenericXLogFinish(state) };
+    }
+}
+
+impl Drop for Record<'_> {
+    fn drop(&mut self) {
+        if !self.state.is_null() && !std::thread::panicking() {
+            // SAFETY: started and not finished.
+            unsafe { pg_sys::GenericXLogAbort(self.state) };
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The lists of an index: pending ones as they come in, segments as they are merged.
+
+pub mod merge;
+pub mod pending;
+pub mod segment;
+pub mod sort;
+pub mod spool;
+pub mod writer;

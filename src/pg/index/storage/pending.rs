@@ -1,0 +1,209 @@
+//! The pending area: a chain of pages with items in order of insertion.
+
+use crate::pg::index::layout::format::{CONTENTS, Kind, Meta, NONE, Tail};
+use crate::pg::index::layout::items::{Item, Row};
+use crate::pg::index::layout::meta::Directory;
+use crate::pg::index::pages::buffer::{Index, Looked, Moved};
+use crate::pg::index::pages::page::{Image, Page};
+use crate::pg::index::pages::record::Record;
+
+/// Appends an item. Says whether the area has a page more now.
+pub fn append(index: Index, mut meta: Meta, item: Item<'_>) -> bool {
+    loop {
+        pgrx::check_for_interrupts!();
+        if meta.tail != NONE {
+            check_tail(index, &meta);
+            let page = index.write(meta.tail);
+            let used = page.contents().len();
+            if !is_last(&page, &meta) {
+                drop(page);
+                meta = moved_on(index, meta);
+                continue;
+            }
+            if used + item.size() <= CONTENTS {
+                let mut record = Record::new(index);
+                record.change(&page, |image| put(image, used, item));
+                record.commit();
+                return false;
+            }
+        }
+        match grow(index, &meta, Some(item)) {
+            Ok(()) => return true,
+            Err(now) => meta = now,
+        }
+    }
+}
+
+/// Ends the last page, if there is anything on it, so that a flush takes that too.
+pub fn rotate(index: Index) {
+    loop {
+        pgrx::check_for_interrupts!();
+        let meta = Directory::read(index).meta;
+        if meta.tail == NONE {
+            return;
+        }
+        check_tail(index, &meta);
+        let page = index.read(meta.tail);
+        if is_last(&page, &meta) {
+            let empty = page.contents().is_empty();
+            drop(page);
+            if empty || grow(index, &meta, None).is_ok() {
+                return;
+            }
+        } else {
+            drop(page);
+            moved_on(index, meta);
+        }
+    }
+}
+
+fn is_last(page: &Page, meta: &Meta) -> bool {
+    page.is(Kind::Pending, meta.tail_sequence, 0) && page.tail().next == NONE
+}
+
+/// Ends the call where the last page is behind the end: the server would look for a file that is not there.
+fn check_tail(index: Index, meta: &Meta) {
+    if meta.tail >= index.blocks_now() {
+        index.corrupted(0, &format!("it refers to block {}, behind the end", meta.tail));
+    }
+}
+
+/// The metapage as it is now, after its last page was found not to be that any more.
+fn moved_on(index: Index, before: Meta) -> Meta {
+    let now = Directory::read(index).meta;
+    if (now.tail, now.tail_sequence) == (before.tail, before.tail_sequence) {
+        index.corrupted(now.tail, "this is not the last pending page");
+    }
+    now
+}
+
+fn put(image: &mut Image<'_>, used: usize, item: Item<'_>) {
+    item.write(&mut image.contents()[used..]);
+    image.set_used(used + item.size());
+}
+
+/// Adds a page with this item to the chain that `seen` describes; if it is another one by now, gives
+/// that.
+fn grow(index: Index, seen: &Meta, item: Option<Item<'_>>) -> Result<(), Meta> {
+    let metapage = index.write(0);
+    let mut now = Directory::of(index, &metapage);
+    if (now.meta.tail, now.meta.tail_sequence) != (seen.tail, seen.tail_sequence) {
+        return Err(now.meta);
+    }
+    let last = (seen.tail != NONE).then(|| index.write(seen.tail));
+    if last.as_ref().is_some_and(|page| !is_last(page, seen)) {
+        index.corrupted(seen.tail, "this is not the last pending page");
+    }
+    let page = index.new_page();
+    now.meta.tail = page.block();
+    now.meta.tail_sequence += 1;
+    if now.meta.head == NONE {
+        now.meta.head = now.meta.tail;
+        now.meta.head_sequence = now.meta.tail_sequence;
+    }
+    let mut record = Record::new(index);
+    record.change(&metapage, |image| now.put(image));
+    if let Some(last) = &last {
+        record.change(last, |image| image.set_tail(Tail { next: now.meta.tail, ..last.tail() }));
+    }
+    record.initialise(&page, Tail::new(Kind::Pending, now.meta.tail_sequence, 0), |image| {
+        if let Some(item) = item {
+            put(image, 0, item);
+        }
+    });
+    record.commit();
+    Ok(())
+}
+
+/// The pages of the chain from the first on; without the last one that `meta` names, or with it and
+/// all that come after.
+pub struct Pages {
+    index: Index,
+    next: u32,
+    sequence: u64,
+    end: Option<u32>,
+}
+
+impl Pages {
+    /// All of them.
+    pub fn all(index: Index, meta: &Meta) -> Self {
+        Self { index, next: meta.head, sequence: meta.head_sequence, end: None }
+    }
+
+    /// All before the last one.
+    pub fn full(index: Index, meta: &Meta) -> Self {
+        Self { end: Some(meta.tail), ..Self::all(index, meta) }
+    }
+
+    /// The next page: its block and its contents.
+    pub fn next(&mut self) -> Looked<Option<(u32, Vec<u8>)>> {
+        let Some(block) = self.step()? else { return Ok(None) };
+        let page = self.index.expect(block, Kind::Pending, self.sequence - 1, 0)?;
+        self.next = page.tail().next;
+        Ok(Some((block, page.contents().to_vec())))
+    }
+
+    fn step(&mut self) -> Looked<Option<u32>> {
+        pgrx::check_for_interrupts!();
+        if self.next == NONE || self.end == Some(self.next) {
+            return Ok(None);
+        }
+        if self.next >= self.index.blocks_now() {
+            return Err(Moved { block: 0 });
+        }
+        self.sequence += 1;
+        Ok(Some(self.next))
+    }
+
+    /// Flags rows of the next page as dead for which `is_dead` says so. Gives the numbers of its rows,
+    /// without continuations: those that are alive, those that are dead, those that were flagged.
+    pub fn mark_next(&mut self, mut is_dead: impl FnMut(Row) -> bool) -> Looked<Option<[u64; 3]>> {
+        crate::pg::index::am::vacuum::delay();
+        let Some(block) = self.step()? else { return Ok(None) };
+        let page = self.index.write(block);
+        if !page.is(Kind::Pending, self.sequence - 1, 0) {
+            return Err(Moved { block });
+        }
+        self.next = page.tail().next;
+        let mut record = Record::new(self.index);
+        let (mut counts, mut changed) = ([0; 3], false);
+        record.change(&page, |image| {
+            let mut at = 0;
+            for item in items(self.index, block, page.contents()) {
+                let (row, size) = (item.row, item.size());
+                let dead = !row.has(Row::DEAD) && is_dead(row);
+                if dead {
+                    image.contents()[at..at + Row::SIZE]
+                        .copy_from_slice(&row.with(Row::DEAD).0.to_le_bytes());
+                    changed = true;
+                }
+                if !row.has(Row::CONTINUED) {
+                    counts[usize::from(dead || row.has(Row::DEAD))] += 1;
+                    counts[2] += u64::from(dead);
+                }
+                at += size;
+            }
+        });
+        if changed {
+            record.commit();
+        }
+        Ok(Some(counts))
+    }
+}
+
+/// The items of a page.
+pub fn items(index: Index, block: u32, contents: &[u8]) -> impl Iterator<Item = Item<'_>> {
+    let mut rest = contents;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        match Item::read(rest) {
+            Some(item) if item.row.is_valid() => {
+                rest = &rest[item.size()..];
+                Some(item)
+            }
+            _ => index.corrupted(block, "a pending item cannot be read"),
+        }
+    })
+}

@@ -1,0 +1,194 @@
+//! Sorts pairs of signature and row within a budget of memory, in temporary files beyond it.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::iter::Enumerate;
+use std::ops::Range;
+use std::vec::IntoIter;
+
+use crate::error::Result;
+use crate::features::sets::store::{TempFile, TempFiles};
+use crate::memory;
+use crate::pg::index::layout::items::Pair;
+use crate::pg::server::temp_file::ServerFiles;
+use crate::pg::server::workers::BackendWorkers;
+use crate::workers::{self, PlainThreads, Workers};
+
+const DOING: &str = "sorting signatures";
+
+/// Signatures are hashes: their upper bits cut them into so many parts of about the same size, which are sorted
+/// by themselves and follow one another.
+const PARTS: usize = 1 << PART_BITS;
+const PART_BITS: u32 = 8;
+/// Vectors that grow have up to twice the room that they need.
+const BYTES: usize = 2 * size_of::<(u64, u32)>();
+/// Bytes read at a time from a run.
+pub const READ: usize = Pair::SIZE << 12;
+/// Fewer pairs are sooner sorted than a thread is started.
+const FEW: usize = 1 << 16;
+
+/// Takes pairs in any order.
+pub struct Sorter {
+    files: ServerFiles,
+    parts: Vec<Vec<(u64, u32)>>,
+    in_memory: usize,
+    most: usize,
+    file: Option<Box<dyn TempFile>>,
+    written: u64,
+    /// Where in the file the sorted parts of each run are.
+    runs: Vec<Vec<Range<u64>>>,
+}
+
+impl Sorter {
+    /// A sorter that uses so many bytes.
+    pub fn new(budget: usize) -> Self {
+        Self {
+            files: ServerFiles::in_current_context(),
+            parts: vec![Vec::new(); PARTS],
+            in_memory: 0,
+            most: (budget / BYTES).max(FEW),
+            file: None,
+            written: 0,
+            runs: Vec::new(),
+        }
+    }
+
+    /// Adds a pair.
+    pub fn push(&mut self, signature: u64, row: u32) -> Result<()> {
+        if self.in_memory == self.most {
+            self.spill()?;
+        }
+        self.in_memory += 1;
+        memory::push(
+            &mut self.parts[(signature >> (u64::BITS - PART_BITS)) as usize],
+            (signature, row),
+            DOING,
+        )
+    }
+
+    /// How many pairs there are.
+    pub fn len(&self) -> u64 {
+        self.written / Pair::SIZE as u64 + self.in_memory as u64
+    }
+
+    fn sort(&mut self) -> Result<()> {
+        let several = BackendWorkers::new();
+        let workers: &dyn Workers = if self.in_memory < FEW { &PlainThreads(1) } else { &several };
+        workers::each(workers, &mut self.parts, |part, stop| workers::sort_unstable_by(part, stop, &Ord::cmp))
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        self.sort()?;
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(self.files.create()?),
+        };
+        let mut run = Vec::with_capacity(PARTS);
+        let mut bytes = Vec::with_capacity(READ);
+        for part in &mut self.parts {
+            let start = self.written;
+            for pairs in part.chunks(READ / Pair::SIZE) {
+                pgrx::check_for_interrupts!();
+                bytes.clear();
+                pairs.iter().for_each(|&(signature, row)| Pair { signature, row }.write(&mut bytes));
+                file.write(&bytes)?;
+                self.written += bytes.len() as u64;
+            }
+            part.clear();
+            run.push(start..self.written);
+        }
+        self.in_memory = 0;
+        memory::push(&mut self.runs, run, DOING)
+    }
+
+    /// The pairs in order.
+    pub fn finish(mut self) -> Result<Merge> {
+        self.sort()?;
+        Ok(Merge {
+            parts: self.parts.into_iter().enumerate(),
+            runs: self.runs,
+            file: self.file,
+            part: Vec::new().into_iter(),
+            sources: Vec::new(),
+            heads: BinaryHeap::new(),
+        })
+    }
+}
+
+/// Pairs in order, part by part: those of memory, merged with those of the runs where there are any.
+pub struct Merge {
+    parts: Enumerate<IntoIter<Vec<(u64, u32)>>>,
+    runs: Vec<Vec<Range<u64>>>,
+    file: Option<Box<dyn TempFile>>,
+    /// What is left in memory of the present part.
+    part: IntoIter<(u64, u32)>,
+    sources: Vec<Run>,
+    /// The next pair of each run, and of the memory, which has the number after the last run's.
+    heads: BinaryHeap<Reverse<((u64, u32), usize)>>,
+}
+
+/// The rest of a part in a file.
+struct Run {
+    rest: Range<u64>,
+    bytes: Vec<u8>,
+    at: usize,
+}
+
+impl Merge {
+    fn pull(&mut self, n: usize) -> Result<()> {
+        let pair = match self.sources.get_mut(n) {
+            None => self.part.next(),
+            Some(Run { rest, bytes, at }) => {
+                if *at == bytes.len() && !rest.is_empty() {
+                    pgrx::check_for_interrupts!();
+                    let length = (rest.end - rest.start).min(READ as u64);
+                    bytes.resize(length as usize, 0);
+                    self.file.as_mut().expect("runs are in a file").read(rest.start, bytes)?;
+                    rest.start += length;
+                    *at = 0;
+                }
+                (*at < bytes.len()).then(|| {
+                    let pair = Pair::read(bytes, *at / Pair::SIZE);
+                    *at += Pair::SIZE;
+                    (pair.signature, pair.row)
+                })
+            }
+        };
+        if let Some(pair) = pair {
+            self.heads.push(Reverse((pair, n)));
+        }
+        Ok(())
+    }
+
+    /// Goes on to the next part; false after the last.
+    fn advance(&mut self) -> Result<bool> {
+        pgrx::check_for_interrupts!();
+        let Some((number, part)) = self.parts.next() else { return Ok(false) };
+        self.part = part.into_iter();
+        if !self.runs.is_empty() {
+            let run = |run: &Vec<Range<u64>>| Run { rest: run[number].clone(), bytes: Vec::new(), at: 0 };
+            self.sources = self.runs.iter().map(run).collect();
+            for n in 0..=self.sources.len() {
+                self.pull(n)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// The next pair.
+    pub fn next(&mut self) -> Result<Option<(u64, u32)>> {
+        loop {
+            if let Some(Reverse((pair, n))) = self.heads.pop() {
+                self.pull(n)?;
+                return Ok(Some(pair));
+            }
+            // Where there are runs, what is in memory comes by the heads.
+            if let Some(pair) = self.part.next() {
+                return Ok(Some(pair));
+            }
+            if !self.advance()? {
+                return Ok(None);
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Bytes in order of arrival, kept in a temporary file beyond a budget of memory.
+
+use super::sort::READ;
+use crate::error::Result;
+use crate::features::sets::store::{TempFile, TempFiles};
+use crate::memory;
+use crate::pg::server::temp_file::ServerFiles;
+
+/// Bytes in order of arrival, those beyond a budget in a temporary file.
+pub struct Spool {
+    files: ServerFiles,
+    budget: usize,
+    memory: Vec<u8>,
+    file: Option<Box<dyn TempFile>>,
+    written: u64,
+}
+
+impl Spool {
+    /// An empty one.
+    pub fn new(budget: usize) -> Self {
+        Self {
+            files: ServerFiles::in_current_context(),
+            budget: budget.max(READ),
+            memory: Vec::new(),
+            file: None,
+            written: 0,
+        }
+    }
+
+    /// How many bytes there are.
+    pub fn len(&self) -> u64 {
+        self.written + self.memory.len() as u64
+    }
+
+    /// Appends bytes.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        memory::extend(&mut self.memory, bytes, "collecting lists of rows")?;
+        if self.memory.len() > self.budget {
+            let file = match &mut self.file {
+                Some(file) => file,
+                none => none.insert(self.files.create()?),
+            };
+            file.write(&self.memory)?;
+            self.written += self.memory.len() as u64;
+            self.memory.clear();
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with so many bytes at a time, in order.
+    pub fn for_each(&mut self, size: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
+        let mut bytes = Vec::with_capacity(size);
+        let mut at = 0;
+        while at < self.len() {
+            pgrx::check_for_interrupts!();
+            bytes.resize((self.len() - at).min(size as u64) as usize, 0);
+            let in_file = self.written.saturating_sub(at).min(bytes.len() as u64) as usize;
+            if let (Some(file), true) = (&mut self.file, in_file > 0) {
+                file.read(at, &mut bytes[..in_file])?;
+            }
+            let rest = bytes.len() - in_file;
+            if rest > 0 {
+                let from = (at + in_file as u64 - self.written) as usize;
+                bytes[in_file..].copy_from_slice(&self.memory[from..from + rest]);
+            }
+            each(&bytes);
+            at += bytes.len() as u64;
+        }
+        Ok(())
+    }
+}

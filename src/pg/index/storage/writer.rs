@@ -1,0 +1,216 @@
+//! Writes a segment, from rows and sorted pairs.
+
+use roaring::RoaringBitmap;
+
+use super::spool::Spool;
+use crate::error::Result;
+use crate::memory;
+use crate::pg::index::layout::format::{CONTENTS, Descriptor, Extent, Kind, List, NONE, RootHead, Tail};
+use crate::pg::index::layout::items::{Pair, Row};
+use crate::pg::index::pages::buffer::{Index, Logging};
+
+const DOING: &str = "writing a segment";
+
+/// Writes a segment: first all rows, then all pairs in order, then [`Writer::finish`].
+pub struct Writer {
+    index: Index,
+    logging: Logging,
+    payload: usize,
+    segment: Descriptor,
+    extents: Vec<Extent>,
+    number: u32,
+    page: Vec<u8>,
+    firsts: Vec<u64>,
+    signature: u64,
+    few: Vec<u32>,
+    many: RoaringBitmap,
+    directory: Spool,
+    lists: Spool,
+}
+
+impl Writer {
+    /// A segment with this id and sketches of so many bytes. Its lists use so many bytes of memory.
+    pub fn new(index: Index, logging: Logging, id: u64, payload: usize, budget: usize) -> Self {
+        Self {
+            index,
+            logging,
+            payload,
+            segment: Descriptor { id, ..Descriptor::default() },
+            extents: Vec::new(),
+            number: 0,
+            page: Vec::with_capacity(CONTENTS),
+            firsts: Vec::new(),
+            signature: 0,
+            few: Vec::new(),
+            many: RoaringBitmap::new(),
+            directory: Spool::new(budget / 2),
+            lists: Spool::new(budget / 2),
+        }
+    }
+
+    /// Rows so far: the number that the next one gets.
+    pub fn rows(&self) -> u32 {
+        self.segment.rows
+    }
+
+    /// Adds a row; a NULL has no sketch.
+    pub fn row(&mut self, row: Row, sketch: &[u8]) -> Result<()> {
+        let width = Row::SIZE + self.payload;
+        if self.page.len() + width > CONTENTS {
+            self.flush(Kind::Rows)?;
+        }
+        self.page.extend_from_slice(&row.0.to_le_bytes());
+        self.page.extend_from_slice(sketch);
+        self.page.resize(self.page.len().next_multiple_of(width), 0);
+        self.segment.rows += 1;
+        self.segment.nulls += u32::from(row.has(Row::NULL));
+        self.segment.continued += u32::from(row.has(Row::CONTINUED));
+        Ok(())
+    }
+
+    /// Writes the page that was being filled.
+    fn flush(&mut self, kind: Kind) -> Result<()> {
+        if self.page.is_empty() {
+            return Ok(());
+        }
+        let page = std::mem::take(&mut self.page);
+        self.emit(kind, &page)?;
+        self.page = page;
+        self.page.clear();
+        Ok(())
+    }
+
+    fn emit(&mut self, kind: Kind, contents: &[u8]) -> Result<()> {
+        pgrx::check_for_interrupts!();
+        let block = self.index.add(Tail::new(kind, self.segment.id, self.number), contents, self.logging);
+        self.number += 1;
+        match self.extents.last_mut() {
+            Some(last) if last.start + last.length == block => last.length += 1,
+            _ => memory::push(&mut self.extents, Extent { start: block, length: 1 }, DOING)?,
+        }
+        Ok(())
+    }
+
+    /// Adds a pair. Pairs come in order.
+    pub fn pair(&mut self, signature: u64, row: u32) -> Result<()> {
+        if self.segment.row_pages == 0 {
+            self.flush(Kind::Rows)?;
+            self.segment.row_pages = self.number;
+        }
+        if signature != self.signature {
+            self.close_signature()?;
+        }
+        self.signature = signature;
+        if !self.many.is_empty() {
+            self.many.insert(row);
+        } else if self.few.last() != Some(&row) {
+            self.few.push(row);
+            if self.few.len() == Pair::LISTED {
+                self.many.extend(self.few.drain(..));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the rows of the signature that was being collected.
+    fn close_signature(&mut self) -> Result<()> {
+        let rows = if self.many.is_empty() { self.few.len() as u64 } else { self.many.len() };
+        if rows == 0 {
+            return Ok(());
+        }
+        self.segment.signatures += 1;
+        self.segment.postings += rows;
+        self.segment.longest = self.segment.longest.max(rows as u32);
+        if self.many.is_empty() {
+            let few = std::mem::take(&mut self.few);
+            for &row in &few {
+                self.write_pair(row)?;
+            }
+            self.few = few;
+            self.few.clear();
+        } else {
+            let mut bytes = Vec::with_capacity(self.many.serialized_size());
+            self.many.serialize_into(&mut bytes).expect("a vector takes all bytes");
+            let list = List { offset: self.lists.len(), length: bytes.len() as u32, rows: rows as u32 };
+            let mut entry = [0; List::SIZE];
+            list.write(&mut entry);
+            self.directory.push(&entry)?;
+            self.lists.push(&bytes)?;
+            self.many.clear();
+            self.write_pair(self.segment.lists | Pair::LIST)?;
+            self.segment.lists += 1;
+        }
+        Ok(())
+    }
+
+    fn write_pair(&mut self, row: u32) -> Result<()> {
+        if self.page.len() + Pair::SIZE > CONTENTS {
+            self.flush(Kind::Signatures)?;
+        }
+        if self.page.is_empty() {
+            memory::push(&mut self.firsts, self.signature, DOING)?;
+        }
+        Pair { signature: self.signature, row }.write(&mut self.page);
+        self.segment.pairs += 1;
+        Ok(())
+    }
+
+    /// Writes what is left, and describes the segment for the directory.
+    pub fn finish(mut self) -> Result<Descriptor> {
+        if self.segment.row_pages == 0 {
+            self.flush(Kind::Rows)?;
+            self.segment.row_pages = self.number;
+        }
+        self.close_signature()?;
+        self.flush(Kind::Signatures)?;
+        self.segment.signature_pages = self.number - self.segment.row_pages;
+        self.segment.list_bytes = self.lists.len();
+        let entries = List::PER_PAGE * List::SIZE;
+        for (kind, size) in [(Kind::ListDirectory, entries), (Kind::Lists, CONTENTS)] {
+            let empty = Spool::new(0);
+            let mut spool = match kind {
+                Kind::Lists => std::mem::replace(&mut self.lists, empty),
+                _ => std::mem::replace(&mut self.directory, empty),
+            };
+            let mut result = Ok(());
+            spool.for_each(size, |bytes| {
+                if result.is_ok() {
+                    result = self.emit(kind, bytes);
+                }
+            })?;
+            result?;
+        }
+        self.write_root();
+        Ok(self.segment)
+    }
+
+    /// Writes the root, its last page first, because each names the next.
+    fn write_root(&mut self) {
+        let step = (self.firsts.len().div_ceil(RootHead::MOST_FENCES)).max(1);
+        let fences: Vec<u64> = self.firsts.iter().copied().step_by(step).collect();
+        let (first, rest) = self.extents.split_at(self.extents.len().min(RootHead::room(fences.len())));
+        let mut pages = vec![(fences.as_slice(), first)];
+        pages.extend(rest.chunks(RootHead::room(0)).map(|extents| (&[][..], extents)));
+        let mut next = NONE;
+        for (n, (fences, extents)) in pages.iter().enumerate().rev() {
+            let mut bytes = vec![0; RootHead::SIZE];
+            let head = RootHead {
+                extents: extents.len() as u32,
+                fences: fences.len() as u32,
+                step: step as u32,
+                unused: 0,
+            };
+            head.write(&mut bytes);
+            bytes.extend(fences.iter().flat_map(|fence| fence.to_le_bytes()));
+            for extent in *extents {
+                let mut eight = [0; Extent::SIZE];
+                extent.write(&mut eight);
+                bytes.extend_from_slice(&eight);
+            }
+            let tail = Tail { next, ..Tail::new(Kind::Root, self.segment.id, n as u32) };
+            next = self.index.add(tail, &bytes, self.logging);
+        }
+        self.segment.root = next;
+        self.segment.pages = self.number + pages.len() as u32;
+    }
+}

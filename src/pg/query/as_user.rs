@@ -1,0 +1,116 @@
+//! Runs SQL of ours as somebody else: work on users' tables as their owner, and books as the extension's.
+
+use std::ffi::CStr;
+
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+
+use super::relation::quote_identifier;
+use crate::pg::server::call::Call;
+use crate::pg::server::encoding::c_string;
+use crate::pg::server::error::{Result, SqlError};
+
+/// The extension that a called function belongs to.
+#[derive(Debug)]
+pub struct Extension {
+    /// Who owns it.
+    pub owner: pg_sys::Oid,
+    /// Its schema, as SQL text needs it.
+    pub schema: String,
+    extension: pg_sys::Oid,
+    /// The number of that schema.
+    pub namespace: pg_sys::Oid,
+}
+
+impl Extension {
+    /// That of the called function, which is found by its number, whatever the search path.
+    pub fn of(call: Call) -> Result<Self> {
+        // SAFETY: set by the function manager; a schema that a function is in has a name.
+        let (function, extension, namespace, schema) = unsafe {
+            let function = (*(*call.info).flinfo).fn_oid;
+            let extension = pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
+            let namespace = pg_sys::get_func_namespace(function);
+            (function, extension, namespace, c_string(pg_sys::get_namespace_name(namespace)))
+        };
+        let sql = "SELECT proowner FROM pg_catalog.pg_proc WHERE oid OPERATOR(pg_catalog.=) $1";
+        let owner = Spi::get_one_with_args::<pg_sys::Oid>(sql, &[function.into()]).map_err(spi)?;
+        let owner = owner.unwrap_or(pg_sys::InvalidOid);
+        Ok(Self { owner, schema: quote_identifier(&schema)?, extension, namespace })
+    }
+
+    /// The number of a table of the extension's own, which is locked, so that it stays what it is.
+    pub fn table(&self, name: &CStr) -> Result<pg_sys::Oid> {
+        // SAFETY: looks at the catalogues.
+        unsafe {
+            let table = pg_sys::get_relname_relid(name.as_ptr(), self.namespace);
+            let ours = self.extension != pg_sys::InvalidOid && table != pg_sys::InvalidOid && {
+                pg_sys::LockRelationOid(table, pg_sys::AccessShareLock as i32);
+                pg_sys::getExtensionOfObject(pg_sys::RelationRelationId, table) == self.extension
+            };
+            if ours {
+                return Ok(table);
+            }
+        }
+        let message = format!("the table {} of the extension is gone", name.to_string_lossy());
+        Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
+            .hint("DROP EXTENSION neardup; CREATE EXTENSION neardup;"))
+    }
+}
+
+/// What went wrong with SPI itself; errors of the server pass through as panics.
+pub fn spi(error: pgrx::spi::Error) -> SqlError {
+    SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string())
+}
+
+/// Where things are found while work runs as somebody else.
+pub const PATH: &CStr = c"pg_catalog, pg_temp";
+
+/// Runs work as `user`, who cannot be left by it, and with `pg_catalog` as the only schema to find things
+/// in. Where an error ends it, the server itself goes back to the user of before.
+pub fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    const RESTRICTED: i32 =
+        (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION) as i32;
+    let mut before = pg_sys::InvalidOid;
+    let mut context = 0;
+    // SAFETY: what the server does to run maintenance commands as a table's owner: the settings are changed
+    // within a level of their own, which is rolled back at the end.
+    unsafe {
+        pg_sys::GetUserIdAndSecContext(&raw mut before, &raw mut context);
+        pg_sys::SetUserIdAndSecContext(user, context | RESTRICTED);
+        let level = pg_sys::NewGUCNestLevel();
+        // Ids of any type are stored as texts, too, which have to be read again under whatever settings.
+        for (name, value) in [
+            (c"search_path", PATH),
+            (c"standard_conforming_strings", c"on"),
+            (c"DateStyle", c"ISO"),
+            (c"IntervalStyle", c"postgres"),
+            (c"extra_float_digits", c"1"),
+            (c"bytea_output", c"hex"),
+            // Statements of ours are short: to compile them would take longer.
+            (c"jit", c"off"),
+        ] {
+            set(name, value);
+        }
+        let result = work();
+        pg_sys::AtEOXact_GUC(false, level);
+        pg_sys::SetUserIdAndSecContext(before, context);
+        result
+    }
+}
+
+/// Changes a setting for the rest of the work that runs as somebody else ([`as_user`]).
+pub fn set(name: &CStr, value: &CStr) {
+    // SAFETY: C strings of a setting that every user may change; the level of settings is that of the work.
+    unsafe {
+        pg_sys::set_config_option(
+            name.as_ptr(),
+            value.as_ptr(),
+            pg_sys::GucContext::PGC_USERSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+            pg_sys::GucAction::GUC_ACTION_SAVE,
+            true,
+            0,
+            false,
+        );
+    }
+}

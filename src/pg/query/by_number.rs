@@ -1,0 +1,105 @@
+//! Rows of tables that are read and written by the number of the table, where SQL text would need its name: whoever owns a
+//! schema can rename it between two looks at it, and a write that notes its changes must not fail for that.
+
+use pgrx::pg_sys::{self, Datum, Oid};
+
+use crate::pg::server::error::Result;
+
+/// Puts rows into a table without triggers, policies and computed columns.
+pub struct Inserter {
+    relation: pg_sys::Relation,
+    state: *mut pg_sys::EState,
+    result: *mut pg_sys::ResultRelInfo,
+    slot: *mut pg_sys::TupleTableSlot,
+}
+
+impl Inserter {
+    /// Into a table that is locked for it.
+    pub fn new(table: Oid) -> Self {
+        // SAFETY: a locked table stays; all is given back in drop, or by the server where an error ends it. Without a place
+        // in a query an error about a row tells of no columns.
+        unsafe {
+            let relation = pg_sys::table_open(table, pg_sys::NoLock as i32);
+            let state = pg_sys::CreateExecutorState();
+            let result: *mut pg_sys::ResultRelInfo =
+                pg_sys::palloc0(size_of::<pg_sys::ResultRelInfo>()).cast();
+            (*result).type_ = pg_sys::NodeTag::T_ResultRelInfo;
+            pg_sys::InitResultRelInfo(result, relation, 0, std::ptr::null_mut(), 0);
+            pg_sys::ExecOpenIndices(result, false);
+            let operations = &raw const pg_sys::TTSOpsVirtual;
+            let slot = pg_sys::MakeSingleTupleTableSlot((*relation).rd_att, operations);
+            Self { relation, state, result, slot }
+        }
+    }
+
+    /// Puts a row in.
+    ///
+    /// # Safety
+    /// The table has these columns, with types of which the values are.
+    pub unsafe fn insert<const N: usize>(&mut self, row: [Option<Datum>; N]) {
+        // SAFETY: the caller's promise; a slot has room for all columns of the table.
+        unsafe {
+            if let Some(clear) = (*(*self.slot).tts_ops).clear {
+                clear(self.slot);
+            }
+            for (column, value) in row.into_iter().enumerate() {
+                *(*self.slot).tts_values.add(column) = value.unwrap_or(Datum::null());
+                *(*self.slot).tts_isnull.add(column) = value.is_none();
+            }
+            pg_sys::ExecStoreVirtualTuple(self.slot);
+            pg_sys::ExecSimpleRelationInsert(self.result, self.state, self.slot);
+            let context = (*self.state).es_per_tuple_exprcontext;
+            if !context.is_null() {
+                pg_sys::MemoryContextReset((*context).ecxt_per_tuple_memory);
+            }
+        }
+    }
+}
+
+impl Drop for Inserter {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: made by us, given back once.
+            unsafe {
+                pg_sys::ExecCloseIndices(self.result);
+                pg_sys::ExecDropSingleTupleTableSlot(self.slot);
+                pg_sys::FreeExecutorState(self.state);
+                pg_sys::relation_close(self.relation, pg_sys::NoLock as i32);
+            }
+        }
+    }
+}
+
+/// Calls `read` with the columns of the row that has a number as its primary key, as it is at this moment, whatever the
+/// transaction sees otherwise.
+///
+/// # Safety
+/// The table is locked, has `N` columns none of which was dropped, and the first one is its primary key, an `oid`. The values
+/// are valid within the call only.
+pub unsafe fn read<const N: usize, T>(
+    table: Oid,
+    key: Oid,
+    read: impl FnOnce([Option<Datum>; N]) -> Result<T>,
+) -> Result<Option<T>> {
+    // SAFETY: the caller's promise. Where an error ends it the server gives back what was opened.
+    unsafe {
+        let relation = pg_sys::table_open(table, pg_sys::NoLock as i32);
+        let mut wanted = pg_sys::ScanKeyData::default();
+        let (equals, key) = (Oid::from(pg_sys::F_OIDEQ), Datum::from(key));
+        pg_sys::ScanKeyInit(&raw mut wanted, 1, pg_sys::BTEqualStrategyNumber as u16, equals, key);
+        let index = pg_sys::RelationGetPrimaryKeyIndex(relation);
+        let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
+        let has_index = index != pg_sys::InvalidOid;
+        let scan = pg_sys::systable_beginscan(relation, index, has_index, snapshot, 1, &raw mut wanted);
+        let tuple = pg_sys::systable_getnext(scan);
+        let found = (!tuple.is_null()).then(|| {
+            let (mut values, mut nulls) = ([Datum::null(); N], [true; N]);
+            pg_sys::heap_deform_tuple(tuple, (*relation).rd_att, values.as_mut_ptr(), nulls.as_mut_ptr());
+            read(std::array::from_fn(|column| (!nulls[column]).then_some(values[column])))
+        });
+        pg_sys::systable_endscan(scan);
+        pg_sys::UnregisterSnapshot(snapshot);
+        pg_sys::relation_close(relation, pg_sys::NoLock as i32);
+        found.transpose()
+    }
+}

@@ -1,0 +1,86 @@
+//! A cursor over a query of a few columns. What a fetch brought is freed by the next one: memory does
+//! not grow with the number of rows.
+
+use std::ffi::{c_char, c_long};
+use std::ptr;
+
+use pgrx::pg_sys::{self, Datum};
+
+use super::{Prepared, Query, check_columns, cleans_up, in_session, values_of};
+use crate::pg::server::error::{Result, catch};
+
+// The query may run anybody's functions: errors of these are to come back whole.
+unsafe extern "C-unwind" {
+    fn SPI_cursor_open(
+        name: *const c_char,
+        plan: pg_sys::SPIPlanPtr,
+        values: *mut Datum,
+        nulls: *const c_char,
+        read_only: bool,
+    ) -> pg_sys::Portal;
+    fn SPI_cursor_fetch(portal: pg_sys::Portal, forward: bool, count: c_long);
+}
+
+/// An open cursor over `N` columns, in an SPI session of its own. After an error the server itself cleans both up.
+#[derive(Debug)]
+pub struct Cursor<const N: usize> {
+    portal: pg_sys::Portal,
+    table: *mut pg_sys::SPITupleTable,
+    types: [pg_sys::Oid; N],
+    /// Dropped last: it ends the session.
+    _prepared: Prepared,
+}
+
+impl<const N: usize> Cursor<N> {
+    /// Opens a cursor for one SELECT that gives columns of exactly these types.
+    pub fn open(query: &Query<'_>, types: [pg_sys::Oid; N]) -> Result<Self> {
+        let mut prepared = Prepared::new(query)?;
+        prepared.select()?;
+        prepared.check(&types)?;
+        let Prepared { plan, values, nulls, read_only, .. } = &mut prepared;
+        let (values, nulls) = (values.as_mut_ptr(), nulls.as_ptr());
+        // SAFETY: the plan has as many parameters; all is copied.
+        let portal = in_session(|| unsafe {
+            catch(|| SPI_cursor_open(ptr::null(), *plan, values, nulls, *read_only))
+        })?;
+        let cursor = Self { portal, table: ptr::null_mut(), types, _prepared: prepared };
+        // It may have been parsed anew.
+        cursor._prepared.check(&types)?;
+        Ok(cursor)
+    }
+
+    /// The next rows, at most `rows`; none after the last. Their values live until the next fetch.
+    pub fn fetch(&mut self, rows: usize) -> Result<impl Iterator<Item = [Option<Datum>; N]> + '_> {
+        self.free();
+        let portal = self.portal;
+        // SAFETY: the portal is open; the table holds `numvals` rows of columns that are checked first.
+        unsafe {
+            in_session(|| catch(|| SPI_cursor_fetch(portal, true, rows as c_long)))?;
+            self.table = pg_sys::SPI_tuptable;
+            let table = self.table;
+            let count = if table.is_null() { 0 } else { (*table).numvals as usize };
+            if count > 0 {
+                check_columns((*table).tupdesc, &self.types)?;
+            }
+            Ok((0..count).map(move |row| values_of(table, row)))
+        }
+    }
+
+    fn free(&mut self) {
+        if !self.table.is_null() {
+            // SAFETY: a table of ours, freed once.
+            in_session(|| unsafe { pg_sys::SPI_freetuptable(self.table) });
+            self.table = ptr::null_mut();
+        }
+    }
+}
+
+impl<const N: usize> Drop for Cursor<N> {
+    fn drop(&mut self) {
+        if !cleans_up() {
+            self.free();
+            // SAFETY: opened by us, once.
+            in_session(|| unsafe { pg_sys::SPI_cursor_close(self.portal) });
+        }
+    }
+}

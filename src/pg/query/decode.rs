@@ -1,0 +1,156 @@
+//! Values of the server into documents of the core.
+
+use std::borrow::Cow;
+
+use pgrx::pg_sys::{self, Datum};
+
+use crate::features::tokens::Document;
+use crate::memory;
+use crate::pg::server::call::varlena_bytes;
+use crate::pg::server::encoding;
+use crate::pg::server::error::Result;
+
+const DOING: &str = "reading a document";
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A text to be cut into tokens.
+    Text,
+    /// `text[]`, or an array that can be cast to it: tokens already made.
+    Tokens,
+    /// `bigint[]`, or an array of smaller integers: numbers already made.
+    Numbers,
+    /// `tsvector`: lexemes with positions.
+    Vector,
+}
+
+impl Kind {
+    /// What a column of this type, which is no domain, is taken for.
+    pub fn of(base_type: pg_sys::Oid) -> Self {
+        if base_type == pg_sys::TSVECTOROID {
+            return Self::Vector;
+        }
+        // SAFETY: any type is looked up; elements have a type that exists.
+        let element = unsafe {
+            match pg_sys::get_element_type(base_type) {
+                pg_sys::InvalidOid => return Self::Text,
+                element => pg_sys::getBaseType(element),
+            }
+        };
+        match element {
+            pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID => Self::Numbers,
+            _ => Self::Tokens,
+        }
+    }
+}
+
+impl Kind {
+    /// The type of the values that [`decode`] takes.
+    pub fn type_oid(self) -> pg_sys::Oid {
+        match self {
+            Self::Text => pg_sys::TEXTOID,
+            Self::Tokens => pg_sys::TEXTARRAYOID,
+            Self::Numbers => pg_sys::INT8ARRAYOID,
+            Self::Vector => pg_sys::TSVECTOROID,
+        }
+    }
+}
+
+/// A document from a value of its kind; none if it holds bytes that are not text.
+///
+/// # Safety
+/// `value` is a text, `text[]`, `int8[]` or tsvector, as `kind` says. Copies that are needed on the
+/// way are left in the current memory context.
+pub unsafe fn decode(kind: Kind, value: Datum) -> Result<Option<Document>> {
+    // SAFETY: the caller's promise, for each kind.
+    unsafe {
+        match kind {
+            Kind::Text => Ok(text(varlena_bytes(value))?.map(Document::Text)),
+            Kind::Tokens => {
+                let mut tokens = Vec::new();
+                for element in elements(value, pg_sys::TEXTOID)? {
+                    let Some(token) = text(varlena_bytes(element))? else { return Ok(None) };
+                    memory::push(&mut tokens, token, DOING)?;
+                }
+                Ok(Some(Document::Tokens(tokens)))
+            }
+            Kind::Numbers => {
+                let mut numbers = Vec::new();
+                for element in elements(value, pg_sys::INT8OID)? {
+                    memory::push(&mut numbers, element.value() as i64, DOING)?;
+                }
+                Ok(Some(Document::Numbers(numbers)))
+            }
+            Kind::Vector => vector(value),
+        }
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<Option<String>> {
+    Ok(match encoding::to_utf8(bytes)? {
+        Some(Cow::Owned(text)) => Some(text),
+        Some(Cow::Borrowed(text)) => Some(encoding::own(text)?),
+        None => None,
+    })
+}
+
+/// The elements of an array that are not NULL, whatever its dimensions.
+///
+/// # Safety
+/// The datum is an array of that type.
+pub unsafe fn elements(array: Datum, element_type: pg_sys::Oid) -> Result<Vec<Datum>> {
+    let mut elements = Vec::new();
+    let (mut length, mut by_value, mut align) = (0, false, 0);
+    let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+    // SAFETY: an array of that type; the server fills `count` values and flags.
+    unsafe {
+        pg_sys::get_typlenbyvalalign(element_type, &raw mut length, &raw mut by_value, &raw mut align);
+        pg_sys::deconstruct_array(
+            pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast(),
+            element_type,
+            i32::from(length),
+            by_value,
+            align,
+            &raw mut values,
+            &raw mut nulls,
+            &raw mut count,
+        );
+        memory::reserve(&mut elements, count as usize, DOING)?;
+        elements.extend((0..count as usize).filter(|&n| !*nulls.add(n)).map(|n| *values.add(n)));
+    }
+    Ok(elements)
+}
+
+/// The lexemes of a tsvector, each as often as it has positions and in their order; a lexeme without
+/// positions counts once. Layout: tsearch/ts_type.h.
+///
+/// # Safety
+/// The datum is a tsvector.
+unsafe fn vector(value: Datum) -> Result<Option<Document>> {
+    let mut lexemes: Vec<(u16, String)> = Vec::new();
+    // SAFETY: a detoasted tsvector has `size` entries and behind them the lexemes they point to,
+    // each followed, if its flag says so and after alignment, by the number of its positions and these.
+    unsafe {
+        let vector: *const pg_sys::TSVectorData = pg_sys::pg_detoast_datum(value.cast_mut_ptr()).cast();
+        let count = (*vector).size as usize;
+        let entries = (*vector).entries.as_ptr();
+        let strings: *const u8 = entries.add(count).cast();
+        for entry in std::slice::from_raw_parts(entries, count) {
+            let (start, length) = (entry.pos() as usize, entry.len() as usize);
+            let bytes = std::slice::from_raw_parts(strings.add(start), length);
+            let Some(lexeme) = text(bytes)? else { return Ok(None) };
+            if entry.haspos() == 0 {
+                memory::push(&mut lexemes, (0, lexeme), DOING)?;
+                continue;
+            }
+            let positions: *const u16 = strings.add((start + length).next_multiple_of(2)).cast();
+            for n in 1..=usize::from(*positions) {
+                // The two upper bits are the weight.
+                memory::push(&mut lexemes, (*positions.add(n) & 0x3fff, lexeme.clone()), DOING)?;
+            }
+        }
+    }
+    lexemes.sort();
+    Ok(Some(Document::Tokens(lexemes.into_iter().map(|(_, lexeme)| lexeme).collect())))
+}

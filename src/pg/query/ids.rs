@@ -1,0 +1,337 @@
+//! Ids of documents: numbers, or values of any type that has a default ordering.
+//!
+//! Rows are numbered as they are read; this keeps what they are called, finds NULL and double ids,
+//! and says which of two rows comes first.
+
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgSqlErrorCode, check_for_interrupts};
+
+use crate::memory;
+use crate::pg::server::encoding::c_string;
+use crate::pg::server::error::{Result, SqlError};
+use crate::workers::{self, Workers};
+
+const DOING: &str = "keeping ids";
+
+/// The ids of one table, by number of the row.
+#[derive(Debug)]
+pub enum Ids {
+    /// smallint, int and bigint.
+    Integers(Vec<i64>),
+    /// Any other type.
+    Values(Values),
+}
+
+/// Ids of any type, copied.
+#[derive(Debug)]
+pub struct Values {
+    type_oid: pg_sys::Oid,
+    /// The server's entry for the type, with its comparison; it lives as long as the session.
+    cache: *mut pg_sys::TypeCacheEntry,
+    /// The values of a type that is passed by value, or the places in `arena` of the others.
+    places: Vec<usize>,
+    /// In words, so that every value is aligned as any type may need it.
+    arena: Vec<u64>,
+    /// The place of each row in the order of ids.
+    rank: Vec<u32>,
+}
+
+/// The server's entry for a type, with its comparison if it has one.
+fn cache(type_oid: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry {
+    // SAFETY: any type is looked up; the entry is never freed.
+    unsafe { pg_sys::lookup_type_cache(type_oid, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32) }
+}
+
+/// Whether a number is that of a type, and not of one that is only declared.
+pub fn exists(type_oid: pg_sys::Oid) -> bool {
+    // SAFETY: any number is looked up.
+    unsafe { pg_sys::get_typisdefined(type_oid) }
+}
+
+/// Whether values of a type can be ids: whether it has a default ordering, and is no pseudo-type, whose values are of
+/// others.
+pub fn has_order(type_oid: pg_sys::Oid) -> bool {
+    // SAFETY: any number is looked up; the entry of a type that exists lives as long as the session.
+    unsafe {
+        exists(type_oid)
+            && pg_sys::get_typtype(type_oid).cast_unsigned() != pg_sys::TYPTYPE_PSEUDO
+            && (*cache(type_oid)).cmp_proc_finfo.fn_oid != pg_sys::InvalidOid
+    }
+}
+
+impl Ids {
+    /// No ids yet, of a type that has an order.
+    pub fn new(type_oid: pg_sys::Oid) -> Self {
+        if type_oid == pg_sys::INT8OID {
+            return Self::Integers(Vec::new());
+        }
+        let cache = cache(type_oid);
+        Self::Values(Values { type_oid, cache, places: Vec::new(), arena: Vec::new(), rank: Vec::new() })
+    }
+
+    /// The type of the ids.
+    pub fn type_oid(&self) -> pg_sys::Oid {
+        match self {
+            Self::Integers(_) => pg_sys::INT8OID,
+            Self::Values(values) => values.type_oid,
+        }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Integers(ids) => ids.len(),
+            Self::Values(values) => values.places.len(),
+        }
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Integers(ids) => memory::bytes(ids),
+            Self::Values(Values { places, arena, rank, .. }) => {
+                memory::bytes(places) + memory::bytes(arena) + memory::bytes(rank)
+            }
+        }
+    }
+
+    /// Adds the id of the next row.
+    ///
+    /// # Safety
+    /// `id` is a datum of the type that [`Ids::new`] was given.
+    pub unsafe fn push(&mut self, id: Datum) -> Result<()> {
+        match self {
+            Self::Integers(ids) => memory::push(ids, id.value() as i64, DOING)?,
+            // SAFETY: the caller's promise.
+            Self::Values(values) => unsafe { values.push(id) }?,
+        }
+        Ok(())
+    }
+
+    /// The id of a row, as long as these ids live.
+    pub fn datum(&self, row: u32) -> Datum {
+        match self {
+            Self::Integers(ids) => Datum::from(ids[row as usize]),
+            Self::Values(values) => values.datum(row as usize),
+        }
+    }
+
+    /// Whether the id of row `a` comes before that of `b`.
+    #[inline]
+    pub fn before(&self, a: u32, b: u32) -> bool {
+        match self {
+            Self::Integers(ids) => ids[a as usize] < ids[b as usize],
+            Self::Values(values) => values.rank[a as usize] < values.rank[b as usize],
+        }
+    }
+
+    /// How the id of a row is written.
+    pub fn show(&self, row: u32) -> String {
+        match self {
+            Self::Integers(ids) => ids[row as usize].to_string(),
+            Self::Values(values) => values.show(row as usize),
+        }
+    }
+
+    /// Puts the rows in order of their ids; an error if two have the same, which names the relation and
+    /// the argument for the column.
+    pub fn sort(&mut self, relation: &str, argument: &str, workers: &dyn Workers) -> Result<()> {
+        let double = match self {
+            Self::Integers(ids) => double_integer(ids, workers)?,
+            Self::Values(values) => values.sort()?,
+        };
+        match double {
+            None => Ok(()),
+            Some(row) => Err(SqlError::new(
+                PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
+                format!("id {} stands in more than one row of {relation}", self.show(row)),
+            )
+            .hint(format!(
+                "Every document needs an id of its own; name another column with {argument} => '…'."
+            ))),
+        }
+    }
+}
+
+impl Ids {
+    /// The rows in the order of their ids, once these are sorted. O(n · log n).
+    pub fn in_order(&self, workers: &dyn Workers) -> Result<Vec<u32>> {
+        let mut order = Vec::new();
+        memory::reserve(&mut order, self.len(), DOING)?;
+        order.extend(0..self.len() as u32);
+        match self {
+            Self::Integers(ids) if ids.is_sorted() => {}
+            Self::Integers(ids) => workers::one(workers, &mut order, |order, stop| {
+                let key = |row: u32| (ids[row as usize], row);
+                workers::sort_unstable_by(order, stop, &|a, b| key(*a).cmp(&key(*b)))
+            })?,
+            Self::Values(values) => {
+                let rank = &values.rank;
+                workers::one(workers, &mut order, |order, stop| {
+                    workers::sort_unstable_by(order, stop, &|a, b| rank[*a as usize].cmp(&rank[*b as usize]))
+                })?;
+            }
+        }
+        Ok(order)
+    }
+
+    /// Where each row stands in such an order.
+    pub fn places(order: &[u32]) -> Result<Vec<u32>> {
+        let mut places = memory::filled(0, order.len(), DOING)?;
+        // Rows are numbered with 32 bits.
+        order.iter().zip(0..).for_each(|(&row, place)| places[row as usize] = place);
+        Ok(places)
+    }
+
+    /// Numbers different ids in their order: the number of each row, and a row of each number.
+    pub fn numbered(&mut self, workers: &dyn Workers) -> Result<(Vec<u32>, Vec<u32>)> {
+        if let Self::Values(values) = self {
+            values.sort()?;
+        }
+        let order = self.in_order(workers)?;
+        let mut numbers = memory::filled(0, order.len(), DOING)?;
+        let mut rows: Vec<u32> = Vec::new();
+        for (n, &row) in order.iter().enumerate() {
+            if n == 0 || !self.same(order[n - 1], row) {
+                memory::push(&mut rows, row, DOING)?;
+            }
+            numbers[row as usize] = rows.len() as u32 - 1;
+        }
+        Ok((numbers, rows))
+    }
+
+    /// Compares two ids of the type.
+    pub fn compare(&self, a: Datum, b: Datum) -> std::cmp::Ordering {
+        match self {
+            Self::Integers(_) => (a.value() as i64).cmp(&(b.value() as i64)),
+            Self::Values(values) => values.compare(a, b),
+        }
+    }
+
+    fn same(&self, a: u32, b: u32) -> bool {
+        match self {
+            Self::Integers(ids) => ids[a as usize] == ids[b as usize],
+            Self::Values(values) => {
+                values.compare(values.datum(a as usize), values.datum(b as usize)).is_eq()
+            }
+        }
+    }
+
+    /// The place of an id in the order that [`Ids::in_order`] gave; none if it is not there. O(log n).
+    ///
+    /// # Safety
+    /// `id` is a datum of the type that [`Ids::new`] was given.
+    pub unsafe fn find(&self, order: &[u32], id: Datum) -> Option<usize> {
+        order
+            .binary_search_by(|&row| match self {
+                Self::Integers(ids) => ids[row as usize].cmp(&(id.value() as i64)),
+                Self::Values(values) => values.compare(values.datum(row as usize), id),
+            })
+            .ok()
+    }
+}
+
+fn double_integer(ids: &[i64], workers: &dyn Workers) -> Result<Option<u32>> {
+    // The usual case: they were read in order.
+    if ids.is_sorted_by(|a, b| a < b) {
+        return Ok(None);
+    }
+    let mut sorted = Vec::new();
+    memory::extend(&mut sorted, ids, DOING)?;
+    workers::one(workers, &mut sorted, |sorted, stop| workers::sort_unstable_by(sorted, stop, &i64::cmp))?;
+    let double = sorted.windows(2).find(|pair| pair[0] == pair[1]);
+    Ok(double.and_then(|pair| ids.iter().position(|id| *id == pair[0])).map(|row| row as u32))
+}
+
+impl Values {
+    /// Copies an id.
+    ///
+    /// # Safety
+    /// The datum is of the ids' type.
+    unsafe fn push(&mut self, id: Datum) -> Result<()> {
+        // SAFETY: the entry lives as long as the session.
+        let (by_value, length) = unsafe { ((*self.cache).typbyval, (*self.cache).typlen) };
+        if by_value {
+            memory::push(&mut self.places, id.value(), DOING)?;
+            return Ok(());
+        }
+        // SAFETY: a datum by reference is a varlena (-1), a C string (-2), or has a fixed length.
+        let bytes: &[u8] = unsafe {
+            match length {
+                -1 => {
+                    let plain = pg_sys::pg_detoast_datum(id.cast_mut_ptr());
+                    std::slice::from_raw_parts(plain.cast(), pgrx::varsize_any(plain))
+                }
+                -2 => std::ffi::CStr::from_ptr(id.cast_mut_ptr()).to_bytes_with_nul(),
+                fixed => std::slice::from_raw_parts(id.cast_mut_ptr(), fixed as usize),
+            }
+        };
+        memory::push(&mut self.places, self.arena.len(), DOING)?;
+        memory::reserve(&mut self.arena, bytes.len().div_ceil(8), DOING)?;
+        self.arena.extend(bytes.chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_ne_bytes(word)
+        }));
+        Ok(())
+    }
+
+    fn datum(&self, row: usize) -> Datum {
+        let place = self.places[row];
+        // SAFETY: the entry lives as long as the session.
+        if unsafe { (*self.cache).typbyval } {
+            Datum::from(place)
+        } else {
+            Datum::from(&raw const self.arena[place])
+        }
+    }
+
+    fn show(&self, row: usize) -> String {
+        let mut output = pg_sys::InvalidOid;
+        let mut varlena = false;
+        // SAFETY: the type has an output function, which takes its values.
+        unsafe {
+            pg_sys::getTypeOutputInfo(self.type_oid, &raw mut output, &raw mut varlena);
+            c_string(pg_sys::OidOutputFunctionCall(output, self.datum(row)))
+        }
+    }
+
+    /// Compares two values of the type.
+    fn compare(&self, a: Datum, b: Datum) -> std::cmp::Ordering {
+        // SAFETY: both are values of the type whose comparison this is; it frees nothing of ours.
+        unsafe {
+            let function = &raw mut (*self.cache).cmp_proc_finfo;
+            let order = pg_sys::FunctionCall2Coll(function, (*self.cache).typcollation, a, b);
+            (order.value() as i32).cmp(&0)
+        }
+    }
+
+    /// Ranks the rows; the row of an id that another row has too, if there is one.
+    fn sort(&mut self) -> Result<Option<u32>> {
+        let compare = |a: u32, b: u32| self.compare(self.datum(a as usize), self.datum(b as usize));
+        let count = self.places.len();
+        let mut order = memory::filled(0u32, count, DOING)?;
+        order.iter_mut().zip(0..).for_each(|(slot, row)| *slot = row);
+        let mut compared = 0u64;
+        // Comparisons may leave traces in the current context: a context of its own takes them.
+        let mut context = pgrx::PgMemoryContexts::new("neardup: comparing ids");
+        // SAFETY: nothing allocated inside is used after.
+        unsafe {
+            context.switch_to(|context| {
+                order.sort_unstable_by(|&a, &b| {
+                    compared += 1;
+                    if compared.is_multiple_of(1 << 12) {
+                        check_for_interrupts!();
+                        context.reset();
+                    }
+                    compare(a, b)
+                });
+            });
+        }
+        let double = order.windows(2).find(|pair| compare(pair[0], pair[1]).is_eq()).map(|pair| pair[0]);
+        let mut rank = memory::filled(0u32, count, DOING)?;
+        order.iter().zip(0..).for_each(|(&row, place)| rank[row as usize] = place);
+        self.rank = rank;
+        Ok(double)
+    }
+}

@@ -1,0 +1,317 @@
+//! Which relation and which of its columns hold the documents and their ids.
+
+use pgrx::{PgSqlErrorCode, pg_sys};
+
+use super::decode::Kind;
+use super::ids;
+use crate::pg::server::encoding::{self, c_string};
+use crate::pg::server::error::{Result, SqlError};
+
+/// Names that say which of several text columns holds the documents.
+const USUAL: [&str; 4] = ["body", "content", "text", "document"];
+
+/// A column that a user may name.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// Its name, not quoted.
+    pub name: String,
+    /// Its type; of a domain, the type under it.
+    pub base_type: pg_sys::Oid,
+    /// The category of that type: `S` for strings.
+    category: u8,
+    /// Its place among the columns of the relation, dropped ones included: what a rename leaves as it is.
+    pub number: i16,
+    /// Its collation, if its type has one.
+    collation: pg_sys::Oid,
+}
+
+impl Column {
+    fn is_text(&self) -> bool {
+        self.category == pg_sys::TYPCATEGORY_STRING
+    }
+
+    /// Whether it holds texts of the server's own types, which need no function to be read as such.
+    pub fn is_plain_text(&self) -> bool {
+        [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID].contains(&self.base_type)
+    }
+
+    fn is_usual(&self) -> bool {
+        USUAL.contains(&&*self.name)
+    }
+
+    /// Whether it holds whole numbers that fit into bigint.
+    pub fn is_integer(&self) -> bool {
+        [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID].contains(&self.base_type)
+    }
+
+    /// The name as SQL text needs it.
+    pub fn quoted(&self) -> Result<String> {
+        quote_identifier(&self.name)
+    }
+
+    /// The name of its type, as users write it.
+    pub fn type_name(&self) -> String {
+        type_name(self.base_type)
+    }
+
+    /// What brings the column to the collation of its type, in which ids are compared, whatever its own: values that a
+    /// case-insensitive one takes for equal are distinct ids. Empty where the column has it, so that indexes are of use.
+    pub fn collated(&self) -> &'static str {
+        // SAFETY: looks the type up.
+        match unsafe { pg_sys::get_typcollation(self.base_type) } {
+            own if own == self.collation => "",
+            pg_sys::C_COLLATION_OID => " COLLATE pg_catalog.\"C\"",
+            _ => " COLLATE pg_catalog.\"default\"",
+        }
+    }
+}
+
+/// A relation with rows, and its columns.
+#[derive(Debug)]
+pub struct Relation {
+    /// Its number.
+    pub oid: pg_sys::Oid,
+    /// Who owns it.
+    pub owner: pg_sys::Oid,
+    /// Whether it is a temporary one.
+    pub is_temporary: bool,
+    /// Its name with its schema, as SQL text needs it.
+    pub qualified: String,
+    /// Its name as messages and hints show it.
+    pub shown: String,
+    /// Whether it is a table of its own, whose rows everybody sees alike.
+    pub is_plain: bool,
+    columns: Vec<Column>,
+    primary_key: Vec<i16>,
+}
+
+/// The name of a type, as users write it.
+pub fn type_name(oid: pg_sys::Oid) -> String {
+    // SAFETY: gives a C string for any number.
+    unsafe { c_string(pg_sys::format_type_be(oid)) }
+}
+
+/// The name of a type with its schema, as SQL text needs it. Without a length, so that a cast to char or bit does not cut
+/// values to a length of one.
+pub fn qualified_type(oid: pg_sys::Oid) -> String {
+    let plain = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
+    // SAFETY: gives a C string for any type.
+    unsafe { c_string(pg_sys::format_type_extended(oid, -1, plain as u16)) }
+}
+
+/// A name as SQL text needs it.
+pub fn quote_identifier(name: &str) -> Result<String> {
+    let name = encoding::to_server(name)?;
+    // SAFETY: a C string in, a C string out.
+    Ok(unsafe { c_string(pg_sys::quote_identifier(name.as_ptr())) })
+}
+
+/// An open relation; closing it leaves its lock to the transaction, so that the columns stay what they are.
+struct Opened(pg_sys::Relation);
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: opened by us, once.
+            unsafe { pg_sys::relation_close(self.0, pg_sys::NoLock as i32) };
+        }
+    }
+}
+
+impl Relation {
+    /// Looks a relation up. It must be one that has rows: a table, a view, or what is read like these.
+    pub fn open(oid: pg_sys::Oid) -> Result<Self> {
+        // SAFETY: any number is looked up; null if it is no relation.
+        let relation = unsafe { pg_sys::try_relation_open(oid, pg_sys::AccessShareLock as i32) };
+        if relation.is_null() {
+            let message = format!("relation with OID {} does not exist", oid.to_u32());
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message));
+        }
+        let relation = Opened(relation);
+        // SAFETY: an open relation has its catalogue row and its tuple descriptor, with as many
+        // attributes as it says; what is read is copied before the relation is closed.
+        unsafe {
+            let class = &*(*relation.0).rd_rel;
+            let name = c_string(class.relname.data.as_ptr());
+            let schema = c_string(pg_sys::get_namespace_name(class.relnamespace));
+            if !b"rpvmf".contains(&class.relkind.cast_unsigned()) {
+                return Err(SqlError::new(
+                    PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+                    format!("\"{name}\" is not a table, view, materialized view or foreign table"),
+                ));
+            }
+            let (quoted, quoted_schema) = (quote_identifier(&name)?, quote_identifier(&schema)?);
+            let visible = pg_sys::RelationIsVisible(oid);
+            let qualified = format!("{quoted_schema}.{quoted}");
+            let descriptor = (*relation.0).rd_att;
+            let attributes = (*descriptor).attrs.as_slice((*descriptor).natts as usize);
+            let columns = attributes.iter().filter(|attribute| !attribute.attisdropped).map(column).collect();
+            Ok(Self {
+                oid,
+                owner: class.relowner,
+                is_temporary: class.relpersistence.cast_unsigned() == pg_sys::RELPERSISTENCE_TEMP,
+                shown: if visible { quoted } else { qualified.clone() },
+                is_plain: b"rm".contains(&class.relkind.cast_unsigned())
+                    && !class.relrowsecurity
+                    && !class.relhassubclass,
+                qualified,
+                columns,
+                primary_key: primary_key(relation.0),
+            })
+        }
+    }
+
+    /// The column of the ids: the one that `argument` names, or the only one of the primary key.
+    pub fn id_column(&self, named: Option<&str>, argument: &str) -> Result<&Column> {
+        if let Some(name) = named {
+            return self.named(name, argument);
+        }
+        self.key().ok_or_else(|| {
+            let why = if self.primary_key.is_empty() {
+                "no primary key"
+            } else {
+                "a primary key of several columns"
+            };
+            SqlError::new(
+                PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+                format!("relation {} has {why}, so the column of the ids must be named", self.shown),
+            )
+        })
+    }
+
+    /// The column of the documents: the one that `argument` names, the only text column that is not
+    /// the id, or the only one of these that has a usual name.
+    pub fn text_column(&self, named: Option<&str>, argument: &str, id: &Column) -> Result<&Column> {
+        if let Some(name) = named {
+            return self.named(name, argument);
+        }
+        self.only_text(id).ok_or_else(|| match self.texts(id).next() {
+            None => SqlError::new(
+                PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+                format!("relation {} has no text column beside its id", self.shown),
+            ),
+            Some(_) => SqlError::new(
+                PgSqlErrorCode::ERRCODE_AMBIGUOUS_COLUMN,
+                format!("relation {} has several text columns: {}", self.shown, names(self.texts(id))),
+            ),
+        })
+    }
+
+    /// Columns that would do for the ids and the documents, for hints: those of these names if there
+    /// are such, else those that need no name, else likely ones.
+    pub fn likely_columns(&self, id: Option<&str>, text: Option<&str>) -> Option<(&Column, &Column)> {
+        let named = |name: Option<&str>| self.columns.iter().find(|column| Some(&*column.name) == name);
+        let likely_text = |id: &Column| {
+            (named(text).or_else(|| self.only_text(id)))
+                .or_else(|| self.texts(id).next())
+                .or_else(|| self.any_document())
+                .filter(|column| column.number != id.number)
+        };
+        let columns = self.columns.iter();
+        (named(id).into_iter().chain(self.key()).chain(named(Some("id"))))
+            .chain(columns.clone().filter(|column| column.is_integer()))
+            .chain(columns.clone().filter(|column| !column.is_usual()))
+            .chain(columns)
+            .filter(|column| ids::has_order(column.base_type))
+            .find_map(|id| Some((id, likely_text(id)?)))
+    }
+
+    /// A column that may hold documents, for hints.
+    pub fn any_document(&self) -> Option<&Column> {
+        self.columns.iter().find(|column| column.is_text() || Kind::of(column.base_type) != Kind::Text)
+    }
+
+    /// The names of the columns, for hints.
+    pub fn column_names(&self) -> String {
+        names(self.columns.iter())
+    }
+
+    /// Whether a column is the primary key by itself.
+    pub fn is_key(&self, column: &Column) -> bool {
+        self.key().is_some_and(|key| key.number == column.number)
+    }
+
+    /// The only column of the primary key.
+    fn key(&self) -> Option<&Column> {
+        let [number] = self.primary_key[..] else { return None };
+        self.columns.iter().find(|column| column.number == number)
+    }
+
+    /// The text columns beside the id.
+    fn texts(&self, id: &Column) -> impl Iterator<Item = &Column> {
+        let id = id.number;
+        self.columns.iter().filter(move |column| column.is_text() && column.number != id)
+    }
+
+    /// The text column beside the id that need not be named.
+    fn only_text(&self, id: &Column) -> Option<&Column> {
+        only(self.texts(id)).or_else(|| only(self.texts(id).filter(|column| column.is_usual())))
+    }
+
+    /// The column of a number, unless it was dropped.
+    pub fn numbered(&self, number: i16) -> Option<&Column> {
+        self.columns.iter().find(|column| column.number == number)
+    }
+
+    /// The column that `argument` names.
+    pub fn named(&self, name: &str, argument: &str) -> Result<&Column> {
+        self.columns.iter().find(|column| column.name == name).ok_or_else(|| {
+            SqlError::new(
+                PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+                format!("{argument}: relation {} has no column \"{name}\"", self.shown),
+            )
+        })
+    }
+}
+
+/// The item if there is only one.
+fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    let item = items.next()?;
+    items.next().is_none().then_some(item)
+}
+
+/// The names of columns; of very many the first.
+fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
+    const MOST: usize = 30;
+    let mut names: Vec<&str> = columns.take(MOST + 1).map(|column| column.name.as_str()).collect();
+    if names.len() > MOST {
+        names[MOST] = "…";
+    }
+    names.join(", ")
+}
+
+fn column(attribute: &pg_sys::FormData_pg_attribute) -> Column {
+    let mut category: std::ffi::c_char = 0;
+    let mut preferred = false;
+    // SAFETY: the name is a C string in the row; the type exists as long as the relation does.
+    unsafe {
+        let base_type = pg_sys::getBaseType(attribute.atttypid);
+        pg_sys::get_type_category_preferred(base_type, &raw mut category, &raw mut preferred);
+        Column {
+            name: c_string(attribute.attname.data.as_ptr()),
+            base_type,
+            category: category.cast_unsigned(),
+            number: attribute.attnum,
+            collation: attribute.attcollation,
+        }
+    }
+}
+
+/// The columns of the primary key.
+///
+/// # Safety
+/// The relation is open.
+unsafe fn primary_key(relation: pg_sys::Relation) -> Vec<i16> {
+    // SAFETY: the caller's promise; an index has a row in pg_index with as many keys as it says.
+    unsafe {
+        let index = pg_sys::RelationGetPrimaryKeyIndex(relation);
+        if index == pg_sys::InvalidOid {
+            return Vec::new();
+        }
+        let index = pg_sys::index_open(index, pg_sys::AccessShareLock as i32);
+        let form = (*index).rd_index;
+        let keys = (*form).indkey.values.as_slice((*form).indnkeyatts as usize).to_vec();
+        pg_sys::relation_close(index, pg_sys::NoLock as i32);
+        keys
+    }
+}

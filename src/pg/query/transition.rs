@@ -1,0 +1,126 @@
+//! The rows that a statement changed, as the server keeps them for its triggers (transition tables).
+
+use pgrx::pg_sys::{self, Datum};
+
+use crate::pg::server::call::varlena_bytes;
+
+/// The rows of a transition table, one after the other.
+pub struct Rows {
+    store: *mut pg_sys::Tuplestorestate,
+    pointer: i32,
+    slot: *mut pg_sys::TupleTableSlot,
+    done: bool,
+}
+
+/// A row of a transition table, until the next one is read.
+pub struct Row {
+    slot: *mut pg_sys::TupleTableSlot,
+}
+
+impl Rows {
+    /// From its first row on; none if there is no such table.
+    ///
+    /// # Safety
+    /// The store is null, or one of rows of the relation, which is open; both live as long as this.
+    pub unsafe fn new(store: *mut pg_sys::Tuplestorestate, relation: pg_sys::Relation) -> Option<Self> {
+        if store.is_null() {
+            return None;
+        }
+        // SAFETY: the caller's promise. Others read the same store through pointers of their own.
+        unsafe {
+            let pointer = pg_sys::tuplestore_alloc_read_pointer(store, pg_sys::EXEC_FLAG_REWIND as i32);
+            pg_sys::tuplestore_select_read_pointer(store, pointer);
+            pg_sys::tuplestore_rescan(store);
+            let operations = &raw const pg_sys::TTSOpsMinimalTuple;
+            let slot = pg_sys::MakeSingleTupleTableSlot((*relation).rd_att, operations);
+            Some(Self { store, pointer, slot, done: false })
+        }
+    }
+
+    /// The next row; none after the last.
+    pub fn next(&mut self) -> Option<Row> {
+        // SAFETY: as `new` was promised.
+        unsafe {
+            pg_sys::tuplestore_select_read_pointer(self.store, self.pointer);
+            let got = pg_sys::tuplestore_gettupleslot(self.store, true, false, self.slot);
+            self.done |= !got;
+            got.then_some(Row { slot: self.slot })
+        }
+    }
+
+    /// Whether there are no more rows, also if the last one was not yet looked behind.
+    pub fn is_done(&mut self) -> bool {
+        self.done || self.next().is_none()
+    }
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: made by us, dropped once.
+            unsafe { pg_sys::ExecDropSingleTupleTableSlot(self.slot) };
+        }
+    }
+}
+
+impl Row {
+    /// The value of a column, by its number.
+    pub fn get(&self, number: i16) -> Option<Datum> {
+        let mut null = false;
+        // SAFETY: a row of a relation that has the column.
+        let value = unsafe { pg_sys::slot_getattr(self.slot, number.into(), &raw mut null) };
+        (!null).then_some(value)
+    }
+
+    /// Whether two rows have the same bytes in a column: what a collation takes for equal may be different words. Leaves
+    /// detoasted copies in the current memory context.
+    pub fn same(a: &Self, b: &Self, number: i16) -> bool {
+        match (a.get(number), b.get(number)) {
+            (None, None) => true,
+            (Some(left), Some(right)) => {
+                // SAFETY: the column is there; its values are of its type.
+                unsafe {
+                    let attributes = (*(*a.slot).tts_tupleDescriptor).attrs.as_slice(number as usize);
+                    let attribute = &attributes[number as usize - 1];
+                    same_bytes(left, right, attribute.attbyval, attribute.attlen)
+                }
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether two values have the same bytes.
+///
+/// # Safety
+/// Both are values of a type of this length.
+unsafe fn same_bytes(a: Datum, b: Datum, by_value: bool, length: i16) -> bool {
+    if by_value {
+        return a.value() == b.value();
+    }
+    // SAFETY: the caller's promise: a varlena (-1), a C string (-2), or so many bytes.
+    unsafe {
+        match length {
+            -1 => {
+                let stored = |datum: Datum| {
+                    let varlena: *const pg_sys::varlena = datum.cast_mut_ptr();
+                    std::slice::from_raw_parts(varlena.cast::<u8>(), pgrx::varsize_any(varlena))
+                };
+                // What was not touched is the same pointer to what is stored elsewhere.
+                stored(a) == stored(b)
+                    || (pg_sys::toast_raw_datum_size(a) == pg_sys::toast_raw_datum_size(b)
+                        && varlena_bytes(a) == varlena_bytes(b))
+            }
+            -2 => {
+                let bytes = |datum: Datum| std::ffi::CStr::from_ptr(datum.cast_mut_ptr());
+                bytes(a) == bytes(b)
+            }
+            fixed => {
+                let bytes = |datum: Datum| {
+                    std::slice::from_raw_parts(datum.cast_mut_ptr::<u8>().cast_const(), fixed as usize)
+                };
+                bytes(a) == bytes(b)
+            }
+        }
+    }
+}

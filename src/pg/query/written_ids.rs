@@ -1,0 +1,90 @@
+//! Ids that were written as texts, read again, and as arrays for queries.
+
+use pgrx::check_for_interrupts;
+use pgrx::pg_sys::{self, Datum};
+
+use super::Parameter;
+use super::attempt::attempt;
+use super::ids::Ids;
+use crate::memory;
+use crate::pg::server::encoding::to_server;
+use crate::pg::server::error::{Result, catch};
+
+const DOING: &str = "reading ids";
+
+// Input functions are anybody's: their errors are to come back whole.
+unsafe extern "C-unwind" {
+    fn InputFunctionCall(
+        function: *mut pg_sys::FmgrInfo,
+        text: *mut std::ffi::c_char,
+        element: pg_sys::Oid,
+        modifier: i32,
+    ) -> Datum;
+}
+
+impl Ids {
+    /// Reads ids as [`Ids::show`] wrote them; none if one is not of the type.
+    pub fn read<'a>(
+        type_oid: pg_sys::Oid,
+        written: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Option<Self>> {
+        /// So many are read without looking for a cancel.
+        const AT_A_TIME: usize = 1 << 12;
+        let mut ids = Self::new(type_oid);
+        let (mut input, mut element) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+        let mut function = pg_sys::FmgrInfo::default();
+        // SAFETY: a type that exists has an input function.
+        unsafe {
+            pg_sys::getTypeInputInfo(type_oid, &raw mut input, &raw mut element);
+            pg_sys::fmgr_info(input, &raw mut function);
+        }
+        let mut context = pgrx::PgMemoryContexts::new("neardup: reading ids");
+        let mut written = written.into_iter();
+        loop {
+            check_for_interrupts!();
+            let some = written.by_ref().take(AT_A_TIME).map(to_server).collect::<Result<Vec<_>>>()?;
+            if some.is_empty() {
+                return Ok(Some(ids));
+            }
+            let read = || {
+                some.iter().try_for_each(|text| {
+                    let (function, text) = (&raw mut function, text.as_ptr().cast_mut());
+                    // SAFETY: the function takes a C string, and gives a value of the type, which is copied.
+                    unsafe { ids.push(catch(|| InputFunctionCall(function, text, element, -1))?) }
+                })
+            };
+            // SAFETY: what is made inside is copied before the context is reset.
+            match unsafe { context.switch_to(|_| attempt(read)) } {
+                // SAFETY: as above.
+                Ok(Some(())) => unsafe { context.reset() },
+                Ok(None) => return Ok(None),
+                Err(error) => {
+                    // The error is in the context, which goes with the one around it.
+                    std::mem::forget(context);
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// All ids as an array, in the current memory context; none if there are no arrays of their type.
+    pub fn array(&self) -> Result<Option<Parameter>> {
+        let type_oid = self.type_oid();
+        let mut values = Vec::new();
+        memory::reserve(&mut values, self.len(), DOING)?;
+        values.extend((0..self.len() as u32).map(|row| self.datum(row)));
+        // SAFETY: any type is looked up; as many values of it are there as are told, which are copied.
+        unsafe {
+            let array_type = pg_sys::get_array_type(type_oid);
+            if array_type == pg_sys::InvalidOid {
+                return Ok(None);
+            }
+            let (mut length, mut by_value, mut align) = (0, false, 0);
+            pg_sys::get_typlenbyvalalign(type_oid, &raw mut length, &raw mut by_value, &raw mut align);
+            let (length, count) = (i32::from(length), values.len() as i32);
+            let array =
+                pg_sys::construct_array(values.as_mut_ptr(), count, type_oid, length, by_value, align);
+            Ok(Some((array_type, Some(Datum::from(array)))))
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Documents and pairs read from the server: through a cursor, in batches for the workers.
+
+pub mod documents;
+pub mod pairs;
+pub mod sites;
+pub mod source;

@@ -1,0 +1,271 @@
+//! Reads documents through a cursor of SPI, so that privileges, row-level security, views,
+//! partitions and foreign tables are honoured as in any query of the caller.
+
+use std::borrow::Cow;
+
+use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts, pg_sys};
+
+use super::sites::Sites;
+use crate::error::Error;
+use crate::features::tokens::Document;
+use crate::memory;
+use crate::pg::query::cursor::Cursor;
+use crate::pg::query::decode::{Kind, decode};
+use crate::pg::query::ids::Ids;
+use crate::pg::query::relation::{Column, Relation, qualified_type};
+use crate::pg::query::{Parameter, Query};
+use crate::pg::server::call::varlena_bytes;
+use crate::pg::server::encoding;
+use crate::pg::server::error::{Result, SqlError};
+
+const DOING: &str = "reading documents";
+/// The column of sites where none is asked for.
+const NO_SITE: &str = "NULL::pg_catalog.text";
+
+/// A query for ids and documents.
+#[derive(Debug, Clone)]
+pub struct Source {
+    sql: String,
+    /// What the parameters of the query stand for, and further relations that it names.
+    parameters: Vec<Parameter>,
+    relations: Vec<pg_sys::Oid>,
+    /// The type of what the query calls rows by: their ids, or numbers.
+    id_type: pg_sys::Oid,
+    /// Whether the query calls rows by numbers, from 1 without a gap.
+    is_listed: bool,
+    /// The type of the ids' column; of a domain, the type under it.
+    pub column_type: pg_sys::Oid,
+    /// The relation.
+    pub oid: pg_sys::Oid,
+    /// The documents in terms of the alias `d`.
+    document: String,
+    /// The id of a row, of the ids' type, and the documents' column, in terms of the alias `d`.
+    pub id: String,
+    /// The id as indexes know it: integers of any length are compared with each other as they are.
+    pub key: String,
+    /// The column of the documents as it stands.
+    pub column: String,
+    /// The relation as SQL text needs it.
+    pub table: String,
+    kind: Kind,
+    /// The relation's name, for messages.
+    pub relation: String,
+    /// Whether rows come without delay: from a table itself, by no function of anybody.
+    pub is_quick: bool,
+    /// Whether the ids are the primary key, so that rows are found by them at once.
+    has_key: bool,
+    id_column: String,
+    site_column: Option<String>,
+    /// The argument that names the column of the ids.
+    pub id_argument: &'static str,
+}
+
+impl Source {
+    /// The query for the documents of a relation. `tsearch` is a text-search configuration to parse texts with, `site` a
+    /// column of sites.
+    pub fn new(
+        relation: &Relation,
+        (id, id_argument): (&Column, &'static str),
+        id_type: pg_sys::Oid,
+        text: &Column,
+        tsearch: Option<pg_sys::Oid>,
+        site: Option<&Column>,
+    ) -> Result<Self> {
+        let kind = Kind::of(text.base_type);
+        let column = format!("d.{}", text.quoted()?);
+        let document = match (kind, tsearch) {
+            (Kind::Text, None) => format!("{column}::pg_catalog.text"),
+            (Kind::Text, Some(configuration)) => format!(
+                "pg_catalog.to_tsvector('{}'::pg_catalog.regconfig, {column}::pg_catalog.text)",
+                configuration.to_u32()
+            ),
+            (Kind::Tokens, _) => format!("{column}::pg_catalog.text[]"),
+            (Kind::Numbers, _) => format!("{column}::pg_catalog.int8[]"),
+            (Kind::Vector, _) => format!("{column}::pg_catalog.tsvector"),
+        };
+        let site_value = match site {
+            Some(site) => format!("d.{}::pg_catalog.text", site.quoted()?),
+            None => NO_SITE.to_owned(),
+        };
+        // Ids are compared as their type is, whatever the column's collation takes for equal.
+        let quoted = format!("d.{}::{}{}", id.quoted()?, qualified_type(id_type), id.collated());
+        Ok(Self {
+            sql: format!("SELECT {quoted}, {document}, {site_value} FROM {} AS d", relation.qualified),
+            parameters: Vec::new(),
+            relations: vec![relation.oid],
+            id_type,
+            is_listed: false,
+            column_type: id.base_type,
+            oid: relation.oid,
+            document,
+            key: if id.is_integer() { format!("d.{}", id.quoted()?) } else { format!("({quoted})") },
+            id: quoted,
+            column,
+            table: relation.qualified.clone(),
+            kind: if tsearch.is_some() { Kind::Vector } else { kind },
+            relation: relation.shown.clone(),
+            // An index has the collation of the column.
+            has_key: relation.is_key(id) && id.collated().is_empty(),
+            is_quick: relation.is_plain
+                && tsearch.is_none()
+                && text.is_plain_text()
+                && (id.is_integer() || id.base_type == id_type)
+                && site.is_none_or(Column::is_plain_text),
+            id_column: id.name.clone(),
+            site_column: site.map(|site| site.name.clone()),
+            id_argument,
+        })
+    }
+
+    /// The same documents where a condition on the alias `d` holds, with its parameters and the relations it names. It is
+    /// text of ours, without anything of a caller's.
+    #[must_use]
+    pub fn only(&self, condition: &str, parameters: &[Parameter], relations: &[pg_sys::Oid]) -> Self {
+        let mut only = self.clone();
+        only.sql = format!("{} WHERE {condition}", self.sql);
+        only.parameters.extend(parameters);
+        only.relations.extend(relations);
+        only
+    }
+
+    /// The documents of the rows whose keys are in an array by their place there, from 1: one row for each place, in
+    /// order, whether there is a document or not. `equals` is the operator.
+    #[must_use]
+    pub fn listed(&self, keys: Parameter, equals: &str) -> Self {
+        let Self { document, table, key, .. } = self;
+        let parameters = vec![keys];
+        let keys = "pg_catalog.unnest($1) WITH ORDINALITY AS x(id, n)";
+        let sql = if self.has_key {
+            // One by one through the index: a planner would rather read all of the table.
+            format!(
+                "SELECT x.n, (SELECT {document} FROM {table} AS d WHERE {key} {equals} x.id), {NO_SITE} FROM {keys}"
+            )
+        } else {
+            format!(
+                "SELECT x.n, {document}, {NO_SITE} FROM {keys} LEFT JOIN {table} AS d ON {key} {equals} x.id ORDER BY x.n"
+            )
+        };
+        Self { sql, parameters, id_type: pg_sys::INT8OID, is_listed: true, ..self.clone() }
+    }
+
+    /// Begins to read.
+    pub fn stream(&self) -> Result<Stream<'_>> {
+        let Self { sql, parameters, relations, .. } = self;
+        let query = Query { parameters, relations, ..Query::new(sql) };
+        let cursor = Cursor::open(&query, [self.id_type, self.kind.type_oid(), pg_sys::TEXTOID])?;
+        let context = PgMemoryContexts::new("neardup: documents");
+        Ok(Stream { source: self, context, cursor, rows: 16, ended: false })
+    }
+
+    /// Whether a column of sites is read.
+    pub fn has_sites(&self) -> bool {
+        self.site_column.is_some()
+    }
+
+    /// The text of a site.
+    ///
+    /// # Safety
+    /// `value` is a text that lives as long as the site.
+    unsafe fn site<'a>(&self, value: Option<pg_sys::Datum>) -> Result<Option<Cow<'a, str>>> {
+        let Some(value) = value else { return Ok(None) };
+        // SAFETY: the caller's promise.
+        let site = encoding::to_utf8(unsafe { varlena_bytes(value) })?;
+        site.map(Some).ok_or_else(|| {
+            let column = self.site_column.as_deref().unwrap_or_default();
+            SqlError::new(
+                PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
+                format!("column \"{column}\" of {} holds what is not valid UTF-8", self.relation),
+            )
+        })
+    }
+
+    fn null_id(&self) -> SqlError {
+        SqlError::new(
+            PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+            format!("column \"{}\" of {} holds NULL, which cannot be an id", self.id_column, self.relation),
+        )
+        .hint(format!("Name a column without NULL with {} => '…'.", self.id_argument))
+    }
+
+    fn double_id(&self) -> SqlError {
+        SqlError::new(
+            PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
+            format!("an id stands in more than one row of {}", self.relation),
+        )
+        .hint(format!(
+            "Every document needs an id of its own; name another column with {} => '…'.",
+            self.id_argument
+        ))
+    }
+
+    fn not_text(&self, id: &str) -> SqlError {
+        SqlError::new(
+            PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
+            format!("the document with id {id} of {} is not valid UTF-8", self.relation),
+        )
+        .hint("Convert it with convert_from(…, 'its encoding'), or leave it out through a view.")
+    }
+}
+
+/// Documents of a source as they come.
+pub struct Stream<'a> {
+    source: &'a Source,
+    /// Detoasted copies live here until their rows are done.
+    context: PgMemoryContexts,
+    cursor: Cursor<3>,
+    rows: usize,
+    /// Whether there are no more.
+    pub ended: bool,
+}
+
+impl Stream<'_> {
+    /// Reads a few documents more, each with the number of its row within this source, and gives about how
+    /// many bytes they are. NULL documents have an id only. Ids are added to `ids`; NULL ones are an
+    /// error. Sites are added where they are wanted.
+    pub fn fetch(
+        &mut self,
+        documents: &mut Vec<(u32, Document)>,
+        ids: &mut Ids,
+        sites: &mut Option<Sites>,
+    ) -> Result<usize> {
+        /// Rows the server fetches at one time are between these; as many as fill about a megabyte.
+        const ROWS_A_FETCH: std::ops::RangeInclusive<usize> = 1..=256;
+        check_for_interrupts!();
+        let Self { source, cursor, context, .. } = self;
+        let (mut fetched, mut bytes) = (0, 0);
+        for [id, value, site] in cursor.fetch(self.rows)? {
+            fetched += 1;
+            let row = u32::try_from(ids.len())
+                .map_err(|_| Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
+            let id = id.ok_or_else(|| source.null_id())?;
+            if source.is_listed && id.value() != row as usize + 1 {
+                return Err(source.double_id());
+            }
+            // SAFETY: the cursor checked that ids are of their type and documents of their kind; copies are
+            // made of both before the context is reset.
+            let document = unsafe {
+                let document = context.switch_to(|_| {
+                    ids.push(id)?;
+                    if let Some(sites) = sites {
+                        sites.push(source.site(site)?.as_deref())?;
+                    }
+                    value.map(|value| decode(source.kind, value)).transpose()
+                })?;
+                context.reset();
+                document
+            };
+            match document {
+                Some(Some(document)) => {
+                    bytes += document.bytes();
+                    memory::push(documents, (row, document), DOING)?;
+                }
+                Some(None) => return Err(source.not_text(&ids.show(row))),
+                None => {}
+            }
+        }
+        self.ended = fetched == 0;
+        let each = bytes + fetched * size_of::<(u32, Document)>() + 1;
+        self.rows = (fetched * (1 << 20) / each).clamp(*ROWS_A_FETCH.start(), *ROWS_A_FETCH.end());
+        Ok(bytes)
+    }
+}

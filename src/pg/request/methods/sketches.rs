@@ -1,0 +1,407 @@
+//! The methods that compare signatures of documents: `minhash`, `simhash`, `shingling`, `combined`, `exact_text`,
+//! `title`.
+
+use serde_json::{Value, json};
+
+use super::techniques::{self, Given, complete, preset};
+use super::{Explanation, Method, Pair, Update};
+use crate::error::Result as CoreResult;
+use crate::features::hash_sets::{HashSets, SetCollector};
+use crate::features::{FeatureSpec, Tokenizer};
+use crate::joins::pairs::Pairs;
+use crate::joins::sketches::combination::{Combination, Documents, Resources, TechniqueSpec, join};
+use crate::joins::sketches::explain::{Said, TwoDocuments, two_documents};
+use crate::joins::sketches::technique::Rule;
+use crate::pg::read::documents::Reading;
+use crate::pg::request::example::literal;
+use crate::pg::request::{Arguments, Options, such_as};
+use crate::pg::server::error::{Result, SqlError};
+use crate::sketches::sign::Signer;
+use crate::workers::{Stop, Workers};
+
+/// Buckets of minhash bands with more documents are expanded in part.
+const MOST_IN_A_BUCKET: i64 = 10_000;
+/// Documents whose pairs are looked for exactly.
+const SAMPLE: i64 = 1000;
+
+/// A combination of techniques, of one mostly.
+#[derive(Debug)]
+struct Sketches {
+    combination: Combination,
+    /// Whether the rule knows sites.
+    sites: bool,
+    /// Documents whose pairs are looked for exactly, to measure the recall.
+    sample: usize,
+    /// The recall that is promised.
+    promised: Option<f64>,
+}
+
+/// Reads the parameters of a method that is a technique of its own.
+pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+    let method = arguments.method;
+    let general: &[&str] = match method {
+        "minhash" => &["preset", "max_bucket", "sample"],
+        "exact_text" => &[],
+        _ => &["preset", "max_bucket"],
+    };
+    let mut options = arguments.options(&[techniques::known(method), general].concat())?;
+    let given = Options(options.0.clone());
+    if let Some(preset) = preset(&options, method, &arguments.example)? {
+        complete(&mut options, preset);
+        arguments.cut_by_default(preset.chars.then_some("chars"), preset.shingle);
+        if let (Some((_, most)), None, None) =
+            (preset.simhash, arguments.threshold, options.value("distance"))
+        {
+            options.0.insert("distance".to_owned(), most.into());
+        }
+    }
+    let default_most = if method == "minhash" { Some(MOST_IN_A_BUCKET) } else { None };
+    let most = options.whole("max_bucket", 1..=i64::from(u32::MAX), &arguments.example)?.or(default_most);
+    let sample = options.whole("sample", 0..=1_000_000, &arguments.example)?.unwrap_or(SAMPLE);
+    if method == "exact_text" {
+        arguments.only_threshold_one("has equal texts only")?;
+    }
+    let spec = {
+        let feature = feature(arguments, method)?;
+        of_call(arguments, &options, feature).technique(method)?
+    };
+    arguments.threshold(threshold_of(&spec))?;
+    arguments.accept(given);
+    let promised = match spec {
+        TechniqueSpec::Minhash { plan, threshold, .. } => Some(plan.detection(threshold)),
+        _ => None,
+    };
+    let combination = Combination {
+        techniques: vec![spec],
+        rule: Rule::Technique(0),
+        // A range of 32 bits.
+        most: most.map(|most| most as u32),
+    };
+    Ok(Box::new(Sketches { combination, sites: false, sample: sample as usize, promised }))
+}
+
+/// Reads the parameters of `title`: texts that are equal as they stand.
+pub fn parse_title(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+    let options = arguments.options(&[])?;
+    arguments.only_threshold_one("has equal titles only")?;
+    arguments.accept(options);
+    arguments.whole_texts("compares titles as they are")?;
+    let spec = TechniqueSpec::ExactText { clean: false, html: false };
+    let combination = Combination { techniques: vec![spec], rule: Rule::Technique(0), most: None };
+    Ok(Box::new(Sketches { combination, sites: false, sample: 0, promised: None }))
+}
+
+/// How documents are cut, single tokens.
+fn feature(arguments: &mut Arguments<'_>, method: &str) -> Result<FeatureSpec> {
+    if method == "exact_text" {
+        if arguments.tokenizer_name() != Some("html") {
+            arguments.whole_texts("compares texts as they are, or as HTML pages")?;
+            return Ok(FeatureSpec::WORDS);
+        }
+        return arguments.feature_spec(1);
+    }
+    arguments.feature_spec(if method == "minhash" { 5 } else { 1 })
+}
+
+/// What the arguments of a call say.
+fn of_call<'a>(arguments: &'a Arguments<'_>, options: &'a Options, feature: FeatureSpec) -> Given<'a> {
+    Given {
+        options,
+        threshold: arguments.threshold,
+        feature,
+        shingle: arguments.asked_shingle().map(i64::from),
+        multiset: arguments.asked_multiset(),
+        relations: arguments.relations,
+        bits: if feature.tokenizer == Tokenizer::Html { 384 } else { 64 },
+        example: &arguments.example,
+    }
+}
+
+fn threshold_of(spec: &TechniqueSpec) -> f64 {
+    match *spec {
+        TechniqueSpec::Simhash { threshold, .. }
+        | TechniqueSpec::Shingling { threshold, .. }
+        | TechniqueSpec::Minhash { threshold, .. } => threshold,
+        TechniqueSpec::ExactText { .. } => 1.0,
+        TechniqueSpec::Sets { predicate, .. } => predicate.threshold(),
+    }
+}
+
+/// Options of `combined`.
+const COMBINED: [&str; 5] = ["techniques", "high_recall", "same_site", "different_site", "max_bucket"];
+/// Bits of simhash, and the share of agreeing ones that is as good as a chain's word, in Henzinger's (SIGIR 2006).
+const PAPER_BITS: u16 = 384;
+const PAPER_SHARE: f64 = 0.97;
+
+/// Reads the parameters of `combined`.
+pub fn parse_combined(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+    let options = arguments.options(&COMBINED)?;
+    let most = options.whole("max_bucket", 1..=i64::from(u32::MAX), &arguments.example)?;
+    let sites = arguments.has_sites();
+    let feature = arguments.feature_spec(1)?;
+    let mut reader = RuleReader { arguments, feature, techniques: Vec::new() };
+    let chain =
+        options.value("techniques").cloned().unwrap_or_else(|| serde_json::json!(["shingling", "simhash"]));
+    let threshold = reader.arguments.threshold;
+    let rule = reader.rule(&chain, threshold, false)?;
+    let rule = match (options.value("same_site"), options.value("different_site")) {
+        (None, None) if sites => {
+            let example =
+                reader.arguments.example.with("options", literal("{\"different_site\": \"shingling\"}"));
+            let message =
+                "site_column needs the option same_site or different_site, or it makes no difference";
+            return Err(SqlError::parameter(message).hint(such_as(&example)));
+        }
+        (None, None) => rule,
+        (same, different) if sites => {
+            let mut other = |given: Option<&Value>| match given {
+                None => Ok(Some(Box::new(rule.clone()))),
+                Some(Value::String(none)) if none == "none" => Ok(None),
+                // The chain with another last threshold.
+                Some(Value::Number(share)) => {
+                    let threshold = share.as_f64().unwrap_or(f64::NAN);
+                    reader.rule(&chain, Some(threshold), true).map(|rule| Some(Box::new(rule)))
+                }
+                Some(given) => reader.rule(given, None, false).map(|rule| Some(Box::new(rule))),
+            };
+            let (same, different) = (other(same)?, other(different)?);
+            Rule::BySite { at: 0, same, different }
+        }
+        _ => {
+            let message =
+                "same_site and different_site need site_column, which says what a document's site is";
+            let example = such_as(&reader.arguments.without_method.with("method", literal("combined")));
+            return Err(SqlError::parameter(message).hint(example));
+        }
+    };
+    let rule = match options.value("high_recall") {
+        None | Some(Value::Bool(false)) => rule,
+        Some(Value::Bool(true)) => Rule::Any(vec![rule, reader.simhash(PAPER_SHARE)?]),
+        Some(_) => {
+            let share =
+                options.share("high_recall", false, &reader.arguments.example)?.unwrap_or(PAPER_SHARE);
+            Rule::Any(vec![rule, reader.simhash(share)?])
+        }
+    };
+    let techniques = reader.techniques;
+    if rule.has_no_source(|n| matches!(techniques[n], TechniqueSpec::Sets { .. })) {
+        let example =
+            arguments.example.with("options", literal("{\"techniques\": [\"minhash\", \"cosine\"]}"));
+        return Err(SqlError::parameter("exact measures alone find no candidates in a combination").hint(
+            format!("Put shingling, simhash, minhash or exact_text into each chain. {}", such_as(&example)),
+        ));
+    }
+    let combination = Combination { techniques, rule, most: most.map(|most| most as u32) };
+    // Whether the techniques go together at all.
+    combination.compile(sites).map_err(|error| SqlError::from(error).hint(such_as(&arguments.example)))?;
+    arguments.example.threshold = arguments.threshold;
+    arguments.accept(options);
+    Ok(Box::new(Sketches { combination, sites, sample: 0, promised: None }))
+}
+
+/// Reads rules of techniques.
+struct RuleReader<'a, 'b> {
+    arguments: &'a Arguments<'b>,
+    feature: FeatureSpec,
+    techniques: Vec<TechniqueSpec>,
+}
+
+impl RuleReader<'_, '_> {
+    /// A technique by its name; an object with its name and options; an array, which is a chain; an object
+    /// with `all` or `any` and an array. The `threshold` is that of the last technique unless it has one of its own,
+    /// or also then where it is `firm`.
+    fn rule(&mut self, value: &Value, threshold: Option<f64>, firm: bool) -> Result<Rule> {
+        match value {
+            Value::String(name) => self.technique(name, &Options::default(), threshold),
+            Value::Array(rules) => self.rules(rules, threshold, firm).map(Rule::All),
+            Value::Object(object) => {
+                for (key, combine) in [("all", Rule::All as fn(Vec<Rule>) -> Rule), ("any", Rule::Any)] {
+                    if let (Some(Value::Array(rules)), 1) = (object.get(key), object.len()) {
+                        return self.rules(rules, threshold, firm).map(combine);
+                    }
+                }
+                let Some(Value::String(name)) = object.get("method") else {
+                    return Err(self.not_a_rule(value));
+                };
+                let mut object = object.clone();
+                object.remove("method");
+                let own = Options(object);
+                let own_threshold = own.share("threshold", false, &self.arguments.example)?;
+                let threshold = if firm { threshold.or(own_threshold) } else { own_threshold.or(threshold) };
+                self.technique(name, &own, threshold)
+            }
+            _ => Err(self.not_a_rule(value)),
+        }
+    }
+
+    fn rules(&mut self, rules: &[Value], threshold: Option<f64>, firm: bool) -> Result<Vec<Rule>> {
+        if rules.is_empty() {
+            return Err(self.not_a_rule(&Value::Array(Vec::new())));
+        }
+        let last = rules.len() - 1;
+        let of = |(n, rule)| self.rule(rule, threshold.filter(|_| n == last), firm);
+        rules.iter().enumerate().map(of).collect()
+    }
+
+    fn technique(&mut self, name: &str, own: &Options, threshold: Option<f64>) -> Result<Rule> {
+        let example = &self.arguments.example;
+        if !techniques::NAMES.contains(&name) {
+            return Err(SqlError::parameter(format!("unknown technique \"{name}\"")).hint(format!(
+                "Techniques: {}. {}",
+                techniques::NAMES.join(", "),
+                such_as(&with_chain(self.arguments))
+            )));
+        }
+        let known = [techniques::known(name), &["threshold", "shingle", "multiset"]].concat();
+        if let Some(key) = own.0.keys().find(|key| !known.contains(&&***key)) {
+            return Err(SqlError::parameter(format!("technique \"{name}\" has no option \"{key}\"")).hint(
+                format!("Its options: {}. {}", known.join(", "), such_as(&with_chain(self.arguments))),
+            ));
+        }
+        // What the call says of shingles is meant for those who make them anyway.
+        let of_call = self.arguments.asked_shingle().map(i64::from);
+        let of_call = of_call.filter(|_| matches!(name, "shingling" | "minhash"));
+        // Sets are cut in one way: that of the first technique that compares them.
+        let of_sets = match name {
+            "simhash" | "shingling" | "exact_text" => None,
+            _ => self.techniques.iter().find_map(|technique| match technique {
+                TechniqueSpec::Minhash { feature, verify: true, .. }
+                | TechniqueSpec::Sets { feature, .. } => Some(feature),
+                _ => None,
+            }),
+        };
+        let given = Given {
+            options: own,
+            threshold,
+            feature: self.feature,
+            shingle: (own.whole("shingle", 1..=1000, example)?.or(of_call))
+                .or(of_sets.map(|feature| feature.shingle as i64)),
+            multiset: (own.flag("multiset", example)?.or(self.arguments.asked_multiset()))
+                .or(of_sets.map(|feature| feature.multiset)),
+            relations: self.arguments.relations,
+            bits: PAPER_BITS,
+            example,
+        };
+        let spec = given.technique(name)?;
+        Ok(self.add(spec))
+    }
+
+    fn add(&mut self, spec: TechniqueSpec) -> Rule {
+        let known = self.techniques.iter().position(|known| *known == spec);
+        Rule::Technique(known.unwrap_or_else(|| {
+            self.techniques.push(spec);
+            self.techniques.len() - 1
+        }))
+    }
+
+    /// The simhash of the chain, or Henzinger's, with another threshold.
+    fn simhash(&mut self, share: f64) -> Result<Rule> {
+        let known = self.techniques.iter().find_map(|technique| match *technique {
+            TechniqueSpec::Simhash { feature, bits, frequency, .. } => {
+                Some(TechniqueSpec::Simhash { feature, bits, frequency, threshold: share })
+            }
+            _ => None,
+        });
+        match known {
+            Some(spec) => Ok(self.add(spec)),
+            None => self.technique("simhash", &Options::default(), Some(share)),
+        }
+    }
+
+    fn not_a_rule(&self, value: &Value) -> SqlError {
+        SqlError::parameter(format!("{value} is no combination of techniques")).hint(format!(
+            "A combination is the name of a technique, an object with method and options, an array of these (all \
+             must agree), or {{\"any\": […]}}. {}",
+            such_as(&with_chain(self.arguments))
+        ))
+    }
+}
+
+fn with_chain(arguments: &Arguments<'_>) -> crate::pg::request::example::Example {
+    let chain = "{\"techniques\": [\"shingling\", {\"method\": \"simhash\", \"bits\": 384}]}";
+    arguments.without_method.with("method", literal("combined")).with("options", literal(chain))
+}
+
+impl Method for Sketches {
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> CoreResult<Explanation> {
+        Ok(match two_documents(&self.combination, pair.documents(), stop)? {
+            None => Explanation::new(0.0, false),
+            Some(compared) => explanation(&compared),
+        })
+    }
+
+    fn update(&self) -> Update {
+        // Which pairs of a bucket that is too large are tried depends on all who are in it.
+        if self.combination.most.is_none() { Update::Pairs } else { Update::Whole }
+    }
+
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let (recipe, comparison) = self.combination.compile(self.sites)?;
+        let files = reading.files;
+        let mut signers: Vec<_> = (0..reading.workers.count()).map(|_| Signer::new(&recipe)).collect();
+        let mut sets = HashSets::new();
+        let memory = reading.memory;
+        reading.read(|batch| {
+            batch.share_out(&mut signers, |signer, row, document, stop| signer.add(row, document, stop))?;
+            let held: usize = signers.iter().map(Signer::bytes).sum();
+            let of_sets: usize = signers.iter().map(|signer| signer.sets.bytes()).sum();
+            // Sets go out of memory where there is not enough for all; signatures stay, and are copied.
+            if 2 * held - of_sets + batch.held > memory && of_sets > memory / 8 {
+                let mut own: Vec<SetCollector> =
+                    signers.iter_mut().map(|signer| std::mem::take(&mut signer.sets)).collect();
+                sets.spill(&mut own, &files)?;
+            }
+            Ok(held + sets.bytes())
+        })?;
+        reading.stats.skipped_empty = signers.iter().map(|signer| signer.empty).sum();
+        reading.stats.tokens = signers.iter().map(|signer| signer.tokens).sum();
+        let resources = Resources { files: &files, budget: reading.left_after(0), workers: &reading.workers };
+        let sites = reading.sites.as_ref().map(|sites| sites.numbers());
+        let documents = Documents { signers, sets, sites, right_from: reading.right_from() };
+        let joined = join(documents, &recipe, comparison, self.sample, resources)?;
+        reading.stats.distinct_sets = joined.distinct;
+        reading.stats.promised_recall = self.promised;
+        reading.stats.measured_recall = joined.recall;
+        reading.held(joined.peak_bytes);
+        Ok(joined.pairs)
+    }
+}
+
+/// What techniques say of two documents: the similarity is that of the last one.
+fn explanation(compared: &TwoDocuments) -> Explanation {
+    let last = compared.said.last().map_or(0.0, |said| said.similarity);
+    let mut explained = Explanation::new(compared.similarity.unwrap_or(last), compared.similarity.is_some());
+    let alike = |said: &Said| {
+        let (name, unit) = match said.technique {
+            TechniqueSpec::Simhash { .. } => ("simhash", "bits"),
+            TechniqueSpec::Shingling { .. } => ("shingling", "supershingles"),
+            TechniqueSpec::Minhash { .. } => ("minhash", "bands"),
+            TechniqueSpec::ExactText { .. } => ("exact_text", ""),
+            TechniqueSpec::Sets { .. } => ("sets", ""),
+        };
+        (name, said.alike.map(|(alike, all)| [("alike", json!(alike)), (unit, json!(all))]))
+    };
+    match &compared.said[..] {
+        [one] => {
+            for (key, value) in alike(one).1.into_iter().flatten() {
+                explained = explained.with(key, value);
+            }
+        }
+        several => {
+            let said = several.iter().map(|said| {
+                let (name, alike) = alike(said);
+                let mut of = serde_json::Map::new();
+                of.insert("technique".to_owned(), name.into());
+                of.insert("similarity".to_owned(), said.similarity.into());
+                of.insert("agrees".to_owned(), said.agrees.into());
+                of.extend(alike.into_iter().flatten().map(|(key, value)| (key.to_owned(), value)));
+                Value::Object(of)
+            });
+            explained = explained.with("techniques", said.collect());
+        }
+    }
+    match compared.sets {
+        Some((left, right, shared)) => explained.with_shared([shared, left, right]),
+        None => explained,
+    }
+}

@@ -1,0 +1,272 @@
+//! Arguments and results of functions that SQL calls, and the C entry points of these functions.
+
+use std::borrow::Cow;
+
+use pgrx::fcinfo::{pg_getarg, pg_getarg_datum};
+use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode, pg_sys};
+
+use super::encoding;
+use super::error::{Result, SqlError};
+use crate::memory;
+
+/// Declares the C function `$symbol` that SQL calls; it runs `$body`, a function from a [`Call`] to
+/// a result with a datum.
+macro_rules! sql_function {
+    ($(#[$doc:meta])* $symbol:ident, $info:ident, $body:expr) => {
+        #[doc = "Says that the function beside it uses the version 1 calling convention."]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $info() -> &'static pgrx::pg_sys::Pg_finfo_record {
+            static INFO: pgrx::pg_sys::Pg_finfo_record = pgrx::pg_sys::Pg_finfo_record { api_version: 1 };
+            &INFO
+        }
+
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// Called by the server's function manager only.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $symbol(info: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
+            let body: fn($crate::pg::server::call::Call) -> $crate::pg::server::error::Result<pgrx::pg_sys::Datum> = $body;
+            // SAFETY: the outermost frame of a call.
+            unsafe { $crate::pg::server::error::guard(|| body($crate::pg::server::call::Call::new(info))) }
+        }
+    };
+}
+pub(crate) use sql_function;
+
+/// A call of a function by the server.
+#[derive(Debug, Clone, Copy)]
+pub struct Call {
+    /// The call as the server describes it.
+    pub info: pg_sys::FunctionCallInfo,
+}
+
+impl Call {
+    /// The call that `info` describes. Made in [`sql_function!`] only, from what the server passed.
+    pub fn new(info: pg_sys::FunctionCallInfo) -> Self {
+        Self { info }
+    }
+
+    /// Argument `n`, from 0; none if it is NULL. `T` is the type that the SQL declaration says.
+    pub fn get<T: FromDatum>(self, n: usize) -> Option<T> {
+        // SAFETY: `info` came from the function manager, and our SQL declares this argument.
+        unsafe { pg_getarg(self.info, n) }
+    }
+
+    /// Argument `n`, which must not be NULL.
+    pub fn need<T: FromDatum>(self, n: usize, name: &str) -> Result<T> {
+        self.get(n).ok_or_else(|| {
+            SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{name} must not be NULL"))
+        })
+    }
+
+    /// Argument `n`, a number of at least 0.
+    pub fn whole(self, n: usize, name: &'static str) -> Result<u32> {
+        let value = self.need::<i32>(n, name)?;
+        u32::try_from(value).map_err(|_| {
+            let allowed = "a whole number of at least 0";
+            crate::error::Error::Parameter { name, value: value.to_string(), allowed }.into()
+        })
+    }
+
+    /// Argument `n` as it is; none if it is NULL.
+    pub fn datum(self, n: usize) -> Option<pg_sys::Datum> {
+        // SAFETY: as in `get`.
+        unsafe { pg_getarg_datum(self.info, n) }
+    }
+
+    /// The bytes of argument `n`, which is of a type of variable length; none if it is NULL.
+    pub fn bytes(self, n: usize) -> Option<&'static [u8]> {
+        // SAFETY: they live as long as the call; detoasted copies live in its memory context.
+        self.datum(n).map(|datum| unsafe { varlena_bytes(datum) })
+    }
+
+    /// The collation that the call was given.
+    pub fn collation(self) -> pg_sys::Oid {
+        // SAFETY: `info` came from the function manager.
+        unsafe { (*self.info).fncollation }
+    }
+
+    /// Text argument `n`, none if it is NULL.
+    pub fn text(self, n: usize) -> Result<Option<Cow<'static, str>>> {
+        // SAFETY: as in `get`.
+        let Some(datum) = (unsafe { pg_getarg_datum(self.info, n) }) else { return Ok(None) };
+        // SAFETY: a text that lives as long as the call; detoasted copies live in its memory context.
+        let bytes = unsafe { varlena_bytes(datum) };
+        let text = encoding::to_utf8(bytes)?.ok_or_else(|| {
+            SqlError::new(
+                PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
+                format!("argument {} is not valid UTF-8", n + 1),
+            )
+        });
+        text.map(Some)
+    }
+
+    /// JSON argument `n`, none if it is NULL.
+    pub fn json(self, n: usize, name: &str) -> Result<Option<serde_json::Value>> {
+        // SAFETY: as in `get`.
+        let Some(datum) = (unsafe { pg_getarg_datum(self.info, n) }) else { return Ok(None) };
+        // SAFETY: a jsonb, whose output is a C string.
+        let json =
+            unsafe { encoding::c_string(pg_sys::OidOutputFunctionCall(pg_sys::F_JSONB_OUT.into(), datum)) };
+        serde_json::from_str(&json)
+            .map(Some)
+            .map_err(|error| SqlError::parameter(format!("{name} cannot be read: {error}")))
+    }
+
+    /// Two text arguments, none if one is NULL.
+    pub fn two_texts(self) -> Result<Option<[Cow<'static, str>; 2]>> {
+        Ok(self.text(0)?.zip(self.text(1)?).map(|(a, b)| [a, b]))
+    }
+
+    /// The type of argument `n` in this call, for polymorphic ones.
+    pub fn type_of(self, n: i32) -> pg_sys::Oid {
+        // SAFETY: `flinfo` is set by the function manager.
+        unsafe { pg_sys::get_fn_expr_argtype((*self.info).flinfo, n) }
+    }
+
+    /// A result, NULL for none.
+    pub fn give<T: IntoDatum>(self, value: Option<T>) -> pg_sys::Datum {
+        match value.and_then(IntoDatum::into_datum) {
+            Some(datum) => datum,
+            None => {
+                // SAFETY: `info` came from the function manager.
+                unsafe { (*self.info).isnull = true };
+                pg_sys::Datum::null()
+            }
+        }
+    }
+}
+
+/// The bytes of a text, bytea or the like.
+///
+/// # Safety
+/// `datum` is a varlena that stays where it is as long as the bytes are used; a detoasted copy is
+/// made in the current memory context.
+pub unsafe fn varlena_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let varlena = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
+        std::slice::from_raw_parts(pgrx::vardata_any(varlena).cast(), pgrx::varsize_any_exhdr(varlena))
+    }
+}
+
+/// Strings one behind the other: very many of them are still only two allocations, so that where
+/// memory ends there is enough left to say so.
+#[derive(Debug, Default)]
+pub struct Strings {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Strings {
+    /// Adds a string.
+    pub fn push(&mut self, string: &[u8]) -> crate::error::Result<()> {
+        const DOING: &str = "collecting words";
+        memory::reserve(&mut self.ends, 1, DOING)?;
+        memory::extend(&mut self.bytes, string, DOING)?;
+        self.ends.push(self.bytes.len());
+        Ok(())
+    }
+
+    /// Removes all strings.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// The strings, which are UTF-8, in the server's encoding.
+    pub fn to_server(&self) -> Result<Self> {
+        let mut converted = Self::default();
+        for string in self.iter() {
+            converted.push(encoding::to_server(&String::from_utf8_lossy(string))?.as_bytes())?;
+        }
+        Ok(converted)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| &self.bytes[std::mem::replace(&mut start, end)..end])
+    }
+}
+
+/// Bytes of the largest value that the server takes: MaxAllocSize of memutils.h.
+pub const LARGEST: usize = 0x3fff_ffff;
+
+/// The error for a result that would be larger than any value of the server.
+pub fn too_large(what: &str) -> SqlError {
+    let message = format!("{what} would be larger than 1 GB");
+    SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
+        .hint("Work on a part of the text at a time: substring(text from 1 for 10000000)")
+}
+
+/// Bytes of an array of one dimension before its elements, if none of these is NULL.
+const ARRAY_HEADER: usize = (size_of::<pg_sys::ArrayType>() + 2 * size_of::<i32>())
+    .next_multiple_of(pg_sys::MAXIMUM_ALIGNOF as usize);
+
+/// Whether an array of that many numbers is one that the server can have.
+const fn is_array_of(numbers: usize) -> bool {
+    numbers <= (LARGEST - ARRAY_HEADER) / size_of::<i64>()
+}
+
+/// A `bigint[]`. (pgrx would build it element by element, and fail inside the server where it gets too large.)
+pub fn number_array(numbers: &[i64]) -> Result<pg_sys::Datum> {
+    if !is_array_of(numbers.len()) {
+        return Err(too_large(&format!("an array of {} numbers", numbers.len())));
+    }
+    let count = numbers.len() as i32;
+    let elements = numbers.as_ptr().cast_mut().cast();
+    // SAFETY: on the server's 64-bit machines a datum is the bigint itself; so many of them are only read, and copied to
+    // an array in the current memory context.
+    Ok(unsafe {
+        pg_sys::construct_array(elements, count, pg_sys::INT8OID, 8, true, b'd' as std::ffi::c_char)
+    }
+    .into())
+}
+
+/// A `text[]` of strings that are in the server's encoding. Layout: utils/array.h.
+pub fn text_array(strings: &Strings) -> Result<pg_sys::Datum> {
+    const LENGTH: usize = size_of::<i32>();
+    let header = ARRAY_HEADER;
+    let size_of = |string: &[u8]| (LENGTH + string.len()).next_multiple_of(LENGTH);
+    let size = header + strings.iter().map(size_of).sum::<usize>();
+    if size > LARGEST {
+        return Err(too_large(&format!("an array of {} texts", strings.ends.len())));
+    }
+    if strings.ends.is_empty() {
+        // SAFETY: makes an array in the current memory context.
+        return Ok(unsafe { pg_sys::construct_empty_array(pg_sys::TEXTOID) }.into());
+    }
+    // SAFETY: `size` bytes, all zero, aligned for anything: a header without NULLs, the dimension and
+    // its lower bound, and for each element its length and bytes, aligned as an int. No number here
+    // is more than `LARGEST`.
+    unsafe {
+        let array: *mut pg_sys::ArrayType = pg_sys::palloc0(size).cast();
+        pgrx::set_varsize_4b(array.cast(), size as i32);
+        (*array).ndim = 1;
+        (*array).elemtype = pg_sys::TEXTOID;
+        let dimension: *mut i32 = array.add(1).cast();
+        *dimension = strings.ends.len() as i32;
+        *dimension.add(1) = 1;
+        let mut at: *mut u8 = array.cast::<u8>().add(header);
+        for string in strings.iter() {
+            pgrx::set_varsize_4b(at.cast(), (LENGTH + string.len()) as i32);
+            at.add(LENGTH).copy_from_nonoverlapping(string.as_ptr(), string.len());
+            at = at.add(size_of(string));
+        }
+        Ok(array.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The name begins with pg_ for scripts/pgrx_test.sh. What calls the server cannot be linked here.
+    #[test]
+    fn pg_arrays_over_1_gb_are_refused() {
+        let most = (LARGEST - ARRAY_HEADER) / 8;
+        assert!(is_array_of(0) && is_array_of(most) && !is_array_of(most + 1) && !is_array_of(usize::MAX));
+        assert!(ARRAY_HEADER + most * 8 <= LARGEST && ARRAY_HEADER + (most + 1) * 8 > LARGEST);
+    }
+}

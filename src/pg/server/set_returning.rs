@@ -1,0 +1,186 @@
+//! Rows out of a set-returning function, in the way the server asks for them.
+//!
+//! In FROM they go to a tuplestore, which spills to disk and is counted in temp_file_limit. In the
+//! select list they are given one at a time, as they are found, and the work ends with the query.
+
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
+
+use super::call::Call;
+use super::error::{Result, SqlError, guard};
+use super::temp_file::drop_abandoned;
+use crate::pg::query::check_columns;
+use crate::pg::query::relation::type_name;
+
+/// Something that gives rows of `N` columns.
+pub trait Rows<const N: usize>: 'static {
+    /// The next row; none after the last.
+    fn next(&mut self) -> Result<Option<[Datum; N]>>;
+
+    /// Which columns of the row given last are NULL.
+    fn nulls(&self) -> [bool; N] {
+        [false; N]
+    }
+}
+
+/// Whether the server wants all rows at once.
+pub fn wants_all(call: Call) -> Result<bool> {
+    // SAFETY: `resultinfo` is null or a node; a set-returning call has a ReturnSetInfo.
+    unsafe {
+        let info: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
+        if info.is_null() || (*info).type_ != pg_sys::NodeTag::T_ReturnSetInfo {
+            return Err(SqlError::new(
+                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                "set-valued function called in context that cannot accept a set",
+            ));
+        }
+        Ok((*info).allowedModes & pg_sys::SetFunctionReturnMode::SFRM_Materialize_Preferred as i32 != 0)
+    }
+}
+
+/// Answers one call of the server: with all rows, or with the next one.
+pub fn answer<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>) -> Result<Datum> {
+    if wants_all(call)? { all(call, start()?) } else { one(call, start) }
+}
+
+/// Gives all rows at once.
+pub fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<Datum> {
+    let mut store = Store::new(call);
+    while let Some(values) = rows.next()? {
+        store.put(values, rows.nulls());
+    }
+    Ok(Datum::null())
+}
+
+/// Where rows go that are given all at once.
+pub struct Store {
+    store: *mut pg_sys::Tuplestorestate,
+    descriptor: pg_sys::TupleDesc,
+    given: u32,
+}
+
+impl Store {
+    /// That of a call which wants all rows at once.
+    pub fn new(call: Call) -> Self {
+        // SAFETY: `info` is a call that accepts a materialised set; the server makes the store and the
+        // descriptor of the columns our SQL declares.
+        unsafe {
+            pg_sys::InitMaterializedSRF(call.info, 0);
+            let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
+            Self { store: (*result).setResult, descriptor: (*result).setDesc, given: 0 }
+        }
+    }
+
+    /// The same of a call that says itself which columns it takes, `AS f(…)`: they must be of these types.
+    pub fn expected(call: Call, types: &[pg_sys::Oid]) -> Result<Self> {
+        wants_all(call)?;
+        // SAFETY: `wants_all` says that this is a ReturnSetInfo; its descriptor is null or one of the server's. The
+        // server copies it, and makes the store.
+        unsafe {
+            let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
+            if (*result).expectedDesc.is_null() {
+                let message = "function returning record called in context that cannot accept type record";
+                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+                    .hint("Call it in FROM, with the names and types of its columns behind it."));
+            }
+            check_columns((*result).expectedDesc, types).map_err(|error| {
+                let types: Vec<String> = types.iter().map(|&of| type_name(of)).collect();
+                error.hint(format!("The types of its columns: {}.", types.join(", ")))
+            })?;
+            pg_sys::InitMaterializedSRF(call.info, pg_sys::MAT_SRF_USE_EXPECTED_DESC);
+            Ok(Self { store: (*result).setResult, descriptor: (*result).setDesc, given: 0 })
+        }
+    }
+
+    /// Removes all rows.
+    pub fn clear(&mut self) {
+        // SAFETY: a store that lives as long as the call.
+        unsafe { pg_sys::tuplestore_clear(self.store) };
+    }
+
+    /// Adds a row, of as many columns as our SQL declares; values are copied.
+    pub fn put<const N: usize>(&mut self, mut values: [Datum; N], mut nulls: [bool; N]) {
+        const CHECK_EVERY: u32 = 1 << 10;
+        // SAFETY: both live as long as the call; there are as many columns as values.
+        unsafe {
+            pg_sys::tuplestore_putvalues(
+                self.store,
+                self.descriptor,
+                values.as_mut_ptr(),
+                nulls.as_mut_ptr(),
+            );
+        }
+        self.given = self.given.wrapping_add(1);
+        if self.given.is_multiple_of(CHECK_EVERY) {
+            check_for_interrupts!();
+        }
+    }
+}
+
+fn one<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>) -> Result<Datum> {
+    // SAFETY: the protocol of value-per-call functions (funcapi.h). What gives the rows lives in the
+    // memory context of the whole query. It is dropped when the rows or the query end; after an error
+    // the server deletes the context, and with it what is still there.
+    unsafe {
+        let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
+        if (*(*call.info).flinfo).fn_extra.is_null() {
+            let context = pg_sys::init_MultiFuncCall(call.info);
+            let mut memory = PgMemoryContexts::For((*context).multi_call_memory_ctx);
+            let (rows, descriptor) = memory.switch_to(|_| -> Result<_> {
+                let mut descriptor = std::ptr::null_mut();
+                pg_sys::get_call_result_type(call.info, std::ptr::null_mut(), &raw mut descriptor);
+                Ok((start()?, pg_sys::BlessTupleDesc(descriptor)))
+            })?;
+            let held = memory.leak_and_drop_on_delete(Held(Some(rows)));
+            (*context).user_fctx = held.cast();
+            (*context).tuple_desc = descriptor;
+            let argument = Datum::from(held);
+            pg_sys::RegisterExprContextCallback((*result).econtext, Some(end_of_query::<R>), argument);
+        }
+        let context = pg_sys::per_MultiFuncCall(call.info);
+        let held: *mut Held<R> = (*context).user_fctx.cast();
+        let next = match &mut (*held).0 {
+            Some(rows) => rows.next()?.map(|values| (values, rows.nulls())),
+            None => None,
+        };
+        match next {
+            Some((mut values, mut nulls)) => {
+                (*context).call_cntr += 1;
+                (*result).isDone = pg_sys::ExprDoneCond::ExprMultipleResult;
+                let tuple =
+                    pg_sys::heap_form_tuple((*context).tuple_desc, values.as_mut_ptr(), nulls.as_mut_ptr());
+                Ok(pg_sys::HeapTupleHeaderGetDatum((*tuple).t_data))
+            }
+            None => {
+                let argument = Datum::from(held);
+                pg_sys::UnregisterExprContextCallback((*result).econtext, Some(end_of_query::<R>), argument);
+                drop((*held).0.take());
+                pg_sys::end_MultiFuncCall(call.info, context);
+                (*result).isDone = pg_sys::ExprDoneCond::ExprEndResult;
+                Ok(call.give::<i32>(None))
+            }
+        }
+    }
+}
+
+/// What gives the rows, until the query ends.
+struct Held<R>(Option<R>);
+
+impl<R> Drop for Held<R> {
+    /// Still held when its memory context goes: the query ended with an error.
+    fn drop(&mut self) {
+        drop_abandoned(self.0.take());
+    }
+}
+
+/// The query ends without an error, perhaps before the last row.
+unsafe extern "C-unwind" fn end_of_query<R>(argument: Datum) {
+    // SAFETY: the outermost frame; registered with what is held, and called before the memory context goes.
+    unsafe {
+        guard(|| {
+            let held: *mut Held<R> = argument.cast_mut_ptr();
+            drop((*held).0.take());
+            Ok(())
+        });
+    }
+}

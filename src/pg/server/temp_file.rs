@@ -1,0 +1,115 @@
+//! Temporary files of the server's own: in its temporary tablespaces, counted in temp_file_limit,
+//! and removed by the server however the transaction ends.
+
+use std::cell::Cell;
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys;
+
+use super::error::SqlError;
+use crate::error::Result;
+use crate::features::sets::store::{TempFile, TempFiles};
+
+thread_local! {
+    /// Whether the server is ending the transaction and closes the files itself.
+    static ABANDONED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Drops what may hold temporary files where the server closes these itself: after an error.
+pub fn drop_abandoned<T>(value: T) {
+    ABANDONED.set(true);
+    drop(value);
+    ABANDONED.set(false);
+}
+
+/// Makes temporary files whose buffers live in one memory context.
+#[derive(Debug, Clone, Copy)]
+pub struct ServerFiles(pg_sys::MemoryContext);
+
+impl ServerFiles {
+    /// Files whose buffers live in the present memory context; it has to outlive them.
+    pub fn in_current_context() -> Self {
+        // SAFETY: a look at a variable of the backend.
+        Self(unsafe { pg_sys::CurrentMemoryContext })
+    }
+}
+
+impl TempFiles for ServerFiles {
+    fn create(&self) -> Result<Box<dyn TempFile>> {
+        // SAFETY: a file of this transaction only, made in a context that outlives it.
+        let file = in_context(self.0, || unsafe { pg_sys::BufFileCreateTemp(false) });
+        Ok(Box::new(ServerFile { file, context: self.0, written: 0 }))
+    }
+}
+
+/// One temporary file.
+#[derive(Debug)]
+struct ServerFile {
+    file: *mut pg_sys::BufFile,
+    context: pg_sys::MemoryContext,
+    written: u64,
+}
+
+impl ServerFile {
+    fn seek(&mut self, at: u64) {
+        /// What the server keeps in one file of the file system (MAX_PHYSICAL_FILESIZE in buffile.c).
+        const SEGMENT: u64 = 1 << 30;
+        // SAFETY: an open file; the place is within what was written.
+        let sought = unsafe {
+            pg_sys::BufFileSeek(
+                self.file,
+                (at / SEGMENT) as i32,
+                (at % SEGMENT) as pg_sys::off_t,
+                libc::SEEK_SET,
+            )
+        };
+        if sought != 0 {
+            SqlError::new(PgSqlErrorCode::ERRCODE_IO_ERROR, "could not seek in a temporary file").raise();
+        }
+    }
+}
+
+impl TempFile for ServerFile {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        in_context(self.context, || {
+            self.seek(self.written);
+            // SAFETY: an open file; the server copies so many bytes and changes none of them.
+            unsafe { pg_sys::BufFileWrite(self.file, bytes.as_ptr().cast_mut().cast(), bytes.len()) };
+        });
+        self.written += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
+        let read = in_context(self.context, || {
+            self.seek(at);
+            // SAFETY: an open file; there is room for so many bytes.
+            unsafe { pg_sys::BufFileRead(self.file, bytes.as_mut_ptr().cast(), bytes.len()) }
+        });
+        if read != bytes.len() {
+            SqlError::new(PgSqlErrorCode::ERRCODE_IO_ERROR, "could not read from a temporary file").raise();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for ServerFile {
+    fn drop(&mut self) {
+        if !std::thread::panicking() && !ABANDONED.get() {
+            // SAFETY: an open file, closed once; after an error the server has closed it.
+            unsafe { pg_sys::BufFileClose(self.file) };
+        }
+    }
+}
+
+/// Runs something in a memory context.
+fn in_context<T>(context: pg_sys::MemoryContext, work: impl FnOnce() -> T) -> T {
+    // SAFETY: the context outlives the files made in it; an error resets the current context anyway.
+    unsafe {
+        let before = pg_sys::CurrentMemoryContext;
+        pg_sys::CurrentMemoryContext = context;
+        let value = work();
+        pg_sys::CurrentMemoryContext = before;
+        value
+    }
+}
