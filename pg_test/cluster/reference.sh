@@ -141,9 +141,9 @@ expect_sql 'nothing is of a kind that this test does not know' '' "SELECT pg_des
 # compared with, and what a notice or a warning has, are no errors of ours.
 raised=$(grep -rhoE --include='*.rs' 'ERRCODE_[A-Z_0-9]+' "$project/src" | sort -u |
     grep -vE '^ERRCODE_(SUCCESSFUL_COMPLETION|WARNING|DATA_EXCEPTION|INTEGRITY_CONSTRAINT_VIOLATION|SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION)$')
-missing=''
+missing='' sharedir=$("$PG_CONFIG" --sharedir)
 for name in $raised; do
-    state=$(awk -v name="$name" '$3 == name { print $1 }' "$("$PG_CONFIG" --sharedir)/errcodes.txt" | head -n 1)
+    state=$(awk -v name="$name" '$3 == name { print $1 }' "${sharedir}/errcodes.txt" | head -n 1)
     grep -qE "^## ${state:-none}\b" "$project/docs/reference/errors.md" || missing+="${state:-?????} $name"$'\n'
 done
 expect 'errors.md has every SQLSTATE that the sources raise' '' "$missing"
