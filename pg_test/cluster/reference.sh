@@ -124,7 +124,7 @@ on_pages() {
 in_catalog | sed '/^$/d' | LC_ALL=C sort >"$server/catalog"
 on_pages | LC_ALL=C sort >"$server/pages"
 for kind in $kinds; do
-    only() { grep -P "^$kind\t" "$1" || true; }
+    only() { awk -F '\t' -v kind="$kind" '$1 == kind' "$1"; }
     difference=$(diff <(only "$server/pages") <(only "$server/catalog") | grep '^[<>]' || true)
     expect "docs/reference and the catalog agree on each $kind" '' "$difference"
 done
