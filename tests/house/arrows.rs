@@ -14,9 +14,15 @@ pub type Arrows = BTreeMap<(String, String), BTreeSet<String>>;
 /// The arrows among the files of a crate.
 ///
 /// A path leads to the file which defines what it names, whatever re-exports are between; a re-export alone makes none.
-/// Methods are not followed: who calls them has named their type, or has it from another who did.
+/// A method leads to its file where this is not its type's own, and no other method has its name; else the path to the
+/// type says it.
 pub fn arrows(of: &Crate) -> Arrows {
-    let mut walk = Walk { of, module: 0, arrows: Arrows::new() };
+    let mut methods = Methods { of, module: 0, strayed: BTreeMap::new() };
+    for (module, file) in &of.files {
+        methods.module = *module;
+        methods.visit_file(file);
+    }
+    let mut walk = Walk { of, module: 0, strayed: methods.strayed, arrows: Arrows::new() };
     for (module, file) in &of.files {
         walk.module = *module;
         walk.visit_file(file);
@@ -24,18 +30,49 @@ pub fn arrows(of: &Crate) -> Arrows {
     walk.arrows
 }
 
+/// Looks for methods that do not stand in the file of their type.
+struct Methods<'a> {
+    of: &'a Crate,
+    module: usize,
+    /// The file for each such name; none where several methods have it.
+    strayed: BTreeMap<String, Option<String>>,
+}
+
+impl<'a> Visit<'a> for Methods<'_> {
+    fn visit_item_impl(&mut self, block: &'a syn::ItemImpl) {
+        let here = &self.of.modules[self.module].file;
+        let type_file = match &*block.self_ty {
+            syn::Type::Path(path) => self.of.defining_file(self.module, &segments(&path.path)),
+            _ => None,
+        };
+        let strays = block.trait_.is_none() && type_file.is_some_and(|file| file != here);
+        for item in &block.items {
+            if let ImplItem::Fn(method) = item {
+                let file = self.strayed.entry(method.sig.ident.to_string());
+                file.and_modify(|file| *file = None).or_insert_with(|| strays.then(|| here.clone()));
+            }
+        }
+    }
+}
+
 struct Walk<'a> {
     of: &'a Crate,
     module: usize,
+    strayed: BTreeMap<String, Option<String>>,
     arrows: Arrows,
 }
 
 impl Walk<'_> {
     fn uses(&mut self, path: &[String]) {
+        if let Some(to) = self.of.defining_file(self.module, path) {
+            self.arrow(to, name_in(path));
+        }
+    }
+
+    fn arrow(&mut self, to: &str, name: String) {
         let from = &self.of.modules[self.module].file;
-        if let Some(to) = self.of.defining_file(self.module, path).filter(|to| to != from) {
-            let names = self.arrows.entry((from.clone(), to.to_string())).or_default();
-            names.insert(name_in(path));
+        if to != from {
+            self.arrows.entry((from.clone(), to.to_string())).or_default().insert(name);
         }
     }
 
@@ -107,10 +144,17 @@ impl<'a> Visit<'a> for Walk<'_> {
 
     fn visit_path(&mut self, path: &'a syn::Path) {
         if path.leading_colon.is_none() {
-            let segments: Path = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-            self.uses(&segments);
+            self.uses(&segments(path));
         }
         visit::visit_path(self, path);
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'a syn::ExprMethodCall) {
+        let name = call.method.to_string();
+        if let Some(Some(to)) = self.strayed.get(&name).cloned() {
+            self.arrow(&to, name);
+        }
+        visit::visit_expr_method_call(self, call);
     }
 
     fn visit_macro(&mut self, call: &'a syn::Macro) {
@@ -120,6 +164,10 @@ impl<'a> Visit<'a> for Walk<'_> {
 
     /// Documentation may link where it likes.
     fn visit_attribute(&mut self, _: &'a Attribute) {}
+}
+
+fn segments(path: &syn::Path) -> Path {
+    path.segments.iter().map(|segment| segment.ident.to_string()).collect()
 }
 
 /// The name to show for a path: the first that is no module's, or else the last.

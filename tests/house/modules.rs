@@ -51,7 +51,8 @@ impl Crate {
     }
 
     fn read_file(&mut self, sources: &Sources, module: usize, path: &str) {
-        let text = sources.get(path).unwrap_or_else(|| panic!("{path} is declared as a module, but is not there"));
+        let text =
+            sources.get(path).unwrap_or_else(|| panic!("{path} is declared as a module, but is not there"));
         let parsed = syn::parse_file(text).unwrap_or_else(|error| panic!("{path}: {error}"));
         let stem = path.strip_suffix(".rs").unwrap_or(path);
         let (folder, name) = stem.rsplit_once('/').expect("below a folder");
@@ -141,7 +142,13 @@ impl Crate {
     }
 
     /// What a name means in a module. A module and a function may have the same name: `last` says that nothing follows.
-    fn look_up(&self, at: usize, name: &str, last: bool, under_way: &mut Vec<(usize, Path)>) -> Option<Target> {
+    fn look_up(
+        &self,
+        at: usize,
+        name: &str,
+        last: bool,
+        under_way: &mut Vec<(usize, Path)>,
+    ) -> Option<Target> {
         let module = &self.modules[at];
         let mut found = Vec::new();
         found.extend(module.items.contains(name).then_some(Target::Item(at)));
@@ -151,7 +158,9 @@ impl Crate {
         }
         if found.is_empty() {
             for glob in &module.globs {
-                if let Some(Target::Module(of)) = self.resolve(at, glob, under_way).filter(|of| *of != Target::Module(at)) {
+                if let Some(Target::Module(of)) =
+                    self.resolve(at, glob, under_way).filter(|of| *of != Target::Module(at))
+                {
                     found.extend(self.look_up(of, name, last, under_way));
                 }
             }
@@ -169,9 +178,13 @@ pub fn leaves(tree: &UseTree) -> Vec<(Option<String>, Path)> {
             UseTree::Path(path) => walk(&path.tree, &with(path.ident.to_string()), found),
             UseTree::Group(group) => group.items.iter().for_each(|tree| walk(tree, before, found)),
             UseTree::Glob(_) => found.push((None, before.to_vec())),
-            UseTree::Name(name) if name.ident == "self" => found.push((before.last().cloned(), before.to_vec())),
+            UseTree::Name(name) if name.ident == "self" => {
+                found.push((before.last().cloned(), before.to_vec()))
+            }
             UseTree::Name(name) => found.push((Some(name.ident.to_string()), with(name.ident.to_string()))),
-            UseTree::Rename(name) => found.push((Some(name.rename.to_string()), with(name.ident.to_string()))),
+            UseTree::Rename(name) => {
+                found.push((Some(name.rename.to_string()), with(name.ident.to_string())))
+            }
         }
     }
     let mut found = Vec::new();
