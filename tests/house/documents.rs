@@ -7,7 +7,8 @@ use crate::modules::Sources;
 const ENDINGS: [&str; 10] = ["md", "pdf", "txt", "svg", "ps", "tex", "bib", "rst", "docx", "epub"];
 
 /// The names of documents that are neither a path from the top or from the file that names them, nor the bare name of
-/// any file. Addresses on the web are let pass, as are files that a script makes in a folder it has in a variable.
+/// any file. Addresses on the web are let pass, as are files below cargo's target folder and names that begin with another
+/// variable of a script than $project.
 pub fn missing(sources: &Sources, there: &BTreeSet<String>) -> Vec<String> {
     let bare: BTreeSet<&str> = there.iter().filter_map(|path| path.rsplit('/').next()).collect();
     let mut found = Vec::new();
@@ -44,9 +45,11 @@ fn names(line: &str) -> Vec<&str> {
         match name.split_once('/') {
             // $project/docs/… and ${project}/…
             Some(("project", path)) if before.ends_with(['$', '{']) => found.push(path),
-            Some(_) if before.ends_with('$') => {}
+            _ if before.ends_with('$') || name.starts_with("target/") => {}
             Some(("", path)) if before.ends_with("{project}") => found.push(path),
             Some(("", _)) if before.ends_with('}') => {}
+            // A pattern of names.
+            Some(("", name)) if before.ends_with('*') => found.push(name),
             _ => found.push(name),
         }
     }
