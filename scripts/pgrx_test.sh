@@ -4,6 +4,7 @@
 set -euo pipefail
 source "$(dirname "$0")/expect.sh"
 server_start
+export PGOPTIONS='-c client_min_messages=warning'
 
 mapfile -t names < <(sed -n '/#\[pg_test\]/ { n; s/^ *fn \([a-z0-9_]*\)().*/\1/p }' "$project"/pg_test/*.rs)
 expect 'every #[pg_test] is found' "$(cat "$project"/pg_test/*.rs | grep -c '#\[pg_test\]')" "${#names[@]}"

@@ -61,6 +61,10 @@ run 'build and install (4 min the first time)' scripts/install.sh quick "${built
 installed=$((${#failed[@]} == before))
 run 'tests of the core (1 min)' cargo test "${built[@]}"
 if ((installed)); then
+    clusters=$(private_dir)
+    trap 'rm -rf "$clusters"' EXIT
+    (source scripts/server.sh && new_cluster "$clusters/new")
+    export NEARDUP_CLUSTER=$clusters/new
     run 'tests inside the server' scripts/pgrx_test.sh
     run 'pg_regress' scripts/regress.sh
     # A line "# Alone: …" says why a script cannot share the processors.
