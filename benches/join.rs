@@ -24,7 +24,8 @@ use neardup::features::sets::order::{Ordered, order};
 use neardup::features::tokens::Document;
 use neardup::joins::pairs::Pairs;
 use neardup::joins::sets::Algorithm;
-use neardup::verify::measure::{Measure, Predicate};
+use neardup::verify::measure::Measure;
+use neardup::verify::predicate::Predicate;
 use neardup::workers::{PlainThreads, Stop, each};
 
 const RUNS: [(&str, f64); 10] = [

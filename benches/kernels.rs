@@ -21,8 +21,9 @@ use neardup::hash;
 use neardup::joins::sets::popcount;
 use neardup::sketches::kernels::all_kernels;
 use neardup::text::words::for_each_word;
-use neardup::verify::measure::{Measure, Predicate};
+use neardup::verify::measure::Measure;
 use neardup::verify::overlap::{disjoint, shared_at_least};
+use neardup::verify::predicate::Predicate;
 use neardup::workers::{PlainThreads, Stop};
 
 /// More than any cache holds.

@@ -12,9 +12,9 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
-use neardup::features::sets::store::NoFiles;
 use neardup::features::tokens::Document;
 use neardup::features::{FeatureSpec, Tokenizer};
+use neardup::files::NoFiles;
 use neardup::joins::sketches::combination::{Combination, Documents, Resources, TechniqueSpec, join};
 use neardup::joins::sketches::technique::Rule;
 use neardup::sketches::sign::Signer;

@@ -51,7 +51,7 @@ pub enum Error {
         /// The characters of both that are left when what they begin and end with is taken off.
         characters: u64,
     },
-    /// Somebody asked the call to stop (see [`crate::workers::Stop`]); its work can be taken up again.
+    /// The call was asked to stop (see [`crate::workers::Stop`]); its work can be taken up again.
     #[error("stopped")]
     Stopped,
     /// The operating system gave no thread to work on.

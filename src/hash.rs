@@ -1,7 +1,7 @@
 //! The one hash of the project: XXH3 with 64 bits, and a mix of 64-bit values.
 //!
 //! Everything that is stored or compared between calls is made with these. They are pinned: a
-//! change of one golden value below needs a new [`VERSION`], and sketches of unlike versions are
+//! change of one golden value below needs a new [`VERSION`], and sketches of different versions are
 //! never compared.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -15,7 +15,7 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
 }
 
-/// Hash of a string of bytes that tells it from all others, unless somebody made them to have the same: XXH3,
+/// Hash of a string of bytes that tells it from all others, unless they were made to collide: XXH3,
 /// 128 bits, seed 0.
 #[inline]
 pub fn hash_bytes_128(bytes: &[u8]) -> u128 {

@@ -2,7 +2,7 @@
 //!
 //! The modules are the stages of a pipeline; each uses only earlier ones:
 //!
-//! * [`error`], [`memory`], [`hash`], [`radix`], [`workers`]: what everything stands on
+//! * [`error`], [`memory`], [`ragged`], [`files`], [`hash`], [`radix`], [`workers`]: what everything stands on
 //! * [`text`]: text into words and other units
 //! * [`features`]: units into sets of tokens or shingles
 //! * [`sketches`]: sets into minhash and simhash sketches, and the signatures that find them
@@ -15,6 +15,7 @@
 pub mod clusters;
 pub mod error;
 pub mod features;
+pub mod files;
 pub mod hash;
 pub mod joins;
 pub mod memory;
@@ -22,6 +23,7 @@ pub mod passages;
 #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
 mod pg;
 pub mod radix;
+pub mod ragged;
 pub mod report;
 pub mod sketches;
 pub mod text;

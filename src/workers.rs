@@ -1,6 +1,6 @@
 //! Threads that work on shared data and can be stopped and started again.
 //!
-//! The core never asks who runs it: it gets [`Workers`]. Under test these are plain threads; inside
+//! The core does not know what runs it: it gets [`Workers`]. Under test these are plain threads; inside
 //! a server they are threads with all signals blocked, watched by a leader that looks for cancel
 //! requests (`pg/workers.rs`). Work is written so that it may return [`Error::Stopped`] at any
 //! check and be called again later, going on where it was.
@@ -20,7 +20,7 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// [`Error::Stopped`] once somebody asked to stop. One relaxed load: cheap in inner loops, though
+    /// [`Error::Stopped`] once a stop was requested. One relaxed load: cheap in inner loops, though
     /// not for every byte.
     #[inline]
     pub fn check(&self) -> Result<()> {
@@ -31,7 +31,7 @@ impl Stop {
 /// The work of one thread: called with the number of the worker, 0 to `count - 1`.
 pub type Work<'a> = dyn Fn(usize, &Stop) -> Result<()> + Sync + 'a;
 
-/// Somebody who runs work on a number of threads.
+/// Runs work on a number of threads.
 pub trait Workers {
     /// How many threads there are, at least 1.
     fn count(&self) -> usize;
@@ -54,7 +54,7 @@ pub trait Workers {
     }
 }
 
-/// Plain threads that nobody interrupts: for tests, benchmarks and programs.
+/// Plain threads that are never interrupted: for tests, benchmarks and programs.
 #[derive(Debug, Clone, Copy)]
 pub struct PlainThreads(pub usize);
 

@@ -1,10 +1,11 @@
 //! The join by edit distance against its specification: all pairs, with a table filled in cell by cell.
 
 use neardup::error::Result;
-use neardup::features::sets::store::MemoryFiles;
 use neardup::features::texts::{TextCollector, distinct};
+use neardup::files::MemoryFiles;
+use neardup::joins::Counts;
 use neardup::joins::edit::edit_pairs;
-use neardup::joins::sets::{Algorithm, Counts};
+use neardup::joins::sets::Algorithm;
 use neardup::verify::edit::{EditPredicate, similarity};
 use neardup::workers::{PlainThreads, Stop, Work, Workers};
 use proptest::prelude::*;

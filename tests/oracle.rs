@@ -8,11 +8,13 @@ use neardup::features::dictionary::numbering::number;
 use neardup::features::sets::collect::Collector;
 use neardup::features::sets::order::order;
 use neardup::features::sets::spill::Spill;
-use neardup::features::sets::store::MemoryFiles;
 use neardup::features::tokens::Document;
+use neardup::files::MemoryFiles;
+use neardup::joins::Counts;
 use neardup::joins::pairs::Pairs;
-use neardup::joins::sets::{Algorithm, Counts};
-use neardup::verify::measure::{Measure, Predicate};
+use neardup::joins::sets::Algorithm;
+use neardup::verify::measure::Measure;
+use neardup::verify::predicate::Predicate;
 use neardup::workers::{PlainThreads, Stop, Workers};
 use proptest::prelude::*;
 

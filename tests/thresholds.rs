@@ -24,7 +24,8 @@ use neardup::hash::mix;
 use neardup::joins::pairs::Pairs;
 use neardup::joins::sets::Algorithm;
 use neardup::text::words::words;
-use neardup::verify::measure::{Measure, Predicate};
+use neardup::verify::measure::Measure;
+use neardup::verify::predicate::Predicate;
 use neardup::workers::{PlainThreads, Stop};
 use serde_json::Value;
 

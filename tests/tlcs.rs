@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use neardup::clusters::perhaps_similar::of_sentences::SentenceSets;
 use neardup::error::{Error, Result};
-use neardup::features::sets::store::{MemoryFiles, NoFiles, TempFiles};
 use neardup::features::texts::{Distinct, TextCollector, distinct};
+use neardup::files::{MemoryFiles, NoFiles, TempFiles};
 use neardup::hash::mix;
 use neardup::joins::sentences::sentence_pairs;
 use neardup::joins::sentences::signature_lists::{Signing, StopRules};

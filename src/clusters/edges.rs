@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::error::Result;
-use crate::features::sets::store::{TempFile, TempFiles};
+use crate::files::{TempFile, TempFiles};
 use crate::memory;
 use crate::workers::{self, Workers};
 
@@ -293,7 +293,7 @@ fn walk(edges: &[Packed], workers: &dyn Workers, each: &mut impl FnMut(Edge) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::sets::store::MemoryFiles;
+    use crate::files::MemoryFiles;
     use crate::hash::mix;
     use crate::workers::PlainThreads;
 

@@ -1,4 +1,4 @@
-//! Clusters: which rows are together, who represents them, and how similar each is to it.
+//! Clusters: which rows are together, which of them represents them, and how similar each is to it.
 
 use std::ops::Range;
 
@@ -9,6 +9,7 @@ use super::leaders::{Degrees, leaders};
 use super::perhaps_similar::of_pairs::perhaps_similar;
 use crate::error::Result;
 use crate::memory;
+use crate::ragged::Ragged;
 use crate::workers::{self, Workers};
 
 const DOING: &str = "making clusters";
@@ -17,8 +18,8 @@ const DOING: &str = "making clusters";
 /// their representative.
 #[derive(Debug, Default)]
 pub struct Clusters {
-    starts: Vec<usize>,
-    members: Vec<u32>,
+    members: Ragged<u32>,
+    /// Of all members.
     similarity: Vec<f64>,
     representatives: Vec<u32>,
     by_representative: bool,
@@ -120,16 +121,15 @@ impl Clusters {
             memory::push(&mut order, (name, range), DOING)?;
         }
         order.sort_unstable_by_key(|(name, _)| *name);
-        memory::reserve(&mut clusters.starts, order.len() + 1, DOING)?;
+        clusters.members.reserve(order.len(), DOING)?;
         memory::reserve(&mut clusters.representatives, order.len(), DOING)?;
-        memory::reserve(&mut clusters.members, memberships.len(), DOING)?;
+        memory::reserve(&mut clusters.members.values, memberships.len(), DOING)?;
         for (_, range) in order {
-            clusters.starts.push(clusters.members.len());
             clusters.representatives.push(memberships[range.start].0);
-            clusters.members.extend(memberships[range].iter().map(|(_, member)| member));
+            clusters.members.values.extend(memberships[range].iter().map(|(_, member)| member));
+            clusters.members.close(DOING)?;
         }
-        clusters.starts.push(clusters.members.len());
-        clusters.similarity = memory::filled(f64::NAN, clusters.members.len(), DOING)?;
+        clusters.similarity = memory::filled(f64::NAN, memberships.len(), DOING)?;
         Ok(clusters)
     }
 
@@ -153,15 +153,15 @@ impl Clusters {
     }
 
     fn set(&mut self, cluster: usize, member: u32, similarity: f64) {
-        let range = self.range(cluster);
-        if let Ok(place) = self.members[range.clone()].binary_search(&member) {
-            self.similarity[range.start + place] = similarity;
+        if let Ok(place) = self.members.get(cluster).binary_search(&member) {
+            let from = self.range(cluster).start;
+            self.similarity[from + place] = similarity;
         }
     }
 
     /// Where the members of a cluster stand among all.
     pub fn range(&self, cluster: usize) -> Range<usize> {
-        self.starts[cluster]..self.starts[cluster + 1]
+        self.members.range(cluster)
     }
 
     /// How many there are.
@@ -176,11 +176,10 @@ impl Clusters {
 
     /// A cluster.
     pub fn get(&self, cluster: usize) -> Cluster<'_> {
-        let range = self.range(cluster);
-        let members = &self.members[range.clone()];
+        let members = self.members.get(cluster);
         let representative = self.representatives[cluster];
         let id = if self.by_representative { representative } else { members[0] };
-        Cluster { id, representative, members, similarity: &self.similarity[range] }
+        Cluster { id, representative, members, similarity: &self.similarity[self.range(cluster)] }
     }
 
     /// All of them.
@@ -190,9 +189,6 @@ impl Clusters {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.starts)
-            + memory::bytes(&self.members)
-            + memory::bytes(&self.similarity)
-            + memory::bytes(&self.representatives)
+        self.members.bytes() + memory::bytes(&self.similarity) + memory::bytes(&self.representatives)
     }
 }

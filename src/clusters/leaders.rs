@@ -18,7 +18,7 @@ pub struct Leaders {
 
 /// Goes through the vertices from rank 0 on. One that is no pair with a leader becomes a leader, the
 /// others follow the leader they are most similar to, of equal ones that of the lesser rank. So no
-/// two leaders are a pair, and everybody else is a pair with its own.
+/// two leaders are a pair, and every other row is a pair with its own.
 ///
 /// `rank` holds the place of each vertex, each place once. O(edges · log edges): edges in the order of
 /// their later vertex are walked through once.

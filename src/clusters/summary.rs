@@ -4,6 +4,7 @@ use super::edges::{Edge, Edges};
 use super::grouping::Clusters;
 use crate::error::Result;
 use crate::memory;
+use crate::ragged::Ragged;
 use crate::workers::Workers;
 
 const DOING: &str = "describing clusters";
@@ -46,7 +47,8 @@ pub fn summaries(
             if keep { memory::push(&mut inside, (cluster, edge.left, edge.right), DOING) } else { Ok(()) }
         })
     })?;
-    let mut graph = Graph::new(clusters, inside)?;
+    let mut graph = Graph::new(clusters, &inside)?;
+    drop(inside);
     let mut summaries = Vec::new();
     memory::reserve(&mut summaries, sums.len(), DOING)?;
     for (cluster, (pairs, least, sum)) in sums.into_iter().enumerate() {
@@ -66,35 +68,20 @@ pub fn summaries(
 }
 
 /// The clusters that every vertex is in, ascending.
-struct Homes {
-    starts: Vec<usize>,
-    clusters: Vec<u32>,
-}
+struct Homes(Ragged<u32>);
 
 impl Homes {
     fn new(clusters: &Clusters, vertices: usize) -> Result<Self> {
-        let mut starts = memory::filled(0, vertices + 2, DOING)?;
-        clusters.iter().flat_map(|cluster| cluster.members).for_each(|&v| starts[v as usize + 2] += 1);
-        for vertex in 0..=vertices {
-            starts[vertex + 1] += starts[vertex];
-        }
-        let mut of = memory::filled(0, starts[vertices + 1], DOING)?;
-        for (number, cluster) in (0..).zip(clusters.iter()) {
-            for &vertex in cluster.members {
-                of[starts[vertex as usize + 1]] = number;
-                starts[vertex as usize + 1] += 1;
-            }
-        }
-        Ok(Self { starts, clusters: of })
-    }
-
-    fn of(&self, vertex: u32) -> &[u32] {
-        &self.clusters[self.starts[vertex as usize]..self.starts[vertex as usize + 1]]
+        let members = || {
+            let numbered = (0..).zip(clusters.iter());
+            numbered.flat_map(|(number, cluster)| cluster.members.iter().map(move |&v| (v as usize, number)))
+        };
+        Ragged::dealt(vertices, members, DOING).map(Self)
     }
 
     /// Calls `each` with the clusters that hold both ends of an edge.
     fn for_each_common(&self, edge: Edge, mut each: impl FnMut(u32) -> Result<()>) -> Result<()> {
-        let (mut a, mut b) = (self.of(edge.left), self.of(edge.right));
+        let [mut a, mut b] = [edge.left, edge.right].map(|vertex| self.0.get(vertex as usize));
         while let (Some(x), Some(y)) = (a.first(), b.first()) {
             if x == y {
                 each(*x)?;
@@ -108,8 +95,7 @@ impl Homes {
 /// The pairs inside clusters, by place among the members of all clusters.
 struct Graph<'c> {
     clusters: &'c Clusters,
-    starts: Vec<usize>,
-    neighbours: Vec<u32>,
+    neighbours: Ragged<u32>,
     /// Steps from where a search began, by place.
     distance: Vec<u32>,
     queue: Vec<u32>,
@@ -119,28 +105,22 @@ struct Graph<'c> {
 const FAR: u32 = u32::MAX;
 
 impl<'c> Graph<'c> {
-    fn new(clusters: &'c Clusters, inside: Vec<(u32, u32, u32)>) -> Result<Self> {
+    fn new(clusters: &'c Clusters, inside: &[(u32, u32, u32)]) -> Result<Self> {
         let places = clusters.iter().map(|cluster| cluster.members.len()).sum();
         let place = |(cluster, left, right): (u32, u32, u32)| {
             let cluster = cluster as usize;
             let (members, from) = (clusters.get(cluster).members, clusters.range(cluster).start);
             [left, right].map(|vertex| from + members.binary_search(&vertex).unwrap_or_default())
         };
-        let mut starts = memory::filled(0usize, places + 2, DOING)?;
-        inside.iter().flat_map(|&edge| place(edge)).for_each(|place| starts[place + 2] += 1);
-        for place in 0..=places {
-            starts[place + 1] += starts[place];
-        }
-        let mut neighbours = memory::filled(0u32, starts[places + 1], DOING)?;
-        for edge in inside {
-            let [left, right] = place(edge);
-            for (from, to) in [(left, right), (right, left)] {
-                neighbours[starts[from + 1]] = to as u32;
-                starts[from + 1] += 1;
-            }
-        }
+        let neighbours = || {
+            inside.iter().flat_map(|&edge| {
+                let [left, right] = place(edge);
+                [(left, right as u32), (right, left as u32)]
+            })
+        };
+        let neighbours = Ragged::dealt(places, neighbours, DOING)?;
         let distance = memory::filled(FAR, places, DOING)?;
-        Ok(Self { clusters, starts, neighbours, distance, queue: Vec::new(), steps: 0 })
+        Ok(Self { clusters, neighbours, distance, queue: Vec::new(), steps: 0 })
     }
 
     /// Searches in breadth from a place; the place found last, and how far it is. What was reached
@@ -154,13 +134,13 @@ impl<'c> Graph<'c> {
         while let Some(&place) = self.queue.get(next) {
             next += 1;
             let place = place as usize;
-            let range = self.starts[place]..self.starts[place + 1];
+            let range = self.neighbours.range(place);
             self.steps += range.len() as u64;
             if next.is_multiple_of(1 << 10) {
                 workers.breathe()?;
             }
             for at in range {
-                let neighbour = self.neighbours[at];
+                let neighbour = self.neighbours.values[at];
                 if self.distance[neighbour as usize] == FAR {
                     self.distance[neighbour as usize] = self.distance[place] + 1;
                     memory::push(&mut self.queue, neighbour, DOING)?;
@@ -179,7 +159,7 @@ impl<'c> Graph<'c> {
         let hub = range.clone().max_by_key(|&place| (self.degree(place), std::cmp::Reverse(place)));
         let Some(hub) = hub else { return Ok(None) };
         if self.degree(hub) + 1 == range.len() {
-            // Everybody is a pair with it, and not everybody with everybody.
+            // All others are a pair with it, but not all with each other.
             return Ok(Some(2));
         }
         let (end, _) = self.search(cluster, hub, workers)?;
@@ -189,8 +169,8 @@ impl<'c> Graph<'c> {
         let (mut middle, mut longest) = self.search(cluster, end, workers)?;
         // Back half of the way.
         for distance in (longest / 2..longest).rev() {
-            let neighbours = &self.neighbours[self.starts[middle]..self.starts[middle + 1]];
-            let back = neighbours.iter().find(|&&place| self.distance[place as usize] == distance);
+            let back =
+                self.neighbours.get(middle).iter().find(|&&place| self.distance[place as usize] == distance);
             middle = back.map_or(middle, |&place| place as usize);
         }
         self.search(cluster, middle, workers)?;
@@ -212,6 +192,6 @@ impl<'c> Graph<'c> {
     }
 
     fn degree(&self, place: usize) -> usize {
-        self.starts[place + 1] - self.starts[place]
+        self.neighbours.range(place).len()
     }
 }

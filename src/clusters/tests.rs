@@ -11,7 +11,7 @@ use super::grouping::Clusters;
 use super::leaders::leaders;
 use super::links::links;
 use super::summary::summaries;
-use crate::features::sets::store::MemoryFiles;
+use crate::files::MemoryFiles;
 use crate::workers::PlainThreads;
 
 const W: &PlainThreads = &PlainThreads(2);

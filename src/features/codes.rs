@@ -31,17 +31,17 @@ pub struct CodeSpec {
     pub anchors: Vec<char>,
     /// How many characters of a document are looked at, 1 to [`CodeSpec::LONGEST_CUT`].
     pub cut: usize,
-    /// A paragraph of so many characters is an extraction unit.
+    /// A paragraph of at least this many characters is an extraction unit.
     pub unit_length: usize,
-    /// And one that is such a share of the text, in (0, 1].
+    /// And one that is at least this share of the text, in (0, 1].
     pub unit_share: f64,
-    /// So many paragraphs without a unit among them are represented by their ends.
+    /// From this many paragraphs on, if no unit is among them, the ends of some stand for all.
     pub paragraphs: usize,
-    /// Those of so many first and so many last ones.
+    /// Of how many first and how many last paragraphs.
     pub ends: usize,
     /// A shorter code is not used.
     pub min_length: usize,
-    /// But so many first characters of the text in its place.
+    /// The number of first characters of the text that take its place.
     pub fallback: usize,
 }
 
@@ -92,7 +92,7 @@ impl CodeSpec {
 /// characters. O(characters looked at).
 pub fn feature_code(text: &str, spec: &CodeSpec, stop: &Stop) -> Result<String> {
     let cut = text.char_indices().nth(spec.cut).map_or(text, |(end, _)| &text[..end]);
-    // What is seen of all paragraphs one behind the other, and where each ends.
+    // What is seen of all paragraphs, concatenated, and where each ends.
     let mut seen = String::new();
     seen.try_reserve(cut.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
     let mut all = 0;

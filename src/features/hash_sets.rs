@@ -6,10 +6,11 @@
 
 use std::ops::Range;
 
-use super::sets::store::{TempFile, TempFiles};
 use crate::error::Result;
+use crate::files::{TempFile, TempFiles};
 use crate::hash::mix;
 use crate::memory;
+use crate::ragged::Ragged;
 use crate::workers::{self, Stop};
 
 const DOING: &str = "collecting sets of hashes";
@@ -55,25 +56,22 @@ pub fn shared(a: &[u64], b: &[u64]) -> usize {
 /// Sets of one worker.
 #[derive(Debug, Default)]
 pub struct SetCollector {
-    hashes: Vec<u64>,
-    ends: Vec<usize>,
+    sets: Ragged<u64>,
     rows: Vec<u32>,
 }
 
 impl SetCollector {
     /// Adds the set of a row.
     pub fn add(&mut self, row: u32, set: &[u64]) -> Result<()> {
-        memory::reserve(&mut self.ends, 1, DOING)?;
         memory::reserve(&mut self.rows, 1, DOING)?;
-        memory::extend(&mut self.hashes, set, DOING)?;
-        self.ends.push(self.hashes.len());
+        self.sets.push(set, DOING)?;
         self.rows.push(row);
         Ok(())
     }
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.hashes) + memory::bytes(&self.ends) + memory::bytes(&self.rows)
+        self.sets.bytes() + memory::bytes(&self.rows)
     }
 }
 
@@ -152,9 +150,9 @@ impl HashSets {
             let collector = std::mem::take(collector);
             self.place(&collector, Place::FILE, self.written)?;
             if let Some(file) = &mut self.file {
-                file.write(bytemuck::cast_slice(&collector.hashes))?;
+                file.write(bytemuck::cast_slice(&collector.sets.values))?;
             }
-            self.written += collector.hashes.len() as u64;
+            self.written += collector.sets.values.len() as u64;
         }
         Ok(())
     }
@@ -166,7 +164,7 @@ impl HashSets {
         }
         for (part, collector) in collectors.into_iter().enumerate() {
             self.place(&collector, part as u32, 0)?;
-            memory::push(&mut self.parts, collector.hashes, DOING)?;
+            memory::push(&mut self.parts, collector.sets.values, DOING)?;
         }
         Ok(())
     }
@@ -178,12 +176,11 @@ impl HashSets {
             memory::reserve(&mut self.places, more, DOING)?;
             self.places.resize(rows, Place::default());
         }
-        let mut start = 0;
-        for (&row, &end) in collector.rows.iter().zip(&collector.ends) {
+        for (n, &row) in collector.rows.iter().enumerate() {
+            let set = collector.sets.range(n);
             // No document has more tokens than 32 bits count: its text has at most 1 GB.
-            let length = (end - start) as u32;
-            self.places[row as usize] = Place { part, length, start: base + start as u64 };
-            start = end;
+            self.places[row as usize] =
+                Place { part, length: set.len() as u32, start: base + set.start as u64 };
         }
         Ok(())
     }
@@ -234,7 +231,7 @@ impl Default for HashSets {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::features::sets::store::{MemoryFiles, NoFiles};
+    use crate::files::{MemoryFiles, NoFiles};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 

@@ -102,7 +102,7 @@ impl Signatures {
 
 /// Where a row's signature is, and what decides its place.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct SortedSignature {
     /// The first number of the signature, which mostly decides.
     first: u64,
     row: u32,
@@ -132,15 +132,19 @@ pub fn distinct(
         firsts.push(place);
         for (&row, words) in part.rows.iter().zip(part.words.chunks_exact(width)) {
             let right = right_from.is_some_and(|from| row >= from);
-            memory::push(&mut sides[usize::from(right)], Entry { first: words[0], row, place }, DOING)?;
+            memory::push(
+                &mut sides[usize::from(right)],
+                SortedSignature { first: words[0], row, place },
+                DOING,
+            )?;
             place += 1;
         }
     }
-    let words = |entry: &Entry| {
+    let words = |entry: &SortedSignature| {
         let part = firsts.partition_point(|&first| first <= entry.place) - 1;
         &parts[part].words[(entry.place - firsts[part]) as usize * width..][..width]
     };
-    let rest = |entry: &Entry| if width == 1 { &[] } else { &words(entry)[1..] };
+    let rest = |entry: &SortedSignature| if width == 1 { &[] } else { &words(entry)[1..] };
     workers::each(workers, &mut sides, |entries, stop| {
         radix::sort_by_hash(entries, stop, DOING, |entry| entry.first, &|a, b| {
             a.first.cmp(&b.first).then_with(|| rest(a).cmp(rest(b))).then(a.row.cmp(&b.row))

@@ -1,9 +1,9 @@
-//! SpotSigs: chains of telling words behind common ones (Theobald, Siddharth, Paepcke, SIGIR 2008;
+//! SpotSigs: chains of telling words that follow common ones (Theobald, Siddharth, Paepcke, SIGIR 2008;
 //! docs/design/algorithms.md section 6).
 //!
 //! At each antecedent, a word that running text is full of and menus and captions are not, the chain of the
 //! words number d, 2d, … c·d after it is one signature, where only words that are not stop words count. A chain
-//! that the text ends before is as long as it is there; an antecedent with no such word behind it gives none.
+//! that the text ends before is as long as it is there; an antecedent with no such word after it gives none.
 //! O(words · c).
 //!
 //! ```
@@ -43,7 +43,7 @@ pub enum Antecedents {
     /// The usual stop words of English and Chinese.
     #[default]
     Common,
-    /// So many words that are in most documents of the table.
+    /// This many words, those that are in the most documents of the table.
     Counted(u32),
     /// These; they are no part of chains, either.
     Listed(Vec<String>),
@@ -107,7 +107,7 @@ pub struct Spots {
 
 /// Space that texts use one after the other.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub struct SpotScratch {
     /// Words that are no stop words.
     telling: Vec<u64>,
     /// Antecedents, and how many telling words stand before what follows them.
@@ -145,12 +145,12 @@ impl Spots {
     pub fn add(
         &self,
         words: &[u64],
-        scratch: &mut Scratch,
+        scratch: &mut SpotScratch,
         signatures: &mut Vec<i64>,
         stop: &Stop,
     ) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 12;
-        let Scratch { telling, places, link, bytes } = scratch;
+        let SpotScratch { telling, places, link, bytes } = scratch;
         telling.clear();
         places.clear();
         for (n, &word) in words.iter().enumerate() {
@@ -194,7 +194,7 @@ impl Spots {
             memory::push(&mut hashes, hash_bytes(word.as_bytes()), DOING)
         })?;
         signatures.clear();
-        self.add(&hashes, &mut Scratch::default(), signatures, stop)?;
+        self.add(&hashes, &mut SpotScratch::default(), signatures, stop)?;
         crate::workers::sort_unstable_by(signatures, stop, &Ord::cmp)?;
         signatures.dedup();
         Ok(())

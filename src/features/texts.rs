@@ -5,16 +5,15 @@ use super::sets::records::Members;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::memory;
+use crate::ragged::RaggedText;
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "collecting texts";
 
-/// Texts of one worker, one behind the other, each with the row it came from.
+/// Texts of one worker, each with the row it came from.
 #[derive(Debug, Default)]
 pub struct TextCollector {
-    text: String,
-    /// Where each text ends in `text`.
-    ends: Vec<usize>,
+    texts: RaggedText,
     /// How many characters each has.
     lengths: Vec<u32>,
     hashes: Vec<u64>,
@@ -29,13 +28,10 @@ impl TextCollector {
         }
         let length = u32::try_from(text.chars().count())
             .map_err(|_| Error::TooMany { what: "characters in a text", limit: u32::MAX.into() })?;
-        memory::reserve(&mut self.ends, 1, DOING)?;
         memory::reserve(&mut self.lengths, 1, DOING)?;
         memory::reserve(&mut self.hashes, 1, DOING)?;
         memory::reserve(&mut self.rows, 1, DOING)?;
-        memory::reserve_text(&mut self.text, text.len(), DOING)?;
-        self.text.push_str(text);
-        self.ends.push(self.text.len());
+        self.texts.push(text, DOING)?;
         self.lengths.push(length);
         self.hashes.push(hash::hash_bytes(text.as_bytes()));
         self.rows.push(row);
@@ -43,14 +39,12 @@ impl TextCollector {
     }
 
     fn text(&self, n: usize) -> &str {
-        let start = if n == 0 { 0 } else { self.ends[n - 1] };
-        &self.text[start..self.ends[n]]
+        self.texts.get(n)
     }
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.text.capacity()
-            + memory::bytes(&self.ends)
+        self.texts.bytes()
             + memory::bytes(&self.lengths)
             + memory::bytes(&self.hashes)
             + memory::bytes(&self.rows)
@@ -116,7 +110,7 @@ pub struct Distinct {
 
 /// A text, where it is, and what it is sorted by.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct TextEntry {
     right: bool,
     length: u32,
     hash: u64,
@@ -124,8 +118,8 @@ struct Entry {
     place: (u32, u32),
 }
 
-impl Entry {
-    /// What equal texts of a table have in common; unlike ones hardly ever do.
+impl TextEntry {
+    /// What equal texts of a table have in common; distinct ones hardly ever do.
     fn key(&self) -> (bool, u32, u64) {
         (self.right, self.length, self.hash)
     }
@@ -142,7 +136,7 @@ pub fn distinct(
     let mut entries = Vec::new();
     memory::reserve(&mut entries, parts.iter().map(|part| part.rows.len()).sum(), DOING)?;
     for (number, part) in parts.iter().enumerate() {
-        entries.extend(part.rows.iter().enumerate().map(|(n, &row)| Entry {
+        entries.extend(part.rows.iter().enumerate().map(|(n, &row)| TextEntry {
             right: right_from.is_some_and(|from| row >= from),
             length: part.lengths[n],
             hash: part.hashes[n],
@@ -175,16 +169,16 @@ pub fn distinct(
 }
 
 /// Reorders the entries from `from` on that have its key, so that equal texts stand together; adds where
-/// each group starts, and gives the entry behind the last.
+/// each group starts, and gives the place after the last.
 fn split_run(
     parts: &[TextCollector],
-    entries: &mut [Entry],
+    entries: &mut [TextEntry],
     from: usize,
     starts: &mut Vec<usize>,
     stop: &Stop,
 ) -> Result<usize> {
     const CHECK_EVERY: usize = 1 << 20;
-    let text = |entry: &Entry| parts[entry.place.0 as usize].text(entry.place.1 as usize);
+    let text = |entry: &TextEntry| parts[entry.place.0 as usize].text(entry.place.1 as usize);
     let key = entries[from].key();
     let end = from + entries[from..].iter().take_while(|entry| entry.key() == key).count();
     let (mut begun, known) = (from, starts.len());
@@ -212,7 +206,7 @@ fn split_run(
 }
 
 /// The rows of the groups that start at `starts`, of which the last is the end of all.
-fn members(entries: &[Entry], starts: &[usize]) -> Result<Members> {
+fn members(entries: &[TextEntry], starts: &[usize]) -> Result<Members> {
     let (first, end) = (starts[0], starts[starts.len() - 1]);
     if u32::try_from(starts.len()).is_err() {
         return Err(Error::TooMany { what: "different documents", limit: u32::MAX.into() });

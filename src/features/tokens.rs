@@ -94,7 +94,7 @@ pub struct Scratch {
     page: String,
     hashes: Vec<u64>,
     bytes: Vec<u8>,
-    grams: grams::Scratch,
+    grams: grams::GramScratch,
 }
 
 /// Calls `each` with every token of the document, in order, repeats included. O(bytes · shingle).

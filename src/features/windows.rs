@@ -5,7 +5,7 @@ use crate::memory;
 
 const DOING: &str = "hashing runs of characters";
 
-/// Hashes of all runs of characters of a text. Equal runs have equal hashes; unlike ones hardly ever have.
+/// Hashes of all runs of characters of a text. Equal runs have equal hashes; distinct ones hardly ever have.
 #[derive(Debug, Default)]
 pub struct Windows {
     /// The value of each prefix.
@@ -32,7 +32,7 @@ impl Windows {
         Ok(())
     }
 
-    /// The hash of `length` characters from `from` on, unlike for unlike lengths.
+    /// The hash of `length` characters from `from` on, different for different lengths.
     #[inline]
     pub fn hash(&self, from: u32, length: u32) -> u64 {
         let (from, to) = (from as usize, (from + length) as usize);

@@ -12,13 +12,13 @@ const DOING: &str = "selecting grams";
 pub struct Winnowing {
     /// The length of the grams in characters, at least 1.
     pub gram: u32,
-    /// One of so many grams in succession is selected, at least 1: so one in every run of `gram + window - 1`
+    /// One of this many consecutive grams is selected, at least 1: so one in every run of `gram + window - 1`
     /// characters.
     pub window: usize,
 }
 
 impl Winnowing {
-    /// Calls `each` with the hashes of the selected grams of a text of so many characters: in each run of `window`
+    /// Calls `each` with the hashes of the selected grams of a text of `length` characters: in each run of `window`
     /// grams the last one of the least hash.
     pub fn for_each_selected(
         &self,

@@ -8,7 +8,7 @@
 //! blocks that fit a budget.
 //!
 //! ```
-//! use neardup::candidates::code_join::code_pairs;
+//! use neardup::joins::codes::code_pairs;
 //! use neardup::features::texts::{TextCollector, distinct};
 //! use neardup::workers::PlainThreads;
 //!
@@ -26,8 +26,8 @@
 
 use std::ops::Range;
 
-use super::pairs::{Pairs, RecordJoin};
-use super::sets::{Counts, RecordPair};
+use super::pairs::Pairs;
+use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::features::texts::{Distinct, Texts};
 use crate::features::windows::Windows;
@@ -57,10 +57,10 @@ pub fn code_pairs(distinct: Distinct, threshold: f64, budget: usize) -> Result<P
         }
     }
     let join = CodeJoin {
-        codes: Codes { texts, order, split, threshold },
+        codes: OrderedCodes { texts, order, split, threshold },
         most_entries: (budget / ENTRY).max(1),
         indexed: 0..0,
-        index: Index::default(),
+        index: CoreIndex::default(),
         probes: 0,
         batch: 16,
         counts: Counts::default(),
@@ -70,7 +70,7 @@ pub fn code_pairs(distinct: Distinct, threshold: f64, budget: usize) -> Result<P
 
 /// Distinct codes, and which pairs of them pass.
 #[derive(Debug)]
-struct Codes {
+struct OrderedCodes {
     texts: Texts,
     /// All of them, shorter ones first.
     order: Vec<u32>,
@@ -82,11 +82,11 @@ struct Codes {
 /// A join of codes on its way.
 #[derive(Debug)]
 struct CodeJoin {
-    codes: Codes,
+    codes: OrderedCodes,
     most_entries: usize,
     /// The codes of the index, as places in the order.
     indexed: Range<usize>,
-    index: Index,
+    index: CoreIndex,
     /// The place of the next code that looks into the index.
     probes: usize,
     /// How many codes look at a time.
@@ -96,7 +96,7 @@ struct CodeJoin {
 
 /// The grams of cores: which codes have them.
 #[derive(Debug, Default)]
-struct Index {
+struct CoreIndex {
     /// The lengths of grams that there are, ascending.
     lengths: Vec<u32>,
     /// Hashes of grams with the places of their codes, sorted.
@@ -105,7 +105,7 @@ struct Index {
     starts: Vec<u32>,
 }
 
-impl Index {
+impl CoreIndex {
     /// Bits that `starts` tells apart.
     const BITS: u32 = 16;
 
@@ -143,7 +143,7 @@ fn cores(length: u32, least: u32) -> (u32, u32, u32) {
 impl CodeJoin {
     /// Indexes the next codes; false if there are none.
     fn index(&mut self, workers: &dyn Workers) -> Result<bool> {
-        let Codes { texts, order, threshold, .. } = &self.codes;
+        let OrderedCodes { texts, order, threshold, .. } = &self.codes;
         let from = self.indexed.end;
         // The longest codes are found as any, by those of their own length.
         if from == order.len() {
@@ -177,11 +177,11 @@ impl CodeJoin {
             workers::sort_unstable_by(&mut index.entries, stop, &Ord::cmp)?;
             index.entries.dedup();
             index.lengths.sort_unstable();
-            index.starts = memory::filled(0, (1 << Index::BITS) + 1, DOING)?;
+            index.starts = memory::filled(0, (1 << CoreIndex::BITS) + 1, DOING)?;
             for (hash, _) in &index.entries {
-                index.starts[(hash >> (64 - Index::BITS)) as usize + 1] += 1;
+                index.starts[(hash >> (64 - CoreIndex::BITS)) as usize + 1] += 1;
             }
-            for bucket in 0..1 << Index::BITS {
+            for bucket in 0..1 << CoreIndex::BITS {
                 index.starts[bucket + 1] += index.starts[bucket];
             }
             Ok(())
@@ -207,9 +207,9 @@ impl RecordJoin for CodeJoin {
         }
         let to = (self.probes + self.batch).min(self.codes.order.len());
         let places: Vec<usize> = (self.probes..to).step_by(PROBES_A_UNIT).collect();
-        let mut units: Vec<Unit> = places
+        let mut units: Vec<Probes> = places
             .into_iter()
-            .map(|from| Unit { todo: from..(from + PROBES_A_UNIT).min(to), ..Unit::default() })
+            .map(|from| Probes { todo: from..(from + PROBES_A_UNIT).min(to), ..Probes::default() })
             .collect();
         workers::each(workers, &mut units, |unit, stop| unit.probe(&self.codes, &self.index, stop))?;
         let mut batch = Vec::new();
@@ -246,15 +246,15 @@ impl RecordJoin for CodeJoin {
 
 /// Some codes that look into the index, and what they found.
 #[derive(Debug, Default)]
-struct Unit {
+struct Probes {
     /// Their places in the order.
     todo: Range<usize>,
     found: Vec<RecordPair>,
     candidates: u64,
 }
 
-impl Unit {
-    fn probe(&mut self, codes: &Codes, index: &Index, stop: &Stop) -> Result<()> {
+impl Probes {
+    fn probe(&mut self, codes: &OrderedCodes, index: &CoreIndex, stop: &Stop) -> Result<()> {
         let mut windows = Windows::default();
         let mut hashes: Vec<u64> = Vec::new();
         let mut candidates: Vec<u32> = Vec::new();
@@ -299,7 +299,7 @@ impl Unit {
     /// Compares a code with shorter ones.
     fn verify(
         &mut self,
-        codes: &Codes,
+        codes: &OrderedCodes,
         text: u32,
         candidates: &[u32],
         automaton: &mut SuffixAutomaton,

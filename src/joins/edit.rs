@@ -2,16 +2,16 @@
 //! ones do, then their true distance.
 //!
 //! The join of gram sets is that of words and shingles, with its prefixes, bitmaps and positions; only
-//! its bound is another ([`GramBound`]). Equal texts are one record, and only unlike ones are compared.
+//! its bound is another ([`GramBound`]). Equal texts are one record, and only distinct ones are compared.
 //!
 //! Similar texts may have no gram in common where they are short for the length of a gram: aaac and aabc at
 //! q = 3. So q is chosen by the threshold, small enough that similar texts always share one
 //! ([`GramBound::new`]), and no pair has to be tried without a common gram.
 //!
 //! ```
-//! use neardup::candidates::edit_join::edit_pairs;
-//! use neardup::candidates::prefix_join::Algorithm;
-//! use neardup::features::store::NoFiles;
+//! use neardup::joins::edit::edit_pairs;
+//! use neardup::joins::sets::Algorithm;
+//! use neardup::files::NoFiles;
 //! use neardup::features::texts::{TextCollector, distinct};
 //! use neardup::verify::edit::EditPredicate;
 //! use neardup::workers::PlainThreads;
@@ -29,16 +29,17 @@
 //! # Ok::<(), neardup::error::Error>(())
 //! ```
 
-use super::pairs::{Pair, Pairs, RecordJoin};
-use super::sets::{Algorithm, Counts, RecordPair};
+use super::pairs::{Pair, Pairs};
+use super::sets::Algorithm;
+use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::features::sets::grams::{GramSets, gram_sets};
-use crate::features::sets::store::TempFiles;
 use crate::features::texts::{Distinct, Texts};
+use crate::files::TempFiles;
 use crate::memory;
 use crate::verify::edit::{self, EditPredicate, GramBound};
 use crate::verify::levenshtein::Pattern;
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "joining by edit distance";
@@ -85,17 +86,21 @@ pub fn edit_pairs(
             memory::push(&mut equal, record, DOING)?;
         }
     }
-    let grams = Pairs::new(ordered, Predicate::grams(bound), algorithm, budget)?;
+    let grams = Pairs::new(ordered, Predicate::Grams(bound), algorithm, budget)?;
     let right_from = if right.is_some() { split } else { 0 };
-    let join =
-        EditJoin { comparison: Comparison { texts, edit, bound, right_from }, grams, verified: 0, batch: 32 };
+    let join = EditJoin {
+        comparison: EditComparison { texts, edit, bound, right_from },
+        grams,
+        verified: 0,
+        batch: 32,
+    };
     Ok((Pairs::of_records(Box::new(join), left, right, equal), prepared))
 }
 
 /// A join of distinct texts on its way.
 #[derive(Debug)]
 struct EditJoin {
-    comparison: Comparison,
+    comparison: EditComparison,
     /// Pairs of texts that share enough grams, in place of rows.
     grams: Pairs,
     /// How many of them were compared.
@@ -106,7 +111,7 @@ struct EditJoin {
 
 /// What is compared, and how.
 #[derive(Debug)]
-struct Comparison {
+struct EditComparison {
     texts: Texts,
     edit: EditPredicate,
     bound: GramBound,
@@ -143,7 +148,7 @@ impl EditJoin {
     }
 }
 
-impl Comparison {
+impl EditComparison {
     /// About how many steps a comparison takes.
     fn work(&self, pair: &Pair) -> u64 {
         let longer = self.texts.length(pair.left).max(self.texts.length(pair.right));
@@ -160,7 +165,7 @@ impl RecordJoin for EditJoin {
         for (n, pair) in candidates.iter().enumerate() {
             work += self.comparison.work(pair);
             if work >= WORK_A_UNIT || n + 1 == candidates.len() {
-                units.push(Unit { todo: &candidates[from..=n], ..Unit::default() });
+                units.push(Comparisons { todo: &candidates[from..=n], ..Comparisons::default() });
                 (from, work) = (n + 1, 0);
             }
         }
@@ -187,7 +192,7 @@ impl RecordJoin for EditJoin {
 
 /// Some pairs to be compared, and those of them that pass.
 #[derive(Debug, Default)]
-struct Unit<'a> {
+struct Comparisons<'a> {
     todo: &'a [Pair],
     found: Vec<RecordPair>,
     pattern: Pattern,
@@ -195,10 +200,10 @@ struct Unit<'a> {
     of: Option<u32>,
 }
 
-impl Unit<'_> {
+impl Comparisons<'_> {
     /// Compares the pairs that are still to be compared.
-    fn compare(&mut self, comparison: &Comparison, stop: &Stop) -> Result<()> {
-        let Comparison { texts, edit, bound, right_from } = comparison;
+    fn compare(&mut self, comparison: &EditComparison, stop: &Stop) -> Result<()> {
+        let EditComparison { texts, edit, bound, right_from } = comparison;
         while let Some((&Pair { left, right, similarity: jaccard }, rest)) = self.todo.split_first() {
             stop.check()?;
             if self.of != Some(left) {

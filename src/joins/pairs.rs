@@ -4,50 +4,15 @@
 //! them those of every pair of records, counted out without being stored: memory does not grow with
 //! their number.
 
-use std::fmt::Debug;
-
+use super::sets::Algorithm;
 use super::sets::blocks::BlockJoin;
-use super::sets::{Algorithm, Counts, RecordPair};
+use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::features::sets::order::Ordered;
 use crate::features::sets::records::Members;
 use crate::memory;
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 use crate::workers::Workers;
-
-/// A join of records.
-pub trait RecordJoin: Debug {
-    /// The next pairs of records, each once; none when the join is done. A batch may be empty, and its
-    /// size is bounded. After [`crate::error::Error::Stopped`] it can be called again.
-    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>>;
-
-    /// What the filters did so far.
-    fn counts(&self) -> Counts;
-
-    /// The share of the work that is done, 0 to 1.
-    fn progress(&self) -> f64;
-
-    /// Bytes on the heap.
-    fn bytes(&self) -> usize;
-}
-
-impl RecordJoin for BlockJoin {
-    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
-        self.next_batch(workers)
-    }
-
-    fn counts(&self) -> Counts {
-        self.counts()
-    }
-
-    fn progress(&self) -> f64 {
-        self.progress()
-    }
-
-    fn bytes(&self) -> usize {
-        self.bytes()
-    }
-}
 
 /// Two rows and their similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]

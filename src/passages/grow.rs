@@ -1,10 +1,10 @@
 //! Passages beyond whole sentences: as far as the texts around them agree, character by character.
 //!
 //! White space is passed over and letters are compared in lower case, as words are: a copy may be wrapped at
-//! another width. Where the texts differ, they agree again where enough columns are the same behind a gap of at most
-//! so many characters on either side: 8 where one character is left out, 12 for two, [`ENOUGH`] for more; of several such places it is the one with the fewest characters
-//! left out, then with the fewest of the left text. A passage does not end within a word, and does not begin with
-//! a mark that ends what is before it.
+//! another width. Where the texts differ, they agree again where enough columns are the same after a gap that is
+//! narrow enough on either side: 8 where one character is left out, 12 for two, [`ENOUGH`] for more; of several
+//! such places it is the one with the fewest characters left out, then with the fewest of the left text. A passage
+//! does not end within a word, and does not begin with a mark that ends what is before it.
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
@@ -14,10 +14,10 @@ use crate::text::characters::{Class, class, lower};
 use crate::text::width::width_of;
 use crate::workers::Stop;
 
-/// The columns that must agree behind a gap of more than two characters.
+/// The columns that must agree after a gap of more than two characters.
 pub const ENOUGH: usize = 16;
 
-/// The columns that must agree behind a gap of so many characters of both texts together.
+/// The columns that must agree after a gap of `gap` characters of both texts together.
 fn enough(gap: usize) -> usize {
     ENOUGH.min(4 + 4 * gap)
 }
@@ -33,27 +33,27 @@ pub struct Extent {
 
 /// How far two texts agree from their beginnings on. O(characters) where they agree, and O(gap²) at each gap.
 pub fn forwards(a: &str, b: &str, gap: u32, stop: &Stop) -> Result<[Extent; 2]> {
-    grow(Cursor::new(a.chars()), Cursor::new(b.chars()), gap as usize, |_| true, stop)
+    grow(TextCursor::new(a.chars()), TextCursor::new(b.chars()), gap as usize, |_| true, stop)
 }
 
 /// How far two texts agree from their ends back.
 pub fn backwards(a: &str, b: &str, gap: u32, stop: &Stop) -> Result<[Extent; 2]> {
-    grow(Cursor::new(a.chars().rev()), Cursor::new(b.chars().rev()), gap as usize, can_begin, stop)
+    grow(TextCursor::new(a.chars().rev()), TextCursor::new(b.chars().rev()), gap as usize, can_begin, stop)
 }
 
 /// A place in a text, and how far it is from where it began.
 #[derive(Clone)]
-struct Cursor<I> {
+struct TextCursor<I> {
     chars: I,
     extent: Extent,
 }
 
-impl<I: Iterator<Item = char> + Clone> Cursor<I> {
+impl<I: Iterator<Item = char> + Clone> TextCursor<I> {
     fn new(chars: I) -> Self {
         Self { chars, extent: Extent::default() }
     }
 
-    /// Goes on behind the next character that is no white space; gives it in lower case.
+    /// Goes on after the next character that is no white space; gives it in lower case.
     fn next(&mut self) -> Option<char> {
         loop {
             let c = self.chars.next()?;
@@ -70,7 +70,7 @@ impl<I: Iterator<Item = char> + Clone> Cursor<I> {
         self.chars.clone().next().is_some_and(is_in_word)
     }
 
-    /// Fills in the next characters, at most so many.
+    /// Fills in the next characters, at most `most`.
     fn look(&self, most: usize, into: &mut Vec<char>) -> Result<()> {
         into.clear();
         let mut ahead = self.clone();
@@ -93,8 +93,8 @@ fn can_begin(c: char) -> bool {
 }
 
 fn grow<I, J>(
-    mut a: Cursor<I>,
-    mut b: Cursor<J>,
+    mut a: TextCursor<I>,
+    mut b: TextCursor<J>,
     gap: usize,
     can_end: impl Fn(char) -> bool,
     stop: &Stop,
@@ -133,7 +133,7 @@ where
     }
 }
 
-/// How many characters to leave out on both sides, so that enough of those behind them agree.
+/// How many characters to leave out on both sides, so that enough of those after them agree.
 fn gap_between(left: &[char], right: &[char], gap: usize) -> Option<[usize; 2]> {
     let agree = |x: usize, y: usize| {
         let same = left.iter().skip(x).zip(right.iter().skip(y)).take_while(|(c, d)| c == d);
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(forth(a, b, 0), (" a", " a"));
         assert_eq!(forth(a, b, 12), (a, b));
         assert_eq!(forth(a, b, 2), (" a", " a"));
-        // Too little behind it.
+        // Too little after it.
         assert_eq!(forth(" a new crane", " a crane", 12), (" a", " a"));
         let (a, b) = ("Nobody here, you will see, was at home. ", "Nobody here you will see was at home.");
         assert_eq!(back(a, b, 1), (a, b));

@@ -6,7 +6,7 @@
 //! sentences ([`grow`]).
 //!
 //! ```
-//! use neardup::features::unit_features::Features;
+//! use neardup::features::units::signatures::Features;
 //! use neardup::passages::{Parameters, between};
 //! use neardup::workers::Stop;
 //!
@@ -20,9 +20,11 @@
 //! assert_eq!((passages[0].sentences, passages[0].left_span.clone()), (1, 15..15 + left.chars().count()));
 //! ```
 
+mod between;
 pub mod diagonals;
 pub mod grow;
 pub mod pairs;
+pub mod progress;
 pub mod search;
 mod starts;
 
@@ -33,13 +35,9 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::features::imatch::IdfRange;
-use crate::features::sets::store::NoFiles;
-use crate::features::tokens::Document;
-use crate::features::units::sets::{Gathering, Resources, Unit, Units};
 use crate::features::units::signatures::Features;
 use crate::verify::measure::check_threshold;
-use crate::workers::{Stop, Workers};
-use search::Search;
+pub use between::between;
 
 /// What a passage is.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,43 +122,4 @@ pub struct Capped {
     /// Whether pairs of such sentences that are similar and not equal were too many to be kept, so that passages
     /// go on over equal ones only.
     pub equal_only: bool,
-}
-
-/// The passages that two texts share, in the order of the left one. Words have no document frequency here, so all of
-/// them count.
-pub fn between(a: &str, b: &str, parameters: &Parameters, stop: &Stop) -> Result<Vec<Passage>> {
-    let workers = Checked { stop };
-    let mut gathering = Gathering::new(Unit::Sentence, &parameters.features, &workers);
-    for (row, text) in [(0, a), (1, b)] {
-        gathering.readers[0].add(row, &Document::Text(text.to_owned()), stop)?;
-        gathering.settle(std::iter::empty(), &NoFiles, usize::MAX, &workers)?;
-    }
-    let (library, maker, _) = gathering.finish(&parameters.features, 1, &NoFiles, &workers)?;
-    let units = Units::in_order(&library, &[0], Some(&[1]))?;
-    let resources = Resources { files: &NoFiles, budget: usize::MAX / 4, workers: &workers };
-    let mut search = Search::new(library, units, &maker, parameters, resources, &mut |_| {})?;
-    let mut all = Vec::new();
-    while let Some(mut batch) = search.next_batch(&workers)? {
-        all.append(&mut batch);
-    }
-    Ok(all)
-}
-
-/// The calling thread alone, which may be asked to stop: then the whole work ends.
-struct Checked<'a> {
-    stop: &'a Stop,
-}
-
-impl Workers for Checked<'_> {
-    fn count(&self) -> usize {
-        1
-    }
-
-    fn run(&self, _threads: usize, work: &crate::workers::Work<'_>) -> Result<()> {
-        work(0, self.stop)
-    }
-
-    fn breathe(&self) -> Result<()> {
-        self.stop.check()
-    }
 }

@@ -2,12 +2,12 @@
 //! the records, and what they stand for.
 //!
 //! A sentence that very many are similar to, such as a copyright notice, would give pairs without end. So a
-//! sentence to which more than a number of sentences are similar gives none, and there are at most so many
+//! sentence to which more than a number of sentences are similar gives none, and there are at most as many
 //! pairs a sentence. It still counts where a passage comes to it from another sentence ([`Bridges`]).
 
 use std::collections::HashMap;
 
-use super::search::Phase;
+use super::progress::Phase;
 use super::starts::Starts;
 use super::{Capped, Parameters};
 use crate::clusters::edges::{Edge, Edges};
@@ -15,10 +15,12 @@ use crate::error::{Error, Result};
 use crate::features::sets::order::Ordered;
 use crate::features::sets::records::Members;
 use crate::features::units::sets::Resources;
+use crate::joins::sets::Algorithm;
 use crate::joins::sets::blocks::BlockJoin;
-use crate::joins::sets::{Algorithm, Counts};
+use crate::joins::{Counts, RecordJoin};
 use crate::memory;
-use crate::verify::measure::{Measure, Predicate};
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
 use crate::workers::Workers;
 
 const DOING: &str = "joining sentences";

@@ -6,34 +6,19 @@ use std::ops::Range;
 use super::diagonals::{Diagonal, Diagonals, by_diagonal};
 use super::grow::{backwards, forwards};
 use super::pairs::{SentencePairs, sentence_pairs};
+use super::progress::{Phase, Progress};
 use super::starts::Starts;
 use super::{Capped, Parameters, Passage};
 use crate::error::Result;
-use crate::features::units::library::{Entry, Library, Open};
+use crate::features::units::library::{Library, Open, OpenText};
 use crate::features::units::sets::{Resources, UnitSets, Units, make_sets};
 use crate::features::units::signatures::Maker;
-use crate::joins::sets::Counts;
+use crate::joins::Counts;
 use crate::memory;
 use crate::text::spans::Span;
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "finding passages";
-
-/// Where a search is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Phase {
-    /// Making the signatures of sentences.
-    Signing,
-    /// Joining different ones.
-    Joining,
-    /// Listing the pairs of those that stand in documents.
-    Pairing,
-    /// Sorting these.
-    Sorting,
-}
-
-/// Somebody who is told where a search is, and which share of that is done.
-pub type Progress<'a> = &'a mut dyn FnMut((Phase, f64));
 
 /// What was done before the first passage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -114,7 +99,7 @@ impl Search {
         const BYTES: usize = 8 << 20;
         let Self { library, units, diagonals, min_sentences, .. } = self;
         let mut found: Vec<Diagonal> = Vec::new();
-        let (mut pairs, mut rows): (Vec<Work>, Vec<u32>) = (Vec::new(), Vec::new());
+        let (mut pairs, mut rows): (Vec<DocumentPair>, Vec<u32>) = (Vec::new(), Vec::new());
         let (mut bytes, mut ended) = (0, false);
         while found.len() < PASSAGES && bytes < BYTES && !ended {
             let from = found.len();
@@ -128,7 +113,12 @@ impl Search {
                 let firsts = documents.map(|document| units.firsts()[document]);
                 memory::extend(&mut rows, &rows_of, DOING)?;
                 bytes += rows_of.iter().map(|&row| library.size(row)).sum::<usize>();
-                let pair = Work { rows: rows_of, firsts, diagonals: from..found.len(), passages: Vec::new() };
+                let pair = DocumentPair {
+                    rows: rows_of,
+                    firsts,
+                    diagonals: from..found.len(),
+                    passages: Vec::new(),
+                };
                 memory::push(&mut pairs, pair, DOING)?;
             }
         }
@@ -156,7 +146,7 @@ impl Search {
 }
 
 /// Two documents and their diagonals.
-struct Work {
+struct DocumentPair {
     rows: [u32; 2],
     /// The numbers of their first sentences.
     firsts: [u32; 2],
@@ -167,7 +157,7 @@ struct Work {
 /// The places of a passage in both texts.
 type Places = [Span; 2];
 
-impl Work {
+impl DocumentPair {
     /// Makes passages of the diagonals. Begins anew after a stop.
     fn locate(
         &mut self,
@@ -215,12 +205,12 @@ impl Work {
     }
 }
 
-/// Lets a passage grow at both ends, at most to where the passage next to it in both texts, before or behind,
+/// Lets a passage grow at both ends, at most to where the passage next to it in both texts, before or after it,
 /// ends or begins.
 fn extend_one(
     places: &mut [Places],
     n: usize,
-    entries: &[Entry<'_>; 2],
+    entries: &[OpenText<'_>; 2],
     gap: u32,
     stop: &Stop,
 ) -> Result<()> {

@@ -48,8 +48,8 @@ impl<'a> MinhashBall<'a> {
         Ok(Self { middle, similarity, least_agreeing })
     }
 
-    /// Whether the ball contains a like sketch: exactly where [`minhash::similarity`] of the agreeing values is
-    /// at least the ball's. Errors for an unlike one.
+    /// Whether the ball contains a sketch of its kind: exactly where [`minhash::similarity`] of the agreeing values is
+    /// at least the ball's. Errors for one of another kind.
     pub fn contains(&self, sketch: &Minhash<'_>) -> Result<bool> {
         Ok(self.middle.agreeing(sketch)? >= self.least_agreeing)
     }
@@ -93,7 +93,7 @@ impl<'a> SimhashBall<'a> {
         Ok(Self { middle, distance: distance.map_err(|error| malformed(Self::NAME, &error))? })
     }
 
-    /// Whether the ball contains a like sketch. Errors for an unlike one.
+    /// Whether the ball contains a sketch of its kind. Errors for one of another kind.
     pub fn contains(&self, sketch: &Simhash<'_>) -> Result<bool> {
         Ok(self.middle.distance(sketch)? <= self.distance.into())
     }

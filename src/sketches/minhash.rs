@@ -110,7 +110,7 @@ pub fn similarity(agreeing: u32, permutations: u16) -> f64 {
     f64::from(agreeing) / f64::from(permutations)
 }
 
-/// The estimated Jaccard distance: unlike of all values, rounded once.
+/// The estimated Jaccard distance: the share of values that differ, rounded once.
 pub fn distance(agreeing: u32, permutations: u16) -> f64 {
     f64::from(u32::from(permutations) - agreeing) / f64::from(permutations)
 }
@@ -224,7 +224,7 @@ mod tests {
                 squares += error * error;
             }
             let (mean, spread) = (sum / f64::from(TRIALS), (squares / f64::from(TRIALS)).sqrt());
-            // Five standard errors of the mean; the spread of so many trials is within 10 %.
+            // Five standard errors of the mean; the spread of this many trials is within 10 %.
             assert!(mean.abs() <= 5.0 * expected / f64::from(TRIALS).sqrt(), "{resemblance}: {mean}");
             assert!((spread - expected).abs() <= 0.1 * expected, "{resemblance}: {spread}, {expected}");
         }

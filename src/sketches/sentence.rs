@@ -92,7 +92,7 @@ impl Signatures {
     }
 
     /// The signatures of a text, those of a kind together, at most m · n. The last four bits of each are
-    /// its kind, so that those of unlike kinds never meet. A text without sentences wide enough has none.
+    /// its kind, so that those of different kinds never meet. A text without sentences wide enough has none.
     pub fn of(&mut self, text: &str, stop: &Stop) -> Result<&[u128]> {
         self.fingerprint(text, stop)?;
         self.signatures.clear();

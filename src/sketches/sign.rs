@@ -1,4 +1,4 @@
-//! Documents into signatures: what a method wants to know of each, as numbers one behind the other.
+//! Documents into signatures: what a method wants to know of each, as numbers in a row.
 //!
 //! A [`Recipe`] says which sketches are made of which tokens. Each document is cut once for each kind of
 //! tokens, whatever number of sketches is made of these; its text is not kept.
@@ -42,7 +42,7 @@ pub enum Part {
         rows: u16,
         /// Draws the hash functions.
         seed: i64,
-        /// Whether the values themselves come behind the keys, two to a number.
+        /// Whether the values themselves follow the keys, two to a number.
         keep_values: bool,
     },
     /// MD5 of the text.
@@ -124,9 +124,9 @@ impl Recipe {
     }
 }
 
-/// Who makes a part.
+/// Makes a part.
 #[derive(Debug)]
-enum Maker {
+enum PartSketcher {
     Simhash(Simhasher),
     Minhash(Minhasher),
     Checksum,
@@ -136,7 +136,7 @@ enum Maker {
 #[derive(Debug)]
 pub struct Signer {
     recipe: Recipe,
-    makers: Vec<Maker>,
+    makers: Vec<PartSketcher>,
     /// What was made.
     pub signatures: SignatureCollector,
     /// The sets that are kept.
@@ -158,9 +158,11 @@ impl Signer {
     /// No documents yet.
     pub fn new(recipe: &Recipe) -> Self {
         let makers = recipe.parts.iter().map(|part| match *part {
-            Part::Simhash { bits, .. } => Maker::Simhash(Simhasher::new(bits)),
-            Part::Bands { bands, rows, seed, .. } => Maker::Minhash(Minhasher::new(bands * rows, seed)),
-            Part::Checksum { .. } => Maker::Checksum,
+            Part::Simhash { bits, .. } => PartSketcher::Simhash(Simhasher::new(bits)),
+            Part::Bands { bands, rows, seed, .. } => {
+                PartSketcher::Minhash(Minhasher::new(bands * rows, seed))
+            }
+            Part::Checksum { .. } => PartSketcher::Checksum,
         });
         Self {
             makers: makers.collect(),
@@ -228,7 +230,7 @@ impl Signer {
         if let Some(feature) = recipe.sets {
             let set = &different[feature];
             let sum = |salt: u64| set.iter().fold(0u64, |sum, &hash| sum.wrapping_add(mix(hash ^ salt)));
-            // Equal sets have equal sums, unlike ones with the least of chances: 2^-128.
+            // Equal sets have equal sums, distinct ones only with probability 2^-128.
             words.extend([set.len() as u64, sum(0), sum(mix(set.len() as u64))]);
         }
         for (part, maker) in recipe.parts.iter().zip(makers) {
@@ -242,7 +244,7 @@ impl Signer {
                 Part::Checksum { .. } => &Vec::new(),
             };
             match maker {
-                Maker::Simhash(simhasher) => {
+                PartSketcher::Simhash(simhasher) => {
                     simhasher.clear();
                     for chunk in elements.chunks(CHECK_EVERY) {
                         stop.check()?;
@@ -251,7 +253,7 @@ impl Signer {
                     let Some(bits) = simhasher.bits() else { return Ok(false) };
                     words.extend(bits.as_chunks::<8>().0.iter().map(|word| u64::from_be_bytes(*word)));
                 }
-                Maker::Minhash(minhasher) => {
+                PartSketcher::Minhash(minhasher) => {
                     minhasher.clear();
                     for chunk in elements.chunks(CHECK_EVERY) {
                         stop.check()?;
@@ -260,7 +262,7 @@ impl Signer {
                     let Some(values) = minhasher.values() else { return Ok(false) };
                     add_values(words, *part, values, bytes);
                 }
-                Maker::Checksum => {
+                PartSketcher::Checksum => {
                     let Part::Checksum { clean, html } = *part else { return Ok(false) };
                     let Document::Text(text) = document else { return Ok(false) };
                     let text = if html {

@@ -7,7 +7,7 @@ use crate::hash;
 
 /// One fingerprint for each of `groups` groups of as many consecutive values; values that are left over
 /// are in no group. Two like sketches share fingerprint i exactly where all values of group i agree (or
-/// once in 2^64); unlike sketches, and other groups, share none. None of an empty document.
+/// once in 2^64); sketches of different kinds, and other groups, share none. None of an empty document.
 ///
 /// Errors if there are more groups than values. O(m).
 pub fn supershingles(sketch: &Minhash<'_>, groups: i64) -> Result<Vec<u64>> {

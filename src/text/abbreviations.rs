@@ -1,6 +1,6 @@
-//! Words that a full stop stands behind without ending a sentence (English).
+//! Words that a full stop follows without ending a sentence (English).
 
-/// What a full stop behind a word means.
+/// What a full stop after a word means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Abbreviation {
     /// Never the end: a title before a name.
@@ -13,7 +13,7 @@ pub enum Abbreviation {
     None,
 }
 
-/// What a full stop behind a lower-cased word (without the stop) means; `capital` where the word began with
+/// What a full stop after a lower-cased word (without the stop) means; `capital` where the word began with
 /// a capital letter. O(log of the list).
 pub fn abbreviation(word: &str, capital: bool) -> Abbreviation {
     let is_in = |list: &[&str]| list.binary_search(&word).is_ok();

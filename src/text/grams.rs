@@ -12,8 +12,8 @@ use crate::workers::Stop;
 
 /// The last characters of a text, of which grams are made; calls use its space again and again.
 #[derive(Debug, Default)]
-pub struct Scratch {
-    /// Their bytes, behind some that are done with.
+pub struct GramScratch {
+    /// Their bytes, after some that are done with.
     bytes: Vec<u8>,
     /// The length of each in bytes.
     lengths: VecDeque<u8>,
@@ -21,7 +21,7 @@ pub struct Scratch {
     start: usize,
 }
 
-impl Scratch {
+impl GramScratch {
     fn clear(&mut self) {
         self.bytes.clear();
         self.lengths.clear();
@@ -55,7 +55,7 @@ impl Scratch {
 pub fn for_each_gram(
     text: &str,
     q: usize,
-    last: &mut Scratch,
+    last: &mut GramScratch,
     stop: &Stop,
     mut each: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
@@ -85,7 +85,7 @@ pub fn for_each_gram(
 }
 
 /// Calls `each` with a hash of every q-gram of `text` as it is, in order: equal for equal grams, and
-/// hardly ever for unlike ones. `q` is at least 1. O(bytes), whatever q.
+/// hardly ever for distinct ones. `q` is at least 1. O(bytes), whatever q.
 pub fn for_each_raw_gram(
     text: &str,
     q: usize,
@@ -122,7 +122,7 @@ mod tests {
 
     fn grams(text: &str, q: usize) -> Vec<String> {
         let mut all = Vec::new();
-        for_each_gram(text, q, &mut Scratch::default(), &Stop::default(), |gram| {
+        for_each_gram(text, q, &mut GramScratch::default(), &Stop::default(), |gram| {
             all.push(String::from_utf8(gram.to_vec()).expect("whole characters"));
             Ok(())
         })

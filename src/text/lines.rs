@@ -161,7 +161,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The bytes of the list marker that a line (without indent) begins with, and of the space behind it; 0 if
+/// The bytes of the list marker that a line (without indent) begins with, and of the space after it; 0 if
 /// it begins with none. Markers are dashes, dots and other signs, numbers and letters in the usual forms.
 pub fn bullet(line: &str) -> usize {
     let sign = symbol(line);
@@ -201,7 +201,7 @@ pub fn bullet(line: &str) -> usize {
     }
 }
 
-/// The bytes of a sign that marks a list item or a heading, and of the space behind it; 0 if the line
+/// The bytes of a sign that marks a list item or a heading, and of the space after it; 0 if the line
 /// begins with none.
 pub fn symbol(line: &str) -> usize {
     let Some(c) = line.chars().next() else { return 0 };

@@ -7,7 +7,7 @@ use crate::error::Result;
 
 /// The sentence that has begun and not ended.
 #[derive(Debug, Default)]
-pub struct Open {
+pub struct OpenMarks {
     /// Where it begins; none before its first character.
     pub start: Option<Position>,
     /// Behind its last character that is no white space.
@@ -20,7 +20,7 @@ pub struct Open {
     pub in_url: bool,
 }
 
-impl Open {
+impl OpenMarks {
     /// Takes the next character, which is no white space.
     pub fn take(&mut self, text: &str, at: Position, c: char) {
         if self.start.is_none() {
@@ -104,7 +104,7 @@ fn is_quotation_mark(c: char) -> bool {
     matches!(c, '"' | '\'' | '”' | '’' | '»' | '›' | '」' | '』')
 }
 
-/// Goes on with the sentence behind a terminator.
+/// Goes on with the sentence after a terminator.
 fn is_continuation(c: char) -> bool {
     matches!(c, ',' | ':' | '，' | '、' | '：' | '》' | '〉')
 }
@@ -128,8 +128,8 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// The marks from `first`, which `behind` is behind.
-    pub fn new(text: &str, open: &Open, behind: Position, first: char) -> Self {
+    /// The marks from `first` on, which ends at `behind`.
+    pub fn new(text: &str, open: &OpenMarks, behind: Position, first: char) -> Self {
         let at = behind.byte - first.len_utf8();
         let mut marks =
             Self { first, at, end: behind.byte, dots: 0, plain: false, asks: false, closes: false };
@@ -164,7 +164,7 @@ impl Marks {
     }
 
     /// Whether they end the sentence that is open.
-    pub fn end_sentence(&self, text: &str, open: &Open) -> bool {
+    pub fn end_sentence(&self, text: &str, open: &OpenMarks) -> bool {
         let (Some(start), Some(next)) = (open.start, text[self.end..].chars().next()) else { return true };
         if is_continuation(next) {
             return false;
@@ -180,7 +180,7 @@ impl Marks {
             return self.end_before(next, sentence, open);
         }
         let rest = text[self.end..].trim_start();
-        // The next word, behind quotation marks and brackets that open it.
+        // The next word, after quotation marks and brackets that open it.
         let word = rest.trim_start_matches(|c: char| !c.is_alphanumeric() && !c.is_whitespace());
         let goes_on = word.starts_with(char::is_lowercase);
         if self.first == ';' {
@@ -200,7 +200,7 @@ impl Marks {
     }
 
     /// Whether they end it before a character that is no white space.
-    fn end_before(&self, next: char, sentence: &str, open: &Open) -> bool {
+    fn end_before(&self, next: char, sentence: &str, open: &OpenMarks) -> bool {
         let before = sentence.chars().next_back();
         let wide = width_of(next) > 1 || matches!(next, '“' | '‘');
         let wide_before = before.is_some_and(|c| width_of(c) > 1 || matches!(c, '”' | '’'));
@@ -215,7 +215,7 @@ impl Marks {
     }
 }
 
-/// Whether a full stop ends a sentence, by what of it stands before, and by what follows behind white space.
+/// Whether a full stop ends a sentence, by what of it stands before, and by what follows after white space.
 fn full_stop_ends(sentence: &str, following: &str) -> bool {
     const SEEN: usize = 24;
     let length: usize = sentence

@@ -1,8 +1,8 @@
 //! Sentences with their places in the text (docs/design/algorithms.md section 1, *Sentences*), English and Chinese.
 //!
 //! A sentence ends at `. ! ? ; …` and their relatives in other scripts, with the quotation marks and
-//! brackets that close behind them, and at the end of a block. A full stop does not end it inside a number, a
-//! URL or an ellipsis that goes on, behind an abbreviation or an initial, or before a small letter. A line break
+//! brackets that close after them, and at the end of a block. A full stop does not end it inside a number, a
+//! URL or an ellipsis that goes on, after an abbreviation or an initial, or before a small letter. A line break
 //! ends a sentence at a blank line, before an indented line or a list item, and everywhere in a text that
 //! is not hard-wrapped ([`super::lines`]). What has no letter and no number is no sentence. One pass after
 //! two that look at the lines, O(bytes).
@@ -22,7 +22,7 @@
 //! ```
 
 use super::lines::{Layout, Line, bullet, is_break, lines, symbol};
-use super::sentence_marks::{Marks, Open, is_terminator};
+use super::sentence_marks::{Marks, OpenMarks, is_terminator};
 use super::spans::{Position, Span};
 use super::width::width_of;
 use crate::error::Result;
@@ -36,7 +36,7 @@ pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> 
     const CHECK_EVERY: usize = 1 << 12;
     let layout = Layout::of(text, stop)?;
     let mut at = Position::default();
-    let mut open = Open::default();
+    let mut open = OpenMarks::default();
     let mut hanging = None;
     let mut line_starts = true;
     while let Some(c) = text[at.byte..].chars().next() {

@@ -28,7 +28,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The position behind a character that stands here.
+    /// The position after a character that stands here.
     #[must_use]
     pub fn after(self, c: char) -> Self {
         Self { byte: self.byte + c.len_utf8(), char: self.char + 1 }

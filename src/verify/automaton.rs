@@ -45,7 +45,7 @@ impl State {
 
 /// An edge that is not the first of its state.
 #[derive(Debug, Clone, Copy)]
-struct Edge {
+struct Transition {
     from: u32,
     character: u32,
     to: u32,
@@ -66,7 +66,7 @@ pub struct Match {
 #[derive(Debug)]
 pub struct SuffixAutomaton {
     states: Vec<State>,
-    edges: HashTable<Edge>,
+    edges: HashTable<Transition>,
 }
 
 impl SuffixAutomaton {
@@ -97,7 +97,7 @@ impl SuffixAutomaton {
         Ok(())
     }
 
-    /// The longest substring that `text`, of so many characters, has in common with any of the texts; none if none
+    /// The longest substring that `text`, of `characters` characters, has in common with any of the texts; none if none
     /// has at least `least` characters. Ends as soon as that is certain.
     pub fn longest_match(
         &self,
@@ -144,7 +144,7 @@ impl SuffixAutomaton {
     /// Bytes on the heap that the texts need; what [`clear`](Self::clear) kept for others does not count.
     pub fn bytes(&self) -> usize {
         /// Of an entry of the table with its control byte, at a load of 7/8 to 7/16.
-        const ENTRY: usize = (size_of::<Edge>() + 1) * 12 / 7;
+        const ENTRY: usize = (size_of::<Transition>() + 1) * 12 / 7;
         size_of_val(&*self.states) + self.edges.len() * ENTRY
     }
 
@@ -152,7 +152,7 @@ impl SuffixAutomaton {
         mix(u64::from(from) << 32 | u64::from(character))
     }
 
-    fn is(from: u32, character: u32) -> impl Fn(&Edge) -> bool {
+    fn is(from: u32, character: u32) -> impl Fn(&Transition) -> bool {
         move |edge| edge.from == from && edge.character == character
     }
 
@@ -169,7 +169,7 @@ impl SuffixAutomaton {
         self.other(from, character).map(|edge| edge.to)
     }
 
-    fn other(&self, from: u32, character: u32) -> Option<&Edge> {
+    fn other(&self, from: u32, character: u32) -> Option<&Transition> {
         self.edges.find(Self::hash(from, character), Self::is(from, character))
     }
 
@@ -180,9 +180,9 @@ impl SuffixAutomaton {
             (state.character, state.to) = (character, to);
             return Ok(());
         }
-        let hash = |edge: &Edge| Self::hash(edge.from, edge.character);
+        let hash = |edge: &Transition| Self::hash(edge.from, edge.character);
         self.edges.try_reserve(1, hash).map_err(|_| Error::OutOfMemory { doing: DOING })?;
-        let edge = Edge { from, character, to, next: state.others };
+        let edge = Transition { from, character, to, next: state.others };
         self.edges.insert_unique(hash(&edge), edge, hash);
         state.others = character;
         Ok(())

@@ -125,7 +125,7 @@ impl Page {
         slot
     }
 
-    /// The rows that have this symbol; those behind the last one do not.
+    /// The rows that have this symbol; those after the last one do not.
     #[inline]
     pub fn rows_of(&self, symbol: u32) -> &[u64; Self::WORDS] {
         let start = match self.ascii.get(symbol as usize) {

@@ -127,7 +127,7 @@ impl GramBound {
         longer - q + 1 - q * distance
     }
 
-    /// The least overlap of two texts with so many grams, at least 1; none where their lengths are too
+    /// The least overlap of two texts with `left` and `right` grams, at least 1; none where their lengths are too
     /// far apart.
     #[inline]
     pub fn least_overlap(&self, left: u32, right: u32) -> Option<u32> {
@@ -150,8 +150,8 @@ impl GramBound {
         next.map_or(here, |next| next.min(here)).max(1) as u32
     }
 
-    /// About how many edits two texts with so many grams are apart of which they share this share of all
-    /// (their Jaccard similarity): a quarter more than there are at least.
+    /// About how many edits two texts with `left` and `right` grams are apart whose grams have this
+    /// Jaccard similarity: a quarter more than there are at least.
     pub fn guess(&self, left: u32, right: u32, jaccard: f64) -> u32 {
         let shared = jaccard / (1.0 + jaccard) * (f64::from(left) + f64::from(right));
         let least = (f64::from(left.max(right)) - shared).max(0.0) / f64::from(self.q);

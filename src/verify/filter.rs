@@ -4,7 +4,7 @@
 //! hardly anything is left.
 
 use super::column::DOING;
-use super::windows::Windows;
+use super::windows::WindowedText;
 use crate::error::Result;
 use crate::memory;
 use crate::workers::Stop;
@@ -32,7 +32,7 @@ const BITS: u32 = 17;
 
 impl Filter {
     /// Makes it that of this text. O(characters) as expected.
-    pub fn set(&mut self, left: &Windows, stop: &Stop) -> Result<()> {
+    pub fn set(&mut self, left: &WindowedText, stop: &Stop) -> Result<()> {
         self.bits.clear();
         self.slots.clear();
         self.first.clear();
@@ -64,7 +64,7 @@ impl Filter {
 
     /// The slot of the window with this content, or the free one where it would be.
     #[inline]
-    fn slot(&self, left: &Windows, fingerprint: u64, content: &[u32]) -> usize {
+    fn slot(&self, left: &WindowedText, fingerprint: u64, content: &[u32]) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = fingerprint as usize & mask;
         while let Some(window) = self.slots[slot].checked_sub(1) {
@@ -78,7 +78,7 @@ impl Filter {
     }
 
     /// Makes the sketches of the text that it was set to and another one.
-    pub fn sketch(&mut self, left: &Windows, right: &Windows, stop: &Stop) -> Result<()> {
+    pub fn sketch(&mut self, left: &WindowedText, right: &WindowedText, stop: &Stop) -> Result<()> {
         self.comparison += 1;
         let mut sketch = std::mem::take(&mut self.right);
         sketch.clear();
@@ -115,7 +115,7 @@ impl Filter {
     }
 
     /// Makes the sketches all of both texts.
-    pub fn keep_all(&mut self, left: &Windows, right: &Windows) -> Result<()> {
+    pub fn keep_all(&mut self, left: &WindowedText, right: &WindowedText) -> Result<()> {
         for (sketch, windows) in [(&mut self.left, left), (&mut self.right, right)] {
             sketch.clear();
             memory::reserve(sketch, windows.symbols.len(), DOING)?;
@@ -164,7 +164,7 @@ mod tests {
         ) {
             let stop = Stop::default();
             let [x, y, z] = [&a, &b, &c].map(|text| {
-                let mut windows = Windows::default();
+                let mut windows = WindowedText::default();
                 windows.read(text, 0, width, &stop).unwrap();
                 windows
             });
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn white_space_and_the_beginning() {
         let stop = Stop::default();
-        let mut windows = Windows::default();
+        let mut windows = WindowedText::default();
         windows.read("a \n\t b\u{3000}漢 ", 0, 3, &stop).unwrap();
         assert_eq!(windows.symbols, "a b 漢 ".chars().map(u32::from).collect::<Vec<_>>());
         assert_eq!(windows.places, [0, 1, 5, 6, 7, 8, 9]);

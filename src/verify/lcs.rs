@@ -4,7 +4,8 @@
 //! |SES| = |A| + |B| - 2·|LCS| insertions and deletions lie between two texts. Up to some tens of them are
 //! followed greedily ([`super::lcs_greedy`]: O(N + D²)); beyond, a band of the table that is wide enough for
 //! the expected number is filled 64 cells at a time ([`super::lcs_band`]: O(N·D/64)), and a wider one where
-//! more are needed. Measured on 10 KB texts (benches/lcs.rs), the band is the faster one from about a hundred on; whether there are so many shows after half of them.
+//! more are needed. Measured on 10 KB texts (benches/lcs.rs), the band is the faster one from about a hundred on;
+//! whether there are as many shows after half of them.
 //!
 //! Our own because no crate at hand can be stopped, gives an alignment by a stated rule, and keeps memory.
 //!
@@ -53,7 +54,7 @@ pub fn resemblance(shared: usize, a: usize, b: usize) -> f64 {
     ratio(2 * shared, a + b)
 }
 
-/// The share of a text of so many characters that is in the common subsequence, 0 to 1; 0 where it is empty.
+/// The share of a text of `contained` characters that is in the common subsequence, 0 to 1; 0 where it is empty.
 pub fn containment(shared: usize, contained: usize) -> f64 {
     ratio(shared, contained)
 }

@@ -1,6 +1,6 @@
 //! The longest common subsequence of two texts, bit-parallel: 64 cells of a column of the table are a
 //! machine word (Crochemore, Iliopoulos, Pinzon, Reid, IPL 80, 2001; Hyyrö, 2004), and only cells near the
-//! diagonal that at most so many insertions and deletions can pass through are computed.
+//! diagonal that few enough insertions and deletions can pass through are computed.
 //!
 //! A bit of a column says that its cell is no more than the one above: a 0 is a step of the length.
 //! O(|x|·d/64) for texts at distance d. Rows over the band stay as they were and rows under it count as
@@ -23,19 +23,19 @@ pub struct Band {
     flat: Vec<u64>,
     kept: Vec<u64>,
     /// Where the kept columns are, as many at a time as go on together.
-    places: Vec<Kept>,
+    places: Vec<KeptColumns>,
 }
 
 /// The words of the present column that are in the band.
 #[derive(Debug, Clone, Copy, Default)]
-struct Words {
+struct WordRange {
     first: usize,
     end: usize,
 }
 
 /// Columns that are kept: their first word, how many, and where the first column's are.
 #[derive(Debug, Clone, Copy)]
-struct Kept {
+struct KeptColumns {
     first: usize,
     width: usize,
     place: usize,
@@ -45,13 +45,13 @@ struct Kept {
 #[derive(Debug)]
 struct Saved {
     column: usize,
-    words: Words,
+    words: WordRange,
     flat: Vec<u64>,
 }
 
 /// Two texts, the rows and the columns of the table, and which diagonals are in the band.
 #[derive(Debug, Clone, Copy)]
-struct Table<'a> {
+struct Matrix<'a> {
     a: &'a [u32],
     b: &'a [u32],
     /// The least and the greatest row - column.
@@ -59,18 +59,18 @@ struct Table<'a> {
     limit: usize,
 }
 
-impl<'a> Table<'a> {
+impl<'a> Matrix<'a> {
     fn new(a: &'a [u32], b: &'a [u32], limit: usize) -> Self {
         let apart = a.len() as i64 - b.len() as i64;
         let spare = (limit as i64 - apart.abs()) / 2;
         Self { a, b, diagonals: (apart.min(0) - spare, apart.max(0) + spare), limit }
     }
 
-    /// The words that the columns behind `column` up to `to` need.
-    fn words(&self, column: usize, to: usize) -> Words {
+    /// The words that the columns after `column` up to `to` need.
+    fn words(&self, column: usize, to: usize) -> WordRange {
         let row = |column: usize, diagonal: i64| (column as i64 + diagonal).clamp(1, self.a.len() as i64);
         let word = |row: i64| (row as usize - 1) / WORD;
-        Words {
+        WordRange {
             first: word(row(column + 1, self.diagonals.0)),
             end: word(row(to.min(self.b.len()), self.diagonals.1)) + 1,
         }
@@ -81,9 +81,9 @@ impl Band {
     /// How many insertions and deletions apart two texts are, if at most `limit`, which is not less than
     /// the difference of their lengths. Neither is empty.
     pub fn distance(&mut self, a: &[u32], b: &[u32], limit: usize, stop: &Stop) -> Result<Option<usize>> {
-        let table = Table::new(a, b, limit);
+        let table = Matrix::new(a, b, limit);
         self.begin(&table)?;
-        let mut words = Words::default();
+        let mut words = WordRange::default();
         if !self.advance::<false>(&table, 0, b.len(), &mut words, stop)? {
             return Ok(None);
         }
@@ -102,14 +102,14 @@ impl Band {
         stop: &Stop,
         each: &mut dyn FnMut(usize, usize),
     ) -> Result<()> {
-        let table = Table::new(a, b, limit);
+        let table = Matrix::new(a, b, limit);
         self.begin(&table)?;
-        let start = Saved { column: 0, words: Words::default(), flat: Vec::new() };
+        let start = Saved { column: 0, words: WordRange::default(), flat: Vec::new() };
         self.trace_part(&table, start, b.len(), &mut a.len(), budget, stop, each)
     }
 
     /// Makes ready for the first column.
-    fn begin(&mut self, table: &Table<'_>) -> Result<()> {
+    fn begin(&mut self, table: &Matrix<'_>) -> Result<()> {
         let words = table.a.len().div_ceil(WORD);
         self.flat.clear();
         memory::reserve(&mut self.flat, words, DOING)?;
@@ -127,10 +127,10 @@ impl Band {
     /// the limit is there. With `KEEP` all columns on the way are kept.
     fn advance<const KEEP: bool>(
         &mut self,
-        table: &Table<'_>,
+        table: &Matrix<'_>,
         from: usize,
         to: usize,
-        words: &mut Words,
+        words: &mut WordRange,
         stop: &Stop,
     ) -> Result<bool> {
         const LOOK_EVERY: usize = 512;
@@ -148,10 +148,10 @@ impl Band {
                 }
             }
             *words = next;
-            let Words { first, end } = next;
+            let WordRange { first, end } = next;
             if KEEP {
                 let (start, more) = (self.kept.len(), (end - first) * COLUMNS);
-                let kept = Kept { first, width: end - first, place: start };
+                let kept = KeptColumns { first, width: end - first, place: start };
                 memory::push(&mut self.places, kept, DOING)?;
                 memory::reserve(&mut self.kept, more, DOING)?;
                 self.kept.resize(start + more, 0);
@@ -173,7 +173,7 @@ impl Band {
     }
 
     /// Whether no way through the present column can end within the limit.
-    fn is_far(&self, table: &Table<'_>, column: usize, words: Words) -> bool {
+    fn is_far(&self, table: &Matrix<'_>, column: usize, words: WordRange) -> bool {
         let columns_left = table.b.len().saturating_sub(column);
         let mut length: usize = self.flat[..words.first].iter().map(|word| word.count_zeros() as usize).sum();
         let mut longest = 0;
@@ -194,12 +194,12 @@ impl Band {
         Ok(())
     }
 
-    /// Reads the part of an alignment behind the column of `start` up to the column `to`, where it comes
+    /// Reads the part of an alignment after the column of `start` up to the column `to`, where it comes
     /// by at `row`; leaves the row where it comes by at the start.
     #[allow(clippy::too_many_arguments)]
     fn trace_part(
         &mut self,
-        table: &Table<'_>,
+        table: &Matrix<'_>,
         start: Saved,
         to: usize,
         row: &mut usize,
@@ -222,7 +222,7 @@ impl Band {
             return Ok(());
         }
         // Without looking whether the end can be reached.
-        let on = Table { limit: usize::MAX / 2, ..*table };
+        let on = Matrix { limit: usize::MAX / 2, ..*table };
         let step = (to - from).div_ceil(STARTS).next_multiple_of(COLUMNS);
         let mut starts = Vec::new();
         let mut column = from;
@@ -241,10 +241,10 @@ impl Band {
         Ok(())
     }
 
-    /// Reads an alignment from the kept columns behind `from` up to `to`.
+    /// Reads an alignment from the kept columns after `from` up to `to`.
     fn read(
         &self,
-        table: &Table<'_>,
+        table: &Matrix<'_>,
         from: usize,
         to: usize,
         row: &mut usize,
@@ -258,7 +258,7 @@ impl Band {
                 continue;
             }
             let (batch, n) = ((column - 1 - from) / COLUMNS, (column - 1 - from) % COLUMNS);
-            let Kept { first, width, place } = self.places[batch];
+            let KeptColumns { first, width, place } = self.places[batch];
             let (word, bit) = ((*row - 1) / WORD, (*row - 1) % WORD);
             if self.kept[place + n * width + word - first] >> bit & 1 == 1 {
                 *row -= 1;

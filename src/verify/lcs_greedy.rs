@@ -14,7 +14,7 @@ use crate::workers::Stop;
 /// What came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reached {
-    /// The texts are so many insertions and deletions apart.
+    /// The texts are this many insertions and deletions apart.
     End(usize),
     /// More than were allowed; with these, as many characters of both texts were passed.
     Far(usize),

@@ -46,7 +46,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// The distance of a text of so many characters, if it is at most `most`. It is found soonest where
+    /// The distance of a text of `characters` characters, if it is at most `most`. It is found soonest where
     /// it is not much over `guess`. Answers to `stop` within milliseconds; then it has to be asked anew.
     pub fn distance(
         &mut self,
@@ -196,7 +196,7 @@ impl Pattern {
         carries
     }
 
-    /// The least cost of a way through the words `first..end`, when so many columns are left: never more
+    /// The least cost of a way through the words `first..end`, when `columns_left` columns are left: never more
     /// than the true one. `score` is the value of the last row.
     fn least(&self, first: usize, end: usize, score: usize, columns_left: usize) -> usize {
         let mut bottom = score as i64;

@@ -1,4 +1,5 @@
-//! How similar two sets are: the measures ([`measure`]) and the number of shared tokens ([`overlap`]).
+//! How similar two sets are: the measures ([`measure`]), which pairs are in ([`predicate`]) and the number of shared
+//! tokens ([`overlap`]).
 //! How similar two texts are, character by character: [`edit`], by the distance of [`levenshtein`]
 //! ([`mod@column`]); the longest common subsequence ([`lcs`]), found greedily ([`lcs_greedy`]) where little
 //! differs and bit-parallel ([`lcs_band`]) elsewhere; its trustable part ([`tlcs`]): filtered sketches ([`filter`]) of
@@ -15,6 +16,7 @@ pub mod lcs_greedy;
 pub mod levenshtein;
 pub mod measure;
 pub mod overlap;
+pub mod predicate;
 pub mod region;
 pub mod repeatability;
 pub mod tlcs;

@@ -76,8 +76,9 @@ impl Curve {
         if length == 0 { 0.0 } else { f64::from(self.operations(part)) / length as f64 }
     }
 
-    /// The trustable region, whose slope is at most `slope`, found with so many blocks; none where there is no run of blocks like this,
-    /// or where it does not touch the part of the text that `centre` is, in shares of its length.
+    /// The trustable region, whose slope is at most `slope`, found with `blocks` blocks; none where there is no run
+    /// of blocks like this, or where it does not touch the part of the text that `centre` is, in shares of its
+    /// length.
     pub fn trustable(&self, slope: f64, blocks: usize, centre: [f64; 2]) -> Option<Range<usize>> {
         let length = self.length();
         let blocks = blocks.min(length);
@@ -232,7 +233,7 @@ mod tests {
         let mut curve = Curve::default();
         curve.set(160, 160, &matched).unwrap();
         assert_eq!(curve.trustable(0.0, BLOCKS, ANYWHERE), Some(80..90));
-        // At slope 0.1 one operation more is allowed: the deletion behind the block, but not the one before
+        // At slope 0.1 one operation more is allowed: the deletion after the block, but not the one before
         // it, since then the 50 insertions in the gap before the block would be inside.
         assert_eq!(curve.trustable(0.1, BLOCKS, ANYWHERE), Some(80..91));
         // Without the block in the middle the start is the region, and does not touch the centre.

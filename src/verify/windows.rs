@@ -16,7 +16,7 @@ const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Characters, where they stood, and the windows that begin with them.
 #[derive(Debug, Default)]
-pub struct Windows {
+pub struct WindowedText {
     /// The characters.
     pub symbols: Vec<u32>,
     /// Where each stood in the text, in characters; last, where the part of the text ended that was read.
@@ -29,7 +29,7 @@ pub struct Windows {
     powers: Vec<u64>,
 }
 
-impl Windows {
+impl WindowedText {
     /// Makes it those of the first `first` columns of a text, 0 for all, with windows `width` wide. O(bytes).
     pub fn read(&mut self, text: &str, first: u64, width: u32, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 16;

@@ -192,7 +192,7 @@ fn corpora_keep_the_recall() {
         for threshold in [0.7, 0.8, 0.9] {
             let exact = exact(&texts, 5, threshold);
             for recall in [0.95, 0.99] {
-                let plan = Bands::for_recall(threshold, recall).unwrap();
+                let plan = Banding::for_recall(threshold, recall).unwrap();
                 let spec = TechniqueSpec::Minhash {
                     feature: words_of(5, false),
                     plan,

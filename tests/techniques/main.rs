@@ -8,15 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use neardup::features::FeatureSpec;
 use neardup::features::hash_sets::HashSets;
-use neardup::features::sets::store::{MemoryFiles, NoFiles, TempFiles};
 use neardup::features::tokens::Document;
+use neardup::files::{MemoryFiles, NoFiles, TempFiles};
 use neardup::hash::{hash_bytes, hash_sequence, mix};
-use neardup::joins::sketches::banding::Bands;
+use neardup::joins::sketches::banding::Banding;
 use neardup::joins::sketches::combination::{Combination, Documents, Resources, TechniqueSpec, join};
 use neardup::joins::sketches::technique::Rule;
 use neardup::sketches::sign::Signer;
 use neardup::text::words::words;
-use neardup::verify::measure::{Measure, Predicate};
+use neardup::verify::measure::Measure;
+use neardup::verify::predicate::Predicate;
 use neardup::workers::{PlainThreads, Stop};
 use proptest::prelude::*;
 
@@ -84,7 +85,7 @@ fn techniques() -> Vec<TechniqueSpec> {
     };
     let minhash = |verify| TechniqueSpec::Minhash {
         feature: words_of(2, false),
-        plan: Bands { bands: 5, rows: 3 },
+        plan: Banding { bands: 5, rows: 3 },
         seed: 1,
         threshold: 0.5,
         verify,

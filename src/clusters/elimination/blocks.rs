@@ -1,6 +1,6 @@
 //! Elimination by repeatability with one suffix automaton, emptied and filled again where it does not fit a budget.
 
-use super::Codes;
+use super::codes::Codes;
 use crate::error::Result;
 use crate::memory;
 use crate::verify::automaton::{Match, SuffixAutomaton};
@@ -36,7 +36,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Nothing is done yet for so many codes. The automaton takes about `budget` bytes at a time; 8 bytes a code are held beside.
+    /// Nothing is done yet. The automaton takes about `budget` bytes at a time; 8 bytes a code are held beside.
     pub fn new(codes: usize, threshold: f64, budget: usize) -> Result<Self> {
         let best = memory::filled(STAYS, codes, DOING)?;
         Ok(Self {

@@ -1,10 +1,10 @@
 //! Groups of feature codes such that codes of different groups have no long substring in common.
 //!
-//! A code that is eliminated has at least l characters in common with one that stays, where l depends on its length.
-//! Of each run of l characters some grams are selected by what they are alone
-//! ([winnowing](crate::features::winnowing)), the same ones wherever the run stands. So codes are united that share a selected gram: most
-//! are left alone, and need no further look. Lengths l are taken in classes, each with grams nearly as long as its
-//! least l; codes of a class meet one another and all longer codes.
+//! A code that is eliminated has at least l characters in common with one that stays, where l depends on its
+//! length. Of each run of l characters some grams are selected by what they are alone
+//! ([winnowing](crate::features::winnowing)), the same ones wherever the run stands. So codes are united that share
+//! a selected gram: most are left alone, and need no further look. Lengths l are taken in classes, each with grams
+//! nearly as long as its least l; codes of a class meet one another and all longer codes.
 //!
 //! O(characters) for a class, of which there are O(log of the greatest length). What is found may be too much, never
 //! too little.
@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
 
-use super::Codes;
 use super::blocks::CHECK_EVERY;
+use super::codes::Codes;
 use crate::error::{Error, Result};
 use crate::features::windows::Windows;
 use crate::features::winnowing::Winnowing;
@@ -31,12 +31,12 @@ pub const SHORTEST: u32 = 5;
 
 /// Codes whose least common substrings are about equally long.
 #[derive(Debug, Clone)]
-struct Class {
+struct LengthClass {
     members: Range<usize>,
     grams: Winnowing,
 }
 
-impl Class {
+impl LengthClass {
     /// The class of all codes whose least common substring has at least `least` characters, and less than the next.
     fn new(members: Range<usize>, least: u32) -> Self {
         let window = (least / 3).max(1);
@@ -66,10 +66,10 @@ impl Class {
 #[derive(Debug)]
 pub struct Grouping {
     sets: Vec<AtomicU32>,
-    classes: Vec<Class>,
+    classes: Vec<LengthClass>,
     /// The class that is looked at.
     class: usize,
-    /// Its grams are taken in so many parts.
+    /// The number of parts that its grams are taken in.
     parts: u64,
     part: u64,
     /// How many codes are done with this part: the members of the class, then the longer ones.
@@ -82,7 +82,7 @@ impl Grouping {
     /// Each code alone, of those of which at least [`SHORTEST`] characters have to be common.
     pub fn new<C: Codes + ?Sized>(codes: &C, threshold: f64) -> Result<Self> {
         let least = |place: usize| least_common(codes.length(place), threshold);
-        // The first place behind `from` with less than so many common characters: lengths descend.
+        // The first place after `from` with fewer than `bound` common characters: lengths descend.
         let behind = |from: usize, bound: u32| {
             let (mut low, mut high) = (from, codes.len());
             while low < high {
@@ -95,9 +95,9 @@ impl Grouping {
         let mut classes = Vec::new();
         let mut from = 0;
         while from < end {
-            let bound = Class::least(least(from));
+            let bound = LengthClass::least(least(from));
             let to = behind(from, bound);
-            memory::push(&mut classes, Class::new(from..to, bound), DOING)?;
+            memory::push(&mut classes, LengthClass::new(from..to, bound), DOING)?;
             from = to;
         }
         let mut sets = Vec::new();
@@ -226,7 +226,7 @@ impl Gram {
         mix(self.hash)
     }
 
-    /// Which of so many tables it belongs to.
+    /// Which of `count` tables it belongs to.
     fn table(&self, count: usize) -> usize {
         ((((self.key() >> 40) & 0xffff) * count as u64) >> 16) as usize
     }
@@ -267,7 +267,7 @@ impl Chunk {
     fn for_each<C: Codes + ?Sized>(
         &mut self,
         codes: &C,
-        class: &Class,
+        class: &LengthClass,
         stop: &Stop,
         mut each: impl FnMut(&mut [Vec<Gram>], u64, u32) -> Result<()>,
     ) -> Result<()> {
@@ -326,8 +326,8 @@ mod tests {
     #[test]
     fn classes_cover_all_lengths() {
         for length in SHORTEST..10_000 {
-            let least = Class::least(length);
-            let class = Class::new(0..0, least);
+            let least = LengthClass::least(length);
+            let class = LengthClass::new(0..0, least);
             assert!(
                 least <= length && length <= 2 * least && class.grams.gram > 2 * least / 3 - 1,
                 "{length}"

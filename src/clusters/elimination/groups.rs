@@ -1,10 +1,11 @@
 //! Groups of feature codes, and elimination within those that are small.
 
-use super::Codes;
 use super::blocks::{CHECK_EVERY, STAYS, improve};
+use super::codes::Codes;
 use super::grouping::Grouping;
 use crate::error::Result;
 use crate::memory;
+use crate::ragged::Ragged;
 use crate::verify::automaton::{Match, SuffixAutomaton};
 use crate::workers::{Stop, Workers};
 
@@ -13,10 +14,8 @@ const DOING: &str = "eliminating repeated documents";
 /// Groups of at least two codes.
 #[derive(Debug, Default)]
 pub struct Groups {
-    /// The codes of the groups, one group behind the other.
-    pub places: Vec<u32>,
-    /// Where each group ends.
-    ends: Vec<usize>,
+    /// The codes of each group, by place.
+    groups: Ragged<u32>,
     /// The next group.
     next: usize,
     /// How many of the places are done.
@@ -47,14 +46,15 @@ impl Groups {
             }
             sizes[grouping.group(place)] += 1;
         }
-        let mut ends: Vec<usize> = Vec::new();
+        let mut starts: Vec<usize> = Vec::new();
+        memory::push(&mut starts, 0, DOING)?;
         // Where the next code of the group of each first one goes.
         let mut next = memory::filled(0u32, short, DOING)?;
         let mut end = 0;
         for (first, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 1) {
             next[first] = end as u32;
             end += size as usize;
-            memory::push(&mut ends, end, DOING)?;
+            memory::push(&mut starts, end, DOING)?;
         }
         let mut places = memory::filled(0u32, end, DOING)?;
         for place in 0..short {
@@ -64,25 +64,31 @@ impl Groups {
                 next[first] += 1;
             }
         }
-        Ok(Self { places, ends, short, ..Self::default() })
+        Ok(Self { groups: Ragged::new(places, starts), short, ..Self::default() })
     }
 
     /// All codes as one group.
     pub fn one(places: Vec<u32>) -> Self {
-        Self { ends: vec![places.len()], short: places.len(), places, ..Self::default() }
+        let (short, starts) = (places.len(), vec![0, places.len()]);
+        Self { groups: Ragged::new(places, starts), short, ..Self::default() }
     }
 
-    /// Takes the next groups: for each of `threads` threads those of at most so many characters, or a larger one.
+    /// The codes of all groups.
+    pub fn places(&self) -> &[u32] {
+        &self.groups.values
+    }
+
+    /// Takes the next groups: for each of `threads` threads those of at most `most` characters, or a larger one.
     pub fn take<C: Codes + ?Sized>(&mut self, codes: &C, most: usize, threads: usize) -> Result<Taken> {
         let mut work: Vec<SmallGroups> = Vec::new();
         let mut characters = most;
-        while let Some(&end) = self.ends.get(self.next) {
-            let places = &self.places[self.done..end];
+        while self.next < self.groups.len() {
+            let places = self.groups.get(self.next);
             let here: usize = places.iter().map(|&place| codes.length(place as usize) as usize).sum();
             if here > most && !work.is_empty() {
                 break;
             }
-            let from = std::mem::replace(&mut self.done, end);
+            let from = std::mem::replace(&mut self.done, self.groups.range(self.next).end);
             if here > most {
                 let mut copy = Vec::new();
                 memory::extend(&mut copy, places, DOING)?;
@@ -108,11 +114,11 @@ impl Groups {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.places) + memory::bytes(&self.ends)
+        self.groups.bytes()
     }
 }
 
-/// Small groups, one behind the other: work for a thread.
+/// Consecutive small groups: work for a thread.
 #[derive(Debug)]
 pub struct SmallGroups {
     /// Where each begins among the places of groups, and its size.

@@ -12,6 +12,7 @@
 //! last in any case and are looked at by themselves.
 
 pub mod blocks;
+pub mod codes;
 pub mod grouping;
 pub mod groups;
 pub mod rows;
@@ -23,51 +24,13 @@ use crate::verify::automaton::Match;
 use crate::verify::repeatability::share;
 use crate::workers::{self, Workers};
 use blocks::{Blocks, STAYS};
+use codes::Subset;
+pub use codes::{Codes, Kept};
 use grouping::Grouping;
 use groups::{Groups, Taken};
 use short::eliminate_short;
 
 const DOING: &str = "eliminating repeated documents";
-
-/// Codes in the order in which they are taken: descending length, ties by id.
-pub trait Codes: Sync {
-    /// How many there are.
-    fn len(&self) -> usize;
-
-    /// The code at a place in the order. None is empty.
-    fn code(&self, place: usize) -> &str;
-
-    /// The number of its characters.
-    fn length(&self, place: usize) -> u32;
-
-    /// Whether there are none.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-impl Codes for [String] {
-    fn len(&self) -> usize {
-        self.len()
-    }
-
-    fn code(&self, place: usize) -> &str {
-        &self[place]
-    }
-
-    fn length(&self, place: usize) -> u32 {
-        self[place].chars().count() as u32
-    }
-}
-
-/// For whom a code is eliminated.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Kept {
-    /// The place of the code that stays.
-    pub place: u32,
-    /// The repeatability over it.
-    pub similarity: f64,
-}
 
 /// What becomes of each code, by place: none for those that stay. See [`Elimination`].
 pub fn eliminate_repeated<C: Codes + ?Sized>(
@@ -92,12 +55,12 @@ pub struct Elimination<'a, C: ?Sized> {
     budget: usize,
     /// The longest match of each code with those that stay, once it is known.
     best: Vec<Match>,
-    state: State,
+    state: Step,
 }
 
 /// What is to be done next.
 #[derive(Debug)]
-enum State {
+enum Step {
     /// Putting codes into groups.
     Grouping(Grouping),
     /// Going through groups.
@@ -107,26 +70,6 @@ enum State {
     Done,
 }
 
-/// Some codes of all.
-struct Subset<'a, C: ?Sized> {
-    codes: &'a C,
-    places: &'a [u32],
-}
-
-impl<C: Codes + ?Sized> Codes for Subset<'_, C> {
-    fn len(&self) -> usize {
-        self.places.len()
-    }
-
-    fn code(&self, place: usize) -> &str {
-        self.codes.code(self.places[place] as usize)
-    }
-
-    fn length(&self, place: usize) -> u32 {
-        self.codes.length(self.places[place] as usize)
-    }
-}
-
 impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
     /// Nothing is done yet. What grows with the codes takes about `budget` bytes at a time; some 20 bytes a code are
     /// held beside.
@@ -134,37 +77,37 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
         /// Under it short codes have many long enough substrings.
         const LEAST_THRESHOLD: f64 = 0.5;
         let best = memory::filled(STAYS, codes.len(), DOING)?;
-        let mut state = State::Done;
+        let mut state = Step::Done;
         if threshold >= LEAST_THRESHOLD {
             let grouping = Grouping::new(codes, threshold)?;
             if short::bytes(codes, grouping.grouped(), threshold) <= budget {
-                state = State::Grouping(grouping);
+                state = Step::Grouping(grouping);
             }
         }
-        if matches!(state, State::Done) {
+        if matches!(state, Step::Done) {
             // All are one group.
             let mut places = Vec::new();
             memory::reserve(&mut places, codes.len(), DOING)?;
             places.extend(0..codes.len() as u32);
-            state = State::Groups(Groups::one(places));
+            state = Step::Groups(Groups::one(places));
         }
         Ok(Self { codes, threshold, budget, best, state })
     }
 
     /// Goes on for a second or so; false if there is nothing left to do.
     pub fn advance(&mut self, workers: &dyn Workers) -> Result<bool> {
-        self.state = match std::mem::replace(&mut self.state, State::Done) {
-            State::Grouping(mut grouping) => {
+        self.state = match std::mem::replace(&mut self.state, Step::Done) {
+            Step::Grouping(mut grouping) => {
                 if grouping.advance(self.codes, self.budget, workers)? {
-                    State::Grouping(grouping)
+                    Step::Grouping(grouping)
                 } else {
-                    State::Groups(Groups::new(&grouping, workers)?)
+                    Step::Groups(Groups::new(&grouping, workers)?)
                 }
             }
-            State::Groups(groups) => self.next_groups(groups, workers)?,
-            State::Large(mut blocks, places, groups) => {
+            Step::Groups(groups) => self.next_groups(groups, workers)?,
+            Step::Large(mut blocks, places, groups) => {
                 if blocks.advance(&Subset { codes: self.codes, places: &places }, workers)? {
-                    State::Large(blocks, places, groups)
+                    Step::Large(blocks, places, groups)
                 } else {
                     for (&place, found) in
                         places.iter().zip(&blocks.best).filter(|(_, found)| **found != STAYS)
@@ -172,16 +115,16 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
                         let text = places[found.text as usize];
                         self.best[place as usize] = Match { text, ..*found };
                     }
-                    State::Groups(groups)
+                    Step::Groups(groups)
                 }
             }
-            State::Done => return Ok(false),
+            Step::Done => return Ok(false),
         };
         Ok(true)
     }
 
     /// Goes through the next groups, those of about as many characters for each thread, or one that is larger.
-    fn next_groups(&mut self, mut groups: Groups, workers: &dyn Workers) -> Result<State> {
+    fn next_groups(&mut self, mut groups: Groups, workers: &dyn Workers) -> Result<Step> {
         const CHARACTERS: usize = 1 << 19;
         /// Of an automaton, for a character of a code at most.
         const AUTOMATON: usize = 87;
@@ -191,36 +134,36 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
             Taken::Small(work) => work,
             Taken::Large(places) => {
                 let blocks = Blocks::new(places.len(), threshold, budget)?;
-                return Ok(State::Large(blocks, places, groups));
+                return Ok(Step::Large(blocks, places, groups));
             }
             Taken::Nothing => {
                 if groups.short < codes.len() {
                     eliminate_short(codes, groups.short, &mut self.best, threshold, workers)?;
                 }
-                return Ok(State::Done);
+                return Ok(Step::Done);
             }
         };
         workers::each(workers, &mut work, |some, stop| {
-            some.eliminate(codes, &groups.places, threshold, stop)
+            some.eliminate(codes, groups.places(), threshold, stop)
         })?;
         for some in &work {
-            for (&place, found) in groups.places[some.from()..].iter().zip(&some.best) {
+            for (&place, found) in groups.places()[some.from()..].iter().zip(&some.best) {
                 self.best[place as usize] = *found;
             }
         }
-        Ok(State::Groups(groups))
+        Ok(Step::Groups(groups))
     }
 
     /// The share of the work that is done, roughly.
     pub fn progress(&self) -> f64 {
-        let of = |done: usize, places: &Vec<u32>| done as f64 / places.len().max(1) as f64;
+        let of = |done: usize, places: &[u32]| done as f64 / places.len().max(1) as f64;
         match &self.state {
-            State::Grouping(grouping) => 0.5 * grouping.progress(),
-            State::Groups(groups) => 0.5 + 0.5 * of(groups.done, &groups.places),
-            State::Large(blocks, places, groups) => {
-                0.5 + 0.5 * of(groups.done + blocks.next - places.len(), &groups.places)
+            Step::Grouping(grouping) => 0.5 * grouping.progress(),
+            Step::Groups(groups) => 0.5 + 0.5 * of(groups.done, groups.places()),
+            Step::Large(blocks, places, groups) => {
+                0.5 + 0.5 * of(groups.done + blocks.next - places.len(), groups.places())
             }
-            State::Done => 1.0,
+            Step::Done => 1.0,
         }
     }
 
@@ -228,12 +171,12 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.best)
             + match &self.state {
-                State::Grouping(grouping) => grouping.bytes(),
-                State::Groups(groups) => groups.bytes(),
-                State::Large(blocks, places, groups) => {
+                Step::Grouping(grouping) => grouping.bytes(),
+                Step::Groups(groups) => groups.bytes(),
+                Step::Large(blocks, places, groups) => {
                     blocks.bytes() + memory::bytes(places) + groups.bytes()
                 }
-                State::Done => 0,
+                Step::Done => 0,
             }
     }
 

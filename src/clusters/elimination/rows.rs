@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Codes, Kept};
+use super::codes::{Codes, Kept};
 use crate::clusters::leaders::Leaders;
 use crate::error::Result;
 use crate::features::texts::{Distinct, Texts};

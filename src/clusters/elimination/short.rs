@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
 
-use super::Codes;
 use super::blocks::{CHECK_EVERY, STAYS};
+use super::codes::Codes;
 use crate::error::{Error, Result};
 use crate::features::windows::Windows;
 use crate::memory;
@@ -57,7 +57,7 @@ impl<'a> Text<'a> {
         self.bounds.len() as u32 - 1
     }
 
-    /// So many characters from one on, and their hash.
+    /// `length` characters from `at` on, and their hash.
     fn part(&self, at: u32, length: u32) -> (&'a str, u64) {
         let [from, to] = [at, at + length].map(|at| self.bounds[at as usize]);
         (&self.text[from..to], self.windows.hash(at, length))

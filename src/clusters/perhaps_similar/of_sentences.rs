@@ -1,9 +1,9 @@
 //! The perhaps-similar sets of a table's rows by the sentence signatures of their texts (Huang et al., CIKM 2008;
 //! docs/design/algorithms.md section 5), and how similar each member is to the representative of its set.
 //!
-//! Rows of one text have the same signatures, so the sets are made of texts: a text stands for the row of
-//! it that comes last by weight and order, and a text that several rows have and that shares nothing with others
-//! is a set of its own. As [`crate::clusters::grouping`] numbers them, vertices are rows in the order of their ids, which is
+//! Rows of one text have the same signatures, so the sets are made of texts: a text stands for the row of it that
+//! comes last by weight and order, and a text that several rows have and that shares nothing with others is a set
+//! of its own. As [`crate::clusters::grouping`] numbers them, vertices are rows in the order of their ids, which is
 //! the order of arrival here.
 
 use super::of_signatures::{Set, signature_sets};
@@ -11,10 +11,10 @@ use crate::clusters::grouping::Clusters;
 use crate::error::Result;
 use crate::features::sets::records::Members;
 use crate::features::texts::Distinct;
-use crate::joins::pairs::RecordJoin;
-use crate::joins::sentences::signature_lists::Lists;
+use crate::joins::Counts;
+use crate::joins::RecordJoin;
+use crate::joins::sentences::signature_lists::SignatureLists;
 use crate::joins::sentences::{equal_rows, representative_pairs};
-use crate::joins::sets::Counts;
 use crate::memory;
 use crate::verify::tlcs::{Parameters, Thresholds};
 use crate::workers::{self, Workers};
@@ -44,7 +44,7 @@ impl SentenceSets {
     /// the number of signatures. O(postings + texts·log texts).
     pub fn new(
         distinct: Distinct,
-        lists: Lists,
+        lists: SignatureLists,
         vertices: Vec<u32>,
         weights: Option<&[i64]>,
         parameters: Parameters,

@@ -8,7 +8,7 @@
 //! may be in several sets. O(postings + documents·log documents).
 
 use crate::error::Result;
-use crate::joins::sentences::signature_lists::Lists;
+use crate::joins::sentences::signature_lists::SignatureLists;
 use crate::memory;
 use crate::workers::Stop;
 
@@ -26,7 +26,7 @@ pub struct Set {
 /// The sets, those with the greatest representatives first. `arrival` numbers the documents in the order in
 /// which they came, `weights` are those of the lists or others.
 pub fn signature_sets<W: Ord>(
-    lists: &Lists,
+    lists: &SignatureLists,
     weights: &[W],
     arrival: &[u32],
     stop: &Stop,
@@ -118,7 +118,7 @@ mod tests {
             weights in prop::collection::vec(0..5u32, 20),
         ) {
             let lists: Vec<Vec<u32>> = lists.into_iter().map(|list| list.into_iter().collect()).collect();
-            let made = Lists::of_documents(&lists, weights.clone()).unwrap();
+            let made = SignatureLists::of_documents(&lists, weights.clone()).unwrap();
             let arrival: Vec<u32> = (0..20).collect();
             let sets = signature_sets(&made, &weights, &arrival, &Stop::default()).unwrap();
             let found: Vec<_> =
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_document_may_be_in_several_sets() {
         // 0 and 1 weigh most and share nothing with each other; 2 is in a list of each.
-        let lists = Lists::of_documents(&[vec![0, 2], vec![1, 2]], vec![9, 8, 1]).unwrap();
+        let lists = SignatureLists::of_documents(&[vec![0, 2], vec![1, 2]], vec![9, 8, 1]).unwrap();
         let sets = signature_sets(&lists, lists.weights(), &[0, 1, 2], &Stop::default()).unwrap();
         let set = |representative, other| Set { representative, documents: vec![representative, other] };
         assert_eq!(sets, [set(0, 2), set(1, 2)]);

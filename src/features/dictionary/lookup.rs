@@ -9,8 +9,8 @@ const DOING: &str = "numbering tokens";
 
 /// What [`Lookup::content`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Kind {
-    /// A string of so many bytes, at most 16 ([`short`]).
+pub(crate) enum ContentKind {
+    /// A string of at most 16 bytes, its length ([`short`]).
     Short(u8),
     /// Start and length of a string in an arena.
     Long,
@@ -66,7 +66,7 @@ pub struct Lookup {
     pub(crate) content: [u64; 2],
     /// The number of its document in the batch of its collector.
     pub document: u32,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ContentKind,
 }
 
 impl Lookup {
@@ -74,14 +74,14 @@ impl Lookup {
     #[inline]
     pub fn new(token: Token<'_>, document: u32, long: &mut Vec<u8>) -> Result<Self> {
         let (hash, kind, content) = match token {
-            Token::Number(value) => (hash::mix(value), Kind::Number, [value, 0]),
+            Token::Number(value) => (hash::mix(value), ContentKind::Number, [value, 0]),
             Token::Bytes(bytes) if bytes.len() <= SHORT => {
-                (hash::hash_bytes(bytes), Kind::Short(bytes.len() as u8), short(bytes))
+                (hash::hash_bytes(bytes), ContentKind::Short(bytes.len() as u8), short(bytes))
             }
             Token::Bytes(bytes) => {
                 let content = [long.len() as u64, bytes.len() as u64];
                 memory::extend(long, bytes, DOING)?;
-                (hash::hash_bytes(bytes), Kind::Long, content)
+                (hash::hash_bytes(bytes), ContentKind::Long, content)
             }
         };
         Ok(Self { hash, content, document, kind })
@@ -90,7 +90,7 @@ impl Lookup {
     /// Whether it is a string that stands in it.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
-        matches!(self.kind, Kind::Short(_))
+        matches!(self.kind, ContentKind::Short(_))
     }
 }
 

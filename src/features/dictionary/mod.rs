@@ -1,4 +1,4 @@
-//! Numbers for tokens: equal tokens get the same number, unlike ones never do.
+//! Numbers for tokens: equal tokens get the same number, distinct ones never do.
 //!
 //! Tokens are compared whole, not by their hashes, so that no pair of documents is found or lost by
 //! a collision. One dictionary serves all workers: it is cut into shards by hash, and tokens are numbered
@@ -7,6 +7,7 @@
 
 pub mod lookup;
 pub mod numbering;
+pub mod pending;
 pub mod rank;
 pub mod shard;
 pub mod vocabulary;
@@ -49,7 +50,7 @@ impl Default for Dictionary {
 }
 
 impl Dictionary {
-    /// So many bits of a hash choose a shard where there are many documents, whatever the number of workers.
+    /// How many bits of a hash choose a shard where there are many documents, whatever the number of workers.
     const BITS: u32 = 8;
 
     /// A dictionary of a single shard, for a few documents.
@@ -69,7 +70,7 @@ impl Dictionary {
         hash.checked_shr(64 - self.bits).unwrap_or(0) as usize
     }
 
-    /// Stamps for so many documents that follow one another: the first.
+    /// Consecutive stamps for some documents: the first.
     pub(crate) fn stamps(&mut self, documents: usize) -> Result<u32> {
         let first = self.documents;
         self.documents = u32::try_from(documents)

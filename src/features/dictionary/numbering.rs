@@ -4,7 +4,7 @@
 //! what all of them collected; then each worker brings the numbers into the order of its documents. Nothing
 //! is locked, and what the sets are does not depend on the number of workers.
 
-use super::lookup::Lookup;
+use super::pending::Pending;
 use super::shard::{REPEAT, Shard, TOGETHER};
 use super::{Dictionary, Numbering};
 use crate::error::{Error, Result};
@@ -13,45 +13,6 @@ use crate::memory;
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "numbering tokens";
-
-/// Stands among the tokens of documents for one that the worker's vocabulary does not have.
-pub const UNKNOWN: u32 = u32::MAX;
-
-/// Tokens of documents that are still to be numbered.
-#[derive(Debug, Default)]
-pub struct Pending {
-    /// The tokens of all documents, in order: places in the vocabulary of the worker, and [`UNKNOWN`] for
-    /// those that are looked up.
-    pub tokens: Vec<u32>,
-    /// The tokens that are looked up, in order.
-    pub lookups: Vec<Lookup>,
-    /// What is too long to stand in a lookup.
-    pub long: Vec<u8>,
-    /// For each document its row, and where its tokens end.
-    pub documents: Vec<(u32, usize)>,
-    /// The numbers of the tokens that were looked up.
-    pub numbers: Vec<u32>,
-}
-
-impl Pending {
-    /// Takes everything away; the space stays for the next batch.
-    pub fn clear(&mut self) {
-        self.tokens.clear();
-        self.lookups.clear();
-        self.long.clear();
-        self.documents.clear();
-        self.numbers.clear();
-    }
-
-    /// Bytes on the heap, with what numbering takes beside it.
-    pub fn bytes(&self) -> usize {
-        memory::bytes(&self.tokens)
-            + memory::bytes(&self.lookups)
-            + memory::bytes(&self.long)
-            + memory::bytes(&self.documents)
-            + 3 * size_of::<u32>() * self.lookups.len()
-    }
-}
 
 /// The tokens of one collector by shard.
 #[derive(Debug, Default)]
@@ -67,7 +28,7 @@ struct Routed {
 }
 
 /// What of a collector's tokens belongs to one shard.
-struct Part<'a> {
+struct ShardPart<'a> {
     pending: &'a Pending,
     order: &'a [u32],
     numbers: &'a mut [u32],
@@ -79,7 +40,7 @@ struct Part<'a> {
 struct Filling<'a> {
     shard: &'a mut Shard,
     number: usize,
-    parts: Vec<Part<'a>>,
+    parts: Vec<ShardPart<'a>>,
     done: usize,
 }
 
@@ -141,7 +102,13 @@ fn look_up(dictionary: &mut Dictionary, collectors: &mut [Collector], workers: &
             let (numbers, after) = rest.split_at_mut(range.len());
             rest = after;
             if !range.is_empty() {
-                filling.parts.push(Part { pending, order: &order[range], numbers, stamp: *stamp, table });
+                filling.parts.push(ShardPart {
+                    pending,
+                    order: &order[range],
+                    numbers,
+                    stamp: *stamp,
+                    table,
+                });
             }
         }
     }

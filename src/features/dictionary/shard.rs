@@ -2,22 +2,22 @@
 
 use std::borrow::Cow;
 
-use super::lookup::{Kind, Lookup, short_bytes};
+use super::lookup::{ContentKind, Lookup, short_bytes};
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::memory;
 
 const DOING: &str = "numbering tokens";
 
-/// So many tokens are looked up at a time, for the memory they need to be asked for before it is waited for.
+/// How many tokens are looked up at a time, so that the memory they need is prefetched before it is read.
 pub(crate) const TOGETHER: usize = 32;
 
 /// A token, and what is known of it. Its place among the tokens of its shard is part of its number.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct KnownToken {
     content: [u64; 2],
     hash: u64,
-    kind: Kind,
+    kind: ContentKind,
     /// The last document that had it.
     document: u32,
     /// The token of its last occurrence there: itself, or one of the following.
@@ -34,11 +34,11 @@ const NONE: u32 = u32::MAX;
 /// worker meets often.
 #[derive(Debug)]
 pub struct Shard {
-    /// So many tokens it may have, for their numbers to fit into 32 bits.
+    /// The most tokens it may have, for their numbers to fit into 32 bits.
     most: usize,
     /// By hash, with linear probing: the high half of the hash, and the token plus 1; 0 where there is none.
     slots: Vec<u64>,
-    entries: Vec<Entry>,
+    entries: Vec<KnownToken>,
     arena: Vec<u8>,
 }
 
@@ -46,13 +46,13 @@ pub struct Shard {
 pub const REPEAT: u32 = u32::MAX;
 
 impl Shard {
-    /// One without tokens, which is to have at most so many.
+    /// One without tokens, which is to have at most `most`.
     pub(crate) const fn new(most: usize) -> Self {
         Self { most, slots: Vec::new(), entries: Vec::new(), arena: Vec::new() }
     }
 
-    /// Reads what [`Shard::place`] will look at first for each of at most [`TOGETHER`] lookups: memory is asked for all of it
-    /// before any is needed.
+    /// Reads what [`Shard::place`] will look at first for each of at most [`TOGETHER`] lookups: memory is asked for
+    /// all of it before any is needed.
     #[inline]
     pub(crate) fn touch<'a>(&self, lookups: impl Iterator<Item = &'a Lookup>) {
         let mut slots = [0; TOGETHER];
@@ -149,7 +149,7 @@ impl Shard {
                 let entry = &self.entries[place as usize];
                 if entry.kind == lookup.kind
                     && match entry.kind {
-                        Kind::Long => part(&self.arena, entry.content) == part(long, lookup.content),
+                        ContentKind::Long => part(&self.arena, entry.content) == part(long, lookup.content),
                         _ => entry.content == lookup.content,
                     }
                 {
@@ -163,7 +163,7 @@ impl Shard {
     #[cold]
     fn add_new(&mut self, lookup: &Lookup, long: &[u8]) -> Result<u32> {
         let mut content = lookup.content;
-        if lookup.kind == Kind::Long {
+        if lookup.kind == ContentKind::Long {
             let bytes = part(long, content);
             content[0] = self.arena.len() as u64;
             memory::extend(&mut self.arena, bytes, DOING)?;
@@ -177,13 +177,13 @@ impl Shard {
         Ok(place)
     }
 
-    fn add(&mut self, hash: u64, kind: Kind, content: [u64; 2]) -> Result<u32> {
+    fn add(&mut self, hash: u64, kind: ContentKind, content: [u64; 2]) -> Result<u32> {
         if self.entries.len() == self.most {
             return Err(Error::TooMany { what: "different tokens", limit: u32::MAX.into() });
         }
         let place = self.entries.len() as u32;
         let entry =
-            Entry { content, hash, kind, document: NONE, current: place, next: NONE, documents: [0; 2] };
+            KnownToken { content, hash, kind, document: NONE, current: place, next: NONE, documents: [0; 2] };
         memory::push(&mut self.entries, entry, DOING)?;
         Ok(place)
     }
@@ -202,8 +202,8 @@ impl Shard {
         self.slots = Vec::new();
         self.slots = memory::filled(0, size, DOING)?;
         for place in 0..self.entries.len() {
-            let Entry { hash, kind, .. } = self.entries[place];
-            if kind != Kind::Occurrence {
+            let KnownToken { hash, kind, .. } = self.entries[place];
+            if kind != ContentKind::Occurrence {
                 self.take_slot(hash, place as u32);
             }
         }
@@ -212,20 +212,20 @@ impl Shard {
 
     /// The place of the occurrence after the one at `place`.
     pub(crate) fn occurrence_after(&mut self, place: u32) -> Result<u32> {
-        let Entry { next, hash, .. } = self.entries[place as usize];
+        let KnownToken { next, hash, .. } = self.entries[place as usize];
         if next != NONE {
             return Ok(next);
         }
-        let next = self.add(hash::mix(hash.wrapping_add(1)), Kind::Occurrence, [place.into(), 0])?;
+        let next = self.add(hash::mix(hash.wrapping_add(1)), ContentKind::Occurrence, [place.into(), 0])?;
         self.entries[place as usize].next = next;
         Ok(next)
     }
 
     /// The token at `place` as it is looked up; none if it is a further occurrence, of the token at the other place.
     pub(crate) fn lookup(&self, place: usize) -> std::result::Result<Lookup, usize> {
-        let Entry { content, hash, kind, .. } = self.entries[place];
+        let KnownToken { content, hash, kind, .. } = self.entries[place];
         match kind {
-            Kind::Occurrence => Err(content[0] as usize),
+            ContentKind::Occurrence => Err(content[0] as usize),
             _ => Ok(Lookup { hash, content, document: 0, kind }),
         }
     }
@@ -270,11 +270,11 @@ impl Shard {
 
     /// What a token is: its bytes, or those of a number, the most significant first.
     pub fn token(&self, place: usize) -> Cow<'_, [u8]> {
-        let Entry { kind, content, .. } = &self.entries[place];
+        let KnownToken { kind, content, .. } = &self.entries[place];
         match kind {
-            Kind::Short(length) => Cow::Owned(short_bytes(*content, usize::from(*length))),
-            Kind::Long => Cow::Borrowed(part(&self.arena, *content)),
-            Kind::Number | Kind::Occurrence => Cow::Owned(content[0].to_be_bytes().to_vec()),
+            ContentKind::Short(length) => Cow::Owned(short_bytes(*content, usize::from(*length))),
+            ContentKind::Long => Cow::Borrowed(part(&self.arena, *content)),
+            ContentKind::Number | ContentKind::Occurrence => Cow::Owned(content[0].to_be_bytes().to_vec()),
         }
     }
 }

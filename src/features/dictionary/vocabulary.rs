@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 use crate::hash::mix;
 use crate::memory;
 
-/// So many words at most, a few megabytes: most of what is met stands in the processor's own cache. Tests fill it.
+/// The most words, a few megabytes: most of what is met stands in the processor's own cache. Tests fill it.
 const FULL: usize = if cfg!(test) { 5 } else { 1 << 15 };
-/// Repeats of words have places of their own, without limit; when there are so many it is time to begin anew.
+/// Repeats of words have places of their own, without limit; with this many it is time to begin anew.
 const TOO_LARGE: usize = 2 * FULL;
 
 /// Words and their repeats, by place.

@@ -6,7 +6,7 @@
 use crate::error::{Error, Result};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::lookup::Lookup;
-use crate::features::dictionary::numbering::{Pending, UNKNOWN};
+use crate::features::dictionary::pending::{Pending, UNKNOWN};
 use crate::features::dictionary::shard::{REPEAT, TOGETHER};
 use crate::features::dictionary::vocabulary::Vocabulary;
 use crate::features::texts::TextCollector;

@@ -5,12 +5,12 @@ use std::ops::Range;
 use super::collect::Collector;
 use super::order::{Ordered, order};
 use super::spill::Spill;
-use super::store::TempFiles;
 use crate::error::{Error, Result};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::numbering::number;
 use crate::features::texts::Texts;
 use crate::features::tokens::{Document, FeatureSpec, Tokenizer};
+use crate::files::TempFiles;
 use crate::workers::{self, Workers};
 
 /// The gram sets of some texts.

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::memory;
+use crate::ragged::Ragged;
 
 /// Distinct sets in ascending order of size. Tokens are numbered by ascending frequency.
 #[derive(Debug, Default)]
 pub struct Records {
-    tokens: Vec<u32>,
-    starts: Vec<usize>,
+    tokens: Ragged<u32>,
     sizes: Vec<u32>,
 }
 
@@ -17,7 +17,7 @@ impl Records {
     /// Records with these tokens; `starts` says where each begins and where the last ends.
     pub fn new(tokens: Vec<u32>, starts: Vec<usize>, sizes: Vec<u32>) -> Self {
         debug_assert_eq!(starts.len(), sizes.len() + 1);
-        Self { tokens, starts, sizes }
+        Self { tokens: Ragged::new(tokens, starts), sizes }
     }
 
     /// How many records there are.
@@ -41,62 +41,57 @@ impl Records {
         &self.sizes
     }
 
-    /// The tokens of a record that other records may have too, rarest first. They stand behind
+    /// The tokens of a record that other records may have too, rarest first. They stand after
     /// `size - tokens.len()` still rarer ones, which nothing can be shared of.
     #[inline]
     pub fn tokens(&self, record: usize) -> &[u32] {
-        &self.tokens[self.starts[record]..self.starts[record + 1]]
+        self.tokens.get(record)
     }
 
     /// A copy of some of them.
     pub fn copy(&self, range: Range<usize>) -> Result<Self> {
         const DOING: &str = "taking records apart";
-        let (from, to) = (self.starts[range.start], self.starts[range.end]);
-        let (mut tokens, mut starts, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
-        memory::extend(&mut tokens, &self.tokens[from..to], DOING)?;
+        let mut sizes = Vec::new();
         memory::extend(&mut sizes, &self.sizes[range.clone()], DOING)?;
-        memory::extend(&mut starts, &self.starts[range.start..=range.end], DOING)?;
-        starts.iter_mut().for_each(|start| *start -= from);
-        Ok(Self { tokens, starts, sizes })
+        Ok(Self { tokens: self.tokens.copy(range, DOING)?, sizes })
     }
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.tokens) + memory::bytes(&self.starts) + memory::bytes(&self.sizes)
+        self.tokens.bytes() + memory::bytes(&self.sizes)
     }
 }
 
 /// The rows whose set each record is.
 #[derive(Debug, Default)]
 pub struct Members {
-    rows: Vec<u32>,
-    starts: Vec<usize>,
+    rows: Ragged<u32>,
 }
 
 impl Members {
     /// Members of records; `starts` says where those of each begin and where the last end.
     pub fn new(rows: Vec<u32>, starts: Vec<usize>) -> Self {
-        Self { rows, starts }
+        Self { rows: Ragged::new(rows, starts) }
     }
 
     /// How many records there are.
     pub fn len(&self) -> usize {
-        self.starts.len().saturating_sub(1)
+        self.rows.len()
     }
 
     /// Whether there is no record.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.rows.is_empty()
     }
 
     /// The rows whose set this is.
     #[inline]
     pub fn rows(&self, record: usize) -> &[u32] {
-        &self.rows[self.starts[record]..self.starts[record + 1]]
+        self.rows.get(record)
     }
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.rows) + memory::bytes(&self.starts)
+        self.rows.bytes()
     }
 }

@@ -12,10 +12,11 @@ use hashbrown::HashTable;
 use super::collect::Collector;
 use super::order::Ordered;
 use super::records::Members;
-use super::store::{Store, Table, TempFile, TempFiles};
+use super::store::{Store, Table};
 use crate::error::{Error, Result};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::rank::{LONE, Ranks, rank};
+use crate::files::{TempFile, TempFiles};
 use crate::memory;
 use crate::workers::{self, Stop, Workers};
 

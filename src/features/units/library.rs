@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::features::hash_sets::{HashSets, Loaded, SetCollector};
-use crate::features::sets::store::TempFiles;
+use crate::files::TempFiles;
 use crate::memory;
 use crate::text::spans::Span;
 
@@ -51,13 +51,13 @@ const WORD: usize = size_of::<u64>();
 
 /// A text and the places of its units.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Entry<'a> {
+pub struct OpenText<'a> {
     /// The text.
     pub text: &'a str,
     units: &'a [[u32; 4]],
 }
 
-impl<'a> Entry<'a> {
+impl<'a> OpenText<'a> {
     /// How many units it has.
     pub fn len(&self) -> usize {
         self.units.len()
@@ -94,13 +94,13 @@ pub struct Open<'a>(Loaded<'a>);
 
 impl Open<'_> {
     /// The text of a row that was asked for; an empty one for a row without a text.
-    pub fn get(&self, row: u32) -> Entry<'_> {
-        let Some((&head, rest)) = self.0.get(row).split_first() else { return Entry::default() };
+    pub fn get(&self, row: u32) -> OpenText<'_> {
+        let Some((&head, rest)) = self.0.get(row).split_first() else { return OpenText::default() };
         let (count, bytes) = ((head >> 32) as usize, head as u32 as usize);
         let (units, text) = rest.split_at(2 * count);
         let text = &bytemuck::cast_slice(text)[..bytes];
         // What was a text when it was put here is one still.
-        Entry { text: str::from_utf8(text).unwrap_or_default(), units: bytemuck::cast_slice(units) }
+        OpenText { text: str::from_utf8(text).unwrap_or_default(), units: bytemuck::cast_slice(units) }
     }
 }
 
@@ -165,8 +165,8 @@ impl Library {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::sets::store::MemoryFiles;
-    use crate::features::sets::store::NoFiles;
+    use crate::files::MemoryFiles;
+    use crate::files::NoFiles;
     use crate::text::sentences::sentences;
     use proptest::prelude::*;
 

@@ -3,7 +3,7 @@
 //! join.
 
 use super::library::{Library, Shelf};
-use super::signatures::{Features, Maker, Scratch};
+use super::signatures::{Features, Maker, SignatureScratch};
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
 use crate::features::dictionary::Dictionary;
@@ -11,8 +11,8 @@ use crate::features::dictionary::numbering::number;
 use crate::features::sets::collect::Collector;
 use crate::features::sets::order::{Ordered, order};
 use crate::features::sets::spill::Spill;
-use crate::features::sets::store::TempFiles;
 use crate::features::tokens::Document;
+use crate::files::TempFiles;
 use crate::memory;
 use crate::text::sentences::for_each_sentence;
 use crate::text::spans::{Position, Span};
@@ -348,7 +348,7 @@ struct Share<'a> {
     parts: Vec<Part>,
     /// The next of them.
     next: usize,
-    scratch: Scratch,
+    scratch: SignatureScratch,
     /// The units that are too long to be numbered with the others.
     long: Vec<Part>,
 }
@@ -368,7 +368,7 @@ fn make_batch(
             collector,
             parts: Vec::new(),
             next: 0,
-            scratch: Scratch::default(),
+            scratch: SignatureScratch::default(),
             long: Vec::new(),
         });
     }
@@ -397,7 +397,7 @@ fn make_batch(
     for part in long {
         let mut state = (&mut collectors[0], &mut *dictionary);
         workers::one(workers, &mut state, |(collector, dictionary), stop| {
-            let (mut signatures, mut scratch) = (Vec::new(), Scratch::default());
+            let (mut signatures, mut scratch) = (Vec::new(), SignatureScratch::default());
             let unit = open.get(part.row).unit(part.units.start as usize);
             maker.make(unit, &mut scratch, &mut signatures, stop)?;
             collector.add_at_once(part.number, &Document::Numbers(signatures), dictionary, stop)

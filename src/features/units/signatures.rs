@@ -17,11 +17,11 @@ const DOING: &str = "making signatures";
 /// Which signatures.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Features {
-    /// Shingles of so many words; a unit of fewer words is one shingle.
+    /// Shingles of this many words; a unit of fewer words is one shingle.
     Shingles(usize),
     /// One signature of the terms whose idf is in a range.
     Imatch(IdfRange),
-    /// Chains behind common words.
+    /// Chains that follow common words.
     Spotsigs(SpotSpec),
 }
 
@@ -150,15 +150,15 @@ pub enum Maker {
 
 /// Space that units use one after the other.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub struct SignatureScratch {
     word: String,
     hashes: Vec<u64>,
     bytes: Vec<u8>,
     terms: Words,
-    spots: spotsigs::Scratch,
+    spots: spotsigs::SpotScratch,
 }
 
-/// Words one behind the other.
+/// Words, concatenated.
 #[derive(Debug, Default)]
 struct Words {
     text: String,
@@ -171,12 +171,12 @@ impl Maker {
     pub fn make(
         &self,
         unit: &str,
-        scratch: &mut Scratch,
+        scratch: &mut SignatureScratch,
         signatures: &mut Vec<i64>,
         stop: &Stop,
     ) -> Result<()> {
         signatures.clear();
-        let Scratch { word, hashes, bytes, terms, spots } = scratch;
+        let SignatureScratch { word, hashes, bytes, terms, spots } = scratch;
         if let Self::Imatch(which) = self {
             terms.text.clear();
             terms.places.clear();
@@ -233,7 +233,7 @@ mod tests {
 
     fn of(maker: &Maker, unit: &str) -> Vec<i64> {
         let mut signatures = Vec::new();
-        maker.make(unit, &mut Scratch::default(), &mut signatures, &Stop::default()).unwrap();
+        maker.make(unit, &mut SignatureScratch::default(), &mut signatures, &Stop::default()).unwrap();
         signatures
     }
 

@@ -1,20 +1,21 @@
 //! Whatever a table of lists says: an error, or what leads to documents that are there.
 
 use super::changed::Changed;
-use super::digest::{Outliner, Outlines};
-use super::lookup::Comparison;
-use super::partners::{Found, together};
-use super::segment::{BLOCK, Documents, Segment};
-use super::tests::{Stored, THREADS, document, outline, store};
+use super::digest::{Digester, Digests};
+use super::lookup::SegmentLookup;
+use super::partners::{Candidates, together};
+use super::segment::{BLOCK, Segment, SegmentDocuments};
+use super::tests::{Stored, THREADS, digest, document, store};
 use super::token_order::Order;
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
 use crate::joins::sets::bounds::Bounds;
-use crate::verify::measure::{Measure, Predicate};
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
 use crate::workers::Stop;
 use proptest::prelude::*;
 
-/// What bytes are damaged in: at a place, so many are taken out, and these put in.
+/// What bytes are damaged in: at a place, this many are taken out, and these put in.
 type Damage = (usize, usize, Vec<u8>);
 
 fn damaged(bytes: &[u8], damages: &[Damage]) -> Vec<u8> {
@@ -39,30 +40,30 @@ fn example() -> (Order, Changed, Stored) {
     let bounds = Bounds::new(Predicate::new(Measure::Jaccard, 0.4).unwrap());
     let text = |n: usize| (0..3 + n % 29).map(|k| format!("w{} ", (n / 3 * k) % 97)).collect();
     let texts: Vec<String> = (0..BLOCK + 300).map(text).collect();
-    let (order, all) = outline(&texts, 100, &spec, &bounds);
-    let mut outliner = Outliner::default();
+    let (order, all) = digest(&texts, 100, &spec, &bounds);
+    let mut digester = Digester::default();
     for (row, text) in (0..).zip(texts.iter().step_by(7)) {
-        outliner.add(row, &document(text), &spec, (&order, &bounds), &Stop::default()).unwrap();
+        digester.add(row, &document(text), &spec, &order, &bounds, &Stop::default()).unwrap();
     }
-    let changed = Changed::new(outliner.outlines, order.words, bounds, &THREADS).unwrap();
+    let changed = Changed::new(digester.digests, order.words, bounds, &THREADS).unwrap();
     let stored = store(all, order.words);
     (order, changed, stored)
 }
 
 /// Looks changed documents up, and merges.
 fn try_all(changed: &Changed, words: usize, blocks: &[Vec<u8>], parts: &[Vec<u8>]) -> Result<()> {
-    let mut documents = Documents::new(words);
+    let mut documents = SegmentDocuments::new(words);
     blocks.iter().try_for_each(|block| documents.push(block))?;
     let count = documents.sizes.len();
-    let comparison = Comparison::new(changed, &documents)?;
+    let comparison = SegmentLookup::new(changed, &documents)?;
     for most in [0, usize::MAX] {
-        let mut found = Found::new(count, most);
+        let mut found = Candidates::new(count, most);
         parts.iter().try_for_each(|part| comparison.compare(part, &mut found, &Stop::default()))?;
         let (places, _) = together(vec![found], changed, &THREADS)?;
         assert!(places.iter().all(|&place| (place as usize) < count), "a place that is not there");
     }
-    let mut merged = Outlines::default();
-    merged.append(&documents.outlines(7, parts.iter().map(Vec::as_slice))?, |row| row)?;
+    let mut merged = Digests::default();
+    merged.append(&documents.digests(7, parts.iter().map(Vec::as_slice))?, |row| row)?;
     let segment = Segment::new(&merged, words, &THREADS)?;
     segment.blocks().try_for_each(|block| block.map(drop))?;
     assert_eq!(segment.into_rows().len(), count);
@@ -139,7 +140,7 @@ fn numbers_that_lead_astray_are_errors() {
         list(5, 0, u64::MAX, &[]),
         list(5, 1 << 2 | 2, 9, &u32::MAX.to_le_bytes()),
         list(5, 2 << 2 | 2, 9, &[u32::MAX.to_le_bytes(), 5u32.to_le_bytes()].concat()),
-        // More documents than there are, also so many that their length in bytes overflows.
+        // More documents than there are, also as many as make their length in bytes overflow.
         list(5, u64::from(count) << 2, 0, &vec![1; count as usize]),
         list(5, u64::MAX - 1, 0, &[]),
         list(5, 1 << 62 | 2, 0, &[]),
@@ -156,9 +157,9 @@ fn numbers_that_lead_astray_are_errors() {
     }
     for size in [0, 1 << 31, u32::MAX] {
         let block: Vec<u8> = [&u32::to_le_bytes(size)[..], &vec![0; 8 * order.words]].concat();
-        assert!(Documents::new(order.words).push(&block).is_err(), "{size}");
+        assert!(SegmentDocuments::new(order.words).push(&block).is_err(), "{size}");
     }
-    let mut documents = Documents::new(order.words);
+    let mut documents = SegmentDocuments::new(order.words);
     documents.push(&stored.0[1]).unwrap();
     assert!(documents.push(&stored.0[0]).is_err(), "after a block that is not full");
 }

@@ -1,6 +1,6 @@
-//! Outlines of documents: the size of the token set, a parity bitmap, and the hashes of its prefix.
+//! Digests of documents: the size of the token set, a parity bitmap, and the hashes of its prefix.
 
-use super::token_order::{Counts, Order};
+use super::token_order::{Order, TokenCounts};
 use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::features::tokens::{Document, Scratch, Token, for_each_token};
@@ -8,16 +8,17 @@ use crate::hash;
 use crate::joins::sets::bitmap;
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
+use crate::ragged::Ragged;
 use crate::workers::Stop;
 
 /// Sizes of sets for which the length of a prefix is kept.
 const MOST_KNOWN: usize = 1 << 12;
 pub(crate) const DOING: &str = "outlining documents";
 
-/// Outlines, one behind the other. Documents that no other can be similar to have none.
+/// Digests, each part concatenated. Documents that no other can be similar to have none.
 #[derive(Debug, Default)]
-pub struct Outlines {
-    /// Whose they are.
+pub struct Digests {
+    /// The row of each.
     pub rows: Vec<u32>,
     /// How many tokens each has.
     pub sizes: Vec<u32>,
@@ -27,7 +28,7 @@ pub struct Outlines {
     pub postings: Vec<u64>,
 }
 
-impl Outlines {
+impl Digests {
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         let Self { rows, sizes, bitmaps, postings } = self;
@@ -56,77 +57,79 @@ impl Outlines {
     }
 }
 
-/// Makes outlines of documents. Until it is told an order it only keeps and counts tokens.
+/// Makes digests of documents. Until it is told an order it only keeps and counts tokens.
 #[derive(Debug, Default)]
-pub struct Outliner {
+pub struct Digester {
     scratch: Scratch,
     hashes: Vec<u64>,
     places: Vec<u64>,
-    /// Hashes of the tokens of documents that wait, where those of each end, and their rows.
-    waiting: Vec<u64>,
-    ends: Vec<(usize, u32)>,
+    /// Hashes of the tokens of documents that wait, and their rows.
+    waiting: Ragged<u64>,
+    waiting_rows: Vec<u32>,
     /// How long prefixes are, by size of the set, as far as that is known; always of the same bounds.
     prefixes: Vec<Option<u32>>,
     /// How often tokens of these occur.
-    pub counts: Counts,
+    pub counts: TokenCounts,
     /// What is done.
-    pub outlines: Outlines,
+    pub digests: Digests,
 }
 
-impl Outliner {
+impl Digester {
     /// Keeps a document for when there is an order. O(tokens · log tokens).
     pub fn keep(&mut self, row: u32, document: &Document, spec: &FeatureSpec, stop: &Stop) -> Result<()> {
         self.hash(document, spec, stop)?;
-        memory::reserve(&mut self.ends, 1, DOING)?;
-        memory::extend(&mut self.waiting, &self.hashes, DOING)?;
+        memory::reserve(&mut self.waiting_rows, 1, DOING)?;
         self.counts.add(&self.hashes)?;
-        self.ends.push((self.waiting.len(), row));
+        self.waiting.push(&self.hashes, DOING)?;
+        self.waiting_rows.push(row);
         Ok(())
     }
 
     /// Bytes that wait.
     pub fn waiting(&self) -> usize {
-        memory::bytes(&self.waiting) + memory::bytes(&self.ends)
+        self.waiting.bytes() + memory::bytes(&self.waiting_rows)
     }
 
     /// How many documents wait, and how many tokens they have.
     pub fn tokens(&self) -> (usize, usize) {
-        (self.ends.len(), self.waiting.len())
+        (self.waiting.len(), self.waiting.values.len())
     }
 
-    /// Outlines what waits.
+    /// Digests what waits.
     pub fn release(&mut self, order: &Order, bounds: &Bounds, stop: &Stop) -> Result<()> {
-        // After a stop it goes on with the first that is not done: those in `ends` behind it still wait.
-        while let Some(&(end, row)) = self.ends.last() {
+        // After a stop it goes on with the last that is not done: those before it still wait.
+        while let Some(&row) = self.waiting_rows.last() {
             stop.check()?;
-            let start = self.ends.len().checked_sub(2).map_or(0, |before| self.ends[before].0);
             self.hashes.clear();
-            memory::extend(&mut self.hashes, &self.waiting[start..end], DOING)?;
-            self.outline(row, order, bounds)?;
-            self.ends.pop();
+            memory::extend(&mut self.hashes, self.waiting.last(), DOING)?;
+            self.digest(row, order, bounds)?;
+            self.waiting.pop();
+            self.waiting_rows.pop();
         }
-        (self.waiting, self.ends, self.counts) = (Vec::new(), Vec::new(), Counts::default());
+        (self.waiting, self.waiting_rows, self.counts) =
+            (Ragged::default(), Vec::new(), TokenCounts::default());
         Ok(())
     }
 
-    /// Outlines a document. O(tokens · log tokens).
+    /// Digests a document. O(tokens · log tokens).
     pub fn add(
         &mut self,
         row: u32,
         document: &Document,
         spec: &FeatureSpec,
-        (order, bounds): (&Order, &Bounds),
+        order: &Order,
+        bounds: &Bounds,
         stop: &Stop,
     ) -> Result<()> {
         self.hash(document, spec, stop)?;
-        self.outline(row, order, bounds)
+        self.digest(row, order, bounds)
     }
 
-    /// Outlines a document of which the hashes of all tokens are known, ascending.
+    /// Digests a document of which the hashes of all tokens are known, ascending.
     pub fn add_hashes(&mut self, row: u32, hashes: &[u64], order: &Order, bounds: &Bounds) -> Result<()> {
         self.hashes.clear();
         memory::extend(&mut self.hashes, hashes, DOING)?;
-        self.outline(row, order, bounds)
+        self.digest(row, order, bounds)
     }
 
     /// The hashes of a document's tokens, sorted.
@@ -149,8 +152,8 @@ impl Outliner {
         Ok(())
     }
 
-    fn outline(&mut self, row: u32, order: &Order, bounds: &Bounds) -> Result<()> {
-        let Self { hashes, places, outlines, prefixes, .. } = self;
+    fn digest(&mut self, row: u32, order: &Order, bounds: &Bounds) -> Result<()> {
+        let Self { hashes, places, digests, prefixes, .. } = self;
         let size = hashes.len() as u32;
         if size == 0 {
             return Ok(());
@@ -182,16 +185,16 @@ impl Outliner {
         places.sort_unstable();
         places.dedup();
 
-        let place = outlines.rows.len() as u64;
-        memory::reserve(&mut outlines.rows, 1, DOING)?;
-        memory::reserve(&mut outlines.sizes, 1, DOING)?;
-        memory::reserve(&mut outlines.bitmaps, order.words, DOING)?;
-        memory::reserve(&mut outlines.postings, places.len(), DOING)?;
-        outlines.rows.push(row);
-        outlines.sizes.push(size);
-        let start = outlines.bitmaps.len();
-        outlines.bitmaps.resize(start + order.words, 0);
-        let bitmap = &mut outlines.bitmaps[start..];
+        let place = digests.rows.len() as u64;
+        memory::reserve(&mut digests.rows, 1, DOING)?;
+        memory::reserve(&mut digests.sizes, 1, DOING)?;
+        memory::reserve(&mut digests.bitmaps, order.words, DOING)?;
+        memory::reserve(&mut digests.postings, places.len(), DOING)?;
+        digests.rows.push(row);
+        digests.sizes.push(size);
+        let start = digests.bitmaps.len();
+        digests.bitmaps.resize(start + order.words, 0);
+        let bitmap = &mut digests.bitmaps[start..];
         let bits = bitmap.len() * 64;
         let (mut before, mut occurrence) = (None, 0);
         for &hash in hashes.iter() {
@@ -201,7 +204,7 @@ impl Outliner {
             let bit = hash::mix(hash.wrapping_add(occurrence)) as usize % bits;
             bitmap[bit / 64] ^= 1 << (bit % 64);
         }
-        outlines.postings.extend(places.iter().map(|place| place << u32::BITS).map(|key| key | place));
+        digests.postings.extend(places.iter().map(|place| place << u32::BITS).map(|key| key | place));
         Ok(())
     }
 }
@@ -217,6 +220,6 @@ pub fn words(bounds: &Bounds, size: u32) -> usize {
     const MOST: usize = 8;
     let shared = bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
     let words = bitmap::words_for(size, 2 * (size - shared));
-    // Twice as many as tell unlike sets apart: candidates that stay are read.
+    // Twice as many as tell dissimilar sets apart: candidates that stay are read.
     words.map_or(MOST, |words| (2 * words).min(MOST))
 }

@@ -1,8 +1,8 @@
 //! Which documents of a segment may be similar to changed ones.
 
-use super::changed::{Changed, DOING, KINDS, Needs, Posting};
-use super::partners::Found;
-use super::segment::{Documents, decode};
+use super::changed::{Changed, DOING, PrefixToken, REQUIREMENTS, Requirements};
+use super::partners::Candidates;
+use super::segment::{SegmentDocuments, decode};
 use crate::error::Result;
 use crate::joins::sets::bitmap::Bitmap;
 use crate::joins::sets::bounds::Side;
@@ -12,25 +12,26 @@ use crate::workers::Stop;
 
 /// Changed documents beside a segment.
 #[derive(Debug)]
-pub struct Comparison<'a> {
+pub struct SegmentLookup<'a> {
     changed: &'a Changed,
-    documents: &'a Documents,
-    /// For each changed document the places where partners of each kind begin, and where the last ones end.
-    places: Vec<[u32; KINDS + 1]>,
+    documents: &'a SegmentDocuments,
+    /// For each changed document the places where partners of each size begin, and where the last ones end.
+    places: Vec<[u32; REQUIREMENTS + 1]>,
 }
 
-impl<'a> Comparison<'a> {
+impl<'a> SegmentLookup<'a> {
     /// Makes ready to look at a segment.
-    pub fn new(changed: &'a Changed, documents: &'a Documents) -> Result<Self> {
-        let mut places: Vec<[u32; KINDS + 1]> = Vec::new();
-        memory::reserve(&mut places, changed.needs.len(), DOING)?;
-        for (n, needs) in changed.needs.iter().enumerate() {
-            let known = n.checked_sub(1).filter(|&before| changed.needs[before].size == needs.size);
+    pub fn new(changed: &'a Changed, documents: &'a SegmentDocuments) -> Result<Self> {
+        let mut places: Vec<[u32; REQUIREMENTS + 1]> = Vec::new();
+        memory::reserve(&mut places, changed.requirements.len(), DOING)?;
+        for (n, of_size) in changed.requirements.iter().enumerate() {
+            let known = n.checked_sub(1).filter(|&before| changed.requirements[before].size == of_size.size);
             places.push(known.map_or_else(
                 || {
-                    let mut starts = [documents.first_of_size(needs.most.saturating_add(1)); KINDS + 1];
-                    for (start, kind) in starts.iter_mut().zip(&needs.kinds) {
-                        *start = documents.first_of_size(kind.size).min(*start);
+                    let mut starts =
+                        [documents.first_of_size(of_size.most.saturating_add(1)); REQUIREMENTS + 1];
+                    for (start, requirement) in starts.iter_mut().zip(&of_size.by_size) {
+                        *start = documents.first_of_size(requirement.size).min(*start);
                     }
                     starts
                 },
@@ -39,9 +40,10 @@ impl<'a> Comparison<'a> {
         }
         Ok(Self { changed, documents, places })
     }
+
     /// Adds the documents of a part that may be similar to a changed one: all that share a token of a part with one of
     /// these and are similar to it, and perhaps others.
-    pub fn compare(&self, part: &[u8], found: &mut Found, stop: &Stop) -> Result<()> {
+    pub fn compare(&self, part: &[u8], found: &mut Candidates, stop: &Stop) -> Result<()> {
         match self.changed.words {
             1 => self.compare_words::<1>(part, found, stop),
             2 => self.compare_words::<2>(part, found, stop),
@@ -50,11 +52,10 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    fn compare_words<const W: usize>(&self, part: &[u8], found: &mut Found, stop: &Stop) -> Result<()> {
+    fn compare_words<const W: usize>(&self, part: &[u8], found: &mut Candidates, stop: &Stop) -> Result<()> {
         const LOOK_EVERY: u32 = 1 << 16;
         let kernel = popcount::scattered::<W>();
         let own_bitmaps = self.changed.bitmaps.as_chunks::<W>().0;
-        let bitmaps = self.documents.bitmaps.as_chunks::<W>().0;
         let mut rest = self.changed.postings.as_slice();
         let (mut begun, mut hashes) = (false, 0u32);
         let mut places = std::mem::take(&mut found.places);
@@ -74,7 +75,7 @@ impl<'a> Comparison<'a> {
                 if posting.hash == hash {
                     stop.check()?;
                     let bitmap = &own_bitmaps[posting.document as usize];
-                    self.one(posting, places, (kernel, bitmap, bitmaps), found)?;
+                    self.one(posting, places, kernel, bitmap, found)?;
                 }
                 rest = after;
             }
@@ -88,26 +89,28 @@ impl<'a> Comparison<'a> {
     #[inline]
     fn one<const W: usize>(
         &self,
-        &Posting { document, position, .. }: &Posting,
+        &PrefixToken { document, position, .. }: &PrefixToken,
         mut places: &[u32],
-        (kernel, bitmap, bitmaps): (Scattered<W>, &Bitmap<W>, &[Bitmap<W>]),
-        found: &mut Found,
+        kernel: Scattered<W>,
+        own: &Bitmap<W>,
+        found: &mut Candidates,
     ) -> Result<()> {
-        let &Needs { size, ref kinds, .. } = &self.changed.needs[document as usize];
+        let &Requirements { size, ref by_size, .. } = &self.changed.requirements[document as usize];
         let starts = &self.places[document as usize];
+        let bitmaps = self.documents.bitmaps.as_chunks::<W>().0;
         let sizes = self.documents.sizes.as_slice();
         let allowed = |overlap: u32| i64::from(size) - 2 * i64::from(overlap);
         places = &places[places.partition_point(|&place| place < starts[0])..];
         let mut near = std::mem::take(&mut found.near);
         near.clear();
-        for (kind, &end) in kinds.iter().zip(&starts[1..]) {
-            // A set that shares so many tokens shares one of the first few; the larger it is, the fewer are these.
-            if places.is_empty() || kind.overlap.saturating_add(position) > size {
+        for (requirement, &end) in by_size.iter().zip(&starts[1..]) {
+            // A set that shares this many tokens shares one of the first few; the larger it is, the fewer are these.
+            if places.is_empty() || requirement.overlap.saturating_add(position) > size {
                 break;
             }
             let here;
             (here, places) = places.split_at(places.partition_point(|&place| place < end));
-            kernel(bitmap, (bitmaps, sizes), here, allowed(kind.overlap), &mut near);
+            kernel(own, bitmaps, sizes, here, allowed(requirement.overlap), &mut near);
         }
         let count = near.len();
         for n in 0..count {
@@ -116,7 +119,7 @@ impl<'a> Comparison<'a> {
                 continue;
             }
             if let Some(least) = self.changed.bounds.least_overlap(Side::Left, size, sizes[place as usize]) {
-                kernel(bitmap, (bitmaps, sizes), &[place], allowed(least), &mut near);
+                kernel(own, bitmaps, sizes, &[place], allowed(least), &mut near);
                 if near.len() > count {
                     near.truncate(count);
                     found.add(place, document)?;

@@ -3,8 +3,7 @@
 use std::cmp::Ordering;
 
 use super::changed::Changed;
-use super::digest::Outliner;
-use super::nth;
+use super::digest::Digester;
 use super::token_order::Order;
 use crate::error::Result;
 use crate::features::FeatureSpec;
@@ -12,38 +11,31 @@ use crate::features::tokens::{Document, Scratch, Token, for_each_token};
 use crate::hash;
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
-use crate::verify::measure::Predicate;
+use crate::ragged::Ragged;
+use crate::verify::predicate::Predicate;
 use crate::workers::Stop;
 
 const DOING: &str = "comparing changed documents";
 
-/// Token sets, one behind the other: their tokens by hash and, where two have the same, by bytes.
+/// Token sets: their tokens by hash and, where two have the same, by bytes.
 #[derive(Debug, Default)]
 pub struct TokenSets {
     scratch: Scratch,
     /// Tokens of one document: their hashes, and their numbers.
     tokens: Vec<(u64, u32)>,
-    /// The tokens, one behind the other, and where each ends.
-    text: Vec<u8>,
-    text_ends: Vec<usize>,
+    /// The bytes of each, in the order of the text.
+    text: Ragged<u8>,
     rows: Vec<u32>,
-    /// Where the tokens of each document end.
-    ends: Vec<usize>,
-    hashes: Vec<u64>,
-    bytes: Vec<u8>,
-    /// Where the bytes of each token end.
-    byte_ends: Vec<usize>,
+    /// The hashes of the tokens of each document.
+    hashes: Ragged<u64>,
+    /// The bytes of each of all tokens.
+    bytes: Ragged<u8>,
 }
 
 impl TokenSets {
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        let Self { rows, ends, hashes, bytes, byte_ends, .. } = self;
-        memory::bytes(rows)
-            + memory::bytes(ends)
-            + memory::bytes(hashes)
-            + memory::bytes(bytes)
-            + memory::bytes(byte_ends)
+        memory::bytes(&self.rows) + self.hashes.bytes() + self.bytes.bytes()
     }
 
     /// How many there are.
@@ -61,78 +53,68 @@ impl TokenSets {
         if self.rows.last() == Some(&row) {
             return Ok(());
         }
-        let Self { scratch, tokens, text, text_ends, rows, ends, hashes, bytes, byte_ends } = self;
+        let Self { scratch, tokens, text, rows, hashes, bytes } = self;
         tokens.clear();
         text.clear();
-        text_ends.clear();
         for_each_token(document, spec, scratch, stop, |token| {
             let hash = match token {
                 Token::Bytes(bytes) => {
-                    memory::extend(text, bytes, DOING)?;
+                    memory::extend(&mut text.values, bytes, DOING)?;
                     hash::hash_bytes(bytes)
                 }
                 // No two numbers have the same hash.
                 Token::Number(number) => hash::mix(number),
             };
-            memory::push(text_ends, text.len(), DOING)?;
+            text.close(DOING)?;
             memory::push(tokens, (hash, tokens.len() as u32), DOING)
         })?;
-        let token = |&(_, n): &(u64, u32)| &text[nth(text_ends, n as usize)];
+        let token = |&(_, n): &(u64, u32)| text.get(n as usize);
         tokens.sort_unstable_by_key(|token| token.0);
         for same in tokens.chunk_by_mut(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
-            // Equal tokens, if not different ones of one hash.
+            // Equal tokens, or distinct ones of one hash.
             same.sort_unstable_by(|a, b| token(a).cmp(token(b)));
         }
         if !spec.multiset {
             tokens.dedup_by(|a, b| a.0 == b.0 && token(a) == token(b));
         }
-        memory::reserve(hashes, tokens.len(), DOING)?;
-        memory::reserve(byte_ends, tokens.len(), DOING)?;
-        memory::reserve(bytes, text.len(), DOING)?;
+        memory::reserve(&mut hashes.values, tokens.len(), DOING)?;
+        hashes.reserve(1, DOING)?;
+        bytes.reserve(tokens.len(), DOING)?;
+        memory::reserve(&mut bytes.values, text.values.len(), DOING)?;
         memory::reserve(rows, 1, DOING)?;
-        memory::reserve(ends, 1, DOING)?;
         for each in tokens.iter() {
-            hashes.push(each.0);
-            bytes.extend_from_slice(token(each));
-            byte_ends.push(bytes.len());
+            hashes.values.push(each.0);
+            bytes.push(token(each), DOING)?;
         }
         rows.push(row);
-        ends.push(hashes.len());
-        Ok(())
+        hashes.close(DOING)
     }
 
     /// The hashes of the tokens of the set that was added last, ascending.
     pub fn last(&self) -> &[u64] {
-        self.rows.len().checked_sub(1).map_or(&[], |last| &self.hashes[self.range(last)])
+        self.hashes.last()
     }
 
     /// Removes all.
     pub fn clear(&mut self) {
-        let Self { rows, ends, hashes, bytes, byte_ends, .. } = self;
-        rows.clear();
-        ends.clear();
-        hashes.clear();
-        bytes.clear();
-        byte_ends.clear();
-    }
-
-    fn range(&self, set: usize) -> std::ops::Range<usize> {
-        nth(&self.ends, set)
+        self.rows.clear();
+        self.hashes.clear();
+        self.bytes.clear();
     }
 
     fn token(&self, token: usize) -> (u64, &[u8]) {
-        (self.hashes[token], &self.bytes[nth(&self.byte_ends, token)])
+        (self.hashes.values[token], self.bytes.get(token))
     }
 
     /// How many tokens two sets share, and how many they have.
     fn counts(&self, set: usize, others: &Self, other: usize) -> [u32; 3] {
-        let (mut a, mut b) = (self.range(set), others.range(other));
+        let (mut a, mut b) = (self.hashes.range(set), others.hashes.range(other));
         let sizes = [a.len() as u32, b.len() as u32];
         let mut shared = 0;
         while !a.is_empty() && !b.is_empty() {
             // The bytes are looked at where hashes are equal.
-            let order = self.hashes[a.start]
-                .cmp(&others.hashes[b.start])
+            let order = self.hashes.values[a.start]
+                .cmp(&others.hashes.values[b.start])
                 .then_with(|| self.token(a.start).1.cmp(others.token(b.start).1));
             match order {
                 Ordering::Less => a.start += 1,
@@ -160,10 +142,10 @@ pub struct Matcher {
     predicate: Predicate,
 }
 
-/// Space for one comparison after the other, and what was found.
+/// Space that comparisons use in turn, and what was found.
 #[derive(Debug, Default)]
 pub struct Matches {
-    outliner: Outliner,
+    digester: Digester,
     set: TokenSets,
     candidates: Vec<u32>,
     /// A row of another document, one of a changed document, and their similarity.
@@ -176,7 +158,8 @@ impl Matcher {
         changed: Changed,
         sets: Vec<TokenSets>,
         order: Order,
-        (spec, predicate): (FeatureSpec, Predicate),
+        spec: FeatureSpec,
+        predicate: Predicate,
     ) -> Result<Self> {
         let most = sets.iter().flat_map(|sets| &sets.rows).max().map_or(0, |&row| row as usize + 1);
         let mut places = memory::filled((0, 0), most, DOING)?;
@@ -195,13 +178,13 @@ impl Matcher {
         matches: &mut Matches,
         stop: &Stop,
     ) -> Result<()> {
-        let Matches { outliner, set, candidates, found } = matches;
+        let Matches { digester, set, candidates, found } = matches;
         set.clear();
         set.add(row, document, &self.spec, stop)?;
         let partners = match partners {
             Some(partners) => partners,
             None => {
-                self.candidates(row, set.last(), outliner, candidates)?;
+                self.candidates(row, set.last(), digester, candidates)?;
                 candidates
             }
         };
@@ -213,7 +196,7 @@ impl Matcher {
         self.sets.len()
     }
 
-    /// Adds pairs of changed documents of which the first one is in a part, behind its first `done`; each comes both
+    /// Adds pairs of changed documents of which the first one is in a part, after its first `done`; each comes both
     /// ways, and each document with itself. Ends when there are many, and says whether it is at the end of the part.
     pub fn find_among(
         &self,
@@ -223,14 +206,14 @@ impl Matcher {
         stop: &Stop,
     ) -> Result<bool> {
         const MANY: usize = 1 << 16;
-        let Matches { outliner, candidates, found, .. } = matches;
+        let Matches { digester, candidates, found, .. } = matches;
         let sets = &self.sets[part];
         while let Some(&row) = sets.rows.get(*done) {
             stop.check()?;
             if found.len() >= MANY {
                 return Ok(false);
             }
-            self.candidates(row, &sets.hashes[sets.range(*done)], outliner, candidates)?;
+            self.candidates(row, sets.hashes.get(*done), digester, candidates)?;
             self.check(row, sets, *done, candidates, found)?;
             *done += 1;
         }
@@ -242,13 +225,13 @@ impl Matcher {
         &self,
         row: u32,
         hashes: &[u64],
-        outliner: &mut Outliner,
+        digester: &mut Digester,
         candidates: &mut Vec<u32>,
     ) -> Result<()> {
-        outliner.outlines.clear();
-        outliner.add_hashes(row, hashes, &self.order, &Bounds::new(self.predicate))?;
+        digester.digests.clear();
+        digester.add_hashes(row, hashes, &self.order, &Bounds::new(self.predicate))?;
         candidates.clear();
-        self.changed.near(&outliner.outlines, candidates)
+        self.changed.near(&digester.digests, candidates)
     }
 
     /// Adds those that are similar.

@@ -1,14 +1,14 @@
 //! What was found in a segment: pairs or, where these are too many, only the places.
 
 use super::changed::{Changed, DOING};
-use super::nth;
 use crate::error::Result;
 use crate::memory;
+use crate::ragged::Ragged;
 use crate::workers::{self, Workers};
 
 /// Documents of a segment that may be similar to changed ones.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct Candidates {
     /// The place in the segment in the upper half, the changed document in the lower; some stand there twice.
     pairs: Vec<u64>,
     /// By place, once pairs are too many to be kept.
@@ -19,8 +19,8 @@ pub struct Found {
     pub(crate) near: Vec<u32>,
 }
 
-impl Found {
-    /// None yet, of a segment of so many documents; pairs take at most so many bytes.
+impl Candidates {
+    /// None yet, of a segment of `documents` documents; pairs take at most `most` bytes.
     pub fn new(documents: usize, most: usize) -> Self {
         let most = most / size_of::<u64>();
         Self { documents, most, ..Self::default() }
@@ -55,46 +55,40 @@ impl Found {
 
 /// The rows of changed documents that each of some others may be similar to, or that this is not known.
 #[derive(Debug)]
-pub struct Partners {
-    /// Where those of each end.
-    ends: Option<Vec<usize>>,
-    rows: Vec<u32>,
-}
+pub struct Partners(Option<Ragged<u32>>);
 
 impl Default for Partners {
     /// Of none.
     fn default() -> Self {
-        Self { ends: Some(Vec::new()), rows: Vec::new() }
+        Self(Some(Ragged::default()))
     }
 }
 
 impl Partners {
     /// Adds those of the next document. Where they are not known, those of all are forgotten.
     pub fn push(&mut self, rows: Option<&[u32]>) -> Result<()> {
-        if let (Some(ends), Some(rows)) = (&mut self.ends, rows) {
-            memory::extend(&mut self.rows, rows, DOING)?;
-            memory::push(ends, self.rows.len(), DOING)
-        } else {
-            (self.ends, self.rows) = (None, Vec::new());
-            Ok(())
+        if let (Some(known), Some(rows)) = (&mut self.0, rows) {
+            return known.push(rows, DOING);
         }
+        self.0 = None;
+        Ok(())
     }
 
     /// Those of the `n`-th document, if they are known.
     pub fn of(&self, n: usize) -> Option<&[u32]> {
-        self.ends.as_ref().map(|ends| &self.rows[nth(ends, n)])
+        self.0.as_ref().map(|known| known.get(n))
     }
 }
 
 /// Puts together what was found in a segment: the places, ascending, and the partners of each.
 pub fn together(
-    mut found: Vec<Found>,
+    mut found: Vec<Candidates>,
     changed: &Changed,
     workers: &dyn Workers,
 ) -> Result<(Vec<u32>, Partners)> {
     let (mut places, mut partners) = (Vec::new(), Partners::default());
     if found.iter().any(|found| !found.bits.is_empty()) {
-        found.iter_mut().try_for_each(Found::forget_pairs)?;
+        found.iter_mut().try_for_each(Candidates::forget_pairs)?;
         for n in 0..found[0].bits.len() {
             let word = found.iter().fold(0, |word, found| word | found.bits[n]);
             for bit in (0..64).filter(|bit| word >> bit & 1 == 1) {

@@ -1,16 +1,17 @@
-//! Outlines as they are stored: documents by size, in blocks; postings by hash, in parts.
+//! Digests as they are stored: documents by size, in blocks; postings by hash, in parts.
 //!
 //! A block has the sizes and the bitmaps of its documents, little-endian. A part has the postings of a range of hashes:
 //! for each hash, as LEB128, its distance from the one before, four times how many documents but one have it plus the
 //! width of what follows, and the place of the first one in the segment; then those of the others, little-endian, each
 //! as its distance from the one before, of 2 to the power of the width bytes.
 //!
-//! Whoever owns a table of lists can write anything into it: what is read again is checked before it is used, and
+//! The owner of a table of lists can write anything into it: what is read again is checked before it is used, and
 //! memory is taken for what is there, not for what a number says.
 
-use super::digest::{DOING, Outlines};
+use super::digest::{DOING, Digests};
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::ragged::Ragged;
 use crate::workers::{self, Workers};
 
 /// Documents of a block, the last one's aside.
@@ -25,8 +26,8 @@ const MOST_TOKENS: u32 = 1 << 31;
 /// A segment, ready to be stored.
 #[derive(Debug)]
 pub struct Segment<'a> {
-    outlines: &'a Outlines,
-    /// The places of outlines in the order of sizes.
+    digests: &'a Digests,
+    /// The places of digests in the order of sizes.
     order: Vec<u32>,
     words: usize,
     /// All parts.
@@ -34,42 +35,33 @@ pub struct Segment<'a> {
 }
 
 impl<'a> Segment<'a> {
-    /// Puts outlines in order. Takes about their memory. O(n · log n).
-    pub fn new(outlines: &'a Outlines, words: usize, workers: &dyn Workers) -> Result<Self> {
+    /// Puts digests in order. Takes about their memory. O(n · log n).
+    pub fn new(digests: &'a Digests, words: usize, workers: &dyn Workers) -> Result<Self> {
         /// About what a posting takes.
         const BYTES: usize = 3;
-        let count = outlines.rows.len();
+        let count = digests.rows.len();
         let mut order = Vec::new();
         memory::reserve(&mut order, count, DOING)?;
         order.extend(0..count as u32);
         workers::one(workers, &mut order, |order, stop| {
-            let key = |&place: &u32| (outlines.sizes[place as usize], place);
+            let key = |&place: &u32| (digests.sizes[place as usize], place);
             workers::sort_unstable_by(order, stop, &|a, b| key(a).cmp(&key(b)))
         })?;
         let mut place_of = memory::filled(0u32, count, DOING)?;
         order.iter().zip(0..).for_each(|(&from, to)| place_of[from as usize] = to);
 
-        let wanted = (outlines.postings.len() * BYTES / PART).next_power_of_two();
+        let wanted = (digests.postings.len() * BYTES / PART).next_power_of_two();
         let bits = wanted.trailing_zeros().min(MOST_BITS);
-        let part = |&posting: &u64| part_of(posting, bits);
-        let starts = starts(1 << bits, outlines.postings.iter().map(part))?;
-        let mut at = Vec::new();
-        memory::extend(&mut at, &starts, DOING)?;
-        let mut postings = memory::filled(0, outlines.postings.len(), DOING)?;
-        for &posting in &outlines.postings {
-            let at = &mut at[part_of(posting, bits)];
-            let place = place_of[posting as u32 as usize];
-            postings[*at] = posting >> u32::BITS << u32::BITS | u64::from(place);
-            *at += 1;
-        }
+        let postings = || {
+            digests.postings.iter().map(|&posting| {
+                let place = place_of[posting as u32 as usize];
+                (part_of(posting, bits), posting >> u32::BITS << u32::BITS | u64::from(place))
+            })
+        };
+        let mut postings = Ragged::dealt(1 << bits, postings, DOING)?;
         let mut pieces: Vec<(&mut [u64], Vec<u8>)> = Vec::new();
-        memory::reserve(&mut pieces, starts.len() - 1, DOING)?;
-        let mut rest = postings.as_mut_slice();
-        for bounds in starts.windows(2) {
-            let (piece, after) = rest.split_at_mut(bounds[1] - bounds[0]);
-            pieces.push((piece, Vec::new()));
-            rest = after;
-        }
+        memory::reserve(&mut pieces, postings.len(), DOING)?;
+        pieces.extend(postings.iter_mut().map(|postings| (postings, Vec::new())));
         workers::each(workers, &mut pieces, |(postings, bytes), stop| {
             stop.check()?;
             postings.sort_unstable();
@@ -77,7 +69,7 @@ impl<'a> Segment<'a> {
             encode(postings, bytes)
         })?;
         let parts = pieces.into_iter().map(|(_, bytes)| bytes).collect();
-        Ok(Self { outlines, order, words, parts })
+        Ok(Self { digests, order, words, parts })
     }
 
     /// How many documents it has.
@@ -87,7 +79,7 @@ impl<'a> Segment<'a> {
 
     /// The blocks, in order.
     pub fn blocks(&self) -> impl Iterator<Item = Result<Vec<u8>>> + '_ {
-        let Outlines { sizes, bitmaps, .. } = self.outlines;
+        let Digests { sizes, bitmaps, .. } = self.digests;
         self.order.chunks(BLOCK).map(move |block| {
             let mut bytes = Vec::new();
             memory::reserve(&mut bytes, block.len() * (4 + 8 * self.words), DOING)?;
@@ -102,25 +94,16 @@ impl<'a> Segment<'a> {
 
     /// The rows in the order of the segment.
     pub fn into_rows(self) -> Vec<u32> {
-        let Self { outlines, mut order, .. } = self;
-        order.iter_mut().for_each(|place| *place = outlines.rows[*place as usize]);
+        let Self { digests, mut order, .. } = self;
+        order.iter_mut().for_each(|place| *place = digests.rows[*place as usize]);
         order
     }
 }
 
-/// The part that a posting's hash is in, where so many bits say so.
+/// The part that a posting's hash is in: its first `bits` bits.
 pub(crate) fn part_of(posting: u64, bits: u32) -> usize {
     // A shift by all bits is none in one step.
     (posting >> 1 >> (u64::BITS - 1 - bits)) as usize
-}
-
-/// Where each bucket begins, if items are put in the order of buckets, and where the last one ends; `of` is the bucket
-/// of each item.
-pub(crate) fn starts(buckets: usize, of: impl Iterator<Item = usize>) -> Result<Vec<usize>> {
-    let mut starts = memory::filled(0, buckets + 1, DOING)?;
-    of.for_each(|bucket| starts[bucket + 1] += 1);
-    (1..starts.len()).for_each(|bucket| starts[bucket] += starts[bucket - 1]);
-    Ok(starts)
 }
 
 /// Sorted postings as a part.
@@ -172,7 +155,7 @@ fn malformed(why: &str) -> Error {
     Error::Malformed { what: "segment of outlines", why: why.to_owned() }
 }
 
-/// Calls `each` with the hashes of a part, ascending, and the places, ascending, of those of so many documents that
+/// Calls `each` with the hashes of a part, ascending, and the places, ascending, of those of `documents` documents that
 /// have them.
 pub(crate) fn decode(
     mut bytes: &[u8],
@@ -227,7 +210,7 @@ pub(crate) fn decode(
 
 /// The documents of a segment as they are read again.
 #[derive(Debug)]
-pub struct Documents {
+pub struct SegmentDocuments {
     /// How many tokens each has, ascending.
     pub sizes: Vec<u32>,
     /// Their bitmaps.
@@ -236,8 +219,8 @@ pub struct Documents {
     pub words: usize,
 }
 
-impl Documents {
-    /// None yet, of bitmaps of so many words.
+impl SegmentDocuments {
+    /// None yet, of bitmaps of `words` words.
     pub fn new(words: usize) -> Self {
         Self { sizes: Vec::new(), bitmaps: Vec::new(), words }
     }
@@ -266,13 +249,13 @@ impl Documents {
         Ok(())
     }
 
-    /// The first place of a document that has so many tokens or more.
+    /// The first place of a document that has at least `size` tokens.
     pub(crate) fn first_of_size(&self, size: u32) -> u32 {
         self.sizes.partition_point(|&other| other < size) as u32
     }
 
-    /// Whole outlines again, to be merged with others: `parts` are all of the segment, `row` is the first one's row.
-    pub fn outlines<'a>(self, row: u32, parts: impl IntoIterator<Item = &'a [u8]>) -> Result<Outlines> {
+    /// Whole digests again, to be merged with others: `parts` are all of the segment, `row` is the first one's row.
+    pub fn digests<'a>(self, row: u32, parts: impl IntoIterator<Item = &'a [u8]>) -> Result<Digests> {
         let count = self.sizes.len();
         if u32::try_from(count).ok().and_then(|count| row.checked_add(count)).is_none() {
             return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() });
@@ -288,6 +271,6 @@ impl Documents {
                 Ok(())
             })?;
         }
-        Ok(Outlines { rows, sizes: self.sizes, bitmaps: self.bitmaps, postings })
+        Ok(Digests { rows, sizes: self.sizes, bitmaps: self.bitmaps, postings })
     }
 }

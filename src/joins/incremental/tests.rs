@@ -1,16 +1,17 @@
 //! No pair is missed, whatever is stored how.
 
 use super::changed::Changed;
-use super::digest::{Outliner, Outlines, words};
-use super::lookup::Comparison;
+use super::digest::{Digester, Digests, words};
+use super::lookup::SegmentLookup;
 use super::matcher::{Matcher, Matches, TokenSets};
-use super::partners::{Found, together};
-use super::segment::{Documents, Segment};
+use super::partners::{Candidates, together};
+use super::segment::{Segment, SegmentDocuments};
 use super::token_order::Order;
 use crate::features::FeatureSpec;
 use crate::features::tokens::Document;
 use crate::joins::sets::bounds::Bounds;
-use crate::verify::measure::{Measure, Predicate};
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
 use crate::workers::{PlainThreads, Stop};
 use proptest::prelude::*;
 
@@ -23,15 +24,15 @@ pub(crate) fn document(text: &str) -> Document {
 /// A segment as it is stored: blocks, parts, and the rows in its order.
 pub(crate) type Stored = (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<u32>);
 
-pub(crate) fn store(outlines: Outlines, words: usize) -> Stored {
-    let segment = Segment::new(&outlines, words, &THREADS).unwrap();
+pub(crate) fn store(digests: Digests, words: usize) -> Stored {
+    let segment = Segment::new(&digests, words, &THREADS).unwrap();
     let blocks = segment.blocks().map(Result::unwrap).collect();
     let parts = segment.parts.clone();
     (blocks, parts, segment.into_rows())
 }
 
-fn documents((blocks, ..): &Stored, words: usize) -> Documents {
-    let mut documents = Documents::new(words);
+fn documents((blocks, ..): &Stored, words: usize) -> SegmentDocuments {
+    let mut documents = SegmentDocuments::new(words);
     blocks.iter().for_each(|block| documents.push(block).unwrap());
     documents
 }
@@ -39,9 +40,10 @@ fn documents((blocks, ..): &Stored, words: usize) -> Documents {
 /// The rows that a look at one segment finds, and those of changed documents that each may be similar to.
 fn look(changed: &Changed, stored: &Stored, words: usize, most: usize) -> Vec<(u32, Option<Vec<u32>>)> {
     let documents = documents(stored, words);
-    let comparison = Comparison::new(changed, &documents).unwrap();
+    let comparison = SegmentLookup::new(changed, &documents).unwrap();
     // As two threads share the parts.
-    let mut found = vec![Found::new(documents.sizes.len(), most), Found::new(documents.sizes.len(), most)];
+    let mut found =
+        vec![Candidates::new(documents.sizes.len(), most), Candidates::new(documents.sizes.len(), most)];
     for part in changed.parts(stored.1.len()).unwrap() {
         let part = part as usize;
         comparison.compare(&stored.1[part], &mut found[part % 2], &Stop::default()).unwrap();
@@ -54,26 +56,26 @@ fn look(changed: &Changed, stored: &Stored, words: usize, most: usize) -> Vec<(u
     rows
 }
 
-/// An order made of some texts, and its outlines of all.
-pub(crate) fn outline(
+/// An order made of some texts, and its digests of all.
+pub(crate) fn digest(
     texts: &[String],
     counted: usize,
     spec: &FeatureSpec,
     bounds: &Bounds,
-) -> (Order, Outlines) {
+) -> (Order, Digests) {
     let stop = Stop::default();
-    let mut outliner = Outliner::default();
+    let mut digester = Digester::default();
     for (row, text) in (0..).zip(&texts[..counted]) {
-        outliner.keep(row, &document(text), spec, &stop).unwrap();
+        digester.keep(row, &document(text), spec, &stop).unwrap();
     }
-    let (count, tokens) = outliner.tokens();
-    let order = Order::new(&[&outliner.counts], words(bounds, (tokens / count.max(1)) as u32));
+    let (count, tokens) = digester.tokens();
+    let order = Order::new(&[&digester.counts], words(bounds, (tokens / count.max(1)) as u32));
     let order = Order::from_bytes(&order.unwrap().to_bytes().unwrap()).unwrap().unwrap();
-    outliner.release(&order, bounds, &stop).unwrap();
+    digester.release(&order, bounds, &stop).unwrap();
     for (row, text) in (0..).zip(texts).skip(counted) {
-        outliner.add(row, &document(text), spec, (&order, bounds), &stop).unwrap();
+        digester.add(row, &document(text), spec, &order, bounds, &stop).unwrap();
     }
-    (order, outliner.outlines)
+    (order, digester.digests)
 }
 
 /// How many tokens two texts share, and how many they have.
@@ -92,9 +94,9 @@ fn counts(a: &str, b: &str, multiset: bool) -> [u32; 3] {
     [shared.count() as u32, a.len() as u32, b.len() as u32]
 }
 
-fn copy(outlines: &Outlines) -> Outlines {
-    let mut copy = Outlines::default();
-    copy.append(outlines, |row| row).unwrap();
+fn copy(digests: &Digests) -> Digests {
+    let mut copy = Digests::default();
+    copy.append(digests, |row| row).unwrap();
     copy
 }
 
@@ -102,25 +104,25 @@ fn copy(outlines: &Outlines) -> Outlines {
 fn check(texts: &[String], new: usize, counted: usize, spec: &FeatureSpec, predicate: Predicate) {
     let stop = Stop::default();
     let bounds = Bounds::new(predicate);
-    let (order, all) = outline(texts, counted.min(texts.len()), spec, &bounds);
-    let mut outliner = Outliner::default();
+    let (order, all) = digest(texts, counted.min(texts.len()), spec, &bounds);
+    let mut digester = Digester::default();
     for (row, text) in (0..).zip(&texts[..new]) {
-        outliner.add(row, &document(text), spec, (&order, &bounds), &stop).unwrap();
+        digester.add(row, &document(text), spec, &order, &bounds, &stop).unwrap();
     }
-    let changed = Changed::new(outliner.outlines, order.words, bounds, &THREADS).unwrap();
+    let changed = Changed::new(digester.digests, order.words, bounds, &THREADS).unwrap();
     // At once, and as two segments that were merged.
     let stored = store(copy(&all), order.words);
-    let mut merged = Outlines::default();
+    let mut merged = Digests::default();
     for half in 0..2 {
-        let mut part = Outlines::default();
+        let mut part = Digests::default();
         for (row, text) in (0..).zip(texts).filter(|(row, _)| row % 2 == half) {
-            let mut one = Outliner::default();
-            one.add(row, &document(text), spec, (&order, &bounds), &stop).unwrap();
-            part.append(&one.outlines, |row| row).unwrap();
+            let mut one = Digester::default();
+            one.add(row, &document(text), spec, &order, &bounds, &stop).unwrap();
+            part.append(&one.digests, |row| row).unwrap();
         }
         let half = store(part, order.words);
         let parts = half.1.iter().map(Vec::as_slice);
-        let again = documents(&half, order.words).outlines(0, parts).unwrap();
+        let again = documents(&half, order.words).digests(0, parts).unwrap();
         merged.append(&again, |place| half.2[place as usize]).unwrap();
     }
     let merged = store(merged, order.words);
@@ -144,7 +146,7 @@ fn check(texts: &[String], new: usize, counted: usize, spec: &FeatureSpec, predi
     for (row, text) in (0..).zip(&texts[..new]) {
         sets[row as usize % 2].add(row, &document(text), spec, &stop).unwrap();
     }
-    let matcher = Matcher::new(changed, sets, order, (*spec, predicate)).unwrap();
+    let matcher = Matcher::new(changed, sets, order, *spec, predicate).unwrap();
     let mut matches = Matches::default();
     for (row, partners) in &found {
         let document = document(&texts[*row as usize]);
@@ -211,22 +213,20 @@ proptest! {
 fn many_documents_in_many_parts() {
     let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
     let bounds = Bounds::new(Predicate::new(Measure::Jaccard, 0.8).unwrap());
-    // Each near the one before, unlike all others.
+    // Each near the one before, far from all others.
     let text = |n: u64| {
         let words = (0..20).map(|k| crate::hash::mix(n / 2 * 100 + k) % 1_000_000);
         words.map(|w| format!("w{w} ")).collect::<String>() + &format!("own{n}")
     };
     let texts: Vec<String> = (0..20_000).map(text).collect();
-    let (order, all) = outline(&texts, 1000, &spec, &bounds);
+    let (order, all) = digest(&texts, 1000, &spec, &bounds);
     let stored = store(all, order.words);
     assert!(stored.0.len() > 10 && stored.1.len() > 10);
-    let mut outliner = Outliner::default();
+    let mut digester = Digester::default();
     for row in [0u32, 777, 19_999] {
-        outliner
-            .add(row, &document(&texts[row as usize]), &spec, (&order, &bounds), &Stop::default())
-            .unwrap();
+        digester.add(row, &document(&texts[row as usize]), &spec, &order, &bounds, &Stop::default()).unwrap();
     }
-    let changed = Changed::new(outliner.outlines, order.words, bounds, &THREADS).unwrap();
+    let changed = Changed::new(digester.digests, order.words, bounds, &THREADS).unwrap();
     let found = look(&changed, &stored, order.words, usize::MAX);
     assert_eq!(
         found,
@@ -240,12 +240,12 @@ fn what_is_cut_off_is_an_error() {
     let spec = FeatureSpec::WORDS;
     let bounds = Bounds::new(Predicate::new(Measure::Jaccard, 0.5).unwrap());
     let texts: Vec<String> = (0..50).map(|n| format!("a b c{} d{}", n % 7, n % 5)).collect();
-    let (order, all) = outline(&texts, 50, &spec, &bounds);
+    let (order, all) = digest(&texts, 50, &spec, &bounds);
     let (blocks, parts, _) = store(all, order.words);
-    let mut documents = Documents::new(order.words);
+    let mut documents = SegmentDocuments::new(order.words);
     assert!(documents.push(&blocks[0][1..]).is_err());
     documents.push(&blocks[0]).unwrap();
-    assert!(documents.outlines(0, [&parts[0][..parts[0].len() - 1]]).is_err());
+    assert!(documents.digests(0, [&parts[0][..parts[0].len() - 1]]).is_err());
     assert!(Order::from_bytes(&order.to_bytes().unwrap()[..99]).is_err());
     assert!(Order::from_bytes(&[0, 4]).unwrap().is_none(), "another version");
 }

@@ -9,14 +9,14 @@ use crate::memory;
 const DOING: &str = "ordering tokens";
 const BITS: u32 = 18;
 const CLASSES: usize = 1 << BITS;
-/// Of the order as it is stored, of hashes, and of how outlines are made and stored.
+/// Of the order as it is stored, of hashes, and of how digests are made and stored.
 pub const VERSION: u8 = 2;
 
 /// How often tokens occur, by class.
 #[derive(Debug, Default)]
-pub struct Counts(Vec<u32>);
+pub struct TokenCounts(Vec<u32>);
 
-impl Counts {
+impl TokenCounts {
     /// Counts tokens by their hashes.
     pub fn add(&mut self, hashes: &[u64]) -> Result<()> {
         if self.0.is_empty() {
@@ -30,7 +30,7 @@ impl Counts {
     }
 }
 
-/// An order of tokens, and how long the bitmaps of outlines are.
+/// An order of tokens, and how long the bitmaps of digests are.
 #[derive(Debug, Clone)]
 pub struct Order {
     ranks: Vec<u8>,
@@ -40,7 +40,7 @@ pub struct Order {
 
 impl Order {
     /// The order of ascending counts.
-    pub fn new(counts: &[&Counts], words: usize) -> Result<Self> {
+    pub fn new(counts: &[&TokenCounts], words: usize) -> Result<Self> {
         const STEPS: f64 = 8.0;
         let mut ranks = memory::filled(0, CLASSES, DOING)?;
         for (class, rank) in ranks.iter_mut().enumerate() {
@@ -67,7 +67,7 @@ impl Order {
         Ok(bytes)
     }
 
-    /// What was stored; none if that was by another version, whose outlines are of no use.
+    /// What was stored; none if that was by another version, whose digests are of no use.
     pub fn from_bytes(bytes: &[u8]) -> Result<Option<Self>> {
         let [VERSION, words @ (1 | 2 | 4 | 8), ranks @ ..] = bytes else { return Ok(None) };
         if ranks.len() != CLASSES {

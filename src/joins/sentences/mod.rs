@@ -1,23 +1,23 @@
 //! Near duplicates by sentence signatures and their (trustable) longest common subsequence (docs/design/algorithms.md
 //! section 5): documents that have a signature in common are candidates, and each pair of them is compared.
 //!
-//! The representatives' sets of perhaps-similar documents ([`crate::clusters::perhaps_similar::of_signatures`]) hold the same
-//! candidates: documents with a signature in common are always in one. So nothing is lost by going from
-//! document to document here, each with those behind it that it has a list in common with. Where the sets
+//! The representatives' sets of perhaps-similar documents ([`crate::clusters::perhaps_similar::of_signatures`])
+//! hold the same candidates: documents with a signature in common are always in one. So nothing is lost by going
+//! from document to document here, each with those after it that it has a list in common with. Where the sets
 //! themselves are wanted, only representatives are compared, with all they have a list in common with.
 
 pub mod signature_lists;
 
 use std::sync::Mutex;
 
-use super::pairs::{Pairs, RecordJoin};
-use super::sets::{Counts, RecordPair};
+use super::pairs::Pairs;
+use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::features::texts::{Distinct, Texts};
 use crate::memory;
 use crate::verify::tlcs::{Comparer, Parameters, Thresholds};
 use crate::workers::{self, Stop, Workers};
-use signature_lists::Lists;
+use signature_lists::SignatureLists;
 
 const DOING: &str = "joining by sentence signatures";
 
@@ -25,7 +25,7 @@ const DOING: &str = "joining by sentence signatures";
 /// of others those that have a list in common and pass.
 pub fn sentence_pairs(
     distinct: Distinct,
-    lists: Lists,
+    lists: SignatureLists,
     ranks: Vec<u32>,
     parameters: Parameters,
     thresholds: Thresholds,
@@ -35,7 +35,7 @@ pub fn sentence_pairs(
     let split = left.len() as u32;
     let two = right.is_some();
     let comparison =
-        Comparison { texts, lists, ranks, parameters, thresholds, split, two, representatives: None };
+        TextComparison { texts, lists, ranks, parameters, thresholds, split, two, representatives: None };
     Ok(Pairs::of_records(Box::new(SentenceJoin::new(comparison)?), left, right, equal))
 }
 
@@ -43,7 +43,7 @@ pub fn sentence_pairs(
 /// common with, in the order of the documents; no two of them have one in common.
 pub fn representative_pairs(
     texts: Texts,
-    lists: Lists,
+    lists: SignatureLists,
     ranks: Vec<u32>,
     representatives: Vec<bool>,
     parameters: Parameters,
@@ -51,7 +51,7 @@ pub fn representative_pairs(
 ) -> Result<impl RecordJoin> {
     let split = texts.len() as u32;
     let representatives = Some(representatives);
-    SentenceJoin::new(Comparison {
+    SentenceJoin::new(TextComparison {
         texts,
         lists,
         ranks,
@@ -79,9 +79,9 @@ pub fn equal_rows(distinct: &Distinct) -> Result<Vec<u32>> {
 /// A join on its way.
 #[derive(Debug)]
 struct SentenceJoin {
-    comparison: Comparison,
+    comparison: TextComparison,
     /// What workers compare with, while no one uses it.
-    scratch: Mutex<Vec<Scratch>>,
+    scratch: Mutex<Vec<ComparerScratch>>,
     /// The first document whose partners were not looked at.
     next: u32,
     counts: Counts,
@@ -89,9 +89,9 @@ struct SentenceJoin {
 
 /// What is compared, and how.
 #[derive(Debug)]
-struct Comparison {
+struct TextComparison {
     texts: Texts,
-    lists: Lists,
+    lists: SignatureLists,
     ranks: Vec<u32>,
     parameters: Parameters,
     thresholds: Thresholds,
@@ -103,7 +103,7 @@ struct Comparison {
 }
 
 impl SentenceJoin {
-    fn new(comparison: Comparison) -> Result<Self> {
+    fn new(comparison: TextComparison) -> Result<Self> {
         comparison.parameters.check()?;
         Ok(Self { comparison, scratch: Mutex::default(), next: 0, counts: Counts::default() })
     }
@@ -111,7 +111,7 @@ impl SentenceJoin {
 
 /// What a worker compares with.
 #[derive(Debug, Default)]
-struct Scratch {
+struct ComparerScratch {
     comparer: Comparer,
     /// For each document the last look for partners that came by it.
     seen: Vec<u32>,
@@ -120,7 +120,7 @@ struct Scratch {
 
 /// Some documents, and what was found of them.
 #[derive(Debug, Default)]
-struct Unit {
+struct DocumentRange {
     documents: std::ops::Range<u32>,
     /// The partners of the first of them, when they are known, those still to be compared last.
     partners: Option<Vec<u32>>,
@@ -128,10 +128,10 @@ struct Unit {
     counts: Counts,
 }
 
-impl Comparison {
+impl TextComparison {
     /// Those that have a list in common with a document and that it is paired with, each once, ascending.
-    fn partners(&self, document: u32, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<u32>> {
-        let Scratch { seen, looks, .. } = scratch;
+    fn partners(&self, document: u32, scratch: &mut ComparerScratch, stop: &Stop) -> Result<Vec<u32>> {
+        let ComparerScratch { seen, looks, .. } = scratch;
         if *looks == u32::MAX {
             seen.fill(0);
             *looks = 0;
@@ -179,7 +179,7 @@ impl RecordJoin for SentenceJoin {
         if self.next == comparison.split {
             return Ok(None);
         }
-        let mut units: Vec<Unit> = Vec::new();
+        let mut units: Vec<DocumentRange> = Vec::new();
         let (mut from, mut to, mut all, mut own) = (self.next, self.next, 0, 0);
         while to < comparison.split && (all < BATCH || units.len() < UNITS) {
             let postings: usize =
@@ -189,7 +189,7 @@ impl RecordJoin for SentenceJoin {
             own += postings + 1;
             to += 1;
             if own >= UNIT || to == comparison.split {
-                units.push(Unit { documents: from..to, ..Unit::default() });
+                units.push(DocumentRange { documents: from..to, ..DocumentRange::default() });
                 (from, own) = (to, 0);
             }
         }
@@ -198,7 +198,10 @@ impl RecordJoin for SentenceJoin {
             let kept = scratch.lock().ok().and_then(|mut scratch| scratch.pop());
             let mut own = match kept {
                 Some(own) => own,
-                None => Scratch { comparer: Comparer::new(comparison.parameters)?, ..Scratch::default() },
+                None => ComparerScratch {
+                    comparer: Comparer::new(comparison.parameters)?,
+                    ..ComparerScratch::default()
+                },
             };
             let done = unit.work(comparison, &mut own, stop);
             if let Ok(mut scratch) = scratch.lock() {
@@ -230,10 +233,15 @@ impl RecordJoin for SentenceJoin {
     }
 }
 
-impl Unit {
+impl DocumentRange {
     /// Compares the pairs that are still to be compared.
-    fn work(&mut self, comparison: &Comparison, scratch: &mut Scratch, stop: &Stop) -> Result<()> {
-        let Comparison { texts, ranks, thresholds, split, two, .. } = comparison;
+    fn work(
+        &mut self,
+        comparison: &TextComparison,
+        scratch: &mut ComparerScratch,
+        stop: &Stop,
+    ) -> Result<()> {
+        let TextComparison { texts, ranks, thresholds, split, two, .. } = comparison;
         while let Some(document) = self.documents.clone().next() {
             let partners = match &mut self.partners {
                 Some(partners) => partners,

@@ -9,10 +9,11 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
-use crate::features::sets::store::{TempFile, TempFiles};
 use crate::features::texts::Distinct;
+use crate::files::{TempFile, TempFiles};
 use crate::hash;
 use crate::memory;
+use crate::ragged::Ragged;
 use crate::sketches::sentence::{Parameters, Signatures};
 use crate::workers::{self, Stop, Workers};
 
@@ -47,13 +48,11 @@ pub type Sites<'a> = Option<&'a [u32]>;
 
 /// Lists of documents, numbered as the distinct texts, that have a signature in common.
 #[derive(Debug, Default)]
-pub struct Lists {
+pub struct SignatureLists {
     /// The documents of each list, ascending.
-    documents: Vec<u32>,
-    starts: Vec<usize>,
+    documents: Ragged<u32>,
     /// The lists of each document.
-    lists: Vec<u32>,
-    places: Vec<usize>,
+    lists: Ragged<u32>,
     /// The signatures of each document that were not dropped, those of no other document included.
     weights: Vec<u32>,
     /// What was dropped.
@@ -64,10 +63,10 @@ pub struct Lists {
     pub distinct: u64,
 }
 
-impl Lists {
+impl SignatureLists {
     /// How many lists there are.
     pub fn len(&self) -> usize {
-        self.starts.len() - 1
+        self.documents.len()
     }
 
     /// Whether no two documents have a signature in common.
@@ -83,13 +82,13 @@ impl Lists {
     /// The documents of a list, at least two, ascending.
     #[inline]
     pub fn documents(&self, list: usize) -> &[u32] {
-        &self.documents[self.starts[list]..self.starts[list + 1]]
+        self.documents.get(list)
     }
 
     /// The lists that a document is in.
     #[inline]
     pub fn of(&self, document: u32) -> &[u32] {
-        &self.lists[self.places[document as usize]..self.places[document as usize + 1]]
+        self.lists.get(document as usize)
     }
 
     /// How many signatures each document has.
@@ -99,23 +98,19 @@ impl Lists {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.documents)
-            + memory::bytes(&self.starts)
-            + memory::bytes(&self.lists)
-            + memory::bytes(&self.places)
-            + memory::bytes(&self.weights)
+        self.documents.bytes() + self.lists.bytes() + memory::bytes(&self.weights)
     }
 }
 
 /// A signature, hashed, and its document; a whole text has [`WHOLE`] beside its number.
-type Entry = [u64; 2];
+type SignedDocument = [u64; 2];
 /// Says that the hash is that of a whole text.
 const WHOLE: u64 = 1 << 32;
 
 /// Entries of some of the signatures.
 #[derive(Default)]
-struct Part {
-    entries: Vec<Entry>,
+struct SortPart {
+    entries: Vec<SignedDocument>,
     file: Option<Box<dyn TempFile>>,
     /// Entries in the file.
     written: usize,
@@ -130,11 +125,11 @@ pub struct Signing<'a> {
     files: &'a dyn TempFiles,
     /// Entries that may be in memory.
     most: usize,
-    parts: Vec<Part>,
+    parts: Vec<SortPart>,
     next_text: u32,
     next_part: usize,
     peak_bytes: usize,
-    lists: Lists,
+    lists: SignatureLists,
 }
 
 impl<'a> Signing<'a> {
@@ -149,20 +144,15 @@ impl<'a> Signing<'a> {
     ) -> Result<Self> {
         const MOST_PARTS: usize = 256;
         parameters.check()?;
-        let most = (budget / size_of::<Entry>()).max(1 << 12);
+        let most = (budget / size_of::<SignedDocument>()).max(1 << 12);
         let texts = distinct.texts.len();
         // A part is sorted in memory; the hash deals entries out evenly.
         let expected = texts.saturating_mul(parameters.most() + 1);
         let count =
             if expected <= most { 1 } else { (2 * expected / most).next_power_of_two().min(MOST_PARTS) };
         let mut parts = Vec::new();
-        parts.resize_with(count, Part::default);
-        let lists = Lists {
-            starts: vec![0],
-            weights: memory::filled(0, texts, DOING)?,
-            places: memory::filled(0, texts + 1, DOING)?,
-            ..Lists::default()
-        };
+        parts.resize_with(count, SortPart::default);
+        let lists = SignatureLists { weights: memory::filled(0, texts, DOING)?, ..SignatureLists::default() };
         Ok(Self {
             distinct,
             parameters,
@@ -199,10 +189,9 @@ impl<'a> Signing<'a> {
     }
 
     /// The lists, and the most bytes that were held at one time.
-    pub fn finish(mut self, workers: &dyn Workers) -> Result<(Lists, usize)> {
+    pub fn finish(mut self, workers: &dyn Workers) -> Result<(SignatureLists, usize)> {
         while self.step(workers)? {}
         let Self { mut lists, peak_bytes, .. } = self;
-        // The lists of each document: counted, then dealt out.
         workers::one(workers, &mut lists, |lists, stop| lists.turn(stop))?;
         Ok((lists, peak_bytes))
     }
@@ -212,7 +201,7 @@ impl<'a> Signing<'a> {
         const TEXTS: u32 = 256;
         const BYTES: usize = 8 << 20;
         let texts = &self.distinct.texts;
-        let mut units: Vec<Unit> = Vec::new();
+        let mut units: Vec<UnsignedTexts> = Vec::new();
         let mut bytes = 0;
         let mut from = self.next_text;
         while (from as usize) < texts.len() && bytes < BYTES {
@@ -223,7 +212,7 @@ impl<'a> Signing<'a> {
                 to += 1;
             }
             bytes += own;
-            units.push(Unit { texts: from..to, entries: Vec::new() });
+            units.push(UnsignedTexts { texts: from..to, entries: Vec::new() });
             from = to;
         }
         let parameters = self.parameters;
@@ -254,7 +243,7 @@ impl<'a> Signing<'a> {
         self.next_text = from;
         let held = || self.parts.iter().map(|part| memory::bytes(&part.entries)).sum::<usize>();
         self.peak_bytes = self.peak_bytes.max(held());
-        if self.parts.len() > 1 && held() / size_of::<Entry>() > self.most / 2 {
+        if self.parts.len() > 1 && held() / size_of::<SignedDocument>() > self.most / 2 {
             for part in &mut self.parts {
                 if part.file.is_none() {
                     part.file = Some(self.files.create()?);
@@ -278,10 +267,10 @@ impl<'a> Signing<'a> {
         }
         self.peak_bytes = self.peak_bytes.max(memory::bytes(&part.entries) + self.lists.bytes());
         workers::one(workers, &mut part.entries, |entries, stop| {
-            workers::sort_unstable_by(entries, stop, &Entry::cmp)
+            workers::sort_unstable_by(entries, stop, &SignedDocument::cmp)
         })?;
         let mut state = (std::mem::take(&mut self.lists), 0);
-        let lister = Lister { distinct: self.distinct, rules: self.rules, sites: self.sites };
+        let lister = ListMaker { distinct: self.distinct, rules: self.rules, sites: self.sites };
         let done = workers::one(workers, &mut state, |(lists, at), stop| {
             while *at < part.entries.len() {
                 if at.is_multiple_of(64) {
@@ -300,9 +289,9 @@ impl<'a> Signing<'a> {
 }
 
 /// Texts, those that are still to be signed, and their entries.
-struct Unit {
+struct UnsignedTexts {
     texts: std::ops::Range<u32>,
-    entries: Vec<Entry>,
+    entries: Vec<SignedDocument>,
 }
 
 /// The hash of a text without its white space; none where there is nothing else.
@@ -319,15 +308,15 @@ fn whole_text(text: &str, words: &mut String) -> Result<Option<u64>> {
 }
 
 /// Makes lists of entries.
-struct Lister<'a> {
+struct ListMaker<'a> {
     distinct: &'a Distinct,
     rules: StopRules,
     sites: Sites<'a>,
 }
 
-impl Lister<'_> {
+impl ListMaker<'_> {
     /// Adds the list of a signature, whose entries these are.
-    fn add(&self, entries: &[Entry], lists: &mut Lists) -> Result<()> {
+    fn add(&self, entries: &[SignedDocument], lists: &mut SignatureLists) -> Result<()> {
         let whole = entries.iter().any(|entry| entry[1] & WHOLE != 0);
         if !whole {
             lists.signatures += entries.len() as u64;
@@ -341,7 +330,7 @@ impl Lister<'_> {
             entries.iter().for_each(|entry| lists.weights[entry[1] as u32 as usize] += 1);
         }
         let split = self.distinct.left.len() as u32;
-        let document = |entry: &Entry| entry[1] as u32;
+        let document = |entry: &SignedDocument| entry[1] as u32;
         let lefts = entries.iter().filter(|entry| document(entry) < split).count();
         // Of two tables both must be there.
         let useful =
@@ -349,14 +338,16 @@ impl Lister<'_> {
         if !useful {
             return Ok(());
         }
-        memory::reserve(&mut lists.documents, entries.len(), DOING)?;
-        let from = lists.documents.len();
-        lists.documents.extend(entries.iter().map(document));
-        lists.documents[from..].sort_unstable();
-        if u32::try_from(lists.starts.len()).is_err() {
+        if u32::try_from(lists.len() + 1).is_err() {
             return Err(Error::TooMany { what: "signatures", limit: u32::MAX.into() });
         }
-        memory::push(&mut lists.starts, lists.documents.len(), DOING)
+        lists.documents.reserve(1, DOING)?;
+        let documents = &mut lists.documents.values;
+        let from = documents.len();
+        memory::reserve(documents, entries.len(), DOING)?;
+        documents.extend(entries.iter().map(document));
+        documents[from..].sort_unstable();
+        lists.documents.close(DOING)
     }
 
     /// The rows that have a text.
@@ -368,7 +359,7 @@ impl Lister<'_> {
         }
     }
 
-    fn is_stop(&self, entries: &[Entry], documents: u64) -> Result<bool> {
+    fn is_stop(&self, entries: &[SignedDocument], documents: u64) -> Result<bool> {
         if documents > self.rules.most_documents {
             return Ok(true);
         }
@@ -387,41 +378,24 @@ impl Lister<'_> {
     }
 }
 
-impl Lists {
+impl SignatureLists {
     /// Notes for each document which lists it is in.
     fn turn(&mut self, stop: &Stop) -> Result<()> {
         stop.check()?;
-        self.places.fill(0);
-        self.documents.iter().for_each(|&document| self.places[document as usize + 1] += 1);
-        let mut sum = 0;
-        for place in &mut self.places {
-            sum += *place;
-            *place = sum;
-        }
-        self.lists.clear();
-        memory::reserve(&mut self.lists, self.documents.len(), DOING)?;
-        self.lists.resize(self.documents.len(), 0);
-        let mut next = Vec::new();
-        memory::extend(&mut next, &self.places, DOING)?;
-        for list in 0..self.starts.len() - 1 {
-            for &document in &self.documents[self.starts[list]..self.starts[list + 1]] {
-                let place: &mut usize = &mut next[document as usize];
-                self.lists[*place] = list as u32;
-                *place += 1;
-            }
-        }
+        let Self { documents, lists, weights, .. } = self;
+        let documents = || {
+            let numbered = documents.iter().zip(0..);
+            numbered
+                .flat_map(|(of_list, list)| of_list.iter().map(move |&document| (document as usize, list)))
+        };
+        *lists = Ragged::dealt(weights.len(), documents, DOING)?;
         Ok(())
     }
 
     /// Lists as they are given, for documents of these weights: for tests, and for signatures of other kinds.
     pub fn of_documents(lists: &[Vec<u32>], weights: Vec<u32>) -> Result<Self> {
-        let mut made =
-            Self { starts: vec![0], places: memory::filled(0, weights.len() + 1, DOING)?, ..Self::default() };
-        made.weights = weights;
-        for list in lists {
-            memory::extend(&mut made.documents, list, DOING)?;
-            memory::push(&mut made.starts, made.documents.len(), DOING)?;
-        }
+        let mut made = Self { weights, ..Self::default() };
+        lists.iter().try_for_each(|list| made.documents.push(list, DOING))?;
         made.turn(&Stop::default())?;
         Ok(made)
     }

@@ -33,7 +33,7 @@ pub fn of_record<const W: usize>(records: &Records, record: usize) -> Bitmap<W> 
 pub fn words_for(size: u32, allowed: u32) -> Option<usize> {
     let enough = |words: &usize| {
         let bits = 64.0 * *words as f64;
-        // So many flips at random positions leave this many bits set; 1.5·√bits is three standard
+        // This many flips at random positions leave this many bits set; 1.5·√bits is three standard
         // deviations.
         let flips = 1.7 * f64::from(size);
         let expected = bits / 2.0 * (1.0 - (-2.0 * flips / bits).exp());
@@ -44,9 +44,9 @@ pub fn words_for(size: u32, allowed: u32) -> Option<usize> {
 
 /// Compares one bitmap with many, in the fastest way this processor has.
 #[derive(Debug, Clone, Copy)]
-pub struct Comparer<const W: usize>(Kernel<W>);
+pub struct BitmapComparer<const W: usize>(Kernel<W>);
 
-impl<const W: usize> Comparer<W> {
+impl<const W: usize> BitmapComparer<W> {
     /// Looks what the processor can do.
     pub fn new() -> Self {
         Self(popcount::kernel())
@@ -67,7 +67,7 @@ impl<const W: usize> Comparer<W> {
     }
 }
 
-impl<const W: usize> Default for Comparer<W> {
+impl<const W: usize> Default for BitmapComparer<W> {
     fn default() -> Self {
         Self::new()
     }

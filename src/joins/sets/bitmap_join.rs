@@ -1,33 +1,34 @@
-//! The join token by token: everybody who probes with a token against everybody indexed under it.
+//! The join token by token: all records that probe with a token against all that are indexed under it.
 //!
 //! PPJoin's time goes into random reads, of the counters and sizes of records that a probe meets once
 //! and never again, and of the tokens of those that pass. Here the records of a token's list are
 //! brought together once, with a parity bitmap each, and all probes of that token run along them:
-//! a comparison is a few instructions on memory that is in the cache, and rules nearly everybody
-//! out. What is left is looked at where it is the rarest token that both share, so once a pair, and
+//! a comparison is a few instructions on memory that is in the cache, and rules nearly every
+//! record out. What is left is looked at where it is the rarest token that both share, so once a pair, and
 //! without a counter.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::bitmap::{Bitmap, Comparer, of_record};
-use super::inputs::Sides;
-use super::postings::{Lists, Posting};
-use super::{Engine, Found, RecordPair, Scratch};
-use crate::error::Result;
+use super::bitmap::{Bitmap, BitmapComparer, of_record};
+use super::engine::{Engine, FoundPairs, ProbeScratch};
+use super::inputs::Inputs;
+use super::postings::{Posting, Postings};
+use crate::error::{Error, Result};
 use crate::features::sets::records::Records;
+use crate::joins::RecordPair;
 use crate::memory;
 use crate::verify::overlap::{disjoint, shared_at_least};
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "joining by bitmaps";
 
-/// Lists of both sides, and bitmaps of `W` words of all records.
+/// Postings of both inputs, and bitmaps of `W` words of all records.
 #[derive(Debug)]
-pub struct Streaming<const W: usize> {
-    comparer: Comparer<W>,
-    probing: Lists,
-    indexed: Lists,
+pub struct BitmapJoin<const W: usize> {
+    comparer: BitmapComparer<W>,
+    probing: Postings,
+    indexed: Postings,
     left_bitmaps: Vec<Bitmap<W>>,
     /// Those of the right table, where there is one.
     right_bitmaps: Option<Vec<Bitmap<W>>>,
@@ -40,37 +41,37 @@ pub struct Sample {
     pub postings: f64,
     /// Postings that they meet.
     pub comparisons: f64,
-    /// Those of them whose bitmaps rule nobody out.
+    /// Those of them whose bitmaps do not rule the pair out.
     pub near: f64,
 }
 
-impl<const W: usize> Streaming<W> {
+impl<const W: usize> BitmapJoin<W> {
     /// Takes the lists of the records that are found, lists those that probe, and makes the bitmaps
     /// of all. O(all tokens).
-    pub fn new(sides: &Sides, indexed: Lists, workers: &dyn Workers) -> Result<Self> {
-        let probing = Lists::of_probing(sides, workers)?;
-        let left_bitmaps = bitmaps(sides.left(), workers)?;
-        let right_bitmaps = match sides.is_self_join() {
+    pub fn new(inputs: &Inputs, indexed: Postings, workers: &dyn Workers) -> Result<Self> {
+        let probing = Postings::of_probing(inputs, workers)?;
+        let left_bitmaps = bitmaps(inputs.left(), workers)?;
+        let right_bitmaps = match inputs.is_self_join() {
             true => None,
-            false => Some(bitmaps(sides.indexed(), workers)?),
+            false => Some(bitmaps(inputs.indexed(), workers)?),
         };
-        Ok(Self { comparer: Comparer::new(), probing, indexed, left_bitmaps, right_bitmaps })
+        Ok(Self { comparer: BitmapComparer::new(), probing, indexed, left_bitmaps, right_bitmaps })
     }
 
     /// What would have to be done, from a sample of the probes.
-    pub fn sample(sides: &Sides, indexed: &Lists) -> Sample {
+    pub fn sample(inputs: &Inputs, indexed: &Postings) -> Sample {
         const MOST_PROBES: usize = 1024;
         const COMPARISONS_A_PROBE: usize = 8;
-        let all = sides.left().len();
+        let all = inputs.left().len();
         // A small share of the work, whatever that is.
         let probes = (all / 64).clamp(1, MOST_PROBES).min(all);
-        let comparer = Comparer::<W>::new();
+        let comparer = BitmapComparer::<W>::new();
         let mut sample = Sample::default();
         let (mut near, mut lists) = (Vec::new(), Vec::new());
         for n in 0..probes {
             let probe = n * all / probes;
-            let reach = sides.reach(probe as u32);
-            let tokens = sides.probing_prefix(probe).tokens;
+            let reach = inputs.reach(probe as u32);
+            let tokens = inputs.probing_prefix(probe).tokens;
             sample.postings += tokens.len() as f64;
             lists.clear();
             let mut met = 0;
@@ -84,11 +85,11 @@ impl<const W: usize> Streaming<W> {
             }
             // Evenly spaced among all that it meets: most are in the longest lists.
             let step = met.div_ceil(COMPARISONS_A_PROBE).max(1);
-            let bitmap: Bitmap<W> = of_record(sides.left(), probe);
+            let bitmap: Bitmap<W> = of_record(inputs.left(), probe);
             near.clear();
             let mut seen = 0;
             for posting in lists.iter().flat_map(|list| list.iter()).skip(step / 2).step_by(step) {
-                let other = of_record(sides.indexed(), posting.record as usize);
+                let other = of_record(inputs.indexed(), posting.record as usize);
                 comparer.near(&bitmap, std::slice::from_ref(&other), reach.differ, 0, &mut near);
                 seen += 1;
             }
@@ -124,15 +125,15 @@ fn bitmaps<const W: usize>(records: &Records, workers: &dyn Workers) -> Result<V
     Ok(bitmaps)
 }
 
-impl<const W: usize> Engine for Streaming<W> {
+impl<const W: usize> Engine for BitmapJoin<W> {
     /// Ranges of probing postings, cut so that each is about as much work.
-    fn plan(&self, sides: &Sides) -> Result<VecDeque<Range<usize>>> {
+    fn plan(&self, inputs: &Inputs) -> Result<VecDeque<Range<usize>>> {
         const COMPARISONS_A_UNIT: usize = 1 << 20;
         /// What a posting costs beside its comparisons, in comparisons.
         const POSTING: usize = 16;
         let mut units = VecDeque::new();
         let (mut from, mut work) = (0, 0);
-        for token in 0..sides.shared_tokens {
+        for token in 0..inputs.shared_tokens {
             let probes = self.probing.range(token);
             let each = POSTING + self.indexed.range(token).len() / 2;
             let mut at = probes.start;
@@ -141,7 +142,7 @@ impl<const W: usize> Engine for Streaming<W> {
                 at += fit;
                 work += fit * each;
                 if work >= COMPARISONS_A_UNIT {
-                    units.try_reserve(1).map_err(|_| crate::error::Error::OutOfMemory { doing: DOING })?;
+                    units.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
                     units.push_back(from..at);
                     (from, work) = (at, 0);
                 }
@@ -153,11 +154,11 @@ impl<const W: usize> Engine for Streaming<W> {
 
     fn work(
         &self,
-        sides: &Sides,
+        inputs: &Inputs,
         todo: &mut Range<usize>,
-        scratch: &mut Scratch,
+        scratch: &mut ProbeScratch,
         stop: &Stop,
-        found: &mut Found,
+        found: &mut FoundPairs,
     ) -> Result<()> {
         let mut token = self.probing.token_of(todo.start);
         while todo.start < todo.end && !found.is_enough() {
@@ -172,7 +173,7 @@ impl<const W: usize> Engine for Streaming<W> {
                 continue;
             }
             let mut probes = todo.start..end;
-            let result = self.join_lists(sides, &mut probes, list, scratch, stop, found);
+            let result = self.join_lists(inputs, &mut probes, list, scratch, stop, found);
             todo.start = probes.start;
             result?;
         }
@@ -187,19 +188,19 @@ impl<const W: usize> Engine for Streaming<W> {
     }
 }
 
-impl<const W: usize> Streaming<W> {
+impl<const W: usize> BitmapJoin<W> {
     /// Compares the probing postings `probes` of one token with its indexed `list`, one after the
     /// other, until there are enough pairs.
     fn join_lists(
         &self,
-        sides: &Sides,
+        inputs: &Inputs,
         probes: &mut Range<usize>,
         list: &[Posting],
-        scratch: &mut Scratch,
+        scratch: &mut ProbeScratch,
         stop: &Stop,
-        found: &mut Found,
+        found: &mut FoundPairs,
     ) -> Result<()> {
-        let Scratch { near, bitmaps, .. } = scratch;
+        let ProbeScratch { near, bitmaps, .. } = scratch;
         bitmaps.clear();
         memory::reserve(bitmaps, list.len() * W, DOING)?;
         for posting in list {
@@ -212,7 +213,7 @@ impl<const W: usize> Streaming<W> {
         while probes.start < probes.end && !found.is_enough() {
             stop.check()?;
             let probe = self.probing.postings[probes.start];
-            let reach = sides.reach(probe.record);
+            let reach = inputs.reach(probe.record);
             from += list[from..].iter().take_while(|posting| posting.record < reach.first).count();
             to = to.max(from);
             to += list[to..].iter().take_while(|posting| posting.record < reach.end).count();
@@ -221,7 +222,7 @@ impl<const W: usize> Streaming<W> {
             self.comparer.near(bitmap, &bitmaps[from..to], reach.differ, from as u32, near);
             found.counts.pruned_by_bitmap += (to - from - near.len()) as u64;
             for &place in near.iter() {
-                check(sides, probe, list[place as usize], found)?;
+                check(inputs, probe, list[place as usize], found)?;
             }
             probes.start += 1;
         }
@@ -231,22 +232,22 @@ impl<const W: usize> Streaming<W> {
 
 /// Checks a probe and a posting of the same token.
 #[inline]
-fn check(sides: &Sides, probe: Posting, posting: Posting, found: &mut Found) -> Result<()> {
+fn check(inputs: &Inputs, probe: Posting, posting: Posting, found: &mut FoundPairs) -> Result<()> {
     // Where they share a rarer token, they meet there. Similar records mostly share the one before.
     if probe.before == posting.before {
         return Ok(());
     }
     let (left, right) = (probe.record as usize, posting.record as usize);
-    let tokens = sides.left().tokens(left);
-    let others = sides.indexed().tokens(right);
+    let tokens = inputs.left().tokens(left);
+    let others = inputs.indexed().tokens(right);
     let (before, tokens) = tokens.split_at(tokens.len() - probe.rest as usize);
     let (before_others, others) = others.split_at(others.len() - posting.rest as usize);
     if !disjoint(before, before_others) {
         return Ok(());
     }
     found.counts.candidates += 1;
-    let (size, other) = (sides.left().size(left), sides.indexed().size(right));
-    let predicate = sides.bounds().predicate();
+    let (size, other) = (inputs.left().size(left), inputs.indexed().size(right));
+    let predicate = inputs.bounds().predicate();
     let least = predicate.least_overlap(size, other).unwrap_or(u32::MAX);
     if probe.rest.min(posting.rest) < least {
         found.counts.pruned_by_position += 1;

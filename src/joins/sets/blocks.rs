@@ -8,11 +8,12 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::bounds::{Bounds, Side};
-use super::inputs::Sides;
-use super::{Algorithm, Counts, PrefixJoin, RecordPair};
+use super::inputs::Inputs;
+use super::{Algorithm, PrefixJoin};
 use crate::error::Result;
 use crate::features::sets::store::Store;
-use crate::verify::measure::Predicate;
+use crate::joins::{Counts, RecordJoin, RecordPair};
+use crate::verify::predicate::Predicate;
 use crate::workers::Workers;
 
 /// A join of all records of one store with each other, or of two stores.
@@ -96,9 +97,15 @@ impl BlockJoin {
         join
     }
 
-    /// The next pairs, in an order that depends on the records and the budget alone; none when the
-    /// join is done. A batch may be empty, and its size is bounded.
-    pub fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
+    /// Which pairs are in.
+    pub fn predicate(&self) -> &Predicate {
+        &self.predicate
+    }
+}
+
+impl RecordJoin for BlockJoin {
+    /// In an order that depends on the records and the budget alone.
+    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
         loop {
             if let Some(Current { join, firsts: [left, right] }) = &mut self.current {
                 if let Some(mut batch) = join.next_batch(workers)? {
@@ -122,18 +129,12 @@ impl BlockJoin {
                 None => Some(load(&mut self.left, found)?),
             };
             let left = load(&mut self.left, probes)?;
-            let sides = Sides::new(left, right, self.shared_tokens, self.predicate)?;
-            self.current = Some(Current { join: PrefixJoin::new(sides, self.algorithm, workers)?, firsts });
+            let inputs = Inputs::new(left, right, self.shared_tokens, self.predicate)?;
+            self.current = Some(Current { join: PrefixJoin::new(inputs, self.algorithm, workers)?, firsts });
         }
     }
 
-    /// Which pairs are in.
-    pub fn predicate(&self) -> &Predicate {
-        &self.predicate
-    }
-
-    /// What the filters did so far.
-    pub fn counts(&self) -> Counts {
+    fn counts(&self) -> Counts {
         let mut counts = self.counts;
         if let Some(current) = &self.current {
             counts.add(&current.join.counts());
@@ -141,14 +142,12 @@ impl BlockJoin {
         counts
     }
 
-    /// The share of the join that is done, 0 to 1.
-    pub fn progress(&self) -> f64 {
+    fn progress(&self) -> f64 {
         let current = self.current.as_ref().map_or(0.0, |current| 1.0 - current.join.progress());
         1.0 - (self.todo.len() as f64 + current) / self.total.max(1) as f64
     }
 
-    /// Bytes on the heap.
-    pub fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         self.left.bytes()
             + self.right.as_ref().map_or(0, Store::bytes)
             + self.current.as_ref().map_or(0, |current| current.join.bytes())
@@ -165,7 +164,7 @@ fn reach(bounds: &Bounds, probe: u32, largest: u32) -> bool {
 fn blocks(store: &Store, bounds: &Bounds, side: Side, budget: usize) -> Vec<Range<usize>> {
     /// Of a record, whatever its tokens: sizes, places, bitmap, bounds, marks.
     const RECORD: usize = 96;
-    /// Of a token, and of a posting in the lists of both sides.
+    /// Of a token, and of a posting in the lists of both inputs.
     const TOKEN: usize = 4;
     const POSTINGS: usize = 24;
     let sizes = store.sizes();

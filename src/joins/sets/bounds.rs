@@ -7,7 +7,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 
 /// Which side of the pair a set is on; matters for measures with a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

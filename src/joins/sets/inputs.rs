@@ -6,34 +6,34 @@ use super::bounds::{Bounds, Side};
 use crate::error::Result;
 use crate::features::sets::records::Records;
 use crate::memory;
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 
 const DOING: &str = "preparing the join";
 
-/// What probes read: who probes, who is found, and the bounds between them.
+/// What probes read: the records that probe, those that are found, and the bounds between them.
 #[derive(Debug)]
-pub struct Sides {
+pub struct Inputs {
     left: Records,
     right: Option<Records>,
     bounds: Bounds,
     /// How many tokens can be shared.
     pub shared_tokens: usize,
-    /// The different sizes of the indexed records, ascending.
+    /// The distinct sizes of the indexed records, ascending.
     pub sizes: Vec<u32>,
     /// The place of each indexed record's size among `sizes`.
     pub size_of: Vec<u32>,
     /// The length of the indexing prefix for each of `sizes`.
     prefixes: Vec<u32>,
-    /// For each record that probes, whom it may be paired with.
+    /// For each record that probes, those that it may be paired with.
     reaches: Vec<Reach>,
 }
 
-/// Whom a record may be paired with, by size alone.
+/// The records that a record may be paired with, by size alone.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reach {
     /// The first of the indexed records.
     pub first: u32,
-    /// The record behind the last of them: in a self-join the record itself.
+    /// The record after the last of them: in a self-join the record itself.
     pub end: u32,
     /// In how many tokens it may differ from any of them, at most.
     pub differ: u32,
@@ -50,7 +50,7 @@ pub struct Prefix<'a> {
     pub lone: u32,
 }
 
-impl Sides {
+impl Inputs {
     /// Takes the records of a join, whose shared tokens are numbered below `shared_tokens`. The right
     /// ones are indexed, or the only ones.
     pub fn new(
@@ -72,7 +72,7 @@ impl Sides {
                         .partner_sizes(Side::Right, size, largest_left)
                         .map(|partners| smallest_left.max(*partners.start()))
                         .filter(|&least| bounds.least_overlap(Side::Right, size, least).is_some()),
-                    // Who probes is not smaller.
+                    // The record that probes is not smaller.
                     None => Some(size),
                 };
                 let prefix = least_partner.map_or(0, |least| bounds.prefix(Side::Right, size, least));
@@ -82,21 +82,21 @@ impl Sides {
             size_of.push(sizes.len() as u32 - 1);
         }
         let reaches = Vec::new();
-        let mut sides = Self { left, right, bounds, shared_tokens, sizes, size_of, prefixes, reaches };
-        memory::reserve(&mut sides.reaches, sides.left.len(), DOING)?;
-        for probe in 0..sides.left.len() {
+        let mut inputs = Self { left, right, bounds, shared_tokens, sizes, size_of, prefixes, reaches };
+        memory::reserve(&mut inputs.reaches, inputs.left.len(), DOING)?;
+        for probe in 0..inputs.left.len() {
             let reach = match probe.checked_sub(1) {
-                Some(before) if sides.left.size(before) == sides.left.size(probe) => sides.reaches[before],
-                _ => sides.reach_of_size(sides.left.size(probe)),
+                Some(before) if inputs.left.size(before) == inputs.left.size(probe) => inputs.reaches[before],
+                _ => inputs.reach_of_size(inputs.left.size(probe)),
             };
             // Records are numbered with 32 bits.
-            let end = if sides.is_self_join() { probe as u32 } else { reach.end };
-            sides.reaches.push(Reach { end, ..reach });
+            let end = if inputs.is_self_join() { probe as u32 } else { reach.end };
+            inputs.reaches.push(Reach { end, ..reach });
         }
-        Ok(sides)
+        Ok(inputs)
     }
 
-    /// The reach of a record of this size, as if it stood behind all records it fits.
+    /// The reach of a record of this size, as if it stood after all records it fits.
     fn reach_of_size(&self, size: u32) -> Reach {
         let all = self.indexed().sizes();
         let largest = all.last().copied().unwrap_or(0);
@@ -146,7 +146,7 @@ impl Sides {
         self.right.is_none()
     }
 
-    /// The bounds between the two sides.
+    /// The bounds between the two inputs.
     #[inline]
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
@@ -164,7 +164,7 @@ impl Sides {
         prefix(&self.left, probe, self.reaches[probe].prefix)
     }
 
-    /// Whom a record may be paired with.
+    /// The records that a record may be paired with.
     #[inline]
     pub fn reach(&self, probe: u32) -> Reach {
         self.reaches[probe as usize]
@@ -192,7 +192,7 @@ fn prefix(records: &Records, record: usize, length: u32) -> Prefix<'_> {
 /// size, which follow one another, and for those sizes of partners that they meet.
 #[derive(Debug, Default)]
 pub struct Needs {
-    /// The least overlap with each of [`Sides::sizes`]; [`u32::MAX`] where there is none.
+    /// The least overlap with each of [`Inputs::sizes`]; [`u32::MAX`] where there is none.
     least: Vec<u32>,
     size: u32,
 }
@@ -201,32 +201,32 @@ pub struct Needs {
 const UNKNOWN: u32 = u32::MAX - 1;
 
 impl Needs {
-    /// Needs of nobody yet.
-    pub fn new(sides: &Sides) -> Result<Self> {
-        Ok(Self { least: memory::filled(UNKNOWN, sides.sizes.len(), DOING)?, size: 0 })
+    /// Needs of no probe yet.
+    pub fn new(inputs: &Inputs) -> Result<Self> {
+        Ok(Self { least: memory::filled(UNKNOWN, inputs.sizes.len(), DOING)?, size: 0 })
     }
 
     /// Makes them those of a probe of `size` with its partners.
-    pub fn of(&mut self, sides: &Sides, size: u32, partners: &Range<u32>) {
+    pub fn of(&mut self, inputs: &Inputs, size: u32, partners: &Range<u32>) {
         if self.size == size {
             return;
         }
         self.size = size;
-        let last = if sides.is_self_join() {
+        let last = if inputs.is_self_join() {
             // Later probes of this size may meet earlier ones of it.
-            sides.sizes.partition_point(|&other| other < size)
+            inputs.sizes.partition_point(|&other| other < size)
         } else {
-            sides.size_of[partners.end as usize - 1] as usize
+            inputs.size_of[partners.end as usize - 1] as usize
         };
-        self.least[sides.size_of[partners.start as usize] as usize..=last].fill(UNKNOWN);
+        self.least[inputs.size_of[partners.start as usize] as usize..=last].fill(UNKNOWN);
     }
 
-    /// The least overlap with a partner of the size at this place of [`Sides::sizes`].
+    /// The least overlap with a partner of the size at this place of [`Inputs::sizes`].
     #[inline]
-    pub fn least(&mut self, sides: &Sides, place: usize) -> u32 {
+    pub fn least(&mut self, inputs: &Inputs, place: usize) -> u32 {
         match self.least[place] {
             UNKNOWN => {
-                let least = sides.bounds.least_overlap(Side::Left, self.size, sides.sizes[place]);
+                let least = inputs.bounds.least_overlap(Side::Left, self.size, inputs.sizes[place]);
                 self.least[place] = least.unwrap_or(u32::MAX);
                 self.least[place]
             }

@@ -26,10 +26,10 @@ pub fn all_kernels<const W: usize>() -> Vec<Kernel<W>> {
     kernels
 }
 
-/// Appends to the last argument those of the places that the third says whose bitmaps differ from the first one in
-/// no more bits than the sizes of both sets allow: the fourth, which counts twice the least overlap off the own size,
-/// and theirs.
-pub type Scattered<const W: usize> = fn(&[u64; W], (&[[u64; W]], &[u32]), &[u32], i64, &mut Vec<u32>);
+/// Appends to the last argument those of the places in the fourth whose bitmaps differ from the first one in no more
+/// bits than the sizes of both sets allow: the fifth, which counts twice the least overlap off the own size, and
+/// theirs, the third.
+pub type Scattered<const W: usize> = fn(&[u64; W], &[[u64; W]], &[u32], &[u32], i64, &mut Vec<u32>);
 
 /// The fastest kernel for places here and there.
 pub fn scattered<const W: usize>() -> Scattered<W> {
@@ -43,7 +43,8 @@ pub fn scattered<const W: usize>() -> Scattered<W> {
 #[inline(always)]
 fn scattered_portable<const W: usize>(
     probe: &[u64; W],
-    (bitmaps, sizes): (&[[u64; W]], &[u32]),
+    bitmaps: &[[u64; W]],
+    sizes: &[u32],
     places: &[u32],
     allowed: i64,
     near: &mut Vec<u32>,
@@ -104,7 +105,8 @@ mod x86 {
 
     pub fn scattered<const W: usize>(
         probe: &[u64; W],
-        others: (&[[u64; W]], &[u32]),
+        bitmaps: &[[u64; W]],
+        sizes: &[u32],
         places: &[u32],
         allowed: i64,
         near: &mut Vec<u32>,
@@ -112,28 +114,23 @@ mod x86 {
         #[target_feature(enable = "popcnt,sse")]
         fn run<const W: usize>(
             probe: &[u64; W],
-            (bitmaps, sizes): (&[[u64; W]], &[u32]),
+            bitmaps: &[[u64; W]],
+            sizes: &[u32],
             places: &[u32],
             allowed: i64,
             near: &mut Vec<u32>,
         ) {
-            /// So many places before its turn a bitmap is asked for: most are far away.
+            /// How many places before its turn a bitmap is prefetched: most are far away.
             const AHEAD: usize = 12;
             for (n, place) in places.iter().enumerate() {
                 if let Some(next) = places.get(n + AHEAD).and_then(|&next| bitmaps.get(next as usize)) {
                     _mm_prefetch::<_MM_HINT_T0>(next.as_ptr().cast());
                 }
-                super::scattered_portable(
-                    probe,
-                    (bitmaps, sizes),
-                    std::slice::from_ref(place),
-                    allowed,
-                    near,
-                );
+                super::scattered_portable(probe, bitmaps, sizes, std::slice::from_ref(place), allowed, near);
             }
         }
         // SAFETY: given only where the processor has the instruction.
-        unsafe { run(probe, others, places, allowed, near) }
+        unsafe { run(probe, bitmaps, sizes, places, allowed, near) }
     }
 
     pub fn avx512<const W: usize>(

@@ -1,14 +1,15 @@
 //! Probing as All-Pairs, PPJoin and PPJoin+ do it: posting lists with positions, a counter for each
 //! record met, then verification (Xiao et al., PPJoin+ (WWW 2008), sections 3 to 5).
 
-use super::inputs::{Needs, Sides};
-use super::postings::{Lists, Posting};
-use super::suffix::hamming_at_least;
-use super::{Counts, Engine, Found, RecordPair, Scratch};
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::engine::{Engine, FoundPairs, PostingRange, ProbeScratch};
+use super::inputs::{Inputs, Needs};
+use super::postings::{Posting, Postings};
+use super::suffix::hamming_at_least;
 use crate::error::{Error, Result};
+use crate::joins::{Counts, RecordPair};
 use crate::memory;
 use crate::verify::overlap::shared_at_least;
 use crate::workers::Stop;
@@ -22,7 +23,7 @@ pub enum Filters {
     Size,
     /// The positions of the shared tokens: PPJoin.
     Positional,
-    /// These and the suffix filter, split so many times: PPJoin+.
+    /// These and the suffix filter, split this many times: PPJoin+.
     Suffix(u32),
 }
 
@@ -30,16 +31,7 @@ pub enum Filters {
 #[derive(Debug)]
 pub struct Positional {
     filters: Filters,
-    indexed: Lists,
-}
-
-/// A list that a probe looks through: its token's place in the prefix, where it is, and the record of the
-/// posting in its middle.
-#[derive(Debug)]
-pub struct List {
-    tokens: u32,
-    range: Range<usize>,
-    middle: u32,
+    indexed: Postings,
 }
 
 /// The mark of a record that is ruled out.
@@ -47,20 +39,20 @@ const PRUNED: u32 = u32::MAX;
 
 impl Positional {
     /// Probes the lists of the records that are found.
-    pub fn new(indexed: Lists, filters: Filters) -> Self {
+    pub fn new(indexed: Postings, filters: Filters) -> Self {
         Self { filters, indexed }
     }
 }
 
 impl Engine for Positional {
     /// Ranges of probes, each with about as many tokens to look up.
-    fn plan(&self, sides: &Sides) -> Result<VecDeque<Range<usize>>> {
+    fn plan(&self, inputs: &Inputs) -> Result<VecDeque<Range<usize>>> {
         const TOKENS_A_UNIT: usize = 1 << 12;
         let mut units = VecDeque::new();
         let (mut from, mut tokens) = (0, 0);
-        let probes = sides.left().len();
+        let probes = inputs.left().len();
         for probe in 0..probes {
-            tokens += 1 + sides.probing_prefix(probe).tokens.len();
+            tokens += 1 + inputs.probing_prefix(probe).tokens.len();
             if tokens >= TOKENS_A_UNIT || probe + 1 == probes {
                 units.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
                 units.push_back(from..probe + 1);
@@ -72,20 +64,20 @@ impl Engine for Positional {
 
     fn work(
         &self,
-        sides: &Sides,
+        inputs: &Inputs,
         todo: &mut Range<usize>,
-        scratch: &mut Scratch,
+        scratch: &mut ProbeScratch,
         stop: &Stop,
-        found: &mut Found,
+        found: &mut FoundPairs,
     ) -> Result<()> {
         if scratch.marks.is_empty() {
-            scratch.marks = memory::filled(0, sides.indexed().len(), DOING)?;
-            scratch.needs = Needs::new(sides)?;
+            scratch.marks = memory::filled(0, inputs.indexed().len(), DOING)?;
+            scratch.needs = Needs::new(inputs)?;
         }
         while todo.start < todo.end && !found.is_enough() {
             stop.check()?;
             let (kept, counts) = (found.pairs.len(), found.counts);
-            let probed = self.probe(sides, todo.start, scratch, stop, found);
+            let probed = self.probe(inputs, todo.start, scratch, stop, found);
             for record in scratch.touched.drain(..) {
                 scratch.marks[record as usize] = 0;
             }
@@ -109,22 +101,22 @@ impl Positional {
     /// Finds all partners of one record of the left side.
     fn probe(
         &self,
-        sides: &Sides,
+        inputs: &Inputs,
         probe: usize,
-        scratch: &mut Scratch,
+        scratch: &mut ProbeScratch,
         stop: &Stop,
-        found: &mut Found,
+        found: &mut FoundPairs,
     ) -> Result<()> {
-        let Found { pairs, counts } = found;
-        let reach = sides.reach(probe as u32);
+        let FoundPairs { pairs, counts } = found;
+        let reach = inputs.reach(probe as u32);
         let partners = reach.first..reach.end;
         if partners.is_empty() {
             return Ok(());
         }
-        let size = sides.left().size(probe);
-        scratch.needs.of(sides, size, &partners);
-        let tokens = sides.left().tokens(probe);
-        let prefix = sides.probing_prefix(probe);
+        let size = inputs.left().size(probe);
+        scratch.needs.of(inputs, size, &partners);
+        let tokens = inputs.left().tokens(probe);
+        let prefix = inputs.probing_prefix(probe);
         // First all lists are looked up, then a posting of each is read, and only then they are gone through:
         // so the processor waits for many places of memory at a time, not for one after the other.
         let mut lists = std::mem::take(&mut scratch.lists);
@@ -132,13 +124,13 @@ impl Positional {
         memory::reserve(&mut lists, prefix.tokens.len(), DOING)?;
         for (n, &token) in prefix.tokens.iter().enumerate() {
             let Some(range) = self.indexed.range_before(token, partners.end) else { continue };
-            lists.push(List { tokens: n as u32, range, middle: 0 });
+            lists.push(PostingRange { place: n as u32, range, middle: 0 });
         }
         for list in &mut lists {
             list.middle = self.indexed.postings[list.range.start.midpoint(list.range.end)].record;
         }
         let mut counted = Ok(());
-        for List { tokens: n, range, middle } in &lists {
+        for PostingRange { place, range, middle } in &lists {
             let list = &self.indexed.postings[range.clone()];
             let (before, after) = list.split_at(list.len() / 2);
             let from = if *middle < partners.start {
@@ -149,7 +141,7 @@ impl Positional {
             let to = from + list[from..].partition_point(|posting| posting.record < partners.end);
             counts.pruned_by_size += from as u64;
             counted =
-                self.count_shared(sides, &list[from..to], &tokens[*n as usize..], scratch, stop, counts);
+                self.count_shared(inputs, &list[from..to], &tokens[*place as usize..], scratch, stop, counts);
             if counted.is_err() {
                 break;
             }
@@ -163,30 +155,31 @@ impl Positional {
             }
             stop.check()?;
             counts.verified += 1;
-            let least = scratch.needs.least(sides, sides.size_of[partner as usize] as usize);
-            if let Some(shared) = verify(sides, tokens, prefix.tokens.len(), partner as usize, found, least) {
-                let other = sides.indexed().size(partner as usize);
-                let similarity = sides.bounds().predicate().similarity(shared, size, other);
+            let least = scratch.needs.least(inputs, inputs.size_of[partner as usize] as usize);
+            if let Some(shared) = verify(inputs, tokens, prefix.tokens.len(), partner as usize, found, least)
+            {
+                let other = inputs.indexed().size(partner as usize);
+                let similarity = inputs.bounds().predicate().similarity(shared, size, other);
                 memory::push(pairs, RecordPair { left: probe as u32, right: partner, similarity }, DOING)?;
             }
         }
         Ok(())
     }
 
-    /// Counts one shared token for every posting, unless what stands behind it cannot bring the
+    /// Counts one shared token for every posting, unless what follows it cannot bring the
     /// overlap to what is needed. `tokens` are the probe's from this one on.
     fn count_shared(
         &self,
-        sides: &Sides,
+        inputs: &Inputs,
         list: &[Posting],
         tokens: &[u32],
-        scratch: &mut Scratch,
+        scratch: &mut ProbeScratch,
         stop: &Stop,
         counts: &mut Counts,
     ) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 12;
         let rest = tokens.len() as u32;
-        let Scratch { marks, touched, needs, .. } = scratch;
+        let ProbeScratch { marks, touched, needs, .. } = scratch;
         for piece in list.chunks(CHECK_EVERY) {
             stop.check()?;
             memory::reserve(touched, piece.len(), DOING)?;
@@ -195,14 +188,14 @@ impl Positional {
                 if *mark == PRUNED {
                     continue;
                 }
-                let size = sides.size_of[posting.record as usize] as usize;
+                let size = inputs.size_of[posting.record as usize] as usize;
                 let first = *mark == 0;
                 if first {
                     counts.candidates += 1;
                     touched.push(posting.record);
                 }
                 let other_rest = posting.rest;
-                let least = needs.least(sides, size);
+                let least = needs.least(inputs, size);
                 if self.filters == Filters::Size || *mark + rest.min(other_rest) >= least {
                     *mark += 1;
                 } else {
@@ -211,9 +204,9 @@ impl Positional {
                     continue;
                 }
                 if let (Filters::Suffix(depth), true) = (self.filters, first) {
-                    // What is left of both may differ in so many tokens; this one is shared.
+                    // What is left of both may differ in `most` tokens; this one is shared.
                     let most = (rest + other_rest).saturating_sub(2 * least);
-                    let others = sides.indexed().tokens(posting.record as usize);
+                    let others = inputs.indexed().tokens(posting.record as usize);
                     let others = &others[others.len() - other_rest as usize + 1..];
                     if hamming_at_least(&tokens[1..], others, most, depth) > most {
                         *mark = PRUNED;
@@ -227,18 +220,18 @@ impl Positional {
 }
 
 /// The shared tokens of a probe and a partner of which `found` are in both prefixes, if there are
-/// `least`. Starts behind the smaller of the two last prefix tokens: up to there all shared tokens
+/// `least`. Starts after the smaller of the two last prefix tokens: up to there all shared tokens
 /// are in both prefixes, so they are counted.
 fn verify(
-    sides: &Sides,
+    inputs: &Inputs,
     tokens: &[u32],
     prefix: usize,
     partner: usize,
     found: u32,
     least: u32,
 ) -> Option<u32> {
-    let others = sides.indexed().tokens(partner);
-    let other_prefix = sides.indexing_prefix(partner).tokens.len();
+    let others = inputs.indexed().tokens(partner);
+    let other_prefix = inputs.indexing_prefix(partner).tokens.len();
     let (last, other_last) = (tokens[prefix - 1], others[other_prefix - 1]);
     let (rest, other_rest) = if last < other_last {
         (&tokens[prefix..], &others[others[..other_prefix].partition_point(|&t| t <= last)..])

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::inputs::{Prefix, Sides};
+use super::inputs::{Inputs, Prefix};
 use crate::error::{Error, Result};
 use crate::features::sets::records::Records;
 use crate::memory;
@@ -28,10 +28,10 @@ const NONE_BEFORE_INDEXED: u32 = u32::MAX - 1;
 
 /// For each token the records that have it in their prefix, smallest record first.
 #[derive(Debug)]
-pub struct Lists {
-    /// By token, and one behind the last.
+pub struct Postings {
+    /// By token, and one after the last.
     heads: Vec<Head>,
-    /// All lists, one behind the other.
+    /// All lists, concatenated.
     pub postings: Vec<Posting>,
 }
 
@@ -76,20 +76,20 @@ fn pieces_of<'a>(
     pieces
 }
 
-impl Lists {
+impl Postings {
     /// The most postings there can be: they are numbered with 32 bits.
     pub const MOST: usize = u32::MAX as usize;
 
     /// Those of the records that are found.
-    pub fn of_indexed(sides: &Sides, workers: &dyn Workers) -> Result<Self> {
-        let prefix = |record| sides.indexing_prefix(record);
-        Self::new(sides.indexed(), sides.shared_tokens, prefix, NONE_BEFORE_INDEXED, workers)
+    pub fn of_indexed(inputs: &Inputs, workers: &dyn Workers) -> Result<Self> {
+        let prefix = |record| inputs.indexing_prefix(record);
+        Self::new(inputs.indexed(), inputs.shared_tokens, prefix, NONE_BEFORE_INDEXED, workers)
     }
 
     /// Those of the records that probe.
-    pub fn of_probing(sides: &Sides, workers: &dyn Workers) -> Result<Self> {
-        let prefix = |record| sides.probing_prefix(record);
-        Self::new(sides.left(), sides.shared_tokens, prefix, NONE_BEFORE_PROBING, workers)
+    pub fn of_probing(inputs: &Inputs, workers: &dyn Workers) -> Result<Self> {
+        let prefix = |record| inputs.probing_prefix(record);
+        Self::new(inputs.left(), inputs.shared_tokens, prefix, NONE_BEFORE_PROBING, workers)
     }
 
     /// 12 bytes a posting and 8 a token. O(tokens + postings); each thread makes the lists of some tokens.

@@ -6,8 +6,8 @@
 //! threshold, and find about half of the pairs that are just as similar as they were asked for.
 //!
 //! ```
-//! use neardup::candidates::bands::Bands;
-//! let plan = Bands::for_recall(0.8, 0.95)?;
+//! use neardup::joins::sketches::banding::Banding;
+//! let plan = Banding::for_recall(0.8, 0.95)?;
 //! assert!(plan.detection(0.8) >= 0.95);
 //! # Ok::<(), neardup::error::Error>(())
 //! ```
@@ -15,20 +15,20 @@
 use crate::error::{Error, Result};
 use crate::sketches::minhash::MOST_PERMUTATIONS;
 
-/// So many bands of so many rows.
+/// Bands of equally many rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bands {
+pub struct Banding {
     /// How many bands.
     pub bands: usize,
     /// Values to a band.
     pub rows: usize,
 }
 
-impl Bands {
+impl Banding {
     /// The most values of a sketch that a plan may ask for.
     pub const MOST_VALUES: usize = MOST_PERMUTATIONS;
 
-    /// Bands and rows as they are given, both at least 1 and together at most [`Bands::MOST_VALUES`] values.
+    /// Bands and rows as they are given, both at least 1 and together at most [`Banding::MOST_VALUES`] values.
     pub fn new(bands: u64, rows: u64) -> Result<Self> {
         let most = Self::MOST_VALUES as u64;
         for (name, value) in [("bands", bands), ("rows", rows)] {
@@ -70,7 +70,7 @@ impl Bands {
         })
     }
 
-    /// The fewest bands of so many rows that keep the recall.
+    /// The fewest bands of `rows` rows that keep the recall.
     fn with_rows(rows: usize, threshold: f64, recall: f64) -> Option<Self> {
         let most = Self::MOST_VALUES / rows;
         let keeps = |bands: usize| Self { bands, rows }.detection(threshold) >= recall;
@@ -127,14 +127,14 @@ mod tests {
         for t in 1..=20 {
             for recall in [0.5, 0.9, 0.95, 0.99, 0.999] {
                 let t = f64::from(t) / 20.0;
-                let Ok(plan) = Bands::for_recall(t, recall) else {
+                let Ok(plan) = Banding::for_recall(t, recall) else {
                     assert!(t <= 0.05, "{t} {recall}");
                     continue;
                 };
                 assert!(plan.detection(t) >= recall, "{plan:?} {t} {recall}");
-                assert!(plan.values() <= Bands::MOST_VALUES);
+                assert!(plan.values() <= Banding::MOST_VALUES);
                 // Not one band more than needed.
-                let fewer = Bands { bands: plan.bands - 1, ..plan };
+                let fewer = Banding { bands: plan.bands - 1, ..plan };
                 assert!(plan.bands == 1 || fewer.detection(t) < recall, "{plan:?} {t} {recall}");
             }
         }
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn detection_is_the_formula() {
-        let plan = Bands::new(14, 8).unwrap();
+        let plan = Banding::new(14, 8).unwrap();
         let expected = 1.0 - (1.0 - 0.8f64.powi(8)).powi(14);
         assert!((plan.detection(0.8) - expected).abs() < 1e-12);
         assert_eq!((plan.detection(0.0), plan.detection(1.0)), (0.0, 1.0));
@@ -151,9 +151,9 @@ mod tests {
     #[test]
     fn refuses_what_has_no_meaning() {
         for recall in [0.0, 1.0, -1.0, f64::NAN] {
-            assert!(Bands::for_recall(0.8, recall).is_err());
+            assert!(Banding::for_recall(0.8, recall).is_err());
         }
-        assert!(Bands::for_recall(0.0, 0.9).is_err() && Bands::for_recall(1.5, 0.9).is_err());
-        assert!(Bands::new(0, 1).is_err() && Bands::new(33, 64).is_err() && Bands::new(32, 64).is_ok());
+        assert!(Banding::for_recall(0.0, 0.9).is_err() && Banding::for_recall(1.5, 0.9).is_err());
+        assert!(Banding::new(0, 1).is_err() && Banding::new(33, 64).is_err() && Banding::new(32, 64).is_ok());
     }
 }

@@ -1,10 +1,10 @@
 //! A combination of techniques, from documents to pairs (Henzinger; docs/design/algorithms.md sections 2 to 4).
 //!
 //! ```
-//! use neardup::candidates::combination::{Combination, Documents, Resources, TechniqueSpec, join};
-//! use neardup::candidates::technique::Rule;
+//! use neardup::joins::sketches::combination::{Combination, Documents, Resources, TechniqueSpec, join};
+//! use neardup::joins::sketches::technique::Rule;
 //! use neardup::features::FeatureSpec;
-//! use neardup::features::store::NoFiles;
+//! use neardup::files::NoFiles;
 //! use neardup::features::tokens::Document;
 //! use neardup::sketches::sign::Signer;
 //! use neardup::workers::{PlainThreads, Stop};
@@ -26,20 +26,21 @@
 //! # Ok::<(), neardup::error::Error>(())
 //! ```
 
-use super::banding::Bands;
+use super::banding::Banding;
 use super::buckets::MostNeighbours;
 use super::hamming::Hamming;
 use super::recall::measured_recall;
-use super::technique::{Minhash, Rule, Shingling, Technique, Verify};
+use super::technique::{MinhashBands, Rule, Shingling, Technique, Verify};
 use super::{Comparison, sketch_pairs};
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
 use crate::features::hash_sets::HashSets;
-use crate::features::sets::store::TempFiles;
 use crate::features::signatures::distinct;
+use crate::files::TempFiles;
 use crate::joins::pairs::Pairs;
 use crate::sketches::sign::{Part, Recipe, Signer};
-use crate::verify::measure::{Measure, Predicate};
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
 use crate::workers::Workers;
 
 /// A technique with its parameters; a pair's similarity is at least the threshold.
@@ -76,7 +77,7 @@ pub enum TechniqueSpec {
         /// Of what tokens.
         feature: FeatureSpec,
         /// The bands.
-        plan: Bands,
+        plan: Banding,
         /// Draws the hash functions.
         seed: i64,
         /// The least Jaccard similarity.
@@ -178,7 +179,7 @@ fn resolve(technique: &TechniqueSpec, at: usize) -> Technique {
                 Ok(predicate) if verify => Verify::Sets(predicate),
                 _ => Verify::Values { at: at + plan.bands, values: plan.values() as u32, threshold },
             };
-            Technique::Minhash(Minhash { at, bands: plan.bands, verify })
+            Technique::Minhash(MinhashBands { at, bands: plan.bands, verify })
         }
         TechniqueSpec::ExactText { .. } => Technique::Equal { at, words: 2 },
         TechniqueSpec::Sets { predicate, .. } => Technique::Sets(predicate),
@@ -202,11 +203,11 @@ pub struct Join {
 /// Documents that were signed.
 #[derive(Debug, Default)]
 pub struct Documents<'a> {
-    /// Who signed them.
+    /// What signed them.
     pub signers: Vec<Signer>,
     /// The sets that were taken from the signers before the end, where there were too many.
     pub sets: HashSets,
-    /// The sites of all rows, `u32::MAX` where a site is not known, which is the site of nobody else.
+    /// The sites of all rows, `u32::MAX` where a site is not known, which is the site of no other row.
     pub sites: Option<&'a [u32]>,
     /// The first row of the right table, where there are two.
     pub right_from: Option<u32>,

@@ -4,9 +4,9 @@ use super::combination::{Combination, TechniqueSpec};
 use super::technique::Technique;
 use crate::error::Result;
 use crate::features::hash_sets::{HashSets, shared};
-use crate::features::sets::store::NoFiles;
 use crate::features::signatures::distinct;
 use crate::features::tokens::Document;
+use crate::files::NoFiles;
 use crate::sketches::sign::Signer;
 use crate::workers::{PlainThreads, Stop};
 

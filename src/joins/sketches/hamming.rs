@@ -7,11 +7,11 @@
 
 use std::ops::Range;
 
-use super::buckets::keys::{Entry, Keys};
+use super::buckets::keys::{KeyEntry, Keys};
 use crate::error::{Error, Result};
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
-use crate::joins::sets::bitmap::Comparer;
+use crate::joins::sets::bitmap::BitmapComparer;
 use crate::memory;
 use crate::sketches::pigeonhole::Bands;
 
@@ -20,7 +20,7 @@ const DOING: &str = "searching by Hamming distance";
 /// The widest vectors, in bits.
 pub const MOST_BITS: usize = 1024;
 
-/// Vectors of so many bits, a part of each signature, and how far similar ones are apart at most.
+/// Bit vectors, a part of each signature, and how far similar ones are apart at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hamming {
     /// The first number of the signatures that is a part of the vector.
@@ -62,7 +62,7 @@ impl Hamming {
         f64::from(self.bits - distance) / f64::from(self.bits)
     }
 
-    /// The bits of the blocks that decide who is compared; one of no bits where all are.
+    /// The bits of the blocks that decide which records are compared; one of no bits where all are.
     fn blocks(&self) -> Vec<Range<usize>> {
         // No vector has more than MOST_BITS bits.
         let blocks = Bands::new(self.bits as u16, self.most);
@@ -102,24 +102,24 @@ impl Hamming {
 
 /// The vectors of signatures, compared `W` words at a time.
 #[derive(Debug)]
-pub struct Blocks<'a, const W: usize> {
+pub struct BlockKeys<'a, const W: usize> {
     of: Hamming,
     /// The bits of each block.
     blocks: Vec<Range<usize>>,
     signatures: &'a Signatures,
-    comparer: Comparer<W>,
+    comparer: BitmapComparer<W>,
 }
 
-impl<'a, const W: usize> Blocks<'a, W> {
+impl<'a, const W: usize> BlockKeys<'a, W> {
     /// To search among `signatures`.
     pub fn new(of: Hamming, signatures: &'a Signatures) -> Self {
-        Self { of, blocks: of.blocks(), signatures, comparer: Comparer::new() }
+        Self { of, blocks: of.blocks(), signatures, comparer: BitmapComparer::new() }
     }
 
-    /// What is compared of an entry first: the first words of its vector, zeros behind. A single word is the key itself,
+    /// What is compared of an entry first: the first words of its vector, then zeros. A single word is the key itself,
     /// turned by some bits as those of all of its bucket are.
     #[inline]
-    fn start(&self, entry: &Entry) -> [u64; W] {
+    fn start(&self, entry: &KeyEntry) -> [u64; W] {
         if W == 1 {
             return [entry.key; W];
         }
@@ -128,7 +128,7 @@ impl<'a, const W: usize> Blocks<'a, W> {
     }
 }
 
-impl<const W: usize> Keys for Blocks<'_, W> {
+impl<const W: usize> Keys for BlockKeys<'_, W> {
     fn bands(&self) -> usize {
         self.blocks.len()
     }
@@ -152,7 +152,7 @@ impl<const W: usize> Keys for Blocks<'_, W> {
         before.any(|block| self.of.block(a, block.clone()) == self.of.block(b, block))
     }
 
-    fn load(&self, bucket: &[Entry], space: &mut Vec<u64>) -> Result<()> {
+    fn load(&self, bucket: &[KeyEntry], space: &mut Vec<u64>) -> Result<()> {
         memory::reserve(space, bucket.len() * W, DOING)?;
         bucket.iter().for_each(|entry| space.extend(self.start(entry)));
         Ok(())
@@ -160,8 +160,8 @@ impl<const W: usize> Keys for Blocks<'_, W> {
 
     fn near(
         &self,
-        probe: &Entry,
-        bucket: &[Entry],
+        probe: &KeyEntry,
+        bucket: &[KeyEntry],
         others: Range<usize>,
         space: &[u64],
         near: &mut Vec<u32>,

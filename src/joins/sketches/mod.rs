@@ -17,14 +17,14 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::pairs::{Pairs, RecordJoin};
-use super::sets::{Counts, RecordPair};
+use super::pairs::Pairs;
+use super::{Counts, RecordJoin, RecordPair};
 use crate::error::{Error, Result};
 use crate::features::hash_sets::{HashSets, Loaded, shared};
 use crate::features::signatures::Signatures;
 use crate::memory;
 use crate::workers::{self, Workers};
-use buckets::{MostNeighbours, Sharing};
+use buckets::{Buckets, MostNeighbours};
 use technique::{Rule, Technique};
 
 const DOING: &str = "joining by signatures";
@@ -86,7 +86,7 @@ pub fn sketch_pairs(
     }
     let self_join = right.is_none();
     let join = SketchJoin {
-        sharing: Sharing::new(records, split, self_join, comparison.most, budget),
+        sharing: Buckets::new(records, split, self_join, comparison.most, budget),
         judge: Judge { signatures, first_rows, comparison, sources, source: 0, split, self_join },
         sets,
         budget,
@@ -96,7 +96,7 @@ pub fn sketch_pairs(
     Ok(Pairs::of_records(Box::new(join), left, right, equal))
 }
 
-/// Who says which pairs are similar.
+/// Decides which pairs are similar.
 #[derive(Debug)]
 struct Judge {
     signatures: Signatures,
@@ -173,7 +173,7 @@ impl Judge {
 struct SketchJoin {
     judge: Judge,
     sets: Option<HashSets>,
-    sharing: Sharing,
+    sharing: Buckets,
     budget: usize,
     /// Candidates that are still to be compared.
     pending: Vec<(u32, u32)>,
@@ -196,7 +196,7 @@ impl SketchJoin {
             self.counts.hot_buckets += met.hot_buckets;
             self.counts.hot_records += met.hot_records;
             *source += 1;
-            self.sharing = Sharing::new(signatures.len() as u32, *split, *self_join, *most, self.budget);
+            self.sharing = Buckets::new(signatures.len() as u32, *split, *self_join, *most, self.budget);
         }
         Ok(None)
     }

@@ -1,6 +1,6 @@
 //! Parameters that others use, by name.
 
-use super::banding::Bands;
+use super::banding::Banding;
 
 /// Parameters of a published pipeline.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Preset {
     /// Whether shingles are of characters.
     pub chars: bool,
     /// Bands and rows of minhash; groups and values to a group of supershingles; none for simhash.
-    pub bands: Option<Bands>,
+    pub bands: Option<Banding>,
     /// Bits and greatest distance of simhash.
     pub simhash: Option<(u16, u16)>,
     /// What it is.
@@ -34,7 +34,7 @@ const fn minhash(
         method: "minhash",
         shingle,
         chars,
-        bands: Some(Bands { bands, rows }),
+        bands: Some(Banding { bands, rows }),
         simhash: None,
         about,
     }
@@ -51,7 +51,7 @@ pub const PRESETS: [Preset; 6] = [
         method: "shingling",
         shingle: 8,
         chars: false,
-        bands: Some(Bands { bands: 6, rows: 14 }),
+        bands: Some(Banding { bands: 6, rows: 14 }),
         simhash: None,
         about: "Broder, Fetterly, Henzinger: 8-word shingles, 84 values, 2 of 6 supershingles",
     },

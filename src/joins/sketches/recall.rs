@@ -1,11 +1,11 @@
 //! The recall of minhash bands, measured: the similar pairs of a sample of documents are found exactly, by counting
-//! shared tokens with everybody, and looked up among those that the bands find.
+//! shared tokens with all others, and looked up among those that the bands find.
 
 use std::sync::Mutex;
 
 use hashbrown::HashTable;
 
-use super::technique::{Minhash, Technique, Verify};
+use super::technique::{MinhashBands, Technique, Verify};
 use crate::error::{Error, Result};
 use crate::features::hash_sets::{HashSets, Loaded};
 use crate::features::signatures::Signatures;
@@ -16,7 +16,7 @@ use crate::workers::{self, Workers};
 const DOING: &str = "measuring the recall";
 
 /// The documents of a sample that have a token.
-struct Postings {
+struct SamplePostings {
     /// Token, and its range in `records`.
     table: HashTable<(u64, u32, u32)>,
     /// Numbers within the sample.
@@ -25,7 +25,7 @@ struct Postings {
     bits: Vec<u64>,
 }
 
-impl Postings {
+impl SamplePostings {
     fn new(sample: &[&[u64]]) -> Result<Self> {
         let mut all = Vec::new();
         memory::reserve(&mut all, sample.iter().map(|set| set.len()).sum(), DOING)?;
@@ -82,7 +82,7 @@ impl Postings {
 pub fn measured_recall(
     signatures: &Signatures,
     sets: &mut HashSets,
-    minhash: Minhash,
+    minhash: MinhashBands,
     sample: usize,
     budget: usize,
     workers: &dyn Workers,
@@ -104,7 +104,7 @@ pub fn measured_recall(
         asked.iter().map(|&record| loaded.get(row(record)).to_vec()).collect()
     };
     let own: Vec<&[u64]> = own.iter().map(Vec::as_slice).collect();
-    let postings = Postings::new(&own)?;
+    let postings = SamplePostings::new(&own)?;
     let technique = Technique::Minhash(minhash);
     let (mut similar, mut found) = (0u64, 0u64);
     let mut from = if two_tables { signatures.split } else { 0 };

@@ -3,16 +3,17 @@
 //!
 //! A [`Rule`] says which pairs are similar: by one technique, by all of some, by any of some, by one for pairs of
 //! one site and by another for pairs of two sites; rules nest. Whether a pair is in depends on its two documents
-//! alone, so the order of a chain decides who makes candidates and which similarity is told, never who is in.
+//! alone, so the order of a chain decides where candidates come from and which similarity is reported, never which
+//! pairs are in.
 
 use std::ops::Range;
 
-use super::buckets::keys::{Entry, Keys};
-use super::hamming::{Blocks, Hamming};
+use super::buckets::keys::{KeyEntry, Keys};
+use super::hamming::{BlockKeys, Hamming};
 use crate::error::{Error, Result};
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 
 const DOING: &str = "comparing signatures";
 
@@ -24,7 +25,7 @@ pub enum Technique {
     /// Supershingles that agree (Broder): B-similar.
     Shingling(Shingling),
     /// Documents that share a band and whose sets are similar, or whose values agree enough.
-    Minhash(Minhash),
+    Minhash(MinhashBands),
     /// Equal numbers: a checksum.
     Equal {
         /// Where they begin.
@@ -64,16 +65,16 @@ impl Shingling {
         a[range.clone()].iter().zip(&b[range]).map(|(a, b)| u32::from(a == b)).sum()
     }
 
-    /// The share of supershingles that so many are.
+    /// The share of supershingles that `agreeing` are.
     #[inline]
     pub fn share(&self, agreeing: u32) -> f64 {
         f64::from(agreeing) / f64::from(self.groups)
     }
 }
 
-/// Keys of bands, and what is verified of those who share one.
+/// Keys of bands, and what is verified of documents that share one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Minhash {
+pub struct MinhashBands {
     /// Where the keys begin.
     pub at: usize,
     /// How many there are.
@@ -121,10 +122,10 @@ impl Technique {
                 let agree = shingling.agreeing(a, b);
                 (agree >= shingling.least).then(|| shingling.share(agree))
             }
-            Self::Minhash(Minhash { verify: Verify::Values { at, values, threshold }, .. }) => {
+            Self::Minhash(MinhashBands { verify: Verify::Values { at, values, threshold }, .. }) => {
                 Some(share_of_values(&a[*at..], &b[*at..], *values)).filter(|share| share >= threshold)
             }
-            Self::Minhash(Minhash { verify: Verify::Sets(predicate), .. }) | Self::Sets(predicate) => {
+            Self::Minhash(MinhashBands { verify: Verify::Sets(predicate), .. }) | Self::Sets(predicate) => {
                 let Some(sets) = sets else { return Some(1.0) };
                 let (x, y, shared) = sets();
                 predicate.passes(shared, x, y).then(|| predicate.similarity(shared, x, y))
@@ -139,10 +140,10 @@ impl Technique {
         match self {
             Self::Simhash(hamming) => hamming.share(hamming.distance(a, b)),
             Self::Shingling(shingling) => shingling.share(shingling.agreeing(a, b)),
-            Self::Minhash(Minhash { verify: Verify::Values { at, values, .. }, .. }) => {
+            Self::Minhash(MinhashBands { verify: Verify::Values { at, values, .. }, .. }) => {
                 share_of_values(&a[*at..], &b[*at..], *values)
             }
-            Self::Minhash(Minhash { verify: Verify::Sets(predicate), .. }) | Self::Sets(predicate) => {
+            Self::Minhash(MinhashBands { verify: Verify::Sets(predicate), .. }) | Self::Sets(predicate) => {
                 predicate.similarity(shared, x, y)
             }
             Self::Equal { .. } => self.similarity(a, b, None).unwrap_or(0.0),
@@ -154,7 +155,7 @@ impl Technique {
         match self {
             Self::Simhash(hamming) => Some((hamming.bits - hamming.distance(a, b), hamming.bits)),
             Self::Shingling(shingling) => Some((shingling.agreeing(a, b), shingling.groups)),
-            Self::Minhash(Minhash { at, bands, .. }) => {
+            Self::Minhash(MinhashBands { at, bands, .. }) => {
                 let range = *at..*at + bands;
                 let alike = a[range.clone()].iter().zip(&b[range]).filter(|(a, b)| a == b);
                 // No more than 2048 values.
@@ -166,14 +167,14 @@ impl Technique {
 
     /// Whether the technique compares sets.
     pub fn needs_sets(&self) -> bool {
-        matches!(self, Self::Sets(_) | Self::Minhash(Minhash { verify: Verify::Sets(_), .. }))
+        matches!(self, Self::Sets(_) | Self::Minhash(MinhashBands { verify: Verify::Sets(_), .. }))
     }
 
     /// Whether the pair is among the candidates that the technique finds; none of those of its
     /// [`Technique::keys`] comes without.
     pub fn finds(&self, a: &[u64], b: &[u64]) -> bool {
         match self {
-            Self::Minhash(Minhash { at, bands, .. }) => {
+            Self::Minhash(MinhashBands { at, bands, .. }) => {
                 a[*at..*at + bands].iter().zip(&b[*at..*at + bands]).any(|(a, b)| a == b)
             }
             Self::Sets(_) => false,
@@ -186,7 +187,7 @@ impl Technique {
     pub fn keys<'a>(&self, signatures: &'a Signatures, sizes: Option<usize>) -> Option<Box<dyn Keys + 'a>> {
         let shared = |technique, bands| {
             let sizes = match (technique, sizes) {
-                (Self::Minhash(Minhash { verify: Verify::Sets(predicate), .. }), Some(at)) => {
+                (Self::Minhash(MinhashBands { verify: Verify::Sets(predicate), .. }), Some(at)) => {
                     Some((at, predicate))
                 }
                 _ => None,
@@ -195,17 +196,17 @@ impl Technique {
         };
         Some(match *self {
             Self::Simhash(hamming) => match hamming.bits {
-                0..=64 => Box::new(Blocks::<1>::new(hamming, signatures)),
-                65..=128 => Box::new(Blocks::<2>::new(hamming, signatures)),
-                129..=256 => Box::new(Blocks::<4>::new(hamming, signatures)),
-                _ => Box::new(Blocks::<8>::new(hamming, signatures)),
+                0..=64 => Box::new(BlockKeys::<1>::new(hamming, signatures)),
+                65..=128 => Box::new(BlockKeys::<2>::new(hamming, signatures)),
+                129..=256 => Box::new(BlockKeys::<4>::new(hamming, signatures)),
+                _ => Box::new(BlockKeys::<8>::new(hamming, signatures)),
             },
             Self::Shingling(Shingling { groups, megashingles: true, .. }) => {
                 shared(*self, (groups * (groups - 1) / 2) as usize)
             }
             // All but least - 1 may differ: one that agrees is among the first.
             Self::Shingling(Shingling { groups, least, .. }) => shared(*self, (groups - least + 1) as usize),
-            Self::Minhash(Minhash { bands, .. }) => shared(*self, bands),
+            Self::Minhash(MinhashBands { bands, .. }) => shared(*self, bands),
             Self::Equal { .. } => shared(*self, 1),
             Self::Sets(_) => return None,
         })
@@ -229,7 +230,7 @@ impl Shared<'_> {
                 let (a, b) = pair_of(band, groups as usize);
                 mix(mix(signature[at + a]) ^ signature[at + b])
             }
-            Technique::Shingling(Shingling { at, .. }) | Technique::Minhash(Minhash { at, .. }) => {
+            Technique::Shingling(Shingling { at, .. }) | Technique::Minhash(MinhashBands { at, .. }) => {
                 signature[at + band]
             }
             Technique::Equal { at, words } => {
@@ -266,8 +267,8 @@ impl Keys for Shared<'_> {
 
     fn near(
         &self,
-        probe: &Entry,
-        bucket: &[Entry],
+        probe: &KeyEntry,
+        bucket: &[KeyEntry],
         others: Range<usize>,
         _space: &[u64],
         near: &mut Vec<u32>,

@@ -24,7 +24,7 @@ pub struct Stats {
     /// Different sets.
     pub distinct_sets: u64,
     /// What the filters did.
-    pub counts: crate::joins::sets::Counts,
+    pub counts: crate::joins::Counts,
     /// Pairs given so far.
     pub pairs: u64,
     /// The most bytes held at a time, outside the server's own memory.

@@ -13,10 +13,11 @@ use crate::features::imatch::IdfRange;
 use crate::features::spotsigs::{Antecedents, SpotSpec, Spots};
 use crate::features::tokens::Document;
 use crate::features::units::sets::{Resources, Unit, Units};
-use crate::features::units::signatures::{Maker, Scratch, Terms};
+use crate::features::units::signatures::{Maker, SignatureScratch, Terms};
 use crate::hash::hash_bytes;
 use crate::memory;
-use crate::passages::search::{Phase, Search};
+use crate::passages::progress::Phase;
+use crate::passages::search::Search;
 use crate::passages::{Capped, Passage, between};
 use crate::pg::query::decode::{Kind, decode};
 use crate::pg::query::ids::Ids;
@@ -305,7 +306,7 @@ sql_function! {
         let maker = Maker::Imatch(Terms::counted(range, &counts, documents)?);
         let mut signatures = Vec::new();
         workers::one(workers_for(text.len()), &mut signatures, |signatures, stop| {
-            maker.make(&text, &mut Scratch::default(), signatures, stop)
+            maker.make(&text, &mut SignatureScratch::default(), signatures, stop)
         })?;
         number_array(&signatures)
     }

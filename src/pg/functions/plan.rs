@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::Datum;
 
-use crate::joins::sketches::banding::Bands;
+use crate::joins::sketches::banding::Banding;
 use crate::joins::sketches::presets;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::{Result, SqlError};
@@ -20,7 +20,7 @@ sql_function! {
                 SqlError::parameter(format!("there is no preset \"{name}\" with bands"))
                     .hint(format!("Presets: {}. {hint}", presets::names(None)))
             })?,
-            None => Bands::for_recall(threshold, call.get(1).unwrap_or(0.95)).map_err(with_hint)?,
+            None => Banding::for_recall(threshold, call.get(1).unwrap_or(0.95)).map_err(with_hint)?,
         };
         set_returning::all(call, Curve { plan, threshold, step: 0 })
     }
@@ -28,7 +28,7 @@ sql_function! {
 
 /// The detection curve, from 0.05 to 1.
 struct Curve {
-    plan: Bands,
+    plan: Banding,
     threshold: f64,
     step: u32,
 }

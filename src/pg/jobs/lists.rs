@@ -16,9 +16,9 @@ use super::writer::Writer;
 use super::{BATCH, NEXT};
 use crate::error::Error;
 use crate::features::FeatureSpec;
-use crate::joins::incremental::digest::{Outliner, Outlines, words};
+use crate::joins::incremental::digest::{Digester, Digests, words};
 use crate::joins::incremental::segment::{PART, Segment};
-use crate::joins::incremental::token_order::{Counts, Order, VERSION};
+use crate::joins::incremental::token_order::{Order, TokenCounts, VERSION};
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
 use crate::pg::query::ids::Ids;
@@ -29,7 +29,7 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{Store, wants_all};
 use crate::pg::server::settings;
 use crate::pg::server::workers::BackendWorkers;
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 use crate::workers::{self, Workers};
 
 /// Columns of the table of lists.
@@ -88,13 +88,13 @@ fn outline(
     (spec, predicate): (&FeatureSpec, Predicate),
     mut order: Option<Order>,
     enough: usize,
-    mut done: impl FnMut(Outlines, &Order, &dyn Workers) -> Result<()>,
+    mut done: impl FnMut(Digests, &Order, &dyn Workers) -> Result<()>,
 ) -> Result<Order> {
     let bounds = Bounds::new(predicate);
     let workers = reading.workers;
-    let mut outliners: Vec<Outliner> = (0..workers.count()).map(|_| Outliner::default()).collect();
-    let mut all = |outliners: &mut Vec<Outliner>, order: &Order| {
-        let mut parts = outliners.iter_mut().map(|outliner| std::mem::take(&mut outliner.outlines));
+    let mut outliners: Vec<Digester> = (0..workers.count()).map(|_| Digester::default()).collect();
+    let mut all = |outliners: &mut Vec<Digester>, order: &Order| {
+        let mut parts = outliners.iter_mut().map(|outliner| std::mem::take(&mut outliner.digests));
         let mut outlines = parts.next().unwrap_or_default();
         parts.try_for_each(|part| outlines.append(&part, |row| row))?;
         if outlines.rows.is_empty() { Ok(()) } else { done(outlines, order, &workers) }
@@ -102,13 +102,13 @@ fn outline(
     reading.read(|batch| {
         let known = order.as_ref();
         batch.share_out(&mut outliners, |outliner, row, document, stop| match known {
-            Some(order) => outliner.add(row, document, spec, (order, &bounds), stop),
+            Some(order) => outliner.add(row, document, spec, order, &bounds, stop),
             None => outliner.keep(row, document, spec, stop),
         })?;
-        if order.is_none() && outliners.iter().map(Outliner::waiting).sum::<usize>() > enough {
+        if order.is_none() && outliners.iter().map(Digester::waiting).sum::<usize>() > enough {
             order = Some(freeze(&mut outliners, &bounds, batch.workers())?);
         }
-        let bytes = outliners.iter().map(|outliner| outliner.outlines.bytes()).sum::<usize>();
+        let bytes = outliners.iter().map(|outliner| outliner.digests.bytes()).sum::<usize>();
         if let Some(order) = order.as_ref().filter(|_| bytes > enough / 2) {
             all(&mut outliners, order)?;
         }
@@ -123,11 +123,11 @@ fn outline(
 }
 
 /// Makes the order, and the outlines of what waits for it.
-fn freeze(outliners: &mut [Outliner], bounds: &Bounds, workers: &dyn Workers) -> Result<Order> {
+fn freeze(outliners: &mut [Digester], bounds: &Bounds, workers: &dyn Workers) -> Result<Order> {
     let (documents, tokens) =
-        outliners.iter().map(Outliner::tokens).fold((0, 0), |(d, t), (e, u)| (d + e, t + u));
+        outliners.iter().map(Digester::tokens).fold((0, 0), |(d, t), (e, u)| (d + e, t + u));
     let words = words(bounds, (tokens / documents.max(1)) as u32);
-    let counts: Vec<&Counts> = outliners.iter().map(|outliner| &outliner.counts).collect();
+    let counts: Vec<&TokenCounts> = outliners.iter().map(|outliner| &outliner.counts).collect();
     let order = Order::new(&counts, words)?;
     workers::each(workers, outliners, |outliner, stop| outliner.release(&order, bounds, stop))?;
     Ok(order)
@@ -162,7 +162,7 @@ fn merge(lists: &Table, store: &mut Store) -> Result<()> {
     }
     let order = read_order(lists)?.ok_or_else(|| damaged("they are of another version"))?;
     let workers = BackendWorkers::new();
-    let (mut all, mut names) = (Outlines::default(), Ids::new(pg_sys::TEXTOID));
+    let (mut all, mut names) = (Digests::default(), Ids::new(pg_sys::TEXTOID));
     for &header in merged {
         let segment = header.segment;
         let (mut kept, mut bytes) = (Vec::new(), 0);
@@ -188,7 +188,7 @@ fn merge(lists: &Table, store: &mut Store) -> Result<()> {
             check_for_interrupts!();
             part.as_slice()
         });
-        all.append(&documents.outlines(from, parts)?, |row| row)?;
+        all.append(&documents.digests(from, parts)?, |row| row)?;
         writer.put(b'x', [segment, 0], None, None, None)?;
     }
     writer.write(Segment::new(&all, order.words, &workers)?)?;

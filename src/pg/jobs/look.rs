@@ -4,8 +4,8 @@ use super::others::Others;
 use super::stored::{DOING, Header, damaged, documents, ids, parts};
 use super::tables::Table;
 use crate::joins::incremental::changed::Changed;
-use crate::joins::incremental::lookup::Comparison;
-use crate::joins::incremental::partners::{Found, together};
+use crate::joins::incremental::lookup::SegmentLookup;
+use crate::joins::incremental::partners::{Candidates, together};
 use crate::joins::incremental::segment::BLOCK;
 use crate::memory;
 use crate::pg::server::call::varlena_bytes;
@@ -26,9 +26,9 @@ pub fn look(
     const PIECE: usize = 4 << 20;
     let Header { segment, parts: all, .. } = header;
     let documents = documents(lists, header, words)?;
-    let comparison = Comparison::new(changed, &documents)?;
+    let comparison = SegmentLookup::new(changed, &documents)?;
     let count = documents.sizes.len();
-    let mut found: Vec<Found> = (0..workers.count()).map(|_| Found::new(count, most)).collect();
+    let mut found: Vec<Candidates> = (0..workers.count()).map(|_| Candidates::new(count, most)).collect();
     let wanted = changed.parts(all)?;
     let (mut pending, mut bytes) = (Vec::new(), 0);
     parts(lists, segment, Some(&wanted).filter(|wanted| wanted.len() < all).map(Vec::as_slice), |part| {
@@ -60,17 +60,17 @@ pub fn look(
 }
 
 fn compare(
-    comparison: &Comparison<'_>,
+    comparison: &SegmentLookup<'_>,
     parts: &[Vec<u8>],
-    found: &mut [Found],
+    found: &mut [Candidates],
     workers: &BackendWorkers,
 ) -> Result<()> {
     if parts.is_empty() {
         return Ok(());
     }
     let share = parts.len().div_ceil(found.len());
-    let mut shares: Vec<(&mut Found, &[Vec<u8>])> = found.iter_mut().zip(parts.chunks(share)).collect();
-    let work = |(found, parts): &mut (&mut Found, &[Vec<u8>]), stop: &Stop| {
+    let mut shares: Vec<(&mut Candidates, &[Vec<u8>])> = found.iter_mut().zip(parts.chunks(share)).collect();
+    let work = |(found, parts): &mut (&mut Candidates, &[Vec<u8>]), stop: &Stop| {
         while let Some((part, rest)) = parts.split_first() {
             comparison.compare(part, found, stop)?;
             *parts = rest;

@@ -10,7 +10,7 @@ use super::tables::Table;
 use super::writer::Writer;
 use crate::features::FeatureSpec;
 use crate::joins::incremental::changed::Changed;
-use crate::joins::incremental::digest::{Outliner, Outlines};
+use crate::joins::incremental::digest::{Digester, Digests};
 use crate::joins::incremental::matcher::{Matcher, Matches, TokenSets};
 use crate::joins::incremental::partners::Partners;
 use crate::joins::incremental::segment::Segment;
@@ -22,7 +22,7 @@ use crate::pg::read::documents::Reading;
 use crate::pg::request::Request;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 use crate::workers::{self, Workers};
 
 /// What pairs that may be similar take of the memory, at most.
@@ -55,12 +55,12 @@ pub fn near<const N: usize>(
     reading.batch_bytes = BATCH;
     let workers = reading.workers;
     let enough = reading.memory / 4;
-    let mut states: Vec<(Outliner, TokenSets)> = (0..workers.count()).map(|_| Default::default()).collect();
+    let mut states: Vec<(Digester, TokenSets)> = (0..workers.count()).map(|_| Default::default()).collect();
     let mut fits = true;
     reading.read(|batch| {
         batch.share_out(&mut states, |(outliner, sets), row, document, stop| {
             if !fits {
-                return outliner.add(row, document, &spec, (&order, &bounds), stop);
+                return outliner.add(row, document, &spec, &order, &bounds, stop);
             }
             sets.add(row, document, &spec, stop)?;
             outliner.add_hashes(row, sets.last(), &order, &bounds)
@@ -72,9 +72,9 @@ pub fn near<const N: usize>(
         }
         Ok(bytes)
     })?;
-    let (mut outlines, mut sets) = (Outlines::default(), Vec::new());
+    let (mut outlines, mut sets) = (Digests::default(), Vec::new());
     for (outliner, some) in states {
-        outlines.append(&outliner.outlines, |row| row)?;
+        outlines.append(&outliner.digests, |row| row)?;
         sets.push(some);
     }
     if let Some(segment) = segment.filter(|_| !outlines.rows.is_empty()) {
@@ -92,7 +92,7 @@ pub fn near<const N: usize>(
     }
     let (others, partners) = others.finish(&workers)?;
     let Some(array) = others.array()? else { return Ok(None) };
-    let matcher = fits.then(|| Matcher::new(changed, sets, order, (spec, predicate))).transpose()?;
+    let matcher = fits.then(|| Matcher::new(changed, sets, order, spec, predicate)).transpose()?;
     let equals = equality(request.id_type)?;
     Ok(Some(Near { ids: reading.left, matcher, others, array, partners, equals }))
 }

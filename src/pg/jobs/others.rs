@@ -2,11 +2,11 @@
 
 use super::stored::{DOING, damaged};
 use crate::hash;
-use crate::joins::incremental::nth;
 use crate::joins::incremental::partners::Partners;
 use crate::memory;
 use crate::pg::query::ids::Ids;
 use crate::pg::server::error::Result;
+use crate::ragged::RaggedText;
 use crate::workers::{self, Workers};
 
 /// The ids of changed rows, to be known by how they are written.
@@ -43,9 +43,8 @@ impl<'a> Names<'a> {
 
 /// The rows that are to be compared with changed ones; these are not among them.
 pub struct Others<'a> {
-    /// Their ids, one behind the other, and where each ends.
-    ids: String,
-    ends: Vec<usize>,
+    /// Their ids.
+    ids: RaggedText,
     partners: Partners,
     changed: Names<'a>,
 }
@@ -54,7 +53,7 @@ impl<'a> Others<'a> {
     /// None yet.
     pub fn new(changed: &'a Ids, workers: &dyn Workers) -> Result<Self> {
         let changed = Names::new(changed, workers)?;
-        Ok(Self { ids: String::new(), ends: Vec::new(), partners: Partners::default(), changed })
+        Ok(Self { ids: RaggedText::default(), partners: Partners::default(), changed })
     }
 
     /// Adds one, with the changed rows it may be similar to, if these are known.
@@ -62,20 +61,18 @@ impl<'a> Others<'a> {
         if self.changed.contain(id) {
             return Ok(());
         }
-        memory::reserve_text(&mut self.ids, id.len(), DOING)?;
-        self.ids.push_str(id);
-        memory::push(&mut self.ends, self.ids.len(), DOING)?;
+        self.ids.push(id, DOING)?;
         Ok(self.partners.push(partners)?)
     }
 
     /// The different ids, and the partners of each. Numbers are in their order: rows that came one after the other are
     /// often near to each other, and so read faster.
     pub fn finish(self, workers: &dyn Workers) -> Result<(Ids, Partners)> {
-        let Self { ids, ends, partners, changed } = self;
-        let id = |n: u32| &ids[nth(&ends, n as usize)];
+        let Self { ids, partners, changed } = self;
+        let id = |n: u32| ids.get(n as usize);
         let mut order = Vec::new();
-        memory::reserve(&mut order, ends.len(), DOING)?;
-        order.extend(0..ends.len() as u32);
+        memory::reserve(&mut order, ids.len(), DOING)?;
+        order.extend(0..ids.len() as u32);
         let key = |n: u32| (id(n).len(), id(n));
         workers::one(workers, &mut order, |order, stop| {
             workers::sort_unstable_by(order, stop, &|&a, &b| key(a).cmp(&key(b)))

@@ -5,7 +5,7 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
 use super::arguments::ANEW;
 use super::tables::Table;
-use crate::joins::incremental::segment::{BLOCK, Documents, MOST_BITS};
+use crate::joins::incremental::segment::{BLOCK, MOST_BITS, SegmentDocuments};
 use crate::joins::incremental::token_order::Order;
 use crate::memory;
 use crate::pg::functions::clusters::value;
@@ -145,8 +145,8 @@ pub fn headers(lists: &Table) -> Result<Vec<Header>> {
 }
 
 /// The documents of a segment.
-pub fn documents(lists: &Table, header: Header, words: usize) -> Result<Documents> {
-    let mut documents = Documents::new(words);
+pub fn documents(lists: &Table, header: Header, words: usize) -> Result<SegmentDocuments> {
+    let mut documents = SegmentDocuments::new(words);
     let mut next = 0;
     let rest = format!("{} ORDER BY part", in_segment('d', header.segment));
     read(lists, [("part", pg_sys::INT4OID), ("data", pg_sys::BYTEAOID)], &rest, |[block, data]| {

@@ -8,7 +8,7 @@ use pgrx::pg_sys;
 
 use super::error::SqlError;
 use crate::error::Result;
-use crate::features::sets::store::{TempFile, TempFiles};
+use crate::files::{TempFile, TempFiles};
 
 thread_local! {
     /// Whether the server is ending the transaction and closes the files itself.

@@ -1,6 +1,6 @@
 //! Minhash sketches as bytes and as text.
 
-use super::{Common, Source, VERSION, common_from_text, from_hex, number, push_hex};
+use super::common::{Common, Source, VERSION, common_from_text, from_hex, number, push_hex};
 use crate::error::{Error, Result};
 use crate::sketches::minhash;
 use crate::{hash, text};
@@ -69,7 +69,7 @@ impl MinhashHeader {
         format!("{}, seed {}", self.common().describe("permutations"), self.seed)
     }
 
-    /// Whether sketches of both kinds may be compared; the error says what is unlike.
+    /// Whether sketches of both kinds may be compared; the error says what differs.
     pub fn check_like(&self, other: &Self) -> Result<()> {
         if self.kind_bytes() == other.kind_bytes() {
             return Ok(());
@@ -158,7 +158,7 @@ impl<'a> Minhash<'a> {
     }
 
     /// How many values agree with those of a like sketch; 0 if either is of an empty document, which is
-    /// similar to nothing. Errors if the sketches are unlike.
+    /// similar to nothing. Errors if the sketches are of different kinds.
     pub fn agreeing(&self, other: &Minhash<'_>) -> Result<u32> {
         self.header.check_like(&other.header)?;
         if self.header.empty || other.header.empty {

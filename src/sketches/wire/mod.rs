@@ -16,165 +16,20 @@
 //!
 //! Of an empty document all bits of the values (0 for simhash) are 1. So equal sketches have equal bytes.
 
+mod common;
 mod minhash;
 mod simhash;
 
+pub use common::Source;
 pub use minhash::{Minhash, MinhashHeader};
 pub use simhash::{Simhash, SimhashHeader};
 
-use crate::error::{Error, Result};
-use crate::features::FeatureSpec;
-use crate::{hash, text};
-
-/// Version of the formats in this file.
-pub const VERSION: u8 = 1;
-
-/// What the elements of a sketch are. The numbers are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Source {
-    /// Bits that were made elsewhere.
-    Bits = 0,
-    /// Words of a text.
-    Words = 1,
-    /// q-grams of characters of a text.
-    Chars = 2,
-    /// Runs of a text without white space.
-    Whitespace = 3,
-    /// Strings that were given.
-    Tokens = 4,
-    /// Numbers that were given.
-    Numbers = 5,
-    /// Lexemes of a tsvector.
-    Lexemes = 6,
-}
-
-impl Source {
-    const NAMES: [(Self, &'static str); 7] = [
-        (Self::Bits, "bits"),
-        (Self::Words, "words"),
-        (Self::Chars, "chars"),
-        (Self::Whitespace, "whitespace"),
-        (Self::Tokens, "tokens"),
-        (Self::Numbers, "numbers"),
-        (Self::Lexemes, "lexemes"),
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize].1
-    }
-
-    /// The source with this number, as it is stored.
-    pub fn from_byte(byte: u8) -> Option<Self> {
-        Self::NAMES.get(usize::from(byte)).map(|(source, _)| *source)
-    }
-
-    fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES.into_iter().find(|(_, its)| *its == name).map(|(source, _)| source)
-    }
-}
-
-/// What both kinds of sketches say of themselves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Common {
-    hash_version: u8,
-    text_version: u8,
-    source: Source,
-    empty: bool,
-    k: u16,
-    size: u16,
-}
-
-impl Common {
-    const BYTES: usize = 12;
-
-    fn new(source: Source, k: u16, size: u16) -> Self {
-        Self { hash_version: hash::VERSION, text_version: text::VERSION, source, empty: false, k, size }
-    }
-
-    fn bytes(&self) -> [u8; Self::BYTES] {
-        let ([k0, k1], [n0, n1]) = (self.k.to_le_bytes(), self.size.to_le_bytes());
-        let source = self.source as u8;
-        let empty = u8::from(self.empty);
-        [VERSION, self.hash_version, self.text_version, source, empty, 0, k0, k1, n0, n1, 0, 0]
-    }
-
-    /// Reads and checks everything but the size's range.
-    fn parse(bytes: &[u8], what: &'static str) -> Result<Self> {
-        let bad = |why: String| Error::Malformed { what, why };
-        if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
-            return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
-        }
-        let Some(&[_, hash_version, text_version, source, empty, zero, k0, k1, n0, n1, zero2, zero3]) =
-            bytes.first_chunk::<{ Self::BYTES }>()
-        else {
-            return Err(bad(format!("{} bytes are too few", bytes.len())));
-        };
-        let source = Source::from_byte(source).ok_or_else(|| bad(format!("source {source} is not known")))?;
-        if empty > 1 || [zero, zero2, zero3] != [0; 3] {
-            return Err(bad("reserved bytes are not 0".to_owned()));
-        }
-        let k = u16::from_le_bytes([k0, k1]);
-        FeatureSpec::check_shingle("k", k.into()).map_err(|error| bad(error.to_string()))?;
-        let size = u16::from_le_bytes([n0, n1]);
-        Ok(Self { hash_version, text_version, source, empty: empty == 1, k, size })
-    }
-
-    /// In words, for errors.
-    fn describe(&self, unit: &str) -> String {
-        let Self { hash_version, text_version, source, k, size, .. } = self;
-        format!("{size} {unit} of {}, k {k}, version {hash_version}.{text_version}", source.name())
-    }
-}
-
-const _: () = assert!(Common::BYTES == 12 && MinhashHeader::BYTES == 20 && SimhashHeader::BYTES == 12);
-
-/// The parts that texts of both kinds begin with; the size is not among them.
-fn common_from_text(what: &'static str, kind: &str, fields: [&str; 5]) -> Result<Common> {
-    let bad = |why: &str| Error::Malformed { what, why: why.to_owned() };
-    let [name, version, source, versions, k] = fields;
-    if name != kind {
-        return Err(bad(&format!("it should begin with {kind}:")));
-    }
-    match number::<u8>(version, "v") {
-        Some(VERSION) => {}
-        Some(version) => {
-            return Err(bad(&format!("its format is version {version}, this neardup knows {VERSION}")));
-        }
-        None => return Err(bad("its format's version is missing")),
-    }
-    let source = Source::from_name(source).ok_or_else(|| bad("what it was made from is not known"))?;
-    let versions = versions.strip_prefix('h').and_then(|versions| versions.split_once('.'));
-    let versions = versions.and_then(|(hash, text)| Some((hash.parse().ok()?, text.parse().ok()?)));
-    let (hash_version, text_version) =
-        versions.ok_or_else(|| bad("the versions of hash and text are missing"))?;
-    let k = number(k, "k").ok_or_else(|| bad("its k is missing"))?;
-    Ok(Common { hash_version, text_version, source, empty: false, k, size: 0 })
-}
-
-fn number<T: std::str::FromStr>(field: &str, name: &str) -> Option<T> {
-    field.strip_prefix(name)?.parse().ok()
-}
-
-fn push_hex(text: &mut String, bytes: &[u8]) {
-    for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            text.extend(char::from_digit(digit.into(), 16));
-        }
-    }
-}
-
-fn from_hex(digits: &str) -> Option<Vec<u8>> {
-    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(*high)? << 4 | digit(*low)?).ok();
-    if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
-}
+const _: () = assert!(MinhashHeader::BYTES == 20 && SimhashHeader::BYTES == 12);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
     use crate::sketches::simhash::SIZES;
     use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Simhash sketches as bytes and as text.
 
-use super::{Common, Source, VERSION, common_from_text, from_hex, number, push_hex};
+use super::common::{Common, Source, VERSION, common_from_text, from_hex, number, push_hex};
 use crate::error::{Error, Result};
 use crate::sketches::simhash;
 
@@ -58,7 +58,7 @@ impl SimhashHeader {
         self.common().describe("bits")
     }
 
-    /// Whether sketches of both kinds may be compared; the error says what is unlike. Bits that were made
+    /// Whether sketches of both kinds may be compared; the error says what differs. Bits that were made
     /// elsewhere compare with any as many.
     pub fn check_like(&self, other: &Self) -> Result<()> {
         let given = [self, other].iter().any(|header| header.source == Source::Bits);
@@ -137,7 +137,7 @@ impl<'a> Simhash<'a> {
     }
 
     /// How many bits differ from those of a like sketch; all of them if either is of an empty document, which
-    /// is similar to nothing. Errors if the sketches are unlike.
+    /// is similar to nothing. Errors if the sketches are of different kinds.
     pub fn distance(&self, other: &Simhash<'_>) -> Result<u32> {
         self.header.check_like(&other.header)?;
         if self.header.empty || other.header.empty {

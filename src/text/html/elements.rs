@@ -1,6 +1,6 @@
 //! What elements do to paragraphs.
 
-/// Elements before and behind which a paragraph ends. Cells of tables too: layouts are made of them.
+/// Elements before and after which a paragraph ends. Cells of tables too: layouts are made of them.
 pub fn ends_paragraph(name: &[u8]) -> bool {
     matches!(
         name,

@@ -29,7 +29,7 @@ pub enum Gap {
     Paragraph,
 }
 
-/// A name in lower case, of which only so many bytes are kept as any name that matters has.
+/// A name in lower case, of which only as many bytes are kept as the longest name that matters has.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Name {
     bytes: [u8; Name::LONGEST],

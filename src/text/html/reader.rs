@@ -33,7 +33,7 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// A page from its start. Who is told of values of attributes counts them.
+    /// A page from its start. The caller counts the values of attributes that it is given.
     pub fn new(html: &'a str, values: &'a Cell<u32>, stop: &'a Stop) -> Self {
         Self { rest: html.as_bytes(), since: 0, stop, values }
     }

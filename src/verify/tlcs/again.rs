@@ -1,30 +1,31 @@
 //! Moved passages: further regions in what the ones before leave of two texts.
 
-use super::work::Work;
-use super::{Found, Parameters, Part};
+use super::found::{Found, Part};
+use super::parameters::Parameters;
+use super::work::Workspace;
 use crate::error::Result;
-use crate::verify::windows::Windows;
+use crate::verify::windows::WindowedText;
 use crate::workers::Stop;
 
 /// Takes a part, removes it from both texts and searches what is left of them, as long as parts are long
 /// enough.
 pub fn search_again(
-    work: &mut Work,
+    work: &mut Workspace,
     parameters: &Parameters,
-    texts: [&Windows; 2],
+    texts: [&WindowedText; 2],
     mut part: Part,
     found: &mut Found,
     stop: &Stop,
 ) -> Result<()> {
     let width = parameters.window.max(1);
-    let mut rest = [Windows::default(), Windows::default()];
+    let mut rest = [WindowedText::default(), WindowedText::default()];
     for (rest, text) in rest.iter_mut().zip(texts) {
         rest.take(text, width, |_| true)?;
     }
     while part.length >= parameters.least_part as usize {
         let [left, right] = &rest;
         found.take(part.length, left.span(part.left.clone()), right.span(part.right.clone()));
-        let mut next = [Windows::default(), Windows::default()];
+        let mut next = [WindowedText::default(), WindowedText::default()];
         let removed = work.removed(&part, work.swaps(left, right));
         for ((next, rest), removed) in next.iter_mut().zip(&rest).zip(&removed) {
             next.take(rest, width, |n| removed.binary_search(&(n as u32)).is_err())?;

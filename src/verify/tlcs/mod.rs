@@ -18,75 +18,25 @@
 //! ```
 
 mod again;
+mod found;
 mod parameters;
 mod work;
 
-use std::ops::Range;
-
-use super::lcs::{containment, resemblance};
-use super::windows::Windows;
+use super::windows::WindowedText;
 use crate::error::Result;
 use crate::workers::Stop;
 use again::search_again;
+pub use found::{Found, Part, Steps};
 pub use parameters::{Parameters, Thresholds};
-use work::Work;
-
-/// A part of both texts that counts as shared.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
-    /// Where it is in the left text, in characters from 0.
-    pub left: Range<usize>,
-    /// Where it is in the right one.
-    pub right: Range<usize>,
-    /// The characters that both have in common there.
-    pub length: usize,
-}
-
-/// What two texts have in common.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// The characters that they share.
-    pub shared: usize,
-    /// The characters of the left text that counted, runs of white space as one.
-    pub left: usize,
-    /// Those of the right one.
-    pub right: usize,
-    /// The parts that count, in the order in which they were found.
-    pub parts: Vec<Part>,
-}
-
-impl Found {
-    /// 2·|TLCS| / (|A| + |B|).
-    pub fn resemblance(&self) -> f64 {
-        resemblance(self.shared, self.left, self.right)
-    }
-
-    /// The share of the right text that is in the TLCS.
-    pub fn containment(&self) -> f64 {
-        containment(self.shared, self.right)
-    }
-}
-
-/// Counts what became of comparisons.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Steps {
-    /// Pairs whose sketches were too short: no LCS was computed.
-    pub filtered: u64,
-    /// Pairs whose LCS was computed.
-    pub aligned: u64,
-    /// Characters of pairs, and those of them in their sketches.
-    pub characters: u64,
-    /// See `characters`.
-    pub kept: u64,
-}
+use work::Workspace;
 
 /// Compares texts; what was prepared of a left text serves for many right ones.
 #[derive(Debug, Default)]
 pub struct Comparer {
     parameters: Parameters,
-    left: Windows,
-    right: Windows,
-    work: Work,
+    left: WindowedText,
+    right: WindowedText,
+    work: Workspace,
     /// Whether the filter is set to the left text.
     is_set: bool,
 }
@@ -169,14 +119,6 @@ impl Comparer {
         }
         let passes = thresholds.is_none_or(|thresholds| thresholds.pass(found.shared, x, y));
         Ok(passes.then_some(found))
-    }
-}
-
-impl Found {
-    /// Adds a part.
-    fn take(&mut self, length: usize, left: Range<usize>, right: Range<usize>) {
-        self.shared += length;
-        self.parts.push(Part { left, right, length });
     }
 }
 

@@ -17,9 +17,9 @@ pub struct Parameters {
     pub blocks: u32,
     /// The part of the shorter text that the region must touch, in shares of its length.
     pub centre: [f64; 2],
-    /// So many columns of each text count, 0 for all.
+    /// The number of first columns of each text that count, 0 for all.
     pub first: u64,
-    /// Further regions are searched in what the ones before leave of the texts, down to so many
+    /// Further regions are searched in what the ones before leave of the texts, down to this many
     /// characters; 0 for one region only. Where there are more, none has to touch the centre.
     pub least_part: u32,
 }
@@ -70,7 +70,7 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Whether texts of so many characters that share so many are near duplicates.
+    /// Whether texts of `left` and `right` characters that share `shared` are near duplicates.
     pub fn pass(&self, shared: usize, left: usize, right: usize) -> bool {
         resemblance(shared, left, right) >= self.resemblance
             || self.containment.is_some_and(|least| containment(shared, left.min(right)) >= least)

@@ -2,20 +2,21 @@
 
 use std::ops::Range;
 
-use super::{Parameters, Part, Steps};
+use super::found::{Part, Steps};
+use super::parameters::Parameters;
 use crate::error::Result;
 use crate::memory;
 use crate::verify::filter::Filter;
 use crate::verify::lcs::Lcs;
 use crate::verify::region::Curve;
-use crate::verify::windows::Windows;
+use crate::verify::windows::WindowedText;
 use crate::workers::Stop;
 
 const DOING: &str = "comparing two texts";
 
 /// What a comparison works with; its space is used again.
 #[derive(Debug, Default)]
-pub struct Work {
+pub struct Workspace {
     /// Finds what both texts have.
     pub filter: Filter,
     /// The symbols of the sketches.
@@ -31,9 +32,9 @@ pub struct Work {
     pub steps: Steps,
 }
 
-impl Work {
+impl Workspace {
     /// Whether A, the shorter text, is the right one.
-    pub fn swaps(&self, left: &Windows, right: &Windows) -> bool {
+    pub fn swaps(&self, left: &WindowedText, right: &WindowedText) -> bool {
         let (x, y) = (left.symbols.len(), right.symbols.len());
         x > y || (x == y && self.right_first)
     }
@@ -43,8 +44,8 @@ impl Work {
     pub fn part(
         &mut self,
         parameters: &Parameters,
-        left: &Windows,
-        right: &Windows,
+        left: &WindowedText,
+        right: &WindowedText,
         least: usize,
         stop: &Stop,
     ) -> Result<Option<Part>> {
@@ -76,7 +77,7 @@ impl Work {
         };
         if !parameters.trustable {
             let length = lcs.length(a, b, least, stop)?;
-            let whole = |text: &Windows| 0..text.symbols.len();
+            let whole = |text: &WindowedText| 0..text.symbols.len();
             return Ok(length.map(|length| Part { left: whole(left), right: whole(right), length }));
         }
         matched.clear();

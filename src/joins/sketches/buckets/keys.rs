@@ -19,24 +19,24 @@ pub trait Keys: Debug + Sync {
     }
 
     /// Appends the entries of records.
-    fn entries(&self, records: Range<u32>, band: usize, entries: &mut Vec<Entry>) {
-        entries.extend(records.map(|record| Entry { key: self.key(record, band), record }));
+    fn entries(&self, records: Range<u32>, band: usize, entries: &mut Vec<KeyEntry>) {
+        entries.extend(records.map(|record| KeyEntry { key: self.key(record, band), record }));
     }
 
     /// Whether two records have the same key in one of the bands before this one.
     fn met_before(&self, a: u32, b: u32, band: usize) -> bool;
 
-    /// Copies what is compared of the records of a bucket to `space`, one record behind the other.
-    fn load(&self, _bucket: &[Entry], _space: &mut Vec<u64>) -> Result<()> {
+    /// Copies what is compared of the records of a bucket to `space`, concatenated.
+    fn load(&self, _bucket: &[KeyEntry], _space: &mut Vec<u64>) -> Result<()> {
         Ok(())
     }
 
-    /// Appends the places of those of `others`, a part of a `bucket` that was loaded, who are paired with
+    /// Appends the places of those of `others`, a part of a `bucket` that was loaded, which are paired with
     /// the entry `probe`.
     fn near(
         &self,
-        probe: &Entry,
-        bucket: &[Entry],
+        probe: &KeyEntry,
+        bucket: &[KeyEntry],
         others: Range<usize>,
         space: &[u64],
         near: &mut Vec<u32>,
@@ -45,7 +45,7 @@ pub trait Keys: Debug + Sync {
 
 /// A record and its key in some band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
+pub struct KeyEntry {
     /// The key.
     pub key: u64,
     /// The record.

@@ -16,17 +16,15 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use keys::{Entry, Keys};
-use work::{Unit, plan};
+use keys::{KeyEntry, Keys};
+use work::{DOING, WorkUnit, plan};
 
 use crate::error::Result;
 use crate::memory;
 use crate::radix;
 use crate::workers::{self, Stop, Workers};
 
-const DOING: &str = "pairing records of equal keys";
-
-/// Buckets of more than so many records are expanded in part: each record is paired with the nearest ones in
+/// Buckets of more records than this are expanded in part: each record is paired with the nearest ones in
 /// the order of records only. None: all are expanded whole.
 pub type MostNeighbours = Option<u32>;
 
@@ -41,9 +39,9 @@ pub struct Met {
     pub hot_records: u64,
 }
 
-/// A search on its way.
+/// The search for pairs of records in a common bucket, on its way.
 #[derive(Debug)]
-pub struct Sharing {
+pub struct Buckets {
     /// The records of the left table come before this one; all where there is one table.
     split: u32,
     records: u32,
@@ -52,31 +50,31 @@ pub struct Sharing {
     /// How many bands are in memory at a time.
     at_a_time: usize,
     next_band: usize,
-    wave: Vec<Band>,
-    units: VecDeque<Unit>,
+    wave: Vec<BandBuckets>,
+    units: VecDeque<WorkUnit>,
     units_in_wave: usize,
     met: Met,
 }
 
 /// The buckets of a band, those of single records left out.
 #[derive(Debug)]
-struct Band {
+struct BandBuckets {
     number: usize,
     /// The bits that keys of a bucket have in common.
     mask: u64,
-    entries: Vec<Entry>,
+    entries: Vec<KeyEntry>,
     /// Room to sort in.
-    other: Vec<Entry>,
-    units: Vec<Unit>,
+    other: Vec<KeyEntry>,
+    units: Vec<WorkUnit>,
     hot_buckets: u64,
     hot_records: u64,
 }
 
-impl Sharing {
+impl Buckets {
     /// Pairs among `records` records, or of one of the first `split` with one of the others. Holds about
     /// `budget` bytes where that is enough for one band.
     pub fn new(records: u32, split: u32, self_join: bool, most: MostNeighbours, budget: usize) -> Self {
-        let of_band = (2 * records as usize * size_of::<Entry>()).max(1);
+        let of_band = (2 * records as usize * size_of::<KeyEntry>()).max(1);
         Self {
             split,
             records,
@@ -108,7 +106,7 @@ impl Sharing {
         let each = ENOUGH / workers.count();
         let this = &*self;
         let done = workers.run(workers.count(), &|worker, stop| {
-            let mut scratch = Scratch::default();
+            let mut scratch = PairScratch::default();
             let Ok(mut found) = found[worker].lock() else { return Ok(()) };
             while found.len() < each {
                 let Some(mut unit) = units.lock().ok().and_then(|mut units| units.pop_front()) else {
@@ -143,7 +141,7 @@ impl Sharing {
             .map(|number| {
                 let (entries, other) =
                     before.pop().map(|band| (band.entries, band.other)).unwrap_or_default();
-                Band {
+                BandBuckets {
                     number,
                     mask: u64::MAX.checked_shr(u64::BITS - keys.key_bits(number)).unwrap_or(0),
                     entries,
@@ -170,9 +168,9 @@ impl Sharing {
     }
 
     /// Makes the buckets of a band, from the beginning.
-    fn sort(&self, keys: &dyn Keys, band: &mut Band, stop: &Stop) -> Result<()> {
+    fn sort(&self, keys: &dyn Keys, band: &mut BandBuckets, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 14;
-        let &mut Band {
+        let &mut BandBuckets {
             number,
             mask,
             ref mut entries,
@@ -233,8 +231,8 @@ impl Sharing {
     fn pair(
         &self,
         keys: &dyn Keys,
-        unit: &mut Unit,
-        scratch: &mut Scratch,
+        unit: &mut WorkUnit,
+        scratch: &mut PairScratch,
         enough: usize,
         stop: &Stop,
         found: &mut Vec<(u32, u32)>,
@@ -250,9 +248,9 @@ impl Sharing {
                 return Ok(());
             }
             if unit.tile.is_none() && !bucket.contains(&at) {
-                // Small buckets, one behind the other.
+                // Small buckets, in turn.
                 let key = entries[at].key;
-                let same = |entry: &&Entry| (entry.key ^ key) & band.mask == 0;
+                let same = |entry: &&KeyEntry| (entry.key ^ key) & band.mask == 0;
                 let start = entries[..at].iter().rev().take_while(same).count();
                 let end = entries[at..].iter().take_while(same).count();
                 bucket = at - start..at + end;
@@ -284,7 +282,7 @@ impl Sharing {
     }
 
     /// The entries of the bucket that the one at `at` is paired with.
-    fn others(&self, entries: &[Entry], at: usize, bucket: &Range<usize>) -> Range<usize> {
+    fn others(&self, entries: &[KeyEntry], at: usize, bucket: &Range<usize>) -> Range<usize> {
         let most = self.most.map(|most| most as usize).filter(|&most| bucket.len() > most);
         if self.self_join {
             return at + 1..most.map_or(bucket.end, |most| bucket.end.min(at + 1 + most));
@@ -320,13 +318,13 @@ impl Sharing {
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.wave.iter().map(|band| memory::bytes(&band.entries) + memory::bytes(&band.other)).sum::<usize>()
-            + self.units.capacity() * size_of::<Unit>()
+            + self.units.capacity() * size_of::<WorkUnit>()
     }
 }
 
 /// What a worker compares with.
 #[derive(Debug, Default)]
-struct Scratch {
+struct PairScratch {
     space: Vec<u64>,
     near: Vec<u32>,
     compared: u64,

@@ -22,8 +22,8 @@ impl Keys for Table {
 
     fn near(
         &self,
-        _: &Entry,
-        _: &[Entry],
+        _: &KeyEntry,
+        _: &[KeyEntry],
         others: Range<usize>,
         _: &[u64],
         near: &mut Vec<u32>,
@@ -35,7 +35,7 @@ impl Keys for Table {
 
 fn pairs(table: &Table, split: Option<u32>, most: MostNeighbours, threads: usize) -> (Vec<(u32, u32)>, Met) {
     let n = table.0.len() as u32;
-    let mut sharing = Sharing::new(n, split.unwrap_or(n), split.is_none(), most, threads << 20);
+    let mut sharing = Buckets::new(n, split.unwrap_or(n), split.is_none(), most, threads << 20);
     let mut all = Vec::new();
     while let Some(batch) = sharing.next_batch(table, &PlainThreads(threads)).unwrap() {
         all.extend(batch);
@@ -80,7 +80,7 @@ fn large_buckets_are_cut_into_tiles() {
     let table = Table((0..n).map(|row| vec![u64::from(row % 1000 != 0)]).collect(), 1);
     let split = n as u32 / 2;
     let sharing = |self_join, most| {
-        let mut sharing = Sharing::new(n as u32, split, self_join, most, 1 << 30);
+        let mut sharing = Buckets::new(n as u32, split, self_join, most, 1 << 30);
         let mut count = 0u64;
         while let Some(batch) = sharing.next_batch(&table, &PlainThreads(3)).unwrap() {
             assert!(batch.len() < 1 << 18);

@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
-use super::DOING;
 use crate::error::Result;
 use crate::memory;
 
+/// What is being done, for errors.
+pub const DOING: &str = "pairing records of equal keys";
+
 /// Some entries of a band that are still to be paired.
 #[derive(Debug, Clone)]
-pub struct Unit {
+pub struct WorkUnit {
     /// Which band of the wave.
     pub band: usize,
     /// The entries that are paired with others.
@@ -25,7 +27,7 @@ const TILE: usize = 1 << 14;
 const COMPARISONS_A_UNIT: usize = 1 << 20;
 
 /// Cuts a bucket into pieces of work, or adds it to the last one.
-pub fn plan(units: &mut Vec<Unit>, bucket: Range<usize>) -> Result<()> {
+pub fn plan(units: &mut Vec<WorkUnit>, bucket: Range<usize>) -> Result<()> {
     const SMALL: usize = 1 << 9;
     const SMALL_A_UNIT: usize = 1 << 12;
     if bucket.len() <= SMALL {
@@ -36,21 +38,21 @@ pub fn plan(units: &mut Vec<Unit>, bucket: Range<usize>) -> Result<()> {
             last.probes.end = bucket.end;
             return Ok(());
         }
-        let unit = Unit { band: 0, probes: bucket, tile: None, bucket: 0..0 };
+        let unit = WorkUnit { band: 0, probes: bucket, tile: None, bucket: 0..0 };
         return memory::push(units, unit, DOING);
     }
     let mut tile = bucket.start;
     while tile < bucket.end {
         let end = bucket.end.min(tile + TILE);
         let rows = COMPARISONS_A_UNIT / (end - tile);
-        // Nobody is paired with those before.
+        // No record is paired with those before it.
         let mut probe = bucket.start;
         while probe < end {
             let probes = probe..end.min(probe + rows);
             probe = probes.end;
             memory::push(
                 units,
-                Unit { band: 0, probes, tile: Some(tile..end), bucket: bucket.clone() },
+                WorkUnit { band: 0, probes, tile: Some(tile..end), bucket: bucket.clone() },
                 DOING,
             )?;
         }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::vec::IntoIter;
 
 use crate::error::Result;
-use crate::features::sets::store::{TempFile, TempFiles};
+use crate::files::{TempFile, TempFiles};
 use crate::memory;
 use crate::pg::index::layout::items::Pair;
 use crate::pg::server::temp_file::ServerFiles;

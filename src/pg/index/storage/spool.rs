@@ -2,7 +2,7 @@
 
 use super::sort::READ;
 use crate::error::Result;
-use crate::features::sets::store::{TempFile, TempFiles};
+use crate::files::{TempFile, TempFiles};
 use crate::memory;
 use crate::pg::server::temp_file::ServerFiles;
 

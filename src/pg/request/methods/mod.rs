@@ -24,7 +24,7 @@ use crate::joins::pairs::Pairs;
 use crate::pg::query::ids::Ids;
 use crate::pg::read::documents::Reading;
 use crate::pg::server::error::Result;
-use crate::verify::measure::Predicate;
+use crate::verify::predicate::Predicate;
 use crate::workers::Stop;
 pub use pair::{Explanation, Pair};
 

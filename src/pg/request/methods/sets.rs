@@ -15,7 +15,8 @@ use crate::pg::read::documents::Reading;
 use crate::pg::request::example::{Example, literal};
 use crate::pg::request::{Arguments, Options, such_as};
 use crate::pg::server::error::{Result, SqlError};
-use crate::verify::measure::{Measure, Predicate};
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
 use crate::workers::Stop;
 
 /// The threshold of methods that measure how much is shared.

@@ -10,7 +10,8 @@ use crate::joins::sets::Algorithm;
 use crate::pg::read::documents::Reading;
 use crate::pg::request::{Arguments, SPOTSIGS, spotsigs};
 use crate::pg::server::error::Result;
-use crate::verify::measure::{Measure, Predicate};
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
 use crate::workers::Stop;
 
 /// How documents become sets, and which are similar.

@@ -2,14 +2,15 @@
 
 use super::sets::DEFAULT_THRESHOLD;
 use crate::features::{FeatureSpec, Tokenizer};
-use crate::joins::sketches::banding::Bands;
+use crate::joins::sketches::banding::Banding;
 use crate::joins::sketches::combination::TechniqueSpec;
 use crate::joins::sketches::presets::{self, Preset};
 use crate::pg::request::example::{Example, literal};
 use crate::pg::request::{Options, such_as};
 use crate::pg::server::error::{Result, SqlError};
 use crate::sketches::simhash::check_bits;
-use crate::verify::measure::{Predicate, check_threshold};
+use crate::verify::measure::check_threshold;
+use crate::verify::predicate::Predicate;
 
 /// The names of the techniques.
 pub const NAMES: [&str; 9] =
@@ -137,12 +138,12 @@ impl Given<'_> {
     fn minhash(&self) -> Result<TechniqueSpec> {
         let threshold = self.threshold(DEFAULT_THRESHOLD)?;
         let recall = self.options.share("recall", true, self.example)?;
-        let most = Bands::MOST_VALUES as i64;
+        let most = Banding::MOST_VALUES as i64;
         let bands = self.options.whole("bands", 1..=most, self.example)?;
         let rows = self.options.whole("rows", 1..=most, self.example)?;
         let plan = match (bands, rows, recall) {
-            (None, None, recall) => Bands::for_recall(threshold, recall.unwrap_or(DEFAULT_RECALL)),
-            (Some(bands), Some(rows), None) => Bands::new(bands as u64, rows as u64),
+            (None, None, recall) => Banding::for_recall(threshold, recall.unwrap_or(DEFAULT_RECALL)),
+            (Some(bands), Some(rows), None) => Banding::new(bands as u64, rows as u64),
             _ => {
                 let message = "bands and rows go together, and without recall, which they decide";
                 let example = self.example.with("options", literal("{\"bands\": 14, \"rows\": 8}"));

@@ -14,7 +14,7 @@ use crate::features::FeatureSpec;
 use crate::features::texts::{Distinct, distinct};
 use crate::joins::pairs::Pairs;
 use crate::joins::sentences::sentence_pairs;
-use crate::joins::sentences::signature_lists::{Lists, Signing, StopRules};
+use crate::joins::sentences::signature_lists::{SignatureLists, Signing, StopRules};
 use crate::memory;
 use crate::pg::functions::lcs::centre;
 use crate::pg::query::ids::Ids;
@@ -147,7 +147,7 @@ fn good(name: &str) -> Value {
 
 impl Tlcs {
     /// Reads the documents, and lists those that have signatures in common.
-    fn lists(&self, reading: &mut Reading<'_>) -> Result<(Distinct, Lists)> {
+    fn lists(&self, reading: &mut Reading<'_>) -> Result<(Distinct, SignatureLists)> {
         let collectors = reading.read_texts(FeatureSpec::WHOLE)?;
         let distinct = distinct(collectors, reading.right_from(), &reading.workers)?;
         let budget = reading.left_after(distinct.texts.bytes());

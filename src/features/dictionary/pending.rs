@@ -1,0 +1,43 @@
+//! Tokens of a batch of documents between being cut out of texts and being numbered.
+
+use super::lookup::Lookup;
+use crate::memory;
+
+/// Stands among the tokens of documents for one that the worker's vocabulary does not have.
+pub const UNKNOWN: u32 = u32::MAX;
+
+/// Tokens of documents that are still to be numbered.
+#[derive(Debug, Default)]
+pub struct Pending {
+    /// The tokens of all documents, in order: places in the vocabulary of the worker, and [`UNKNOWN`] for
+    /// those that are looked up.
+    pub tokens: Vec<u32>,
+    /// The tokens that are looked up, in order.
+    pub lookups: Vec<Lookup>,
+    /// What is too long to stand in a lookup.
+    pub long: Vec<u8>,
+    /// For each document its row, and where its tokens end.
+    pub documents: Vec<(u32, usize)>,
+    /// The numbers of the tokens that were looked up.
+    pub numbers: Vec<u32>,
+}
+
+impl Pending {
+    /// Takes everything away; the space stays for the next batch.
+    pub fn clear(&mut self) {
+        self.tokens.clear();
+        self.lookups.clear();
+        self.long.clear();
+        self.documents.clear();
+        self.numbers.clear();
+    }
+
+    /// Bytes on the heap, with what numbering takes beside it.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.tokens)
+            + memory::bytes(&self.lookups)
+            + memory::bytes(&self.long)
+            + memory::bytes(&self.documents)
+            + 3 * size_of::<u32>() * self.lookups.len()
+    }
+}

@@ -1,0 +1,48 @@
+//! The passages of two texts by themselves.
+
+use super::search::Search;
+use super::{Parameters, Passage};
+use crate::error::Result;
+use crate::features::tokens::Document;
+use crate::features::units::sets::{Gathering, Resources, Unit, Units};
+use crate::files::NoFiles;
+use crate::workers::{Stop, Work, Workers};
+
+/// The passages that two texts share, in the order of the left one. Words have no document frequency here, so all of
+/// them count.
+pub fn between(a: &str, b: &str, parameters: &Parameters, stop: &Stop) -> Result<Vec<Passage>> {
+    let workers = CallingThread { stop };
+    let mut gathering = Gathering::new(Unit::Sentence, &parameters.features, &workers);
+    for (row, text) in [(0, a), (1, b)] {
+        gathering.readers[0].add(row, &Document::Text(text.to_owned()), stop)?;
+        gathering.settle(std::iter::empty(), &NoFiles, usize::MAX, &workers)?;
+    }
+    let (library, maker, _) = gathering.finish(&parameters.features, 1, &NoFiles, &workers)?;
+    let units = Units::in_order(&library, &[0], Some(&[1]))?;
+    let resources = Resources { files: &NoFiles, budget: usize::MAX / 4, workers: &workers };
+    let mut search = Search::new(library, units, &maker, parameters, resources, &mut |_| {})?;
+    let mut all = Vec::new();
+    while let Some(mut batch) = search.next_batch(&workers)? {
+        all.append(&mut batch);
+    }
+    Ok(all)
+}
+
+/// The calling thread alone, which may be asked to stop: then the whole work ends.
+struct CallingThread<'a> {
+    stop: &'a Stop,
+}
+
+impl Workers for CallingThread<'_> {
+    fn count(&self) -> usize {
+        1
+    }
+
+    fn run(&self, _threads: usize, work: &Work<'_>) -> Result<()> {
+        work(0, self.stop)
+    }
+
+    fn breathe(&self) -> Result<()> {
+        self.stop.check()
+    }
+}

@@ -1,0 +1,228 @@
+//! Which pairs of sets are in, and what that asks of their shared tokens (docs/design/algorithms.md section 8).
+
+use super::edit::GramBound;
+use super::measure::{Measure, check_threshold};
+use crate::error::Result;
+
+/// Which pairs of sets are in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Predicate {
+    /// Those whose similarity and shared tokens reach their thresholds.
+    Sets(SetPredicate),
+    /// Those that share as many grams as similar texts do; to be verified.
+    Grams(GramBound),
+}
+
+/// The least similarity and the least number of shared tokens of a pair.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SetPredicate {
+    measure: Measure,
+    /// 0 where shared tokens alone decide.
+    similarity: f64,
+    shared: u32,
+}
+
+impl SetPredicate {
+    #[inline]
+    fn pass(&self, shared: u32, left: u32, right: u32) -> bool {
+        shared >= self.shared && self.measure.similarity(shared, left, right) >= self.similarity
+    }
+
+    /// [`Predicate::least_overlap`]. Exact: the float only says where the search starts.
+    #[inline]
+    fn least_overlap(&self, left: u32, right: u32) -> Option<u32> {
+        let most = left.min(right);
+        if !self.pass(most, left, right) {
+            return None;
+        }
+        // Saturates at both ends; NaN cannot occur.
+        let start = self.measure.estimate(self.similarity, left, right).ceil() as u32;
+        let mut least = start.clamp(self.shared, most);
+        while !self.pass(least, left, right) {
+            least += 1;
+        }
+        while least > self.shared && self.pass(least - 1, left, right) {
+            least -= 1;
+        }
+        Some(least)
+    }
+}
+
+impl Predicate {
+    /// Pairs with `measure >= threshold`, in (0, 1].
+    pub fn new(measure: Measure, threshold: f64) -> Result<Self> {
+        check_threshold(threshold)?;
+        Ok(Self::Sets(SetPredicate { measure, similarity: threshold, shared: 1 }))
+    }
+
+    /// Pairs with at least `min_overlap` shared tokens (at least 1), whatever their similarity by
+    /// `measure`.
+    pub fn shared(measure: Measure, min_overlap: u32) -> Self {
+        Self::Sets(SetPredicate { measure, similarity: 0.0, shared: min_overlap.max(1) })
+    }
+
+    /// This one, and at least `min_overlap` shared tokens; a bound of grams stays as it is.
+    #[must_use]
+    pub fn and_shared(self, min_overlap: u32) -> Self {
+        match self {
+            Self::Sets(sets) => Self::Sets(SetPredicate { shared: min_overlap.max(1), ..sets }),
+            Self::Grams(_) => self,
+        }
+    }
+
+    /// The least similarity; 0 where shared tokens alone decide.
+    pub fn threshold(&self) -> f64 {
+        match self {
+            Self::Sets(sets) => sets.similarity,
+            Self::Grams(_) => 0.0,
+        }
+    }
+
+    /// The similarity that is reported of a pair: of gram sets it is the Jaccard similarity.
+    #[inline]
+    pub fn similarity(&self, shared: u32, left: u32, right: u32) -> f64 {
+        let measure = match self {
+            Self::Sets(sets) => sets.measure,
+            Self::Grams(_) => Measure::Jaccard,
+        };
+        measure.similarity(shared, left, right)
+    }
+
+    /// Whether a pair is in.
+    #[inline]
+    pub fn passes(&self, shared: u32, left: u32, right: u32) -> bool {
+        match self {
+            Self::Sets(sets) => sets.pass(shared, left, right),
+            Self::Grams(bound) => bound.least_overlap(left, right).is_some_and(|least| shared >= least),
+        }
+    }
+
+    /// The least number of shared tokens with which sets of these sizes pass; none where not even
+    /// a subset would. O(1).
+    #[inline]
+    pub fn least_overlap(&self, left: u32, right: u32) -> Option<u32> {
+        match self {
+            Self::Sets(sets) => sets.least_overlap(left, right),
+            Self::Grams(bound) => bound.least_overlap(left, right),
+        }
+    }
+
+    /// The least number of shared tokens with which sets of these sizes pass, or one of these and any
+    /// larger one; none where sets of these sizes do not. O(1).
+    #[inline]
+    pub fn least_overlap_from(&self, left: u32, right: u32) -> Option<u32> {
+        let least = self.least_overlap(left, right)?;
+        Some(match self {
+            // Never falls when a set grows.
+            Self::Sets(_) => least,
+            Self::Grams(bound) => bound.least_overlap_from(left, right),
+        })
+    }
+
+    /// By how much |x| + |y| - 2·(least overlap), as a function of one size, may lie over the greater
+    /// of its values at two sizes about it. For every measure it is convex, apart from the overlap
+    /// being a whole number that is at most one and a rounding away from its formula.
+    pub fn ripple(&self) -> u32 {
+        const ROUNDED: u32 = 4;
+        match self {
+            Self::Sets(_) => ROUNDED,
+            Self::Grams(bound) => ROUNDED + bound.ripple(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEASURES: [Measure; 5] =
+        [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap, Measure::Containment];
+
+    #[test]
+    fn ties_at_the_threshold_are_in() {
+        let jaccard = |t| Predicate::new(Measure::Jaccard, t).unwrap();
+        assert!(jaccard(0.8).passes(4, 4, 5));
+        assert!(jaccard(0.833_333_333_333_333_4).passes(5, 5, 6));
+        assert!(!jaccard(0.833_333_333_333_333_5).passes(5, 5, 6));
+        assert!(Predicate::new(Measure::Cosine, 0.8).unwrap().passes(4, 5, 5));
+    }
+
+    #[test]
+    fn every_measure_says_what_it_reports_is_in() {
+        for measure in MEASURES {
+            for (x, y) in [(1, 1), (3, 7), (13, 29), (100, 63), (1_000_003, 999_983)] {
+                for shared in 1..=x.min(y).min(40) {
+                    let shared = x.min(y) - (shared - 1);
+                    let t = measure.similarity(shared, x, y);
+                    let p = Predicate::new(measure, t.min(1.0)).unwrap();
+                    assert!(p.passes(shared, x, y), "{measure:?} {shared} of {x}, {y}");
+                    assert!(p.least_overlap(x, y).unwrap() <= shared);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn least_overlap_is_least_for_every_size() {
+        let mut thresholds: Vec<f64> = (1..=100).map(|n| f64::from(n) / 100.0).collect();
+        thresholds.extend([
+            1e-9,
+            1.0 / 3.0,
+            2.0 / 3.0,
+            5.0 / 6.0,
+            0.8f64.next_down(),
+            0.8f64.next_up(),
+            0.55,
+        ]);
+        for measure in MEASURES {
+            for &t in &thresholds {
+                let p = Predicate::new(measure, t).unwrap();
+                for x in 1..=40 {
+                    for y in 1..=40 {
+                        let expected = (1..=x.min(y)).find(|&o| measure.similarity(o, x, y) >= t);
+                        assert_eq!(p.least_overlap(x, y), expected, "{measure:?} {t} {x} {y}");
+                        let expected = (5..=x.min(y)).find(|&o| measure.similarity(o, x, y) >= t);
+                        assert_eq!(p.and_shared(5).least_overlap(x, y), expected);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The traps of docs/design/algorithms.md section 8: least overlaps of sizes up to some thousands against integers.
+    #[test]
+    fn least_overlap_agrees_with_integers() {
+        for percent in [55u64, 64, 70, 80, 90, 95] {
+            let t = percent as f64 / 100.0;
+            for (x, y) in (1..4000u32).flat_map(|x| [(x, x), (x, x + x / 10), (x, x + 1)]) {
+                let ceil = |n: u64, d: u64| u32::try_from(n.div_ceil(d)).unwrap();
+                let sum = u64::from(x) + u64::from(y);
+                let checks = [
+                    (Measure::Jaccard, ceil(percent * sum, 100 + percent)),
+                    (Measure::Dice, ceil(percent * sum, 200)),
+                    (Measure::Overlap, ceil(percent * u64::from(x.min(y)), 100)),
+                    (Measure::Containment, ceil(percent * u64::from(x), 100)),
+                ];
+                for (measure, expected) in checks {
+                    let found = Predicate::new(measure, t).unwrap().least_overlap(x, y);
+                    assert_eq!(found, Some(expected).filter(|&o| o <= x.min(y)), "{measure:?} {t} {x} {y}");
+                }
+                let product = u128::from(x) * u128::from(y);
+                let cosine = Predicate::new(Measure::Cosine, t).unwrap().least_overlap(x, y);
+                let enough = |o: u32| u128::from(o).pow(2) * 10_000 >= u128::from(percent).pow(2) * product;
+                if let Some(o) = cosine {
+                    assert!(enough(o) && !enough(o - 1), "cosine {t} {x} {y}: {o}");
+                } else {
+                    assert!(!enough(x.min(y)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn thresholds_outside_the_range_are_refused() {
+        for t in [0.0, -1.0, 1.000_000_1, f64::NAN, f64::INFINITY] {
+            assert!(Predicate::new(Measure::Jaccard, t).is_err(), "{t}");
+        }
+    }
+}
