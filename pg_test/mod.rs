@@ -1,5 +1,6 @@
 //! Tests inside a server: what SQL says of random tables, against all pairs in plain SQL.
 
+mod arguments;
 mod forms;
 mod passages;
 

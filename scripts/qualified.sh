@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Refuses names in SQL of ours that somebody else's objects could answer to. qualified.sh [FILE…]: those instead of all.
+# Refuses names in SQL of ours that other roles' objects could answer to. qualified.sh [FILE…]: those instead of all.
 #
 # The install script runs as a superuser with the search path "target schema, pg_temp", pg_catalog before both; bodies in
 # strings run with their caller's. What a name means is decided in two ways:
@@ -232,10 +232,27 @@ sub check_declaration {
     }
 }
 
+# A block of the install script: its strings are declarations, for names that format() puts in; the rest is a body.
+sub check_block {
+    my ($body) = @_;
+    my @rest;
+    for my $token (tokens($body->[1] =~ s/^\$\w*\$|\$\w*\$$//gr, $body->[2])) {
+        my $inner = $token->[1];
+        if ($token->[0] eq 'd' && $inner =~ s/^\$\w*\$(\s*CREATE)/$1/) {
+            $inner =~ s/\$\w*\$$//;
+            $inner =~ s/%(?:\d+\$)?[Is]/x/g;
+            check_sql($inner, $token->[2]);
+            $token = ['s', "''", $token->[2]];
+        }
+        push @rest, $token;
+    }
+    check(\@rest, 1);
+}
+
 sub check_sql {
-    my ($text) = @_;
+    my ($text, $from) = @_;
     my ($atomic, $cases, @statement) = (0, 0);
-    for my $token (tokens($text, 1), ['p', ';', 0]) {
+    for my $token (tokens($text, $from || 1), ['p', ';', 0]) {
         my $word = word($token);
         if ($word eq 'atomic') { ($atomic, $cases) = (1, 0) }
         elsif ($atomic && $word eq 'case') { $cases++ }
@@ -244,8 +261,9 @@ sub check_sql {
         my ($first, $second) = (word($statement[0]), word($statement[1]));
         my $line = @statement ? $statement[0][2] : 0;
         if (!@statement) { }
-        elsif ($first eq 'create' && $second eq 'or') { refuse($line, 'OR REPLACE takes over what somebody else made') }
-        elsif (grep { word($_) eq 'exists' } @statement[0 .. ($#statement < 5 ? $#statement : 5)]) { refuse($line, 'IF EXISTS takes over what somebody else made') }
+        elsif ($first eq 'do') { check_block($statement[1]) }
+        elsif ($first eq 'create' && $second eq 'or') { refuse($line, 'OR REPLACE takes over what others made') }
+        elsif (grep { word($_) eq 'exists' } @statement[0 .. ($#statement < 5 ? $#statement : 5)]) { refuse($line, 'IF EXISTS takes over what others made') }
         elsif ($first eq 'comment' || $first eq 'grant' || $first eq 'revoke') { }
         elsif ($first eq 'create' && $second =~ /^(?:type|operator|access|cast|schema)$/) { }
         elsif ($first eq 'create' && $second =~ /^(?:function|procedure|aggregate|domain|table|sequence|trigger)$/) { check_declaration(\@statement) }
@@ -292,6 +310,9 @@ for my $sample (
     "1 CREATE FUNCTION f() RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT CASE WHEN true THEN 1 END; SELECT now(); END",
     "3 CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS \$\$ DECLARE a text; BEGIN SELECT b FROM c WHERE d = \$1; END \$\$",
     "1 CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS \$\$ BEGIN EXECUTE 'SELECT now()'; END \$\$",
+    "1 DO \$\$ BEGIN PERFORM now(); END \$\$",
+    "2 DO \$\$ BEGIN EXECUTE format(\$d\$ CREATE TABLE %I(a int DEFAULT f()); \$d\$, 'a'); END \$\$",
+    "0 DO \$\$ BEGIN EXECUTE pg_catalog.format(\$d\$ CREATE OPERATOR = (LEFTARG = %1\$I, FUNCTION = f); \$d\$, 'a'); END \$\$",
     "1 CREATE TABLE t(a int CHECK (a > 0))", "1 CREATE VIEW v AS SELECT now()", "1 CREATE OR REPLACE VIEW v AS SELECT 1",
     "0 SELECT pg_catalog.now(), -1, coalesce(a, b), count.*, a OPERATOR(pg_catalog.=) ANY (b) FROM s.c AS d(e, f)",
     "0 CREATE FUNCTION f(a text DEFAULT '{}', b int DEFAULT -1) RETURNS TABLE(c int) AS 'x', 'y' LANGUAGE c",

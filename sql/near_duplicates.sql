@@ -13,7 +13,7 @@ CREATE FUNCTION near_duplicates(
     max_pairs bigint DEFAULT NULL,
     site_column text DEFAULT NULL
 ) RETURNS TABLE(left_id bigint, right_id bigint, similarity float8)
-    AS 'MODULE_PATHNAME', 'neardup_join'
+    AS 'MODULE_PATHNAME', 'neardup_near_duplicates'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION near_duplicates(
     regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text
@@ -33,7 +33,7 @@ CREATE FUNCTION near_duplicates(
     max_pairs bigint DEFAULT NULL,
     site_column text DEFAULT NULL
 ) RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8)
-    AS 'MODULE_PATHNAME', 'neardup_join_typed'
+    AS 'MODULE_PATHNAME', 'neardup_near_duplicates_typed'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION near_duplicates(
     regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text
@@ -56,7 +56,7 @@ CREATE FUNCTION near_duplicates_between(
     site_column text DEFAULT NULL,
     right_site_column text DEFAULT NULL
 ) RETURNS TABLE(left_id bigint, right_id bigint, similarity float8)
-    AS 'MODULE_PATHNAME', 'neardup_join_between'
+    AS 'MODULE_PATHNAME', 'neardup_near_duplicates_between'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION near_duplicates_between(
     regclass, regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text
@@ -80,40 +80,8 @@ CREATE FUNCTION near_duplicates_between(
     site_column text DEFAULT NULL,
     right_site_column text DEFAULT NULL
 ) RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8)
-    AS 'MODULE_PATHNAME', 'neardup_join_between_typed'
+    AS 'MODULE_PATHNAME', 'neardup_near_duplicates_between_typed'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION near_duplicates_between(
     regclass, regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text
 ) IS 'all pairs of a row of the left and a row of the right table whose texts are at least so similar, for ids of the given type';
-
-CREATE FUNCTION near_duplicates_stats() RETURNS TABLE(
-    documents bigint,
-    skipped_null bigint,
-    skipped_empty bigint,
-    tokens bigint,
-    distinct_tokens bigint,
-    distinct_sets bigint,
-    candidates bigint,
-    pruned_by_size bigint,
-    pruned_by_bitmap bigint,
-    pruned_by_position bigint,
-    pruned_by_suffix bigint,
-    verified bigint,
-    pairs bigint,
-    peak_memory bigint,
-    threads bigint,
-    read_ms float8,
-    order_ms float8,
-    join_ms float8,
-    pruned_by_sketch bigint,
-    stop_signatures bigint,
-    stop_documents bigint,
-    promised_recall float8,
-    measured_recall float8,
-    hot_buckets bigint,
-    hot_documents bigint
-)
-    AS 'MODULE_PATHNAME', 'neardup_stats'
-    LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1;
-COMMENT ON FUNCTION near_duplicates_stats() IS
-    'what the last call of near_duplicates or near_duplicates_between in this session by this role did';

@@ -1,4 +1,4 @@
--- Passages that documents share, and the signatures they are found by. Bodies: src/pg/functions/passages.rs.
+-- Passages that documents share. Bodies: src/pg/functions/passages.rs.
 
 CREATE FUNCTION partial_duplicates(
     docs regclass,
@@ -21,7 +21,7 @@ CREATE FUNCTION partial_duplicates(
     right_span int4range,
     similarity float8
 )
-    AS 'MODULE_PATHNAME', 'neardup_passages'
+    AS 'MODULE_PATHNAME', 'neardup_partial_duplicates'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION partial_duplicates(
     regclass, float8, jsonb, text, text, text, int, bool, int, bigint
@@ -49,7 +49,7 @@ CREATE FUNCTION partial_duplicates(
     right_span int4range,
     similarity float8
 )
-    AS 'MODULE_PATHNAME', 'neardup_passages_typed'
+    AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_typed'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION partial_duplicates(
     regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint
@@ -79,7 +79,7 @@ CREATE FUNCTION partial_duplicates_between(
     right_span int4range,
     similarity float8
 )
-    AS 'MODULE_PATHNAME', 'neardup_passages_between'
+    AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_between'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION partial_duplicates_between(
     regclass, regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text, text
@@ -110,7 +110,7 @@ CREATE FUNCTION partial_duplicates_between(
     right_span int4range,
     similarity float8
 )
-    AS 'MODULE_PATHNAME', 'neardup_passages_between_typed'
+    AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_between_typed'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION partial_duplicates_between(
     regclass, regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text, text
@@ -137,27 +137,3 @@ CREATE FUNCTION shared_passages(
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 5000 ROWS 5;
 COMMENT ON FUNCTION shared_passages(text, text, float8, jsonb, text, int, bool, int) IS
     'the passages that two texts share, with their places in both';
-
-CREATE FUNCTION spotsigs(
-    text text,
-    antecedents text[] DEFAULT NULL,
-    chain int DEFAULT 2,
-    distance int DEFAULT 1
-) RETURNS bigint[]
-    AS 'MODULE_PATHNAME', 'neardup_spotsigs'
-    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION spotsigs(text, text[], int, int) IS
-    'the distinct spot signatures of a text: chains of telling words behind common ones, hashed';
-
-CREATE FUNCTION imatch(
-    text text,
-    terms text[] DEFAULT '{}',
-    document_counts bigint[] DEFAULT '{}',
-    documents bigint DEFAULT 1,
-    lo float8 DEFAULT 0.1,
-    hi float8 DEFAULT 1
-) RETURNS bigint[]
-    AS 'MODULE_PATHNAME', 'neardup_imatch'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION imatch(text, text[], bigint[], bigint, float8, float8) IS
-    'the I-Match signature of a text: its distinct words whose idf is in a range, hashed together; no element where no word is';

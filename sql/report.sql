@@ -1,14 +1,4 @@
--- Why two texts are near duplicates, and a page to look at. Bodies: src/pg/functions/explain.rs, report.rs.
-
-CREATE FUNCTION explain_pair(a text, b text) RETURNS TABLE(method text, similarity float8, evidence jsonb)
-    AS 'MODULE_PATHNAME', 'neardup_explain_pair'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 18;
-COMMENT ON FUNCTION explain_pair(text, text) IS 'what every method says of two texts, and what that is made of';
-
-CREATE FUNCTION diff_html(a text, b text) RETURNS text
-    AS 'MODULE_PATHNAME', 'neardup_diff_html'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION diff_html(text, text) IS 'two texts side by side as HTML, with the passages they share marked and a dot plot of their sentences';
+-- A page about the near duplicates of a relation. Body: src/pg/functions/report.rs.
 
 CREATE FUNCTION duplicates_report(
     docs regclass,
@@ -27,7 +17,7 @@ CREATE FUNCTION duplicates_report(
     max_clusters int DEFAULT 20,
     max_members int DEFAULT 3
 ) RETURNS text
-    AS 'MODULE_PATHNAME', 'neardup_report'
+    AS 'MODULE_PATHNAME', 'neardup_duplicates_report'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION duplicates_report(
     regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int
@@ -51,7 +41,7 @@ CREATE FUNCTION duplicates_report(
     max_clusters int DEFAULT 20,
     max_members int DEFAULT 3
 ) RETURNS text
-    AS 'MODULE_PATHNAME', 'neardup_report_typed'
+    AS 'MODULE_PATHNAME', 'neardup_duplicates_report_typed'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION duplicates_report(
     regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int

@@ -54,6 +54,16 @@ pub enum Error {
     /// The call was asked to stop (see [`crate::workers::Stop`]); its work can be taken up again.
     #[error("stopped")]
     Stopped,
+    /// A temporary file did not do what it should.
+    #[error("could not {doing} a temporary file")]
+    File {
+        /// What it should do.
+        doing: &'static str,
+    },
+    /// What documents come from failed, for a reason of its own: it has kept that for the caller
+    /// (see [`crate::methods::documents::Documents`]).
+    #[error("documents could not be read")]
+    Source,
     /// The operating system gave no thread to work on.
     #[error("could not start a worker thread: {0}")]
     Thread(String),

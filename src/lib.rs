@@ -1,8 +1,21 @@
 //! neardup finds near-duplicate documents.
 //!
+//! ```
+//! let texts = [
+//!     "The quick brown fox jumps over the lazy dog.",
+//!     "the QUICK brown fox jumps over the lazy dog!",
+//!     "A quick brown fox jumped over a dog.",
+//! ];
+//! let pairs = neardup::near_duplicates(&texts, 0.8)?;
+//! assert_eq!(pairs.len(), 1);
+//! assert_eq!((pairs[0].left, pairs[0].right, pairs[0].similarity), (0, 1, 1.0));
+//! # Ok::<(), neardup::error::Error>(())
+//! ```
+//!
 //! The modules are the stages of a pipeline; each uses only earlier ones:
 //!
-//! * [`error`], [`memory`], [`ragged`], [`files`], [`hash`], [`radix`], [`workers`]: what everything stands on
+//! * [`error`], [`memory`], [`ragged`], [`files`], [`hash`], [`radix`], [`workers`], [`resources`]: what everything
+//!   stands on
 //! * [`text`]: text into words and other units
 //! * [`features`]: units into sets of tokens or shingles
 //! * [`sketches`]: sets into minhash and simhash sketches, and the signatures that find them
@@ -10,6 +23,7 @@
 //! * [`joins`]: which of them are worth comparing, and the joins
 //! * [`clusters`]: pairs and signatures into clusters, and what to keep of them
 //! * [`passages`]: pairs of sentences into passages that documents share
+//! * [`methods`]: all of this put together, from documents to pairs
 //! * [`report`]: pairs and clusters for people to look at
 
 pub mod clusters;
@@ -19,16 +33,21 @@ pub mod files;
 pub mod hash;
 pub mod joins;
 pub mod memory;
+pub mod methods;
 pub mod passages;
 #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
 mod pg;
 pub mod radix;
 pub mod ragged;
 pub mod report;
+pub mod resources;
 pub mod sketches;
 pub mod text;
 pub mod verify;
 pub mod workers;
+
+pub use joins::pairs::Pair;
+pub use methods::corpus::near_duplicates;
 
 // Called by scripts/pgrx_test.sh; in the program of the unit tests there is no server.
 #[cfg(all(feature = "pg_test", not(test)))]

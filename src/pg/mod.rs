@@ -8,7 +8,7 @@ mod index;
 mod jobs;
 mod query;
 pub mod read;
-mod request;
+pub mod request;
 pub mod server;
 
 use pgrx::prelude::*;
@@ -18,18 +18,25 @@ use server::{panics, settings};
 
 extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
 extension_sql_file!("../../sql/html.sql", name = "html");
-extension_sql_file!("../../sql/plan.sql", name = "plan");
-extension_sql_file!("../../sql/sketch_types.sql", name = "sketch_types");
-extension_sql_file!("../../sql/sketches.sql", name = "sketches", requires = ["sketch_types"]);
-extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
-extension_sql_file!("../../sql/signature.sql", name = "signature", requires = ["sketches"]);
+extension_sql_file!("../../sql/signatures.sql", name = "signatures");
 extension_sql_file!("../../sql/spans.sql", name = "spans");
 extension_sql_file!("../../sql/lcs.sql", name = "lcs");
 extension_sql_file!("../../sql/codes.sql", name = "codes");
-extension_sql_file!("../../sql/passages.sql", name = "passages", requires = ["near_duplicates"]);
-extension_sql_file!("../../sql/clusters.sql", name = "clusters", requires = ["near_duplicates"]);
-extension_sql_file!("../../sql/report.sql", name = "report", requires = ["clusters"]);
-extension_sql_file!("../../sql/jobs.sql", name = "jobs", requires = ["clusters"]);
+extension_sql_file!("../../sql/explain.sql", name = "explain");
+extension_sql_file!("../../sql/plan.sql", name = "plan");
+extension_sql_file!("../../sql/sketch_types.sql", name = "sketch_types");
+extension_sql_file!("../../sql/sketches.sql", name = "sketches", requires = ["sketch_types"]);
+extension_sql_file!("../../sql/near.sql", name = "near", requires = ["sketch_types"]);
+extension_sql_file!("../../sql/shares.sql", name = "shares");
+extension_sql_file!("../../sql/index.sql", name = "index", requires = ["sketches", "near"]);
+extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
+extension_sql_file!("../../sql/near_duplicates_stats.sql", name = "near_duplicates_stats");
+extension_sql_file!("../../sql/passages.sql", name = "passages");
+extension_sql_file!("../../sql/clusters.sql", name = "clusters");
+extension_sql_file!("../../sql/clusters_of_pairs.sql", name = "clusters_of_pairs");
+extension_sql_file!("../../sql/eliminate.sql", name = "eliminate");
+extension_sql_file!("../../sql/report.sql", name = "report");
+extension_sql_file!("../../sql/jobs.sql", name = "jobs");
 
 /// Called once when the library is loaded into a backend.
 #[pg_guard]

@@ -13,7 +13,7 @@ use crate::features::texts::TextCollector;
 use crate::features::tokens::{Document, FeatureSpec, Scratch, Token, Tokenizer, for_each_token};
 use crate::hash::mix;
 use crate::memory;
-use crate::workers::Stop;
+use crate::workers::{self, Stop};
 
 const DOING: &str = "collecting token sets";
 
@@ -201,6 +201,16 @@ impl Collector {
             }
         }
         added
+    }
+
+    /// The tokens of a row in ascending order, none where the document was empty; for few documents.
+    pub fn set_of_row(&self, row: u32, stop: &Stop) -> Result<Vec<u32>> {
+        let mut tokens = Vec::new();
+        if let Some(n) = self.sets.rows.iter().position(|&known| known == row) {
+            memory::extend(&mut tokens, &self.sets.tokens[self.sets.range(n)], "comparing two texts")?;
+        }
+        workers::sort_unstable_by(&mut tokens, stop, &Ord::cmp)?;
+        Ok(tokens)
     }
 
     /// Adds the documents that this worker counted to those of the dictionary; nothing may be pending.

@@ -1,5 +1,6 @@
 //! Documents into sets of token numbers, and these into the ordered records of a join.
 
+pub mod builder;
 pub mod collect;
 pub mod grams;
 pub mod order;

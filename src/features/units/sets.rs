@@ -6,22 +6,18 @@ use super::library::{Library, Shelf};
 use super::signatures::{Features, Maker, SignatureScratch};
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
-use crate::features::dictionary::Dictionary;
-use crate::features::dictionary::numbering::number;
+use crate::features::sets::builder::SetBuilder;
 use crate::features::sets::collect::Collector;
-use crate::features::sets::order::{Ordered, order};
-use crate::features::sets::spill::Spill;
+use crate::features::sets::order::Ordered;
 use crate::features::tokens::Document;
 use crate::files::TempFiles;
 use crate::memory;
+pub use crate::resources::Resources;
 use crate::text::sentences::for_each_sentence;
 use crate::text::spans::{Position, Span};
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "cutting documents into sentences";
-
-/// Texts longer than this have their words numbered one after the other, without being held twice.
-const LONG: usize = 1 << 20;
 
 /// What documents are cut into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +56,7 @@ impl Reader {
             }
         }
         if let Some(words) = &mut self.words
-            && text.len() <= LONG
+            && text.len() <= SetBuilder::LONG
         {
             words.add(row, document, stop)?;
         }
@@ -76,8 +72,8 @@ pub struct Gathering {
     /// One for each worker.
     pub readers: Vec<Reader>,
     library: Library,
-    words: Dictionary,
-    spilled: bool,
+    /// Numbers the words that readers count; it has their collectors only meanwhile.
+    words: SetBuilder<'static>,
 }
 
 impl Gathering {
@@ -93,8 +89,7 @@ impl Gathering {
         Self {
             readers: (0..workers.count()).map(|_| reader()).collect(),
             library: Library::default(),
-            words: Dictionary::default(),
-            spilled: false,
+            words: SetBuilder::new(WORDS, 0),
         }
     }
 
@@ -107,31 +102,25 @@ impl Gathering {
         budget: usize,
         workers: &dyn Workers,
     ) -> Result<usize> {
-        let mut collectors: Vec<Collector> =
-            self.readers.iter_mut().filter_map(|reader| reader.words.take()).collect();
-        let pending: usize = collectors.iter().map(Collector::bytes).sum();
-        if !collectors.is_empty() {
-            number(&mut self.words, &mut collectors, workers)?;
-            for (row, document) in documents.filter(|(_, document)| document.bytes() > LONG) {
-                let mut state = (&mut collectors[0], &mut self.words);
-                workers::one(workers, &mut state, |(collector, dictionary), stop| {
-                    collector.add_at_once(row, document, dictionary, stop)
-                })?;
+        self.words.collectors = self.readers.iter_mut().filter_map(|reader| reader.words.take()).collect();
+        let mut pending = 0;
+        if !self.words.collectors.is_empty() {
+            pending = self.words.number(workers)?;
+            for (row, document) in documents.filter(|(_, document)| document.bytes() > SetBuilder::LONG) {
+                self.words.add_long(row, document, workers)?;
             }
-            for (reader, mut collector) in self.readers.iter_mut().zip(collectors) {
-                // Only the dictionary's counts are wanted.
-                collector.sets = crate::features::sets::collect::Sets::default();
+            // Only the dictionary's counts are wanted.
+            self.words.forget_sets();
+            for (reader, collector) in self.readers.iter_mut().zip(self.words.collectors.drain(..)) {
                 reader.words = Some(collector);
             }
         }
         let shelves: usize = self.readers.iter().map(|reader| reader.shelf.bytes()).sum();
-        let held = shelves + pending + self.library.bytes() + self.words.bytes();
-        if shelves + self.library.bytes() + self.words.bytes() > budget && shelves > (budget / 8).min(1 << 22)
-        {
+        let kept = shelves + self.library.bytes() + self.words.dictionary_bytes();
+        if kept > budget && shelves > (budget / 8).min(1 << 22) {
             self.library.spill(self.readers.iter_mut().map(|reader| &mut reader.shelf), files)?;
-            self.spilled = true;
         }
-        Ok(held)
+        Ok(kept + pending)
     }
 
     /// All texts, and what makes their signatures. `documents` is the number of those that were read, without
@@ -144,10 +133,8 @@ impl Gathering {
         workers: &dyn Workers,
     ) -> Result<(Library, Maker, u64)> {
         self.library.finish(self.readers.iter_mut().map(|reader| &mut reader.shelf), files)?;
-        for words in self.readers.iter_mut().filter_map(|reader| reader.words.as_mut()) {
-            words.settle(&mut self.words);
-        }
-        let maker = features.ready(&self.words, documents, workers)?;
+        self.words.collectors = self.readers.iter_mut().filter_map(|reader| reader.words.take()).collect();
+        let maker = features.ready(self.words.dictionary(), documents, workers)?;
         Ok((self.library, maker, self.readers.iter().map(|reader| reader.empty).sum()))
     }
 }
@@ -221,23 +208,6 @@ impl Units {
     }
 }
 
-/// What sets are made with.
-#[derive(Clone, Copy)]
-pub struct Resources<'a> {
-    /// Makes temporary files.
-    pub files: &'a dyn TempFiles,
-    /// Bytes to work with.
-    pub budget: usize,
-    /// The threads.
-    pub workers: &'a dyn Workers,
-}
-
-impl std::fmt::Debug for Resources<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Resources of {} bytes", self.budget)
-    }
-}
-
 /// Sets of signatures, by the numbers of their units.
 #[derive(Debug)]
 pub struct UnitSets {
@@ -268,39 +238,27 @@ pub fn make_sets(
     mut progress: impl FnMut(u32),
 ) -> Result<UnitSets> {
     let Resources { files, budget, workers } = resources;
-    let numbers = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
-    let mut collectors: Vec<Collector> = (0..workers.count()).map(|_| Collector::new(numbers)).collect();
-    let (mut dictionary, mut spill, mut peak_bytes) = (Dictionary::default(), Spill::new(files), 0);
+    let mut builder = SetBuilder::new(WORDS, workers.count()).with_files(files);
+    let mut peak_bytes = 0;
     let mut parts = Parts { units, at: (0, 0), bytes: (budget / 64).clamp(1 << 14, 4 << 20) };
     while let Some(batch) = parts.next(library)? {
         let first = batch.first().map_or(0, |part| part.number);
         if units.right_from == Some(first) {
-            spill.go_right(first);
-            collectors.iter_mut().for_each(Collector::go_right);
+            builder.go_right(first);
         }
         let mut rows = batch.iter().map(|part| part.row).collect();
         let open = library.open(&mut rows)?;
-        let pending = make_batch(&open, batch, maker, &mut collectors, &mut dictionary, workers)?;
-        let held = dictionary.bytes() + collectors.iter().map(Collector::bytes).sum::<usize>();
-        let sets: usize = collectors.iter().map(|collector| collector.sets.bytes()).sum();
+        let pending = make_batch(&open, batch, maker, &mut builder, workers)?;
+        let held = builder.spill(0, budget)?;
         peak_bytes = peak_bytes.max(held.max(pending) + 2 * parts.bytes);
-        // What is in memory is ordered by copying it.
-        if held + sets > budget && sets > budget / 8 {
-            spill.take(&mut collectors)?;
-        }
         progress(parts.done());
     }
     if let Some(from) = units.right_from {
         // Also where the right table has no unit.
-        spill.go_right(from);
+        builder.go_right(from);
     }
-    let signatures = collectors.iter().map(|collector| collector.tokens).sum();
-    let empty = collectors.iter().map(|collector| collector.empty).sum();
-    let mut ordered = if spill.is_used() {
-        spill.order(collectors, dictionary, budget, workers)?
-    } else {
-        order(collectors, dictionary, units.right_from, workers)?
-    };
+    let (signatures, empty) = (builder.tokens(), builder.empty());
+    let mut ordered = builder.order(budget, workers)?;
     ordered.peak_bytes = ordered.peak_bytes.max(peak_bytes);
     Ok(UnitSets { ordered, signatures, empty })
 }
@@ -358,12 +316,11 @@ fn make_batch(
     open: &super::library::Open<'_>,
     batch: Vec<Part>,
     maker: &Maker,
-    collectors: &mut [Collector],
-    dictionary: &mut Dictionary,
+    builder: &mut SetBuilder<'_>,
     workers: &dyn Workers,
 ) -> Result<usize> {
     let mut shares: Vec<Share> = Vec::new();
-    for collector in collectors.iter_mut() {
+    for collector in &mut builder.collectors {
         shares.push(Share {
             collector,
             parts: Vec::new(),
@@ -392,16 +349,14 @@ fn make_batch(
     }
     workers::each(workers, &mut shares, |share, stop| share.work(open, maker, stop))?;
     let long: Vec<Part> = shares.into_iter().flat_map(|share| share.long).collect();
-    let pending = collectors.iter().map(Collector::bytes).sum();
-    number(dictionary, collectors, workers)?;
+    let pending = builder.number(workers)?;
     for part in long {
-        let mut state = (&mut collectors[0], &mut *dictionary);
-        workers::one(workers, &mut state, |(collector, dictionary), stop| {
-            let (mut signatures, mut scratch) = (Vec::new(), SignatureScratch::default());
+        let mut signatures = Vec::new();
+        workers::one(workers, &mut signatures, |signatures, stop| {
             let unit = open.get(part.row).unit(part.units.start as usize);
-            maker.make(unit, &mut scratch, &mut signatures, stop)?;
-            collector.add_at_once(part.number, &Document::Numbers(signatures), dictionary, stop)
+            maker.make(unit, &mut SignatureScratch::default(), signatures, stop)
         })?;
+        builder.add_long(part.number, &Document::Numbers(signatures), workers)?;
     }
     Ok(pending)
 }
@@ -414,7 +369,7 @@ impl Share<'_> {
             while let Some(unit) = part.units.clone().next() {
                 stop.check()?;
                 let text = entry.unit(unit as usize);
-                if text.len() > LONG {
+                if text.len() > SetBuilder::LONG {
                     memory::push(&mut self.long, Part { units: unit..unit + 1, ..*part }, DOING)?;
                 } else if let Document::Numbers(signatures) = &mut document {
                     maker.make(text, &mut self.scratch, signatures, stop)?;

@@ -36,12 +36,11 @@ use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
 use crate::features::hash_sets::HashSets;
 use crate::features::signatures::distinct;
-use crate::files::TempFiles;
 use crate::joins::pairs::Pairs;
+pub use crate::resources::Resources;
 use crate::sketches::sign::{Part, Recipe, Signer};
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
-use crate::workers::Workers;
 
 /// A technique with its parameters; a pair's similarity is at least the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -211,17 +210,6 @@ pub struct Documents<'a> {
     pub sites: Option<&'a [u32]>,
     /// The first row of the right table, where there are two.
     pub right_from: Option<u32>,
-}
-
-/// What a join works with.
-#[derive(Clone, Copy)]
-pub struct Resources<'a> {
-    /// Makes temporary files.
-    pub files: &'a dyn TempFiles,
-    /// Bytes.
-    pub budget: usize,
-    /// Threads.
-    pub workers: &'a dyn Workers,
 }
 
 /// Makes ready to find the pairs of the documents. `sample` is a number of documents whose pairs are looked

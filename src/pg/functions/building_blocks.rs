@@ -9,15 +9,17 @@ use crate::features::sets::collect::Collector;
 use crate::features::tokens::{Document, Scratch, Token, for_each_token};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::memory;
-use crate::pg::server::call::{Call, Strings, number_array, sql_function, text_array};
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::checks;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
-use crate::pg::server::workers::BackendWorkers;
+use crate::pg::server::values::{Strings, number_array, text_array};
+use crate::pg::server::workers::workers_for;
 use crate::text::words::for_each_word;
 use crate::verify::edit;
 use crate::verify::measure::Measure;
 use crate::verify::overlap::shared_at_least;
-use crate::workers::{self, PlainThreads, Stop, Workers};
+use crate::workers;
 
 sql_function! {
     /// `words(text) → text[]`
@@ -39,7 +41,7 @@ sql_function! {
     /// `shingles(text, k, wrap) → bigint[]`
     neardup_shingles, pg_finfo_neardup_shingles, |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
-        let shingle = FeatureSpec::check_shingle("k", i64::from(call.need::<i32>(1, "k")?))?;
+        let shingle = checks::k(i64::from(call.need::<i32>(1, "k")?))?.into();
         let wrap = call.need(2, "wrap")?;
         let spec = FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: false, wrap };
         let size = text.len();
@@ -104,7 +106,7 @@ sql_function! {
 /// one of the join's, as `near_duplicates` does by default.
 fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
     let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
-    let shingle = FeatureSpec::check_shingle("k", i64::from(call.need::<i32>(2, "k")?))?;
+    let shingle = checks::k(i64::from(call.need::<i32>(2, "k")?))?.into();
     let spec =
         FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: repeats && shingle == 1, wrap: false };
     let size = a.len() + b.len();
@@ -121,7 +123,7 @@ fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
     let (collector, ..) = state;
     let mut state = (collector, 0.0);
     workers::one(workers, &mut state, |(collector, similarity), stop| {
-        let (a, b) = (set_of_row(collector, 0, stop)?, set_of_row(collector, 1, stop)?);
+        let (a, b) = (collector.set_of_row(0, stop)?, collector.set_of_row(1, stop)?);
         let shared = shared_at_least(&a, &b, 0).unwrap_or(0);
         // No document has more tokens than 32 bits count.
         *similarity = measure.similarity(shared as u32, a.len() as u32, b.len() as u32);
@@ -136,24 +138,4 @@ pub fn document(text: Cow<'_, str>) -> Result<Document> {
         Cow::Owned(text) => text,
         Cow::Borrowed(text) => encoding::own(text)?,
     }))
-}
-
-/// The tokens of a row in ascending order; none where the document was empty.
-pub fn set_of_row(collector: &Collector, row: u32, stop: &Stop) -> crate::error::Result<Vec<u32>> {
-    let sets = &collector.sets;
-    let mut tokens = Vec::new();
-    if let Some(n) = sets.rows.iter().position(|&r| r == row) {
-        memory::extend(&mut tokens, &sets.tokens[sets.range(n)], "comparing two texts")?;
-    }
-    workers::sort_unstable_by(&mut tokens, stop, &Ord::cmp)?;
-    Ok(tokens)
-}
-
-/// Whoever works on texts of so many bytes, or as long as on so many: a thread beside the leader where that may take long
-/// enough for somebody to want to cancel it.
-pub fn workers_for(bytes: usize) -> &'static dyn Workers {
-    const LONG: usize = 1 << 18;
-    static HERE: PlainThreads = PlainThreads(1);
-    static BESIDE: BackendWorkers = BackendWorkers::single();
-    if bytes < LONG { &HERE } else { &BESIDE }
 }

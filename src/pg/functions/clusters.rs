@@ -2,26 +2,24 @@
 
 use std::time::Instant;
 
-use pgrx::datum::FromDatum;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::eliminate::read_ranks;
 use super::near_duplicates::{Run, milliseconds, too_many_pairs};
 use super::near_duplicates_stats;
 use crate::clusters::Clustering;
 use crate::clusters::edges::{Edge, Edges};
 use crate::clusters::grouping::Clusters;
-use crate::memory;
+use crate::methods::Grouping;
 use crate::pg::query::ids::Ids;
 use crate::pg::query::relation::Relation;
-use crate::pg::read::documents::Reading;
-use crate::pg::request::example::{Example, literal};
-use crate::pg::request::methods::Grouping;
-use crate::pg::request::{Form, Request, such_as};
+use crate::pg::read::documents::Finished;
+use crate::pg::request::example::Example;
+use crate::pg::request::form::{self, Argument, Form, Named};
+use crate::pg::request::{How, Request, such_as};
 use crate::pg::server::call::{Call, sql_function};
-use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
@@ -29,22 +27,17 @@ use crate::pg::server::workers::BackendWorkers;
 
 sql_function! {
     /// `near_duplicate_clusters(docs, threshold, …)`
-    neardup_clusters, pg_finfo_neardup_clusters, |call| answer(call, false)
+    neardup_near_duplicate_clusters, pg_finfo_neardup_near_duplicate_clusters, |call| answer(call, form::NEAR_DUPLICATE_CLUSTERS)
 }
 sql_function! {
     /// `near_duplicate_clusters(docs, threshold, id_type, …)`
-    neardup_clusters_typed, pg_finfo_neardup_clusters_typed, |call| answer(call, true)
+    neardup_near_duplicate_clusters_typed, pg_finfo_neardup_near_duplicate_clusters_typed, |call| answer(call, form::NEAR_DUPLICATE_CLUSTERS.typed())
 }
 
-/// The arguments of a join of one table in front of those of the function.
-pub const ARGUMENTS_OF_JOIN: usize = 11;
-
-fn answer(call: Call, typed: bool) -> Result<Datum> {
+fn answer(call: Call, form: Form) -> Result<Datum> {
     set_returning::answer(call, || {
-        let form = Form { name: "near_duplicate_clusters", relations: 1, typed };
         let request = Request::new(call, form)?;
-        let first = ARGUMENTS_OF_JOIN + usize::from(typed);
-        let how = How::new(call, [first, first + 1], &request.example)?;
+        let how = how(form.of(call), &request.example)?;
         if let Some(grouping) = how.grouping(&request) {
             let Grouped { ids, order, clusters } = Grouped::new(call, &request, grouping)?;
             return Ok(Listing::new(ids, order, clusters));
@@ -61,51 +54,13 @@ fn answer(call: Call, typed: bool) -> Result<Datum> {
     })
 }
 
-/// How pairs are to become clusters.
-#[derive(Debug, Clone, Copy)]
-pub struct How {
-    /// The rule.
-    pub clustering: Clustering,
-    /// The most rows of a connected cluster.
-    pub largest: Option<u32>,
+/// How the pairs of a call are to become clusters.
+pub fn how(given: Named, example: &Example) -> Result<How> {
+    let clustering = given.text(Argument::Clustering)?;
+    How::new(clustering.as_deref(), given.get(Argument::MaxClusterSize), example)
 }
 
 impl How {
-    /// Reads the arguments `clustering` and `max_cluster_size`, which stand at these places.
-    pub fn new(call: Call, [clustering, largest]: [usize; 2], example: &Example) -> Result<Self> {
-        let Self { clustering, .. } = Self::clustering(call, clustering, example)?;
-        let Some(most) = call.get::<i32>(largest) else { return Ok(Self { clustering, largest: None }) };
-        let hint = || such_as(&example.with("max_cluster_size", 1000));
-        if clustering != Clustering::Connected {
-            return Err(SqlError::parameter("max_cluster_size is for connected clusters only").hint(hint()));
-        }
-        match u32::try_from(most).ok().filter(|&most| most > 1) {
-            Some(most) => Ok(Self { clustering, largest: Some(most) }),
-            None => {
-                let message = format!("max_cluster_size must be at least 2, not {most}");
-                Err(SqlError::parameter(message).hint(hint()))
-            }
-        }
-    }
-}
-
-impl How {
-    /// Reads the argument `clustering`, which stands at this place; there is none for the size.
-    pub fn clustering(call: Call, clustering: usize, example: &Example) -> Result<Self> {
-        let clustering = match call.text(clustering)?.as_deref() {
-            None | Some("connected") => Clustering::Connected,
-            Some("star") => Clustering::Star,
-            Some("perhaps_similar") => Clustering::PerhapsSimilar,
-            Some(other) => {
-                return Err(SqlError::parameter(format!("unknown clustering \"{other}\"")).hint(format!(
-                    "Clusterings: connected, star, perhaps_similar. {}",
-                    such_as(&example.with("clustering", literal("star")))
-                )));
-            }
-        };
-        Ok(Self { clustering, largest: None })
-    }
-
     /// What makes the clusters where they are not made of pairs: of perhaps-similar sets the method itself, if it
     /// can.
     pub fn grouping<'a>(&self, request: &'a Request) -> Option<&'a dyn Grouping> {
@@ -138,20 +93,12 @@ impl Grouped {
                 Some(format!("d.{}", column.quoted()?))
             }
         };
-        let source = &request.left;
-        let mut reading = Reading::new(request);
-        let mut sets = grouping.sets(&mut reading, &mut |ids, order| {
-            let Some(weight) = &weight else { return Ok(None) };
-            let mut weights = memory::filled(0i64, order.len(), "weighing documents")?;
-            let sql = format!(
-                "SELECT {}, pg_catalog.dense_rank() OVER (ORDER BY {weight} NULLS FIRST) FROM {} AS d",
-                source.id, source.table
-            );
-            read_ranks(&sql, source, ids, order, &mut weights)?;
-            Ok(Some(weights))
-        })?;
-        let Reading { left: ids, workers, mut progress, mut stats, .. } = reading;
-        stats.phases[1] = milliseconds(began) - stats.phases[0];
+        let mut reading = request.reading();
+        reading.weigh_by(weight);
+        let workers = reading.workers;
+        let (mut sets, mut account) = reading.run(|reading| grouping.sets(reading))?;
+        let Finished { left: ids, mut progress, .. } = reading.finish();
+        account.phases[1] = milliseconds(began) - account.phases[0];
         let began = Instant::now();
         let made = loop {
             if let Some(most) = request.max_pairs.filter(|&most| sets.pairs() > most) {
@@ -165,12 +112,12 @@ impl Grouped {
                 }),
             }
         };
-        stats.counts = sets.counts();
-        stats.pairs = sets.pairs();
-        stats.peak_memory = stats.peak_memory.max((sets.bytes() + ids.bytes()) as u64);
-        stats.phases[2] = milliseconds(began);
+        account.counts = sets.counts();
+        account.pairs = sets.pairs();
+        account.peak_memory = account.peak_memory.max((sets.bytes() + ids.bytes()) as u64);
+        account.phases[2] = milliseconds(began);
         // SAFETY: a look at a variable of the session.
-        near_duplicates_stats::keep(unsafe { pg_sys::GetUserId() }, &stats);
+        near_duplicates_stats::keep(unsafe { pg_sys::GetUserId() }, &account);
         made?;
         let order = ids.in_order(&workers)?;
         let clusters = sets.clusters(&workers)?;
@@ -280,18 +227,4 @@ pub fn warn_of_chains(clusters: &Clusters) {
     ErrorReport::new(PgSqlErrorCode::ERRCODE_WARNING, message, "neardup")
         .set_hint(hint)
         .report(PgLogLevel::WARNING);
-}
-
-/// An array argument of float8, none if it is NULL.
-pub fn numbers(call: Call, n: usize) -> Option<Vec<Option<f64>>> {
-    call.get::<Vec<Option<f64>>>(n)
-}
-
-/// A value of a type that SQL says it is of.
-///
-/// # Safety
-/// The datum is of that type.
-pub unsafe fn value<T: FromDatum>(datum: Datum) -> Option<T> {
-    // SAFETY: the caller's promise.
-    unsafe { T::from_datum(datum, false) }
 }

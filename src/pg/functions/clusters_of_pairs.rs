@@ -1,17 +1,19 @@
 //! Clusters of the pairs that any query gives: `clusters_of_pairs`, `cluster_stats`, `cluster_links`.
 
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys::Datum;
 
-use super::clusters::{How, numbers, warn_of_chains};
+use super::clusters::{how, warn_of_chains};
 use crate::clusters::Clustering;
 use crate::clusters::grouping::Clusters;
 use crate::clusters::links::{Link, links};
 use crate::clusters::summary::{Summary, summaries};
 use crate::memory;
 use crate::pg::query::ids::Ids;
-use crate::pg::query::relation::type_name;
+use crate::pg::query::names::type_name;
 use crate::pg::read::pairs::Pairs;
-use crate::pg::request::example::{Example, literal};
+use crate::pg::request::How;
+use crate::pg::request::example::{Example, literal, such_as};
+use crate::pg::request::form::{self, Argument, Form, Named};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
@@ -21,64 +23,62 @@ const DOING: &str = "reading pairs";
 
 sql_function! {
     /// `clusters_of_pairs(pairs, max_cluster_size, clustering, thresholds)`
-    neardup_pair_clusters, pg_finfo_neardup_pair_clusters, |call| list(call, None)
+    neardup_clusters_of_pairs, pg_finfo_neardup_clusters_of_pairs, |call| list(call, form::CLUSTERS_OF_PAIRS)
 }
 sql_function! {
     /// `clusters_of_pairs(pairs, id_type, max_cluster_size, clustering, thresholds)`
-    neardup_pair_clusters_typed, pg_finfo_neardup_pair_clusters_typed, |call| list(call, Some(call.type_of(1)))
+    neardup_clusters_of_pairs_typed, pg_finfo_neardup_clusters_of_pairs_typed, |call| list(call, form::CLUSTERS_OF_PAIRS.typed())
 }
 sql_function! {
     /// `cluster_stats(pairs, max_cluster_size, clustering)`
-    neardup_cluster_stats, pg_finfo_neardup_cluster_stats, |call| describe(call, None)
+    neardup_cluster_stats, pg_finfo_neardup_cluster_stats, |call| describe(call, form::CLUSTER_STATS)
 }
 sql_function! {
     /// `cluster_stats(pairs, id_type, max_cluster_size, clustering)`
-    neardup_cluster_stats_typed, pg_finfo_neardup_cluster_stats_typed, |call| describe(call, Some(call.type_of(1)))
+    neardup_cluster_stats_typed, pg_finfo_neardup_cluster_stats_typed, |call| describe(call, form::CLUSTER_STATS.typed())
 }
 sql_function! {
     /// `cluster_links(pairs, links)`
-    neardup_cluster_links, pg_finfo_neardup_cluster_links, |call| weakest(call, None)
+    neardup_cluster_links, pg_finfo_neardup_cluster_links, |call| weakest(call, form::CLUSTER_LINKS)
 }
 sql_function! {
     /// `cluster_links(pairs, id_type, links)`
-    neardup_cluster_links_typed, pg_finfo_neardup_cluster_links_typed, |call| weakest(call, Some(call.type_of(1)))
+    neardup_cluster_links_typed, pg_finfo_neardup_cluster_links_typed, |call| weakest(call, form::CLUSTER_LINKS.typed())
 }
 
 /// What hints show.
-fn example(name: &'static str, typed: Option<pg_sys::Oid>) -> Example {
-    let mut example = Example::new(name, ["SELECT * FROM near_duplicates('docs', 0.8)".to_owned()]);
+fn example(given: Named, form: Form) -> Example {
+    let mut example = Example::new(form.name, ["SELECT * FROM near_duplicates('docs', 0.8)".to_owned()]);
     example.threshold = None;
-    match typed {
+    match given.id_type() {
         // There is no threshold in front of the type.
-        Some(id_type) => example.with("id_type", format!("NULL::{}", type_name(id_type))),
+        Some(id_type) => example.with(Argument::IdType.name(), format!("NULL::{}", type_name(id_type))),
         None => example,
     }
 }
 
-fn list(call: Call, typed: Option<pg_sys::Oid>) -> Result<Datum> {
+fn list(call: Call, form: Form) -> Result<Datum> {
     set_returning::answer(call, || {
-        let example = example("clusters_of_pairs", typed);
-        let first = 1 + usize::from(typed.is_some());
-        let how = How::new(call, [first + 1, first], &example)?;
+        let given = form.of(call);
+        let example = example(given, form);
+        let how = how(given, &example)?;
         let mut thresholds = Vec::new();
-        for threshold in numbers(call, first + 2).unwrap_or_default() {
+        for threshold in given.get::<Vec<Option<f64>>>(Argument::Thresholds).unwrap_or_default() {
             match threshold.filter(|t| (0.0..=1.0).contains(t)) {
                 Some(threshold) => thresholds.push(threshold),
                 None => {
                     let value = threshold.map_or("NULL".to_owned(), |t| t.to_string());
                     let message = format!("thresholds must be between 0 and 1, not {value}");
                     let example = example.with("thresholds", literal("{0.8,0.9}"));
-                    return Err(
-                        SqlError::parameter(message).hint(format!("For example: SELECT * FROM {example};"))
-                    );
+                    return Err(SqlError::parameter(message).hint(such_as(&example)));
                 }
             }
         }
         let files = ServerFiles::in_current_context();
-        let mut pairs = Pairs::read(call, typed, &[], &example, &files)?;
+        let mut pairs = Pairs::read(call, given.id_type(), &[], &such_as(&example), &files)?;
         let mut levels = Vec::new();
         if thresholds.is_empty() {
-            let clusters = pairs.clusters(how)?;
+            let clusters = pairs.clusters(how.clustering, how.largest)?;
             if how.clustering == Clustering::Connected {
                 warn_of_chains(&clusters);
             }
@@ -139,16 +139,16 @@ impl Rows<6> for Levels {
     }
 }
 
-fn describe(call: Call, typed: Option<pg_sys::Oid>) -> Result<Datum> {
+fn describe(call: Call, form: Form) -> Result<Datum> {
     /// Steps for the diameter of a cluster: some seconds.
     const EFFORT: u64 = 1 << 30;
     set_returning::answer(call, || {
-        let example = example("cluster_stats", typed);
-        let first = 1 + usize::from(typed.is_some());
-        let how = How::new(call, [first + 1, first], &example)?;
+        let given = form.of(call);
+        let example = example(given, form);
+        let how = how(given, &example)?;
         let files = ServerFiles::in_current_context();
-        let mut pairs = Pairs::read(call, typed, &[], &example, &files)?;
-        let clusters = pairs.clusters(how)?;
+        let mut pairs = Pairs::read(call, given.id_type(), &[], &such_as(&example), &files)?;
+        let clusters = pairs.clusters(how.clustering, how.largest)?;
         let vertices = pairs.places.len();
         let summaries = summaries(&mut pairs.edges, vertices, &clusters, EFFORT, &pairs.workers)?;
         let Pairs { ids, places, .. } = pairs;
@@ -190,22 +190,23 @@ impl Rows<7> for Described {
     }
 }
 
-fn weakest(call: Call, typed: Option<pg_sys::Oid>) -> Result<Datum> {
+fn weakest(call: Call, form: Form) -> Result<Datum> {
     const DEFAULT_LINKS: i32 = 10;
     set_returning::answer(call, || {
-        let example = example("cluster_links", typed);
-        let first = 1 + usize::from(typed.is_some());
-        let most = call.get::<i32>(first).unwrap_or(DEFAULT_LINKS);
+        let given = form.of(call);
+        let example = example(given, form);
+        let most = given.get::<i32>(Argument::Links).unwrap_or(DEFAULT_LINKS);
         if most < 1 {
             let example = example.with("links", DEFAULT_LINKS);
-            return Err(SqlError::parameter(format!("links must be at least 1, not {most}"))
-                .hint(format!("For example: SELECT * FROM {example};")));
+            return Err(
+                SqlError::parameter(format!("links must be at least 1, not {most}")).hint(such_as(&example))
+            );
         }
         let files = ServerFiles::in_current_context();
-        let mut pairs = Pairs::read(call, typed, &[], &example, &files)?;
+        let mut pairs = Pairs::read(call, given.id_type(), &[], &such_as(&example), &files)?;
         let vertices = pairs.places.len();
         let how = How { clustering: Clustering::Connected, largest: None };
-        let clusters = pairs.clusters(how)?;
+        let clusters = pairs.clusters(how.clustering, how.largest)?;
         let mut cluster_of = memory::filled(0u32, vertices, DOING)?;
         for (number, cluster) in (0..).zip(clusters.iter()) {
             cluster.members.iter().for_each(|&vertex| cluster_of[vertex as usize] = number);

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::building_blocks::workers_for;
-use super::explain::text;
 use crate::features::codes::{CodeSpec, feature_code};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::values::text;
+use crate::pg::server::workers::workers_for;
 use crate::verify::repeatability::repeatability;
 use crate::workers;
 

@@ -1,19 +1,18 @@
 //! `eliminate`: which rows to remove, and for which kept row (docs/reference/functions.md).
 
-use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgMemoryContexts, check_for_interrupts};
+use pgrx::check_for_interrupts;
+use pgrx::pg_sys::Datum;
 
-use super::clusters::{ARGUMENTS_OF_JOIN, Joined, value};
+use super::clusters::Joined;
 use super::near_duplicates;
 use crate::clusters::leaders::{Leaders, leaders, rank_by};
 use crate::memory;
-use crate::pg::query::Query;
-use crate::pg::query::cursor::Cursor;
 use crate::pg::query::ids::Ids;
 use crate::pg::query::relation::Relation;
-use crate::pg::read::source::Source;
+use crate::pg::read::ranks::read_ranks;
 use crate::pg::request::example::literal;
-use crate::pg::request::{Form, Request, such_as};
+use crate::pg::request::form::{self, Argument, Form};
+use crate::pg::request::{Request, such_as};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
@@ -21,18 +20,20 @@ use crate::pg::server::temp_file::ServerFiles;
 
 sql_function! {
     /// `eliminate(docs, threshold, …)`
-    neardup_eliminate, pg_finfo_neardup_eliminate, |call| answer(call, false)
+    neardup_eliminate, pg_finfo_neardup_eliminate, |call| answer(call, form::ELIMINATE)
 }
 sql_function! {
     /// `eliminate(docs, threshold, id_type, …)`
-    neardup_eliminate_typed, pg_finfo_neardup_eliminate_typed, |call| answer(call, true)
+    neardup_eliminate_typed, pg_finfo_neardup_eliminate_typed, |call| answer(call, form::ELIMINATE.typed())
 }
 
-fn answer(call: Call, typed: bool) -> Result<Datum> {
+fn answer(call: Call, form: Form) -> Result<Datum> {
     set_returning::answer(call, || {
-        let request = Request::new(call, Form { name: "eliminate", relations: 1, typed })?;
-        let order = order_to_keep(call, typed, &request)?;
-        if keeps_longest(call, typed)?
+        let request = Request::new(call, form)?;
+        let keep = form.of(call).text(Argument::Keep)?;
+        let order = order_to_keep(call, keep.as_deref(), &request)?;
+        // Also where none is named.
+        if keep.is_none_or(|keep| keep == "longest")
             && let Some((ids, order, leaders)) = near_duplicates::eliminated(&request)?
         {
             return Ok(Eliminated { ids, order, leaders, next: 0 });
@@ -55,16 +56,9 @@ fn answer(call: Call, typed: bool) -> Result<Datum> {
     })
 }
 
-/// Whether the longest documents are to stay.
-fn keeps_longest(call: Call, typed: bool) -> Result<bool> {
-    let keep = call.text(ARGUMENTS_OF_JOIN + usize::from(typed))?;
-    Ok(keep.is_none_or(|keep| keep == "longest"))
-}
-
 /// What rows are ordered by so that the ones to keep come first; none for the order of ids.
-fn order_to_keep(call: Call, typed: bool, request: &Request) -> Result<Option<String>> {
-    let keep = call.text(ARGUMENTS_OF_JOIN + usize::from(typed))?;
-    let (column, direction) = match keep.as_deref() {
+fn order_to_keep(call: Call, keep: Option<&str>, request: &Request) -> Result<Option<String>> {
+    let (column, direction) = match keep {
         None | Some("longest") => {
             return Ok(Some(format!("pg_catalog.length({}::pg_catalog.text) DESC", request.left.column)));
         }
@@ -79,39 +73,12 @@ fn order_to_keep(call: Call, typed: bool, request: &Request) -> Result<Option<St
             }
         },
     };
-    let relation = Relation::open(call.need(0, "docs")?)?;
+    let relation = Relation::open(form::ELIMINATE.of(call).need(Argument::Docs)?)?;
     let column = relation.named(column, "keep").map_err(|error| {
         let example = request.example.with("keep", literal("first"));
         error.hint(format!("{} Columns: {}.", such_as(&example), relation.column_names()))
     })?;
     Ok(Some(format!("d.{} {direction}", column.quoted()?)))
-}
-
-/// Reads numbers of rows from a query on a source that gives these with their ids.
-pub fn read_ranks(sql: &str, source: &Source, ids: &Ids, order: &[u32], best: &mut [i64]) -> Result<()> {
-    const ROWS_A_FETCH: usize = 1 << 10;
-    let query = Query { relations: &[source.oid], ..Query::new(sql) };
-    let mut cursor = Cursor::open(&query, [ids.type_oid(), pg_sys::INT8OID])?;
-    let mut context = PgMemoryContexts::new("neardup: ranks");
-    loop {
-        check_for_interrupts!();
-        let mut fetched = 0;
-        for [id, rank] in cursor.fetch(ROWS_A_FETCH)? {
-            fetched += 1;
-            let (Some(id), Some(rank)) = (id, rank) else { continue };
-            // SAFETY: the cursor checked that ids are of their type, and ranks bigint.
-            unsafe {
-                let vertex = context.switch_to(|_| ids.find(order, id));
-                context.reset();
-                if let Some(vertex) = vertex {
-                    best[vertex] = value(rank).unwrap_or(i64::MAX);
-                }
-            }
-        }
-        if fetched == 0 {
-            return Ok(());
-        }
-    }
 }
 
 /// The rows that would be removed, in the order of their ids.

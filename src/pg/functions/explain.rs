@@ -1,40 +1,64 @@
 //! What every method says of one pair: `explain_pair`; and the two texts side by side: `diff_html`.
 
 use pgrx::pg_sys::{self, Datum};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::building_blocks::workers_for;
 use crate::error::Result as CoreResult;
-use crate::pg::request::methods::{self, Explanation, Pair};
-use crate::pg::server::call::{LARGEST, sql_function, too_large};
+use crate::methods::explain::{Evidence, Explanation};
+use crate::methods::pair::Pair;
+use crate::pg::request::methods;
+use crate::pg::server::call::sql_function;
 use crate::pg::server::encoding;
-use crate::pg::server::error::Result;
+use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::values::text;
+use crate::pg::server::workers::workers_for;
 use crate::report::diff::Compared;
 use crate::report::dotplot::dotplot;
 use crate::report::html::STYLE;
+use crate::report::passages::Word;
 use crate::workers::{self, Stop};
 
 /// What is for readers beside the methods: runs of words that both texts have, wherever they stand.
 const PASSAGES: &str = "passages";
 
-fn passages(pair: &Pair<'_>, stop: &Stop) -> CoreResult<(f64, Value)> {
+/// The evidence of a line.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Said {
+    Method(Evidence),
+    Passages(Passages),
+}
+
+/// How many passages there are, and the first of them.
+#[derive(Serialize)]
+struct Passages {
+    count: usize,
+    passages: Vec<Passage>,
+}
+
+/// A passage of both texts; spans as SQL has them: half open, from 1.
+#[derive(Serialize)]
+struct Passage {
+    left_span: [usize; 2],
+    right_span: [usize; 2],
+    words: usize,
+    text: String,
+}
+
+fn passages(pair: &Pair<'_>, stop: &Stop) -> CoreResult<(f64, Passages)> {
     /// More are counted only.
     const MOST: usize = 100;
     let compared = Compared::new(pair.texts[0], pair.texts[1], stop)?;
     let [left, right] = compared.words();
     let passages = compared.passages.iter().take(MOST).map(|passage| {
-        // Spans as SQL has them: half open, from 1.
         let (l, r) = (&left[passage.left.clone()], &right[passage.right.clone()]);
-        let span = |words: &[crate::report::passages::Word]| {
-            let (first, last) = (&words[0], &words[words.len() - 1]);
-            json!([first.chars.start + 1, last.chars.end + 1])
-        };
-        let text = &pair.texts[0][l[0].bytes.start..l[l.len() - 1].bytes.end];
-        json!({ "left_span": span(l), "right_span": span(r), "words": l.len(), "text": text })
+        let span = |words: &[Word]| [words[0].chars.start + 1, words[words.len() - 1].chars.end + 1];
+        let text = pair.texts[0][l[0].bytes.start..l[l.len() - 1].bytes.end].to_owned();
+        Passage { left_span: span(l), right_span: span(r), words: l.len(), text }
     });
-    let passages: Vec<Value> = passages.collect();
-    Ok((compared.share(), json!({ "count": compared.passages.len(), "passages": passages })))
+    let passages: Vec<Passage> = passages.collect();
+    Ok((compared.share(), Passages { count: compared.passages.len(), passages }))
 }
 
 sql_function! {
@@ -51,10 +75,10 @@ sql_function! {
                     let pair = Pair::new([&a, &b])?;
                     for (name, method) in &methods {
                         let Explanation { similarity, evidence } = method.explain(&pair, stop)?;
-                        explained.push((*name, similarity, Value::Object(evidence)));
+                        explained.push((*name, similarity, Said::Method(evidence)));
                     }
                     let (share, evidence) = passages(&pair, stop)?;
-                    explained.push((PASSAGES, Some(share), evidence));
+                    explained.push((PASSAGES, Some(share), Said::Passages(evidence)));
                     Ok(())
                 })?;
             }
@@ -65,7 +89,7 @@ sql_function! {
 
 /// Methods, similarities and evidence as rows.
 struct Explained {
-    rows: std::vec::IntoIter<(&'static str, Option<f64>, Value)>,
+    rows: std::vec::IntoIter<(&'static str, Option<f64>, Said)>,
     unknown: bool,
 }
 
@@ -74,7 +98,9 @@ impl Rows<3> for Explained {
         let Some((name, similarity, evidence)) = self.rows.next() else { return Ok(None) };
         self.unknown = similarity.is_none();
         // JSON in texts of the server has no character 0, and texts have none.
-        let evidence = encoding::to_server(&evidence.to_string())?;
+        let evidence =
+            serde_json::to_string(&evidence).map_err(|error| SqlError::parameter(error.to_string()))?;
+        let evidence = encoding::to_server(&evidence)?;
         // SAFETY: a C string in, a jsonb in the current memory context out.
         let evidence = unsafe {
             let input: pg_sys::Oid = pg_sys::F_JSONB_IN.into();
@@ -86,16 +112,6 @@ impl Rows<3> for Explained {
     fn nulls(&self) -> [bool; 3] {
         [false, self.unknown, false]
     }
-}
-
-/// A text of the server.
-pub fn text(text: &str) -> Result<Datum> {
-    let text = encoding::to_server(text)?;
-    if text.as_bytes().len() > LARGEST - size_of::<i32>() {
-        return Err(too_large("the result"));
-    }
-    // SAFETY: a C string in, a text in the current memory context out.
-    Ok(unsafe { pg_sys::cstring_to_text_with_len(text.as_ptr(), text.as_bytes().len() as i32) }.into())
 }
 
 sql_function! {

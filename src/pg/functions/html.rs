@@ -1,10 +1,8 @@
 //! `html_text(html, url)` (docs/reference/functions.md, *Texts*).
 
-use pgrx::{IntoDatum, pg_sys};
-
-use super::building_blocks::workers_for;
-use crate::pg::server::call::{LARGEST, sql_function, too_large};
-use crate::pg::server::encoding;
+use crate::pg::server::call::sql_function;
+use crate::pg::server::values::{LARGEST, lossy_text, too_large};
+use crate::pg::server::workers::workers_for;
 use crate::text::html::read_text;
 use crate::workers;
 
@@ -21,25 +19,7 @@ sql_function! {
             // Some entities are shorter than what they stand for.
             return Err(too_large("the text of the page"));
         }
-        if encoding::is_utf8() {
-            return Ok(call.give(Some(text.as_str())));
-        }
         // An entity may stand for a character that the server's encoding has not.
-        let text = encoding::for_display(&text);
-        Ok(call.give(Some(AsText(&text))))
-    }
-}
-
-/// A C string that becomes a text.
-struct AsText<'a>(&'a std::ffi::CStr);
-
-impl IntoDatum for AsText<'_> {
-    fn into_datum(self) -> Option<pg_sys::Datum> {
-        // SAFETY: makes a text in the current memory context.
-        Some(unsafe { pg_sys::cstring_to_text(self.0.as_ptr()) }.into())
-    }
-
-    fn type_oid() -> pg_sys::Oid {
-        pg_sys::TEXTOID
+        lossy_text(&text)
     }
 }

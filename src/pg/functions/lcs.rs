@@ -3,11 +3,12 @@
 
 use pgrx::pg_sys::Datum;
 
-use super::building_blocks::workers_for;
 use super::spans::range;
+use crate::pg::request::centre::centre;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::workers::workers_for;
 use crate::sketches::sentence::{self, Signatures};
 use crate::verify::lcs::{Lcs, containment, resemblance, symbols};
 use crate::verify::tlcs::{Comparer, Found, Parameters, Part};
@@ -95,18 +96,6 @@ fn tlcs(call: Call) -> Result<Option<Found>> {
         Ok(())
     })?;
     Ok(found)
-}
-
-/// Two shares of a text's length.
-pub fn centre(values: &[Option<f64>]) -> Result<[f64; 2]> {
-    if let [Some(from), Some(to)] = *values {
-        return Ok([from, to]);
-    }
-    Err(SqlError::parameter(format!(
-        "centre must be two shares of a text's length, not {} values",
-        values.len()
-    ))
-    .hint("For example: centre => '{0.4,0.6}', or '{0,1}' for any part of the text."))
 }
 
 /// Parts of two texts as rows.

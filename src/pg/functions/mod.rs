@@ -15,6 +15,7 @@ pub mod passages;
 pub mod plan;
 pub mod report;
 pub mod shares;
+pub mod signatures;
 pub mod sketch_types;
 pub mod sketches;
 pub mod spans;

@@ -4,11 +4,11 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::building_blocks::document;
 use super::sketches::minhash_of;
-use crate::features::FeatureSpec;
 use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::checks;
 use crate::pg::server::error::{Result, catch};
 use crate::sketches::balls::{MinhashBall, SimhashBall};
-use crate::sketches::minhash::{check_permutations, check_similarity};
+use crate::sketches::minhash::check_similarity;
 use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, Source};
 
 /// The share of rows that a search is taken to find where there are no statistics: near duplicates
@@ -19,12 +19,12 @@ sql_function! {
     /// `near(text, similarity, k, permutations) → text_ball`
     neardup_near_text, pg_finfo_neardup_near_text, |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
-        let similarity = check_similarity(call.need(1, "similarity")?)?;
-        let k = FeatureSpec::check_shingle("k", i64::from(call.need::<i32>(2, "k")?))?;
-        let permutations = check_permutations(i64::from(call.need::<i32>(3, "permutations")?))?;
-        let header = MinhashHeader::new(Source::Words, k as u16, permutations, SEED);
+        let similarity = checks::with_similarity(check_similarity(call.need(1, "similarity")?))?;
+        let k = checks::k(i64::from(call.need::<i32>(2, "k")?))?;
+        let permutations = checks::permutations(i64::from(call.need::<i32>(3, "permutations")?))?;
+        let header = MinhashHeader::new(Source::Words, k, permutations, SEED);
         let middle = minhash_of(&document(text)?, &header)?;
-        Ok(call.give(Some(MinhashBall::build(&middle, similarity)?)))
+        Ok(call.give(Some(checks::with_similarity(MinhashBall::build(&middle, similarity))?)))
     }
 }
 sql_function! {
@@ -32,14 +32,14 @@ sql_function! {
     neardup_near_minhash, pg_finfo_neardup_near_minhash, |call| {
         let Some(middle) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
         Minhash::parse(middle)?;
-        Ok(call.give(Some(MinhashBall::build(middle, call.need(1, "similarity")?)?)))
+        Ok(call.give(Some(checks::with_similarity(MinhashBall::build(middle, call.need(1, "similarity")?))?)))
     }
 }
 sql_function! {
     /// `near(simhash_sketch, distance) → simhash_ball`
     neardup_near_simhash, pg_finfo_neardup_near_simhash, |call| {
         let Some(middle) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
-        Ok(call.give(Some(SimhashBall::build(middle, call.need(1, "distance")?)?)))
+        Ok(call.give(Some(checks::with_distance(SimhashBall::build(middle, call.need(1, "distance")?))?)))
     }
 }
 

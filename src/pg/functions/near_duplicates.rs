@@ -5,13 +5,15 @@ use std::time::Instant;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
-use super::near_duplicates_stats::{self, Stats};
+use super::near_duplicates_stats;
 use crate::clusters::leaders::Leaders;
 use crate::joins::pairs::{Pair, Pairs};
+use crate::methods::account::Account;
 use crate::pg::query::ids::Ids;
-use crate::pg::read::documents::Reading;
+use crate::pg::read::documents::Finished;
+use crate::pg::request::Request;
 use crate::pg::request::example::Example;
-use crate::pg::request::{Form, Request};
+use crate::pg::request::form::{self, Form};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::progress::Progress;
@@ -20,27 +22,19 @@ use crate::pg::server::workers::BackendWorkers;
 
 sql_function! {
     /// `near_duplicates(docs, threshold, …)`
-    neardup_join, pg_finfo_neardup_join, |call| {
-        answer(call, Form { name: "near_duplicates", relations: 1, typed: false })
-    }
+    neardup_near_duplicates, pg_finfo_neardup_near_duplicates, |call| answer(call, form::NEAR_DUPLICATES)
 }
 sql_function! {
     /// `near_duplicates(docs, threshold, id_type, …)`
-    neardup_join_typed, pg_finfo_neardup_join_typed, |call| {
-        answer(call, Form { name: "near_duplicates", relations: 1, typed: true })
-    }
+    neardup_near_duplicates_typed, pg_finfo_neardup_near_duplicates_typed, |call| answer(call, form::NEAR_DUPLICATES.typed())
 }
 sql_function! {
     /// `near_duplicates_between(left, right, threshold, …)`
-    neardup_join_between, pg_finfo_neardup_join_between, |call| {
-        answer(call, Form { name: "near_duplicates_between", relations: 2, typed: false })
-    }
+    neardup_near_duplicates_between, pg_finfo_neardup_near_duplicates_between, |call| answer(call, form::NEAR_DUPLICATES_BETWEEN)
 }
 sql_function! {
     /// `near_duplicates_between(left, right, threshold, id_type, …)`
-    neardup_join_between_typed, pg_finfo_neardup_join_between_typed, |call| {
-        answer(call, Form { name: "near_duplicates_between", relations: 2, typed: true })
-    }
+    neardup_near_duplicates_between_typed, pg_finfo_neardup_near_duplicates_between_typed, |call| answer(call, form::NEAR_DUPLICATES_BETWEEN.typed())
 }
 
 /// Where the server stores all pairs, it stops at this many unless the caller said otherwise.
@@ -69,7 +63,7 @@ pub struct Run {
     progress: Progress,
     max_pairs: Option<u64>,
     example: Example,
-    stats: Stats,
+    account: Account,
     owner: pg_sys::Oid,
 }
 
@@ -77,10 +71,11 @@ impl Run {
     /// Reads the documents and makes ready to join.
     pub fn new(request: &Request) -> Result<Self> {
         let began = Instant::now();
-        let mut reading = Reading::new(request);
-        let pairs = request.method.pairs(&mut reading)?;
-        let Reading { left, right, workers, progress, mut stats, .. } = reading;
-        stats.phases[1] = milliseconds(began) - stats.phases[0];
+        let mut reading = request.reading();
+        let workers = reading.workers;
+        let (pairs, mut account) = reading.run(|reading| request.method.pairs(reading))?;
+        let Finished { left, right, progress } = reading.finish();
+        account.phases[1] = milliseconds(began) - account.phases[0];
 
         // SAFETY: a look at a variable of the session.
         let owner = unsafe { pg_sys::GetUserId() };
@@ -93,7 +88,7 @@ impl Run {
             progress,
             max_pairs: request.max_pairs,
             example: request.example.clone(),
-            stats,
+            account,
             owner,
         };
         match run.max_pairs {
@@ -133,8 +128,8 @@ impl Run {
             }
             let began = Instant::now();
             let more = self.pairs.advance(&self.workers)?;
-            self.stats.phases[2] += milliseconds(began);
-            self.stats.peak_memory = self.stats.peak_memory.max(self.pairs.bytes() as u64);
+            self.account.phases[2] += milliseconds(began);
+            self.account.peak_memory = self.account.peak_memory.max(self.pairs.bytes() as u64);
             self.report();
             if !more {
                 self.tell_hot_buckets();
@@ -169,9 +164,9 @@ impl Rows<3> for Run {
 impl Drop for Run {
     /// However the call ends, its account is kept.
     fn drop(&mut self) {
-        self.stats.counts = self.pairs.counts();
-        self.stats.pairs = self.pairs.given();
-        near_duplicates_stats::keep(self.owner, &self.stats);
+        self.account.counts = self.pairs.counts();
+        self.account.pairs = self.pairs.given();
+        near_duplicates_stats::keep(self.owner, &self.account);
     }
 }
 
@@ -179,13 +174,14 @@ impl Drop for Run {
 /// in their order, and what becomes of each. None where it needs pairs.
 pub fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Leaders)>> {
     let began = Instant::now();
-    let mut reading = Reading::new(request);
-    let Some((order, leaders)) = request.method.eliminate(&mut reading)? else { return Ok(None) };
-    let Reading { left, mut stats, .. } = reading;
-    stats.phases[2] = milliseconds(began) - stats.phases[0];
-    stats.pairs = (0..).zip(&leaders.of).filter(|(vertex, leader)| vertex != *leader).count() as u64;
+    let mut reading = request.reading();
+    let (eliminated, mut account) = reading.run(|reading| request.method.eliminate(reading))?;
+    let Some((order, leaders)) = eliminated else { return Ok(None) };
+    let Finished { left, .. } = reading.finish();
+    account.phases[2] = milliseconds(began) - account.phases[0];
+    account.pairs = (0..).zip(&leaders.of).filter(|(vertex, leader)| vertex != *leader).count() as u64;
     // SAFETY: a look at a variable of the session.
-    near_duplicates_stats::keep(unsafe { pg_sys::GetUserId() }, &stats);
+    near_duplicates_stats::keep(unsafe { pg_sys::GetUserId() }, &account);
     Ok(Some((left, order, leaders)))
 }
 

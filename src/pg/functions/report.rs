@@ -2,34 +2,34 @@
 
 use std::collections::HashMap;
 
-use pgrx::check_for_interrupts;
 use pgrx::pg_sys::{self, Datum};
 
-use super::clusters::{ARGUMENTS_OF_JOIN, Grouped, How, Joined};
-use super::explain::text;
+use super::clusters::{Grouped, Joined, how};
 use crate::clusters::grouping::{Cluster, Clusters};
 use crate::clusters::links::links;
 use crate::clusters::summary::summaries;
 use crate::pg::query::Query;
 use crate::pg::query::cursor::Cursor;
+use crate::pg::query::names::qualified_type;
 use crate::pg::query::operators::equality;
-use crate::pg::query::relation::qualified_type;
 use crate::pg::request::example::literal;
-use crate::pg::request::{Form, Request, such_as};
+use crate::pg::request::form::{self, Argument, Form};
+use crate::pg::request::{Request, such_as};
 use crate::pg::server::call::{Call, sql_function, varlena_bytes};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::temp_file::ServerFiles;
+use crate::pg::server::values::text;
 use crate::report::page::{Histogram, Member, Report, Shown};
 use crate::workers;
 
 sql_function! {
     /// `duplicates_report(docs, threshold, …)`
-    neardup_report, pg_finfo_neardup_report, |call| report(call, false)
+    neardup_duplicates_report, pg_finfo_neardup_duplicates_report, |call| report(call, form::DUPLICATES_REPORT)
 }
 sql_function! {
     /// `duplicates_report(docs, threshold, id_type, …)`
-    neardup_report_typed, pg_finfo_neardup_report_typed, |call| report(call, true)
+    neardup_duplicates_report_typed, pg_finfo_neardup_duplicates_report_typed, |call| report(call, form::DUPLICATES_REPORT.typed())
 }
 
 /// Clusters of so many rows are looked at with suspicion.
@@ -41,22 +41,23 @@ fn is_chain(cluster: &Cluster<'_>) -> bool {
     cluster.members.len() >= LARGE && apart > cluster.members.len() / 2
 }
 
-fn report(call: Call, typed: bool) -> Result<Datum> {
+fn report(call: Call, form: Form) -> Result<Datum> {
     /// Steps for the diameter of a cluster: a second.
     const EFFORT: u64 = 1 << 28;
     const LINKS: usize = 5;
-    let request = Request::new(call, Form { name: "duplicates_report", relations: 1, typed })?;
-    let first = ARGUMENTS_OF_JOIN + usize::from(typed);
-    let how = How::new(call, [first, first + 1], &request.example)?;
-    let count = |n: usize, name: &'static str, default: i32| {
-        let number = call.get::<i32>(n).unwrap_or(default);
+    let request = Request::new(call, form)?;
+    let given = form.of(call);
+    let how = how(given, &request.example)?;
+    let count = |argument: Argument, default: i32| {
+        let number = given.get::<i32>(argument).unwrap_or(default);
         usize::try_from(number).map_err(|_| {
+            let name = argument.name();
             SqlError::parameter(format!("{name} must be at least 0, not {number}"))
                 .hint(such_as(&request.example.with(name, default)))
         })
     };
-    let most_clusters = count(first + 2, "max_clusters", 20)?;
-    let most_members = count(first + 3, "max_members", 3)?;
+    let most_clusters = count(Argument::MaxClusters, 20)?;
+    let most_members = count(Argument::MaxMembers, 3)?;
 
     let files = ServerFiles::in_current_context();
     let mut joined = Joined::new(&request, &files)?;
@@ -177,6 +178,7 @@ fn warnings(clusters: &Clusters, documents: usize) -> Vec<String> {
 /// The texts of some vertices, or how they begin.
 fn texts(request: &Request, joined: &Joined<'_>, wanted: Vec<u32>) -> Result<HashMap<u32, String>> {
     const CHARACTERS: usize = 20_000;
+    const ROWS_A_FETCH: usize = 16;
     let mut texts = HashMap::new();
     if wanted.is_empty() {
         return Ok(texts);
@@ -199,21 +201,14 @@ fn texts(request: &Request, joined: &Joined<'_>, wanted: Vec<u32>) -> Result<Has
         qualified_type(request.id_type)
     );
     let query = Query { relations: &[source.oid], ..Query::new(&sql) };
-    let mut cursor = Cursor::open(&query, [request.id_type, pg_sys::TEXTOID])?;
-    loop {
-        const ROWS_A_FETCH: usize = 16;
-        check_for_interrupts!();
-        let mut fetched = 0;
-        for [id, value] in cursor.fetch(ROWS_A_FETCH)? {
-            fetched += 1;
-            let (Some(id), Some(value)) = (id, value) else { continue };
-            // SAFETY: the cursor checked that ids are of their type and the others texts; they live until the next fetch.
-            let (vertex, bytes) = unsafe { (joined.ids.find(&joined.order, id), varlena_bytes(value)) };
-            let (Some(vertex), Some(text)) = (vertex, encoding::to_utf8(bytes)?) else { continue };
+    Cursor::open(&query, [request.id_type, pg_sys::TEXTOID])?.for_each(ROWS_A_FETCH, |[id, value]| {
+        let (Some(id), Some(value)) = (id, value) else { return Ok(()) };
+        // SAFETY: the cursor checked that ids are of their type and the others texts; they live until the next fetch.
+        let (vertex, bytes) = unsafe { (joined.ids.find(&joined.order, id), varlena_bytes(value)) };
+        if let (Some(vertex), Some(text)) = (vertex, encoding::to_utf8(bytes)?) {
             texts.insert(vertex as u32, text.into_owned());
         }
-        if fetched == 0 {
-            return Ok(texts);
-        }
-    }
+        Ok(())
+    })?;
+    Ok(texts)
 }

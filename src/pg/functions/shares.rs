@@ -2,11 +2,11 @@
 
 use pgrx::pg_sys::{self, Datum, NodeTag};
 
-use super::building_blocks::workers_for;
 use crate::memory;
 use crate::pg::query::decode::elements;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError, catch};
+use crate::pg::server::workers::workers_for;
 use crate::workers;
 
 /// `&&(anyarray, anyarray)` of pg_catalog; stable, as all oids of catalog/pg_operator.dat.

@@ -3,12 +3,14 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
-use super::building_blocks::{document, workers_for};
+use super::building_blocks::document;
 use crate::features::tokens::{Document, Scratch};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::pg::query::decode::{Kind, decode};
 use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::checks;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::workers::workers_for;
 use crate::sketches::for_each_hash;
 use crate::sketches::minhash::{self, Minhasher};
 use crate::sketches::simhash::{self, Simhasher};
@@ -101,21 +103,28 @@ sql_function! {
 }
 sql_function! {
     /// `simhash_to_bit(simhash_sketch) → bit`
-    neardup_simhash_to_bits, pg_finfo_neardup_simhash_to_bits, |call| {
-        let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
-        let sketch = Simhash::parse(bytes)?;
-        let mut bits = i32::from(sketch.header.bits).to_ne_bytes().to_vec();
-        bits.extend_from_slice(sketch.bits);
-        Ok(call.give(Some(bits)))
-    }
+    neardup_simhash_to_bit, pg_finfo_neardup_simhash_to_bit, |call| bits(call)
+}
+sql_function! {
+    /// `simhash_to_varbit(simhash_sketch) → varbit`
+    neardup_simhash_to_varbit, pg_finfo_neardup_simhash_to_varbit, |call| bits(call)
+}
+
+/// The bits of a sketch; `bit` and `varbit` have the same layout.
+fn bits(call: Call) -> Result<Datum> {
+    let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
+    let sketch = Simhash::parse(bytes)?;
+    let mut bits = i32::from(sketch.header.bits).to_ne_bytes().to_vec();
+    bits.extend_from_slice(sketch.bits);
+    Ok(call.give(Some(bits)))
 }
 
 fn minhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
-    let k = FeatureSpec::check_shingle("k", i64::from(call.need::<i32>(1, "k")?))?;
-    let permutations = minhash::check_permutations(i64::from(call.need::<i32>(2, "permutations")?))?;
+    let k = checks::k(i64::from(call.need::<i32>(1, "k")?))?;
+    let permutations = checks::permutations(i64::from(call.need::<i32>(2, "permutations")?))?;
     let seed = call.need(3, "seed")?;
-    let header = MinhashHeader::new(source, k as u16, permutations, seed);
+    let header = MinhashHeader::new(source, k, permutations, seed);
     Ok(call.give(Some(minhash_of(&document, &header)?)))
 }
 
@@ -132,15 +141,15 @@ pub fn minhash_of(document: &Document, header: &MinhashHeader) -> Result<Vec<u8>
 
 fn simhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
-    let bits = simhash::check_bits(i64::from(call.need::<i32>(1, "bits")?))?;
-    let k = FeatureSpec::check_shingle("k", i64::from(call.need::<i32>(2, "k")?))?;
-    let spec = spec(source, k as u16);
+    let bits = checks::bits(i64::from(call.need::<i32>(1, "bits")?))?;
+    let k = checks::k(i64::from(call.need::<i32>(2, "k")?))?;
+    let spec = spec(source, k);
     let mut hasher = Simhasher::new(bits);
     workers::one(workers_for(document.bytes()), &mut hasher, |hasher, stop| {
         hasher.clear();
         for_each_hash(&document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))
     })?;
-    let header = SimhashHeader::new(source, k as u16, bits);
+    let header = SimhashHeader::new(source, k, bits);
     Ok(call.give(Some(header.sketch(hasher.bits().as_deref()))))
 }
 
@@ -193,7 +202,7 @@ fn differing(call: Call, report: fn(u32, u16) -> f64) -> Result<Datum> {
 fn groups(call: Call) -> Result<Option<Vec<u64>>> {
     let Some(bytes) = call.bytes(0) else { return Ok(None) };
     let groups = i64::from(call.need::<i32>(1, "groups")?);
-    Ok(Some(supershingles::supershingles(&Minhash::parse(bytes)?, groups)?))
+    Ok(Some(checks::with_groups(supershingles::supershingles(&Minhash::parse(bytes)?, groups))?))
 }
 
 fn signed(numbers: &[u64]) -> Vec<i64> {

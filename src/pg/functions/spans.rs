@@ -1,16 +1,17 @@
 //! Sentences and paragraphs of a text as SQL functions, and spans as ranges (docs/reference/functions.md).
 
+use pgrx::IntoDatum;
 use pgrx::PgSqlErrorCode;
 use pgrx::datum::Range;
-use pgrx::pg_sys::{self, Datum};
-use pgrx::{IntoDatum, varlena};
+use pgrx::pg_sys::Datum;
 
-use super::building_blocks::workers_for;
 use crate::memory;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::values;
+use crate::pg::server::workers::workers_for;
 use crate::text::paragraphs::for_each_paragraph;
 use crate::text::sentences::for_each_sentence;
 use crate::text::spans::Span;
@@ -63,7 +64,7 @@ impl Rows<3> for Units {
         let Some(unit) = self.units.next() else { return Ok(None) };
         self.given += 1;
         // No text of the server has more characters than 31 bits count.
-        Ok(Some([Datum::from(self.given), range(&unit.chars)?, text_datum(unit.of(&self.text))?]))
+        Ok(Some([Datum::from(self.given), range(&unit.chars)?, values::text(unit.of(&self.text))?]))
     }
 }
 
@@ -76,14 +77,4 @@ pub fn range(chars: &std::ops::Range<usize>) -> Result<Datum> {
     Range::<i32>::from(from..to)
         .into_datum()
         .ok_or_else(|| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, "no range"))
-}
-
-/// A text in the server's encoding.
-pub fn text_datum(text: &str) -> Result<Datum> {
-    if encoding::is_utf8() {
-        return Ok(varlena::rust_str_to_text_p(text).into_pg().into());
-    }
-    let converted = encoding::to_server(text)?;
-    // SAFETY: copies a C string into the current memory context.
-    Ok(unsafe { pg_sys::cstring_to_text(converted.as_ptr()) }.into())
 }

@@ -1,8 +1,8 @@
 //! What can be brought up to date of a method, and by what changes are noticed.
 
 use crate::hash;
-use crate::pg::functions::clusters::How;
-use crate::pg::request::methods::Update;
+use crate::methods::Update;
+use crate::pg::request::How;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::encoding;
 
@@ -13,7 +13,7 @@ sql_function! {
     /// `neardup_job_check(…, clustering, max_cluster_size)`: how the pairs can be brought up to date.
     neardup_job_check, pg_finfo_neardup_job_check, |call| {
         let request = request(call)?;
-        let how = How::new(call, [NEXT, NEXT + 1], &request.example)?;
+        let how = How::new(call.text(NEXT)?.as_deref(), call.get(NEXT + 1), &request.example)?;
         Ok(call.give(Some(match request.method.update() {
             // Sets that are not made of pairs depend on all rows.
             _ if how.grouping(&request).is_some() => "signatures",

@@ -7,12 +7,12 @@ use super::NEXT;
 use super::arguments::request;
 use crate::clusters::Clustering;
 use crate::clusters::grouping::Clusters;
-use crate::pg::functions::clusters::{Grouped, How, warn_of_chains};
+use crate::pg::functions::clusters::{Grouped, warn_of_chains};
 use crate::pg::query::ids::{self, Ids};
 use crate::pg::query::relation::type_name;
 use crate::pg::read::pairs::Pairs;
 use crate::pg::request::example::Example;
-use crate::pg::request::such_as;
+use crate::pg::request::{How, such_as};
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::SqlError;
 use crate::pg::server::set_returning::Store;
@@ -30,11 +30,11 @@ sql_function! {
         if ids::has_order(id_type) {
             example = example.with("id_type", format!("NULL::{}", type_name(id_type)));
         }
-        let how = How::new(call, [3, 2], &example)?;
+        let how = How::new(call.text(3)?.as_deref(), call.get(2), &example)?;
         let mut store = Store::expected(call, &[id_type, id_type, pg_sys::BOOLOID])?;
         let files = ServerFiles::in_current_context();
-        let mut pairs = Pairs::read(call, Some(id_type), relation.as_slice(), &example, &files)?;
-        let clusters = pairs.clusters(how)?;
+        let mut pairs = Pairs::read(call, Some(id_type), relation.as_slice(), &such_as(&example), &files)?;
+        let clusters = pairs.clusters(how.clustering, how.largest)?;
         if how.clustering == Clustering::Connected {
             warn_of_chains(&clusters);
         }
@@ -47,7 +47,7 @@ sql_function! {
     /// `neardup_job_grouping(…, clustering)`: the same of a method that makes clusters of signatures, not of pairs.
     neardup_job_grouping, pg_finfo_neardup_job_grouping, |call| {
         let request = request(call)?;
-        let how = How::clustering(call, NEXT, &request.example)?;
+        let how = How::new(call.text(NEXT)?.as_deref(), None, &request.example)?;
         let mut store = Store::expected(call, &[request.id_type, request.id_type, pg_sys::BOOLOID])?;
         let Some(grouping) = how.grouping(&request) else {
             let message = "clusters of this method are made of its pairs";

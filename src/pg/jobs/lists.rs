@@ -21,9 +21,9 @@ use crate::joins::incremental::segment::{PART, Segment};
 use crate::joins::incremental::token_order::{Order, TokenCounts, VERSION};
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
+use crate::methods::Update;
+use crate::methods::reading::Reading;
 use crate::pg::query::ids::Ids;
-use crate::pg::read::documents::Reading;
-use crate::pg::request::methods::Update;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{Store, wants_all};
@@ -62,21 +62,23 @@ sql_function! {
                 }
             },
         };
-        let mut reading = Reading::new(&request);
+        let mut reading = request.reading();
         // Until an order is made, tokens take far more than outlines; to put these in order takes them twice again.
         let enough = reading.memory / 4;
-        if order.is_some() {
-            reading.batch_bytes = BATCH;
-        }
         let new = order.is_none();
-        let order = outline(&mut reading, (&spec, predicate), order, enough, |outlines, order, workers| {
-            writer.write(Segment::new(&outlines, order.words, workers)?)
+        let (order, _) = reading.run(|reading| {
+            if !new {
+                reading.batch_bytes = BATCH;
+            }
+            outline(reading, (&spec, predicate), order, enough, |outlines, order, workers| {
+                writer.write(Segment::new(&outlines, order.words, workers)?)
+            })
         })?;
         if new {
-            let count = i32::try_from(reading.left.len()).unwrap_or(i32::MAX);
+            let count = i32::try_from(reading.left().len()).unwrap_or(i32::MAX);
             writer.put(b'o', [0, VERSION.into()], Some(count), Some(&order.to_bytes()?), None)?;
         }
-        writer.ids(|row| reading.left.show(row))?;
+        writer.ids(|row| reading.left().show(row))?;
         Ok(Datum::null())
     }
 }
@@ -97,9 +99,9 @@ fn outline(
         let mut parts = outliners.iter_mut().map(|outliner| std::mem::take(&mut outliner.digests));
         let mut outlines = parts.next().unwrap_or_default();
         parts.try_for_each(|part| outlines.append(&part, |row| row))?;
-        if outlines.rows.is_empty() { Ok(()) } else { done(outlines, order, &workers) }
+        if outlines.rows.is_empty() { Ok(()) } else { done(outlines, order, workers) }
     };
-    reading.read(|batch| {
+    reading.read_with::<SqlError>(|batch| {
         let known = order.as_ref();
         batch.share_out(&mut outliners, |outliner, row, document, stop| match known {
             Some(order) => outliner.add(row, document, spec, order, &bounds, stop),
@@ -116,7 +118,7 @@ fn outline(
     })?;
     let order = match order {
         Some(order) => order,
-        None => freeze(&mut outliners, &bounds, &workers)?,
+        None => freeze(&mut outliners, &bounds, workers)?,
     };
     all(&mut outliners, &order)?;
     Ok(order)

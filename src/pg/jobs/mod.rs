@@ -35,11 +35,10 @@ mod writer;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
-use super::functions::clusters::ARGUMENTS_OF_JOIN;
 use super::query::as_user::Extension;
 use super::query::relation::Relation;
-use super::request::Form;
 use super::request::example::literal;
+use super::request::form::{self, Form};
 use super::server::call::{Call, sql_function};
 use super::server::error::{Result, SqlError};
 use books::Books;
@@ -74,9 +73,9 @@ sql_function! {
 }
 
 /// The first argument behind those of a join.
-const NEXT: usize = ARGUMENTS_OF_JOIN + 1;
+const NEXT: usize = FORM.count();
 /// Hints show a call that users know.
-const FORM: Form = Form { name: "near_duplicates", relations: 1, typed: true };
+const FORM: Form = form::NEAR_DUPLICATES.typed();
 /// About how many bytes of documents a step hands over at one time: most have few, and some are to be compared
 /// while others are read.
 const BATCH: usize = 1 << 18;

@@ -18,7 +18,6 @@ use crate::joins::sets::bounds::Bounds;
 use crate::pg::query::Parameter;
 use crate::pg::query::ids::Ids;
 use crate::pg::query::operators::equality;
-use crate::pg::read::documents::Reading;
 use crate::pg::request::Request;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
@@ -51,26 +50,28 @@ pub fn near<const N: usize>(
 ) -> Result<Option<Near>> {
     let Some(order) = read_order(lists)? else { return Ok(None) };
     let (words, bounds) = (order.words, Bounds::new(predicate));
-    let mut reading = Reading::new(request);
-    reading.batch_bytes = BATCH;
+    let mut reading = request.reading();
     let workers = reading.workers;
     let enough = reading.memory / 4;
     let mut states: Vec<(Digester, TokenSets)> = (0..workers.count()).map(|_| Default::default()).collect();
     let mut fits = true;
-    reading.read(|batch| {
-        batch.share_out(&mut states, |(outliner, sets), row, document, stop| {
-            if !fits {
-                return outliner.add(row, document, &spec, &order, &bounds, stop);
+    reading.run(|reading| {
+        reading.batch_bytes = BATCH;
+        reading.read(|batch| {
+            batch.share_out(&mut states, |(outliner, sets), row, document, stop| {
+                if !fits {
+                    return outliner.add(row, document, &spec, &order, &bounds, stop);
+                }
+                sets.add(row, document, &spec, stop)?;
+                outliner.add_hashes(row, sets.last(), &order, &bounds)
+            })?;
+            let bytes = states.iter().map(|(_, sets)| sets.bytes()).sum::<usize>();
+            if fits && bytes > enough {
+                states.iter_mut().for_each(|(_, sets)| *sets = TokenSets::default());
+                fits = false;
             }
-            sets.add(row, document, &spec, stop)?;
-            outliner.add_hashes(row, sets.last(), &order, &bounds)
-        })?;
-        let bytes = states.iter().map(|(_, sets)| sets.bytes()).sum::<usize>();
-        if fits && bytes > enough {
-            states.iter_mut().for_each(|(_, sets)| *sets = TokenSets::default());
-            fits = false;
-        }
-        Ok(bytes)
+            Ok(bytes)
+        })
     })?;
     let (mut outlines, mut sets) = (Digests::default(), Vec::new());
     for (outliner, some) in states {
@@ -80,10 +81,10 @@ pub fn near<const N: usize>(
     if let Some(segment) = segment.filter(|_| !outlines.rows.is_empty()) {
         let mut writer = Writer::<N>::new(store, segment);
         writer.write(Segment::new(&outlines, words, &workers)?)?;
-        writer.ids(|row| reading.left.show(row))?;
+        writer.ids(|row| reading.left().show(row))?;
     }
     let changed = Changed::new(outlines, words, bounds, &workers)?;
-    let mut others = Others::new(&reading.left, &workers)?;
+    let mut others = Others::new(reading.left(), &workers)?;
     if !changed.is_empty() {
         for header in headers(lists)? {
             let most = reading.memory / MEMORY_SHARE / workers.count();
@@ -94,7 +95,7 @@ pub fn near<const N: usize>(
     let Some(array) = others.array()? else { return Ok(None) };
     let matcher = fits.then(|| Matcher::new(changed, sets, order, spec, predicate)).transpose()?;
     let equals = equality(request.id_type)?;
-    Ok(Some(Near { ids: reading.left, matcher, others, array, partners, equals }))
+    Ok(Some(Near { ids: reading.finish().left, matcher, others, array, partners, equals }))
 }
 
 impl Near {
@@ -114,8 +115,7 @@ impl Near {
         let (Some(matcher), partners) = (&self.matcher, &self.partners) else { return Ok(()) };
         request.left = request.left.listed(self.array, &self.equals);
         request.id_type = pg_sys::INT8OID;
-        let mut reading = Reading::new(request);
-        reading.batch_bytes = BATCH;
+        let mut reading = request.reading();
         let mut matches: Vec<Matches> = (0..reading.workers.count()).map(|_| Matches::default()).collect();
         // For each part, how far it is, and what was found meanwhile.
         let mut shares: Vec<_> =
@@ -131,16 +131,20 @@ impl Near {
                 pair(&self.ids, self.ids.datum(row), self.ids.datum(changed), similarity);
             }
         }
-        reading.read(|batch| {
-            batch.share_out(&mut matches, |matches, row, document, stop| {
-                matcher.find(row, document, partners.of(row as usize), matches, stop)
-            })?;
-            for matches in &mut matches {
-                for (other, changed, similarity) in matches.found.drain(..) {
-                    pair(&self.ids, self.ids.datum(changed), self.others.datum(other), similarity);
+        let found = reading.run(|reading| {
+            reading.batch_bytes = BATCH;
+            reading.read(|batch| {
+                batch.share_out(&mut matches, |matches, row, document, stop| {
+                    matcher.find(row, document, partners.of(row as usize), matches, stop)
+                })?;
+                for matches in &mut matches {
+                    for (other, changed, similarity) in matches.found.drain(..) {
+                        pair(&self.ids, self.ids.datum(changed), self.others.datum(other), similarity);
+                    }
                 }
-            }
-            Ok(0)
-        })
+                Ok(0)
+            })
+        });
+        found.map(|_| ())
     }
 }

@@ -8,12 +8,12 @@ use super::tables::Table;
 use crate::joins::incremental::segment::{BLOCK, MOST_BITS, SegmentDocuments};
 use crate::joins::incremental::token_order::Order;
 use crate::memory;
-use crate::pg::functions::clusters::value;
 use crate::pg::query::Query;
 use crate::pg::query::cursor::Cursor;
 use crate::pg::query::decode::elements;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::values::value;
 
 /// What takes memory here.
 pub const DOING: &str = "outlining documents";

@@ -7,10 +7,10 @@ use pgrx::pg_sys::Datum;
 use super::stored::DOING;
 use crate::joins::incremental::segment::{BLOCK, Segment};
 use crate::memory;
-use crate::pg::server::call::{Strings, text_array};
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
+use crate::pg::server::values::{Strings, text_array};
 
 /// Writes segments as rows, of which the last six of `N` columns are those of the table; the others are NULL.
 pub struct Writer<'a, const N: usize> {

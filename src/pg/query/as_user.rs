@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
-use super::relation::quote_identifier;
+use super::names::quote_identifier;
 use crate::pg::server::call::Call;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};

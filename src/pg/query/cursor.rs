@@ -5,11 +5,14 @@ use std::ffi::{c_char, c_long};
 use std::ptr;
 
 use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgMemoryContexts, check_for_interrupts};
 
-use super::{Prepared, Query, check_columns, cleans_up, in_session, values_of};
+use super::columns::{check_columns, values_of};
+use super::prepared::{Prepared, cleans_up, in_session};
+use super::statement::Query;
 use crate::pg::server::error::{Result, catch};
 
-// The query may run anybody's functions: errors of these are to come back whole.
+// The query may run the functions of users: errors of these are to come back whole.
 unsafe extern "C-unwind" {
     fn SPI_cursor_open(
         name: *const c_char,
@@ -63,6 +66,34 @@ impl<const N: usize> Cursor<N> {
                 check_columns((*table).tupdesc, &self.types)?;
             }
             Ok((0..count).map(move |row| values_of(table, row)))
+        }
+    }
+
+    /// Calls `each` with all rows, which are fetched so many at a time. What it leaves in the current memory context is
+    /// freed row by row.
+    pub fn for_each(
+        mut self,
+        rows: usize,
+        mut each: impl FnMut([Option<Datum>; N]) -> Result<()>,
+    ) -> Result<()> {
+        let mut context = PgMemoryContexts::new("neardup: rows of a query");
+        loop {
+            check_for_interrupts!();
+            let mut fetched = 0;
+            for row in self.fetch(rows)? {
+                fetched += 1;
+                // SAFETY: what `each` keeps of a row are copies.
+                if let Err(error) = unsafe { context.switch_to(|_| each(row)) } {
+                    // The error may be in the context, which goes with the one around it.
+                    std::mem::forget(context);
+                    return Err(error);
+                }
+                // SAFETY: as above.
+                unsafe { context.reset() };
+            }
+            if fetched == 0 {
+                return Ok(());
+            }
         }
     }
 

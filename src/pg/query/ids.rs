@@ -3,11 +3,11 @@
 //! Rows are numbered as they are read; this keeps what they are called, finds NULL and double ids,
 //! and says which of two rows comes first.
 
+use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
+use super::id_values::{Values, cache};
 use crate::memory;
-use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 use crate::workers::{self, Workers};
 
@@ -20,26 +20,6 @@ pub enum Ids {
     Integers(Vec<i64>),
     /// Any other type.
     Values(Values),
-}
-
-/// Ids of any type, copied.
-#[derive(Debug)]
-pub struct Values {
-    type_oid: pg_sys::Oid,
-    /// The server's entry for the type, with its comparison; it lives as long as the session.
-    cache: *mut pg_sys::TypeCacheEntry,
-    /// The values of a type that is passed by value, or the places in `arena` of the others.
-    places: Vec<usize>,
-    /// In words, so that every value is aligned as any type may need it.
-    arena: Vec<u64>,
-    /// The place of each row in the order of ids.
-    rank: Vec<u32>,
-}
-
-/// The server's entry for a type, with its comparison if it has one.
-fn cache(type_oid: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry {
-    // SAFETY: any type is looked up; the entry is never freed.
-    unsafe { pg_sys::lookup_type_cache(type_oid, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32) }
 }
 
 /// Whether a number is that of a type, and not of one that is only declared.
@@ -65,8 +45,7 @@ impl Ids {
         if type_oid == pg_sys::INT8OID {
             return Self::Integers(Vec::new());
         }
-        let cache = cache(type_oid);
-        Self::Values(Values { type_oid, cache, places: Vec::new(), arena: Vec::new(), rank: Vec::new() })
+        Self::Values(Values::new(type_oid))
     }
 
     /// The type of the ids.
@@ -81,7 +60,7 @@ impl Ids {
     pub fn len(&self) -> usize {
         match self {
             Self::Integers(ids) => ids.len(),
-            Self::Values(values) => values.places.len(),
+            Self::Values(values) => values.len(),
         }
     }
 
@@ -89,9 +68,7 @@ impl Ids {
     pub fn bytes(&self) -> usize {
         match self {
             Self::Integers(ids) => memory::bytes(ids),
-            Self::Values(Values { places, arena, rank, .. }) => {
-                memory::bytes(places) + memory::bytes(arena) + memory::bytes(rank)
-            }
+            Self::Values(values) => values.bytes(),
         }
     }
 
@@ -183,7 +160,7 @@ impl Ids {
         Ok(places)
     }
 
-    /// Numbers different ids in their order: the number of each row, and a row of each number.
+    /// Numbers distinct ids in their order: the number of each row, and a row of each number.
     pub fn numbered(&mut self, workers: &dyn Workers) -> Result<(Vec<u32>, Vec<u32>)> {
         if let Self::Values(values) = self {
             values.sort()?;
@@ -241,97 +218,4 @@ fn double_integer(ids: &[i64], workers: &dyn Workers) -> Result<Option<u32>> {
     workers::one(workers, &mut sorted, |sorted, stop| workers::sort_unstable_by(sorted, stop, &i64::cmp))?;
     let double = sorted.windows(2).find(|pair| pair[0] == pair[1]);
     Ok(double.and_then(|pair| ids.iter().position(|id| *id == pair[0])).map(|row| row as u32))
-}
-
-impl Values {
-    /// Copies an id.
-    ///
-    /// # Safety
-    /// The datum is of the ids' type.
-    unsafe fn push(&mut self, id: Datum) -> Result<()> {
-        // SAFETY: the entry lives as long as the session.
-        let (by_value, length) = unsafe { ((*self.cache).typbyval, (*self.cache).typlen) };
-        if by_value {
-            memory::push(&mut self.places, id.value(), DOING)?;
-            return Ok(());
-        }
-        // SAFETY: a datum by reference is a varlena (-1), a C string (-2), or has a fixed length.
-        let bytes: &[u8] = unsafe {
-            match length {
-                -1 => {
-                    let plain = pg_sys::pg_detoast_datum(id.cast_mut_ptr());
-                    std::slice::from_raw_parts(plain.cast(), pgrx::varsize_any(plain))
-                }
-                -2 => std::ffi::CStr::from_ptr(id.cast_mut_ptr()).to_bytes_with_nul(),
-                fixed => std::slice::from_raw_parts(id.cast_mut_ptr(), fixed as usize),
-            }
-        };
-        memory::push(&mut self.places, self.arena.len(), DOING)?;
-        memory::reserve(&mut self.arena, bytes.len().div_ceil(8), DOING)?;
-        self.arena.extend(bytes.chunks(8).map(|chunk| {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            u64::from_ne_bytes(word)
-        }));
-        Ok(())
-    }
-
-    fn datum(&self, row: usize) -> Datum {
-        let place = self.places[row];
-        // SAFETY: the entry lives as long as the session.
-        if unsafe { (*self.cache).typbyval } {
-            Datum::from(place)
-        } else {
-            Datum::from(&raw const self.arena[place])
-        }
-    }
-
-    fn show(&self, row: usize) -> String {
-        let mut output = pg_sys::InvalidOid;
-        let mut varlena = false;
-        // SAFETY: the type has an output function, which takes its values.
-        unsafe {
-            pg_sys::getTypeOutputInfo(self.type_oid, &raw mut output, &raw mut varlena);
-            c_string(pg_sys::OidOutputFunctionCall(output, self.datum(row)))
-        }
-    }
-
-    /// Compares two values of the type.
-    fn compare(&self, a: Datum, b: Datum) -> std::cmp::Ordering {
-        // SAFETY: both are values of the type whose comparison this is; it frees nothing of ours.
-        unsafe {
-            let function = &raw mut (*self.cache).cmp_proc_finfo;
-            let order = pg_sys::FunctionCall2Coll(function, (*self.cache).typcollation, a, b);
-            (order.value() as i32).cmp(&0)
-        }
-    }
-
-    /// Ranks the rows; the row of an id that another row has too, if there is one.
-    fn sort(&mut self) -> Result<Option<u32>> {
-        let compare = |a: u32, b: u32| self.compare(self.datum(a as usize), self.datum(b as usize));
-        let count = self.places.len();
-        let mut order = memory::filled(0u32, count, DOING)?;
-        order.iter_mut().zip(0..).for_each(|(slot, row)| *slot = row);
-        let mut compared = 0u64;
-        // Comparisons may leave traces in the current context: a context of its own takes them.
-        let mut context = pgrx::PgMemoryContexts::new("neardup: comparing ids");
-        // SAFETY: nothing allocated inside is used after.
-        unsafe {
-            context.switch_to(|context| {
-                order.sort_unstable_by(|&a, &b| {
-                    compared += 1;
-                    if compared.is_multiple_of(1 << 12) {
-                        check_for_interrupts!();
-                        context.reset();
-                    }
-                    compare(a, b)
-                });
-            });
-        }
-        let double = order.windows(2).find(|pair| compare(pair[0], pair[1]).is_eq()).map(|pair| pair[0]);
-        let mut rank = memory::filled(0u32, count, DOING)?;
-        order.iter().zip(0..).for_each(|(&row, place)| rank[row as usize] = place);
-        self.rank = rank;
-        Ok(double)
-    }
 }

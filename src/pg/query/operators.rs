@@ -3,7 +3,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
-use super::relation::{quote_identifier, type_name};
+use super::names::{quote_identifier, type_name};
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 

@@ -2,69 +2,12 @@
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
+pub use super::column::Column;
 use super::decode::Kind;
 use super::ids;
-use crate::pg::server::encoding::{self, c_string};
+pub use super::names::{qualified_type, quote_identifier, type_name};
+use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
-
-/// Names that say which of several text columns holds the documents.
-const USUAL: [&str; 4] = ["body", "content", "text", "document"];
-
-/// A column that a user may name.
-#[derive(Debug, Clone)]
-pub struct Column {
-    /// Its name, not quoted.
-    pub name: String,
-    /// Its type; of a domain, the type under it.
-    pub base_type: pg_sys::Oid,
-    /// The category of that type: `S` for strings.
-    category: u8,
-    /// Its place among the columns of the relation, dropped ones included: what a rename leaves as it is.
-    pub number: i16,
-    /// Its collation, if its type has one.
-    collation: pg_sys::Oid,
-}
-
-impl Column {
-    fn is_text(&self) -> bool {
-        self.category == pg_sys::TYPCATEGORY_STRING
-    }
-
-    /// Whether it holds texts of the server's own types, which need no function to be read as such.
-    pub fn is_plain_text(&self) -> bool {
-        [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID].contains(&self.base_type)
-    }
-
-    fn is_usual(&self) -> bool {
-        USUAL.contains(&&*self.name)
-    }
-
-    /// Whether it holds whole numbers that fit into bigint.
-    pub fn is_integer(&self) -> bool {
-        [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID].contains(&self.base_type)
-    }
-
-    /// The name as SQL text needs it.
-    pub fn quoted(&self) -> Result<String> {
-        quote_identifier(&self.name)
-    }
-
-    /// The name of its type, as users write it.
-    pub fn type_name(&self) -> String {
-        type_name(self.base_type)
-    }
-
-    /// What brings the column to the collation of its type, in which ids are compared, whatever its own: values that a
-    /// case-insensitive one takes for equal are distinct ids. Empty where the column has it, so that indexes are of use.
-    pub fn collated(&self) -> &'static str {
-        // SAFETY: looks the type up.
-        match unsafe { pg_sys::get_typcollation(self.base_type) } {
-            own if own == self.collation => "",
-            pg_sys::C_COLLATION_OID => " COLLATE pg_catalog.\"C\"",
-            _ => " COLLATE pg_catalog.\"default\"",
-        }
-    }
-}
 
 /// A relation with rows, and its columns.
 #[derive(Debug)]
@@ -79,31 +22,10 @@ pub struct Relation {
     pub qualified: String,
     /// Its name as messages and hints show it.
     pub shown: String,
-    /// Whether it is a table of its own, whose rows everybody sees alike.
+    /// Whether it is a table of its own, whose rows are the same for all roles.
     pub is_plain: bool,
     columns: Vec<Column>,
     primary_key: Vec<i16>,
-}
-
-/// The name of a type, as users write it.
-pub fn type_name(oid: pg_sys::Oid) -> String {
-    // SAFETY: gives a C string for any number.
-    unsafe { c_string(pg_sys::format_type_be(oid)) }
-}
-
-/// The name of a type with its schema, as SQL text needs it. Without a length, so that a cast to char or bit does not cut
-/// values to a length of one.
-pub fn qualified_type(oid: pg_sys::Oid) -> String {
-    let plain = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
-    // SAFETY: gives a C string for any type.
-    unsafe { c_string(pg_sys::format_type_extended(oid, -1, plain as u16)) }
-}
-
-/// A name as SQL text needs it.
-pub fn quote_identifier(name: &str) -> Result<String> {
-    let name = encoding::to_server(name)?;
-    // SAFETY: a C string in, a C string out.
-    Ok(unsafe { c_string(pg_sys::quote_identifier(name.as_ptr())) })
 }
 
 /// An open relation; closing it leaves its lock to the transaction, so that the columns stay what they are.
@@ -145,7 +67,8 @@ impl Relation {
             let qualified = format!("{quoted_schema}.{quoted}");
             let descriptor = (*relation.0).rd_att;
             let attributes = (*descriptor).attrs.as_slice((*descriptor).natts as usize);
-            let columns = attributes.iter().filter(|attribute| !attribute.attisdropped).map(column).collect();
+            let columns =
+                attributes.iter().filter(|attribute| !attribute.attisdropped).map(Column::of).collect();
             Ok(Self {
                 oid,
                 owner: class.relowner,
@@ -278,23 +201,6 @@ fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
         names[MOST] = "…";
     }
     names.join(", ")
-}
-
-fn column(attribute: &pg_sys::FormData_pg_attribute) -> Column {
-    let mut category: std::ffi::c_char = 0;
-    let mut preferred = false;
-    // SAFETY: the name is a C string in the row; the type exists as long as the relation does.
-    unsafe {
-        let base_type = pg_sys::getBaseType(attribute.atttypid);
-        pg_sys::get_type_category_preferred(base_type, &raw mut category, &raw mut preferred);
-        Column {
-            name: c_string(attribute.attname.data.as_ptr()),
-            base_type,
-            category: category.cast_unsigned(),
-            number: attribute.attnum,
-            collation: attribute.attcollation,
-        }
-    }
 }
 
 /// The columns of the primary key.

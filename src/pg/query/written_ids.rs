@@ -3,16 +3,16 @@
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys::{self, Datum};
 
-use super::Parameter;
 use super::attempt::attempt;
 use super::ids::Ids;
+use super::statement::Parameter;
 use crate::memory;
 use crate::pg::server::encoding::to_server;
 use crate::pg::server::error::{Result, catch};
 
 const DOING: &str = "reading ids";
 
-// Input functions are anybody's: their errors are to come back whole.
+// Input functions may be those of users: their errors are to come back whole.
 unsafe extern "C-unwind" {
     fn InputFunctionCall(
         function: *mut pg_sys::FmgrInfo,

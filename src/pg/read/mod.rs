@@ -2,5 +2,5 @@
 
 pub mod documents;
 pub mod pairs;
-pub mod sites;
+pub mod ranks;
 pub mod source;

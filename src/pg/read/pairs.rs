@@ -1,27 +1,29 @@
 //! Pairs that any query gives.
 
-use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
+use pgrx::{PgSqlErrorCode, pg_sys};
 
+use crate::clusters::Clustering;
 use crate::clusters::edges::{Edge, Edges};
 use crate::clusters::grouping::Clusters;
 use crate::error::Error;
 use crate::memory;
-use crate::pg::functions::clusters::{How, value};
 use crate::pg::query::Query;
 use crate::pg::query::cursor::Cursor;
 use crate::pg::query::ids::{self, Ids};
-use crate::pg::query::relation::{qualified_type, type_name};
-use crate::pg::request::example::Example;
+use crate::pg::query::names::{qualified_type, type_name};
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
+use crate::pg::server::values::value;
 use crate::pg::server::workers::BackendWorkers;
 
 const DOING: &str = "reading pairs";
+/// Each pair has two ids, which are numbered with 32 bits.
+const MOST_PAIRS: usize = (u32::MAX / 2) as usize;
+const ROWS_A_FETCH: usize = 1 << 10;
 
-/// Pairs as a graph; vertices are different ids in their order.
+/// Pairs as a graph; vertices are distinct ids in their order.
 pub struct Pairs<'f> {
     /// The ids of all pairs.
     pub ids: Ids,
@@ -35,17 +37,17 @@ pub struct Pairs<'f> {
 
 impl<'f> Pairs<'f> {
     /// Reads the pairs of the query that argument 0 holds, which is about these relations, locked before, and perhaps others.
+    /// Errors of the call have the hint.
     pub fn read(
         call: Call,
         typed: Option<pg_sys::Oid>,
         relations: &[pg_sys::Oid],
-        example: &Example,
+        hint: &str,
         files: &'f ServerFiles,
     ) -> Result<Self> {
-        let hint = || format!("For example: SELECT * FROM {example};");
         let query = call.text(0)?.ok_or_else(|| {
             let message = "pairs must not be NULL";
-            SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message).hint(hint())
+            SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message).hint(hint.to_owned())
         })?;
         let id_type = typed.unwrap_or(pg_sys::INT8OID);
         if !ids::has_order(id_type) {
@@ -56,7 +58,7 @@ impl<'f> Pairs<'f> {
         }
         let id_name = qualified_type(id_type);
         // Alone, so that it is a query of its own wherever it stands; a comment at its end ends with the line.
-        let query = Query::new(&query).only_select().map_err(|error| error.hint(hint()))?;
+        let query = Query::new(&query).only_select().map_err(|error| error.hint(hint.to_owned()))?;
         let sql = format!(
             "SELECT p.left_id::{id_name}, p.right_id::{id_name}, p.similarity::pg_catalog.float8 \
              FROM ({query}\n) AS p(left_id, right_id, similarity)"
@@ -65,46 +67,27 @@ impl<'f> Pairs<'f> {
         let mut ids = Ids::new(id_type);
         let mut similarities = Vec::new();
         let query = Query { relations, ..Query::new(&sql) };
-        let mut cursor = Cursor::open(&query, [id_type, id_type, pg_sys::FLOAT8OID])?;
-        let mut context = PgMemoryContexts::new("neardup: pairs");
-        loop {
-            const ROWS_A_FETCH: usize = 1 << 10;
-            check_for_interrupts!();
-            let mut fetched = 0;
-            let rows = cursor.fetch(ROWS_A_FETCH)?;
-            let mut keep = |[left, right, similarity]: [Option<Datum>; 3]| {
-                fetched += 1;
-                let (Some(left), Some(right)) = (left, right) else {
-                    let message = "an id of a pair is NULL";
-                    let code = PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED;
-                    return Err(SqlError::new(code, message).hint(hint()));
-                };
-                // SAFETY: the cursor checked that its columns are of these types.
-                let similarity = similarity.and_then(|datum| unsafe { value::<f64>(datum) });
-                let similarity = similarity.filter(|s| (0.0..=1.0).contains(s)).ok_or_else(|| {
-                    let value = similarity.map_or("NULL".to_owned(), |s| s.to_string());
-                    SqlError::parameter(format!("similarity must be between 0 and 1, not {value}"))
-                        .hint(hint())
-                })?;
-                memory::push(&mut similarities, similarity, DOING)?;
-                // SAFETY: as above.
-                unsafe { ids.push(left).and_then(|()| ids.push(right)) }
+        let cursor = Cursor::open(&query, [id_type, id_type, pg_sys::FLOAT8OID])?;
+        cursor.for_each(ROWS_A_FETCH, |[left, right, similarity]| {
+            let (Some(left), Some(right)) = (left, right) else {
+                let message = "an id of a pair is NULL";
+                let code = PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED;
+                return Err(SqlError::new(code, message).hint(hint.to_owned()));
             };
-            // SAFETY: what is made of the rows of a fetch are copies.
-            unsafe {
-                context.switch_to(|_| rows.into_iter().try_for_each(&mut keep))?;
-                context.reset();
+            // SAFETY: the cursor checked that its columns are of these types.
+            let similarity = similarity.and_then(|datum| unsafe { value::<f64>(datum) });
+            let similarity = similarity.filter(|s| (0.0..=1.0).contains(s)).ok_or_else(|| {
+                let value = similarity.map_or("NULL".to_owned(), |s| s.to_string());
+                SqlError::parameter(format!("similarity must be between 0 and 1, not {value}"))
+                    .hint(hint.to_owned())
+            })?;
+            if similarities.len() >= MOST_PAIRS {
+                return Err(Error::TooMany { what: "pairs", limit: MOST_PAIRS as u64 }.into());
             }
-            if fetched == 0 {
-                break;
-            }
-            if similarities.len() > (u32::MAX / 2) as usize {
-                let error = Error::TooMany { what: "pairs", limit: (u32::MAX / 2).into() };
-                return Err(error.into());
-            }
-        }
-        drop(context);
-        drop(cursor);
+            memory::push(&mut similarities, similarity, DOING)?;
+            // SAFETY: as above.
+            unsafe { ids.push(left).and_then(|()| ids.push(right)) }
+        })?;
         let (numbers, places) = ids.numbered(&workers)?;
         let mut edges = Edges::new(files, settings::memory() / 4);
         for (pair, &similarity) in numbers.chunks_exact(2).zip(&similarities) {
@@ -115,9 +98,9 @@ impl<'f> Pairs<'f> {
     }
 
     /// Their clusters.
-    pub fn clusters(&mut self, how: How) -> Result<Clusters> {
+    pub fn clusters(&mut self, clustering: Clustering, largest: Option<u32>) -> Result<Clusters> {
         let vertices = self.places.len();
-        Ok(Clusters::new(&mut self.edges, vertices, how.clustering, how.largest, &self.workers)?)
+        Ok(Clusters::new(&mut self.edges, vertices, clustering, largest, &self.workers)?)
     }
 
     /// The pairs that reach a threshold.

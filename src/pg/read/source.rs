@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts, pg_sys};
 
-use super::sites::Sites;
 use crate::error::Error;
 use crate::features::tokens::Document;
 use crate::memory;
+use crate::methods::sites::Sites;
 use crate::pg::query::cursor::Cursor;
 use crate::pg::query::decode::{Kind, decode};
 use crate::pg::query::ids::Ids;

@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use pgrx::pg_sys;
 use serde_json::Value;
 
-use super::example::{Example, literal};
+use super::example::{Example, literal, such_as};
 use super::options::Options;
-use super::such_as;
 use super::tokenizer::parse_tokenizer;
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::pg::server::error::{Result, SqlError};

@@ -62,3 +62,8 @@ impl fmt::Display for Example {
 pub fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
+
+/// The hint that shows a call which works.
+pub fn such_as(example: &Example) -> String {
+    format!("For example: SELECT * FROM {example};")
+}

@@ -4,9 +4,8 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Value, json};
 
-use super::example::{Example, literal};
+use super::example::{Example, literal, such_as};
 use super::options::Options;
-use super::such_as;
 use crate::error::Error;
 use crate::features::FeatureSpec;
 use crate::features::imatch::IdfRange;

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use pgrx::pg_sys;
 use serde_json::Value;
 
-use super::example::{Example, literal};
+use super::example::{Example, literal, such_as};
 use super::features::{known, unit_features};
+use super::form::{Argument, Form, Named};
 use super::options::{Options, at_least_one};
 use super::tables::Tables;
-use super::{ARGUMENTS, Form, such_as};
 use crate::passages::Parameters;
 use crate::pg::query::decode::Kind;
 use crate::pg::read::source::Source;
@@ -39,11 +39,10 @@ pub struct PassageRequest {
 pub const THRESHOLD: f64 = 0.9;
 
 impl PassageRequest {
-    /// Reads the arguments of a call. Behind the options and the columns' names stand `features`, `min_sentences`,
-    /// `extend`, `shingle` and `max_passages`, so that columns have the places they have in a join.
+    /// Reads the arguments of a call.
     pub fn new(call: Call, form: Form) -> Result<Self> {
-        let first = form.relations + 1 + usize::from(form.typed);
-        let tables = Tables::open(call, form, first, form.id_type(call))?;
+        let given = form.of(call);
+        let tables = Tables::open(given, form, given.id_type())?;
         let columns = tables.columns()?;
         let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
         let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
@@ -54,30 +53,15 @@ impl PassageRequest {
                 SqlError::parameter(message).hint("Name a column of texts with text_column => \'…\'.")
             );
         }
-        let parameters = parameters(
-            Given {
-                threshold: call.get(form.relations),
-                options: call.json(first, "options"),
-                features: call.text(first + 3)?,
-                min_sentences: call.get(first + 4),
-                extend: call.get(first + 5),
-                shingle: call.get(first + 6),
-            },
-            &mut example,
-        )?;
-        let max_passages = match call.get::<i64>(first + 7) {
+        let parameters = parameters(Given::new(given)?, &mut example)?;
+        let max_passages = match given.get(Argument::MaxPassages) {
             None => None,
             Some(most) => Some(
                 at_least_one("max_passages", most)
                     .map_err(|error| error.hint(such_as(&example.with("max_passages", 1000))))?,
             ),
         };
-        let mut sources = Vec::new();
-        for ((table, (id, text)), [argument, _]) in tables.tables.iter().zip(columns).zip(ARGUMENTS) {
-            sources.push(Source::new(&table.relation, (id, argument), id_type, text, None, None)?);
-        }
-        let right = (sources.len() == 2).then(|| sources.remove(1));
-        let left = sources.remove(0);
+        let (left, right) = tables.sources(columns, id_type, None, |_, _| Ok(None))?;
         Ok(Self { name: form.name, left, right, id_type, parameters, max_passages, example })
     }
 }
@@ -96,6 +80,20 @@ pub struct Given {
     pub extend: Option<bool>,
     /// Words to a shingle.
     pub shingle: Option<i32>,
+}
+
+impl Given {
+    /// The arguments of a call.
+    pub fn new(given: Named) -> Result<Self> {
+        Ok(Self {
+            threshold: given.get(Argument::Threshold),
+            options: given.json(Argument::Options),
+            features: given.text(Argument::Features)?,
+            min_sentences: given.get(Argument::MinSentences),
+            extend: given.get(Argument::Extend),
+            shingle: given.get(Argument::Shingle),
+        })
+    }
 }
 
 /// Checks arguments; those that are found good become part of the example.

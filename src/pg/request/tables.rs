@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
-use super::example::{Example, literal};
-use super::{ARGUMENTS, Form, such_as};
+use super::example::{Example, literal, such_as};
+use super::form::{Argument, Form, Named};
 use crate::pg::query::ids;
-use crate::pg::query::relation::{Column, Relation, type_name};
-use crate::pg::server::call::Call;
+use crate::pg::query::names::type_name;
+use crate::pg::query::relation::{Column, Relation};
+use crate::pg::read::source::Source;
 use crate::pg::server::error::{Result, SqlError};
 
 /// The relations of a call.
@@ -26,33 +27,35 @@ pub struct Tables {
 pub struct Table {
     /// The relation.
     pub relation: Relation,
-    id: (&'static str, Option<Cow<'static, str>>),
-    text: (&'static str, Option<Cow<'static, str>>),
+    id: (Argument, Option<Cow<'static, str>>),
+    text: (Argument, Option<Cow<'static, str>>),
 }
 
+/// The arguments that name columns of ids and documents: of the only or left table, and of the right one.
+const COLUMNS: [[Argument; 2]; 2] =
+    [[Argument::IdColumn, Argument::TextColumn], [Argument::RightIdColumn, Argument::RightTextColumn]];
+
 impl Tables {
-    /// Looks the relations up. `first` is the number of the first argument behind the id type.
-    pub fn open(call: Call, form: Form, first: usize, id_type: Option<pg_sys::Oid>) -> Result<Self> {
-        let names: &[_] = if form.relations == 1 { &["docs"] } else { &["left", "right"] };
-        let mut tables = Vec::new();
-        for (n, name) in names.iter().enumerate() {
-            let opened = call.need(n, name).and_then(Relation::open);
-            let relation = opened.map_err(|error| {
-                error.hint(such_as(&Example::new(form.name, names.iter().map(|&name| name.to_owned()))))
+    /// Looks the relations up.
+    pub fn open(given: Named, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
+        let arguments = form.relations();
+        let mut tables: Vec<Table> = Vec::new();
+        for (&argument, columns) in arguments.iter().zip(COLUMNS) {
+            let relation = given.need(argument).and_then(Relation::open).map_err(|error| {
+                let names = arguments.iter().map(|argument| argument.name().to_owned());
+                error.hint(such_as(&Example::new(form.name, names)))
             })?;
-            let (mut id, mut text) =
-                (("id_column", call.text(first + 1)?), ("text_column", call.text(first + 2)?));
             // The right table's columns have the left one's names unless said otherwise.
-            if n == 1 {
-                if let Some(name) = call.text(first + 8)? {
-                    id = ("right_id_column", Some(name));
-                }
-                if let Some(name) = call.text(first + 9)? {
-                    text = ("right_text_column", Some(name));
-                }
+            let mut named = Vec::new();
+            for (argument, left) in columns.into_iter().zip(COLUMNS[0]) {
+                named.push(match given.text(argument)? {
+                    Some(name) => (argument, Some(name)),
+                    None => (left, given.text(left)?),
+                });
             }
+            let (mut text, id) = (named.remove(1), named.remove(0));
             // A method that is about titles means the column of that name.
-            let is_title = call.text(first + 3)?.is_some_and(|method| method == "title");
+            let is_title = given.text(Argument::Method)?.is_some_and(|method| method == "title");
             if is_title && text.1.is_none() && relation.named("title", "").is_ok() {
                 text.1 = Some(Cow::Borrowed("title"));
             }
@@ -88,7 +91,7 @@ impl Tables {
                 },
             })
         };
-        let id = relation.id_column(id.1.as_deref(), id.0).map_err(with_hint)?;
+        let id = relation.id_column(id.1.as_deref(), id.0.name()).map_err(with_hint)?;
         let wanted = self.id_type.unwrap_or(pg_sys::INT8OID);
         if !self.id_type.map_or(id.is_integer(), |wanted| becomes(id.base_type, wanted)) {
             let message = format!(
@@ -113,8 +116,28 @@ impl Tables {
                 format!("type {} has no default ordering, so it cannot be an id", type_name(wanted));
             return Err(with_hint(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message)));
         }
-        let text = relation.text_column(text.1.as_deref(), text.0, id).map_err(with_hint)?;
+        let text = relation.text_column(text.1.as_deref(), text.0.name(), id).map_err(with_hint)?;
         Ok((id, text))
+    }
+
+    /// The documents of the only or left relation, and of the right one; `site` says which column of a relation, by its
+    /// number, has sites. `tsearch` is a text-search configuration to parse texts with.
+    pub fn sources<'a>(
+        &'a self,
+        columns: Vec<(&Column, &Column)>,
+        id_type: pg_sys::Oid,
+        tsearch: Option<pg_sys::Oid>,
+        site: impl Fn(&'a Table, usize) -> Result<Option<&'a Column>>,
+    ) -> Result<(Source, Option<Source>)> {
+        let mut sources = Vec::new();
+        for (number, ((table, (id, text)), [argument, _])) in
+            self.tables.iter().zip(columns).zip(COLUMNS).enumerate()
+        {
+            let id = (id, argument.name());
+            sources.push(Source::new(&table.relation, id, id_type, text, tsearch, site(table, number)?)?);
+        }
+        let right = (sources.len() == 2).then(|| sources.remove(1));
+        Ok((sources.remove(0), right))
     }
 
     /// The call with the columns that the caller named or, where there are none such, with likely
@@ -123,16 +146,16 @@ impl Tables {
         let mut example = self.bare_example();
         let mut types = Vec::new();
         let mut named = (None, None);
-        for (table, [id_argument, text_argument]) in self.tables.iter().zip(ARGUMENTS) {
+        for (table, [id_argument, text_argument]) in self.tables.iter().zip(COLUMNS) {
             let relation = &table.relation;
             let (id, text) = relation.likely_columns(table.id.1.as_deref(), table.text.1.as_deref())?;
             // Only what would not be found without a name, or by that of the left table.
             if !relation.id_column(named.0, "").is_ok_and(|found| found.name == id.name) {
-                example = example.with(id_argument, literal(&id.name));
+                example = example.with(id_argument.name(), literal(&id.name));
                 named.0 = named.0.or(Some(&*id.name));
             }
             if !relation.text_column(named.1, "", id).is_ok_and(|found| found.name == text.name) {
-                example = example.with(text_argument, literal(&text.name));
+                example = example.with(text_argument.name(), literal(&text.name));
                 named.1 = named.1.or(Some(&*text.name));
             }
             types.push(id);

@@ -2,8 +2,7 @@
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
-use super::example::{Example, literal};
-use super::such_as;
+use super::example::{Example, literal, such_as};
 use crate::features::Tokenizer;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};

@@ -7,7 +7,6 @@ use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode, pg_sys};
 
 use super::encoding;
 use super::error::{Result, SqlError};
-use crate::memory;
 
 /// Declares the C function `$symbol` that SQL calls; it runs `$body`, a function from a [`Call`] to
 /// a result with a datum.
@@ -28,7 +27,7 @@ macro_rules! sql_function {
         pub unsafe extern "C-unwind" fn $symbol(info: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
             let body: fn($crate::pg::server::call::Call) -> $crate::pg::server::error::Result<pgrx::pg_sys::Datum> = $body;
             // SAFETY: the outermost frame of a call.
-            unsafe { $crate::pg::server::error::guard(|| body($crate::pg::server::call::Call::new(info))) }
+            unsafe { $crate::pg::server::guard::guard(|| body($crate::pg::server::call::Call::new(info))) }
         }
     };
 }
@@ -148,125 +147,5 @@ pub unsafe fn varlena_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
     unsafe {
         let varlena = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
         std::slice::from_raw_parts(pgrx::vardata_any(varlena).cast(), pgrx::varsize_any_exhdr(varlena))
-    }
-}
-
-/// Strings one behind the other: very many of them are still only two allocations, so that where
-/// memory ends there is enough left to say so.
-#[derive(Debug, Default)]
-pub struct Strings {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Strings {
-    /// Adds a string.
-    pub fn push(&mut self, string: &[u8]) -> crate::error::Result<()> {
-        const DOING: &str = "collecting words";
-        memory::reserve(&mut self.ends, 1, DOING)?;
-        memory::extend(&mut self.bytes, string, DOING)?;
-        self.ends.push(self.bytes.len());
-        Ok(())
-    }
-
-    /// Removes all strings.
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
-    }
-
-    /// The strings, which are UTF-8, in the server's encoding.
-    pub fn to_server(&self) -> Result<Self> {
-        let mut converted = Self::default();
-        for string in self.iter() {
-            converted.push(encoding::to_server(&String::from_utf8_lossy(string))?.as_bytes())?;
-        }
-        Ok(converted)
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let mut start = 0;
-        self.ends.iter().map(move |&end| &self.bytes[std::mem::replace(&mut start, end)..end])
-    }
-}
-
-/// Bytes of the largest value that the server takes: MaxAllocSize of memutils.h.
-pub const LARGEST: usize = 0x3fff_ffff;
-
-/// The error for a result that would be larger than any value of the server.
-pub fn too_large(what: &str) -> SqlError {
-    let message = format!("{what} would be larger than 1 GB");
-    SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
-        .hint("Work on a part of the text at a time: substring(text from 1 for 10000000)")
-}
-
-/// Bytes of an array of one dimension before its elements, if none of these is NULL.
-const ARRAY_HEADER: usize = (size_of::<pg_sys::ArrayType>() + 2 * size_of::<i32>())
-    .next_multiple_of(pg_sys::MAXIMUM_ALIGNOF as usize);
-
-/// Whether an array of that many numbers is one that the server can have.
-const fn is_array_of(numbers: usize) -> bool {
-    numbers <= (LARGEST - ARRAY_HEADER) / size_of::<i64>()
-}
-
-/// A `bigint[]`. (pgrx would build it element by element, and fail inside the server where it gets too large.)
-pub fn number_array(numbers: &[i64]) -> Result<pg_sys::Datum> {
-    if !is_array_of(numbers.len()) {
-        return Err(too_large(&format!("an array of {} numbers", numbers.len())));
-    }
-    let count = numbers.len() as i32;
-    let elements = numbers.as_ptr().cast_mut().cast();
-    // SAFETY: on the server's 64-bit machines a datum is the bigint itself; so many of them are only read, and copied to
-    // an array in the current memory context.
-    Ok(unsafe {
-        pg_sys::construct_array(elements, count, pg_sys::INT8OID, 8, true, b'd' as std::ffi::c_char)
-    }
-    .into())
-}
-
-/// A `text[]` of strings that are in the server's encoding. Layout: utils/array.h.
-pub fn text_array(strings: &Strings) -> Result<pg_sys::Datum> {
-    const LENGTH: usize = size_of::<i32>();
-    let header = ARRAY_HEADER;
-    let size_of = |string: &[u8]| (LENGTH + string.len()).next_multiple_of(LENGTH);
-    let size = header + strings.iter().map(size_of).sum::<usize>();
-    if size > LARGEST {
-        return Err(too_large(&format!("an array of {} texts", strings.ends.len())));
-    }
-    if strings.ends.is_empty() {
-        // SAFETY: makes an array in the current memory context.
-        return Ok(unsafe { pg_sys::construct_empty_array(pg_sys::TEXTOID) }.into());
-    }
-    // SAFETY: `size` bytes, all zero, aligned for anything: a header without NULLs, the dimension and
-    // its lower bound, and for each element its length and bytes, aligned as an int. No number here
-    // is more than `LARGEST`.
-    unsafe {
-        let array: *mut pg_sys::ArrayType = pg_sys::palloc0(size).cast();
-        pgrx::set_varsize_4b(array.cast(), size as i32);
-        (*array).ndim = 1;
-        (*array).elemtype = pg_sys::TEXTOID;
-        let dimension: *mut i32 = array.add(1).cast();
-        *dimension = strings.ends.len() as i32;
-        *dimension.add(1) = 1;
-        let mut at: *mut u8 = array.cast::<u8>().add(header);
-        for string in strings.iter() {
-            pgrx::set_varsize_4b(at.cast(), (LENGTH + string.len()) as i32);
-            at.add(LENGTH).copy_from_nonoverlapping(string.as_ptr(), string.len());
-            at = at.add(size_of(string));
-        }
-        Ok(array.into())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // The name begins with pg_ for scripts/pgrx_test.sh. What calls the server cannot be linked here.
-    #[test]
-    fn pg_arrays_over_1_gb_are_refused() {
-        let most = (LARGEST - ARRAY_HEADER) / 8;
-        assert!(is_array_of(0) && is_array_of(most) && !is_array_of(most + 1) && !is_array_of(usize::MAX));
-        assert!(ARRAY_HEADER + most * 8 <= LARGEST && ARRAY_HEADER + (most + 1) * 8 > LARGEST);
     }
 }

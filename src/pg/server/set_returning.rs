@@ -7,10 +7,9 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
 use super::call::Call;
-use super::error::{Result, SqlError, guard};
+use super::error::{Result, SqlError};
+use super::guard::guard;
 use super::temp_file::drop_abandoned;
-use crate::pg::query::check_columns;
-use crate::pg::query::relation::type_name;
 
 /// Something that gives rows of `N` columns.
 pub trait Rows<const N: usize>: 'static {
@@ -66,29 +65,29 @@ impl Store {
         // descriptor of the columns our SQL declares.
         unsafe {
             pg_sys::InitMaterializedSRF(call.info, 0);
-            let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
-            Self { store: (*result).setResult, descriptor: (*result).setDesc, given: 0 }
+            Self::made(call)
         }
     }
 
-    /// The same of a call that says itself which columns it takes, `AS f(…)`: they must be of these types.
-    pub fn expected(call: Call, types: &[pg_sys::Oid]) -> Result<Self> {
-        wants_all(call)?;
-        // SAFETY: `wants_all` says that this is a ReturnSetInfo; its descriptor is null or one of the server's. The
-        // server copies it, and makes the store.
+    /// The same where the call says itself which columns it takes.
+    ///
+    /// # Safety
+    /// The call has such columns.
+    pub unsafe fn of_expected(call: Call) -> Self {
+        // SAFETY: the caller's promise; the server copies the descriptor, and makes the store.
+        unsafe {
+            pg_sys::InitMaterializedSRF(call.info, pg_sys::MAT_SRF_USE_EXPECTED_DESC);
+            Self::made(call)
+        }
+    }
+
+    /// # Safety
+    /// The server has made the store of the call.
+    unsafe fn made(call: Call) -> Self {
+        // SAFETY: the caller's promise.
         unsafe {
             let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
-            if (*result).expectedDesc.is_null() {
-                let message = "function returning record called in context that cannot accept type record";
-                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
-                    .hint("Call it in FROM, with the names and types of its columns behind it."));
-            }
-            check_columns((*result).expectedDesc, types).map_err(|error| {
-                let types: Vec<String> = types.iter().map(|&of| type_name(of)).collect();
-                error.hint(format!("The types of its columns: {}.", types.join(", ")))
-            })?;
-            pg_sys::InitMaterializedSRF(call.info, pg_sys::MAT_SRF_USE_EXPECTED_DESC);
-            Ok(Self { store: (*result).setResult, descriptor: (*result).setDesc, given: 0 })
+            Self { store: (*result).setResult, descriptor: (*result).setDesc, given: 0 }
         }
     }
 

@@ -3,11 +3,9 @@
 
 use std::cell::Cell;
 
-use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
-use super::error::SqlError;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files::{TempFile, TempFiles};
 
 thread_local! {
@@ -51,7 +49,7 @@ struct ServerFile {
 }
 
 impl ServerFile {
-    fn seek(&mut self, at: u64) {
+    fn seek(&mut self, at: u64) -> Result<()> {
         /// What the server keeps in one file of the file system (MAX_PHYSICAL_FILESIZE in buffile.c).
         const SEGMENT: u64 = 1 << 30;
         // SAFETY: an open file; the place is within what was written.
@@ -63,33 +61,29 @@ impl ServerFile {
                 libc::SEEK_SET,
             )
         };
-        if sought != 0 {
-            SqlError::new(PgSqlErrorCode::ERRCODE_IO_ERROR, "could not seek in a temporary file").raise();
-        }
+        if sought == 0 { Ok(()) } else { Err(Error::File { doing: "seek in" }) }
     }
 }
 
 impl TempFile for ServerFile {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         in_context(self.context, || {
-            self.seek(self.written);
+            self.seek(self.written)?;
             // SAFETY: an open file; the server copies so many bytes and changes none of them.
             unsafe { pg_sys::BufFileWrite(self.file, bytes.as_ptr().cast_mut().cast(), bytes.len()) };
-        });
+            Ok(())
+        })?;
         self.written += bytes.len() as u64;
         Ok(())
     }
 
     fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
         let read = in_context(self.context, || {
-            self.seek(at);
+            self.seek(at)?;
             // SAFETY: an open file; there is room for so many bytes.
-            unsafe { pg_sys::BufFileRead(self.file, bytes.as_mut_ptr().cast(), bytes.len()) }
-        });
-        if read != bytes.len() {
-            SqlError::new(PgSqlErrorCode::ERRCODE_IO_ERROR, "could not read from a temporary file").raise();
-        }
-        Ok(())
+            Ok(unsafe { pg_sys::BufFileRead(self.file, bytes.as_mut_ptr().cast(), bytes.len()) })
+        })?;
+        if read == bytes.len() { Ok(()) } else { Err(Error::File { doing: "read from" }) }
     }
 }
 

@@ -13,7 +13,7 @@ use pgrx::pg_sys;
 
 use super::{allocator, settings};
 use crate::error::{Error, Result};
-use crate::workers::{Stop, Work, Workers};
+use crate::workers::{PlainThreads, Stop, Work, Workers};
 
 /// The worker threads of this backend.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +57,15 @@ impl Workers for BackendWorkers {
         pgrx::check_for_interrupts!();
         Ok(())
     }
+}
+
+/// The workers for texts of that many bytes, or for work that takes as long: beside the leader where it may take long
+/// enough to be cancelled.
+pub fn workers_for(bytes: usize) -> &'static dyn Workers {
+    const LONG: usize = 1 << 18;
+    static HERE: PlainThreads = PlainThreads(1);
+    static BESIDE: BackendWorkers = BackendWorkers::single();
+    if bytes < LONG { &HERE } else { &BESIDE }
 }
 
 /// Runs the workers until they are done or an interrupt is pending; they are all joined on return.
@@ -135,7 +144,7 @@ fn run_until_interrupt(threads: usize, work: &Work<'_>, beside: Option<&mut dyn 
     })
 }
 
-/// Where there is this much nobody takes all of it while threads begin.
+/// Where there is this much, threads that begin cannot take all of it.
 const ROOM_OF_THREADS: usize = 1 << 30;
 /// More than a thread's stack takes, of which the C library keeps some for later threads.
 const ROOM_OF_A_STACK: usize = 4 << 20;
@@ -185,7 +194,7 @@ impl Gate {
     }
 }
 
-/// Whether somebody wants to interrupt the backend.
+/// Whether an interrupt of the backend is pending.
 pub fn interrupt_pending() -> bool {
     // SAFETY: an int that signal handlers of this thread set; read anew each time.
     unsafe { std::ptr::read_volatile(&raw const pg_sys::InterruptPending) != 0 }

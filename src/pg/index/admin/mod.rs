@@ -1,4 +1,6 @@
 //! What users ask of an index by name: whether it is sound, and how it is doing.
 
 pub mod check;
+mod compare;
+mod filter;
 pub mod stats;

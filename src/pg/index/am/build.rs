@@ -4,18 +4,21 @@ use std::ffi::{CStr, c_char, c_void};
 
 use pgrx::{PgBox, PgSqlErrorCode, pg_sys};
 
+use super::table::{row_of_scan, scan_table};
 use crate::pg::index::layout::format::Descriptor;
 use crate::pg::index::layout::items::{Pair, Row};
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::class::Class;
-use crate::pg::index::opclass::keys::{Kept, Keys};
+use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::texts::Texts;
-use crate::pg::index::opclass::values::{row_of_scan, scan_table, text_of};
-use crate::pg::index::pages::buffer::{Index, Logging};
+use crate::pg::index::opclass::values::{Kept, text_of};
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::record::Logging;
 use crate::pg::index::storage::merge::budget;
 use crate::pg::index::storage::sort::Sorter;
 use crate::pg::index::storage::writer::Writer;
-use crate::pg::server::error::{Result, SqlError, guard};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::guard::guard;
 
 /// Phases after that of the server's own initialisation, which has number 1.
 const SCANNING: i64 = 2;

@@ -8,7 +8,7 @@ use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::probe::Probe;
 use crate::pg::index::pages::buffer::Index;
-use crate::pg::server::error::guard;
+use crate::pg::server::guard::guard;
 
 /// As much as the server adds for what is switched off (disable_cost of costsize.c).
 const PROHIBITIVE: f64 = 1.0e10;

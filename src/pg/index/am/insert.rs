@@ -4,12 +4,14 @@ use pgrx::{PgMemoryContexts, pg_sys};
 
 use crate::pg::index::layout::items::{Item, Row};
 use crate::pg::index::layout::meta::{Directory, tid_of};
-use crate::pg::index::opclass::keys::{Kept, Keys};
+use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::options;
+use crate::pg::index::opclass::values::Kept;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::storage::merge;
 use crate::pg::index::storage::pending;
-use crate::pg::server::error::{Result, guard};
+use crate::pg::server::error::Result;
+use crate::pg::server::guard::guard;
 
 /// `aminsert`
 #[allow(clippy::too_many_arguments)] // The server's.

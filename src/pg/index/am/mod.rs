@@ -7,6 +7,8 @@ pub mod opened;
 pub mod ordered;
 pub mod scan;
 pub mod search;
+pub mod state;
+pub mod table;
 pub mod vacuum;
 
 use pgrx::{PgBox, pg_sys};

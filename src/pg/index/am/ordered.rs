@@ -1,14 +1,12 @@
 //! Rows one by one, in the order of their distance where one is asked for.
 
-use super::scan::{Scan, batch};
-use super::search::{COLLECTING, search, undisturbed};
 use crate::pg::index::layout::items::{Row, Tid};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::probe::{Probe, Target};
-use crate::pg::index::pages::buffer::Looked;
-use crate::pg::server::error::{Result, SqlError, or_raise};
+use crate::pg::index::storage::segment::COLLECTING;
+use crate::pg::server::error::{Result, SqlError};
 use crate::{error, memory};
-use pgrx::PgSqlErrorCode;
+use pgrx::{PgSqlErrorCode, pg_sys};
 
 /// Distances that an order can have: each has 16 bits of a key.
 const MOST_ORDERS: usize = 4;
@@ -25,7 +23,8 @@ pub struct Ordered {
     at: usize,
     /// Everything up to here was returned.
     after: Option<(u64, Tid)>,
-    done: bool,
+    /// Whether all rows were collected.
+    pub done: bool,
 }
 
 impl Ordered {
@@ -43,8 +42,39 @@ impl Ordered {
         Ok(Self { targets, near, ..Self::default() })
     }
 
-    /// The order of a row: its distances one behind the other.
-    fn key(&self, keys: &Keys, row: Row, sketch: &[u8]) -> u64 {
+    /// The next of the rows that were collected, and its distances.
+    pub fn next(&mut self, keys: &Keys) -> Option<(Tid, Vec<Option<f64>>)> {
+        let &(key, tid) = self.batch.get(self.at)?;
+        self.at += 1;
+        Some((tid, self.distances(keys, key)))
+    }
+
+    /// What finds all rows up to some distance, as long as these were not all collected.
+    pub fn first_pass(&self) -> Option<&Probe> {
+        self.near.as_ref().map(|(probe, _)| probe)
+    }
+
+    /// Collects the rows that come next, as many as fit into `work_mem`.
+    pub fn nearest(&self) -> Nearest {
+        Nearest::new(work_memory() / 2 / Nearest::BYTES, self.after)
+    }
+
+    /// Takes the rows that were collected.
+    pub fn take(&mut self, nearest: Nearest) {
+        let (batch, more) = nearest.finish();
+        if more {
+            self.after = batch.last().copied();
+        } else if let Some((_, distance)) = self.near.take() {
+            self.after = Some((distance, Tid::MAX));
+        } else {
+            self.done = true;
+        }
+        self.batch = batch;
+        self.at = 0;
+    }
+
+    /// The order of a row: its distances concatenated.
+    pub fn key(&self, keys: &Keys, row: Row, sketch: &[u8]) -> u64 {
         self.targets.iter().fold(0, |key, target| {
             let distance = match target {
                 // The operator will say.
@@ -74,48 +104,6 @@ impl Ordered {
     }
 }
 
-/// The next row, and its distances.
-pub fn next(scan: &mut Scan) -> Option<(Tid, Vec<Option<f64>>)> {
-    loop {
-        if let Some(&(key, tid)) = scan.ordered.batch.get(scan.ordered.at) {
-            scan.ordered.at += 1;
-            return Some((tid, scan.ordered.distances(&scan.keys, key)));
-        }
-        if scan.ordered.done || scan.is_empty() {
-            return None;
-        }
-        fill(scan);
-    }
-}
-
-/// Collects the rows that come next.
-fn fill(scan: &mut Scan) {
-    let ordered = &scan.ordered;
-    let mut nearest = Nearest::new(batch(), ordered.after);
-    undisturbed(scan.index, || {
-        nearest.clear();
-        let mut add = |row: Row, sketch: &[u8]| {
-            or_raise(nearest.push((ordered.key(&scan.keys, row, sketch), row.tid())));
-        };
-        let looked: Looked<()> = match &ordered.near {
-            Some((probe, _)) => search(scan.index, &scan.keys, probe, &mut add),
-            None => scan.search(&mut add),
-        };
-        looked
-    });
-    let (batch, more) = nearest.finish();
-    let ordered = &mut scan.ordered;
-    if more {
-        ordered.after = batch.last().copied();
-    } else if let Some((_, distance)) = ordered.near.take() {
-        ordered.after = Some((distance, Tid::MAX));
-    } else {
-        ordered.done = true;
-    }
-    ordered.batch = batch;
-    ordered.at = 0;
-}
-
 /// The first so many of what it is given, in order and without duplicates.
 #[derive(Debug)]
 pub struct Nearest {
@@ -127,19 +115,21 @@ pub struct Nearest {
 
 impl Nearest {
     /// Bytes of an item.
-    pub const BYTES: usize = size_of::<(u64, Tid)>();
+    const BYTES: usize = size_of::<(u64, Tid)>();
 
     /// Takes what comes after `after`.
     fn new(most: usize, after: Option<(u64, Tid)>) -> Self {
         Self { most: most.max(1), after, items: Vec::new(), bound: None }
     }
 
-    fn clear(&mut self) {
+    /// Forgets what it took.
+    pub fn clear(&mut self) {
         self.items.clear();
         self.bound = None;
     }
 
-    fn push(&mut self, item: (u64, Tid)) -> error::Result<()> {
+    /// Takes an item, if it is one of those.
+    pub fn push(&mut self, item: (u64, Tid)) -> error::Result<()> {
         if self.after.is_some_and(|after| item <= after) || self.bound.is_some_and(|bound| item > bound) {
             return Ok(());
         }
@@ -164,6 +154,13 @@ impl Nearest {
         self.cut();
         (self.items, self.bound.is_some())
     }
+}
+
+/// Bytes that a scan may use.
+pub fn work_memory() -> usize {
+    // SAFETY: an int that only this thread writes.
+    let kilobytes = unsafe { pg_sys::work_mem };
+    (kilobytes.max(64) as usize) << 10
 }
 
 #[cfg(test)]

@@ -1,120 +1,19 @@
 //! What the server calls to scan the index.
 
-use pgrx::{PgMemoryContexts, PgSqlErrorCode, pg_sys};
+use pgrx::{PgMemoryContexts, pg_sys};
 
-use super::ordered::{Nearest, Ordered};
-use super::search::{COLLECTING, search, undisturbed};
+use super::ordered::{Ordered, work_memory};
+use super::search::undisturbed;
+use super::state::{Heap, Scan};
 use crate::memory;
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::layout::meta::{Directory, address_of};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::probe::Probe;
 use crate::pg::index::pages::buffer::Index;
-use crate::pg::server::error::{Result, SqlError, guard, or_raise};
-
-/// A table has at least so many pages.
-#[derive(Debug, Default)]
-struct Heap(u32);
-
-impl Heap {
-    /// Ends the call where a row is in a page that the table does not have: the index has bytes that
-    /// somebody has changed, and the server would look for a file that is not there.
-    fn check(&mut self, index: Index, tid: Tid) {
-        let block = (tid >> 16) as u32;
-        if block < self.0 {
-            return;
-        }
-        // SAFETY: who scans an index has locked its table.
-        self.0 = unsafe {
-            let table = (*(*index.relation()).rd_index).indrelid;
-            let table = pg_sys::table_open(table, pg_sys::NoLock as i32);
-            let blocks = pg_sys::RelationGetNumberOfBlocksInFork(table, pg_sys::ForkNumber::MAIN_FORKNUM);
-            pg_sys::table_close(table, pg_sys::NoLock as i32);
-            blocks
-        };
-        if block >= self.0 {
-            let name = index.name();
-            SqlError::new(
-                PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
-                format!("index \"{name}\" has a row of block {block}, which its table does not have"),
-            )
-            .hint(format!("Please REINDEX it: REINDEX INDEX {};", index.quoted()))
-            .raise();
-        }
-    }
-}
-
-/// A scan of the index.
-#[derive(Debug)]
-pub struct Scan {
-    /// The index.
-    pub index: Index,
-    /// What it knows of its values.
-    pub keys: Keys,
-    /// What has to hold of a row, the best to begin with first.
-    pub probes: Vec<Probe>,
-    /// The rows in order.
-    pub ordered: Ordered,
-    /// Memory for arguments.
-    memory: pg_sys::MemoryContext,
-    /// Memory as long as the scan.
-    home: pg_sys::MemoryContext,
-    /// What is known of the table.
-    heap: Heap,
-    /// A row of the index without its column.
-    no_columns: pg_sys::IndexTuple,
-    counted: bool,
-}
-
-impl Scan {
-    /// Whether the server has to look at the rows themselves.
-    pub fn recheck(&self) -> bool {
-        match self.probes.as_slice() {
-            [] => false,
-            [probe, rest @ ..] => {
-                !probe.is_exact() || rest.iter().any(|probe| !probe.is_near() || !probe.is_exact())
-            }
-        }
-    }
-
-    /// Calls `each` with every row that all probes find, perhaps more than once, and its sketch.
-    pub fn search(
-        &self,
-        each: &mut dyn FnMut(crate::pg::index::layout::items::Row, &[u8]),
-    ) -> crate::pg::index::pages::buffer::Looked<()> {
-        let (first, rest) = match self.probes.as_slice() {
-            [] => (&Probe::Everything, &[][..]),
-            [first, rest @ ..] => (first, rest),
-        };
-        search(self.index, &self.keys, first, &mut |row, sketch| {
-            if rest.iter().all(|probe| !probe.is_near() || self.keys.accepts(probe, row, sketch)) {
-                each(row, sketch);
-            }
-        })
-    }
-
-    /// Whether no row can be found.
-    pub fn is_empty(&self) -> bool {
-        self.probes.iter().any(|probe| matches!(probe, Probe::Nothing))
-    }
-
-    /// pgstat_count_index_scan of pgstat.h, once a scan.
-    pub fn count(&mut self) {
-        if std::mem::replace(&mut self.counted, true) {
-            return;
-        }
-        // SAFETY: an open relation; its statistics, if they are kept, belong to this backend.
-        unsafe {
-            let relation = self.index.relation();
-            if (*relation).pgstat_info.is_null() && (*relation).pgstat_enabled {
-                pg_sys::pgstat_assoc_relation(relation);
-            }
-            if let Some(statistics) = (*relation).pgstat_info.as_mut() {
-                statistics.t_counts.t_numscans += 1;
-            }
-        }
-    }
-}
+use crate::pg::index::storage::segment::COLLECTING;
+use crate::pg::server::error::{Result, or_raise};
+use crate::pg::server::guard::guard;
 
 /// `ambeginscan`
 pub unsafe extern "C-unwind" fn begin(
@@ -265,7 +164,7 @@ fn fill_bitmap(state: &mut Scan, bitmap: *mut pg_sys::TIDBitmap) -> i64 {
     let full = &mut add;
     undisturbed(state.index, || {
         // What was added to the bitmap stays there: rows that were found once and are gone by now are
-        // seen by nobody.
+        // visible to no snapshot.
         tids.clear();
         state.search(&mut |row, _| {
             or_raise(memory::push(&mut tids, row.tid(), COLLECTING));
@@ -276,13 +175,6 @@ fn fill_bitmap(state: &mut Scan, bitmap: *mut pg_sys::TIDBitmap) -> i64 {
     });
     add(&mut tids);
     found
-}
-
-/// Bytes that a scan may use.
-pub fn work_memory() -> usize {
-    // SAFETY: an int that only this thread writes.
-    let kilobytes = unsafe { pg_sys::work_mem };
-    (kilobytes.max(64) as usize) << 10
 }
 
 /// `amgettuple`
@@ -304,7 +196,7 @@ unsafe fn next_tuple(scan: pg_sys::IndexScanDesc) -> bool {
     unsafe {
         let state = state(scan);
         state.count();
-        let Some((tid, distances)) = super::ordered::next(state) else { return false };
+        let Some((tid, distances)) = state.next() else { return false };
         state.heap.check(state.index, tid);
         (*scan).xs_heaptid = address_of(tid);
         // Other snapshots than MVCC ones may see a row that has taken over the place since.
@@ -360,9 +252,4 @@ pub unsafe extern "C-unwind" fn end(scan: pg_sys::IndexScanDesc) {
         state.ordered = Ordered::default();
         pg_sys::MemoryContextReset(state.memory);
     }
-}
-
-/// How many results fit into `work_mem`.
-pub fn batch() -> usize {
-    work_memory() / 2 / Nearest::BYTES
 }

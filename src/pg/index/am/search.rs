@@ -10,19 +10,17 @@ use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::options::Options;
 use crate::pg::index::opclass::probe::Probe;
 use crate::pg::index::pages::buffer::{Index, Looked, Moved};
+use crate::pg::index::storage::find::Found;
 use crate::pg::index::storage::pending::{self, Pages};
-use crate::pg::index::storage::segment::{Found, Segment};
+use crate::pg::index::storage::segment::Segment;
 use crate::pg::server::error::SqlError;
-
-/// What is done when memory runs out while rows are found.
-pub const COLLECTING: &str = "collecting rows of an index";
 
 /// Restarts after which a scan takes a lock, under which nothing goes away.
 const RESTARTS: u32 = 3;
 /// Restarts after which a scan on a standby gives up; no lock helps there.
 const RESTARTS_ON_STANDBY: u32 = 100;
 
-/// Reads the index until nobody has removed anything meanwhile. `read` starts over each time.
+/// Reads the index until nothing was removed meanwhile. `read` starts over each time.
 pub fn undisturbed(index: Index, mut read: impl FnMut() -> Looked<()>) {
     let mut lock = None;
     let mut restarts = 0;

@@ -9,17 +9,12 @@ use crate::pg::index::layout::format::Kind;
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::{Directory, Lock, address_of};
 use crate::pg::index::opclass::keys::Keys;
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::{Index, delay};
 use crate::pg::index::storage::merge::{self, count_dead, sure};
 use crate::pg::index::storage::pending::Pages;
 use crate::pg::index::storage::segment::Segment;
-use crate::pg::server::error::{Result, guard};
-
-/// Lets VACUUM rest where its cost limit says so, and answers to interrupts.
-pub fn delay() {
-    // SAFETY: called where nothing is locked.
-    unsafe { pg_sys::vacuum_delay_point() };
-}
+use crate::pg::server::error::Result;
+use crate::pg::server::guard::guard;
 
 fn results(stats: *mut pg_sys::IndexBulkDeleteResult) -> *mut pg_sys::IndexBulkDeleteResult {
     if stats.is_null() {

@@ -5,14 +5,13 @@ use pgrx::PgSqlErrorCode;
 use super::class::Class;
 use super::keys::Keys;
 use super::options::{ClassOptions, Options};
-use crate::features::FeatureSpec;
 use crate::pg::index::layout::format::Meta;
 use crate::pg::index::layout::items::LARGEST_PAYLOAD;
 use crate::pg::index::pages::buffer::Index;
+use crate::pg::server::checks;
 use crate::pg::server::error::{Result, SqlError};
-use crate::sketches::minhash::{self, least_agreeing};
+use crate::sketches::minhash::least_agreeing;
 use crate::sketches::pigeonhole::Bands;
-use crate::sketches::simhash;
 use crate::sketches::wire::Source;
 use crate::text;
 
@@ -28,19 +27,19 @@ impl Keys {
             return Ok(meta);
         }
         let (options, storage) = (ClassOptions::of(index), Options::of(index));
-        let k = FeatureSpec::check_shingle("k", options.k.into())? as u32;
+        let k = checks::k(options.k.into())?.into();
         let (tokenizer, seed) = match class {
             Class::Text => (Source::Words as u8, TEXT_SEED),
             _ => (options.source(), options.seed.into()),
         };
         let meta = Meta { k, tokenizer, text_version: text::VERSION, seed: seed.cast_unsigned(), ..meta };
         if class == Class::Simhash {
-            let bits = simhash::check_bits(options.bits.into())?;
+            let bits = checks::bits(options.bits.into())?;
             let distance = storage.distance().min(u32::from(bits) - 1);
             let bands = Bands::simhash(bits, distance as u16).count() as u32;
             return Ok(Meta { width: bits.into(), bands, distance, payload: u32::from(bits) / 8, ..meta });
         }
-        let permutations = minhash::check_permutations(options.permutations.into())?;
+        let permutations = checks::permutations(options.permutations.into())?;
         if usize::from(permutations) * 4 > LARGEST_PAYLOAD {
             let most = LARGEST_PAYLOAD / 4;
             return Err(SqlError::new(

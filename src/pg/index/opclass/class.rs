@@ -1,10 +1,13 @@
 //! The operator classes.
 
-use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys;
+use std::ffi::CStr;
 
-use super::validate::class_of;
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Oid};
+
+use super::catalogue::fields;
 use crate::pg::index::pages::buffer::Index;
+use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
 
 /// An operator class.
@@ -57,5 +60,44 @@ impl Class {
                 format!("the operator class of index \"{}\" is none of neardup's", index.name()),
             )
         })
+    }
+}
+
+/// ClanguageId of pg_language.h.
+const C_LANGUAGE: Oid = Oid::from_u32(13);
+
+/// The class that a support function names, if it is one of ours.
+pub fn class_of(function: Oid) -> Option<Class> {
+    const OURS: [&CStr; 5] = [
+        c"neardup_signature_class_bigint",
+        c"neardup_signature_class_uuid",
+        c"neardup_signature_class_minhash",
+        c"neardup_signature_class_simhash",
+        c"neardup_signature_class_text",
+    ];
+    // SAFETY: a function that exists; its source is a text.
+    unsafe {
+        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as i32, function.into());
+        if tuple.is_null() {
+            return None;
+        }
+        let mut null = false;
+        let source = pg_sys::SysCacheGetAttr(
+            pg_sys::SysCacheIdentifier::PROCOID as i32,
+            tuple,
+            pg_sys::Anum_pg_proc_prosrc as i16,
+            &raw mut null,
+        );
+        let language = (*fields::<pg_sys::FormData_pg_proc>(tuple)).prolang;
+        let ours = !null && language == C_LANGUAGE && {
+            let source = varlena_bytes(source).to_vec();
+            OURS.iter().any(|name| name.to_bytes() == source)
+        };
+        pg_sys::ReleaseSysCache(tuple);
+        if !ours {
+            return None;
+        }
+        let number = pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, pg_sys::Datum::from(0));
+        Class::from_number(number.value() as i32)
     }
 }

@@ -1,26 +1,20 @@
-//! What the operator classes know: which signatures a value has, and which sketch stands for it.
+//! The operator class of an index with its options: which signatures a row has, and which sketch stands for it.
 
 use std::cell::RefCell;
 
-use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys;
 
 use super::class::Class;
 use super::texts::Sketcher;
-use super::values::text_of;
 use crate::features::FeatureSpec;
-use crate::features::tokens::Document;
-use crate::pg::functions::building_blocks::workers_for;
 use crate::pg::index::layout::format::{CONTENTS, Meta};
 use crate::pg::index::layout::items::{Item, LARGEST_PAYLOAD, Row, number};
 use crate::pg::index::pages::buffer::Index;
-use crate::pg::server::call::varlena_bytes;
-use crate::pg::server::error::{Result, SqlError};
 use crate::sketches::minhash::check_permutations;
 use crate::sketches::pigeonhole::Bands;
 use crate::sketches::simhash::check_bits;
 use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
-use crate::{memory, text, workers};
+use crate::text;
 
 /// The operator class of an index with its options.
 #[derive(Debug)]
@@ -30,16 +24,8 @@ pub struct Keys {
     /// The options, as the metapage has them.
     pub meta: Meta,
     bands: Bands,
-    sketcher: RefCell<Option<Sketcher>>,
-}
-
-/// What an index keeps of a value.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Kept {
-    /// Flags of the row.
-    pub flags: u16,
-    /// The sketch, or the signatures of an array.
-    pub bytes: Vec<u8>,
+    /// Makes the sketches of texts; made when the first is.
+    pub sketcher: RefCell<Option<Sketcher>>,
 }
 
 /// Signatures of an array that fit into one pending item.
@@ -133,81 +119,6 @@ impl Keys {
         self.meta.payload as usize
     }
 
-    /// What the index keeps of a value.
-    ///
-    /// # Safety
-    /// `value` is of the type of the index's column and not NULL.
-    pub unsafe fn keep(&self, value: Datum) -> Result<Kept> {
-        let sketch = |empty: bool, bytes: &[u8]| Kept {
-            flags: if empty { Row::EMPTY } else { 0 },
-            bytes: bytes.to_vec(),
-        };
-        match self.class {
-            Class::Bigint | Class::Uuid => {
-                // SAFETY: the caller's promise.
-                let signatures = unsafe { self.elements(value)? };
-                let mut bytes = Vec::new();
-                memory::reserve(&mut bytes, signatures.len() * 8, "reading an array")?;
-                bytes.extend(signatures.iter().flat_map(|signature| signature.to_le_bytes()));
-                Ok(Kept { flags: 0, bytes })
-            }
-            Class::Minhash => {
-                // SAFETY: the caller's promise: a varlena.
-                let it = Minhash::parse(unsafe { varlena_bytes(value) })?;
-                let header = self.minhash_header();
-                if header.check_like(&it.header).is_err() {
-                    let MinhashHeader { source, k, permutations, seed, .. } = it.header;
-                    let options = format!(
-                        "k = {k}, permutations = {permutations}, seed = {seed}, source = '{}'",
-                        source.name()
-                    );
-                    return Err(self.refuse(&header.describe(), &it.header.describe(), &options));
-                }
-                Ok(sketch(it.header.empty, it.values))
-            }
-            Class::Simhash => {
-                // SAFETY: the caller's promise: a varlena.
-                let it = Simhash::parse(unsafe { varlena_bytes(value) })?;
-                let header = self.simhash_header();
-                let fits = match header.source {
-                    // What was made of texts compares with other bits, but not with one another.
-                    Source::Bits => header.bits == it.header.bits && it.header.source == Source::Bits,
-                    _ => header.check_like(&it.header).is_ok(),
-                };
-                if !fits {
-                    let SimhashHeader { source, k, bits, .. } = it.header;
-                    let options = format!("k = {k}, bits = {bits}, source = '{}'", source.name());
-                    return Err(self.refuse(&header.describe(), &it.header.describe(), &options));
-                }
-                Ok(sketch(it.header.empty, it.bits))
-            }
-            Class::Text => {
-                // SAFETY: the caller's promise.
-                let document = Document::Text(unsafe { text_of(value)? });
-                let size = document.bytes();
-                let mut slot = self.sketcher.borrow_mut();
-                let sketcher = slot.get_or_insert_with(|| Sketcher::new(self.minhash_header()));
-                let mut work = (sketcher, None);
-                workers::one(workers_for(size), &mut work, |(sketcher, kept), stop| {
-                    *kept = Some(sketcher.sketch(&document, stop)?);
-                    Ok(())
-                })?;
-                Ok(work.1.expect("done where there was no error"))
-            }
-        }
-    }
-
-    fn refuse(&self, index: &str, value: &str, options: &str) -> SqlError {
-        SqlError::new(
-            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
-            format!("the index is for sketches of {index}, not of {value}"),
-        )
-        .hint(format!(
-            "Make an index for them: CREATE INDEX … USING signature (… {} ({options}));",
-            self.class.name()
-        ))
-    }
-
     /// The items of a row: one, or several where an array has many elements.
     pub fn items<'a>(&self, row: Row, bytes: &'a [u8]) -> impl Iterator<Item = Item<'a>> + use<'a> {
         let size = if self.class.has_sketches() { self.payload() } else { PER_ITEM * 8 };
@@ -258,14 +169,6 @@ impl Keys {
         if self.class.has_sketches() { self.meta.bands.into() } else { 16.0 }
     }
 
-    /// A signature as users know it: the element of an array of numbers.
-    pub fn shown(&self, signature: u64) -> i64 {
-        match self.class {
-            Class::Bigint => unmix(signature).cast_signed(),
-            _ => signature.cast_signed(),
-        }
-    }
-
     /// The class with its options.
     pub fn describe(&self) -> String {
         let Meta { threshold, distance, bands, .. } = self.meta;
@@ -278,30 +181,6 @@ impl Keys {
             _ => {
                 format!("{name}: {}; threshold {threshold}, {bands} bands", self.minhash_header().describe())
             }
-        }
-    }
-}
-
-/// The inverse of [`hash::mix`].
-fn unmix(mixed: u64) -> u64 {
-    // Each step of the mix backwards: the multipliers are inverses modulo 2^64.
-    let mut z = mixed ^ (mixed >> 31) ^ (mixed >> 62);
-    z = z.wrapping_mul(0x3196_42b2_d24d_8ec3);
-    z = z ^ (z >> 27) ^ (z >> 54);
-    z = z.wrapping_mul(0x96de_1b17_3f11_9089);
-    z = z ^ (z >> 30) ^ (z >> 60);
-    z.wrapping_sub(0x9e37_79b9_7f4a_7c15)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::hash;
-
-    #[test]
-    fn pg_mixed_elements_come_back() {
-        for value in (0..1000).map(|n| hash::mix(n) ^ n).chain([0, 1, u64::MAX, 1 << 63]) {
-            assert_eq!(unmix(hash::mix(value)), value);
         }
     }
 }

@@ -1,7 +1,9 @@
 //! What an operator class makes of a column's values and of a query: the keys of both, and the options of a class.
 
+pub mod catalogue;
 pub mod choose;
 pub mod class;
+pub mod keep;
 pub mod keys;
 pub mod options;
 pub mod probe;
@@ -15,40 +17,40 @@ use crate::pg::server::call::sql_function;
 
 sql_function! {
     /// `signature_class(bigint[]) → int`: which class this is; does not look at its argument.
-    neardup_class_bigint, pg_finfo_neardup_class_bigint, |call| Ok(call.give(Some(Class::Bigint as i32)))
+    neardup_signature_class_bigint, pg_finfo_neardup_signature_class_bigint, |call| Ok(call.give(Some(Class::Bigint as i32)))
 }
 
 sql_function! {
     /// `signature_class(uuid[]) → int`, likewise.
-    neardup_class_uuid, pg_finfo_neardup_class_uuid, |call| Ok(call.give(Some(Class::Uuid as i32)))
+    neardup_signature_class_uuid, pg_finfo_neardup_signature_class_uuid, |call| Ok(call.give(Some(Class::Uuid as i32)))
 }
 
 sql_function! {
     /// `signature_class(minhash_sketch) → int`, likewise.
-    neardup_class_minhash, pg_finfo_neardup_class_minhash, |call| Ok(call.give(Some(Class::Minhash as i32)))
+    neardup_signature_class_minhash, pg_finfo_neardup_signature_class_minhash, |call| Ok(call.give(Some(Class::Minhash as i32)))
 }
 
 sql_function! {
     /// `signature_class(simhash_sketch) → int`, likewise.
-    neardup_class_simhash, pg_finfo_neardup_class_simhash, |call| Ok(call.give(Some(Class::Simhash as i32)))
+    neardup_signature_class_simhash, pg_finfo_neardup_signature_class_simhash, |call| Ok(call.give(Some(Class::Simhash as i32)))
 }
 
 sql_function! {
     /// `signature_class(text) → int`, likewise.
-    neardup_class_text, pg_finfo_neardup_class_text, |call| Ok(call.give(Some(Class::Text as i32)))
+    neardup_signature_class_text, pg_finfo_neardup_signature_class_text, |call| Ok(call.give(Some(Class::Text as i32)))
 }
 
 sql_function! {
     /// `signature_options_minhash(internal) → void`: options of minhash_jaccard_ops.
-    neardup_options_minhash, pg_finfo_neardup_options_minhash, |call| Ok(options::declare(call, Class::Minhash))
+    neardup_signature_options_minhash, pg_finfo_neardup_signature_options_minhash, |call| Ok(options::declare(call, Class::Minhash))
 }
 
 sql_function! {
     /// `signature_options_simhash(internal) → void`: options of simhash_hamming_ops.
-    neardup_options_simhash, pg_finfo_neardup_options_simhash, |call| Ok(options::declare(call, Class::Simhash))
+    neardup_signature_options_simhash, pg_finfo_neardup_signature_options_simhash, |call| Ok(options::declare(call, Class::Simhash))
 }
 
 sql_function! {
     /// `signature_options_text(internal) → void`: options of text_minhash_ops.
-    neardup_options_text, pg_finfo_neardup_options_text, |call| Ok(options::declare(call, Class::Text))
+    neardup_signature_options_text, pg_finfo_neardup_signature_options_text, |call| Ok(options::declare(call, Class::Text))
 }

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use pgrx::pg_sys;
 
 use super::class::Class;
+use crate::pg::index::layout::format::PAGE;
 use crate::pg::index::pages::buffer::Index;
-use crate::pg::index::storage::merge::pages_of;
 use crate::pg::server::call::Call;
-use crate::pg::server::error::guard;
+use crate::pg::server::guard::guard;
 use crate::sketches::minhash::MOST_PERMUTATIONS;
 use crate::sketches::wire::Source;
 
@@ -55,7 +55,8 @@ impl Options {
 
 /// Pages of the pending area from which on an insert flushes it.
 pub fn pending_pages(index: Index) -> u64 {
-    pages_of(Options::of(index).pending_limit)
+    let kilobytes = Options::of(index).pending_limit.unsigned_abs();
+    (u64::from(kilobytes) << 10).div_ceil(PAGE as u64).max(1)
 }
 
 static KIND: AtomicU32 = AtomicU32::new(0);

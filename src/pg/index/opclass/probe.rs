@@ -5,6 +5,7 @@ use pgrx::pg_sys::Datum;
 
 use super::class::Class;
 use super::keys::Keys;
+use super::values::elements;
 use crate::pg::index::layout::items::{Item, Row, number};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
@@ -96,7 +97,7 @@ impl Keys {
         match (self.class, strategy) {
             (Class::Bigint | Class::Uuid, OVERLAPS) => {
                 // SAFETY: an array of the class's type: `&&` has the same type on both sides.
-                let signatures = unsafe { self.elements(argument)? };
+                let signatures = unsafe { elements(self.class, argument)? };
                 Ok(if signatures.is_empty() {
                     Probe::Nothing
                 } else {

@@ -10,7 +10,7 @@ use crate::sketches::minhash::Minhasher;
 use crate::sketches::wire::MinhashHeader;
 use crate::workers::{self, PlainThreads, Stop, Workers};
 
-use super::keys::Kept;
+use super::values::Kept;
 use crate::pg::index::layout::items::Row;
 
 const DOING: &str = "sketching texts";

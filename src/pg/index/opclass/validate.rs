@@ -1,14 +1,14 @@
 //! `amvalidate`: whether an operator class is one that the access method can work with.
 
-use std::ffi::CStr;
-
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
-use super::class::Class;
+use super::catalogue::{fields, rows};
+use super::class::{Class, class_of};
 use super::probe::{DISTANCE, IN_BALL, OVERLAPS};
 use crate::pg::server::encoding;
-use crate::pg::server::error::{SqlError, guard};
+use crate::pg::server::error::SqlError;
+use crate::pg::server::guard::guard;
 
 // Functions of the server (access/amvalidate.h) that pgrx does not declare.
 unsafe extern "C-unwind" {
@@ -16,9 +16,6 @@ unsafe extern "C-unwind" {
     fn check_amoptsproc_signature(function: Oid) -> bool;
     fn opfamily_can_sort_type(family: Oid, of: Oid) -> bool;
 }
-
-/// ClanguageId of pg_language.h.
-const C_LANGUAGE: Oid = Oid::from_u32(13);
 
 /// `amvalidate`
 pub unsafe extern "C-unwind" fn validate(class: Oid) -> bool {
@@ -37,67 +34,6 @@ pub unsafe extern "C-unwind" fn validate(class: Oid) -> bool {
             let checked = Checked { name: &name, family: form.opcfamily, of: form.opcintype };
             Ok(checked.functions().is_some_and(|number| checked.operators(number)))
         })
-    }
-}
-
-/// The columns of a row of a catalogue that cannot be NULL.
-///
-/// # Safety
-/// `tuple` is a row of the catalogue that `T` describes.
-unsafe fn fields<T>(tuple: pg_sys::HeapTuple) -> *const T {
-    // SAFETY: the caller's promise; the columns begin behind the header.
-    unsafe { (*tuple).t_data.cast::<u8>().add((*(*tuple).t_data).t_hoff.into()).cast() }
-}
-
-/// All rows of a catalogue's cache with this first key.
-///
-/// # Safety
-/// `T` describes the catalogue of the cache.
-unsafe fn rows<T: Copy>(cache: pg_sys::SysCacheIdentifier::Type, key: Oid) -> Vec<T> {
-    let none = pg_sys::Datum::from(0);
-    // SAFETY: the caller's promise; the list is released after its rows were copied.
-    unsafe {
-        let list = pg_sys::SearchSysCacheList(cache as i32, 1, key.into(), none, none);
-        let members = (*list).members.as_slice((*list).n_members as usize);
-        let rows = members.iter().map(|&member| *fields::<T>(&raw mut (*member).tuple)).collect();
-        pg_sys::ReleaseCatCacheList(list);
-        rows
-    }
-}
-
-/// The class that a support function names, if it is one of ours.
-pub fn class_of(function: Oid) -> Option<Class> {
-    const OURS: [&CStr; 5] = [
-        c"neardup_class_bigint",
-        c"neardup_class_uuid",
-        c"neardup_class_minhash",
-        c"neardup_class_simhash",
-        c"neardup_class_text",
-    ];
-    // SAFETY: a function that exists; its source is a text.
-    unsafe {
-        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as i32, function.into());
-        if tuple.is_null() {
-            return None;
-        }
-        let mut null = false;
-        let source = pg_sys::SysCacheGetAttr(
-            pg_sys::SysCacheIdentifier::PROCOID as i32,
-            tuple,
-            pg_sys::Anum_pg_proc_prosrc as i16,
-            &raw mut null,
-        );
-        let language = (*fields::<pg_sys::FormData_pg_proc>(tuple)).prolang;
-        let ours = !null && language == C_LANGUAGE && {
-            let source = crate::pg::server::call::varlena_bytes(source).to_vec();
-            OURS.iter().any(|name| name.to_bytes() == source)
-        };
-        pg_sys::ReleaseSysCache(tuple);
-        if !ours {
-            return None;
-        }
-        let number = pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, pg_sys::Datum::from(0));
-        Class::from_number(number.value() as i32)
     }
 }
 

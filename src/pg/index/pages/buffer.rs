@@ -4,7 +4,6 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
 use super::page::{Image, Page};
-use super::record::Record;
 use crate::pg::index::layout::format::{Kind, NONE, PAGE, Tail};
 use crate::pg::server::error::{SqlError, or_raise};
 use crate::pg::server::{allocator, encoding};
@@ -156,7 +155,8 @@ impl Index {
         }
     }
 
-    fn extend(self, fork: pg_sys::ForkNumber::Type) -> Page {
+    /// A new page at the end, locked for writing.
+    pub fn extend(self, fork: pg_sys::ForkNumber::Type) -> Page {
         // SAFETY: an open relation; the block number that is none asks for a new page at the end.
         unsafe {
             let lock = pg_sys::ExclusiveLock as i32;
@@ -167,32 +167,6 @@ impl Index {
             pg_sys::UnlockRelationForExtension(self.relation, lock);
             Page::new(buffer)
         }
-    }
-
-    /// Writes a page with these contents where there is room, and says where.
-    pub fn add(self, tail: Tail, contents: &[u8], logging: Logging) -> u32 {
-        let page = match logging {
-            Logging::Now => self.new_page(),
-            // A new index has no free pages.
-            Logging::AtEnd => self.extend(pg_sys::ForkNumber::MAIN_FORKNUM),
-        };
-        match logging {
-            Logging::Now => {
-                let mut record = Record::new(self);
-                record.initialise(&page, tail, |copy| copy.fill(contents));
-                record.commit();
-            }
-            Logging::AtEnd => {
-                // SAFETY: the buffer's own page, locked for writing, of a relation that nobody else
-                // sees and that is logged at the end.
-                unsafe {
-                    let mut image = Image::initialised(page.start(), tail);
-                    image.fill(contents);
-                    pg_sys::MarkBufferDirty(page.buffer);
-                }
-            }
-        }
-        page.block()
     }
 
     /// Writes other contents to a page, locked for writing, of an index that is logged at the end.
@@ -240,21 +214,6 @@ impl Index {
         }
     }
 
-    /// Stamps pages as deleted and offers them for reuse. Nothing may refer to them any more.
-    pub fn free(self, blocks: impl IntoIterator<Item = u32>) {
-        for block in blocks {
-            pgrx::check_for_interrupts!();
-            let page = self.write(block);
-            if !page.is_free() {
-                let mut record = Record::new(self);
-                record.initialise(&page, Tail::new(Kind::Deleted, 0, 0), |_| ());
-                record.commit();
-            }
-            drop(page);
-            self.offer(block);
-        }
-    }
-
     /// Tells the free space map of a page.
     pub fn offer(self, block: u32) {
         // SAFETY: an open relation.
@@ -268,11 +227,8 @@ impl Index {
     }
 }
 
-/// When new pages are logged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Logging {
-    /// Each when it is written.
-    Now,
-    /// All by [`Index::log_all`].
-    AtEnd,
+/// Lets VACUUM rest where its cost limit says so, and answers to interrupts.
+pub fn delay() {
+    // SAFETY: called where nothing is locked.
+    unsafe { pg_sys::vacuum_delay_point() };
 }

@@ -6,7 +6,7 @@ use pgrx::pg_sys;
 
 use super::buffer::Index;
 use super::page::{Image, Page};
-use crate::pg::index::layout::format::Tail;
+use crate::pg::index::layout::format::{Kind, Tail};
 
 /// One WAL record: what it changes on its pages is done when it is committed, and not at all if it
 /// is dropped. At most four pages.
@@ -56,6 +56,58 @@ impl Drop for Record<'_> {
         if !self.state.is_null() && !std::thread::panicking() {
             // SAFETY: started and not finished.
             unsafe { pg_sys::GenericXLogAbort(self.state) };
+        }
+    }
+}
+
+/// When new pages are logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Logging {
+    /// Each when it is written.
+    Now,
+    /// All by [`Index::log_all`].
+    AtEnd,
+}
+
+impl Index {
+    /// Writes a page with these contents where there is room, and says where.
+    pub fn add(self, tail: Tail, contents: &[u8], logging: Logging) -> u32 {
+        let page = match logging {
+            Logging::Now => self.new_page(),
+            // A new index has no free pages.
+            Logging::AtEnd => self.extend(pg_sys::ForkNumber::MAIN_FORKNUM),
+        };
+        match logging {
+            Logging::Now => {
+                let mut record = Record::new(self);
+                record.initialise(&page, tail, |copy| copy.fill(contents));
+                record.commit();
+            }
+            Logging::AtEnd => {
+                // SAFETY: the buffer's own page, locked for writing, of a relation that nobody else
+                // sees and that is logged at the end.
+                unsafe {
+                    let mut image = Image::initialised(page.start(), tail);
+                    image.fill(contents);
+                    pg_sys::MarkBufferDirty(page.buffer);
+                }
+            }
+        }
+        page.block()
+    }
+
+    /// Stamps pages as deleted and offers them for reuse. Nothing may refer to them any more.
+    pub fn free(self, blocks: impl IntoIterator<Item = u32>) {
+        for block in blocks {
+            pgrx::check_for_interrupts!();
+            let page = self.write(block);
+            if !page.is_free() {
+                let mut record = Record::new(self);
+                record.initialise(&page, Tail::new(Kind::Deleted, 0, 0), |_| ());
+                record.commit();
+            }
+            drop(page);
+            self.offer(block);
         }
     }
 }

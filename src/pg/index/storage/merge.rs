@@ -6,25 +6,20 @@ use std::collections::BinaryHeap;
 use pgrx::pg_sys;
 use roaring::RoaringBitmap;
 
+use super::choice;
+use super::cursor::{Cursor, Rows};
 use super::pending::{self, Pages};
-use super::segment::{Found, Segment};
+use super::segment::Segment;
 use super::sort::Sorter;
 use super::writer::Writer;
-use crate::pg::index::layout::format::{Descriptor, MOST_SEGMENTS, NONE, PAGE};
-use crate::pg::index::layout::items::{Pair, Row};
+use crate::pg::index::layout::format::{Descriptor, MOST_SEGMENTS, NONE};
+use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::{Directory, Lock};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::options;
-use crate::pg::index::pages::buffer::{Index, Logging, Looked};
-use crate::pg::index::pages::record::Record;
+use crate::pg::index::pages::buffer::{Index, Looked};
+use crate::pg::index::pages::record::{Logging, Record};
 use crate::pg::server::error::Result;
-
-/// Segments of one order of magnitude that become one.
-const FAN: usize = 8;
-/// Segments from which on an insert merges even what is large.
-const CROWDED: usize = MOST_SEGMENTS - 2 * FAN;
-/// The most rows of a segment.
-const MOST_ROWS: u64 = (Pair::LIST - 1) as u64;
 
 /// What cannot move because nobody else has the maintenance lock has moved: the page is corrupted.
 pub fn sure<T>(index: Index, looked: Looked<T>) -> T {
@@ -44,7 +39,7 @@ pub fn flush(index: Index, _lock: &Lock, all: bool) -> Result<()> {
         pending::rotate(index);
     }
     if Directory::read(index).segments.len() >= MOST_SEGMENTS {
-        merge_some(index, _lock, &mut |directory| smallest(&directory.segments))?;
+        merge_some(index, _lock, &mut |directory| choice::smallest(&directory.segments))?;
     }
     let directory = Directory::read(index);
     let meta = directory.meta;
@@ -140,38 +135,26 @@ pub fn count_dead(index: Index, dead: &[(u64, u32)]) {
 /// What an insert does when the pending area is full: flushes it, and merges what is small.
 pub fn after_insert(index: Index) -> Result<()> {
     let Some(lock) = Lock::maintenance_if_free(index) else { return Ok(()) };
-    // Somebody else may just have done it.
+    // Another backend may just have done it.
     let limit = options::pending_pages(index);
     if Directory::read(index).pending_pages() <= limit {
         return Ok(());
     }
     flush(index, &lock, false)?;
-    merge_some(index, &lock, &mut |directory| {
-        if directory.segments.len() >= CROWDED {
-            return smallest(&directory.segments);
-        }
-        let due = tier(&directory.segments)?;
-        let pages: u64 = due.iter().map(|segment| u64::from(segment.pages)).sum();
-        (pages <= 16 * limit).then_some(due)
-    })
+    merge_some(index, &lock, &mut |directory| choice::of_insert(&directory.segments, limit))
 }
 
 /// What VACUUM does: merges whatever is due, and rewrites what has many dead rows.
 pub fn merge_due(index: Index, lock: &Lock) -> Result<()> {
-    merge_some(index, lock, &mut |directory| {
-        let decaying =
-            directory.segments.iter().find(|segment| segment.dead > 0 && segment.dead >= segment.rows / 5);
-        tier(&directory.segments).or_else(|| decaying.map(|&segment| vec![segment]))
-    })
+    merge_some(index, lock, &mut |directory| choice::of_vacuum(&directory.segments))
 }
 
 /// Makes one segment of all, without dead rows.
 pub fn merge_all(index: Index, lock: &Lock) -> Result<()> {
     let mut done = false;
     merge_some(index, lock, &mut |directory| {
-        let segments = &directory.segments;
-        let worth = segments.len() > 1 || segments.iter().any(|segment| segment.dead > 0);
-        (worth && !std::mem::replace(&mut done, true)).then(|| fitting(segments.clone()))
+        let all = choice::of_all(&directory.segments)?;
+        (!std::mem::replace(&mut done, true)).then_some(all)
     })
 }
 
@@ -188,35 +171,6 @@ fn merge_some(
             _ => return Ok(()),
         }
     }
-}
-
-/// The smallest segments, to make room in the directory.
-fn smallest(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
-    let mut sorted = segments.to_vec();
-    sorted.sort_by_key(|segment| segment.pages);
-    sorted.truncate(2 * FAN);
-    let chosen = fitting(sorted);
-    (chosen.len() > 1).then_some(chosen)
-}
-
-/// The segments of the lowest order of magnitude of which there are enough.
-fn tier(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
-    let of = |segment: &Descriptor| segment.pages.max(1).ilog2() / 3;
-    (0..=10).find_map(|tier| {
-        let chosen: Vec<_> = segments.iter().copied().filter(|segment| of(segment) == tier).collect();
-        let chosen = if chosen.len() >= FAN { fitting(chosen) } else { Vec::new() };
-        (chosen.len() > 1).then_some(chosen)
-    })
-}
-
-/// The first of these whose rows can be numbered in one segment.
-fn fitting(segments: Vec<Descriptor>) -> Vec<Descriptor> {
-    let mut rows = 0;
-    let fits = |segment: &Descriptor| {
-        rows += u64::from(segment.rows);
-        rows <= MOST_ROWS
-    };
-    segments.into_iter().take_while(fits).collect()
 }
 
 fn merge(index: Index, directory: &Directory, chosen: &[Descriptor]) -> Result<()> {
@@ -244,7 +198,7 @@ fn merge(index: Index, directory: &Directory, chosen: &[Descriptor]) -> Result<(
     if writer.rows() > 0 {
         let mut cursors: Vec<_> = sources.iter().map(|(segment, ..)| Cursor::new(segment)).collect();
         let mut heads = BinaryHeap::new();
-        let mut groups: Vec<Option<RoaringOrFew>> = Vec::new();
+        let mut groups: Vec<Option<Rows>> = Vec::new();
         for (n, cursor) in cursors.iter_mut().enumerate() {
             groups.push(None);
             if let Some((signature, rows)) = sure(index, cursor.next()) {
@@ -273,105 +227,4 @@ fn merge(index: Index, directory: &Directory, chosen: &[Descriptor]) -> Result<(
     let blocks: Vec<u32> = sources.iter().flat_map(|(segment, ..)| segment.blocks()).collect();
     publish(index, &removed, segment, None, &blocks);
     Ok(())
-}
-
-/// The rows of one signature.
-pub enum RoaringOrFew {
-    /// From a list.
-    Many(RoaringBitmap),
-    /// From pairs.
-    Few(Vec<u32>),
-}
-
-impl RoaringOrFew {
-    /// Calls `each` with every row.
-    pub fn each(&self, mut each: impl FnMut(u32)) {
-        match self {
-            Self::Many(rows) => rows.iter().for_each(each),
-            Self::Few(rows) => rows.iter().for_each(|&row| each(row)),
-        }
-    }
-
-    /// How many rows these are.
-    pub fn len(&self) -> u64 {
-        match self {
-            Self::Many(rows) => rows.len(),
-            Self::Few(rows) => rows.len() as u64,
-        }
-    }
-}
-
-/// Goes through the signatures of a segment.
-pub struct Cursor<'a> {
-    segment: &'a Segment,
-    page: u32,
-    pairs: Vec<u8>,
-    at: usize,
-    last: Option<u64>,
-}
-
-impl<'a> Cursor<'a> {
-    /// At the first signature.
-    pub fn new(segment: &'a Segment) -> Self {
-        Self { segment, page: 0, pairs: Vec::new(), at: 0, last: None }
-    }
-
-    fn peek(&mut self) -> Looked<Option<Pair>> {
-        if self.at == self.pairs.len() {
-            if self.page == self.segment.about.signature_pages {
-                return Ok(None);
-            }
-            pgrx::check_for_interrupts!();
-            let page = self.segment.signature_page(self.page)?;
-            self.pairs.clear();
-            self.pairs.extend_from_slice(page.contents());
-            self.page += 1;
-            self.at = 0;
-        }
-        Ok(Some(Pair::read(&self.pairs, self.at / Pair::SIZE)))
-    }
-
-    /// The next signature with its rows.
-    pub fn next(&mut self) -> Looked<Option<(u64, RoaringOrFew)>> {
-        let Some(first) = self.peek()? else { return Ok(None) };
-        let segment = self.segment;
-        if self.last.is_some_and(|last| last >= first.signature) {
-            segment.index.corrupted(segment.about.root, "signatures of the segment are not in order");
-        }
-        self.last = Some(first.signature);
-        if let Some(list) = first.list() {
-            self.at += Pair::SIZE;
-            let list = segment.list(list)?;
-            return Ok(Some((first.signature, RoaringOrFew::Many(segment.rows_of(list)?))));
-        }
-        let mut few = Vec::new();
-        while let Some(pair) = self.peek()?.filter(|pair| pair.signature == first.signature) {
-            if pair.row >= segment.about.rows || few.last().is_some_and(|&last| last >= pair.row) {
-                segment.index.corrupted(segment.about.root, "a signature has rows that the segment has not");
-            }
-            few.push(pair.row);
-            self.at += Pair::SIZE;
-        }
-        Ok(Some((first.signature, RoaringOrFew::Few(few))))
-    }
-
-    /// The next signature with the number of its rows.
-    pub fn next_count(&mut self) -> Looked<Option<(u64, u64)>> {
-        let Some(first) = self.peek()? else { return Ok(None) };
-        if let Some(list) = first.list() {
-            self.at += Pair::SIZE;
-            return Ok(Some((first.signature, Found::Many(self.segment.list(list)?).count())));
-        }
-        let mut count = 0;
-        while self.peek()?.is_some_and(|pair| pair.signature == first.signature) {
-            count += 1;
-            self.at += Pair::SIZE;
-        }
-        Ok(Some((first.signature, count)))
-    }
-}
-
-/// Pages of a size in kilobytes, at least one.
-pub fn pages_of(kilobytes: i32) -> u64 {
-    (u64::from(kilobytes.unsigned_abs()) << 10).div_ceil(PAGE as u64).max(1)
 }

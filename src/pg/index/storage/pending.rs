@@ -3,7 +3,7 @@
 use crate::pg::index::layout::format::{CONTENTS, Kind, Meta, NONE, Tail};
 use crate::pg::index::layout::items::{Item, Row};
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::pages::buffer::{Index, Looked, Moved};
+use crate::pg::index::pages::buffer::{Index, Looked, Moved, delay};
 use crate::pg::index::pages::page::{Image, Page};
 use crate::pg::index::pages::record::Record;
 
@@ -158,7 +158,7 @@ impl Pages {
     /// Flags rows of the next page as dead for which `is_dead` says so. Gives the numbers of its rows,
     /// without continuations: those that are alive, those that are dead, those that were flagged.
     pub fn mark_next(&mut self, mut is_dead: impl FnMut(Row) -> bool) -> Looked<Option<[u64; 3]>> {
-        crate::pg::index::am::vacuum::delay();
+        delay();
         let Some(block) = self.step()? else { return Ok(None) };
         let page = self.index.write(block);
         if !page.is(Kind::Pending, self.sequence - 1, 0) {

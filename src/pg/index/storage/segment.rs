@@ -1,14 +1,17 @@
-//! Segments: how a signature, a list and a row of one are found.
+//! Segments: their pages, lists and rows.
 
 use roaring::RoaringBitmap;
 
 use crate::memory;
-use crate::pg::index::am::search::COLLECTING;
 use crate::pg::index::layout::format::{CONTENTS, Descriptor, Extent, Kind, List, NONE, RootHead};
 use crate::pg::index::layout::items::{Pair, Row, number, rows_per_page};
-use crate::pg::index::pages::buffer::{Index, Looked, Moved};
+use crate::pg::index::pages::buffer::{Index, Looked, Moved, delay};
 use crate::pg::index::pages::page::Page;
+use crate::pg::index::pages::record::Record;
 use crate::pg::server::error::or_raise;
+
+/// What is done when memory runs out while rows are found.
+pub const COLLECTING: &str = "collecting rows of an index";
 
 /// A segment to read.
 #[derive(Debug)]
@@ -24,27 +27,9 @@ pub struct Segment {
     payload: usize,
     /// The number of the first page in each extent.
     numbers: Vec<u32>,
-    fences: Vec<u64>,
-    step: u32,
-}
-
-/// The rows of a signature.
-#[derive(Debug)]
-pub enum Found {
-    /// Their numbers, ascending.
-    Few(Vec<u32>),
-    /// A list.
-    Many(List),
-}
-
-impl Found {
-    /// How many they are.
-    pub fn count(&self) -> u64 {
-        match self {
-            Self::Few(rows) => rows.len() as u64,
-            Self::Many(list) => list.rows.into(),
-        }
-    }
+    /// The first signatures of every `step`-th signature page.
+    pub(super) fences: Vec<u64>,
+    pub(super) step: u32,
 }
 
 impl Segment {
@@ -147,89 +132,6 @@ impl Segment {
             }
         }
         Ok(())
-    }
-
-    /// The rows of a signature: some by number, or a list. One or two pages are read, rarely more.
-    pub fn find(&self, signature: u64) -> Looked<Option<Found>> {
-        if self.about.signature_pages == 0 {
-            return Ok(None);
-        }
-        // The first page whose last signature is not less is between these, and these are the
-        // signatures that they begin with.
-        let fence = self.fences.partition_point(|&first| first < signature);
-        let mut low = (fence.saturating_sub(1) as u32) * self.step;
-        let mut low_key = if fence > 0 { self.fences[fence - 1] } else { 0 };
-        let mut high = (fence as u32).saturating_mul(self.step).min(self.about.signature_pages - 1);
-        let mut high_key = self.fences.get(fence).copied().unwrap_or(u64::MAX);
-        let mut reads = 0;
-        let (mut n, page) = loop {
-            let span = high - low;
-            let guess = if reads >= 4 {
-                low + span / 2
-            } else {
-                let (part, whole) = (signature.saturating_sub(low_key), high_key.saturating_sub(low_key));
-                let at = u128::from(part) * u128::from(span) / u128::from(whole.max(1));
-                low + (at as u32).min(span)
-            };
-            reads += 1;
-            let page = self.signature_page(guess)?;
-            let pairs = page.contents();
-            let first = Pair::read(pairs, 0).signature;
-            let last = Pair::read(pairs, pairs.len() / Pair::SIZE - 1).signature;
-            if last < signature {
-                if guess >= high {
-                    return Ok(None);
-                }
-                (low, low_key) = (guess + 1, last);
-            } else if first < signature || guess == low {
-                break (guess, page);
-            } else {
-                (high, high_key) = (guess - 1, first);
-                // The page before may end below the signature: then it is this one after all.
-                let before = self.last_signature(high)?;
-                if before < signature {
-                    break (guess, page);
-                }
-            }
-        };
-        let mut rows = Vec::new();
-        let mut page = Some(page);
-        while let Some(here) = page.take() {
-            let pairs = here.contents();
-            let count = pairs.len() / Pair::SIZE;
-            let start = partition(count, |i| Pair::read(pairs, i).signature < signature);
-            for i in start..count {
-                let pair = Pair::read(pairs, i);
-                if pair.signature != signature {
-                    return self.found(rows);
-                }
-                if let Some(list) = pair.list() {
-                    drop(here);
-                    return self.list(list).map(|list| Some(Found::Many(list)));
-                }
-                if pair.row >= self.about.rows || rows.len() >= Pair::LISTED {
-                    self.index.corrupted(here.block(), "a signature has rows that the segment has not");
-                }
-                rows.push(pair.row);
-            }
-            n += 1;
-            drop(here);
-            if n < self.about.signature_pages {
-                page = Some(self.signature_page(n)?);
-            }
-        }
-        self.found(rows)
-    }
-
-    #[allow(clippy::unnecessary_wraps)] // The type of its caller's answers.
-    fn found(&self, rows: Vec<u32>) -> Looked<Option<Found>> {
-        Ok((!rows.is_empty()).then_some(Found::Few(rows)))
-    }
-
-    fn last_signature(&self, n: u32) -> Looked<u64> {
-        let page = self.signature_page(n)?;
-        let pairs = page.contents();
-        Ok(Pair::read(pairs, pairs.len() / Pair::SIZE - 1).signature)
     }
 
     /// Where list `n` is.
@@ -336,13 +238,13 @@ impl Segment {
         let width = Row::SIZE + self.payload;
         let (mut dead, mut marked) = (0, 0);
         for n in 0..self.about.row_pages {
-            crate::pg::index::am::vacuum::delay();
+            delay();
             let block = self.block(n);
             let page = self.index.write(block);
             if !page.is(Kind::Rows, self.about.id, n) {
                 return Err(Moved { block });
             }
-            let mut record = crate::pg::index::pages::record::Record::new(self.index);
+            let mut record = Record::new(self.index);
             let mut changed = false;
             record.change(&page, |image| {
                 let used = page.contents().len() / width;
@@ -367,14 +269,4 @@ impl Segment {
         }
         Ok((dead, marked))
     }
-}
-
-/// The first of `count` for which `before` is false.
-fn partition(count: usize, before: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, count);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if before(middle) { low = middle + 1 } else { high = middle }
-    }
-    low
 }

@@ -7,7 +7,8 @@ use crate::error::Result;
 use crate::memory;
 use crate::pg::index::layout::format::{CONTENTS, Descriptor, Extent, Kind, List, NONE, RootHead, Tail};
 use crate::pg::index::layout::items::{Pair, Row};
-use crate::pg::index::pages::buffer::{Index, Logging};
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::record::Logging;
 
 const DOING: &str = "writing a segment";
 

@@ -2,33 +2,17 @@
 
 use serde_json::Value;
 
-use super::token_sets::read_token_sets;
-use super::{Explanation, Method, Pair, Update};
-use crate::error::Result as CoreResult;
-use crate::features::FeatureSpec;
-use crate::features::sets::order::order;
-use crate::features::sets::spill::Spill;
-use crate::features::sets::store::Table;
-use crate::joins::pairs::Pairs;
 use crate::joins::sets::Algorithm;
-use crate::pg::read::documents::Reading;
+use crate::methods::Method;
+use crate::methods::sets::Sets;
 use crate::pg::request::example::{Example, literal};
 use crate::pg::request::{Arguments, Options, such_as};
 use crate::pg::server::error::{Result, SqlError};
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
-use crate::workers::Stop;
 
 /// The threshold of methods that measure how much is shared.
 pub const DEFAULT_THRESHOLD: f64 = 0.8;
-
-/// How documents become sets, which are similar, and how candidates are found.
-#[derive(Debug)]
-struct Sets {
-    spec: FeatureSpec,
-    predicate: Predicate,
-    algorithm: Algorithm,
-}
 
 /// Reads the parameters.
 pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
@@ -87,37 +71,5 @@ pub fn algorithm(options: &Options, example: &Example) -> Result<Algorithm> {
                 such_as(&example.with("options", literal("{\"algorithm\": \"ppjoin+\"}")))
             ))),
         },
-    }
-}
-
-impl Method for Sets {
-    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> CoreResult<Explanation> {
-        let [shared, left, right] = pair.shared(self.spec, stop)?;
-        let similarity = self.predicate.similarity(shared, left, right);
-        let passes = self.predicate.passes(shared, left, right);
-        Ok(Explanation::new(similarity, passes).with_shared([shared, left, right]))
-    }
-
-    fn update(&self) -> Update {
-        Update::Sets(self.spec, self.predicate)
-    }
-
-    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
-        let files = reading.files;
-        let mut spill = Spill::new(&files);
-        let (collectors, dictionary) = read_token_sets(reading, self.spec, Some(&mut spill))?;
-        let ordered = if spill.is_used() {
-            spill.order(collectors, dictionary, reading.left_after(0), &reading.workers)?
-        } else {
-            order(collectors, dictionary, reading.right_from(), &reading.workers)?
-        };
-        let right = ordered.right.as_ref();
-        reading.stats.distinct_tokens = ordered.distinct_tokens as u64;
-        reading.stats.distinct_sets =
-            (ordered.left.members.len() + right.map_or(0, |right| right.members.len())) as u64;
-        reading.held(ordered.peak_bytes);
-        let places = ordered.left.bytes() + right.map_or(0, Table::bytes);
-        let budget = reading.left_after(if ordered.is_in_files() { places } else { 0 });
-        Ok(Pairs::new(ordered, self.predicate, self.algorithm, budget)?)
     }
 }

@@ -1,40 +1,22 @@
 //! The methods that compare signatures of documents: `minhash`, `simhash`, `shingling`, `combined`, `exact_text`,
 //! `title`.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::techniques::{self, Given, complete, preset};
-use super::{Explanation, Method, Pair, Update};
-use crate::error::Result as CoreResult;
-use crate::features::hash_sets::{HashSets, SetCollector};
 use crate::features::{FeatureSpec, Tokenizer};
-use crate::joins::pairs::Pairs;
-use crate::joins::sketches::combination::{Combination, Documents, Resources, TechniqueSpec, join};
-use crate::joins::sketches::explain::{Said, TwoDocuments, two_documents};
+use crate::joins::sketches::combination::{Combination, TechniqueSpec};
 use crate::joins::sketches::technique::Rule;
-use crate::pg::read::documents::Reading;
+use crate::methods::Method;
+use crate::methods::sketches::Sketches;
 use crate::pg::request::example::literal;
 use crate::pg::request::{Arguments, Options, such_as};
 use crate::pg::server::error::{Result, SqlError};
-use crate::sketches::sign::Signer;
-use crate::workers::{Stop, Workers};
 
 /// Buckets of minhash bands with more documents are expanded in part.
 const MOST_IN_A_BUCKET: i64 = 10_000;
 /// Documents whose pairs are looked for exactly.
 const SAMPLE: i64 = 1000;
-
-/// A combination of techniques, of one mostly.
-#[derive(Debug)]
-struct Sketches {
-    combination: Combination,
-    /// Whether the rule knows sites.
-    sites: bool,
-    /// Documents whose pairs are looked for exactly, to measure the recall.
-    sample: usize,
-    /// The recall that is promised.
-    promised: Option<f64>,
-}
 
 /// Reads the parameters of a method that is a technique of its own.
 pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
@@ -67,17 +49,13 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     };
     arguments.threshold(threshold_of(&spec))?;
     arguments.accept(given);
-    let promised = match spec {
-        TechniqueSpec::Minhash { plan, threshold, .. } => Some(plan.detection(threshold)),
-        _ => None,
-    };
     let combination = Combination {
         techniques: vec![spec],
         rule: Rule::Technique(0),
         // A range of 32 bits.
         most: most.map(|most| most as u32),
     };
-    Ok(Box::new(Sketches { combination, sites: false, sample: sample as usize, promised }))
+    Ok(Box::new(Sketches { combination, sites: false, sample: sample as usize }))
 }
 
 /// Reads the parameters of `title`: texts that are equal as they stand.
@@ -88,7 +66,7 @@ pub fn parse_title(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     arguments.whole_texts("compares titles as they are")?;
     let spec = TechniqueSpec::ExactText { clean: false, html: false };
     let combination = Combination { techniques: vec![spec], rule: Rule::Technique(0), most: None };
-    Ok(Box::new(Sketches { combination, sites: false, sample: 0, promised: None }))
+    Ok(Box::new(Sketches { combination, sites: false, sample: 0 }))
 }
 
 /// How documents are cut, single tokens.
@@ -196,7 +174,7 @@ pub fn parse_combined(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> 
     combination.compile(sites).map_err(|error| SqlError::from(error).hint(such_as(&arguments.example)))?;
     arguments.example.threshold = arguments.threshold;
     arguments.accept(options);
-    Ok(Box::new(Sketches { combination, sites, sample: 0, promised: None }))
+    Ok(Box::new(Sketches { combination, sites, sample: 0 }))
 }
 
 /// Reads rules of techniques.
@@ -320,88 +298,4 @@ impl RuleReader<'_, '_> {
 fn with_chain(arguments: &Arguments<'_>) -> crate::pg::request::example::Example {
     let chain = "{\"techniques\": [\"shingling\", {\"method\": \"simhash\", \"bits\": 384}]}";
     arguments.without_method.with("method", literal("combined")).with("options", literal(chain))
-}
-
-impl Method for Sketches {
-    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> CoreResult<Explanation> {
-        Ok(match two_documents(&self.combination, pair.documents(), stop)? {
-            None => Explanation::new(0.0, false),
-            Some(compared) => explanation(&compared),
-        })
-    }
-
-    fn update(&self) -> Update {
-        // Which pairs of a bucket that is too large are tried depends on all who are in it.
-        if self.combination.most.is_none() { Update::Pairs } else { Update::Whole }
-    }
-
-    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
-        let (recipe, comparison) = self.combination.compile(self.sites)?;
-        let files = reading.files;
-        let mut signers: Vec<_> = (0..reading.workers.count()).map(|_| Signer::new(&recipe)).collect();
-        let mut sets = HashSets::new();
-        let memory = reading.memory;
-        reading.read(|batch| {
-            batch.share_out(&mut signers, |signer, row, document, stop| signer.add(row, document, stop))?;
-            let held: usize = signers.iter().map(Signer::bytes).sum();
-            let of_sets: usize = signers.iter().map(|signer| signer.sets.bytes()).sum();
-            // Sets go out of memory where there is not enough for all; signatures stay, and are copied.
-            if 2 * held - of_sets + batch.held > memory && of_sets > memory / 8 {
-                let mut own: Vec<SetCollector> =
-                    signers.iter_mut().map(|signer| std::mem::take(&mut signer.sets)).collect();
-                sets.spill(&mut own, &files)?;
-            }
-            Ok(held + sets.bytes())
-        })?;
-        reading.stats.skipped_empty = signers.iter().map(|signer| signer.empty).sum();
-        reading.stats.tokens = signers.iter().map(|signer| signer.tokens).sum();
-        let resources = Resources { files: &files, budget: reading.left_after(0), workers: &reading.workers };
-        let sites = reading.sites.as_ref().map(|sites| sites.numbers());
-        let documents = Documents { signers, sets, sites, right_from: reading.right_from() };
-        let joined = join(documents, &recipe, comparison, self.sample, resources)?;
-        reading.stats.distinct_sets = joined.distinct;
-        reading.stats.promised_recall = self.promised;
-        reading.stats.measured_recall = joined.recall;
-        reading.held(joined.peak_bytes);
-        Ok(joined.pairs)
-    }
-}
-
-/// What techniques say of two documents: the similarity is that of the last one.
-fn explanation(compared: &TwoDocuments) -> Explanation {
-    let last = compared.said.last().map_or(0.0, |said| said.similarity);
-    let mut explained = Explanation::new(compared.similarity.unwrap_or(last), compared.similarity.is_some());
-    let alike = |said: &Said| {
-        let (name, unit) = match said.technique {
-            TechniqueSpec::Simhash { .. } => ("simhash", "bits"),
-            TechniqueSpec::Shingling { .. } => ("shingling", "supershingles"),
-            TechniqueSpec::Minhash { .. } => ("minhash", "bands"),
-            TechniqueSpec::ExactText { .. } => ("exact_text", ""),
-            TechniqueSpec::Sets { .. } => ("sets", ""),
-        };
-        (name, said.alike.map(|(alike, all)| [("alike", json!(alike)), (unit, json!(all))]))
-    };
-    match &compared.said[..] {
-        [one] => {
-            for (key, value) in alike(one).1.into_iter().flatten() {
-                explained = explained.with(key, value);
-            }
-        }
-        several => {
-            let said = several.iter().map(|said| {
-                let (name, alike) = alike(said);
-                let mut of = serde_json::Map::new();
-                of.insert("technique".to_owned(), name.into());
-                of.insert("similarity".to_owned(), said.similarity.into());
-                of.insert("agrees".to_owned(), said.agrees.into());
-                of.extend(alike.into_iter().flatten().map(|(key, value)| (key.to_owned(), value)));
-                Value::Object(of)
-            });
-            explained = explained.with("techniques", said.collect());
-        }
-    }
-    match compared.sets {
-        Some((left, right, shared)) => explained.with_shared([shared, left, right]),
-        None => explained,
-    }
 }

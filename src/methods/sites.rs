@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::memory;
-use crate::pg::server::error::Result;
 
 /// Sites by row; those of a right table's rows stand behind the left one's.
 #[derive(Debug, Default)]

@@ -11,11 +11,11 @@ COMMENT ON ACCESS METHOD signature IS
 
 -- Support function 1 of an operator class says which class it is.
 CREATE FUNCTION signature_class(bigint[]) RETURNS int
-    AS 'MODULE_PATHNAME', 'neardup_class_bigint'
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_bigint'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION signature_class(bigint[]) IS 'support function of bigint_signature_ops';
 CREATE FUNCTION signature_class(uuid[]) RETURNS int
-    AS 'MODULE_PATHNAME', 'neardup_class_uuid'
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_uuid'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION signature_class(uuid[]) IS 'support function of uuid_signature_ops';
 
@@ -37,29 +37,29 @@ COMMENT ON OPERATOR CLASS uuid_signature_ops USING signature IS
     'arrays of 128-bit signatures that share one: &&';
 
 CREATE FUNCTION signature_class(minhash_sketch) RETURNS int
-    AS 'MODULE_PATHNAME', 'neardup_class_minhash'
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_minhash'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION signature_class(minhash_sketch) IS 'support function of minhash_jaccard_ops';
 CREATE FUNCTION signature_class(simhash_sketch) RETURNS int
-    AS 'MODULE_PATHNAME', 'neardup_class_simhash'
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_simhash'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION signature_class(simhash_sketch) IS 'support function of simhash_hamming_ops';
 CREATE FUNCTION signature_class(text) RETURNS int
-    AS 'MODULE_PATHNAME', 'neardup_class_text'
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_text'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION signature_class(text) IS 'support function of text_minhash_ops';
 
 -- Support function 2 of an operator class declares its options.
 CREATE FUNCTION signature_options_minhash(internal) RETURNS void
-    AS 'MODULE_PATHNAME', 'neardup_options_minhash'
+    AS 'MODULE_PATHNAME', 'neardup_signature_options_minhash'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION signature_options_minhash(internal) IS 'options of minhash_jaccard_ops: k, permutations, seed, source';
 CREATE FUNCTION signature_options_simhash(internal) RETURNS void
-    AS 'MODULE_PATHNAME', 'neardup_options_simhash'
+    AS 'MODULE_PATHNAME', 'neardup_signature_options_simhash'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION signature_options_simhash(internal) IS 'options of simhash_hamming_ops: k, bits, source';
 CREATE FUNCTION signature_options_text(internal) RETURNS void
-    AS 'MODULE_PATHNAME', 'neardup_options_text'
+    AS 'MODULE_PATHNAME', 'neardup_signature_options_text'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION signature_options_text(internal) IS 'options of text_minhash_ops: k, permutations';
 

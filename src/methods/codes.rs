@@ -1,0 +1,127 @@
+//! Methods `repeatability` and `exact_code`: documents by their feature codes.
+
+use super::explain::{Codes, Details, Explanation};
+use super::pair::Pair;
+use super::reading::{Reading, places};
+use super::{Method, Update};
+use crate::clusters::elimination::Elimination;
+use crate::clusters::elimination::rows::RowCodes;
+use crate::clusters::leaders::Leaders;
+use crate::error::Result;
+use crate::features::codes::{CodeSpec, feature_code};
+use crate::features::texts::{Distinct, TextCollector, distinct};
+use crate::features::tokens::Document;
+use crate::joins::codes::code_pairs;
+use crate::joins::edit::edit_pairs;
+use crate::joins::pairs::Pairs;
+use crate::joins::sets::Algorithm;
+use crate::memory;
+use crate::verify::edit::EditPredicate;
+use crate::verify::repeatability::repeatability;
+use crate::workers::Stop;
+
+/// How codes are made, and which pairs are in.
+#[derive(Debug, Clone)]
+pub struct ByCodes {
+    /// How codes are made.
+    pub spec: CodeSpec,
+    /// The least repeatability; none for equal codes only.
+    pub threshold: Option<f64>,
+}
+
+/// The codes of the documents that one worker saw.
+#[derive(Default)]
+struct Coder {
+    codes: TextCollector,
+    empty: u64,
+}
+
+impl Coder {
+    fn add(&mut self, row: u32, document: &Document, spec: &CodeSpec, stop: &Stop) -> Result<()> {
+        // Columns of other things are refused.
+        let Document::Text(text) = document else { return Ok(()) };
+        let code = feature_code(text, spec, stop)?;
+        self.codes.add(row, &code)?;
+        self.empty += u64::from(code.is_empty());
+        Ok(())
+    }
+}
+
+impl ByCodes {
+    /// The codes of all documents.
+    fn read(&self, reading: &mut Reading<'_>) -> Result<Distinct> {
+        let mut coders: Vec<Coder> = Vec::new();
+        coders.resize_with(reading.workers.count(), Coder::default);
+        reading.read(|batch| {
+            batch.share_out(&mut coders, |coder, row, document, stop| {
+                coder.add(row, document, &self.spec, stop)
+            })?;
+            Ok(coders.iter().map(|coder| coder.codes.bytes()).sum())
+        })?;
+        reading.account.skipped_empty = coders.iter().map(|coder| coder.empty).sum();
+        let codes = coders.into_iter().map(|coder| coder.codes).collect();
+        let distinct = distinct(codes, reading.right_from(), reading.workers)?;
+        reading.account.distinct_sets = distinct.texts.len() as u64;
+        reading.held(distinct.texts.bytes());
+        Ok(distinct)
+    }
+}
+
+impl Method for ByCodes {
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> Result<Explanation> {
+        let [left, right] = pair.texts.map(|text| feature_code(text, &self.spec, stop));
+        let (left_code, right_code) = (left?, right?);
+        let left_in_right = repeatability(&right_code, &left_code, stop)?;
+        let right_in_left = repeatability(&left_code, &right_code, stop)?;
+        let (explained, shares) = match self.threshold {
+            Some(threshold) => {
+                let greater = left_in_right.max(right_in_left);
+                let shares = [Some(left_in_right), Some(right_in_left)];
+                (Explanation::new(greater, greater >= threshold), shares)
+            }
+            None => {
+                let equal = left_code == right_code && !left_code.is_empty();
+                (Explanation::new(f64::from(u8::from(equal)), equal), [None, None])
+            }
+        };
+        let [left_in_right, right_in_left] = shares;
+        Ok(explained.with(Details::Codes(Codes { left_in_right, right_in_left, left_code, right_code })))
+    }
+
+    fn update(&self) -> Update {
+        Update::Pairs
+    }
+
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let distinct = self.read(reading)?;
+        let budget = reading.left_after(distinct.texts.bytes());
+        match self.threshold {
+            // The index is sorted beside.
+            Some(threshold) => code_pairs(distinct, threshold, budget / 2),
+            // Equal are those without any difference.
+            None => {
+                let equal = EditPredicate::new(1.0)?;
+                let (pairs, prepared) =
+                    edit_pairs(distinct, equal, Algorithm::Auto, reading.files, budget, reading.workers)?;
+                reading.held(prepared.peak_bytes);
+                Ok(pairs)
+            }
+        }
+    }
+
+    fn eliminate(&self, reading: &mut Reading<'_>) -> Result<Option<(Vec<u32>, Leaders)>> {
+        let Some(threshold) = self.threshold else { return Ok(None) };
+        let distinct = self.read(reading)?;
+        let workers = reading.workers;
+        let order = reading.order()?;
+        let codes = RowCodes::new(&distinct, &places(&order)?, workers)?;
+        let held = distinct.texts.bytes() + memory::bytes(&order) + codes.bytes();
+        let mut elimination = Elimination::new(&codes, threshold, reading.left_after(held))?;
+        while elimination.advance(workers)? {
+            reading.report(|| format!("eliminating, {:.0} %", 100.0 * elimination.progress()));
+            reading.held(held + elimination.bytes());
+        }
+        let kept = elimination.kept()?;
+        Ok(Some((order, codes.leaders(&kept)?)))
+    }
+}

@@ -1,0 +1,184 @@
+//! Documents in memory as a source for methods: for programs, tests and benchmarks.
+
+use super::Method;
+use super::account::Account;
+use super::documents::{Documents, Quiet, Side};
+use super::reading::Reading;
+use super::sites::Sites;
+use crate::error::{Error, Result};
+use crate::features::tokens::Document;
+use crate::files::MemoryFiles;
+use crate::joins::pairs::Pair;
+use crate::memory;
+use crate::resources::Resources;
+use crate::workers::{PlainThreads, Workers};
+
+/// Makes the document of a row; none where it has none.
+type Make<'a> = Box<dyn Fn(usize) -> Option<Document> + 'a>;
+
+/// Documents of one table or of two; a row's id is its number.
+pub struct Corpus<'a> {
+    /// How many rows each table has.
+    rows: [usize; 2],
+    has_right: bool,
+    /// Makes the documents; rows of the right table count on from those of the left one.
+    make: Make<'a>,
+    sites: Option<Sites>,
+    weights: Option<Vec<i64>>,
+    /// The table that is being read, and how many of its rows were read.
+    side: Side,
+    read: usize,
+}
+
+impl<'a> Corpus<'a> {
+    /// One table of so many rows.
+    pub fn new(rows: usize, make: impl Fn(usize) -> Option<Document> + 'a) -> Self {
+        let make: Make<'a> = Box::new(make);
+        Self {
+            rows: [rows, 0],
+            has_right: false,
+            make,
+            sites: None,
+            weights: None,
+            side: Side::Left,
+            read: 0,
+        }
+    }
+
+    /// One table of texts.
+    pub fn of_texts<T: AsRef<str>>(texts: &'a [T]) -> Self {
+        Self::new(texts.len(), |row| Some(Document::Text(texts[row].as_ref().to_owned())))
+    }
+
+    /// One table of sets of numbers.
+    pub fn of_sets(sets: &'a [Vec<i64>]) -> Self {
+        Self::new(sets.len(), |row| Some(Document::Numbers(sets[row].clone())))
+    }
+
+    /// The same rows as two tables, the second one from this row on.
+    #[must_use]
+    pub fn split(self, right_from: Option<usize>) -> Self {
+        let all = self.rows[0];
+        let left = right_from.unwrap_or(all).min(all);
+        Self { rows: [left, all - left], has_right: right_from.is_some(), ..self }
+    }
+
+    /// The site of each row, none where it is not known.
+    pub fn with_sites<S: AsRef<str>>(self, sites: &[Option<S>]) -> Result<Self> {
+        let mut all = Sites::default();
+        sites.iter().try_for_each(|site| all.push(site.as_ref().map(AsRef::as_ref)))?;
+        Ok(Self { sites: Some(all), ..self })
+    }
+
+    /// The weight of each row.
+    #[must_use]
+    pub fn with_weights(self, weights: Vec<i64>) -> Self {
+        Self { weights: Some(weights), ..self }
+    }
+
+    /// All pairs that a method finds, with two threads and a gigabyte, in the order of their rows.
+    pub fn pairs(&mut self, method: &dyn Method) -> Result<Vec<Pair>> {
+        let resources = Resources { files: &MemoryFiles, budget: 1 << 30, workers: &PlainThreads(2) };
+        Ok(self.pairs_with(method, resources)?.0)
+    }
+
+    /// The same with these threads, files and memory, and what was done.
+    pub fn pairs_with(
+        &mut self,
+        method: &dyn Method,
+        resources: Resources<'_>,
+    ) -> Result<(Vec<Pair>, Account)> {
+        let mut quiet = Quiet;
+        let mut reading = Reading::new(self, &mut quiet, resources);
+        let mut pairs = method.pairs(&mut reading)?;
+        let mut account = reading.account;
+        let mut all = Vec::new();
+        while let Some(mut pair) = pairs.next(resources.workers)? {
+            if !self.has_right && pair.left > pair.right {
+                std::mem::swap(&mut pair.left, &mut pair.right);
+            }
+            memory::push(&mut all, pair, "collecting pairs")?;
+            account.peak_memory = account.peak_memory.max(pairs.bytes() as u64);
+        }
+        account.counts = pairs.counts();
+        account.pairs = pairs.given();
+        all.sort_unstable_by_key(|pair| (pair.left, pair.right));
+        Ok((all, account))
+    }
+}
+
+impl std::fmt::Debug for Corpus<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Corpus of {:?} rows", self.rows)
+    }
+}
+
+impl Documents for Corpus<'_> {
+    fn has_right(&self) -> bool {
+        self.has_right
+    }
+
+    fn begin(&mut self, side: Side) -> Result<()> {
+        (self.side, self.read) = (side, 0);
+        match u32::try_from(self.rows[0] + self.rows[1]) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Error::TooMany { what: "documents", limit: u32::MAX.into() }),
+        }
+    }
+
+    /// One at a time.
+    fn fetch(&mut self, documents: &mut Vec<(u32, Document)>) -> Result<usize> {
+        let before = if self.side == Side::Left { 0 } else { self.rows[0] };
+        let row = self.read;
+        self.read += 1;
+        let Some(document) = (self.make)(before + row) else { return Ok(0) };
+        let bytes = document.bytes();
+        memory::push(documents, (row as u32, document), "reading documents")?;
+        Ok(bytes)
+    }
+
+    fn ended(&self) -> bool {
+        self.read == self.rows[self.side as usize]
+    }
+
+    fn is_ready(&self) -> bool {
+        true
+    }
+
+    fn end(&mut self, _side: Side, _workers: &dyn Workers) -> Result<()> {
+        Ok(())
+    }
+
+    fn rows(&self, side: Side) -> usize {
+        if side == self.side { self.read } else { self.rows[side as usize] }
+    }
+
+    fn ids_bytes(&self) -> usize {
+        0
+    }
+
+    fn order(&mut self, side: Side, _workers: &dyn Workers) -> Result<Vec<u32>> {
+        let mut order = Vec::new();
+        let rows = self.rows[side as usize];
+        memory::reserve(&mut order, rows, "ordering rows")?;
+        order.extend(0..rows as u32);
+        Ok(order)
+    }
+
+    fn sites(&self) -> Option<&Sites> {
+        self.sites.as_ref()
+    }
+
+    fn weights(&mut self, _order: &[u32]) -> Result<Option<Vec<i64>>> {
+        Ok(self.weights.clone())
+    }
+}
+
+/// The pairs of texts that share at least this part of their words, by Jaccard similarity, each as two places in the
+/// list and how similar they are. For other measures see [`crate::methods`].
+pub fn near_duplicates<T: AsRef<str>>(texts: &[T], threshold: f64) -> Result<Vec<Pair>> {
+    use crate::methods::sets::Sets;
+    use crate::verify::measure::Measure;
+
+    Corpus::of_texts(texts).pairs(&Sets::of_words(Measure::Jaccard, threshold)?)
+}

@@ -1,0 +1,62 @@
+//! Method `edit`: texts by their Levenshtein distance.
+
+use super::explain::{Details, Distance, Explanation};
+use super::pair::Pair;
+use super::reading::Reading;
+use super::{Method, Update};
+use crate::error::Result;
+use crate::features::texts::distinct;
+use crate::joins::edit::edit_pairs;
+use crate::joins::pairs::Pairs;
+use crate::joins::sets::Algorithm;
+use crate::verify::edit::{self, EditPredicate};
+use crate::workers::Stop;
+
+/// Which texts are similar, and how candidates are found.
+#[derive(Debug, Clone, Copy)]
+pub struct Edit {
+    /// Which texts are similar.
+    pub predicate: EditPredicate,
+    /// How candidates are found.
+    pub algorithm: Algorithm,
+}
+
+impl Edit {
+    /// Texts that are at least so similar.
+    pub fn new(threshold: f64) -> Result<Self> {
+        Ok(Self { predicate: EditPredicate::new(threshold)?, algorithm: Algorithm::Auto })
+    }
+}
+
+impl Method for Edit {
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> Result<Explanation> {
+        /// Products of lengths that take longer than some seconds.
+        const MOST: usize = 1 << 36;
+        let [a, b] = pair.texts;
+        if a != b && a.chars().count().saturating_mul(b.chars().count()) > MOST {
+            return Ok(Explanation::unknown("the texts are too long"));
+        }
+        let (distance, longer) = edit::distance(a, b, stop)?;
+        let similarity = edit::similarity(distance, longer);
+        let passes = similarity >= self.predicate.threshold();
+        Ok(Explanation::new(similarity, passes).with(Details::Edit(Distance { distance, longer })))
+    }
+
+    fn update(&self) -> Update {
+        Update::Pairs
+    }
+
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let collectors = reading.read_texts()?;
+        let distinct = distinct(collectors, reading.right_from(), reading.workers)?;
+        // Texts stay.
+        let budget = reading.left_after(distinct.texts.bytes());
+        let (pairs, prepared) =
+            edit_pairs(distinct, self.predicate, self.algorithm, reading.files, budget, reading.workers)?;
+        reading.account.tokens = prepared.grams;
+        reading.account.distinct_tokens = prepared.distinct_grams;
+        reading.account.distinct_sets = prepared.distinct_texts;
+        reading.held(prepared.peak_bytes);
+        Ok(pairs)
+    }
+}

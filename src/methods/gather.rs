@@ -1,0 +1,73 @@
+//! Readings that several methods have in common: documents as token sets, as texts, or cut into units.
+
+use super::reading::Reading;
+use crate::error::Result;
+use crate::features::FeatureSpec;
+use crate::features::sets::builder::SetBuilder;
+use crate::features::sets::collect::Collector;
+use crate::features::texts::TextCollector;
+use crate::features::units::library::Library;
+use crate::features::units::sets::{Gathering, Reader, Unit};
+use crate::features::units::signatures::{Features, Maker};
+
+impl<'a> Reading<'a> {
+    /// Reads all documents, makes their sets, and accounts for them. Where `files` says so, sets go to temporary files when
+    /// memory is not enough for all.
+    pub fn read_sets(&mut self, spec: FeatureSpec, files: bool) -> Result<SetBuilder<'a>> {
+        let memory = self.memory;
+        let mut builder = SetBuilder::new(spec, self.workers.count()).within(memory);
+        if files {
+            builder = builder.with_files(self.files);
+        }
+        // Words are mostly known to the worker that meets them and take a few bytes each; shingles take 48.
+        if spec.shingle == 1 {
+            self.batch_bytes = 16 << 20;
+        }
+        let long = builder.long();
+        self.read(|batch| {
+            if let Some(from) = batch.begins_right() {
+                builder.go_right(from);
+            }
+            batch.share_out(&mut builder.collectors, |collector, row, document, stop| {
+                if document.bytes() > long { Ok(()) } else { collector.add(row, document, stop) }
+            })?;
+            let pending = builder.number(batch.workers())?;
+            for (row, document) in batch.documents().filter(|(_, document)| document.bytes() > long) {
+                builder.add_long(row, document, batch.workers())?;
+            }
+            Ok(builder.spill(batch.held, memory)?.max(pending))
+        })?;
+        self.account.skipped_empty = builder.empty();
+        self.account.tokens = builder.tokens();
+        Ok(builder)
+    }
+
+    /// Reads all documents and keeps their texts; the outcome is what `features::texts::distinct` takes.
+    pub fn read_texts(&mut self) -> Result<Vec<TextCollector>> {
+        let mut collectors: Vec<Collector> =
+            (0..self.workers.count()).map(|_| Collector::new(FeatureSpec::WHOLE)).collect();
+        self.read(|batch| {
+            batch.share_out(&mut collectors, |collector, row, document, stop| {
+                collector.add(row, document, stop)
+            })?;
+            Ok(collectors.iter().map(Collector::bytes).sum())
+        })?;
+        self.account.skipped_empty = collectors.iter().map(|collector| collector.empty).sum();
+        Ok(collectors.into_iter().map(|collector| collector.texts).collect())
+    }
+
+    /// Reads all documents and keeps their texts, cut into units; gives what makes the units' signatures, too. The
+    /// texts are in memory or, where they would take more than half of it, in a temporary file.
+    pub fn read_units(&mut self, unit: Unit, features: &Features) -> Result<(Library, Maker)> {
+        let mut gathering = Gathering::new(unit, features, self.workers);
+        let (files, budget) = (self.files, self.memory / 2);
+        self.read(|batch| {
+            batch.share_out(&mut gathering.readers, Reader::add)?;
+            gathering.settle(batch.documents(), files, budget, batch.workers())
+        })?;
+        let (library, maker, empty) = gathering.finish(features, self.texts(), files, self.workers)?;
+        self.account.skipped_empty = empty;
+        self.held(library.bytes());
+        Ok((library, maker))
+    }
+}

@@ -1,0 +1,54 @@
+//! Method `imatch`: documents of equal I-Match signatures.
+
+use super::Method;
+use super::explain::Explanation;
+use super::pair::Pair;
+use super::reading::Reading;
+use crate::error::Result;
+use crate::features::FeatureSpec;
+use crate::features::imatch::{self, IdfRange};
+use crate::features::signatures::distinct;
+use crate::joins::pairs::Pairs;
+use crate::joins::sketches::technique::{Rule, Technique};
+use crate::joins::sketches::{Comparison, sketch_pairs};
+use crate::workers::Stop;
+
+/// Which terms count.
+#[derive(Debug, Clone, Copy)]
+pub struct Imatch {
+    /// What a term is; repeats do not count.
+    pub spec: FeatureSpec,
+    /// Which of them count.
+    pub range: IdfRange,
+}
+
+impl Method for Imatch {
+    /// Which terms count depends on all documents of a table; only where all terms are the same it does not.
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> Result<Explanation> {
+        let counts = pair.shared(self.spec, stop)?;
+        let [shared, left, right] = counts;
+        let same = shared == left && shared == right && shared > 0;
+        let explained = match same {
+            true => Explanation::new(1.0, true),
+            false if left == 0 || right == 0 => Explanation::new(0.0, false),
+            false => Explanation::unknown("depends on how many documents of the table have each word"),
+        };
+        Ok(explained.with_shared(counts))
+    }
+
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let (collectors, dictionary) = reading.read_sets(self.spec, false)?.into_parts();
+        let documents = reading.texts();
+        let parts = imatch::of_documents(collectors, dictionary, self.range, documents, reading.workers)?;
+        let signatures = distinct(parts, reading.right_from(), reading.workers)?;
+        reading.account.distinct_sets = signatures.len() as u64;
+        reading.held(2 * signatures.bytes());
+        let comparison = Comparison {
+            techniques: vec![Technique::Equal { at: 0, words: imatch::WIDTH }],
+            rule: Rule::Technique(0),
+            sizes: None,
+            most: None,
+        };
+        sketch_pairs(signatures, None, comparison, reading.left_after(0))
+    }
+}

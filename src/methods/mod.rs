@@ -1,0 +1,34 @@
+//! Methods: from documents to pairs. Each is a plain struct of parameters that reads its documents ([`reading`]) from
+//! anywhere ([`documents`]), makes of them what it compares, and hands over to a join ([`crate::joins`]); what it did is in
+//! the [`account`]. A server's tables are one source of documents, a [`corpus`] in memory is another.
+//!
+//! ```
+//! use neardup::methods::corpus::Corpus;
+//! use neardup::methods::edit::Edit;
+//!
+//! let mut corpus = Corpus::of_texts(&["Port Ellis", "port Ellis", "Ellis port"]);
+//! let pairs = corpus.pairs(&Edit::new(0.8)?)?;
+//! assert_eq!((pairs.len(), pairs[0].left, pairs[0].right, pairs[0].similarity), (1, 0, 1, 0.9));
+//! # Ok::<(), neardup::error::Error>(())
+//! ```
+
+pub mod account;
+pub mod batch;
+pub mod codes;
+pub mod corpus;
+pub mod documents;
+pub mod edit;
+pub mod explain;
+pub mod gather;
+pub mod imatch;
+pub mod method;
+pub mod pair;
+pub mod passages;
+pub mod reading;
+pub mod sets;
+pub mod sites;
+pub mod sketches;
+pub mod spotsigs;
+pub mod tlcs;
+
+pub use method::{Grouping, Method, Update};

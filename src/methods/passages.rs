@@ -1,0 +1,37 @@
+//! The search for passages that documents share: `partial_duplicates`.
+
+use super::reading::Reading;
+use crate::error::Result;
+use crate::features::units::sets::{Unit, Units};
+use crate::passages::Parameters;
+use crate::passages::progress::Phase;
+use crate::passages::search::Search;
+
+/// Reads the documents, joins their sentences, and makes ready to find the passages.
+pub fn search(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Search> {
+    let (library, maker) = reading.read_units(Unit::Sentence, &parameters.features)?;
+    let left_rows = reading.order()?;
+    let right_rows = reading.right_order()?;
+    let units = Units::in_order(&library, &left_rows, right_rows.as_deref())?;
+    drop((left_rows, right_rows));
+    let held = library.bytes() + units.bytes() + maker.bytes();
+    let resources = reading.resources_after(held);
+    let search = Search::new(library, units, &maker, parameters, resources, &mut |(phase, share)| {
+        reading.report(|| match phase {
+            Phase::Signing => format!("making signatures, {:.0} %", 100.0 * share),
+            Phase::Joining => format!("joining sentences, {:.0} %", 100.0 * share),
+            Phase::Pairing => format!("listing pairs, {:.0} %", 100.0 * share),
+            Phase::Sorting => "sorting pairs".to_owned(),
+        });
+    })?;
+    let found = search.account;
+    let account = &mut reading.account;
+    account.tokens = found.signatures;
+    account.distinct_tokens = found.distinct_signatures;
+    account.distinct_sets = found.distinct_sets;
+    account.counts = found.counts;
+    account.counts.stop_signatures = found.capped.sentences;
+    account.counts.stop_documents = found.capped.occurrences;
+    reading.held(held + found.peak_bytes);
+    Ok(search)
+}

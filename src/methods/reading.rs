@@ -1,0 +1,207 @@
+//! Reads the documents of one table or two in batches, within a budget of memory; the next batch is read while workers
+//! are busy with the last one.
+
+use std::cell::RefCell;
+use std::time::Instant;
+
+use super::account::Account;
+use super::batch::Batch;
+use super::documents::{Documents, Progress, Side};
+use super::sites::Sites;
+use crate::error::{Error, Result};
+use crate::features::tokens::Document;
+use crate::files::TempFiles;
+use crate::memory;
+use crate::resources::Resources;
+use crate::workers::Workers;
+
+/// What a method reads its documents with, and what it tells of itself.
+pub struct Reading<'a> {
+    documents: &'a mut dyn Documents,
+    progress: &'a mut dyn Progress,
+    /// The threads to work with.
+    pub workers: &'a dyn Workers,
+    /// Makes temporary files.
+    pub files: &'a dyn TempFiles,
+    /// The bytes to work with, ids included.
+    pub memory: usize,
+    /// The account of the call.
+    pub account: Account,
+    /// About so many bytes of documents are handed over at one time, or less where memory is small. Large batches
+    /// let workers wait for each other less often; what they make of a batch must not be much larger.
+    pub batch_bytes: usize,
+    /// The number of the right table's first row, once that is read.
+    right_from: Option<u32>,
+}
+
+/// Documents that were read and wait for the workers.
+#[derive(Default)]
+struct Ahead {
+    documents: Vec<(u32, Document)>,
+    bytes: usize,
+}
+
+impl<'a> Reading<'a> {
+    /// Nothing is read yet. The budget is for all: ids, documents, and what is made of them.
+    pub fn new(
+        documents: &'a mut dyn Documents,
+        progress: &'a mut dyn Progress,
+        resources: Resources<'a>,
+    ) -> Self {
+        let Resources { files, budget, workers } = resources;
+        Self {
+            documents,
+            progress,
+            workers,
+            files,
+            memory: budget,
+            account: Account { threads: workers.count() as u64, ..Account::default() },
+            batch_bytes: 4 << 20,
+            right_from: None,
+        }
+    }
+
+    /// Reads all documents. `batch` takes some of them at a time and gives the bytes it holds; it is told
+    /// when the right table begins even if that has no rows.
+    pub fn read(&mut self, batch: impl FnMut(&Batch<'_>) -> Result<usize>) -> Result<()> {
+        self.read_with(batch)
+    }
+
+    /// The same for a caller that has errors of its own.
+    pub fn read_with<E: From<Error>>(
+        &mut self,
+        mut batch: impl FnMut(&Batch<'_>) -> std::result::Result<usize, E>,
+    ) -> std::result::Result<(), E> {
+        let began = Instant::now();
+        self.read_table(Side::Left, 0, &mut batch)?;
+        if self.documents.has_right() {
+            let from = self.documents.rows(Side::Left) as u32;
+            self.read_table(Side::Right, from, &mut batch)?;
+            self.right_from = Some(from);
+        }
+        self.account.phases[0] += began.elapsed().as_secs_f64() * 1000.0;
+        self.progress.report(&|| "ordering".to_owned());
+        Ok(())
+    }
+
+    fn read_table<E: From<Error>>(
+        &mut self,
+        side: Side,
+        from: u32,
+        batch: &mut impl FnMut(&Batch<'_>) -> std::result::Result<usize, E>,
+    ) -> std::result::Result<(), E> {
+        let enough = self.batch_bytes.min(self.memory / 64).max(1);
+        let Self { documents: source, workers, .. } = self;
+        let mut begins_right = side == Side::Right;
+        let mut read = 0;
+        let mut next = Ahead::default();
+        source.begin(side)?;
+        loop {
+            while next.bytes < enough && !source.ended() {
+                next.bytes += source.fetch(&mut next.documents)?;
+                let rows = source.rows(side);
+                self.progress.report(&|| format!("reading, {rows} documents"));
+            }
+            if from.checked_add(source.rows(side) as u32).is_none() {
+                return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() }.into());
+            }
+            let Ahead { documents, bytes } = std::mem::take(&mut next);
+            // Of these and of those that are read meanwhile.
+            let held = 2 * bytes + source.ids_bytes();
+            let last = source.ended();
+            let mut fetched = Ok(());
+            let mut read_on = || {
+                while source.is_ready() && next.bytes < enough && !source.ended() && fetched.is_ok() {
+                    fetched = source.fetch(&mut next.documents).map(|more| next.bytes += more);
+                }
+            };
+            let beside = RefCell::new(&mut read_on as &mut dyn FnMut());
+            let held_by_method =
+                batch(&Batch { documents: &documents, from, begins_right, workers: *workers, held, beside })?;
+            fetched?;
+            begins_right = false;
+            self.account.peak_memory = self.account.peak_memory.max((held_by_method + held) as u64);
+            read += documents.len();
+            if last {
+                break;
+            }
+        }
+        source.end(side, *workers)?;
+        let rows = source.rows(side);
+        self.account.documents += rows as u64;
+        self.account.skipped_null += (rows - read) as u64;
+        Ok(())
+    }
+
+    /// How many documents were read, without rows that have no text.
+    pub fn texts(&self) -> u64 {
+        self.account.documents - self.account.skipped_null
+    }
+
+    /// How many rows were read.
+    pub fn rows(&self) -> usize {
+        self.documents.rows(Side::Left) + self.right_from.map_or(0, |_| self.documents.rows(Side::Right))
+    }
+
+    /// The number of the right table's first row, where there is one.
+    pub fn right_from(&self) -> Option<u32> {
+        self.right_from
+    }
+
+    /// The rows of the only or left table in the order of their ids.
+    pub fn order(&mut self) -> Result<Vec<u32>> {
+        self.documents.order(Side::Left, self.workers)
+    }
+
+    /// The rows of the right table in the order of their ids, numbered as in batches, where there is one.
+    pub fn right_order(&mut self) -> Result<Option<Vec<u32>>> {
+        let Some(from) = self.right_from else { return Ok(None) };
+        let mut rows = self.documents.order(Side::Right, self.workers)?;
+        rows.iter_mut().for_each(|row| *row += from);
+        Ok(Some(rows))
+    }
+
+    /// The numbers of the rows' sites, where a column of them was given.
+    pub fn sites(&self) -> Option<&[u32]> {
+        self.documents.sites().map(Sites::numbers)
+    }
+
+    /// The weights of rows in this order, where a column of them was given.
+    pub fn weights(&mut self, order: &[u32]) -> Result<Option<Vec<i64>>> {
+        self.documents.weights(order)
+    }
+
+    /// Says where the call is.
+    pub fn report(&mut self, state: impl Fn() -> String) {
+        self.progress.report(&state);
+    }
+
+    /// The bytes to work with beside the ids and `others` that stay; at least a part is left. An eighth is
+    /// kept back for what is not counted: what the allocator does not give back at once, and the server's own.
+    pub fn left_after(&self, others: usize) -> usize {
+        let all = self.memory - self.memory / 8;
+        all.saturating_sub(self.ids_bytes() + others).max(self.memory / 4)
+    }
+
+    /// The threads, the files, and the memory that is left after `others`.
+    pub fn resources_after(&self, others: usize) -> Resources<'a> {
+        Resources { files: self.files, budget: self.left_after(others), workers: self.workers }
+    }
+
+    /// Says that so many bytes were held at one time, beside the ids.
+    pub fn held(&mut self, bytes: usize) {
+        self.account.peak_memory = self.account.peak_memory.max((bytes + self.ids_bytes()) as u64);
+    }
+
+    fn ids_bytes(&self) -> usize {
+        self.documents.ids_bytes() + self.documents.sites().map_or(0, Sites::bytes)
+    }
+}
+
+/// Where each row stands in an order.
+pub fn places(order: &[u32]) -> Result<Vec<u32>> {
+    let mut places = memory::filled(0, order.len(), "ordering rows")?;
+    // Rows are numbered with 32 bits.
+    order.iter().zip(0..).for_each(|(&row, place)| places[row as usize] = place);
+    Ok(places)
+}

@@ -1,0 +1,59 @@
+//! The exact joins of token or shingle sets: `jaccard`, `cosine`, `dice`, `overlap`, `containment`.
+
+use super::explain::Explanation;
+use super::pair::Pair;
+use super::reading::Reading;
+use super::{Method, Update};
+use crate::error::Result;
+use crate::features::FeatureSpec;
+use crate::features::sets::store::Table;
+use crate::joins::pairs::Pairs;
+use crate::joins::sets::Algorithm;
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
+use crate::workers::Stop;
+
+/// How documents become sets, which are similar, and how candidates are found.
+#[derive(Debug, Clone, Copy)]
+pub struct Sets {
+    /// How documents become sets.
+    pub spec: FeatureSpec,
+    /// Which are similar.
+    pub predicate: Predicate,
+    /// How candidates are found.
+    pub algorithm: Algorithm,
+}
+
+impl Sets {
+    /// Sets of words, repeats counted, that are at least so similar.
+    pub fn of_words(measure: Measure, threshold: f64) -> Result<Self> {
+        let predicate = Predicate::new(measure, threshold)?;
+        Ok(Self { spec: FeatureSpec::WORDS, predicate, algorithm: Algorithm::Auto })
+    }
+}
+
+impl Method for Sets {
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> Result<Explanation> {
+        let [shared, left, right] = pair.shared(self.spec, stop)?;
+        let similarity = self.predicate.similarity(shared, left, right);
+        let passes = self.predicate.passes(shared, left, right);
+        Ok(Explanation::new(similarity, passes).with_shared([shared, left, right]))
+    }
+
+    fn update(&self) -> Update {
+        Update::Sets(self.spec, self.predicate)
+    }
+
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let builder = reading.read_sets(self.spec, true)?;
+        let ordered = builder.order(reading.left_after(0), reading.workers)?;
+        let right = ordered.right.as_ref();
+        reading.account.distinct_tokens = ordered.distinct_tokens as u64;
+        reading.account.distinct_sets =
+            (ordered.left.members.len() + right.map_or(0, |right| right.members.len())) as u64;
+        reading.held(ordered.peak_bytes);
+        let places = ordered.left.bytes() + right.map_or(0, Table::bytes);
+        let budget = reading.left_after(if ordered.is_in_files() { places } else { 0 });
+        Pairs::new(ordered, self.predicate, self.algorithm, budget)
+    }
+}

@@ -1,0 +1,127 @@
+//! The methods that compare signatures of documents: `minhash`, `simhash`, `shingling`, `combined`, `exact_text`,
+//! `title`.
+
+use super::explain::{Agreement, Alike, Details, Explanation, SharedTokens, TechniqueSays};
+use super::pair::Pair;
+use super::reading::Reading;
+use super::{Method, Update};
+use crate::error::Result;
+use crate::features::hash_sets::{HashSets, SetCollector};
+use crate::joins::pairs::Pairs;
+use crate::joins::sketches::combination::{Combination, Documents, TechniqueSpec, join};
+use crate::joins::sketches::explain::{Said, TwoDocuments, two_documents};
+use crate::joins::sketches::technique::Rule;
+use crate::sketches::sign::Signer;
+use crate::workers::Stop;
+
+/// A combination of techniques, of one mostly.
+#[derive(Debug, Clone)]
+pub struct Sketches {
+    /// The techniques, and how they go together.
+    pub combination: Combination,
+    /// Whether the rule knows sites.
+    pub sites: bool,
+    /// Documents whose pairs are looked for exactly, to measure the recall.
+    pub sample: usize,
+}
+
+impl Sketches {
+    /// One technique.
+    pub fn of(technique: TechniqueSpec) -> Self {
+        let combination = Combination { techniques: vec![technique], rule: Rule::Technique(0), most: None };
+        Self { combination, sites: false, sample: 0 }
+    }
+
+    /// The recall that is promised, by minhash alone.
+    fn promised(&self) -> Option<f64> {
+        match self.combination.techniques[..] {
+            [TechniqueSpec::Minhash { plan, threshold, .. }] => Some(plan.detection(threshold)),
+            _ => None,
+        }
+    }
+}
+
+impl Method for Sketches {
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> Result<Explanation> {
+        Ok(match two_documents(&self.combination, pair.documents(), stop)? {
+            None => Explanation::new(0.0, false),
+            Some(compared) => explanation(&compared),
+        })
+    }
+
+    fn update(&self) -> Update {
+        // Which pairs of a bucket that is too large are tried depends on all who are in it.
+        if self.combination.most.is_none() { Update::Pairs } else { Update::Whole }
+    }
+
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let (recipe, comparison) = self.combination.compile(self.sites)?;
+        let (files, memory) = (reading.files, reading.memory);
+        let mut signers: Vec<_> = (0..reading.workers.count()).map(|_| Signer::new(&recipe)).collect();
+        let mut sets = HashSets::new();
+        reading.read(|batch| {
+            batch.share_out(&mut signers, |signer, row, document, stop| signer.add(row, document, stop))?;
+            let held: usize = signers.iter().map(Signer::bytes).sum();
+            let of_sets: usize = signers.iter().map(|signer| signer.sets.bytes()).sum();
+            // Sets go out of memory where there is not enough for all; signatures stay, and are copied.
+            if 2 * held - of_sets + batch.held > memory && of_sets > memory / 8 {
+                let mut own: Vec<SetCollector> =
+                    signers.iter_mut().map(|signer| std::mem::take(&mut signer.sets)).collect();
+                sets.spill(&mut own, files)?;
+            }
+            Ok(held + sets.bytes())
+        })?;
+        reading.account.skipped_empty = signers.iter().map(|signer| signer.empty).sum();
+        reading.account.tokens = signers.iter().map(|signer| signer.tokens).sum();
+        let resources = reading.resources_after(0);
+        let right_from = reading.right_from();
+        let documents = Documents { signers, sets, sites: reading.sites(), right_from };
+        let joined = join(documents, &recipe, comparison, self.sample, resources)?;
+        reading.account.distinct_sets = joined.distinct;
+        reading.account.promised_recall = self.promised();
+        reading.account.measured_recall = joined.recall;
+        reading.held(joined.peak_bytes);
+        Ok(joined.pairs)
+    }
+}
+
+/// What techniques say of two documents: the similarity is that of the last one.
+fn explanation(compared: &TwoDocuments) -> Explanation {
+    let last = compared.said.last().map_or(0.0, |said| said.similarity);
+    let explained = Explanation::new(compared.similarity.unwrap_or(last), compared.similarity.is_some());
+    let sets = compared.sets.map(|(left, right, shared)| SharedTokens { shared, left, right });
+    explained.with(Details::Sketches(match &compared.said[..] {
+        [one] => Agreement { alike: alike(one), techniques: None, sets },
+        several => {
+            let said = several.iter().map(|said| TechniqueSays {
+                technique: name(&said.technique),
+                similarity: said.similarity,
+                agrees: said.agrees,
+                alike: alike(said),
+            });
+            Agreement { alike: None, techniques: Some(said.collect()), sets }
+        }
+    }))
+}
+
+fn alike(said: &Said) -> Option<Alike> {
+    said.alike.map(|(alike, all)| {
+        let only = |is: bool| is.then_some(all);
+        Alike {
+            alike,
+            bits: only(matches!(said.technique, TechniqueSpec::Simhash { .. })),
+            supershingles: only(matches!(said.technique, TechniqueSpec::Shingling { .. })),
+            bands: only(matches!(said.technique, TechniqueSpec::Minhash { .. })),
+        }
+    })
+}
+
+fn name(technique: &TechniqueSpec) -> &'static str {
+    match technique {
+        TechniqueSpec::Simhash { .. } => "simhash",
+        TechniqueSpec::Shingling { .. } => "shingling",
+        TechniqueSpec::Minhash { .. } => "minhash",
+        TechniqueSpec::ExactText { .. } => "exact_text",
+        TechniqueSpec::Sets { .. } => "sets",
+    }
+}

@@ -1,0 +1,72 @@
+//! Method `spotsigs`: the exact join of the documents' sets of spot signatures by Jaccard similarity.
+
+use super::explain::Explanation;
+use super::pair::Pair;
+use super::reading::Reading;
+use super::{Method, Update};
+use crate::error::Result;
+use crate::features::spotsigs::{Antecedents, SpotSpec, Spots};
+use crate::features::units::sets::{Unit, UnitSets, Units, make_sets};
+use crate::features::units::signatures::Features;
+use crate::joins::pairs::Pairs;
+use crate::joins::sets::Algorithm;
+use crate::verify::predicate::Predicate;
+use crate::workers::Stop;
+
+/// How documents become sets, and which are similar.
+#[derive(Debug, Clone)]
+pub struct SpotSigs {
+    /// How documents become sets.
+    pub spec: SpotSpec,
+    /// Which are similar.
+    pub predicate: Predicate,
+}
+
+impl Method for SpotSigs {
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> Result<Explanation> {
+        if let Antecedents::Counted(_) = self.spec.antecedents {
+            return Ok(Explanation::unknown("depends on how many documents of the table have each word"));
+        }
+        let spots = Spots::new(&self.spec, None)?;
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        spots.of_text(pair.texts[0], &mut left, stop)?;
+        spots.of_text(pair.texts[1], &mut right, stop)?;
+        // Both are ascending.
+        let shared = left.iter().filter(|signature| right.binary_search(signature).is_ok()).count();
+        // No document has more words than 32 bits count.
+        let [shared, left, right] = [shared, left.len(), right.len()].map(|count| count as u32);
+        let similarity = self.predicate.similarity(shared, left, right);
+        let passes = self.predicate.passes(shared, left, right);
+        Ok(Explanation::new(similarity, passes).with_shared([shared, left, right]))
+    }
+
+    fn update(&self) -> Update {
+        match self.spec.antecedents {
+            // A new document may change what is frequent.
+            Antecedents::Counted(_) => Update::Whole,
+            _ => Update::Pairs,
+        }
+    }
+
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let (mut library, maker) =
+            reading.read_units(Unit::Document, &Features::Spotsigs(self.spec.clone()))?;
+        // Rows are numbered with 32 bits.
+        let units = Units::of_rows(reading.rows() as u32, reading.right_from())?;
+        let resources = reading.resources_after(library.bytes() + units.bytes());
+        let UnitSets { ordered, signatures, empty } =
+            make_sets(&mut library, &units, &maker, resources, |done| {
+                reading.report(|| format!("making signatures, {done} documents"));
+            })?;
+        reading.held(library.bytes() + ordered.peak_bytes);
+        drop(library);
+        let right = ordered.right.as_ref().map_or(0, |right| right.members.len());
+        let account = &mut reading.account;
+        // Rows without a text have no signature, either.
+        account.skipped_empty = empty - account.skipped_null;
+        account.tokens = signatures;
+        account.distinct_tokens = ordered.distinct_tokens as u64;
+        account.distinct_sets = (ordered.left.members.len() + right) as u64;
+        Pairs::new(ordered, self.predicate, Algorithm::Auto, reading.left_after(0))
+    }
+}

@@ -1,0 +1,125 @@
+//! Methods `tlcs` and `lcs`: sentence signatures, filtered sketches, and the (trustable) longest common
+//! subsequence.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::explain::{Common, Details, Explanation, Region, Subsequence};
+use super::pair::Pair;
+use super::reading::{Reading, places};
+use super::{Grouping, Method};
+use crate::clusters::perhaps_similar::of_sentences::SentenceSets;
+use crate::error::Result;
+use crate::features::texts::{Distinct, distinct};
+use crate::joins::pairs::Pairs;
+use crate::joins::sentences::sentence_pairs;
+use crate::joins::sentences::signature_lists::{SignatureLists, Signing, StopRules};
+use crate::memory;
+use crate::sketches::sentence::{self, Signatures};
+use crate::verify::lcs::containment;
+use crate::verify::tlcs::{Comparer, Found, Parameters, Part, Thresholds};
+use crate::workers::Stop;
+
+/// Which documents are candidates, how they are compared, and which pairs are in.
+#[derive(Debug, Clone)]
+pub struct Tlcs {
+    /// The signatures that make candidates.
+    pub signatures: sentence::Parameters,
+    /// Which signatures too many documents have.
+    pub rules: StopRules,
+    /// How two documents are compared.
+    pub parameters: Parameters,
+    /// Which pairs are in.
+    pub thresholds: Thresholds,
+    /// The column that documents are weighed by where sets are made of them.
+    pub weight: Option<String>,
+}
+
+impl Tlcs {
+    /// Reads the documents, and lists those that have signatures in common.
+    fn lists(&self, reading: &mut Reading<'_>) -> Result<(Distinct, SignatureLists)> {
+        let collectors = reading.read_texts()?;
+        let distinct = distinct(collectors, reading.right_from(), reading.workers)?;
+        let budget = reading.left_after(distinct.texts.bytes());
+        let (files, workers) = (reading.files, reading.workers);
+        let sites = reading.sites().map(<[u32]>::to_vec);
+        let mut signing =
+            Signing::new(&distinct, self.signatures, self.rules, sites.as_deref(), files, budget)?;
+        while signing.step(workers)? {
+            reading.report(|| format!("making signatures, {:.0} %", 100.0 * signing.progress()));
+        }
+        let (lists, peak_bytes) = signing.finish(workers)?;
+        reading.account.tokens = lists.signatures;
+        reading.account.distinct_tokens = lists.distinct;
+        reading.account.distinct_sets = distinct.texts.len() as u64;
+        reading.held(distinct.texts.bytes() + peak_bytes.max(lists.bytes()));
+        Ok((distinct, lists))
+    }
+}
+
+impl Method for Tlcs {
+    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> Result<Explanation> {
+        let [a, b] = pair.texts;
+        let mut signatures = Signatures::new(self.signatures)?;
+        let of_left: HashSet<u128> = signatures.of(a, stop)?.iter().copied().collect();
+        let of_right: HashSet<u128> = signatures.of(b, stop)?.iter().copied().collect();
+        let shared_signatures = of_left.intersection(&of_right).count();
+        let candidates = shared_signatures > 0 || a.split_whitespace().eq(b.split_whitespace());
+        let (explained, found) = match Comparer::new(self.parameters)?.compare(a, b, None, stop)? {
+            None => (Explanation::new(0.0, false), None),
+            Some(found) => {
+                let Found { shared, left, right, .. } = found;
+                let passes = candidates && self.thresholds.pass(shared, left, right);
+                // Spans as SQL has them: half open, from 1.
+                let span = |range: &Range<usize>| [range.start + 1, range.end + 1];
+                let region = |part: &Part| Region {
+                    left_span: span(&part.left),
+                    right_span: span(&part.right),
+                    length: part.length,
+                };
+                let regions = self.parameters.trustable.then(|| found.parts.iter().map(region).collect());
+                let containment = containment(shared, left.min(right));
+                let common = Common { containment, shared, left, right, regions };
+                (Explanation::new(found.resemblance(), passes), Some(common))
+            }
+        };
+        let signatures = [of_left.len(), of_right.len()];
+        Ok(explained.with(Details::Tlcs(Subsequence { found, shared_signatures, signatures })))
+    }
+
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let (distinct, lists) = self.lists(reading)?;
+        let ranks =
+            if reading.right_from().is_some() { Vec::new() } else { ranks(&distinct, &reading.order()?)? };
+        sentence_pairs(distinct, lists, ranks, self.parameters, self.thresholds)
+    }
+
+    fn grouping(&self) -> Option<&dyn Grouping> {
+        Some(self)
+    }
+}
+
+impl Grouping for Tlcs {
+    fn weight(&self) -> Option<&str> {
+        self.weight.as_deref()
+    }
+
+    fn sets(&self, reading: &mut Reading<'_>) -> Result<SentenceSets> {
+        let (distinct, lists) = self.lists(reading)?;
+        let order = reading.order()?;
+        let weights = reading.weights(&order)?;
+        let (vertices, weights) = (places(&order)?, weights.as_deref());
+        let (parameters, thresholds) = (self.parameters, self.thresholds);
+        SentenceSets::new(distinct, lists, vertices, weights, parameters, thresholds, reading.workers)
+    }
+}
+
+/// Where each text comes in the order of the ids: the first of its rows.
+fn ranks(distinct: &Distinct, order: &[u32]) -> Result<Vec<u32>> {
+    let of_row = places(order)?;
+    let first = |text| distinct.left.rows(text).iter().map(|&row| of_row[row as usize]).min().unwrap_or(0);
+    let mut ranks = Vec::new();
+    memory::reserve(&mut ranks, distinct.left.len(), "ordering texts")?;
+    ranks.extend((0..distinct.left.len()).map(first));
+    Ok(ranks)
+}

@@ -1,0 +1,98 @@
+//! The signatures of a text that near duplicates are found by: spots and I-Match (docs/reference/functions.md).
+
+use pgrx::PgSqlErrorCode;
+
+use crate::features::imatch::IdfRange;
+use crate::features::spotsigs::{Antecedents, SpotSpec, Spots};
+use crate::features::tokens::Document;
+use crate::features::units::signatures::{Maker, SignatureScratch, Terms};
+use crate::hash::hash_bytes;
+use crate::memory;
+use crate::pg::query::decode::{Kind, decode};
+use crate::pg::request::example::literal;
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::values::number_array;
+use crate::pg::server::workers::workers_for;
+use crate::text::words::words;
+use crate::workers;
+
+sql_function! {
+    /// `spotsigs(text, antecedents, chain, distance) → bigint[]`
+    neardup_spotsigs, pg_finfo_neardup_spotsigs, |call| {
+        let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
+        let antecedents = match strings(call, 1)? {
+            Some(listed) => Antecedents::Listed(listed),
+            None => Antecedents::Common,
+        };
+        let hint = "For example: SELECT spotsigs(body, antecedents => ARRAY['the', 'a', 'is'], chain => 2, distance => 1);";
+        let whole = |n, name| call.whole(n, name).map_err(|error| error.hint(hint));
+        let spec = SpotSpec { antecedents, chain: whole(2, "chain")?, distance: whole(3, "distance")? };
+        let spots = Spots::new(&spec, None).map_err(|error| SqlError::from(error).hint(hint))?;
+        let mut signatures: Vec<i64> = Vec::new();
+        workers::one(workers_for(text.len()), &mut signatures, |signatures, stop| {
+            spots.of_text(&text, signatures, stop)
+        })?;
+        number_array(&signatures)
+    }
+}
+sql_function! {
+    /// `imatch(text, terms, document_counts, documents, lo, hi) → bigint[]`
+    neardup_imatch, pg_finfo_neardup_imatch, |call| {
+        let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
+        let hint = "For example: SELECT imatch(body, terms => ARRAY['the', 'of'], document_counts => ARRAY[98, 95], \
+                    documents => 100, lo => 0.1, hi => 1);";
+        let counts = counts(call).map_err(|error| error.hint(hint))?;
+        let documents: i64 = call.need(3, "documents")?;
+        let documents = u64::try_from(documents).ok().filter(|&documents| documents > 0).ok_or_else(|| {
+            SqlError::parameter(format!("documents must be at least 1, not {documents}")).hint(hint)
+        })?;
+        let range = IdfRange::new(call.need(4, "lo")?, call.need(5, "hi")?)
+            .map_err(|error| SqlError::from(error).hint(hint))?;
+        let maker = Maker::Imatch(Terms::counted(range, &counts, documents)?);
+        let mut signatures = Vec::new();
+        workers::one(workers_for(text.len()), &mut signatures, |signatures, stop| {
+            maker.make(&text, &mut SignatureScratch::default(), signatures, stop)
+        })?;
+        number_array(&signatures)
+    }
+}
+
+/// The terms and document counts of a call: hashes of words, and how many documents each is in.
+fn counts(call: Call) -> Result<Vec<(u64, u64)>> {
+    let terms = strings(call, 1)?.unwrap_or_default();
+    let numbers: Vec<Option<i64>> = call.get(2).unwrap_or_default();
+    if terms.len() != numbers.len() {
+        return Err(SqlError::parameter(format!(
+            "{} terms have {} document_counts",
+            terms.len(),
+            numbers.len()
+        )));
+    }
+    let mut counts = Vec::new();
+    memory::reserve(&mut counts, terms.len(), "reading terms")?;
+    for (term, number) in terms.iter().zip(numbers) {
+        let Some(number) = number.and_then(|number| u64::try_from(number).ok()).filter(|&number| number > 0)
+        else {
+            return Err(SqlError::parameter(format!(
+                "the document count of {} must be at least 1",
+                literal(term)
+            )));
+        };
+        counts.extend(words(term).iter().map(|word| (hash_bytes(word.as_bytes()), number)));
+    }
+    Ok(counts)
+}
+
+/// The strings of an argument that is a `text[]`; none if it is NULL.
+fn strings(call: Call, n: usize) -> Result<Option<Vec<String>>> {
+    let Some(array) = call.datum(n) else { return Ok(None) };
+    // SAFETY: our SQL declares a text[].
+    match unsafe { decode(Kind::Tokens, array)? } {
+        Some(Document::Tokens(strings)) => Ok(Some(strings)),
+        _ => Err(SqlError::new(
+            PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
+            format!("argument {} is not valid UTF-8", n + 1),
+        )),
+    }
+}

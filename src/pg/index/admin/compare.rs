@@ -1,0 +1,137 @@
+//! Whether an index has every row of its table.
+
+use std::ffi::c_void;
+
+use pgrx::{PgMemoryContexts, PgSqlErrorCode, pg_sys};
+
+use super::filter::{Filter, NULL};
+use crate::hash;
+use crate::pg::index::am::opened::Opened;
+use crate::pg::index::am::table::{row_of_scan, scan_table};
+use crate::pg::index::layout::items::Row;
+use crate::pg::index::layout::meta::Directory;
+use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::values::Kept;
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::guard::guard;
+
+/// A snapshot of the transaction's, registered as long as it is used; after an error the server lets it go.
+pub struct Snapshot(pg_sys::Snapshot);
+
+impl Snapshot {
+    /// One whose rows are all in the index. A new one is such a snapshot; an old one may show versions of rows from
+    /// before the index was made, which it need not have.
+    pub fn new(index: Index) -> Result<Self> {
+        // SAFETY: inside a transaction; an index has its row of pg_index, with the header of a table's row.
+        unsafe {
+            let snapshot = pg_sys::GetTransactionSnapshot();
+            let relation = &*index.relation();
+            let is_old = pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32;
+            if is_old
+                && (*relation.rd_index).indcheckxmin
+                && !pg_sys::TransactionIdPrecedes(made_by(relation.rd_indextuple), (*snapshot).xmin)
+            {
+                let message = format!(
+                    "index \"{}\" is too new to be checked with this transaction's snapshot",
+                    index.name()
+                );
+                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE, message)
+                    .hint("Try again later in a new transaction, or at READ COMMITTED."));
+            }
+            Ok(Self(pg_sys::RegisterSnapshot(snapshot)))
+        }
+    }
+
+    fn release(self) {
+        // SAFETY: registered by us, once.
+        unsafe { pg_sys::UnregisterSnapshot(self.0) };
+    }
+}
+
+/// HeapTupleHeaderGetXmin of htup_details.h.
+///
+/// # Safety
+/// `tuple` is a row of a table.
+unsafe fn made_by(tuple: pg_sys::HeapTuple) -> pg_sys::TransactionId {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let header = &*(*tuple).t_data;
+        let frozen = pg_sys::HEAP_XMIN_FROZEN as u16;
+        if header.t_infomask & frozen == frozen {
+            return pg_sys::FrozenTransactionId;
+        }
+        header.t_choice.t_heap.t_xmin
+    }
+}
+
+/// What the scan of the table compares with.
+struct Comparison {
+    index: Index,
+    keys: Keys,
+    filter: Filter,
+    signatures: Vec<u64>,
+    memory: pg_sys::MemoryContext,
+}
+
+/// Looks whether the index has every row that the snapshot shows.
+pub fn compare(Opened { index, table }: Opened, snapshot: Snapshot, filter: Filter) -> Result<()> {
+    let keys = Keys::of(index, &Directory::read(index).meta);
+    let memory = PgMemoryContexts::new("neardup row of an index check");
+    let mut comparison = Comparison { index, keys, filter, signatures: Vec::new(), memory: memory.value() };
+    // SAFETY: the table of an open index; what CREATE INDEX CONCURRENTLY does to learn which rows a snapshot shows.
+    unsafe {
+        let scan = pg_sys::table_beginscan_strat(table, snapshot.0, 0, std::ptr::null_mut(), true, true);
+        let info = pg_sys::BuildIndexInfo(index.relation());
+        (*info).ii_Concurrent = true;
+        let state: *mut c_void = (&raw mut comparison).cast();
+        scan_table([table, index.relation()], info, false, compare_row, state, scan)?;
+    }
+    snapshot.release();
+    Ok(())
+}
+
+unsafe extern "C-unwind" fn compare_row(
+    _index: pg_sys::Relation,
+    address: pg_sys::ItemPointer,
+    values: *mut pg_sys::Datum,
+    nulls: *mut bool,
+    _alive: bool,
+    state: *mut c_void,
+) {
+    // SAFETY: the outermost frame; the server gives one value of the index's only column, the row's address, and our
+    // state.
+    unsafe {
+        guard(|| {
+            let comparison = &mut *state.cast::<Comparison>();
+            row_of_scan(comparison.memory, address, values, nulls, |tid, value| comparison.row(tid, value))
+        });
+    }
+}
+
+impl Comparison {
+    /// # Safety
+    /// `value` is of the type of the index's column.
+    unsafe fn row(&mut self, tid: u64, value: Option<pg_sys::Datum>) -> Result<()> {
+        let there = match value {
+            None => self.filter.has(tid, NULL),
+            Some(value) => {
+                // SAFETY: the caller's promise.
+                let Kept { flags, bytes } = unsafe { self.keys.keep(value)? };
+                if self.keys.payload() > 0 {
+                    self.filter.has(tid, hash::hash_bytes(&bytes))
+                } else {
+                    self.keys.signatures_of(Row::new(tid, flags), &bytes, &mut self.signatures);
+                    self.signatures.iter().all(|&signature| self.filter.has(tid, signature))
+                }
+            }
+        };
+        if there {
+            return Ok(());
+        }
+        let (name, block, offset) = (self.index.name(), tid >> 16, tid & 0xffff);
+        let message = format!("row ({block},{offset}) of the table is missing in index \"{name}\"");
+        Err(SqlError::new(PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED, message)
+            .hint(format!("Please REINDEX it: REINDEX INDEX {};", self.index.quoted())))
+    }
+}

@@ -1,0 +1,143 @@
+//! The state of a scan: what it looks for, and the rows that it finds.
+
+use pgrx::{PgSqlErrorCode, pg_sys};
+
+use super::ordered::Ordered;
+use super::search::{search, undisturbed};
+use crate::pg::index::layout::items::{Row, Tid};
+use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::probe::Probe;
+use crate::pg::index::pages::buffer::{Index, Looked};
+use crate::pg::server::error::{SqlError, or_raise};
+
+/// A table has at least so many pages.
+#[derive(Debug, Default)]
+pub struct Heap(u32);
+
+impl Heap {
+    /// Ends the call where a row is in a page that the table does not have: the index has bytes that
+    /// were changed by other means, and the server would look for a file that is not there.
+    pub fn check(&mut self, index: Index, tid: Tid) {
+        let block = (tid >> 16) as u32;
+        if block < self.0 {
+            return;
+        }
+        // SAFETY: who scans an index has locked its table.
+        self.0 = unsafe {
+            let table = (*(*index.relation()).rd_index).indrelid;
+            let table = pg_sys::table_open(table, pg_sys::NoLock as i32);
+            let blocks = pg_sys::RelationGetNumberOfBlocksInFork(table, pg_sys::ForkNumber::MAIN_FORKNUM);
+            pg_sys::table_close(table, pg_sys::NoLock as i32);
+            blocks
+        };
+        if block >= self.0 {
+            let name = index.name();
+            SqlError::new(
+                PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
+                format!("index \"{name}\" has a row of block {block}, which its table does not have"),
+            )
+            .hint(format!("Please REINDEX it: REINDEX INDEX {};", index.quoted()))
+            .raise();
+        }
+    }
+}
+
+/// A scan of the index.
+#[derive(Debug)]
+pub struct Scan {
+    /// The index.
+    pub index: Index,
+    /// What it knows of its values.
+    pub keys: Keys,
+    /// What has to hold of a row, the best to begin with first.
+    pub probes: Vec<Probe>,
+    /// The rows in order.
+    pub ordered: Ordered,
+    /// Memory for arguments.
+    pub memory: pg_sys::MemoryContext,
+    /// Memory as long as the scan.
+    pub home: pg_sys::MemoryContext,
+    /// What is known of the table.
+    pub heap: Heap,
+    /// A row of the index without its column.
+    pub no_columns: pg_sys::IndexTuple,
+    /// Whether it was counted.
+    pub counted: bool,
+}
+
+impl Scan {
+    /// Whether the server has to look at the rows themselves.
+    pub fn recheck(&self) -> bool {
+        match self.probes.as_slice() {
+            [] => false,
+            [probe, rest @ ..] => {
+                !probe.is_exact() || rest.iter().any(|probe| !probe.is_near() || !probe.is_exact())
+            }
+        }
+    }
+
+    /// Calls `each` with every row that all probes find, perhaps more than once, and its sketch.
+    pub fn search(&self, each: &mut dyn FnMut(Row, &[u8])) -> Looked<()> {
+        let (first, rest) = match self.probes.as_slice() {
+            [] => (&Probe::Everything, &[][..]),
+            [first, rest @ ..] => (first, rest),
+        };
+        search(self.index, &self.keys, first, &mut |row, sketch| {
+            if rest.iter().all(|probe| !probe.is_near() || self.keys.accepts(probe, row, sketch)) {
+                each(row, sketch);
+            }
+        })
+    }
+
+    /// Whether no row can be found.
+    pub fn is_empty(&self) -> bool {
+        self.probes.iter().any(|probe| matches!(probe, Probe::Nothing))
+    }
+
+    /// pgstat_count_index_scan of pgstat.h, once a scan.
+    pub fn count(&mut self) {
+        if std::mem::replace(&mut self.counted, true) {
+            return;
+        }
+        // SAFETY: an open relation; its statistics, if they are kept, belong to this backend.
+        unsafe {
+            let relation = self.index.relation();
+            if (*relation).pgstat_info.is_null() && (*relation).pgstat_enabled {
+                pg_sys::pgstat_assoc_relation(relation);
+            }
+            if let Some(statistics) = (*relation).pgstat_info.as_mut() {
+                statistics.t_counts.t_numscans += 1;
+            }
+        }
+    }
+
+    /// The next row, and its distances.
+    pub fn next(&mut self) -> Option<(Tid, Vec<Option<f64>>)> {
+        loop {
+            if let Some(next) = self.ordered.next(&self.keys) {
+                return Some(next);
+            }
+            if self.ordered.done || self.is_empty() {
+                return None;
+            }
+            self.fill();
+        }
+    }
+
+    /// Collects the rows that come next.
+    fn fill(&mut self) {
+        let ordered = &self.ordered;
+        let mut nearest = ordered.nearest();
+        undisturbed(self.index, || {
+            nearest.clear();
+            let mut add = |row: Row, sketch: &[u8]| {
+                or_raise(nearest.push((ordered.key(&self.keys, row, sketch), row.tid())));
+            };
+            match ordered.first_pass() {
+                Some(probe) => search(self.index, &self.keys, probe, &mut add),
+                None => self.search(&mut add),
+            }
+        });
+        self.ordered.take(nearest);
+    }
+}

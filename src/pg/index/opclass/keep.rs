@@ -1,0 +1,101 @@
+//! What an index keeps of a value: the signatures of an array, or a sketch like its own.
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::Datum;
+
+use super::class::Class;
+use super::keys::Keys;
+use super::texts::Sketcher;
+use super::values::{Kept, element_of, elements, text_of};
+use crate::features::tokens::Document;
+use crate::pg::index::layout::items::Row;
+use crate::pg::server::call::varlena_bytes;
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::workers::workers_for;
+use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
+use crate::{memory, workers};
+
+impl Keys {
+    /// What the index keeps of a value.
+    ///
+    /// # Safety
+    /// `value` is of the type of the index's column and not NULL.
+    pub unsafe fn keep(&self, value: Datum) -> Result<Kept> {
+        let sketch = |empty: bool, bytes: &[u8]| Kept {
+            flags: if empty { Row::EMPTY } else { 0 },
+            bytes: bytes.to_vec(),
+        };
+        match self.class {
+            Class::Bigint | Class::Uuid => {
+                // SAFETY: the caller's promise.
+                let signatures = unsafe { elements(self.class, value)? };
+                let mut bytes = Vec::new();
+                memory::reserve(&mut bytes, signatures.len() * 8, "reading an array")?;
+                bytes.extend(signatures.iter().flat_map(|signature| signature.to_le_bytes()));
+                Ok(Kept { flags: 0, bytes })
+            }
+            Class::Minhash => {
+                // SAFETY: the caller's promise: a varlena.
+                let it = Minhash::parse(unsafe { varlena_bytes(value) })?;
+                let header = self.minhash_header();
+                if header.check_like(&it.header).is_err() {
+                    let MinhashHeader { source, k, permutations, seed, .. } = it.header;
+                    let options = format!(
+                        "k = {k}, permutations = {permutations}, seed = {seed}, source = '{}'",
+                        source.name()
+                    );
+                    return Err(self.refuse(&header.describe(), &it.header.describe(), &options));
+                }
+                Ok(sketch(it.header.empty, it.values))
+            }
+            Class::Simhash => {
+                // SAFETY: the caller's promise: a varlena.
+                let it = Simhash::parse(unsafe { varlena_bytes(value) })?;
+                let header = self.simhash_header();
+                let fits = match header.source {
+                    // What was made of texts compares with other bits, but not with one another.
+                    Source::Bits => header.bits == it.header.bits && it.header.source == Source::Bits,
+                    _ => header.check_like(&it.header).is_ok(),
+                };
+                if !fits {
+                    let SimhashHeader { source, k, bits, .. } = it.header;
+                    let options = format!("k = {k}, bits = {bits}, source = '{}'", source.name());
+                    return Err(self.refuse(&header.describe(), &it.header.describe(), &options));
+                }
+                Ok(sketch(it.header.empty, it.bits))
+            }
+            Class::Text => {
+                // SAFETY: the caller's promise.
+                let document = Document::Text(unsafe { text_of(value)? });
+                let size = document.bytes();
+                let mut slot = self.sketcher.borrow_mut();
+                let sketcher = slot.get_or_insert_with(|| Sketcher::new(self.minhash_header()));
+                let mut work = (sketcher, None);
+                workers::one(workers_for(size), &mut work, |(sketcher, kept), stop| {
+                    *kept = Some(sketcher.sketch(&document, stop)?);
+                    Ok(())
+                })?;
+                Ok(work.1.expect("done where there was no error"))
+            }
+        }
+    }
+
+    fn refuse(&self, index: &str, value: &str, options: &str) -> SqlError {
+        SqlError::new(
+            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+            format!("the index is for sketches of {index}, not of {value}"),
+        )
+        .hint(format!(
+            "Make an index for them: CREATE INDEX … USING signature (… {} ({options}));",
+            self.class.name()
+        ))
+    }
+
+    /// A signature as users know it: the element of an array of numbers.
+    pub fn shown(&self, signature: u64) -> i64 {
+        match self.class {
+            Class::Bigint => element_of(signature),
+            _ => signature.cast_signed(),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Which segments become one.
+
+use crate::pg::index::layout::format::{Descriptor, MOST_SEGMENTS};
+use crate::pg::index::layout::items::Pair;
+
+/// Segments of one order of magnitude that become one.
+const FAN: usize = 8;
+/// Segments from which on an insert merges even what is large.
+const CROWDED: usize = MOST_SEGMENTS - 2 * FAN;
+/// The most rows of a segment.
+const MOST_ROWS: u64 = (Pair::LIST - 1) as u64;
+
+/// What an insert merges: what is small, of at most 16 times so many pages; but anything where segments are crowded.
+pub fn of_insert(segments: &[Descriptor], pages: u64) -> Option<Vec<Descriptor>> {
+    if segments.len() >= CROWDED {
+        return smallest(segments);
+    }
+    let due = tier(segments)?;
+    let all: u64 = due.iter().map(|segment| u64::from(segment.pages)).sum();
+    (all <= 16 * pages).then_some(due)
+}
+
+/// What VACUUM merges: whatever is due; else it rewrites a segment with many dead rows.
+pub fn of_vacuum(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
+    let decaying = segments.iter().find(|segment| segment.dead > 0 && segment.dead >= segment.rows / 5);
+    tier(segments).or_else(|| decaying.map(|&segment| vec![segment]))
+}
+
+/// All, if that changes anything.
+pub fn of_all(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
+    let worth = segments.len() > 1 || segments.iter().any(|segment| segment.dead > 0);
+    worth.then(|| fitting(segments.to_vec()))
+}
+
+/// The smallest segments, to make room in the directory.
+pub fn smallest(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
+    let mut sorted = segments.to_vec();
+    sorted.sort_by_key(|segment| segment.pages);
+    sorted.truncate(2 * FAN);
+    let chosen = fitting(sorted);
+    (chosen.len() > 1).then_some(chosen)
+}
+
+/// The segments of the lowest order of magnitude of which there are enough.
+fn tier(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
+    let of = |segment: &Descriptor| segment.pages.max(1).ilog2() / 3;
+    (0..=10).find_map(|tier| {
+        let chosen: Vec<_> = segments.iter().copied().filter(|segment| of(segment) == tier).collect();
+        let chosen = if chosen.len() >= FAN { fitting(chosen) } else { Vec::new() };
+        (chosen.len() > 1).then_some(chosen)
+    })
+}
+
+/// The first of these whose rows can be numbered in one segment.
+fn fitting(segments: Vec<Descriptor>) -> Vec<Descriptor> {
+    let mut rows = 0;
+    let fits = |segment: &Descriptor| {
+        rows += u64::from(segment.rows);
+        rows <= MOST_ROWS
+    };
+    segments.into_iter().take_while(fits).collect()
+}

@@ -1,0 +1,120 @@
+//! The rows of a signature in a segment.
+
+use super::segment::Segment;
+use crate::pg::index::layout::format::List;
+use crate::pg::index::layout::items::Pair;
+use crate::pg::index::pages::buffer::Looked;
+
+/// The rows of a signature.
+#[derive(Debug)]
+pub enum Found {
+    /// Their numbers, ascending.
+    Few(Vec<u32>),
+    /// A list.
+    Many(List),
+}
+
+impl Found {
+    /// How many they are.
+    pub fn count(&self) -> u64 {
+        match self {
+            Self::Few(rows) => rows.len() as u64,
+            Self::Many(list) => list.rows.into(),
+        }
+    }
+}
+
+impl Segment {
+    /// The rows of a signature: some by number, or a list. One or two pages are read, rarely more.
+    pub fn find(&self, signature: u64) -> Looked<Option<Found>> {
+        if self.about.signature_pages == 0 {
+            return Ok(None);
+        }
+        // The first page whose last signature is not less is between these, and these are the
+        // signatures that they begin with.
+        let fence = self.fences.partition_point(|&first| first < signature);
+        let mut low = (fence.saturating_sub(1) as u32) * self.step;
+        let mut low_key = if fence > 0 { self.fences[fence - 1] } else { 0 };
+        let mut high = (fence as u32).saturating_mul(self.step).min(self.about.signature_pages - 1);
+        let mut high_key = self.fences.get(fence).copied().unwrap_or(u64::MAX);
+        let mut reads = 0;
+        let (mut n, page) = loop {
+            let span = high - low;
+            let guess = if reads >= 4 {
+                low + span / 2
+            } else {
+                let (part, whole) = (signature.saturating_sub(low_key), high_key.saturating_sub(low_key));
+                let at = u128::from(part) * u128::from(span) / u128::from(whole.max(1));
+                low + (at as u32).min(span)
+            };
+            reads += 1;
+            let page = self.signature_page(guess)?;
+            let pairs = page.contents();
+            let first = Pair::read(pairs, 0).signature;
+            let last = Pair::read(pairs, pairs.len() / Pair::SIZE - 1).signature;
+            if last < signature {
+                if guess >= high {
+                    return Ok(None);
+                }
+                (low, low_key) = (guess + 1, last);
+            } else if first < signature || guess == low {
+                break (guess, page);
+            } else {
+                (high, high_key) = (guess - 1, first);
+                // The page before may end below the signature: then it is this one after all.
+                let before = self.last_signature(high)?;
+                if before < signature {
+                    break (guess, page);
+                }
+            }
+        };
+        let mut rows = Vec::new();
+        let mut page = Some(page);
+        while let Some(here) = page.take() {
+            let pairs = here.contents();
+            let count = pairs.len() / Pair::SIZE;
+            let start = partition(count, |i| Pair::read(pairs, i).signature < signature);
+            for i in start..count {
+                let pair = Pair::read(pairs, i);
+                if pair.signature != signature {
+                    return self.found(rows);
+                }
+                if let Some(list) = pair.list() {
+                    drop(here);
+                    return self.list(list).map(|list| Some(Found::Many(list)));
+                }
+                if pair.row >= self.about.rows || rows.len() >= Pair::LISTED {
+                    self.index.corrupted(here.block(), "a signature has rows that the segment has not");
+                }
+                rows.push(pair.row);
+            }
+            n += 1;
+            drop(here);
+            if n < self.about.signature_pages {
+                page = Some(self.signature_page(n)?);
+            }
+        }
+        self.found(rows)
+    }
+
+    #[allow(clippy::unnecessary_wraps)] // The type of its caller's answers.
+    fn found(&self, rows: Vec<u32>) -> Looked<Option<Found>> {
+        Ok((!rows.is_empty()).then_some(Found::Few(rows)))
+    }
+
+    fn last_signature(&self, n: u32) -> Looked<u64> {
+        let page = self.signature_page(n)?;
+        let pairs = page.contents();
+        Ok(Pair::read(pairs, pairs.len() / Pair::SIZE - 1).signature)
+    }
+}
+
+/// The first of `count` for which `before` is false.
+fn partition(count: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}

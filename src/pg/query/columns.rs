@@ -1,0 +1,71 @@
+//! Columns of results, which must be of the types that are read or given.
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Datum};
+
+use super::names::type_name;
+use crate::pg::server::call::Call;
+use crate::pg::server::encoding::c_string;
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::set_returning::{Store, wants_all};
+
+/// Checks that a result has columns of exactly these types; none where it has no rows to give.
+///
+/// # Safety
+/// The descriptor is null or one of the server's.
+pub unsafe fn check_columns(descriptor: pg_sys::TupleDesc, types: &[pg_sys::Oid]) -> Result<()> {
+    // SAFETY: the caller's promise; there are as many attributes as it says.
+    let columns = unsafe {
+        if descriptor.is_null() { &[] } else { (*descriptor).attrs.as_slice((*descriptor).natts as usize) }
+    };
+    let mismatch = |message| Err(SqlError::new(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message));
+    if columns.len() != types.len() {
+        return mismatch(format!("a query gives {} columns, not {}", columns.len(), types.len()));
+    }
+    match columns.iter().zip(types).find(|(column, wanted)| column.atttypid != **wanted) {
+        None => Ok(()),
+        Some((column, &wanted)) => {
+            // SAFETY: a name is a C string.
+            let name = unsafe { c_string(column.attname.data.as_ptr()) };
+            let (is, wanted) = (type_name(column.atttypid), type_name(wanted));
+            mismatch(format!("column \"{name}\" of a query is of type {is}, not {wanted}"))
+        }
+    }
+}
+
+/// The values of a row.
+///
+/// # Safety
+/// The table has the row; its columns were checked.
+pub unsafe fn values_of<const N: usize>(table: *mut pg_sys::SPITupleTable, row: usize) -> [Option<Datum>; N] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let tuple = *(*table).vals.add(row);
+        std::array::from_fn(|column| {
+            let mut null = false;
+            let datum = pg_sys::SPI_getbinval(tuple, (*table).tupdesc, column as i32 + 1, &raw mut null);
+            (!null).then_some(datum)
+        })
+    }
+}
+
+impl Store {
+    /// That of a call that says itself which columns it takes, `AS f(…)`: they must be of these types.
+    pub fn expected(call: Call, types: &[pg_sys::Oid]) -> Result<Self> {
+        wants_all(call)?;
+        // SAFETY: `wants_all` says that this is a ReturnSetInfo; its descriptor is null or one of the server's.
+        unsafe {
+            let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
+            if (*result).expectedDesc.is_null() {
+                let message = "function returning record called in context that cannot accept type record";
+                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+                    .hint("Call it in FROM, with the names and types of its columns behind it."));
+            }
+            check_columns((*result).expectedDesc, types).map_err(|error| {
+                let types: Vec<String> = types.iter().map(|&of| type_name(of)).collect();
+                error.hint(format!("The types of its columns: {}.", types.join(", ")))
+            })?;
+            Ok(Self::of_expected(call))
+        }
+    }
+}

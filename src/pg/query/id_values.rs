@@ -1,0 +1,142 @@
+//! Ids of any type, copied, and their order.
+
+use pgrx::check_for_interrupts;
+use pgrx::pg_sys::{self, Datum};
+
+use crate::memory;
+use crate::pg::server::encoding::c_string;
+use crate::pg::server::error::Result;
+
+const DOING: &str = "keeping ids";
+
+/// Ids of any type, copied.
+#[derive(Debug)]
+pub struct Values {
+    /// Their type.
+    pub type_oid: pg_sys::Oid,
+    /// The server's entry for the type, with its comparison; it lives as long as the session.
+    cache: *mut pg_sys::TypeCacheEntry,
+    /// The values of a type that is passed by value, or the places in `arena` of the others.
+    places: Vec<usize>,
+    /// In words, so that every value is aligned as any type may need it.
+    arena: Vec<u64>,
+    /// The place of each row in the order of ids.
+    pub rank: Vec<u32>,
+}
+
+/// The server's entry for a type, with its comparison if it has one.
+pub fn cache(type_oid: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry {
+    // SAFETY: any type is looked up; the entry is never freed.
+    unsafe { pg_sys::lookup_type_cache(type_oid, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32) }
+}
+
+impl Values {
+    /// None yet, of a type that has an order.
+    pub fn new(type_oid: pg_sys::Oid) -> Self {
+        let cache = cache(type_oid);
+        Self { type_oid, cache, places: Vec::new(), arena: Vec::new(), rank: Vec::new() }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.places) + memory::bytes(&self.arena) + memory::bytes(&self.rank)
+    }
+
+    /// Copies an id.
+    ///
+    /// # Safety
+    /// The datum is of the ids' type.
+    pub unsafe fn push(&mut self, id: Datum) -> Result<()> {
+        // SAFETY: the entry lives as long as the session.
+        let (by_value, length) = unsafe { ((*self.cache).typbyval, (*self.cache).typlen) };
+        if by_value {
+            memory::push(&mut self.places, id.value(), DOING)?;
+            return Ok(());
+        }
+        // SAFETY: a datum by reference is a varlena (-1), a C string (-2), or has a fixed length.
+        let bytes: &[u8] = unsafe {
+            match length {
+                -1 => {
+                    let plain = pg_sys::pg_detoast_datum(id.cast_mut_ptr());
+                    std::slice::from_raw_parts(plain.cast(), pgrx::varsize_any(plain))
+                }
+                -2 => std::ffi::CStr::from_ptr(id.cast_mut_ptr()).to_bytes_with_nul(),
+                fixed => std::slice::from_raw_parts(id.cast_mut_ptr(), fixed as usize),
+            }
+        };
+        memory::push(&mut self.places, self.arena.len(), DOING)?;
+        memory::reserve(&mut self.arena, bytes.len().div_ceil(8), DOING)?;
+        self.arena.extend(bytes.chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_ne_bytes(word)
+        }));
+        Ok(())
+    }
+
+    /// The value of a row, as long as these live.
+    pub fn datum(&self, row: usize) -> Datum {
+        let place = self.places[row];
+        // SAFETY: the entry lives as long as the session.
+        if unsafe { (*self.cache).typbyval } {
+            Datum::from(place)
+        } else {
+            Datum::from(&raw const self.arena[place])
+        }
+    }
+
+    /// How the value of a row is written.
+    pub fn show(&self, row: usize) -> String {
+        let mut output = pg_sys::InvalidOid;
+        let mut varlena = false;
+        // SAFETY: the type has an output function, which takes its values.
+        unsafe {
+            pg_sys::getTypeOutputInfo(self.type_oid, &raw mut output, &raw mut varlena);
+            c_string(pg_sys::OidOutputFunctionCall(output, self.datum(row)))
+        }
+    }
+
+    /// Compares two values of the type.
+    pub fn compare(&self, a: Datum, b: Datum) -> std::cmp::Ordering {
+        // SAFETY: both are values of the type whose comparison this is; it frees nothing of ours.
+        unsafe {
+            let function = &raw mut (*self.cache).cmp_proc_finfo;
+            let order = pg_sys::FunctionCall2Coll(function, (*self.cache).typcollation, a, b);
+            (order.value() as i32).cmp(&0)
+        }
+    }
+
+    /// Ranks the rows; the row of an id that another row has too, if there is one.
+    pub fn sort(&mut self) -> Result<Option<u32>> {
+        let compare = |a: u32, b: u32| self.compare(self.datum(a as usize), self.datum(b as usize));
+        let count = self.places.len();
+        let mut order = memory::filled(0u32, count, DOING)?;
+        order.iter_mut().zip(0..).for_each(|(slot, row)| *slot = row);
+        let mut compared = 0u64;
+        // Comparisons may leave traces in the current context: a context of its own takes them.
+        let mut context = pgrx::PgMemoryContexts::new("neardup: comparing ids");
+        // SAFETY: nothing allocated inside is used after.
+        unsafe {
+            context.switch_to(|context| {
+                order.sort_unstable_by(|&a, &b| {
+                    compared += 1;
+                    if compared.is_multiple_of(1 << 12) {
+                        check_for_interrupts!();
+                        context.reset();
+                    }
+                    compare(a, b)
+                });
+            });
+        }
+        let double = order.windows(2).find(|pair| compare(pair[0], pair[1]).is_eq()).map(|pair| pair[0]);
+        let mut rank = memory::filled(0u32, count, DOING)?;
+        order.iter().zip(0..).for_each(|(&row, place)| rank[row as usize] = place);
+        self.rank = rank;
+        Ok(double)
+    }
+}

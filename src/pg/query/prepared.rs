@@ -1,0 +1,157 @@
+//! Statements that are prepared and checked, in sessions of SPI.
+
+use std::ffi::{CString, c_char, c_int};
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Datum};
+
+use super::columns::check_columns;
+use super::statement::Query;
+use crate::pg::server::encoding::{self, c_string};
+use crate::pg::server::error::{Result, SqlError, catch, is_failing};
+
+// To parse a statement may run the functions of users: errors of these are to come back whole.
+unsafe extern "C-unwind" {
+    fn SPI_prepare_cursor(
+        source: *const c_char,
+        parameters: c_int,
+        types: *mut pg_sys::Oid,
+        options: c_int,
+    ) -> pg_sys::SPIPlanPtr;
+}
+
+/// A session of SPI. After an error the server itself cleans up.
+#[derive(Debug)]
+struct Session;
+
+impl Session {
+    fn new() -> Result<Self> {
+        // SAFETY: connects once and finishes in drop.
+        match in_session(|| unsafe { pg_sys::SPI_connect() }) {
+            code if code == pg_sys::SPI_OK_CONNECT as i32 => Ok(Self),
+            _ => Err(SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, "SPI_connect failed")),
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !cleans_up() {
+            // SAFETY: connected by us, once; sessions end in the order in which they began, the last one first.
+            in_session(|| unsafe { pg_sys::SPI_finish() });
+        }
+    }
+}
+
+/// Whether the server is about to drop all sessions and cursors with the transaction.
+pub fn cleans_up() -> bool {
+    is_failing() || std::thread::panicking()
+}
+
+/// Calls SPI, which changes the memory context: afterwards that of the caller is the current one again.
+pub fn in_session<T>(call: impl FnOnce() -> T) -> T {
+    // SAFETY: a variable of the server, whose value is valid here.
+    unsafe {
+        let before = pg_sys::CurrentMemoryContext;
+        let result = call();
+        pg_sys::CurrentMemoryContext = before;
+        result
+    }
+}
+
+/// A prepared statement in a session of SPI of its own, whose end frees it.
+#[derive(Debug)]
+pub struct Prepared {
+    /// As SPI keeps it.
+    pub plan: pg_sys::SPIPlanPtr,
+    /// What its parameters stand for.
+    pub values: Vec<Datum>,
+    /// As the server wants them: `n` for NULL.
+    pub nulls: Vec<c_char>,
+    /// Whether it may change nothing.
+    pub read_only: bool,
+    /// Its text, in the server's encoding.
+    pub sql: CString,
+    relations: Vec<pg_sys::Oid>,
+    _session: Session,
+}
+
+impl Prepared {
+    /// Prepares a statement.
+    pub fn new(query: &Query<'_>) -> Result<Self> {
+        let &Query { sql, parameters, relations, read_only } = query;
+        let sql = encoding::to_server(sql)?;
+        let mut types: Vec<pg_sys::Oid> = parameters.iter().map(|&(of, _)| of).collect();
+        let values = parameters.iter().map(|&(_, value)| value.unwrap_or(Datum::null())).collect();
+        let null = |value: Option<Datum>| if value.is_none() { b'n' } else { b' ' };
+        let nulls = parameters.iter().map(|&(_, value)| null(value).cast_signed()).collect();
+        let session = Session::new()?;
+        let (source, count) = (sql.as_ptr(), types.len() as c_int);
+        let options = pg_sys::CURSOR_OPT_NO_SCROLL as i32;
+        // SAFETY: a C string and as many types as it is told; both are copied.
+        let plan = in_session(|| unsafe {
+            catch(|| SPI_prepare_cursor(source, count, types.as_mut_ptr(), options))
+        })?;
+        let relations = relations.to_vec();
+        Ok(Self { plan, values, nulls, read_only, sql, relations, _session: session })
+    }
+
+    /// Checks that it is one statement, about the relations that are locked, and gives columns of these types.
+    pub fn check(&self, types: &[pg_sys::Oid]) -> Result<()> {
+        // SAFETY: the source lives as long as the plan; its list is one of OIDs.
+        unsafe {
+            let source = self.source()?;
+            let here = (*source).relationOids;
+            if let Some(&gone) = self.relations.iter().find(|&&oid| !pg_sys::list_member_oid(here, oid)) {
+                return Err(no_longer(gone));
+            }
+            check_columns((*source).resultDesc, types)
+        }
+    }
+
+    /// Checks that it is one SELECT.
+    pub fn select(&self) -> Result<()> {
+        // SAFETY: the source lives as long as the plan; its list is one of queries.
+        let is_select = unsafe {
+            let queries = (*self.source()?).query_list;
+            match if queries.is_null() { 0 } else { (*queries).length } {
+                1 => {
+                    let query: *mut pg_sys::Query = (*(*queries).elements).ptr_value.cast();
+                    (*query).commandType == pg_sys::CmdType::CMD_SELECT
+                }
+                _ => false,
+            }
+        };
+        if is_select { Ok(()) } else { Err(not_one("the query is not a SELECT")) }
+    }
+
+    /// What the server keeps of the only statement.
+    pub fn source(&self) -> Result<*mut pg_sys::CachedPlanSource> {
+        // SAFETY: a list, or null, that lives as long as the plan.
+        unsafe {
+            let sources = pg_sys::SPI_plan_get_plan_sources(self.plan);
+            match if sources.is_null() { 0 } else { (*sources).length } {
+                1 => Ok((*(*sources).elements).ptr_value.cast()),
+                0 => Err(not_one("the query is empty")),
+                count => Err(not_one(&format!("the query has {count} statements, not one"))),
+            }
+        }
+    }
+}
+
+fn not_one(message: &str) -> SqlError {
+    SqlError::new(PgSqlErrorCode::ERRCODE_SYNTAX_ERROR, message)
+        .hint("Give one query that reads, as SELECT, VALUES, TABLE or WITH begins it.")
+}
+
+/// The error where a name leads to another relation than before.
+fn no_longer(relation: pg_sys::Oid) -> SqlError {
+    // SAFETY: any number is looked up.
+    let name = unsafe {
+        let name = pg_sys::get_rel_name(relation);
+        if name.is_null() { relation.to_u32().to_string() } else { c_string(name) }
+    };
+    let message = format!("\"{name}\" is no longer the relation that was locked");
+    SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+        .hint("It, or its schema, was renamed meanwhile: try again.")
+}

@@ -1,0 +1,109 @@
+//! A statement run to its end, or looked at.
+
+use std::ffi::{c_char, c_int, c_long};
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Datum};
+
+use super::columns::{check_columns, values_of};
+use super::prepared::{Prepared, in_session};
+use super::statement::Query;
+use crate::pg::server::encoding;
+use crate::pg::server::error::{Result, SqlError, catch};
+
+// The statement may run the functions of users: errors of these are to come back whole.
+unsafe extern "C-unwind" {
+    fn SPI_execute_plan(
+        plan: pg_sys::SPIPlanPtr,
+        values: *mut Datum,
+        nulls: *const c_char,
+        read_only: bool,
+        count: c_long,
+    ) -> c_int;
+}
+
+/// What came of a statement.
+#[derive(Debug)]
+pub struct Done<const N: usize> {
+    /// How many rows it gave, or changed.
+    pub rows: u64,
+    /// The first row that it gave, copied into the memory context of the caller.
+    pub first: Option<[Option<Datum>; N]>,
+}
+
+impl Query<'_> {
+    /// Runs the statement to its end. It gives columns of exactly these types, and few rows: all are in memory at once.
+    pub fn run<const N: usize>(&self, types: [pg_sys::Oid; N]) -> Result<Done<N>> {
+        let mut prepared = Prepared::new(self)?;
+        prepared.check(&types)?;
+        let Prepared { plan, values, nulls, read_only, .. } = &mut prepared;
+        // SAFETY: the plan has as many parameters, and all is there until it was run.
+        let code = in_session(|| unsafe {
+            catch(|| SPI_execute_plan(*plan, values.as_mut_ptr(), nulls.as_ptr(), *read_only, 0))
+        })?;
+        if code < 0 {
+            return Err(SqlError::new(
+                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                "a statement that cannot be run inside a function",
+            ));
+        }
+        // It may have been parsed anew.
+        prepared.check(&types)?;
+        // SAFETY: set by the call; the table is null or holds `numvals` rows of columns that are checked first.
+        unsafe {
+            let (rows, table) = (pg_sys::SPI_processed, pg_sys::SPI_tuptable);
+            if table.is_null() {
+                return Ok(Done { rows, first: None });
+            }
+            let descriptor = (*table).tupdesc;
+            check_columns(descriptor, &types)?;
+            let first = ((*table).numvals > 0).then(|| values_of::<N>(table, 0));
+            let attributes = (*descriptor).attrs.as_slice(N);
+            let copied = |column: usize, value| copy(value, &attributes[column]);
+            let first =
+                first.map(|row| std::array::from_fn(|column| row[column].map(|value| copied(column, value))));
+            Ok(Done { rows, first })
+        }
+    }
+
+    /// The statement without what ends it, if it is exactly one SELECT, so that it can stand in parentheses.
+    pub fn only_select(&self) -> Result<String> {
+        let prepared = Prepared::new(self)?;
+        let text = prepared.sql.as_bytes();
+        prepared.select()?;
+        // SAFETY: a source that has a query keeps its tree, which says where in the text the statement is.
+        let (start, length) = unsafe {
+            let tree = (*prepared.source()?).raw_parse_tree;
+            ((*tree).stmt_location.max(0) as usize, (*tree).stmt_len as usize)
+        };
+        let rest = text.get(start..).unwrap_or_default();
+        // No length means the rest.
+        let statement = if length == 0 { rest } else { rest.get(..length).unwrap_or(rest) };
+        let statement = encoding::to_utf8(statement)?.ok_or_else(|| {
+            let message = "the query is not valid UTF-8";
+            SqlError::new(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, message)
+        })?;
+        Ok(statement.into_owned())
+    }
+}
+
+/// A copy of a value, in the current memory context.
+///
+/// # Safety
+/// The value is one of the column.
+unsafe fn copy(value: Datum, column: &pg_sys::FormData_pg_attribute) -> Datum {
+    // SAFETY: the caller's promise: it is kept in the datum itself, or is a varlena (-1), a C string (-2), or of a fixed
+    // length.
+    unsafe {
+        match column.attlen {
+            _ if column.attbyval => value,
+            -1 => Datum::from(pg_sys::pg_detoast_datum_copy(value.cast_mut_ptr())),
+            -2 => Datum::from(pg_sys::pstrdup(value.cast_mut_ptr())),
+            length => {
+                let copy: *mut u8 = pg_sys::palloc(length as usize).cast();
+                copy.copy_from_nonoverlapping(value.cast_mut_ptr(), length as usize);
+                Datum::from(copy)
+            }
+        }
+    }
+}

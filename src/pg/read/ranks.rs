@@ -1,0 +1,26 @@
+//! Ranks of rows, which a query gives.
+
+use pgrx::pg_sys;
+
+use super::source::Source;
+use crate::pg::query::Query;
+use crate::pg::query::cursor::Cursor;
+use crate::pg::query::ids::Ids;
+use crate::pg::server::error::Result;
+use crate::pg::server::values::value;
+
+/// Reads numbers of rows from a query on a source that gives these with their ids.
+pub fn read_ranks(sql: &str, source: &Source, ids: &Ids, order: &[u32], best: &mut [i64]) -> Result<()> {
+    const ROWS_A_FETCH: usize = 1 << 10;
+    let query = Query { relations: &[source.oid], ..Query::new(sql) };
+    Cursor::open(&query, [ids.type_oid(), pg_sys::INT8OID])?.for_each(ROWS_A_FETCH, |[id, rank]| {
+        let (Some(id), Some(rank)) = (id, rank) else { return Ok(()) };
+        // SAFETY: the cursor checked that ids are of their type, and ranks bigint.
+        unsafe {
+            if let Some(vertex) = ids.find(order, id) {
+                best[vertex] = value(rank).unwrap_or(i64::MAX);
+            }
+        }
+        Ok(())
+    })
+}

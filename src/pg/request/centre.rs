@@ -1,0 +1,15 @@
+//! The part of a text that the trustable LCS begins in.
+
+use crate::pg::server::error::{Result, SqlError};
+
+/// Two shares of a text's length.
+pub fn centre(values: &[Option<f64>]) -> Result<[f64; 2]> {
+    if let [Some(from), Some(to)] = *values {
+        return Ok([from, to]);
+    }
+    Err(SqlError::parameter(format!(
+        "centre must be two shares of a text's length, not {} values",
+        values.len()
+    ))
+    .hint("For example: centre => '{0.4,0.6}', or '{0,1}' for any part of the text."))
+}

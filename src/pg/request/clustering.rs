@@ -1,0 +1,43 @@
+//! How pairs are to become clusters, by the arguments for it.
+
+use super::example::{Example, literal, such_as};
+use crate::clusters::Clustering;
+use crate::pg::server::error::{Result, SqlError};
+
+/// How pairs are to become clusters.
+#[derive(Debug, Clone, Copy)]
+pub struct How {
+    /// The rule.
+    pub clustering: Clustering,
+    /// The most rows of a connected cluster.
+    pub largest: Option<u32>,
+}
+
+impl How {
+    /// Of the arguments `clustering` and `max_cluster_size`.
+    pub fn new(clustering: Option<&str>, largest: Option<i32>, example: &Example) -> Result<Self> {
+        let clustering = match clustering {
+            None | Some("connected") => Clustering::Connected,
+            Some("star") => Clustering::Star,
+            Some("perhaps_similar") => Clustering::PerhapsSimilar,
+            Some(other) => {
+                return Err(SqlError::parameter(format!("unknown clustering \"{other}\"")).hint(format!(
+                    "Clusterings: connected, star, perhaps_similar. {}",
+                    such_as(&example.with("clustering", literal("star")))
+                )));
+            }
+        };
+        let Some(most) = largest else { return Ok(Self { clustering, largest: None }) };
+        let hint = || such_as(&example.with("max_cluster_size", 1000));
+        if clustering != Clustering::Connected {
+            return Err(SqlError::parameter("max_cluster_size is for connected clusters only").hint(hint()));
+        }
+        match u32::try_from(most).ok().filter(|&most| most > 1) {
+            Some(most) => Ok(Self { clustering, largest: Some(most) }),
+            None => {
+                let message = format!("max_cluster_size must be at least 2, not {most}");
+                Err(SqlError::parameter(message).hint(hint()))
+            }
+        }
+    }
+}

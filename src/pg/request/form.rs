@@ -1,0 +1,198 @@
+//! Where the arguments of SQL functions stand. Every list here is compared with what SQL declares (pg_test/arguments.rs),
+//! so that an argument that comes between others there shifts none here.
+
+use std::borrow::Cow;
+
+use pgrx::{FromDatum, pg_sys};
+use serde_json::Value;
+
+use crate::pg::server::call::Call;
+use crate::pg::server::error::Result;
+
+/// Declares the arguments with their names in SQL.
+macro_rules! arguments {
+    ($($argument:ident = $name:literal,)*) => {
+        /// An argument of an SQL function.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Argument {
+            $(#[doc = concat!("`", $name, "`")] $argument,)*
+        }
+
+        impl Argument {
+            /// Its name.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$argument => $name,)*
+                }
+            }
+        }
+    };
+}
+
+arguments! {
+    A = "a",
+    B = "b",
+    Clustering = "clustering",
+    Docs = "docs",
+    Extend = "extend",
+    Features = "features",
+    IdColumn = "id_column",
+    IdType = "id_type",
+    Keep = "keep",
+    Left = "left",
+    Links = "links",
+    MaxClusterSize = "max_cluster_size",
+    MaxClusters = "max_clusters",
+    MaxMembers = "max_members",
+    MaxPairs = "max_pairs",
+    MaxPassages = "max_passages",
+    Method = "method",
+    MinSentences = "min_sentences",
+    Multiset = "multiset",
+    Options = "options",
+    Pairs = "pairs",
+    Right = "right",
+    RightIdColumn = "right_id_column",
+    RightSiteColumn = "right_site_column",
+    RightTextColumn = "right_text_column",
+    Shingle = "shingle",
+    SiteColumn = "site_column",
+    TextColumn = "text_column",
+    Threshold = "threshold",
+    Thresholds = "thresholds",
+    Tokenizer = "tokenizer",
+}
+
+use Argument::*;
+
+/// An SQL function by its name and its arguments.
+#[derive(Debug, Clone, Copy)]
+pub struct Form {
+    /// The function, for messages.
+    pub name: &'static str,
+    /// All arguments, with that of the ids' type.
+    arguments: &'static [Argument],
+    /// Whether this is the one of the two functions of the name that has an argument for the ids' type.
+    is_typed: bool,
+}
+
+/// Declares functions, and the list of all.
+macro_rules! forms {
+    ($($form:ident = $name:literal [$($argument:ident),* $(,)?],)*) => {
+        $(
+            #[doc = concat!("`", $name, "`")]
+            pub const $form: Form = Form { name: $name, arguments: &[$($argument),*], is_typed: false };
+        )*
+
+        /// All of them, for the test.
+        #[cfg(feature = "pg_test")]
+        pub const ALL: &[Form] = &[$($form),*];
+    };
+}
+
+#[rustfmt::skip]
+forms! {
+    NEAR_DUPLICATES = "near_duplicates" [
+        Docs, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs, SiteColumn,
+    ],
+    NEAR_DUPLICATES_BETWEEN = "near_duplicates_between" [
+        Left, Right, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs,
+        RightIdColumn, RightTextColumn, SiteColumn, RightSiteColumn,
+    ],
+    NEAR_DUPLICATE_CLUSTERS = "near_duplicate_clusters" [
+        Docs, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs, SiteColumn,
+        Clustering, MaxClusterSize,
+    ],
+    ELIMINATE = "eliminate" [
+        Docs, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs, SiteColumn,
+        Keep,
+    ],
+    DUPLICATES_REPORT = "duplicates_report" [
+        Docs, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs, SiteColumn,
+        Clustering, MaxClusterSize, MaxClusters, MaxMembers,
+    ],
+    PARTIAL_DUPLICATES = "partial_duplicates" [
+        Docs, Threshold, IdType, Options, IdColumn, TextColumn, Features, MinSentences, Extend, Shingle, MaxPassages,
+    ],
+    PARTIAL_DUPLICATES_BETWEEN = "partial_duplicates_between" [
+        Left, Right, Threshold, IdType, Options, IdColumn, TextColumn, Features, MinSentences, Extend, Shingle, MaxPassages,
+        RightIdColumn, RightTextColumn,
+    ],
+    SHARED_PASSAGES = "shared_passages" [A, B, Threshold, Options, Features, MinSentences, Extend, Shingle],
+    CLUSTERS_OF_PAIRS = "clusters_of_pairs" [Pairs, IdType, MaxClusterSize, Clustering, Thresholds],
+    CLUSTER_STATS = "cluster_stats" [Pairs, IdType, MaxClusterSize, Clustering],
+    CLUSTER_LINKS = "cluster_links" [Pairs, IdType, Links],
+}
+
+impl Form {
+    /// The function of the same name that has an argument for the ids' type.
+    #[must_use]
+    pub const fn typed(self) -> Self {
+        Self { is_typed: true, ..self }
+    }
+
+    /// Its arguments in order.
+    pub fn arguments(self) -> impl Iterator<Item = Argument> {
+        self.arguments.iter().copied().filter(move |&argument| self.is_typed || argument != IdType)
+    }
+
+    /// How many arguments it has.
+    pub const fn count(self) -> usize {
+        let (mut count, mut n) = (0, 0);
+        while n < self.arguments.len() {
+            count += (self.is_typed || self.arguments[n] as u8 != IdType as u8) as usize;
+            n += 1;
+        }
+        count
+    }
+
+    /// The relations that it is called with.
+    pub fn relations(self) -> &'static [Argument] {
+        if self.arguments.contains(&Right) { &[Left, Right] } else { &[Docs] }
+    }
+
+    /// Where an argument stands; none where there is none such.
+    fn place(self, argument: Argument) -> Option<usize> {
+        self.arguments().position(|here| here == argument)
+    }
+
+    /// A call of the function.
+    pub fn of(self, call: Call) -> Named {
+        Named { call, form: self }
+    }
+}
+
+/// The arguments of a call by name. One that the function does not have is none, as where it is NULL.
+#[derive(Debug, Clone, Copy)]
+pub struct Named {
+    call: Call,
+    form: Form,
+}
+
+impl Named {
+    /// An argument. `T` is the type that the SQL declaration says.
+    pub fn get<T: FromDatum>(self, argument: Argument) -> Option<T> {
+        self.call.get(self.form.place(argument)?)
+    }
+
+    /// A text.
+    pub fn text(self, argument: Argument) -> Result<Option<Cow<'static, str>>> {
+        self.form.place(argument).map_or(Ok(None), |place| self.call.text(place))
+    }
+
+    /// An argument that must not be NULL, of those that the function has.
+    pub fn need<T: FromDatum>(self, argument: Argument) -> Result<T> {
+        let place = self.form.place(argument).unwrap_or_default();
+        self.call.need(place, argument.name())
+    }
+
+    /// JSON.
+    pub fn json(self, argument: Argument) -> Result<Option<Value>> {
+        self.form.place(argument).map_or(Ok(None), |place| self.call.json(place, argument.name()))
+    }
+
+    /// The type of the ids, where the function has an argument for it: that is polymorphic.
+    pub fn id_type(self) -> Option<pg_sys::Oid> {
+        self.form.place(IdType).map(|place| self.call.type_of(place as i32))
+    }
+}

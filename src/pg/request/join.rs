@@ -1,0 +1,115 @@
+//! What a join is asked for: `near_duplicates` and what begins like it.
+
+use std::borrow::Cow;
+
+use pgrx::pg_sys;
+
+use super::arguments::Arguments;
+use super::example::{Example, literal, such_as};
+use super::form::{Argument, Form};
+use super::methods;
+use super::options::at_least_one;
+use super::tables::Tables;
+use crate::methods::Method;
+use crate::pg::query::decode::Kind;
+use crate::pg::read::documents::ServerReading;
+use crate::pg::read::source::Source;
+use crate::pg::server::call::Call;
+use crate::pg::server::error::{Result, SqlError};
+
+/// What is to be done.
+#[derive(Debug)]
+pub struct Request {
+    /// The function, for messages.
+    pub name: &'static str,
+    /// The documents of the only table, or of the left one.
+    pub left: Source,
+    /// Those of the right one.
+    pub right: Option<Source>,
+    /// The type of the ids.
+    pub id_type: pg_sys::Oid,
+    /// Which pairs are in, and how they are found.
+    pub method: Box<dyn Method>,
+    /// The most pairs to give, where the caller said so.
+    pub max_pairs: Option<u64>,
+    /// This call without its limit, for hints.
+    pub example: Example,
+}
+
+impl Request {
+    /// Reads the arguments of a call. Each that is found good becomes part of the example which the
+    /// hint for the next bad one shows.
+    pub fn new(call: Call, form: Form) -> Result<Self> {
+        Self::of_ids(call, form, form.of(call).id_type())
+    }
+
+    /// The same where ids are of this type, whatever the argument behind the threshold is.
+    pub fn of_ids(call: Call, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
+        let given = form.of(call);
+        let tables = Tables::open(given, form, id_type)?;
+        let columns = tables.columns()?;
+        let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
+        let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
+
+        let mut sites: Vec<Option<(Cow<'static, str>, Argument)>> = Vec::new();
+        for (_, argument) in form.relations().iter().zip([Argument::SiteColumn, Argument::RightSiteColumn]) {
+            // The right table's column has the left one's name unless said otherwise.
+            let name = given.text(argument)?.map(|name| (name, argument));
+            sites.push(name.or_else(|| sites.last().cloned().flatten()));
+        }
+        let without_sites = example.clone();
+        if let Some((name, argument)) = &sites[0] {
+            example = example.with(argument.name(), literal(name));
+        }
+
+        let asked = given.text(Argument::Method)?.unwrap_or(Cow::Borrowed(methods::DEFAULT));
+        let Some((name, parse)) = methods::find(&asked) else {
+            return Err(SqlError::parameter(format!("unknown method \"{asked}\"")).hint(format!(
+                "Methods: {}. {}",
+                methods::names(),
+                such_as(&example.with("method", literal("cosine")))
+            )));
+        };
+        let made = columns.iter().find(|(_, text)| Kind::of(text.base_type) != Kind::Text);
+        let mut arguments = Arguments {
+            method: name,
+            relations: form.relations().len(),
+            made: made.map(|(_, column)| column.name.clone()),
+            has_sites: sites[0].is_some(),
+            sites_are_used: false,
+            without_method: example.clone(),
+            example: if name == methods::DEFAULT { example } else { example.with("method", literal(name)) },
+            threshold: given.get(Argument::Threshold),
+            options: given.json(Argument::Options).map_err(Some),
+            tokenizer: given.text(Argument::Tokenizer)?,
+            shingle: given.get(Argument::Shingle),
+            multiset: given.get(Argument::Multiset),
+            tsearch: None,
+            max_pairs: None,
+        };
+        let method = parse(&mut arguments)?;
+        if sites[0].is_some() && !arguments.sites_are_used {
+            return Err(SqlError::parameter(format!("method \"{name}\" makes no use of site_column"))
+                .hint(such_as(&without_sites.with("method", literal(name)))));
+        }
+        let Arguments { example, tsearch, max_pairs, .. } = arguments;
+        let max_pairs = match given.get(Argument::MaxPairs) {
+            None => max_pairs,
+            Some(most) => Some(
+                at_least_one("max_pairs", most)
+                    .map_err(|error| error.hint(such_as(&example.with("max_pairs", 1000))))?,
+            ),
+        };
+
+        let (left, right) = tables.sources(columns, id_type, tsearch, |table, number| {
+            let site = sites.get(number).and_then(Option::as_ref);
+            site.map(|(name, argument)| table.relation.named(name, argument.name())).transpose()
+        })?;
+        Ok(Self { name: form.name, left, right, id_type, method, max_pairs, example })
+    }
+
+    /// Begins to read its documents.
+    pub fn reading(&self) -> ServerReading<'_> {
+        ServerReading::of(self.name, &self.left, self.right.as_ref(), self.id_type)
+    }
+}

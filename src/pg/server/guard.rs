@@ -1,0 +1,112 @@
+//! The frame of every function that the server calls: what unwinds it becomes an error of the server.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use pgrx::pg_sys;
+use pgrx::pg_sys::panic::{CaughtError, ErrorReportWithLevel, pgrx_extern_c_guard};
+use pgrx::{PgLogLevel, PgSqlErrorCode};
+
+use super::error::{Result, SqlError, settled};
+use super::{allocator, encoding, panics};
+
+// The server's own functions, without the guards of pgrx: these make a panic of an error, which
+// keeps neither its context nor, in other encodings than UTF-8, its texts.
+unsafe extern "C-unwind" {
+    fn ThrowErrorData(error: *mut pg_sys::ErrorData);
+    fn ReThrowError(error: *mut pg_sys::ErrorData);
+}
+
+/// Runs the body of a function that the server calls. Panics and the server's own errors unwind it
+/// and then go on in the server, and so does the error that it returns: in the server's encoding, and without
+/// what only developers understand. A panic that is a bug is told in the server's log, not to the client
+/// ([`super::panics`]).
+///
+/// # Safety
+/// The caller is called by the server and holds nothing that is dropped: the server jumps over it.
+pub unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
+    /// What an error has become when everything else is dropped.
+    enum Ended {
+        Own(*mut pg_sys::ErrorData),
+        Server(*mut pg_sys::ErrorData),
+    }
+    let ended = || {
+        let outcome = catch_unwind(AssertUnwindSafe(body));
+        allocator::give_back(match &outcome {
+            Ok(Ok(_)) => false,
+            Ok(Err(SqlError::Own { code, .. })) => *code == PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
+            // Of the server's errors it is not asked what they were.
+            Ok(Err(SqlError::Server(_))) | Err(_) => true,
+        });
+        match outcome {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(SqlError::Own { code, message, hint })) => {
+                Err(Ended::Own(prepare(code, &message.to_string(), None, hint.as_deref())))
+            }
+            Ok(Err(SqlError::Server(error))) => Err(Ended::Server(error)),
+            Err(panic) => Err(Ended::Own(match panics::bug(&*panic) {
+                Some(what) => prepare_bug(what),
+                None => reported(panic),
+            })),
+        }
+    };
+    allocator::fill();
+    settled();
+    // SAFETY: the caller's promise; nothing here is dropped either when the server jumps.
+    unsafe {
+        let result = pgrx_extern_c_guard(ended);
+        settled();
+        match result {
+            Ok(value) => return value,
+            Err(Ended::Own(error)) => ThrowErrorData(error),
+            Err(Ended::Server(error)) => ReThrowError(error),
+        }
+    }
+    unreachable!("an ERROR does not return")
+}
+
+/// The error that unwound a call: one that was raised, or one of the server's under a guard of pgrx, which would
+/// report it in UTF-8 whatever the database has. A panic of ours goes on as such.
+fn reported(panic: Box<dyn std::any::Any + Send>) -> *mut pg_sys::ErrorData {
+    let report: &ErrorReportWithLevel =
+        match (panic.downcast_ref::<CaughtError>(), panic.downcast_ref::<ErrorReportWithLevel>()) {
+            (Some(CaughtError::PostgresError(report) | CaughtError::ErrorReport(report)), _) => report,
+            (None, Some(report)) => report,
+            _ => resume_unwind(panic),
+        };
+    prepare(report.sql_error_code(), report.message(), report.detail(), report.hint())
+}
+
+/// An error as the server keeps errors: in its encoding, in the current memory context.
+fn prepare(
+    code: PgSqlErrorCode,
+    message: &str,
+    detail: Option<&str>,
+    hint: Option<&str>,
+) -> *mut pg_sys::ErrorData {
+    let message = encoding::for_display(message);
+    let [detail, hint] = [detail, hint].map(|text| text.map(encoding::for_display));
+    // SAFETY: all zero is an error without any of its parts.
+    unsafe {
+        let error: *mut pg_sys::ErrorData = pg_sys::palloc0(size_of::<pg_sys::ErrorData>()).cast();
+        (*error).elevel = PgLogLevel::ERROR as i32;
+        (*error).sqlerrcode = code as i32;
+        (*error).message = pg_sys::pstrdup(message.as_ptr());
+        if let Some(detail) = detail {
+            (*error).detail = pg_sys::pstrdup(detail.as_ptr());
+        }
+        if let Some(hint) = hint {
+            (*error).hint = pg_sys::pstrdup(hint.as_ptr());
+        }
+        error
+    }
+}
+
+/// A bug of ours as the client gets to see it; the log has the words of the panic, which may quote data.
+fn prepare_bug(what: &str) -> *mut pg_sys::ErrorData {
+    let hint = "What went wrong is in the server's log. Please report it together with the call.";
+    let error =
+        prepare(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, "neardup has met a bug of its own", None, Some(hint));
+    // SAFETY: made a moment ago; the log's detail is copied to the same memory.
+    unsafe { (*error).detail_log = pg_sys::pstrdup(encoding::for_display(what).as_ptr()) };
+    error
+}
