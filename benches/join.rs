@@ -17,16 +17,19 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use neardup::features::FeatureSpec;
-use neardup::features::dictionary::Dictionary;
-use neardup::features::dictionary::numbering::number;
-use neardup::features::sets::collect::Collector;
-use neardup::features::sets::order::{Ordered, order};
 use neardup::features::tokens::Document;
+use neardup::files::NoFiles;
 use neardup::joins::pairs::Pairs;
 use neardup::joins::sets::Algorithm;
+use neardup::methods::Method;
+use neardup::methods::corpus::Corpus;
+use neardup::methods::documents::Quiet;
+use neardup::methods::reading::Reading;
+use neardup::methods::sets::Sets;
+use neardup::resources::Resources;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
-use neardup::workers::{PlainThreads, Stop, each};
+use neardup::workers::PlainThreads;
 
 const RUNS: [(&str, f64); 10] = [
     ("reuters", 0.9),
@@ -139,9 +142,8 @@ fn ours(sets: &textbook::Sets, t: f64, algorithm: Algorithm, threads: usize, exp
     let predicate = Predicate::new(Measure::Jaccard, t).expect("a threshold");
     let workers = PlainThreads(threads);
     let (seconds, pairs) = best(
-        || prepare(sets),
-        |ordered| {
-            let mut pairs = Pairs::new(ordered, predicate, algorithm, usize::MAX).expect("memory");
+        || prepare(sets, predicate, algorithm),
+        |mut pairs| {
             while pairs.next(&workers).expect("memory").is_some() {}
             pairs
         },
@@ -151,20 +153,11 @@ fn ours(sets: &textbook::Sets, t: f64, algorithm: Algorithm, threads: usize, exp
 }
 
 /// The sets as records in order: what a call has read when it begins to join.
-fn prepare(sets: &textbook::Sets) -> Ordered {
-    const PARTS: usize = 4;
-    let workers = PlainThreads(PARTS);
+fn prepare(sets: &textbook::Sets, predicate: Predicate, algorithm: Algorithm) -> Pairs {
     let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
-    let mut parts: Vec<_> = (0..PARTS).map(|part| (part, Collector::new(spec))).collect();
-    each(&workers, &mut parts, |(part, collector), stop: &Stop| {
-        (*part..sets.len()).step_by(PARTS).try_for_each(|n| {
-            let numbers = sets.set(n).iter().map(|&token| i64::from(token)).collect();
-            collector.add(n as u32, &Document::Numbers(numbers), stop)
-        })
-    })
-    .expect("memory");
-    let mut collectors: Vec<_> = parts.into_iter().map(|(_, collector)| collector).collect();
-    let mut dictionary = Dictionary::default();
-    number(&mut dictionary, &mut collectors, &workers).expect("memory");
-    order(collectors, dictionary, None, &workers).expect("memory")
+    let method = Sets { spec, predicate, algorithm };
+    let numbers = |n| sets.set(n).iter().map(|&token| i64::from(token)).collect();
+    let mut corpus = Corpus::new(sets.len(), |n| Some(Document::Numbers(numbers(n))));
+    let resources = Resources { files: &NoFiles, budget: 1 << 40, workers: &PlainThreads(4) };
+    method.pairs(&mut Reading::new(&mut corpus, &mut Quiet, resources)).expect("memory")
 }

@@ -6,32 +6,28 @@
 //! The folder holds planted_en_a and planted_zh_a, news into which sentences of others were copied at known places, and
 //! en_reuters_a, html_kafka_a and zh_news_a.
 
-#[path = "common/corpus.rs"]
-#[allow(dead_code)]
-mod corpus;
+#[path = "../tests/common/corpora.rs"]
+mod corpora;
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::ops::{AddAssign, Range};
 use std::path::{Path, PathBuf};
 
-use corpus::Corpus;
-use flate2::read::GzDecoder;
 use neardup::features::imatch::IdfRange;
 use neardup::features::spotsigs::{Antecedents, SpotSpec};
-use neardup::features::tokens::Document;
-use neardup::features::units::sets::{Gathering, Resources, Unit, Units, make_sets};
 use neardup::features::units::signatures::Features;
 use neardup::files::NoFiles;
-use neardup::joins::pairs::Pairs;
-use neardup::joins::sets::Algorithm;
-use neardup::passages::search::Search;
+use neardup::methods::corpus::Corpus;
+use neardup::methods::documents::Quiet;
+use neardup::methods::passages::search;
+use neardup::methods::reading::Reading;
+use neardup::methods::spotsigs::SpotSigs;
 use neardup::passages::{Parameters, Passage};
+use neardup::resources::Resources;
 use neardup::text::width::width_of;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
-use neardup::workers::{PlainThreads, Stop};
+use neardup::workers::PlainThreads;
 
 const WORKERS: PlainThreads = PlainThreads(4);
 const RESOURCES: Resources<'static> = Resources { files: &NoFiles, budget: 1 << 30, workers: &WORKERS };
@@ -50,26 +46,11 @@ fn main() {
     beyond(&data);
 }
 
-fn gather(texts: &[String], unit: Unit, features: &Features) -> Gathering {
-    let mut gathering = Gathering::new(unit, features, &WORKERS);
-    for (row, text) in (0..).zip(texts) {
-        let document = Document::Text(text.clone());
-        gathering.readers[row as usize % 4].add(row, &document, &Stop::default()).expect("memory");
-        gathering.settle(std::iter::once((row, &document)), &NoFiles, usize::MAX, &WORKERS).expect("memory");
-    }
-    gathering
-}
-
 /// All passages that a table of these texts has.
 fn passages(texts: &[String], parameters: &Parameters) -> Vec<Passage> {
-    let features = &parameters.features;
-    let gathering = gather(texts, Unit::Sentence, features);
-    let (library, maker, _) =
-        gathering.finish(features, texts.len() as u64, &NoFiles, &WORKERS).expect("memory");
-    let rows: Vec<u32> = (0..texts.len() as u32).collect();
-    let units = Units::in_order(&library, &rows, None).expect("memory");
-    let mut search =
-        Search::new(library, units, &maker, parameters, RESOURCES, &mut |_| {}).expect("parameters");
+    let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
+    let mut reading = Reading::new(&mut corpus, &mut quiet, RESOURCES);
+    let mut search = search(parameters, &mut reading).expect("parameters");
     let mut all = Vec::new();
     while let Some(mut batch) = search.next_batch(&WORKERS).expect("memory") {
         all.append(&mut batch);
@@ -127,12 +108,10 @@ fn characters(solid: &[usize], span: &Range<usize>) -> Range<usize> {
 impl Planted {
     fn read(data: &Path, name: &'static str) -> Self {
         let folder = data.join(name);
-        let file = File::open(folder.join("docs.jsonl.gz")).expect("a corpus");
         let (mut texts, mut rows) = (Vec::new(), BTreeMap::new());
-        for line in BufReader::new(GzDecoder::new(file)).lines() {
-            let document: serde_json::Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
-            rows.insert(document["id"].as_str().expect("an id").to_owned(), texts.len() as u32);
-            texts.push(document["text"].as_str().expect("a text").to_owned());
+        for document in corpora::documents(data, name) {
+            rows.insert(corpora::id(&document), texts.len() as u32);
+            texts.push(corpora::text(&document));
         }
         let places: Vec<Vec<usize>> = texts.iter().map(|text| solid(text)).collect();
         let mut truth: BTreeMap<_, [HashSet<usize>; 2]> = BTreeMap::new();
@@ -377,19 +356,10 @@ fn wrapping(planted: &[Planted]) {
 
 /// Documents of which some pair is found by SpotSigs.
 fn found_by_spotsigs(texts: &[String], threshold: f64) -> HashSet<u32> {
-    let features = spotsigs(Antecedents::Common);
-    let gathering = gather(texts, Unit::Document, &features);
-    let (mut library, maker, _) =
-        gathering.finish(&features, texts.len() as u64, &NoFiles, &WORKERS).expect("memory");
-    let units = Units::of_rows(texts.len() as u32, None).expect("memory");
-    let sets = make_sets(&mut library, &units, &maker, RESOURCES, |_| {}).expect("memory");
     let predicate = Predicate::new(Measure::Jaccard, threshold).expect("a threshold");
-    let mut pairs = Pairs::new(sets.ordered, predicate, Algorithm::Auto, 1 << 30).expect("memory");
-    let mut found = HashSet::new();
-    while let Some(pair) = pairs.next(&WORKERS).expect("memory") {
-        found.extend([pair.left, pair.right]);
-    }
-    found
+    let method = SpotSigs { spec: SpotSpec::default(), predicate };
+    let (pairs, _) = Corpus::of_texts(texts).pairs_with(&method, RESOURCES).expect("memory");
+    pairs.into_iter().flat_map(|pair| [pair.left, pair.right]).collect()
 }
 
 /// Zhang et al. (SIGIR 2010), figure 10: documents found beyond SpotSigs.
@@ -400,7 +370,7 @@ fn beyond(data: &Path) {
     );
     println!("|---|---:|---:|---:|---|---:|---:|---:|---:|---:|");
     for name in ["en_reuters_a", "html_kafka_a", "zh_news_a"] {
-        let texts = Corpus::read(data, name).texts;
+        let texts = corpora::texts(data, name);
         let by_spots = [0.44, 0.8].map(|threshold| found_by_spotsigs(&texts, threshold));
         for (of, features) in [("I-Match", imatch()), ("4-shingles", shingles(4))] {
             for min_sentences in [1, 3, 6] {

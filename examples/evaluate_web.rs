@@ -6,59 +6,40 @@
 //! DATA holds html_kafka_a, whose labels say which pages are versions of one, all of one site; and html_readability_a,
 //! whose labels pair a page with its readable part, as another site would show it.
 
+#[path = "../tests/common/corpora.rs"]
+mod corpora;
+
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use flate2::read::GzDecoder;
-use neardup::features::tokens::Document;
 use neardup::features::{FeatureSpec, Tokenizer};
-use neardup::files::NoFiles;
-use neardup::joins::sketches::combination::{Combination, Documents, Resources, TechniqueSpec, join};
+use neardup::joins::sketches::combination::{Combination, TechniqueSpec};
 use neardup::joins::sketches::technique::Rule;
-use neardup::sketches::sign::Signer;
-use neardup::workers::{PlainThreads, Stop};
+use neardup::methods::corpus::Corpus;
+use neardup::methods::sketches::Sketches;
 
 /// Pages, their sites, and which pairs are near duplicates.
 #[derive(Default)]
 struct Pages {
     html: Vec<String>,
-    sites: Vec<u32>,
+    sites: Vec<Option<&'static str>>,
     labelled: HashSet<(u32, u32)>,
 }
 
 impl Pages {
     /// Adds a corpus; `site` says of an id what its site is.
-    fn add(&mut self, folder: &Path, site: impl Fn(&str) -> u32) {
-        let file = File::open(folder.join("docs.jsonl.gz")).expect("a corpus");
+    fn add(&mut self, data: &Path, name: &str, site: impl Fn(&str) -> &'static str) {
+        let from = self.html.len() as u32;
         let mut rows = HashMap::new();
-        for line in BufReader::new(GzDecoder::new(file)).lines() {
-            let page: serde_json::Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
-            let id = page["id"].as_str().expect("an id").to_owned();
+        for page in corpora::documents(data, name) {
+            let id = corpora::id(&page);
             let html = page["html"].as_str().or(page["text"].as_str()).expect("a page");
-            self.sites.push(site(&id));
-            rows.insert(id, self.html.len() as u32);
+            self.sites.push(Some(site(&id)));
+            rows.insert(id, self.html.len() as u32 - from);
             self.html.push(html.to_owned());
         }
-        let mut label = |a: u32, b: u32| self.labelled.insert((a.min(b), a.max(b)));
-        let table = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
-        for line in table("label_pairs.tsv").lines().skip(1) {
-            let ids: Vec<&str> = line.split('\t').collect();
-            label(rows[ids[0]], rows[ids[1]]);
-        }
-        let mut clusters: HashMap<String, Vec<u32>> = HashMap::new();
-        for line in table("label_clusters.tsv").lines().skip(1) {
-            let (id, cluster) = line.split_once('\t').expect("two columns");
-            clusters.entry(cluster.to_owned()).or_default().push(rows[id]);
-        }
-        for members in clusters.values() {
-            for (n, &a) in members.iter().enumerate() {
-                members[n + 1..].iter().for_each(|&b| {
-                    label(a, b);
-                });
-            }
-        }
+        let labelled = corpora::labels(data, name, &rows);
+        self.labelled.extend(labelled.into_iter().map(|(a, b)| (a + from, b + from)));
     }
 
     fn same_site(&self, (a, b): (u32, u32)) -> bool {
@@ -67,20 +48,10 @@ impl Pages {
 
     /// The pairs that a combination finds.
     fn find(&self, combination: &Combination) -> Vec<(u32, u32)> {
-        let workers = PlainThreads(4);
-        let (recipe, comparison) = combination.compile(true).expect("techniques that go together");
-        let mut signer = Signer::new(&recipe);
-        for (row, html) in (0..).zip(&self.html) {
-            signer.add(row, &Document::Text(html.clone()), &Stop::default()).expect("memory");
-        }
-        let documents = Documents { signers: vec![signer], sites: Some(&self.sites), ..Documents::default() };
-        let resources = Resources { files: &NoFiles, budget: 1 << 30, workers: &workers };
-        let mut pairs = join(documents, &recipe, comparison, 0, resources).expect("memory").pairs;
-        let mut found = Vec::new();
-        while let Some(pair) = pairs.next(&workers).expect("memory") {
-            found.push((pair.left.min(pair.right), pair.left.max(pair.right)));
-        }
-        found
+        let method = Sketches { combination: combination.clone(), sites: true, sample: 0 };
+        let corpus = Corpus::of_texts(&self.html).with_sites(&self.sites);
+        let pairs = corpus.and_then(|mut corpus| corpus.pairs(&method)).expect("memory");
+        pairs.into_iter().map(|pair| (pair.left, pair.right)).collect()
     }
 
     /// Pairs, precision and recall among pairs of one site, of two, or all.
@@ -100,9 +71,9 @@ impl Pages {
 fn main() {
     let data = PathBuf::from(std::env::args().nth(1).expect("the folder of the corpora"));
     let mut pages = Pages::default();
-    pages.add(&data.join("html_kafka_a"), |_| 0);
+    pages.add(&data, "html_kafka_a", |_| "kafka");
     // The page as it is, and its readable part elsewhere: pairs of two sites.
-    pages.add(&data.join("html_readability_a"), |id| 1 + u32::from(id.starts_with('x')));
+    pages.add(&data, "html_readability_a", |id| if id.starts_with('x') { "elsewhere" } else { "here" });
 
     let feature =
         |shingle| FeatureSpec { tokenizer: Tokenizer::Html, shingle, multiset: false, ..FeatureSpec::WORDS };

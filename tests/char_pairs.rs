@@ -1,38 +1,32 @@
 //! The longest common subsequence of pairs of real documents against lengths that other programs found
 //! (`char_pairs.tsv` in the folder NEARDUP_DATA, or `../shared/data` beside the project).
 
-use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+#[path = "common/corpora.rs"]
+mod corpora;
 
-use flate2::read::GzDecoder;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
 use neardup::verify::lcs::{Lcs, containment, resemblance, symbols};
 use neardup::workers::Stop;
-use serde_json::Value;
 
 /// The texts of some documents of a corpus.
-fn texts(corpus: &Path, wanted: &HashSet<&str>) -> HashMap<String, Vec<u32>> {
-    let lines =
-        BufReader::new(GzDecoder::new(File::open(corpus.join("docs.jsonl.gz")).expect("a corpus"))).lines();
-    let documents = lines.map(|line| serde_json::from_str::<Value>(&line.expect("a line")).expect("JSON"));
-    documents
-        .filter_map(|document| {
-            let id = document["id"].as_str().expect("an id").to_owned();
-            wanted
-                .contains(&*id)
-                .then(|| (id, symbols(document["text"].as_str().expect("a text")).expect("memory")))
-        })
+fn texts(data: &Path, corpus: &str, wanted: &HashSet<&str>) -> HashMap<String, Vec<u32>> {
+    corpora::documents(data, corpus)
+        .map(|document| (corpora::id(&document), corpora::text(&document)))
+        .filter(|(id, _)| wanted.contains(&**id))
+        .map(|(id, text)| (id, symbols(&text).expect("memory")))
         .collect()
 }
 
 #[test]
 fn pairs_of_real_documents() {
-    let data = std::env::var_os("NEARDUP_DATA").map_or_else(|| "../shared/data".into(), PathBuf::from);
+    let Some(data) = corpora::folder("char_pairs") else { return };
     let Ok(table) = std::fs::read_to_string(data.join("char_pairs.tsv")) else {
-        writeln!(std::io::stderr(), "char_pairs: no {}, nothing compared", data.display())
-            .expect("standard error");
-        return;
+        return corpora::say(&format!(
+            "char_pairs: no char_pairs.tsv at {}, nothing compared",
+            data.display()
+        ));
     };
     let mut of_corpus: HashMap<&str, Vec<Vec<&str>>> = HashMap::new();
     for line in table.lines().skip(1) {
@@ -42,7 +36,7 @@ fn pairs_of_real_documents() {
     let (stop, mut lcs) = (Stop::default(), Lcs::default());
     let mut compared = 0;
     for (corpus, pairs) in of_corpus {
-        let texts = texts(&data.join(corpus), &pairs.iter().flat_map(|pair| pair[1..3].to_vec()).collect());
+        let texts = texts(&data, corpus, &pairs.iter().flat_map(|pair| pair[1..3].to_vec()).collect());
         for pair in pairs {
             let (a, b) = (&texts[pair[1]], &texts[pair[2]]);
             assert_eq!((a.len().to_string(), b.len().to_string()), (pair[4].to_owned(), pair[5].to_owned()));
@@ -64,5 +58,5 @@ fn pairs_of_real_documents() {
             compared += 1;
         }
     }
-    writeln!(std::io::stderr(), "char_pairs: {compared} pairs").expect("standard error");
+    corpora::say(&format!("char_pairs: {compared} pairs"));
 }

@@ -1,17 +1,22 @@
 //! Feature codes, repeatability and elimination against naive implementations: on the Chinese corpora of the folder
 //! NEARDUP_DATA, or `../shared/data` beside the project (without these there is nothing to compare), and on hostile codes.
 
-#[allow(dead_code, reason = "labels are not looked at here")]
-#[path = "../examples/common/corpus.rs"]
-mod corpus;
+#[path = "common/corpora.rs"]
+mod common;
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 
-use corpus::{Corpus, on_all};
+use common::on_all;
 use neardup::clusters::elimination::{Kept, eliminate_repeated};
 use neardup::features::codes::{CodeSpec, feature_code};
+use neardup::files::NoFiles;
+use neardup::methods::Method;
+use neardup::methods::codes::ByCodes;
+use neardup::methods::corpus::Corpus;
+use neardup::methods::documents::Quiet;
+use neardup::methods::reading::Reading;
+use neardup::resources::Resources;
 use neardup::text::paragraphs::paragraphs;
 use neardup::verify::repeatability::repeatability;
 use neardup::workers::{PlainThreads, Stop};
@@ -142,6 +147,28 @@ fn check_elimination(name: &str, codes: &[String]) {
     }
 }
 
+/// The method goes the whole way, from texts to what goes for which row.
+fn check_method(name: &str, texts: &[String], codes: &[String]) {
+    // Longest first, those of equal length in the order of their documents; no code, no part in it.
+    let mut rows: Vec<usize> = (0..codes.len()).filter(|&row| !codes[row].is_empty()).collect();
+    rows.sort_by_key(|&row| Reverse(codes[row].chars().count()));
+    let ordered: Vec<String> = rows.iter().map(|&row| codes[row].clone()).collect();
+    let mut expected: Vec<(u32, f64)> = (0..texts.len() as u32).map(|row| (row, 1.0)).collect();
+    for (&row, kept) in rows.iter().zip(naive_elimination(&ordered, [3, 4])) {
+        if let Some(Kept { place, similarity }) = kept {
+            expected[row] = (rows[place as usize] as u32, similarity);
+        }
+    }
+    let method = ByCodes { spec: CodeSpec::default(), threshold: Some(0.75) };
+    let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
+    let resources = Resources { files: &NoFiles, budget: 1 << 30, workers: &PlainThreads(2) };
+    let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
+    let (order, leaders) = method.eliminate(&mut reading).expect("memory").expect("a threshold");
+    assert!(order.iter().copied().eq(0..texts.len() as u32));
+    let found: Vec<(u32, f64)> = leaders.of.into_iter().zip(leaders.similarity).collect();
+    assert!(found == expected, "{name}: {:?}", found.iter().zip(&expected).find(|(a, b)| a != b));
+}
+
 #[test]
 fn vectors() {
     let text = "系统采用的特征码提取算法是基于语法获取特征的方法。这种方法将网页内容看成字符流，以一些标点符号和\
@@ -178,22 +205,15 @@ fn hostile_codes() {
 
 #[test]
 fn corpora() {
-    let data = std::env::var_os("NEARDUP_DATA").map_or_else(|| "../shared/data".into(), PathBuf::from);
-    let Ok(entries) = std::fs::read_dir(&data) else {
-        println!("no corpora at {}; NEARDUP_DATA names their folder", data.display());
-        return;
-    };
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
-    names.retain(|name| name.contains("zh_") && Path::new(&data).join(name).join("docs.jsonl.gz").exists());
-    names.sort();
-    for name in names {
-        let corpus = Corpus::read(&data, &name);
-        let codes = on_all(&corpus.texts, || (), |(), text| code(text));
-        let naive = on_all(&corpus.texts, || (), |(), text| naive_code(text));
-        for ((code, naive), text) in codes.iter().zip(&naive).zip(&corpus.texts) {
+    let Some(data) = common::folder("codes") else { return };
+    for name in common::names(&data).into_iter().filter(|name| name.contains("zh_")) {
+        let texts = common::texts(&data, &name);
+        let codes = on_all(&texts, || (), |(), text| code(text));
+        let naive = on_all(&texts, || (), |(), text| naive_code(text));
+        for ((code, naive), text) in codes.iter().zip(&naive).zip(&texts) {
             assert_eq!(code, naive, "{name}: {text}");
         }
+        check_method(&name, &texts, &codes);
         let codes = in_order(codes);
         // Codes of about the same length, and those of unlike lengths.
         let pairs: Vec<(&String, &String)> = codes

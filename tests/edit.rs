@@ -1,17 +1,17 @@
 //! The join by edit distance against its specification: all pairs, with a table filled in cell by cell.
 
-use neardup::error::Result;
-use neardup::features::texts::{TextCollector, distinct};
-use neardup::files::MemoryFiles;
+#[path = "common/run.rs"]
+mod run;
+
 use neardup::joins::Counts;
-use neardup::joins::edit::edit_pairs;
 use neardup::joins::sets::Algorithm;
-use neardup::verify::edit::{EditPredicate, similarity};
-use neardup::workers::{PlainThreads, Stop, Work, Workers};
+use neardup::methods::corpus::Corpus;
+use neardup::methods::edit::Edit;
+use neardup::verify::edit::similarity;
+use neardup::workers::{PlainThreads, Workers};
 use proptest::prelude::*;
 
-/// Pairs as (smaller row, greater row, bits of the similarity), sorted.
-type Found = Vec<(u32, u32, u64)>;
+use run::{ENOUGH, Found, Interrupted, find};
 
 /// Joins texts, with rows from `right_from` on as a second table.
 fn join_with(
@@ -32,37 +32,19 @@ fn join_by(
     workers: &dyn Workers,
     budget: usize,
 ) -> (Found, Counts) {
-    let mut collectors: Vec<_> = (0..workers.count()).map(|_| TextCollector::default()).collect();
-    for (row, text) in texts.iter().enumerate() {
-        collectors[row % workers.count()].add(row as u32, text).unwrap();
-    }
-    let right = right_from.map(|row| row as u32);
-    let distinct = distinct(collectors, right, workers).unwrap();
-    let edit = EditPredicate::new(threshold).unwrap();
-    let (mut pairs, _) = edit_pairs(distinct, edit, algorithm, &MemoryFiles, budget, workers).unwrap();
-    let certain = pairs.certain();
-    let mut found = Vec::new();
-    while let Some(pair) = pairs.next(workers).unwrap() {
-        let (left, right) = match right_from {
-            None => (pair.left.min(pair.right), pair.left.max(pair.right)),
-            Some(_) => (pair.left, pair.right),
-        };
-        found.push((left, right, pair.similarity.to_bits()));
-    }
-    assert_eq!(found.len() as u64, pairs.given());
-    assert!(certain <= pairs.given());
-    found.sort_unstable();
-    (found, pairs.counts())
+    let method = Edit { algorithm, ..Edit::new(threshold).unwrap() };
+    let (found, account) = find(&method, Corpus::of_texts(texts).split(right_from), workers, budget);
+    (found, account.counts)
 }
 
 fn join(texts: &[String], right_from: Option<usize>, threshold: f64, threads: usize) -> Found {
-    let (found, counts) = join_with(texts, right_from, threshold, &PlainThreads(threads), usize::MAX);
-    let one = join_with(texts, right_from, threshold, &PlainThreads(1), usize::MAX);
+    let (found, counts) = join_with(texts, right_from, threshold, &PlainThreads(threads), ENOUGH);
+    let one = join_with(texts, right_from, threshold, &PlainThreads(1), ENOUGH);
     assert_eq!((&found, counts), (&one.0, one.1), "threads make no difference");
     let blocks = join_with(texts, right_from, threshold, &PlainThreads(threads), 0).0;
     assert_eq!(found, blocks, "memory makes no difference");
     for algorithm in [Algorithm::AllPairs, Algorithm::PpJoin, Algorithm::PpJoinPlus(2)] {
-        let other = join_by(algorithm, texts, right_from, threshold, &PlainThreads(threads), usize::MAX).0;
+        let other = join_by(algorithm, texts, right_from, threshold, &PlainThreads(threads), ENOUGH).0;
         assert_eq!(found, other, "{algorithm:?} makes no difference");
     }
     found
@@ -217,41 +199,16 @@ fn long_texts() {
     }
     texts.extend((2..6).map(|seed| (0..LENGTH).map(random(seed)).collect()));
     let began = std::time::Instant::now();
-    let found = join_with(&texts, None, 0.8, &PlainThreads(2), usize::MAX).0;
+    let found = join_with(&texts, None, 0.8, &PlainThreads(2), ENOUGH).0;
     assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
     assert_eq!(found.len(), 12 * 11 / 2);
     assert_eq!(found[0], (0, 1, similarity(20, LENGTH as u32 + 10).to_bits()));
-}
-
-/// Stops the work at every few checks of the first calls, as a leader with pending interrupts does.
-struct Interrupted(std::sync::atomic::AtomicUsize);
-
-impl Workers for Interrupted {
-    fn count(&self) -> usize {
-        2
-    }
-
-    fn run(&self, threads: usize, work: &Work<'_>) -> Result<()> {
-        let stopped = |n: usize, stop: &Stop| {
-            if self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 3 < 2 {
-                stop.request();
-            }
-            work(n, stop)
-        };
-        loop {
-            let stop = Stop::default();
-            let ends: Vec<_> = (0..threads).map(|n| stopped(n, &stop)).collect();
-            if !ends.contains(&Err(neardup::error::Error::Stopped)) {
-                return ends.into_iter().collect();
-            }
-        }
-    }
 }
 
 #[test]
 fn stopped_work_goes_on() {
     let texts: Vec<String> =
         (0..300u64).map(|n| format!("record {} of {}", neardup::hash::mix(n) % 500, n % 7)).collect();
-    let workers = Interrupted(std::sync::atomic::AtomicUsize::new(0));
-    assert_eq!(join_with(&texts, None, 0.8, &workers, usize::MAX).0, naive(&texts, None, 0.8));
+    let workers = Interrupted::default();
+    assert_eq!(join_with(&texts, None, 0.8, &workers, ENOUGH).0, naive(&texts, None, 0.8));
 }

@@ -1,27 +1,23 @@
 //! The join against its specification: all pairs, one by one.
 
+#[path = "common/run.rs"]
+mod run;
+
 use std::collections::BTreeSet;
 
 use neardup::features::FeatureSpec;
-use neardup::features::dictionary::Dictionary;
-use neardup::features::dictionary::numbering::number;
-use neardup::features::sets::collect::Collector;
-use neardup::features::sets::order::order;
-use neardup::features::sets::spill::Spill;
-use neardup::features::tokens::Document;
-use neardup::files::MemoryFiles;
 use neardup::joins::Counts;
-use neardup::joins::pairs::Pairs;
 use neardup::joins::sets::Algorithm;
+use neardup::methods::corpus::Corpus;
+use neardup::methods::sets::Sets;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
-use neardup::workers::{PlainThreads, Stop, Workers};
+use neardup::workers::PlainThreads;
 use proptest::prelude::*;
 
-const SELF_MEASURES: [Measure; 4] = [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap];
+use run::{ENOUGH, Found, find};
 
-/// Pairs as (smaller row, greater row, bits of the similarity), sorted.
-type Found = Vec<(u32, u32, u64)>;
+const SELF_MEASURES: [Measure; 4] = [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap];
 
 const ALGORITHMS: [Algorithm; 4] =
     [Algorithm::Auto, Algorithm::AllPairs, Algorithm::PpJoin, Algorithm::PpJoinPlus(2)];
@@ -33,83 +29,30 @@ fn join(
     predicate: Predicate,
     threads: usize,
 ) -> (Found, Vec<Counts>) {
-    let by = |algorithm, budget, way| join_by(algorithm, sets, right_from, predicate, threads, budget, way);
-    let mut ways = ALGORITHMS.map(|algorithm| by(algorithm, usize::MAX, Way::Memory)).into_iter();
+    let by = |algorithm, budget| {
+        let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
+        let corpus = Corpus::of_sets(sets).split(right_from);
+        let (found, account) =
+            find(&Sets { spec, predicate, algorithm }, corpus, &PlainThreads(threads), budget);
+        let counts = account.counts;
+        assert_eq!(counts.candidates, counts.pruned_by_position + counts.pruned_by_suffix + counts.verified);
+        (found, counts)
+    };
+    let mut ways = ALGORITHMS.map(|algorithm| by(algorithm, ENOUGH)).into_iter();
     let (found, counts) = ways.next().unwrap();
     let mut all = vec![counts];
     for (other, counts) in ways {
         assert_eq!(other, found, "all algorithms find the same pairs");
         all.push(counts);
     }
-    for budget in [0, 1500] {
-        let (blocks, _) = by(Algorithm::Auto, budget, Way::Memory);
-        assert_eq!(blocks, found, "blocks of records find the same pairs");
-        let (spilled, _) = by(Algorithm::Auto, budget, Way::Files(7));
-        assert_eq!(spilled, found, "records in files find the same pairs");
+    // Where there is hardly any memory, all documents are long, and all sets go through files; with more, some.
+    let budgets: &[usize] = if sets.len() < 100 { &[0, 1500, 8000] } else { &[64 << 10] };
+    for &budget in budgets {
+        let (small, _) = by(Algorithm::Auto, budget);
+        assert_eq!(small, found, "{budget} bytes find the same pairs");
     }
     assert!(all[1].verified >= all[2].verified && all[2].verified >= all[3].verified, "filters only remove");
     (found, all)
-}
-
-/// How sets get from the collectors to the join.
-#[derive(Clone, Copy, PartialEq)]
-enum Way {
-    Memory,
-    /// Through files, written after each so many sets.
-    Files(usize),
-}
-
-fn join_by(
-    algorithm: Algorithm,
-    sets: &[Vec<i64>],
-    right_from: Option<usize>,
-    predicate: Predicate,
-    threads: usize,
-    budget: usize,
-    way: Way,
-) -> (Found, Counts) {
-    let workers = PlainThreads(threads);
-    let mut collectors: Vec<_> =
-        (0..threads).map(|_| Collector::new(FeatureSpec { multiset: false, ..FeatureSpec::WORDS })).collect();
-    let mut dictionary = Dictionary::default();
-    let files = MemoryFiles;
-    let mut spill = Spill::new(&files);
-    for (row, set) in sets.iter().enumerate() {
-        if Some(row) == right_from {
-            number(&mut dictionary, &mut collectors, &workers).unwrap();
-            spill.go_right(row as u32);
-            collectors.iter_mut().for_each(Collector::go_right);
-        }
-        collectors[row % threads].add(row as u32, &Document::Numbers(set.clone()), &Stop::default()).unwrap();
-        if matches!(way, Way::Files(each) if row % each == 0) {
-            number(&mut dictionary, &mut collectors, &workers).unwrap();
-            spill.take(&mut collectors).unwrap();
-        }
-    }
-    number(&mut dictionary, &mut collectors, &workers).unwrap();
-    if let Some(row) = right_from {
-        spill.go_right(row as u32);
-    }
-    let ordered = match way {
-        Way::Memory => order(collectors, dictionary, right_from.map(|row| row as u32), &workers).unwrap(),
-        Way::Files(_) => spill.order(collectors, dictionary, budget, &workers).unwrap(),
-    };
-    let mut pairs = Pairs::new(ordered, predicate, algorithm, budget).unwrap();
-    let certain = pairs.certain();
-    let mut found = Vec::new();
-    while let Some(pair) = pairs.next(&workers as &dyn Workers).unwrap() {
-        let (left, right) = match right_from {
-            None => (pair.left.min(pair.right), pair.left.max(pair.right)),
-            Some(_) => (pair.left, pair.right),
-        };
-        found.push((left, right, pair.similarity.to_bits()));
-    }
-    assert_eq!(found.len() as u64, pairs.given());
-    assert!(certain <= pairs.given());
-    let counts = pairs.counts();
-    assert_eq!(counts.candidates, counts.pruned_by_position + counts.pruned_by_suffix + counts.verified);
-    found.sort_unstable();
-    (found, counts)
 }
 
 /// The specification.

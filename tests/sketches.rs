@@ -4,31 +4,23 @@
 //! The corpora are the folder NEARDUP_DATA, or `../shared/data` beside the project; without it there is nothing to
 //! do. Pairs are neighbours in a list of documents sorted by text, which are often alike, and arbitrary ones.
 
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+#[path = "common/corpora.rs"]
+mod corpora;
 
-use flate2::read::GzDecoder;
+use std::collections::HashMap;
+
 use neardup::features::tokens::{Document, Scratch};
 use neardup::features::{FeatureSpec, Tokenizer};
 use neardup::sketches::for_each_hash;
 use neardup::sketches::minhash::{Minhasher, similarity};
 use neardup::sketches::simhash::{Simhasher, hamming};
 use neardup::workers::Stop;
-use serde_json::Value;
 
 const CORPORA: [&str; 4] = ["en_bible_a", "lic_scancode_a", "en_reuters_a", "zh_poetry_a"];
 
 fn texts(corpus: &str) -> Option<Vec<String>> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    let folder = std::env::var_os("NEARDUP_DATA").map_or_else(beside, PathBuf::from);
-    let file = File::open(folder.join(corpus).join("docs.jsonl.gz")).ok()?;
-    let text = |line: String| -> String {
-        let document: Value = serde_json::from_str(&line).expect("a line of JSON");
-        document["text"].as_str().expect("a text").to_owned()
-    };
-    Some(BufReader::new(GzDecoder::new(file)).lines().map(|line| text(line.expect("a line"))).collect())
+    let folder = corpora::folder("sketches")?;
+    folder.join(corpus).is_dir().then(|| corpora::texts(&folder, corpus))
 }
 
 /// The hashes of the shingles of a text, in order.

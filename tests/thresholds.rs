@@ -5,29 +5,22 @@
 //! pairs, so what is compared is their number and a sum of hashes of (row, row, bits of the similarity).
 //! Where documents are long and share much, only every tenth of the low thresholds is tried.
 
+#[path = "common/corpora.rs"]
+mod corpora;
+
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use flate2::read::GzDecoder;
-use neardup::features::FeatureSpec;
-use neardup::features::dictionary::Dictionary;
-use neardup::features::dictionary::numbering::number;
-use neardup::features::sets::collect::Collector;
-use neardup::features::sets::order::order;
-use neardup::features::tokens::Document;
+use neardup::files::NoFiles;
 use neardup::hash::mix;
-use neardup::joins::pairs::Pairs;
-use neardup::joins::sets::Algorithm;
+use neardup::methods::corpus::Corpus;
+use neardup::methods::sets::Sets;
+use neardup::resources::Resources;
 use neardup::text::words::words;
 use neardup::verify::measure::Measure;
-use neardup::verify::predicate::Predicate;
-use neardup::workers::{PlainThreads, Stop};
-use serde_json::Value;
+use neardup::workers::PlainThreads;
 
 const DOCUMENTS: std::ops::RangeInclusive<usize> = 500..=5000;
 
@@ -60,9 +53,8 @@ impl Sum {
     }
 }
 
-/// A line to standard error, which the test harness does not keep to itself.
 fn say(line: &str) {
-    writeln!(std::io::stderr(), "thresholds: {line}").expect("standard error");
+    corpora::say(&format!("thresholds: {line}"));
 }
 
 /// Runs `work` on every number below `count`, on all processors.
@@ -78,17 +70,6 @@ fn on_all(count: usize, work: impl Fn(usize) + Sync) {
             });
         }
     });
-}
-
-/// The texts of a corpus.
-fn texts(folder: &Path) -> Option<Vec<String>> {
-    let file = File::open(folder.join("docs.jsonl.gz")).ok()?;
-    let lines = BufReader::new(GzDecoder::new(file)).lines();
-    let text = |line: std::io::Result<String>| {
-        let document: Value = serde_json::from_str(&line.expect("a readable file")).expect("JSON");
-        document["text"].as_str().unwrap_or_default().to_owned()
-    };
-    Some(lines.map(text).collect())
 }
 
 /// The documents as sets of numbers: a word's second, third … occurrence is a token of its own.
@@ -166,42 +147,28 @@ fn naive(sets: &[Vec<i64>], rows_with: &[Vec<u32>], measures: &[Measure]) -> Vec
     sums
 }
 
-/// The same for one threshold and measure by the join.
+/// The same for one threshold and measure by the method.
 fn join(sets: &[Vec<i64>], measure: Measure, threshold: f64, threads: usize) -> Sum {
-    let workers = PlainThreads(threads);
-    let mut collectors: Vec<_> = (0..threads).map(|_| Collector::new(FeatureSpec::WORDS)).collect();
-    for (row, set) in sets.iter().enumerate() {
-        let document = Document::Numbers(set.clone());
-        collectors[row % threads].add(row as u32, &document, &Stop::default()).expect("memory");
-    }
-    let mut dictionary = Dictionary::default();
-    number(&mut dictionary, &mut collectors, &workers).expect("memory");
-    let ordered = order(collectors, dictionary, None, &workers).expect("memory");
-    let predicate = Predicate::new(measure, threshold).expect("a threshold");
-    let mut pairs = Pairs::new(ordered, predicate, Algorithm::Auto, usize::MAX).expect("memory");
+    let method = Sets::of_words(measure, threshold).expect("a threshold");
+    let resources = Resources { files: &NoFiles, budget: 1 << 40, workers: &PlainThreads(threads) };
+    let (pairs, _) = Corpus::of_sets(sets).pairs_with(&method, resources).expect("memory");
     let mut sum = Sum::default();
-    while let Some(pair) = pairs.next(&workers).expect("memory") {
-        sum.add(pair.left, pair.right, pair.similarity);
-    }
+    pairs.iter().for_each(|pair| sum.add(pair.left, pair.right, pair.similarity));
     sum
 }
 
 /// The corpora: folders with documents, the smallest first.
-fn corpora() -> Vec<(String, Vec<Vec<i64>>)> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    let folder = std::env::var_os("NEARDUP_DATA").map_or_else(beside, PathBuf::from);
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        say(&format!("skipped: no corpora at {}; NEARDUP_DATA names their folder", folder.display()));
-        return Vec::new();
-    };
-    let mut corpora = Vec::new();
-    for entry in entries.flatten() {
-        if let Some(texts) = texts(&entry.path()).filter(|texts| DOCUMENTS.contains(&texts.len())) {
-            corpora.push((entry.file_name().to_string_lossy().into_owned(), sets(&texts)));
+fn all_corpora() -> Vec<(String, Vec<Vec<i64>>)> {
+    let Some(folder) = corpora::folder("thresholds") else { return Vec::new() };
+    let mut all = Vec::new();
+    for name in corpora::names(&folder) {
+        let texts = corpora::texts(&folder, &name);
+        if DOCUMENTS.contains(&texts.len()) {
+            all.push((name, sets(&texts)));
         }
     }
-    corpora.sort_by_key(|(name, sets)| (sets.len(), name.clone()));
-    corpora
+    all.sort_by_key(|(name, sets)| (sets.len(), name.clone()));
+    all
 }
 
 #[test]
@@ -209,7 +176,7 @@ fn every_threshold_gives_all_pairs() {
     if cfg!(debug_assertions) {
         return say("skipped: too slow where it is not compiled with --release");
     }
-    for (name, sets) in corpora() {
+    for (name, sets) in all_corpora() {
         let began = Instant::now();
         let rows = rows_with(&sets);
         let work: u64 = rows.iter().map(|rows| (rows.len() * (rows.len() - 1) / 2) as u64).sum();

@@ -1,43 +1,25 @@
 //! The join by sentence signatures against its specification: all pairs, signatures compared, texts compared.
 
+#[path = "common/run.rs"]
+mod run;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use neardup::clusters::perhaps_similar::of_sentences::SentenceSets;
-use neardup::error::{Error, Result};
-use neardup::features::texts::{Distinct, TextCollector, distinct};
 use neardup::files::{MemoryFiles, NoFiles, TempFiles};
 use neardup::hash::mix;
-use neardup::joins::sentences::sentence_pairs;
-use neardup::joins::sentences::signature_lists::{Signing, StopRules};
+use neardup::joins::sentences::signature_lists::StopRules;
+use neardup::methods::corpus::Corpus;
+use neardup::methods::documents::Quiet;
+use neardup::methods::reading::Reading;
+use neardup::methods::tlcs::Tlcs;
+use neardup::methods::{Grouping, Method};
+use neardup::resources::Resources;
 use neardup::sketches::sentence::{self, Signatures};
 use neardup::verify::tlcs::{Comparer, Parameters, Thresholds};
-use neardup::workers::{PlainThreads, Stop, Work, Workers};
+use neardup::workers::{PlainThreads, Stop, Workers};
 use proptest::prelude::*;
 
-/// Stops the work every few calls, as a leader with pending interrupts does.
-struct Interrupted(std::sync::atomic::AtomicUsize);
-
-impl Workers for Interrupted {
-    fn count(&self) -> usize {
-        2
-    }
-
-    fn run(&self, threads: usize, work: &Work<'_>) -> Result<()> {
-        let stopped = |n: usize, stop: &Stop| {
-            if self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 3 < 2 {
-                stop.request();
-            }
-            work(n, stop)
-        };
-        loop {
-            let stop = Stop::default();
-            let ends: Vec<_> = (0..threads).map(|n| stopped(n, &stop)).collect();
-            if !ends.contains(&Err(Error::Stopped)) {
-                return ends.into_iter().collect();
-            }
-        }
-    }
-}
+use run::{ENOUGH, Found, Interrupted, find};
 
 /// Sentence `n` of a small world.
 fn sentence(n: u64) -> String {
@@ -54,53 +36,24 @@ fn text(sentences: &[u64]) -> String {
     sentences.iter().map(|&n| if n == 0 { "\n\n".to_owned() } else { sentence(n) }).collect()
 }
 
-fn read(texts: &[String], right_from: Option<usize>, threads: usize) -> Distinct {
-    let mut collectors: Vec<_> = (0..threads).map(|_| TextCollector::default()).collect();
-    for (row, text) in texts.iter().enumerate() {
-        collectors[row % threads].add(row as u32, text).unwrap();
-    }
-    distinct(collectors, right_from.map(|row| row as u32), &PlainThreads(threads)).unwrap()
-}
-
-type Found = Vec<(u32, u32, u64)>;
-
-#[derive(Debug)]
-struct Case {
-    signatures: sentence::Parameters,
-    rules: StopRules,
-    parameters: Parameters,
-    thresholds: Thresholds,
-}
-
 fn join(
-    case: &Case,
+    case: &Tlcs,
     texts: &[String],
     right_from: Option<usize>,
     sites: Option<&[u32]>,
     workers: &dyn Workers,
     budget: usize,
 ) -> Found {
-    let distinct = read(texts, right_from, workers.count());
-    let files: &dyn TempFiles = if budget == usize::MAX { &NoFiles } else { &MemoryFiles };
-    let signing = Signing::new(&distinct, case.signatures, case.rules, sites, files, budget).unwrap();
-    let (lists, _) = signing.finish(workers).unwrap();
-    let first = |text: usize| distinct.left.rows(text)[0];
-    let ranks = (0..distinct.left.len()).map(first).collect();
-    let mut pairs = sentence_pairs(distinct, lists, ranks, case.parameters, case.thresholds).unwrap();
-    let mut found = Vec::new();
-    while let Some(pair) = pairs.next(workers).unwrap() {
-        let (left, right) = match right_from {
-            Some(_) => (pair.left, pair.right),
-            None => (pair.left.min(pair.right), pair.left.max(pair.right)),
-        };
-        found.push((left, right, pair.similarity.to_bits()));
+    let mut corpus = Corpus::of_texts(texts).split(right_from);
+    if let Some(sites) = sites {
+        let sites: Vec<_> = sites.iter().map(|site| Some(site.to_string())).collect();
+        corpus = corpus.with_sites(&sites).unwrap();
     }
-    found.sort_unstable();
-    found
+    find(case, corpus, workers, budget).0
 }
 
 /// All pairs of rows, by the definition.
-fn all_pairs(case: &Case, texts: &[String], right_from: Option<usize>, sites: Option<&[u32]>) -> Found {
+fn all_pairs(case: &Tlcs, texts: &[String], right_from: Option<usize>, sites: Option<&[u32]>) -> Found {
     let stop = Stop::default();
     let mut signatures = Signatures::new(case.signatures).unwrap();
     let mut of: Vec<HashSet<u128>> =
@@ -148,12 +101,12 @@ fn all_pairs(case: &Case, texts: &[String], right_from: Option<usize>, sites: Op
     found
 }
 
-fn cases() -> impl Strategy<Value = Case> {
+fn cases() -> impl Strategy<Value = Tlcs> {
     let thresholds = (1..=10u32, prop::option::of(1..=10u32));
     let signatures = (1..8u32, 1..=16u32, prop_oneof![Just(1u32), Just(3u32)]);
     let rules = (2..30u64, 1..6u64);
     (signatures, rules, thresholds, any::<bool>(), prop_oneof![Just(0u32), Just(8), Just(16)]).prop_map(
-        |((parts, kinds, smallest), (most_documents, most_of_a_site), (t, c), trustable, window)| Case {
+        |((parts, kinds, smallest), (most_documents, most_of_a_site), (t, c), trustable, window)| Tlcs {
             signatures: sentence::Parameters { parts, kinds, smallest, wider_than: 16 },
             rules: StopRules { most_documents, most_of_a_site },
             parameters: Parameters { trustable, window, ..Parameters::default() },
@@ -161,6 +114,7 @@ fn cases() -> impl Strategy<Value = Case> {
                 resemblance: f64::from(t) / 10.0,
                 containment: c.map(|c| f64::from(c) / 10.0),
             },
+            weight: None,
         },
     )
 }
@@ -185,21 +139,21 @@ proptest! {
         let sites: Vec<u32> = (0..texts.len() as u64).map(|row| mix(row) as u32 % 3).collect();
         let sites = with_sites.then_some(&sites[..]);
         let expected = all_pairs(&case, &texts, right, sites);
-        let found = join(&case, &texts, right, sites, &PlainThreads(1), usize::MAX);
+        let found = join(&case, &texts, right, sites, &PlainThreads(1), ENOUGH);
         prop_assert_eq!(pairs(&found), pairs(&expected));
         for (one, other) in found.iter().zip(&expected).filter(|(one, other)| one != other) {
             // Which of two texts of one length is A goes by the first row of each text.
             let repeats = |row: u32| texts.iter().filter(|text| **text == texts[row as usize]).count() > 1;
             prop_assert!(repeats(one.0) || repeats(one.1), "{one:?} {other:?}");
         }
-        for workers in [&PlainThreads(3) as &dyn Workers, &Interrupted(Default::default())] {
+        for workers in [&PlainThreads(3) as &dyn Workers, &Interrupted::default()] {
             prop_assert_eq!(&join(&case, &texts, right, sites, workers, 1), &found);
         }
     }
 }
 
 /// The signatures of each text that are not stop signatures, without sites.
-fn kept_signatures(case: &Case, texts: &[String]) -> Vec<HashSet<u128>> {
+fn kept_signatures(case: &Tlcs, texts: &[String]) -> Vec<HashSet<u128>> {
     let mut signatures = Signatures::new(case.signatures).unwrap();
     let stop = Stop::default();
     let mut of: Vec<HashSet<u128>> =
@@ -215,7 +169,7 @@ fn kept_signatures(case: &Case, texts: &[String]) -> Vec<HashSet<u128>> {
 type Membership = (u32, u32, Option<u64>);
 
 /// The sets of rows by the steps of docs/design/algorithms.md section 5, literally.
-fn stepwise_sets(case: &Case, texts: &[String], weights: Option<&[i64]>) -> Vec<Membership> {
+fn stepwise_sets(case: &Tlcs, texts: &[String], weights: Option<&[i64]>) -> Vec<Membership> {
     let of = kept_signatures(case, texts);
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     // Texts that are equal up to white space are a list, too.
@@ -262,20 +216,21 @@ fn stepwise_sets(case: &Case, texts: &[String], weights: Option<&[i64]>) -> Vec<
 }
 
 fn sets(
-    case: &Case,
+    case: &Tlcs,
     texts: &[String],
     weights: Option<&[i64]>,
     workers: &dyn Workers,
     budget: usize,
 ) -> Vec<Membership> {
-    let distinct = read(texts, None, workers.count());
-    let files: &dyn TempFiles = if budget == usize::MAX { &NoFiles } else { &MemoryFiles };
-    let signing = Signing::new(&distinct, case.signatures, case.rules, None, files, budget).unwrap();
-    let (lists, _) = signing.finish(workers).unwrap();
-    let vertices = (0..texts.len() as u32).collect();
-    let (parameters, thresholds) = (case.parameters, case.thresholds);
-    let sets =
-        SentenceSets::new(distinct, lists, vertices, weights, parameters, thresholds, workers).unwrap();
+    let files: &dyn TempFiles = if budget == ENOUGH { &NoFiles } else { &MemoryFiles };
+    let mut corpus = Corpus::of_texts(texts);
+    if let Some(weights) = weights {
+        corpus = corpus.with_weights(weights.to_vec());
+    }
+    let mut quiet = Quiet;
+    let mut reading = Reading::new(&mut corpus, &mut quiet, Resources { files, budget, workers });
+    let grouping: &dyn Grouping = case.grouping().expect("a method with signatures of its own");
+    let sets = grouping.sets(&mut reading).unwrap();
     let clusters = sets.clusters(workers).unwrap();
     let mut found = Vec::new();
     for cluster in clusters.iter() {
@@ -300,7 +255,7 @@ proptest! {
         let texts: Vec<String> = documents.iter().map(|sentences| text(sentences)).collect();
         let weights = weights.as_deref().map(|weights| &weights[..texts.len()]);
         let expected = stepwise_sets(&case, &texts, weights);
-        let found = sets(&case, &texts, weights, &PlainThreads(1), usize::MAX);
+        let found = sets(&case, &texts, weights, &PlainThreads(1), ENOUGH);
         let plain = |found: &[Membership]| -> Vec<_> { found.iter().map(|&(r, m, s)| (r, m, s.is_some())).collect() };
         prop_assert_eq!(plain(&found), plain(&expected));
         for (one, other) in found.iter().zip(&expected).filter(|(one, other)| one != other) {
@@ -313,7 +268,7 @@ proptest! {
             let holds = |row| found.iter().filter(move |&&(_, member, _)| member == row).map(|&(r, ..)| r);
             prop_assert!(holds(a).any(|r| holds(b).any(|other| r == other)), "{a} {b}");
         }
-        for workers in [&PlainThreads(3) as &dyn Workers, &Interrupted(Default::default())] {
+        for workers in [&PlainThreads(3) as &dyn Workers, &Interrupted::default()] {
             prop_assert_eq!(&sets(&case, &texts, weights, workers, 1), &found);
         }
     }

@@ -1,22 +1,23 @@
 //! What titles, checksums, equal codes and repeatability eliminate on corpora.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::hash::Hash;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use flate2::read::GzDecoder;
-use neardup::clusters::elimination::eliminate_repeated;
-use neardup::clusters::elimination::rows::RowCodes;
 use neardup::features::codes::{CodeSpec, feature_code};
-use neardup::features::texts::{TextCollector, distinct};
+use neardup::files::NoFiles;
+use neardup::methods::Method;
+use neardup::methods::codes::ByCodes;
+use neardup::methods::corpus::Corpus as Rows;
+use neardup::methods::documents::Quiet;
+use neardup::methods::reading::Reading;
+use neardup::resources::Resources;
 use neardup::sketches::sign::checksum;
 use neardup::text::words::words;
 use neardup::workers::{PlainThreads, Stop};
 use serde_json::Value;
 
-use crate::corpus::{Corpus, on_all};
+use crate::corpus::{self, Corpus, on_all};
 use crate::plot;
 
 /// A document that goes, and the one that stays in its place.
@@ -37,16 +38,23 @@ fn equal<K: Eq + Hash>(keys: impl IntoIterator<Item = Option<K>>) -> Vec<Elimina
 }
 
 /// The titles of documents: of their own, or their first line.
-fn titles(folder: &Path) -> Vec<Option<String>> {
-    let documents = File::open(folder.join("docs.jsonl.gz")).expect("a corpus");
-    let title = |line: std::io::Result<String>| {
-        let document: Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
+fn titles(data: &Path, name: &str) -> Vec<Option<String>> {
+    let title = |document: Value| {
         let own = document["meta"]["title"].as_str().map(str::to_owned);
-        let text = document["text"].as_str().expect("a text");
-        own.or_else(|| text.lines().next().map(|line| line.trim().to_owned()))
-            .filter(|title| !title.is_empty())
+        let first = || corpus::text(&document).lines().next().map(|line| line.trim().to_owned());
+        own.or_else(first).filter(|title| !title.is_empty())
     };
-    BufReader::new(GzDecoder::new(documents)).lines().map(title).collect()
+    corpus::documents(data, name).map(title).collect()
+}
+
+/// What repeatability eliminates.
+fn repeated(texts: &[String], threshold: f64) -> Vec<Eliminated> {
+    let method = ByCodes { spec: CodeSpec::default(), threshold: Some(threshold) };
+    let (mut rows, mut quiet) = (Rows::of_texts(texts), Quiet);
+    let resources = Resources { files: &NoFiles, budget: 1 << 30, workers: &PlainThreads(4) };
+    let mut reading = Reading::new(&mut rows, &mut quiet, resources);
+    let (_, leaders) = method.eliminate(&mut reading).expect("memory").expect("a threshold");
+    (0..).zip(leaders.of).filter(|(number, leader)| number != leader).collect()
 }
 
 /// Jaccard similarity of the words of two texts, repeats counted.
@@ -69,25 +77,14 @@ pub fn compare(data: &Path, name: &str) {
         on_all(&corpus.texts, || (), |(), text| checksum(text, clean, &Stop::default()).expect("memory"))
     };
     let mut rows = vec![
-        ("equal title".to_owned(), equal(titles(&data.join(name)))),
+        ("equal title".to_owned(), equal(titles(data, name))),
         ("equal MD5".to_owned(), equal(sums(false))),
         ("equal MD5, cleaned".to_owned(), equal(sums(true))),
         ("equal code".to_owned(), equal(codes.iter().map(|code| Some(code).filter(|code| !code.is_empty())))),
     ];
-    let mut collector = TextCollector::default();
-    for (row, code) in (0..).zip(&codes) {
-        collector.add(row, code).expect("memory");
-    }
-    let workers = PlainThreads(4);
-    let distinct = distinct(vec![collector], None, &workers).expect("memory");
-    let vertex: Vec<u32> = (0..codes.len() as u32).collect();
-    let ordered = RowCodes::new(&distinct, &vertex, &workers).expect("memory");
     for percent in (70..=100).rev().step_by(5) {
         let threshold = f64::from(percent) / 100.0;
-        let kept = eliminate_repeated(&ordered, threshold, 1 << 30, &workers).expect("memory");
-        let leaders = ordered.leaders(&kept).expect("memory");
-        let gone = (0..).zip(leaders.of).filter(|(number, leader)| number != leader).collect();
-        rows.push((format!("repeatability {threshold:.2}"), gone));
+        rows.push((format!("repeatability {threshold:.2}"), repeated(&corpus.texts, threshold)));
     }
     let share = |part: usize, all: usize| match all {
         0 => "-".to_owned(),

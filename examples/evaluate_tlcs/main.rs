@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release --no-default-features --example evaluate_tlcs -- FOLDER_OF_CORPORA FOLDER_FOR_PLOTS
 
-#[path = "../common/corpus.rs"]
+#[path = "../../tests/common/corpora.rs"]
 mod corpus;
 mod methods;
 mod pairs;

@@ -1,36 +1,14 @@
 //! The corpora of NEARDUP_DATA, where these are, against comparing all pairs and against the exact join.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
-
-use flate2::read::GzDecoder;
-use neardup::features::dictionary::Dictionary;
-use neardup::features::dictionary::numbering::number;
-use neardup::features::sets::collect::Collector;
-use neardup::features::sets::order::order;
-use neardup::joins::pairs::Pairs;
-use neardup::joins::sets::Algorithm;
+use neardup::methods::sets::Sets;
 
 use crate::*;
 
-/// The texts of a corpus.
-fn corpus(folder: &std::path::Path) -> Option<Vec<String>> {
-    let file = File::open(folder.join("docs.jsonl.gz")).ok()?;
-    let text = |line: std::io::Result<String>| {
-        let document: serde_json::Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
-        document["text"].as_str().unwrap_or_default().to_owned()
-    };
-    Some(BufReader::new(GzDecoder::new(file)).lines().map(text).collect())
-}
-
 fn corpora() -> Vec<(String, Vec<String>)> {
-    let folder = std::env::var_os("NEARDUP_DATA").map(PathBuf::from);
-    let Some(entries) = folder.and_then(|folder| std::fs::read_dir(folder).ok()) else { return Vec::new() };
-    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    folders.sort();
-    let name = |folder: &PathBuf| folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    folders.iter().filter_map(|folder| Some((name(folder), corpus(folder)?))).collect()
+    let Some(folder) = std::env::var_os("NEARDUP_DATA").and_then(|_| common::folder("techniques")) else {
+        return Vec::new();
+    };
+    common::names(&folder).into_iter().map(|name| (name.clone(), common::texts(&folder, &name))).collect()
 }
 
 /// Sketches of all texts by definition, as numbers that are compared position by position.
@@ -165,21 +143,10 @@ fn corpora_equal_brute_force() {
 
 /// The exact pairs, by the exact join.
 fn exact(texts: &[String], shingle: usize, threshold: f64) -> Found {
-    let workers = PlainThreads(4);
-    let mut collector = Collector::new(words_of(shingle, false));
-    for (row, text) in (0..).zip(texts) {
-        collector.add(row, &Document::Text(text.clone()), &Stop::default()).unwrap();
-    }
-    let predicate = Predicate::new(Measure::Jaccard, threshold).unwrap();
-    let mut dictionary = Dictionary::default();
-    number(&mut dictionary, std::slice::from_mut(&mut collector), &workers).unwrap();
-    let ordered = order(vec![collector], dictionary, None, &workers).unwrap();
-    let mut pairs = Pairs::new(ordered, predicate, Algorithm::Auto, usize::MAX).unwrap();
-    let mut found = Found::new();
-    while let Some(pair) = pairs.next(&workers).unwrap() {
-        found.insert((pair.left.min(pair.right), pair.left.max(pair.right)), pair.similarity);
-    }
-    found
+    let sets =
+        Sets { spec: words_of(shingle, false), ..Sets::of_words(Measure::Jaccard, threshold).unwrap() };
+    let pairs = Corpus::of_texts(texts).pairs(&sets).unwrap();
+    pairs.into_iter().map(|pair| ((pair.left, pair.right), pair.similarity)).collect()
 }
 
 /// The recall that was asked for is found, and nothing that is not similar.

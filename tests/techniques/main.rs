@@ -1,24 +1,26 @@
 //! Techniques and their combinations against naive implementations: of the sketches by their definitions, and of
 //! the search by comparing all pairs; on random texts, and on the corpora of NEARDUP_DATA where these are.
 
+#[path = "../common/corpora.rs"]
+mod common;
 mod corpora;
 mod naive;
+#[path = "../common/run.rs"]
+mod run;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use neardup::features::FeatureSpec;
-use neardup::features::hash_sets::HashSets;
-use neardup::features::tokens::Document;
-use neardup::files::{MemoryFiles, NoFiles, TempFiles};
 use neardup::hash::{hash_bytes, hash_sequence, mix};
-use neardup::joins::sketches::banding::Banding;
-use neardup::joins::sketches::combination::{Combination, Documents, Resources, TechniqueSpec, join};
+use neardup::joins::sketches::banding::Bands;
+use neardup::joins::sketches::combination::{Combination, TechniqueSpec};
 use neardup::joins::sketches::technique::Rule;
-use neardup::sketches::sign::Signer;
+use neardup::methods::corpus::Corpus;
+use neardup::methods::sketches::Sketches;
 use neardup::text::words::words;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
-use neardup::workers::{PlainThreads, Stop};
+use neardup::workers::PlainThreads;
 use proptest::prelude::*;
 
 use naive::{agreeing, minhash, naive, shingles, simhash};
@@ -30,36 +32,21 @@ type Found = BTreeMap<(u32, u32), f64>;
 struct Run {
     threads: usize,
     right_from: Option<u32>,
-    spill: bool,
     budget: usize,
 }
 
-const PLAIN: Run = Run { threads: 4, right_from: None, spill: false, budget: 1 << 30 };
+const PLAIN: Run = Run { threads: 4, right_from: None, budget: run::ENOUGH };
 
 /// The pairs that the code under test finds.
 fn find(combination: &Combination, texts: &[String], sites: Option<&[u32]>, run: Run) -> Found {
-    let workers = PlainThreads(run.threads);
-    let (recipe, comparison) = combination.compile(sites.is_some()).unwrap();
-    let mut signers: Vec<_> = (0..run.threads).map(|_| Signer::new(&recipe)).collect();
-    let mut sets = HashSets::new();
-    for (row, text) in texts.iter().enumerate() {
-        let document = Document::Text(text.clone());
-        signers[row % run.threads].add(row as u32, &document, &Stop::default()).unwrap();
-        if run.spill && row % 5 == 0 {
-            let mut own: Vec<_> = signers.iter_mut().map(|signer| std::mem::take(&mut signer.sets)).collect();
-            sets.spill(&mut own, &MemoryFiles).unwrap();
-        }
+    let method = Sketches { combination: combination.clone(), sites: sites.is_some(), sample: 0 };
+    let mut corpus = Corpus::of_texts(texts).split(run.right_from.map(|row| row as usize));
+    if let Some(sites) = sites {
+        let known = |&site: &u32| (site != u32::MAX).then(|| site.to_string());
+        corpus = corpus.with_sites(&sites.iter().map(known).collect::<Vec<_>>()).unwrap();
     }
-    let documents = Documents { signers, sets, sites, right_from: run.right_from };
-    let files: &dyn TempFiles = if run.spill { &MemoryFiles } else { &NoFiles };
-    let resources = Resources { files, budget: run.budget, workers: &workers };
-    let mut pairs = join(documents, &recipe, comparison, 0, resources).unwrap().pairs;
-    let mut found = Found::new();
-    while let Some(pair) = pairs.next(&workers).unwrap() {
-        let key = (pair.left.min(pair.right), pair.left.max(pair.right));
-        assert!(found.insert(key, pair.similarity).is_none(), "{key:?} comes once");
-    }
-    found
+    let (found, _) = run::find(&method, corpus, &PlainThreads(run.threads), run.budget);
+    found.into_iter().map(|(left, right, similarity)| ((left, right), f64::from_bits(similarity))).collect()
 }
 
 fn words_of(shingle: usize, wrap: bool) -> FeatureSpec {
@@ -85,7 +72,7 @@ fn techniques() -> Vec<TechniqueSpec> {
     };
     let minhash = |verify| TechniqueSpec::Minhash {
         feature: words_of(2, false),
-        plan: Banding { bands: 5, rows: 3 },
+        plan: Bands { bands: 5, rows: 3 },
         seed: 1,
         threshold: 0.5,
         verify,
@@ -158,7 +145,7 @@ proptest! {
         let combination =
             Combination { techniques: techniques(), rule: Rule::Technique(technique), most: None };
         let right_from = right.map(|right| right.min(texts.len() as u32));
-        let run = Run { threads, right_from, spill, budget: if spill { 64 } else { 1 << 20 } };
+        let run = Run { threads, right_from, budget: if spill { 64 } else { 1 << 20 } };
         let found = find(&combination, &texts, None, run);
         prop_assert_eq!(found, naive(&combination, &texts, None, right_from));
     }
@@ -178,7 +165,7 @@ proptest! {
         }
         let combination = Combination { techniques, rule, most: None };
         let right_from = right.map(|right| right.min(texts.len() as u32));
-        let run = Run { threads, right_from, spill: false, budget: 1 << 20 };
+        let run = Run { threads, right_from, budget: 1 << 20 };
         let sites = &sites[..texts.len()];
         let found = find(&combination, &texts, Some(sites), run);
         prop_assert_eq!(found, naive(&combination, &texts, Some(sites), right_from));

@@ -1,0 +1,358 @@
+//! What holds for every method, whatever it compares: memory, threads, interrupts and how documents come make no
+//! difference, and what cannot be read is said.
+
+#[path = "common/run.rs"]
+mod run;
+
+use neardup::error::{Error, Result};
+use neardup::features::codes::CodeSpec;
+use neardup::features::imatch::IdfRange;
+use neardup::features::spotsigs::{Antecedents, SpotSpec};
+use neardup::features::tokens::Document;
+use neardup::features::{FeatureSpec, Tokenizer};
+use neardup::hash::mix;
+use neardup::joins::sentences::signature_lists::StopRules;
+use neardup::joins::sketches::banding::Banding;
+use neardup::joins::sketches::combination::TechniqueSpec;
+use neardup::methods::account::Account;
+use neardup::methods::codes::ByCodes;
+use neardup::methods::corpus::Corpus;
+use neardup::methods::documents::{Documents, Quiet, Side};
+use neardup::methods::edit::Edit;
+use neardup::methods::imatch::Imatch;
+use neardup::methods::reading::Reading;
+use neardup::methods::sets::Sets;
+use neardup::methods::sites::Sites;
+use neardup::methods::sketches::Sketches;
+use neardup::methods::spotsigs::SpotSigs;
+use neardup::methods::tlcs::Tlcs;
+use neardup::methods::{Method, passages};
+use neardup::passages::Parameters as PassageParameters;
+use neardup::resources::Resources;
+use neardup::sketches::sentence;
+use neardup::verify::measure::Measure;
+use neardup::verify::predicate::Predicate;
+use neardup::verify::tlcs::{Parameters, Thresholds};
+use neardup::workers::{PlainThreads, Workers};
+
+use run::{Counted, ENOUGH, Found, Interrupted, find, find_with};
+
+/// One of each kind.
+fn methods() -> Vec<(&'static str, Box<dyn Method>)> {
+    let words = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
+    let shingles = FeatureSpec { shingle: 3, ..words };
+    let plan = Banding { bands: 20, rows: 2 };
+    let predicate = Predicate::new(Measure::Jaccard, 0.6).unwrap();
+    vec![
+        ("words", Box::new(Sets::of_words(Measure::Jaccard, 0.6).unwrap())),
+        ("shingles", Box::new(Sets { spec: shingles, ..Sets::of_words(Measure::Cosine, 0.6).unwrap() })),
+        (
+            "characters",
+            Box::new(Sets {
+                spec: FeatureSpec { tokenizer: Tokenizer::Chars, shingle: 3, ..FeatureSpec::WORDS },
+                ..Sets::of_words(Measure::Dice, 0.8).unwrap()
+            }),
+        ),
+        ("edit", Box::new(Edit::new(0.7).unwrap())),
+        (
+            "tlcs",
+            Box::new(Tlcs {
+                signatures: sentence::Parameters { smallest: 1, ..sentence::Parameters::default() },
+                rules: StopRules::default(),
+                parameters: Parameters::default(),
+                thresholds: Thresholds { resemblance: 0.28, containment: Some(0.7) },
+                weight: None,
+            }),
+        ),
+        (
+            "simhash",
+            Box::new(Sketches::of(TechniqueSpec::Simhash {
+                feature: words,
+                bits: 64,
+                frequency: true,
+                threshold: 0.9,
+            })),
+        ),
+        (
+            "minhash",
+            Box::new(Sketches::of(TechniqueSpec::Minhash {
+                feature: shingles,
+                plan,
+                seed: 1,
+                threshold: 0.5,
+                verify: true,
+            })),
+        ),
+        ("imatch", Box::new(Imatch { spec: words, range: IdfRange::default() })),
+        ("spotsigs", Box::new(SpotSigs { spec: SpotSpec::default(), predicate })),
+        (
+            "spotsigs, counted",
+            Box::new(SpotSigs {
+                spec: SpotSpec { antecedents: Antecedents::Counted(5), ..SpotSpec::default() },
+                predicate,
+            }),
+        ),
+        ("repeatability", Box::new(ByCodes { spec: CodeSpec::default(), threshold: Some(0.5) })),
+        ("exact_code", Box::new(ByCodes { spec: CodeSpec::default(), threshold: None })),
+    ]
+}
+
+/// Texts of a small vocabulary: some short, some long, some equal, some nearly so, some empty.
+fn texts() -> Vec<String> {
+    let word = |n: u64| -> String {
+        const FREQUENT: [&str; 6] = ["the", "a", "is", "of", "to", "and"];
+        match mix(n) % 3 {
+            0 => FREQUENT[mix(n) as usize / 3 % FREQUENT.len()].to_owned(),
+            _ => format!("w{}", mix(n) / 3 % 700),
+        }
+    };
+    let text = |seed: u64, words: u64, changed: u64| -> String {
+        let mut text = String::new();
+        for n in 0..words {
+            let other = if n < changed { 1 << 40 } else { 0 };
+            text.push_str(&word(seed << 32 | other | n));
+            text.push_str(if n % 11 == 10 { ". The " } else { " " });
+        }
+        text
+    };
+    (0..150)
+        .map(|n: u64| match n % 10 {
+            0 => String::new(),
+            1..4 => text(n % 10, 40, 0),
+            4..7 => text(n % 40, 60 + n % 3, n % 4),
+            // Longer than a thirty-second of the memory below.
+            7 => text(n % 20, 3000, n % 7),
+            _ => text(n, 30 + n % 50, 0),
+        })
+        .collect()
+}
+
+/// Too little for the texts, so that what can go to files does.
+const LITTLE: usize = 64 << 10;
+
+#[test]
+fn memory_threads_and_interrupts_make_no_difference() {
+    let texts = texts();
+    for right_from in [None, Some(70)] {
+        for (name, method) in methods() {
+            let corpus = || Corpus::of_texts(&texts).split(right_from);
+            let (found, account) = find(&*method, corpus(), &PlainThreads(2), ENOUGH);
+            assert!(!found.is_empty(), "{name} finds something");
+            assert_eq!((account.documents, account.skipped_null), (150, 0), "{name}");
+            assert!(account.peak_memory > 0 && account.distinct_sets > 0, "{name}");
+            for budget in [0, 4 << 10, LITTLE, 1 << 20] {
+                let (small, other) = find(&*method, corpus(), &PlainThreads(3), budget);
+                assert!(small == found, "{name} with {budget} bytes");
+                let numbers = |account: &Account| {
+                    // In files, sets of two tables that have tokens of their own are not known to be equal.
+                    let sets = if right_from.is_none() { account.distinct_sets } else { 0 };
+                    (account.skipped_empty, account.tokens, account.distinct_tokens, sets)
+                };
+                assert_eq!(numbers(&other), numbers(&account), "{name} with {budget} bytes");
+            }
+            assert!(
+                find(&*method, corpus(), &Interrupted::default(), LITTLE).0 == found,
+                "{name}, interrupted"
+            );
+        }
+    }
+}
+
+#[test]
+fn sets_go_to_files_where_memory_is_small() {
+    let texts = texts();
+    let files = Counted::default();
+    let resources = |budget| Resources { files: &files, budget, workers: &PlainThreads(2) };
+    for (name, method) in methods() {
+        // These keep texts or signatures in memory, or nothing that grows.
+        let spills = !matches!(name, "imatch" | "simhash" | "repeatability");
+        files.0.set(0);
+        find_with(&*method, Corpus::of_texts(&texts), resources(16 << 10));
+        assert_eq!(files.0.get() > 0, spills, "{name}");
+        files.0.set(0);
+        find_with(&*method, Corpus::of_texts(&texts), resources(1 << 30));
+        assert_eq!(files.0.get(), 0, "{name} needs no file");
+    }
+}
+
+#[test]
+fn long_documents_give_the_sets_of_short_ones() {
+    // Longer than any memory makes long.
+    let long: String = (0..200_000u64).map(|n| format!("w{} ", mix(n) % 60_000)).collect();
+    let texts = [long.clone(), "w1 w2 w3".to_owned(), format!("{long} w1"), "w3 w2 w1".to_owned()];
+    assert!(long.len() > 1 << 20);
+    for shingle in [1, 2] {
+        let spec = FeatureSpec { shingle, ..FeatureSpec::WORDS };
+        let method = Sets { spec, ..Sets::of_words(Measure::Jaccard, 0.9).unwrap() };
+        let (found, account) = find(&method, Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
+        let tokens = |words: u64| words + 1 - shingle as u64;
+        let sizes = [tokens(200_000), tokens(3), tokens(200_001), tokens(3)];
+        assert_eq!(account.tokens, sizes.iter().sum::<u64>());
+        let similarity = (sizes[0] as f64 / sizes[2] as f64).to_bits();
+        let equal = (1, 3, 1f64.to_bits());
+        assert_eq!(
+            found,
+            if shingle == 1 { vec![(0, 2, similarity), equal] } else { vec![(0, 2, similarity)] }
+        );
+    }
+}
+
+#[test]
+fn little_memory_is_kept_to() {
+    let texts: Vec<String> =
+        (0..20_000u64).map(|n| (0..40).map(|k| format!("w{} ", mix(n << 8 | k) % 3000)).collect()).collect();
+    const BUDGET: usize = 4 << 20;
+    assert!(texts.iter().map(String::len).sum::<usize>() > BUDGET);
+    let method = Sets::of_words(Measure::Jaccard, 0.9).unwrap();
+    let (_, account) = find(&method, Corpus::of_texts(&texts), &PlainThreads(2), BUDGET);
+    // Batches are read until they are large enough, so that the last document goes beyond.
+    assert!(account.peak_memory as usize <= BUDGET + BUDGET / 64, "{} bytes", account.peak_memory);
+}
+
+#[test]
+fn tables_of_nothing() {
+    let nothing: [String; 0] = [];
+    let empty = vec![String::new(); 3];
+    for (name, method) in methods() {
+        for texts in [&nothing[..], &empty[..]] {
+            for right_from in [None, Some(0), Some(texts.len())] {
+                let corpus = Corpus::of_texts(texts).split(right_from);
+                let (found, account) = find(&*method, corpus, &PlainThreads(2), LITTLE);
+                let expected = (Found::new(), texts.len() as u64);
+                assert_eq!((found, account.skipped_empty), expected, "{name} {right_from:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_without_a_text_are_counted_only() {
+    let texts = texts();
+    let every_second = |row: usize| (row % 2 == 0).then(|| Document::Text(texts[row].clone()));
+    for (name, method) in methods() {
+        let all = find(&*method, Corpus::new(150, every_second), &PlainThreads(2), ENOUGH);
+        let blank: Vec<String> =
+            (0..150).map(|row| if row % 2 == 0 { texts[row].clone() } else { String::new() }).collect();
+        let same = find(&*method, Corpus::of_texts(&blank), &PlainThreads(2), ENOUGH);
+        assert_eq!((all.1.documents, all.1.skipped_null), (150, 75), "{name}");
+        assert_eq!(all.1.skipped_empty + 75, same.1.skipped_empty, "{name}");
+        // Which words are frequent goes by how many documents there are.
+        if !matches!(name, "imatch") {
+            assert!(all.0 == same.0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn equal_documents_are_pairs() {
+    let sentence = "The meeting of the two ministers in the capital ended without a word to the press. ";
+    let texts = vec![sentence.repeat(3); 12];
+    for (name, method) in methods() {
+        let (found, _) = find(&*method, Corpus::of_texts(&texts), &PlainThreads(2), LITTLE);
+        // Words that all documents have count nothing for I-Match.
+        let expected = if name == "imatch" { 0 } else { 12 * 11 / 2 };
+        assert_eq!(found.len(), expected, "{name}");
+        assert!(found.iter().all(|&(.., similarity)| similarity == 1f64.to_bits()), "{name}");
+    }
+}
+
+#[test]
+fn passages_do_not_depend_on_memory() {
+    let texts = texts();
+    let parameters = PassageParameters { min_sentences: 1, ..PassageParameters::default() };
+    let run = |budget, threads, right_from| {
+        let files = Counted::default();
+        let resources = Resources { files: &files, budget, workers: &PlainThreads(threads) };
+        let (mut corpus, mut quiet) = (Corpus::of_texts(&texts).split(right_from), Quiet);
+        let mut search =
+            passages::search(&parameters, &mut Reading::new(&mut corpus, &mut quiet, resources)).unwrap();
+        let mut all = Vec::new();
+        while let Some(mut batch) = search.next_batch(resources.workers).unwrap() {
+            all.append(&mut batch);
+        }
+        (all, files.0.get())
+    };
+    for right_from in [None, Some(70)] {
+        let (all, files) = run(1 << 30, 1, right_from);
+        assert!(!all.is_empty() && files == 0);
+        let (small, files) = run(LITTLE, 2, right_from);
+        assert!(small == all && files > 0);
+    }
+}
+
+/// A source of three documents that fails at one of its calls.
+struct Failing {
+    left: usize,
+    busy: bool,
+}
+
+impl Failing {
+    fn call(&mut self) -> Result<()> {
+        self.left = self.left.checked_sub(1).ok_or(Error::Source)?;
+        Ok(())
+    }
+}
+
+impl Documents for Failing {
+    fn has_right(&self) -> bool {
+        false
+    }
+
+    fn begin(&mut self, _: Side) -> Result<()> {
+        self.call()
+    }
+
+    fn fetch(&mut self, documents: &mut Vec<(u32, Document)>) -> Result<usize> {
+        self.call()?;
+        documents.push((0, Document::Text("some words".to_owned())));
+        Ok(1 << 30)
+    }
+
+    fn ended(&self) -> bool {
+        false
+    }
+
+    fn is_ready(&self) -> bool {
+        self.busy
+    }
+
+    fn end(&mut self, _: Side, _: &dyn Workers) -> Result<()> {
+        self.call()
+    }
+
+    fn rows(&self, _: Side) -> usize {
+        1
+    }
+
+    fn ids_bytes(&self) -> usize {
+        0
+    }
+
+    fn order(&mut self, _: Side, _: &dyn Workers) -> Result<Vec<u32>> {
+        Ok(vec![0])
+    }
+
+    fn sites(&self) -> Option<&Sites> {
+        None
+    }
+
+    fn weights(&mut self, _: &[u32]) -> Result<Option<Vec<i64>>> {
+        Ok(None)
+    }
+}
+
+/// Also where it fails while workers are busy, and is read ahead.
+#[test]
+fn a_source_that_fails_ends_the_call() {
+    for left in 0..6 {
+        for busy in [false, true] {
+            for (name, method) in methods() {
+                let files = Counted::default();
+                let resources = Resources { files: &files, budget: 1 << 20, workers: &PlainThreads(2) };
+                let (mut source, mut quiet) = (Failing { left, busy }, Quiet);
+                let mut reading = Reading::new(&mut source, &mut quiet, resources);
+                assert_eq!(method.pairs(&mut reading).err(), Some(Error::Source), "{name}");
+            }
+        }
+    }
+}
