@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use neardup::features::FeatureSpec;
 use neardup::hash::{hash_bytes, hash_sequence, mix};
-use neardup::joins::sketches::banding::Bands;
+use neardup::joins::sketches::banding::Banding;
 use neardup::joins::sketches::combination::{Combination, TechniqueSpec};
 use neardup::joins::sketches::technique::Rule;
 use neardup::methods::corpus::Corpus;
@@ -72,7 +72,7 @@ fn techniques() -> Vec<TechniqueSpec> {
     };
     let minhash = |verify| TechniqueSpec::Minhash {
         feature: words_of(2, false),
-        plan: Bands { bands: 5, rows: 3 },
+        plan: Banding { bands: 5, rows: 3 },
         seed: 1,
         threshold: 0.5,
         verify,
