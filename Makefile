@@ -3,12 +3,12 @@
 .NOTPARALLEL:
 
 all: setup ## build the extension
-	cargo build --release --no-default-features --features pg15
+	@bash -c 'source scripts/common.sh && exec cargo build --release --no-default-features --features pg15'
 
-setup: ## install what is missing: Debian packages, cargo-pgrx
+setup: ## install what is missing: Debian packages, parts of Rust
 	@scripts/setup.sh
 
-install: setup ## build and install into PostgreSQL
+install: setup ## build and install into PostgreSQL (DESTDIR=folder: below that)
 	@scripts/install.sh
 
 demo: ## find near duplicates among this machine's licence texts (DOCS=folder: among its text files)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench.sh [kernels] [sketches] [hamming] [join] [server] [jobs] [index] [peers]: the benchmarks, all of them where none is named, within about 25 minutes.
-# Tables go to the output and to bench.md in cargo's target folder, what is done meanwhile to standard error.
+# Tables go to the output and to target/bench.md, what is done meanwhile to standard error.
 # NEARDUP_BENCH names a folder of inputs NAME.tsv and NAME.sets. Without it they are made by the generator beside
 # the folder NEARDUP_DATA; without that the texts that this machine has are taken. See benches/README.md.
 set -euo pipefail

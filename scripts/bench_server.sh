@@ -10,8 +10,7 @@ copy_of_postgres() {
         mkdir -p "$dir/pg${place%/*}"
         cp -r "$place" "$dir/pg$place"
     done
-    timeout 600 cargo pgrx package --pg-config "$PG_CONFIG" --out-dir "$dir/pg" --no-default-features --features pg15 >&2 ||
-        return 1
+    DESTDIR=$dir/pg timeout 600 "$project/scripts/install.sh" >&2 || return 1
     if [[ $EUID -eq 0 ]]; then chown -R "$server_user" "$dir/pg"; fi
     PG_CONFIG=$dir/pg$("$PG_CONFIG" --bindir)/pg_config
 }
@@ -19,8 +18,8 @@ copy_of_postgres() {
 # Starts the server with the inputs loaded, if it does not run; fails where that cannot be.
 bench_server_start() {
     if [[ -n ${bench_server:-} ]]; then return; fi
-    if [[ ! -x $PG_CONFIG ]] || ! cargo pgrx --version >/dev/null 2>&1; then
-        skipped 'the server' 'no PostgreSQL at PG_CONFIG or no cargo-pgrx; make setup installs both'
+    if [[ ! -x $PG_CONFIG ]]; then
+        skipped 'the server' 'no PostgreSQL at PG_CONFIG; make setup installs it'
         return 1
     fi
     progress 'build neardup, start a server (2 to 4 min the first time)'

@@ -3,6 +3,8 @@
 
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PG_CONFIG=${PG_CONFIG:-/usr/lib/postgresql/15/bin/pg_config}
+# Which PostgreSQL pgrx is compiled for.
+export PGRX_PG_CONFIG_PATH=${PGRX_PG_CONFIG_PATH:-$PG_CONFIG}
 # rustup puts cargo here; a shell that is no login shell may not have it in its path.
 PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin
 

@@ -46,11 +46,11 @@ expect_error() {
     fi
 }
 
-# To end a script with: nothing may have crashed or panicked behind our back, except for what a script provokes and
-# names in expected_in_log (a pattern), and every check must have passed.
+# To end a script with: nothing may have crashed or panicked behind our back, nor any error have been an internal one,
+# except for what a script provokes and names in expected_in_log (a pattern), and every check must have passed.
 finish() {
     local bad
-    bad=$(grep -nE 'PANIC|panicked|terminated by signal|ABORT$|memory allocation of' "$server/log" | grep -vE "${expected_in_log:-^$}" | head -n 5 || true)
+    bad=$(grep -anE 'PANIC|XX000 (ERROR|FATAL)|ERROR:  XX000|panicked|terminated by signal|ABORT$|memory allocation of' "$server/log" | grep -vE "${expected_in_log:-^$}" | head -n 5 || true)
     expect "nothing bad in the server's log" '' "$bad"
     echo "$checks checks, $failures failed"
     [[ $failures -eq 0 ]]

@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
-# The #[pg_test] functions, inside a server of their own. Leaves a test build installed: install again afterwards.
+# The #[pg_test] functions of pg_test/*.rs, each called in a server in a transaction of its own. They are in the library
+# that test.sh installs, by the feature pg_test, and in no script of the extension.
 set -euo pipefail
-source "$(dirname "$0")/common.sh"
-cd "$project"
+source "$(dirname "$0")/expect.sh"
+server_start
+export PGOPTIONS='-c client_min_messages=warning'
 
-out=$(private_dir)
-trap 'rm -rf "$out"' EXIT
-# pg_ is how the names of these functions begin; the other tests need no server. Through --runas pgrx uses sudo: to run
-# the server as that user, and to install where only root may write.
-cargo pgrx test pg15 pg_ --no-default-features --features pg15 --runas "$server_user" --pgdata "$out/data"
+mapfile -t names < <(sed -n '/#\[pg_test\]/ { n; s/^ *fn \([a-z0-9_]*\)().*/\1/p }' "$project"/pg_test/*.rs)
+expect 'every #[pg_test] is found' "$(cat "$project"/pg_test/*.rs | grep -c '#\[pg_test\]')" "${#names[@]}"
+q -c 'CREATE EXTENSION neardup; CREATE SCHEMA tests'
+for name in "${names[@]}"; do
+    q -c "CREATE FUNCTION tests.$name() RETURNS void LANGUAGE c AS '\$libdir/neardup', '${name}_wrapper'"
+    expect_sql "$name" '' "BEGIN; SELECT tests.$name(); ROLLBACK"
+done
+finish

@@ -9,14 +9,25 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 bindir=$("$PG_CONFIG" --bindir)
 PATH=$bindir:$PATH
 
+# new_cluster FOLDER: makes the files of a cluster.
+new_cluster() {
+    as_server "$bindir/initdb" -D "$1" -U postgres -A trust -N --encoding=UTF8 --locale=C.UTF-8 >/dev/null
+}
+
+# NEARDUP_CLUSTER names such a folder to copy instead: test.sh makes one for all.
 server_in() {
     server=$1
-    as_server "$bindir/initdb" -D "$server/data" -U postgres -A trust -N --encoding=UTF8 --locale=C.UTF-8 >/dev/null
+    if [[ -n ${NEARDUP_CLUSTER:-} ]]; then
+        as_server cp -r "$NEARDUP_CLUSTER" "$server/data"
+    else
+        new_cluster "$server/data"
+    fi
     as_server tee -a "$server/data/postgresql.conf" >/dev/null <<CONF
 listen_addresses = ''
 unix_socket_directories = '$server'
 fsync = off
 shared_buffers = 64MB
+log_line_prefix = '%m [%p] %e '
 ${2:-}
 CONF
     # Variables of the caller's shell must not lead us to another server.

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Brings a Debian machine to where `cargo pgrx` works. Installs only what is missing; silent when nothing is.
+# Brings a Debian machine to where neardup can be built, installed and tested. Installs only what is missing; silent when nothing is.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
-pgrx_version=0.18.1 # the one Cargo.toml pins
 rust_version=1.95
 
 as_root() {
@@ -63,11 +62,3 @@ for component in fmt clippy; do
         step "rustup component $component (10 s)" rustup component add "${component/fmt/rustfmt}"
     fi
 done
-
-if [[ $(cargo pgrx --version 2>/dev/null) != "cargo-pgrx $pgrx_version" ]]; then
-    step "cargo-pgrx $pgrx_version (3 to 6 min)" cargo install --locked "cargo-pgrx@$pgrx_version"
-fi
-# Only if needed: each run rewrites the file, and with it everything is compiled anew.
-if ! grep -qs '^pg15 *=' "${PGRX_HOME:-$HOME/.pgrx}/config.toml"; then
-    step "cargo pgrx init (10 s)" cargo pgrx init --pg15 "$PG_CONFIG"
-fi

@@ -1,36 +1,77 @@
 #!/usr/bin/env bash
 # Every check and test, from the form of the source to servers under attack. The last line counts: "N passed, 0 failed".
 # Corpora, if there are any, are found through NEARDUP_DATA.
+#
+# All is built once, with the same profile and features, so that cargo shares what it compiles; the tests of servers are
+# for what this installs. It is nearly as fast as a release, which `make install` puts in its place again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/common.sh
 
 passed=0 failed=() skipped=0
 
+# count STATUS NAME
+count() {
+    case $1 in
+        0) passed=$((passed + 1)) ;;
+        77) skipped=$((skipped + 1)) ;;
+        *) failed+=("${2%% (*}") ;;
+    esac
+}
+
 # run "name, roughly how long" command…
 run() {
     local status=0
     step "$@" || status=$?
-    case $status in
-        0) passed=$((passed + 1)) ;;
-        77) skipped=$((skipped + 1)) ;;
-        *) failed+=("${1%% (*}") ;;
-    esac
+    count "$status" "$1"
+}
+
+# several SCRIPT…: two at a time, or more where there are more processors; each has a server of its own. What one says
+# is shown as a whole, in the order of the list.
+several() {
+    local out script status at_once
+    at_once=$(nproc)
+    out=$(mktemp -d)
+    export -f step
+    # shellcheck disable=SC2016 # variables of the shell inside
+    printf '%s\0' "$@" | xargs -0 -P "$((at_once < 2 ? 2 : at_once > 4 ? 4 : at_once))" -I {} bash -c '
+        said=$0/${1##*/} status=0
+        step "$1" "$1" >"$said" 2>&1 || status=$?
+        echo "$status" >"$said.part" && mv "$said.part" "$said.status"' "$out" {} &
+    for script in "$@"; do
+        status=$out/${script##*/}.status
+        until [[ -e $status ]]; do sleep 0.1; done
+        cat "$out/${script##*/}"
+        count "$(<"$status")" "$script"
+    done
+    wait
+    rm -r "$out"
 }
 
 scripts/setup.sh
+built=(--profile quick --no-default-features --features pg15,pg_test)
 run 'cargo fmt --check' cargo fmt --check
 run 'names in our SQL have their schemas' scripts/qualified.sh
-run 'clippy of the core (1 min)' cargo clippy --no-default-features --all-targets -- -D warnings
-run 'clippy of the extension (2 min)' cargo clippy --no-default-features --features pg15,pg_test --lib -- -D warnings
-run 'tests of the core (1 min)' cargo test --release --no-default-features
-run 'tests inside the server (4 to 8 min the first time)' scripts/pgrx_test.sh
-# Without an installed extension there is nothing left to try.
+run 'clippy of everything (1 to 2 min the first time)' cargo clippy "${built[@]}" --all-targets -- -D warnings
+run 'clippy of the core' cargo clippy --profile quick --no-default-features --lib -- -D warnings
+run 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc "${built[@]}" --no-deps --lib --examples --document-private-items
+# Without an installed extension there is nothing left to try but the core.
 before=${#failed[@]}
-run 'build and install (2 to 4 min the first time)' scripts/install.sh
-if [[ ${#failed[@]} -eq $before ]]; then
+run 'build and install (4 min the first time)' scripts/install.sh quick "${built[@]:2}" --tests --examples
+installed=$((${#failed[@]} == before))
+run 'tests of the core (1 min)' cargo test "${built[@]}"
+if ((installed)); then
+    clusters=$(private_dir)
+    trap 'rm -rf "$clusters"' EXIT
+    (source scripts/server.sh && new_cluster "$clusters/new")
+    export NEARDUP_CLUSTER=$clusters/new
+    run 'tests inside the server' scripts/pgrx_test.sh
     run 'pg_regress' scripts/regress.sh
-    for script in pg_test/cluster/*.sh; do
+    # A line "# Alone: …" says why a script cannot share the processors.
+    mapfile -t alone < <(grep -l '^# Alone: ' pg_test/cluster/*.sh)
+    mapfile -t together < <(grep -L '^# Alone: ' pg_test/cluster/*.sh)
+    several "${together[@]}"
+    for script in "${alone[@]}"; do
         run "$script" "$script"
     done
 fi

@@ -51,19 +51,7 @@ pub mod workers;
 pub use joins::pairs::Pair;
 pub use methods::corpus::near_duplicates;
 
-#[cfg(feature = "pg_test")]
+// Called by scripts/pgrx_test.sh; in the program of the unit tests there is no server.
+#[cfg(all(feature = "pg_test", not(test)))]
 #[path = "../pg_test/mod.rs"]
 mod pg_tests;
-
-/// What the runner of the tests inside a server asks for.
-#[cfg(test)]
-pub mod pg_test {
-    /// Nothing to set up.
-    pub fn setup(_options: Vec<&str>) {}
-
-    /// Nothing beside the defaults.
-    #[must_use]
-    pub fn postgresql_conf_options() -> Vec<&'static str> {
-        Vec::new()
-    }
-}

@@ -194,6 +194,4 @@ while true; do
     rounds=$((rounds - 1)) seed=$((seed + 1))
     if [[ $SECONDS -ge ${NEARDUP_FUZZ_SECONDS:-0} && $rounds -le 0 ]]; then break; fi
 done
-seen=$(grep -aE 'XX000' "$server/log" | head -n 20 || true)
-expect 'no internal error in the log' '' "$seen"
 finish

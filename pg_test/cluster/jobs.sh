@@ -346,9 +346,9 @@ expect_script 'what was done is not done again' $'done\n0' "CALL neardup_refresh
 
 # From pg_cron, on a real schedule.
 if [[ $cron == t ]]; then
-    # As docs/nightly.md says.
+    # As docs/recipes/nightly.md says.
     q -c 'CREATE TABLE posts (id int PRIMARY KEY, body text)' -c "SELECT neardup_watch('posts', 0.8)"
-    sed -n '/^With pg_cron/,/^Without/p' "$project/docs/nightly.md" | sed '1,/^```/d; /^```/,$d' >"$server/nightly.sql"
+    sed -n '/^With pg_cron/,/^Without/p' "$project/docs/recipes/nightly.md" | sed '1,/^```/d; /^```/,$d' >"$server/nightly.sql"
     q -o /dev/null -f "$server/nightly.sql"
     expect_script 'the schedule of the page is known' '0 3 * * *|postgres' "SELECT schedule, database FROM cron.job WHERE jobname = 'dedup'"
     expect 'and its command is one' 'done' "$(q -c "$(q -c "SELECT command FROM cron.job WHERE jobname = 'dedup'")")"

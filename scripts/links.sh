@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Follows the relative links of all Markdown pages: each file and folder must be there, each #anchor must be a heading of
+# its page, and docs/SUMMARY.md must name every page of the manual, once. Links to other sites are not followed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mapfile -t pages < <(find . \( -name .git -o -name target -o -name results \) -prune -o -name '*.md' -print | sort)
+exec perl -w - "${pages[@]}" <<'PERL'
+use strict;
+use utf8;
+use open qw(:std :encoding(UTF-8));
+use File::Basename;
+
+my ($links, @broken, %anchors);
+
+# The lines of a page that are text, with their numbers: code is none of it.
+sub text_of {
+    my ($file) = @_;
+    open my $in, "<", $file or die "$file: $!\n";
+    my ($fence, @lines);
+    while (<$in>) {
+        if (/^ *(`{3,}|~{3,})/) {
+            if (!defined $fence) { $fence = $1; next }
+            if (index($1, $fence) == 0 && /^ *[`~]+ *$/) { undef $fence; next }
+        }
+        push @lines, [$., $_] unless defined $fence;
+    }
+    die "$file: a block of code has no end\n" if defined $fence;
+    return @lines;
+}
+
+# What forges and mdBook make of headings: lower case, without punctuation, hyphens for blanks, numbers where one repeats.
+sub anchors_of {
+    my ($file) = @_;
+    return $anchors{$file} //= do {
+        my (%found, %seen);
+        for (text_of($file)) {
+            my ($heading) = $_->[1] =~ /^#{1,6} +(.*?) *#* *$/ or next;
+            $heading =~ s/!?\[([^\]]*)\]\([^)]*\)/$1/g;
+            $heading = lc $heading;
+            $heading =~ s/[^\w\- ]//g;
+            $heading =~ s/ /-/g;
+            my $times = $seen{$heading}++;
+            $found{$times ? "$heading-$times" : $heading} = 1;
+        }
+        \%found;
+    };
+}
+
+# A path without "." and "x/..".
+sub plain {
+    my @parts;
+    for (split m{/}, shift) {
+        if ($_ eq ".." && @parts && $parts[-1] ne "..") { pop @parts } elsif ($_ ne "." && $_ ne "") { push @parts, $_ }
+    }
+    return join "/", @parts;
+}
+
+my (%manual, %named);
+for my $file (map { plain($_) } @ARGV) {
+    $manual{$file} = 1 if $file =~ m{^docs/} && $file ne "docs/SUMMARY.md";
+    for (text_of($file)) {
+        my ($line, $text) = @$_;
+        $text =~ s/(`+)(?:(?!\1).)*\1/code/g;
+        while ($text =~ /\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g) {
+            my $link = $1;
+            next if $link =~ /^[a-z]+:/;
+            $links++;
+            my ($path, $anchor) = $link =~ /^([^#]*)#?(.*)$/;
+            my $target = $path eq "" ? $file : plain(dirname($file) . "/$path");
+            $named{$target}++ if $file eq "docs/SUMMARY.md";
+            if (!-e $target) { push @broken, "$file:$line: $link: no such file" }
+            elsif ($anchor ne "" && ($target !~ /\.md$/ || !anchors_of($target)->{$anchor})) {
+                push @broken, "$file:$line: $link: no such heading";
+            }
+        }
+    }
+}
+for (sort keys %manual) {
+    my $times = $named{$_} // 0;
+    push @broken, "docs/SUMMARY.md names $_ $times times" if $times != 1;
+}
+print map { "$_\n" } @broken;
+printf "%d links, %d broken\n", $links, scalar @broken;
+exit(@broken ? 1 : 0);
+PERL

@@ -1,0 +1,210 @@
+//! Rules of the house that no compiler knows: no circle of files, one door to the server, files that can be read in one
+//! go, no name of a document that is not there. Each rule is shown here to find a planted fault.
+
+mod arrows;
+mod circles;
+mod documents;
+mod modules;
+mod planted;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use arrows::{Arrows, arrows};
+use circles::{circles, within};
+use modules::{Crate, Sources};
+use proc_macro2::{TokenStream, TokenTree};
+
+/// Adds the files below a path that are text, by their paths from the top.
+fn read_below(path: &Path, into: &mut Sources) {
+    if path.is_dir() {
+        for entry in fs::read_dir(path).expect("a folder") {
+            read_below(&entry.expect("an entry").path(), into);
+        }
+    } else if let Ok(text) = fs::read_to_string(path) {
+        into.insert(path.display().to_string(), text);
+    }
+}
+
+fn sources(places: &[&str], ending: &str) -> Sources {
+    let mut found = Sources::new();
+    places.iter().for_each(|place| read_below(Path::new(place), &mut found));
+    found.retain(|path, _| path.ends_with(ending));
+    found
+}
+
+fn src() -> Sources {
+    sources(&["src"], ".rs")
+}
+
+fn arrows_of(sources: &Sources) -> Arrows {
+    arrows(&Crate::read(sources, "src/lib.rs"))
+}
+
+fn none(faults: Vec<String>) {
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+#[test]
+fn no_circle_among_files() {
+    none(circles(&arrows_of(&src())));
+}
+
+/// As it holds among files, so among the entries of `src` and of `src/pg`, each folder taken as one.
+#[test]
+fn no_circle_among_folders() {
+    let arrows = arrows_of(&src());
+    none(["src", "src/pg"].iter().flat_map(|folder| circles(&within(folder, &arrows))).collect());
+}
+
+/// Files outside `src/pg` that name pgrx, or something in `src/pg`.
+fn beside_the_door(sources: &Sources) -> Vec<String> {
+    fn names_pgrx(tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Ident(name) => name == "pg_sys" || name.to_string().starts_with("pgrx"),
+            TokenTree::Group(group) => names_pgrx(group.stream()),
+            _ => false,
+        })
+    }
+    let outside = |path: &str| !path.starts_with("src/pg/");
+    let mut found = Vec::new();
+    for (path, text) in sources.iter().filter(|(path, _)| outside(path)) {
+        if names_pgrx(text.parse().expect("is Rust")) {
+            found.push(format!("{path} names pgrx: only src/pg may"));
+        }
+    }
+    for ((from, to), names) in arrows_of(sources) {
+        if outside(&from) && !outside(&to) {
+            found.push(format!("{from} uses {names:?} of {to}: nothing outside src/pg may"));
+        }
+    }
+    found
+}
+
+#[test]
+fn only_src_pg_knows_the_server() {
+    none(beside_the_door(&src()));
+}
+
+/// Files that are no module's, so that no compiler looks at them.
+fn unread(sources: &Sources) -> Vec<String> {
+    let read = Crate::read(sources, "src/lib.rs");
+    let modules: BTreeSet<&String> = read.modules.iter().map(|module| &module.file).collect();
+    let left = sources.keys().filter(|path| !modules.contains(path) && !read.tests.contains(*path));
+    left.map(|path| format!("{path} is declared in no module")).collect()
+}
+
+#[test]
+fn every_file_is_a_module() {
+    none(unread(&src()));
+}
+
+/// The entries of `src/pg`, if they are more than one sees at a glance.
+fn too_many_rooms(sources: &Sources) -> Vec<String> {
+    let below = sources.keys().filter_map(|path| path.strip_prefix("src/pg/"));
+    let rooms: BTreeSet<&str> = below.filter_map(|path| path.split('/').next()).collect();
+    if rooms.len() > 12 {
+        vec![format!("src/pg has {} entries, at most 12 are allowed: {rooms:?}", rooms.len())]
+    } else {
+        vec![]
+    }
+}
+
+#[test]
+fn src_pg_has_few_rooms() {
+    none(too_many_rooms(&src()));
+}
+
+/// SQL files whose functions are not where their names say.
+fn homeless(sql: &Sources, rust: &Sources) -> Vec<String> {
+    let name = |path: &str| path.rsplit('/').next().map(|name| name.trim_end_matches(".sql").to_string());
+    let mut found = Vec::new();
+    for name in sql.keys().filter_map(|path| name(path)) {
+        let (file, folder) = (format!("src/pg/functions/{name}.rs"), format!("src/pg/{name}"));
+        let module = format!("{folder}/mod.rs");
+        if !rust.contains_key(&file) && !rust.contains_key(&module) {
+            found.push(format!("sql/{name}.sql has its functions neither in {file} nor in {folder}/"));
+        }
+    }
+    found
+}
+
+#[test]
+fn functions_are_where_their_sql_file_says() {
+    none(homeless(&sources(&["sql"], ".sql"), &src()));
+}
+
+fn too_long(sources: &Sources) -> Vec<String> {
+    let long =
+        sources.iter().map(|(path, text)| (path, text.lines().count())).filter(|(_, lines)| *lines > 450);
+    long.map(|(path, lines)| format!("{path} has {lines} lines, at most 450 are allowed")).collect()
+}
+
+#[test]
+fn no_file_is_long() {
+    none(too_long(&sources(&["src", "tests", "benches", "examples", "pg_test"], ".rs")));
+}
+
+/// Files that allow `unsafe`, which Cargo.toml denies, and are neither the door to the server nor a kernel written for a
+/// processor's instructions.
+fn unsafe_elsewhere(sources: &Sources) -> Vec<String> {
+    let may = |path: &str, text: &str| path == "src/pg/mod.rs" || text.contains("target_feature");
+    let allows = |text: &str| text.contains("allow(unsafe_code)") || text.contains("expect(unsafe_code)");
+    let found = sources.iter().filter(|(path, text)| allows(text) && !may(path, text));
+    found
+        .map(|(path, _)| {
+            format!("{path} allows unsafe code: only src/pg and kernels for a processor's instructions may")
+        })
+        .collect()
+}
+
+#[test]
+fn unsafe_code_has_its_doors() {
+    none(unsafe_elsewhere(&src()));
+}
+
+/// The files of the repository; without git, of a release's archive.
+fn repository() -> BTreeSet<String> {
+    match Command::new("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]).output() {
+        Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .filter(|path| Path::new(path).exists())
+            .map(String::from)
+            .collect(),
+        _ => {
+            let mut found = Sources::new();
+            for entry in fs::read_dir(".").expect("the top") {
+                let path = entry.expect("an entry").path();
+                let path = path.strip_prefix(".").unwrap_or(&path);
+                if path != Path::new("target") && path != Path::new(".git") {
+                    read_below(path, &mut found);
+                }
+            }
+            found.into_keys().collect()
+        }
+    }
+}
+
+#[test]
+fn documents_named_are_there() {
+    let places = [
+        "src",
+        "sql",
+        "tests",
+        "benches",
+        "examples",
+        "evaluation",
+        "scripts",
+        "pg_test",
+        "Cargo.toml",
+        "Makefile",
+        ".ci",
+    ];
+    let sources = sources(
+        &places.map(|place| place).into_iter().filter(|place| Path::new(place).exists()).collect::<Vec<_>>(),
+        "",
+    );
+    none(documents::missing(&sources, &repository()));
+}

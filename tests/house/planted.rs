@@ -1,0 +1,141 @@
+//! A planted fault for each rule, and what looks like one but is none.
+
+use std::collections::BTreeSet;
+
+use crate::circles::{circles, within};
+use crate::documents::missing;
+use crate::modules::Sources;
+
+fn files(files: &[(&str, &str)]) -> Sources {
+    files.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect()
+}
+
+/// How many circles there are among files, and the first.
+fn found(sources: &[(&str, &str)]) -> (usize, String) {
+    let circles = circles(&crate::arrows_of(&files(sources)));
+    (circles.len(), circles.into_iter().next().unwrap_or_default())
+}
+
+const A_AND_B: (&str, &str) = ("src/lib.rs", "mod a; mod b;");
+
+#[test]
+fn two_files_that_use_each_other() {
+    let (count, text) = found(&[
+        A_AND_B,
+        ("src/a.rs", "use crate::b::{inner::{Deep, self}, B}; pub struct A(B, Deep);"),
+        ("src/b.rs", "pub struct B; pub mod inner { pub struct Deep; } pub fn of(_: &super::a::A) {}"),
+    ]);
+    assert_eq!(count, 1);
+    assert!(text.starts_with("a circle of 2, such as src/a.rs -> src/b.rs -> src/a.rs:"), "{text}");
+    assert!(text.contains("src/a.rs -> src/b.rs  (B, Deep)"), "{text}");
+    assert!(text.contains("src/b.rs -> src/a.rs  (A)"), "{text}");
+}
+
+#[test]
+fn what_a_macro_is_given_counts() {
+    let b = "pub fn b() -> String { format!(\"{}\", crate::a::name()) }";
+    assert_eq!(
+        found(&[A_AND_B, ("src/a.rs", "use super::b; pub fn name() { b::b(); }"), ("src/b.rs", b)]).0,
+        1
+    );
+}
+
+#[test]
+fn tests_do_not_count() {
+    let a = "pub struct A; #[cfg(test)] mod tests { use crate::b::B; }";
+    assert_eq!(found(&[A_AND_B, ("src/a.rs", a), ("src/b.rs", "pub struct B(crate::a::A);")]).0, 0);
+    let a = "pub struct A; #[cfg(test)] mod tests;";
+    let tests = ("src/a/tests.rs", "use crate::b::B;");
+    let sources = [A_AND_B, ("src/a.rs", a), tests, ("src/b.rs", "pub struct B(crate::a::A);")];
+    assert_eq!(found(&sources).0, 0);
+    assert_eq!(crate::unread(&files(&sources)).len(), 0);
+    assert_eq!(
+        crate::unread(&files(&[A_AND_B, ("src/a.rs", ""), ("src/b.rs", ""), ("src/c.rs", "")])).len(),
+        1
+    );
+}
+
+#[test]
+fn a_re_export_is_no_use() {
+    let root = ("src/lib.rs", "mod room;");
+    let user = ("src/room/user.rs", "use super::Name; pub fn with(_: Name) {}");
+    let named = ("src/room/named.rs", "pub struct Name;");
+    assert_eq!(
+        found(&[root, ("src/room/mod.rs", "mod named; mod user; pub use named::Name;"), user, named]).0,
+        0
+    );
+    // But a module that uses its child, which uses what stands in the module, is a circle.
+    let using = "mod user; pub struct Name; pub fn all() { user::with(Name) }";
+    assert_eq!(found(&[root, ("src/room/mod.rs", using), user]).0, 1);
+    let using = "mod user; pub use user::with; pub struct Name; pub fn all() { with(Name) }";
+    assert_eq!(found(&[root, ("src/room/mod.rs", using), user]).0, 1);
+}
+
+#[test]
+fn a_method_away_from_its_type_counts() {
+    let a = "pub struct A; impl A { pub fn go(&self) { self.strayed() } }";
+    assert_eq!(
+        found(&[A_AND_B, ("src/a.rs", a), ("src/b.rs", "impl crate::a::A { pub fn strayed(&self) {} }")]).0,
+        1
+    );
+}
+
+#[test]
+fn folders_that_use_each_other() {
+    let sources = files(&[
+        A_AND_B,
+        ("src/a/mod.rs", "pub mod x; pub mod y;"),
+        ("src/a/x.rs", "pub struct X;"),
+        ("src/a/y.rs", "use crate::b::B;"),
+        ("src/b.rs", "pub struct B(crate::a::x::X);"),
+    ]);
+    let arrows = crate::arrows_of(&sources);
+    assert_eq!(circles(&arrows).len(), 0);
+    assert_eq!(circles(&within("src", &arrows)).len(), 1);
+}
+
+#[test]
+fn a_second_door_to_the_server() {
+    let root = ("src/lib.rs", "mod a; mod pg;");
+    let pg = ("src/pg/mod.rs", "use pgrx::prelude::*; pub struct P(crate::a::A);");
+    let faults = |a| crate::beside_the_door(&files(&[root, pg, ("src/a.rs", a)])).len();
+    assert_eq!(faults("pub struct A; // pgrx may be spoken of"), 0);
+    assert_eq!(faults("pub struct A; fn f() { println!(\"{}\", pgrx::pg_sys::MaxBlockNumber) }"), 1);
+    assert_eq!(faults("pub struct A; pub fn f(_: crate::pg::P) {}"), 1);
+}
+
+#[test]
+fn rooms_lines_and_homes() {
+    let rooms =
+        |count| (0..count).map(|room| (format!("src/pg/room{room}.rs"), String::new())).collect::<Sources>();
+    assert_eq!((crate::too_many_rooms(&rooms(12)).len(), crate::too_many_rooms(&rooms(13)).len()), (0, 1));
+    let lines = |count| files(&[("src/a.rs", &"\n".repeat(count))]);
+    assert_eq!((crate::too_long(&lines(450)).len(), crate::too_long(&lines(451)).len()), (0, 1));
+    let sql = files(&[("sql/jobs.sql", ""), ("sql/plan.sql", "")]);
+    let rust = files(&[("src/pg/jobs/mod.rs", ""), ("src/pg/functions/plan.rs", "")]);
+    assert_eq!((crate::homeless(&sql, &rust).len(), crate::homeless(&sql, &Sources::new()).len()), (0, 2));
+    let allows = |more| files(&[("src/a.rs", &format!("#![allow(unsafe_code)] {more}"))]);
+    assert_eq!(crate::unsafe_elsewhere(&allows("")).len(), 1);
+    assert_eq!(crate::unsafe_elsewhere(&allows("#[target_feature(enable = \"avx2\")]")).len(), 0);
+}
+
+#[test]
+fn documents_that_are_not_there() {
+    // Written so that this file itself names none that is not there.
+    let dotted = |text: &str| text.replace('!', ".");
+    let there: BTreeSet<String> = ["docs/there!md", "src/near!txt"].map(dotted).into();
+    let faults = |text: &str| missing(&files(&[("src/a.rs", &dotted(text))]), &there);
+    assert_eq!(faults("see gone!md, section 3"), [dotted("src/a.rs:1: gone!md is not in the repository")]);
+    assert_eq!(faults("(papers/gone!pdf)\n`docs/gone!svg`.").len(), 2);
+    assert_eq!(faults("\"$project/docs/gone!md\" ${project}/gone!md ../../there!md").len(), 3);
+    assert_eq!(
+        faults("there!md docs/there!md ../docs/there!md near!txt $project/docs/there!md */there!md"),
+        [""; 0]
+    );
+    assert_eq!(
+        faults(
+            "https://example.org/gone!pdf $made/gone!md ${made}/gone!md docs/$made!md target/gone!md self.gone!svg *!md"
+        ),
+        [""; 0]
+    );
+}
