@@ -13,7 +13,6 @@ mod passages;
 mod tables;
 mod tokenizer;
 
-pub use arguments::Arguments;
 pub use clustering::How;
 pub use example::such_as;
 pub use join::Request;
