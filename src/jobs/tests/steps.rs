@@ -1,8 +1,8 @@
 //! What each step does to a [`World`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::world::{Id, Lists, Members, Pairs, Segment, World, clusters, join, reach, similar};
+use super::world::{Id, Lists, Segment, World, clusters, join, reach, similar};
 use crate::jobs::plan::plan;
 use crate::jobs::state::{Contents, Found, Job, Present, Removed, State};
 use crate::jobs::step::{Clusters, Join, Rows, Step};
