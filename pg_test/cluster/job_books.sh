@@ -110,6 +110,10 @@ for settings in null '[]' '"x"' 7 '{}' '{"relation": 99999999999}' '{"columns": 
         crafted "good settings with $settings" m.docs "${own[@]}" "$merged"
     fi
 done
+q -d made -c "UPDATE neardup_all_jobs SET settings = settings || '{\"shingles\": 3}' WHERE docs = 'm.docs'::regclass"
+expect_error 'a setting that there is not' 55000 'the settings of the job of .* cannot be read: unknown field `shingles`, expected one of `threshold`, `options`, `id_column`' \
+    "CALL neardup_refresh('m.docs')" -d made -U maker
+q -d made -c "UPDATE neardup_all_jobs SET settings = settings - 'shingles' WHERE docs = 'm.docs'::regclass"
 expect_as "the victim's job goes on" $'done\n0' made victim "CALL neardup_refresh('v.docs')" \
     "SELECT count(*) FROM ((TABLE v.docs_pairs EXCEPT SELECT * FROM near_duplicates('v.docs', 0.8)) UNION ALL (SELECT * FROM near_duplicates('v.docs', 0.8) EXCEPT TABLE v.docs_pairs)) d"
 for write in 'UPDATE neardup_all_jobs SET pairs = docs' 'DELETE FROM neardup_all_jobs' 'TRUNCATE neardup_all_jobs' 'ALTER TABLE neardup_all_jobs ADD x int' \

@@ -365,4 +365,18 @@ if [[ $cron == t ]]; then
 else
     echo 'without pg_cron (postgresql-15-cron is not installed)'
 fi
+# A batch is joined with what another row is meanwhile; before that one's turn it is again what it was, and rows are compared.
+expect_script 'a row that is what it was waited nevertheless' $'1\ndone\n0' "CREATE TABLE meanwhile (id int PRIMARY KEY, body text);
+INSERT INTO meanwhile VALUES (1, 'one two three four five'), (2, 'six seven eight nine ten');
+SELECT neardup_watch('meanwhile', 0.8) \\g /dev/null
+CALL neardup_refresh('meanwhile') \\g /dev/null
+UPDATE meanwhile SET body = 'the same words in both rows';
+DO \$\$BEGIN PERFORM neardup_refresh_step('meanwhile', clock_timestamp(), 1); COMMIT; END\$\$;
+SELECT count(*) FROM meanwhile_pairs;
+UPDATE meanwhile SET body = CASE id WHEN 1 THEN 'one two three four five' ELSE 'six seven eight nine ten' END
+    WHERE id IN (SELECT id FROM meanwhile_neardup WHERE change = 1);
+ALTER TABLE meanwhile ADD COLUMN more int;
+CALL neardup_refresh('meanwhile');
+SELECT count(*) FROM meanwhile_pairs;"
+
 finish

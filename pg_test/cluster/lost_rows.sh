@@ -199,7 +199,9 @@ round_attach() {
     end_writers
     if ((RANDOM % 2)); then do_sql "ALTER TABLE parent DETACH PARTITION $docs"; else do_sql "ALTER TABLE parent DETACH PARTITION $docs CONCURRENTLY"; fi
     # Which leaves what it proved.
-    for check in $(q -c "SELECT quote_ident(conname) FROM pg_constraint WHERE conrelid = '$docs'::regclass AND contype = 'c'"); do do_sql "ALTER TABLE $docs DROP CONSTRAINT $check"; done
+    local check left
+    mapfile -t left < <(q -c "SELECT quote_ident(conname) FROM pg_constraint WHERE conrelid = '$docs'::regclass AND contype = 'c'")
+    for check in "${left[@]}"; do do_sql "ALTER TABLE $docs DROP CONSTRAINT $check"; done
     do_sql 'DROP TABLE parent'
 }
 round_attach_quickly() {
@@ -420,7 +422,8 @@ for stop in first later retyped; do
         echo 'COMMIT;'
     done >"$server/writes.sql"
     expect "writes wait for nothing: $round" '' "$(PGOPTIONS='-c lock_timeout=10s -c client_min_messages=error' psql -X -qAt -f "$server/writes.sql" 2>&1 | head -n 5)"
-    expect "which is still at it: $round" 1 "$(q -c "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE 'CALL%'")"
+    # Asleep or between two sleeps, where it looks whether to stop.
+    expect "which is still at it: $round" 1 "$(q -c "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'CALL%'")"
     q -c 'DELETE FROM stop'
     wait "$stopped" || true
     expect "and goes on: $round" done "$(cat "$server/stopped")"

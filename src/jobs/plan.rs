@@ -47,13 +47,12 @@ fn take(state: &State) -> Vec<Step> {
     if state.job.first && state.unnoted.is_none() {
         return vec![Step::TakeUnnoted, Step::LookAtRows { limit }];
     }
-    let find = match state.contents {
-        Some(Contents::Unseen { fits: true }) => Step::TakeAll,
-        Some(Contents::Unseen { fits: false }) => Step::CompareAll { limit },
-        Some(Contents::Seen) if state.compares() => Step::CompareAll { limit },
-        Some(Contents::Seen) | None => return vec![Step::TakeMarks { limit }],
-    };
-    vec![Step::ForgetWaiting, find]
+    match state.contents {
+        Some(Contents::Unseen { fits: true }) => vec![Step::ForgetWaiting, Step::TakeAll],
+        Some(Contents::Unseen { fits: false }) => vec![Step::CompareAll { limit }],
+        Some(Contents::Seen) if state.compares() => vec![Step::CompareAll { limit }],
+        Some(Contents::Seen) | None => vec![Step::TakeMarks { limit }],
+    }
 }
 
 /// What [`make_room`] told. Where all rows are new they were read when they were taken.

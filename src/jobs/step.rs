@@ -49,12 +49,14 @@ pub enum Step {
         /// The most rows that fit into the batch.
         limit: i64,
     },
-    /// Forgets the marks of rows that wait: they are found again.
+    /// Forgets the marks of rows that wait, as all rows are taken.
     ForgetWaiting,
     /// Puts all rows into the batch as seen, and tells how many.
     TakeAll,
-    /// Compares all rows with what is known of them, by hash. Those that differ are in the batch, or wait for the next one;
-    /// tells how many are in it.
+    /// Compares all rows with what is known of them, by hash. Those that differ, and those that waited, are in the batch, or
+    /// wait for the next one; tells how many are in it.
+    ///
+    /// A row that waited may be what it was before: but a batch in between can have been joined with what it was meanwhile.
     CompareAll {
         /// The most rows of the batch.
         limit: i64,

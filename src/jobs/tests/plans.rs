@@ -36,7 +36,7 @@ fn nothing_to_do_reads_no_row_of_the_relation() {
 #[test]
 fn rows_are_compared_where_triggers_did_not_tell_of_all_changes() {
     let limit = 1000;
-    let compare = [Step::ForgetWaiting, Step::CompareAll { limit }];
+    let compare = [Step::CompareAll { limit }];
     let begun = |job, unnoted| {
         let contents = Some(Contents::Seen);
         State { unnoted: Some(unnoted), contents, ..State::new(job) }

@@ -1,8 +1,8 @@
 //! What each step does to a [`World`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::world::{Id, Lists, Members, Pairs, Segment, World, clusters, join, reach, similar};
+use super::world::{Id, Lists, Segment, World, clusters, join, reach, similar};
 use crate::jobs::plan::plan;
 use crate::jobs::state::{Contents, Found, Job, Present, Removed, State};
 use crate::jobs::step::{Clusters, Join, Rows, Step};
@@ -52,8 +52,11 @@ impl World {
                 state.rows = Some(self.docs.len() as i64);
             }
             Step::CompareAll { limit } => {
-                let ids: BTreeSet<Id> = self.docs.keys().chain(self.known.keys()).copied().collect();
-                let changed = ids.into_iter().filter(|id| self.docs.get(id) != self.known.get(id));
+                let waited: BTreeSet<Id> = self.waiting.drain(..).collect();
+                let ids: BTreeSet<Id> =
+                    self.docs.keys().chain(self.known.keys()).chain(&waited).copied().collect();
+                let differs = |id: &Id| self.docs.get(id) != self.known.get(id) || waited.contains(id);
+                let changed = ids.into_iter().filter(differs);
                 let changed: Vec<Id> = changed.collect();
                 let (batch, rest) = changed.split_at(take(limit).min(changed.len()));
                 self.batch.extend(batch);
@@ -175,10 +178,12 @@ impl World {
             })
         };
         self.pairs.extend(found);
-        if let Some(segment) = segment.filter(|_| !self.lists.damaged) {
+        // Where all rows of the batch were deleted there is nothing to put in.
+        let any = self.batch.iter().any(|id| self.docs.contains_key(id));
+        let listed = (segment.is_some() && any) || self.lists.damaged;
+        if let Some(segment) = segment.filter(|_| any && !self.lists.damaged) {
             self.outline(segment);
         }
-        let listed = segment.is_some() || self.lists.damaged;
         Found { pairs: (self.pairs.len() - before) as i64, listed }
     }
 

@@ -31,13 +31,16 @@ pub fn take_all(names: &Names) -> Statement {
         .about([state.oid, names.docs])
 }
 
-/// Marks the rows that are not as they were seen: so many as of the batch, the others as waiting.
+/// Marks the rows that are not as they were seen, and those that waited, even where there is no such row: at most `limit` as
+/// of the batch, the others as waiting.
 pub fn compare_all(names: &Names, limit: i64) -> Statement {
     let Names { tables, equals, source, .. } = names;
     let sql = format!(
-        "INSERT INTO {name} (id, change) SELECT COALESCE(d.id, s.id), (row_number() OVER () > $1)::int::int2 \
+        "WITH waiting AS (DELETE FROM {name} WHERE change = 1 RETURNING id) \
+         INSERT INTO {name} (id, change) SELECT COALESCE(d.id, s.id, w.id), (row_number() OVER () > $1)::int::int2 \
          FROM {source} d FULL JOIN (SELECT id, hash FROM {name} WHERE change IS NULL) s ON d.id {equals} s.id \
-         WHERE d.id IS NULL OR s.id IS NULL OR d.hash IS DISTINCT FROM s.hash",
+         FULL JOIN (SELECT DISTINCT id FROM waiting) w ON w.id {equals} COALESCE(d.id, s.id) \
+         WHERE d.id IS NULL OR s.id IS NULL OR d.hash IS DISTINCT FROM s.hash OR w.id IS NOT NULL",
         name = tables.state.name
     );
     Statement::new(sql).with([int8(limit)]).about([tables.state.oid, names.docs])

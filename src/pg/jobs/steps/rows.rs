@@ -27,7 +27,7 @@ pub fn take_all(work: &mut Work<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Takes rows that are not as they were seen.
+/// Takes rows that are not as they were seen, or waited.
 pub fn compare_all(work: &mut Work<'_>, limit: i64) -> Result<()> {
     work.state.rows = Some(rows::compare_all(&work.names, limit).run()?.min(limit));
     Ok(())
