@@ -277,7 +277,7 @@ impl Keys {
     }
 }
 
-/// The inverse of [`hash::mix`].
+/// The inverse of [`crate::hash::mix`].
 fn unmix(mixed: u64) -> u64 {
     // Each step of the mix backwards: the multipliers are inverses modulo 2^64.
     let mut z = mixed ^ (mixed >> 31) ^ (mixed >> 62);
