@@ -59,7 +59,7 @@ run 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc "${built[@]}" --no-
 before=${#failed[@]}
 run 'build and install (4 min the first time)' scripts/install.sh quick "${built[@]:2}" --tests --examples
 installed=$((${#failed[@]} == before))
-run 'tests of the core (1 min)' cargo test "${built[@]}"
+run 'tests of the core (1 min)' cargo test "${built[@]}" --no-fail-fast
 if ((installed)); then
     clusters=$(private_dir)
     trap 'rm -rf "$clusters"' EXIT

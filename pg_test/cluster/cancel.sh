@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Whatever a call is doing, a cancel, a timeout or a termination ends it within a second, and the session goes on.
-# Alone: it measures how long that takes.
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 server_start "max_parallel_workers_per_gather = 2"
