@@ -3,7 +3,7 @@
 # Corpora, if there are any, are found through NEARDUP_DATA.
 #
 # All is built once, with the same profile and features, so that cargo shares what it compiles; the tests of servers are
-# for what this installs. It is nearly as fast as a release, which `make install` puts in its place again.
+# for what this installs. `make install` puts a release in its place again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/common.sh
@@ -59,7 +59,7 @@ run 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc "${built[@]}" --no-
 before=${#failed[@]}
 run 'build and install (4 min the first time)' scripts/install.sh quick "${built[@]:2}" --tests --examples
 installed=$((${#failed[@]} == before))
-run 'tests of the core (1 min)' cargo test "${built[@]}"
+run 'tests of the core (1 min)' cargo test "${built[@]}" --no-fail-fast
 if ((installed)); then
     clusters=$(private_dir)
     trap 'rm -rf "$clusters"' EXIT

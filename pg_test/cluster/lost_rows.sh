@@ -422,7 +422,7 @@ for stop in first later retyped; do
         echo 'COMMIT;'
     done >"$server/writes.sql"
     expect "writes wait for nothing: $round" '' "$(PGOPTIONS='-c lock_timeout=10s -c client_min_messages=error' psql -X -qAt -f "$server/writes.sql" 2>&1 | head -n 5)"
-    # Asleep or between two sleeps, where it looks whether to stop.
+    # Between two naps it is awake for a moment, and for longer where processors are few.
     expect "which is still at it: $round" 1 "$(q -c "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'CALL%'")"
     q -c 'DELETE FROM stop'
     wait "$stopped" || true

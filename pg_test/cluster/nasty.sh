@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Hostile documents: every method ends in time and memory, and where the answer is known it is that.
+# Alone: it measures time.
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 corpora_or_skip

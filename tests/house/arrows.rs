@@ -6,7 +6,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItem, Item};
 
-use crate::modules::{Crate, Path, attributes, is_test, leaves, re_exports};
+use crate::modules::{Crate, Path, attributes, is_test, leaves, re_exports, segments};
 
 /// From a file to a file, with the names that are used.
 pub type Arrows = BTreeMap<(String, String), BTreeSet<String>>;
@@ -17,12 +17,7 @@ pub type Arrows = BTreeMap<(String, String), BTreeSet<String>>;
 /// A method leads to its file where this is not its type's own, and no other method has its name; else the path to the
 /// type says it.
 pub fn arrows(of: &Crate) -> Arrows {
-    let mut methods = Methods { of, module: 0, strayed: BTreeMap::new() };
-    for (module, file) in &of.files {
-        methods.module = *module;
-        methods.visit_file(file);
-    }
-    let mut walk = Walk { of, module: 0, strayed: methods.strayed, arrows: Arrows::new() };
+    let mut walk = Walk { of, module: 0, strayed: strayed(of), arrows: Arrows::new() };
     for (module, file) in &of.files {
         walk.module = *module;
         walk.visit_file(file);
@@ -30,29 +25,19 @@ pub fn arrows(of: &Crate) -> Arrows {
     walk.arrows
 }
 
-/// Looks for methods that do not stand in the file of their type.
-struct Methods<'a> {
-    of: &'a Crate,
-    module: usize,
-    /// The file for each such name; none where several methods have it.
-    strayed: BTreeMap<String, Option<String>>,
-}
-
-impl<'a> Visit<'a> for Methods<'_> {
-    fn visit_item_impl(&mut self, block: &'a syn::ItemImpl) {
-        let here = &self.of.modules[self.module].file;
-        let type_file = match &*block.self_ty {
-            syn::Type::Path(path) => self.of.defining_file(self.module, &segments(&path.path)),
-            _ => None,
-        };
-        let strays = block.trait_.is_none() && type_file.is_some_and(|file| file != here);
-        for item in &block.items {
-            if let ImplItem::Fn(method) = item {
-                let file = self.strayed.entry(method.sig.ident.to_string());
-                file.and_modify(|file| *file = None).or_insert_with(|| strays.then(|| here.clone()));
-            }
+/// The file of each method that does not stand in the file of its type; none where several methods have its name.
+fn strayed(of: &Crate) -> BTreeMap<String, Option<String>> {
+    let mut found: BTreeMap<String, Option<String>> = BTreeMap::new();
+    for block in &of.impls {
+        let here = &of.modules[block.module].file;
+        let strays =
+            !block.of_trait && of.defining_file(block.module, &block.of).is_some_and(|file| file != here);
+        for method in &block.methods {
+            let file = found.entry(method.clone());
+            file.and_modify(|file| *file = None).or_insert_with(|| strays.then(|| here.clone()));
         }
     }
+    found
 }
 
 struct Walk<'a> {
@@ -164,10 +149,6 @@ impl<'a> Visit<'a> for Walk<'_> {
 
     /// Documentation may link where it likes.
     fn visit_attribute(&mut self, _: &'a Attribute) {}
-}
-
-fn segments(path: &syn::Path) -> Path {
-    path.segments.iter().map(|segment| segment.ident.to_string()).collect()
 }
 
 /// The name to show for a path: the first that is no module's, or else the last.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use syn::{Attribute, Item, UseTree, Visibility};
+use syn::{Attribute, ImplItem, Item, UseTree, Visibility};
 
 /// The text of each file, by its path.
 pub type Sources = BTreeMap<String, String>;
@@ -30,6 +30,18 @@ enum Target {
     Item(usize),
 }
 
+/// Methods of a type.
+pub struct Impl {
+    /// The module where they stand.
+    pub module: usize,
+    /// The type's name there; empty if it is no plain name.
+    pub of: Path,
+    /// Whether a trait asks for them.
+    pub of_trait: bool,
+    /// Their names.
+    pub methods: Vec<String>,
+}
+
 /// All modules of a crate but those of its tests.
 #[derive(Default)]
 pub struct Crate {
@@ -37,6 +49,8 @@ pub struct Crate {
     pub modules: Vec<Module>,
     /// The parsed files with the number of their module.
     pub files: Vec<(usize, syn::File)>,
+    /// All methods.
+    pub impls: Vec<Impl>,
     /// The files of tests, which no rule here is for.
     pub tests: BTreeSet<String>,
 }
@@ -76,6 +90,7 @@ impl Crate {
                         }
                     }
                 }
+                Item::Impl(block) => self.impls.push(methods(module, block)),
                 _ => self.modules[module].items.extend(defined(item)),
             }
         }
@@ -168,6 +183,23 @@ impl Crate {
         let wanted = |target: &&Target| matches!(target, Target::Item(_)) == last;
         found.iter().find(wanted).or(found.first()).copied()
     }
+}
+
+fn methods(module: usize, block: &syn::ItemImpl) -> Impl {
+    let of = match &*block.self_ty {
+        syn::Type::Path(path) => segments(&path.path),
+        _ => Path::new(),
+    };
+    let methods = block.items.iter().filter_map(|item| match item {
+        ImplItem::Fn(method) => Some(method.sig.ident.to_string()),
+        _ => None,
+    });
+    Impl { module, of, of_trait: block.trait_.is_some(), methods: methods.collect() }
+}
+
+/// The names of a path, without what stands in angle brackets.
+pub fn segments(path: &syn::Path) -> Path {
+    path.segments.iter().map(|segment| segment.ident.to_string()).collect()
 }
 
 /// The names and paths that a `use` brings in; no name for all of a module.

@@ -83,7 +83,7 @@ pub fn element_of(signature: u64) -> i64 {
     unmix(signature).cast_signed()
 }
 
-/// The inverse of [`hash::mix`].
+/// The inverse of [`crate::hash::mix`].
 fn unmix(mixed: u64) -> u64 {
     // Each step of the mix backwards: the multipliers are inverses modulo 2^64.
     let mut z = mixed ^ (mixed >> 31) ^ (mixed >> 62);
