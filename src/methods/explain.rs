@@ -66,7 +66,7 @@ pub enum Details {
     /// Of sketches.
     Sketches(Agreement),
     /// Of feature codes.
-    Codes(Codes),
+    Codes(TwoCodes),
 }
 
 /// How many tokens both texts share, and each has.
@@ -180,7 +180,7 @@ pub struct Alike {
 
 /// Feature codes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Codes {
+pub struct TwoCodes {
     /// How much of the left code is in the right one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_in_right: Option<f64>,
