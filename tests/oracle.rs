@@ -46,7 +46,7 @@ fn join(
         all.push(counts);
     }
     // Where there is hardly any memory, all documents are long, and all sets go through files; with more, some.
-    let budgets: &[usize] = if sets.len() < 100 { &[0, 1500, 8000] } else { &[64 << 10] };
+    let budgets: &[usize] = if sets.len() < 100 { &[0, 3000] } else { &[64 << 10] };
     for &budget in budgets {
         let (small, _) = by(Algorithm::Auto, budget);
         assert_eq!(small, found, "{budget} bytes find the same pairs");

@@ -3,7 +3,6 @@
 //!
 //!     cargo run --release --no-default-features --example evaluate_codes -- FOLDER_OF_CORPORA FOLDER_FOR_PLOTS
 
-#[allow(dead_code, reason = "names are given here")]
 #[path = "../../tests/common/corpora.rs"]
 mod corpus;
 #[path = "../common/log_plot.rs"]

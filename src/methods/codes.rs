@@ -1,8 +1,8 @@
 //! Methods `repeatability` and `exact_code`: documents by their feature codes.
 
-use super::explain::{Codes, Details, Explanation};
+use super::explain::{Details, Explanation, TwoCodes};
 use super::method::{Method, Update};
-use super::pair::Pair;
+use super::pair::TwoTexts;
 use super::reading::{Reading, places};
 use crate::clusters::elimination::Elimination;
 use crate::clusters::elimination::rows::RowCodes;
@@ -68,7 +68,7 @@ impl ByCodes {
 }
 
 impl Method for ByCodes {
-    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> Result<Explanation> {
+    fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
         let [left, right] = pair.texts.map(|text| feature_code(text, &self.spec, stop));
         let (left_code, right_code) = (left?, right?);
         let left_in_right = repeatability(&right_code, &left_code, stop)?;
@@ -85,7 +85,7 @@ impl Method for ByCodes {
             }
         };
         let [left_in_right, right_in_left] = shares;
-        Ok(explained.with(Details::Codes(Codes { left_in_right, right_in_left, left_code, right_code })))
+        Ok(explained.with(Details::Codes(TwoCodes { left_in_right, right_in_left, left_code, right_code })))
     }
 
     fn update(&self) -> Update {

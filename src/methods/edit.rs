@@ -2,7 +2,7 @@
 
 use super::explain::{Details, Distance, Explanation};
 use super::method::{Method, Update};
-use super::pair::Pair;
+use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::error::Result;
 use crate::features::texts::distinct;
@@ -29,7 +29,7 @@ impl Edit {
 }
 
 impl Method for Edit {
-    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> Result<Explanation> {
+    fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
         /// Products of lengths that take longer than some seconds.
         const MOST: usize = 1 << 36;
         let [a, b] = pair.texts;

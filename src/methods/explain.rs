@@ -68,7 +68,7 @@ pub enum Details {
     /// Of sketches.
     Sketches(Agreement),
     /// Of feature codes.
-    Codes(Codes),
+    Codes(TwoCodes),
 }
 
 /// A Levenshtein distance.
@@ -165,7 +165,7 @@ pub struct Alike {
 
 /// Feature codes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Codes {
+pub struct TwoCodes {
     /// How much of the left code is in the right one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_in_right: Option<f64>,

@@ -2,7 +2,7 @@
 
 use super::explain::Explanation;
 use super::method::Method;
-use super::pair::Pair;
+use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::error::Result;
 use crate::features::FeatureSpec;
@@ -25,7 +25,7 @@ pub struct Imatch {
 
 impl Method for Imatch {
     /// Which terms count depends on all documents of a table; only where all terms are the same it does not.
-    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> Result<Explanation> {
+    fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
         let counts = pair.shared(self.spec, stop)?;
         let [shared, left, right] = counts;
         let same = shared == left && shared == right && shared > 0;

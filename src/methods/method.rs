@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use super::explain::Explanation;
-use super::pair::Pair;
+use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::clusters::leaders::Leaders;
 use crate::clusters::perhaps_similar::of_sentences::SentenceSets;
@@ -25,7 +25,7 @@ pub trait Method: Debug + Sync {
     }
 
     /// What the method says of one pair: its similarity, whether it is in or not, and what that is made of.
-    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> Result<Explanation>;
+    fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation>;
 
     /// Makes perhaps-similar sets without looking for pairs before; none of a method that has no signatures
     /// for that.

@@ -13,7 +13,7 @@ use crate::workers::Stop;
 
 /// Two texts, the one of the lesser id first.
 #[derive(Debug)]
-pub struct Pair<'a> {
+pub struct TwoTexts<'a> {
     /// The texts.
     pub texts: [&'a str; 2],
     documents: [Document; 2],
@@ -21,7 +21,7 @@ pub struct Pair<'a> {
     shared: RefCell<Vec<(FeatureSpec, [u32; 3])>>,
 }
 
-impl<'a> Pair<'a> {
+impl<'a> TwoTexts<'a> {
     /// Two texts as the columns of a table hold them.
     pub fn new(texts: [&'a str; 2]) -> Result<Self> {
         let [a, b] = texts.map(document);

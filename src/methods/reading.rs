@@ -166,6 +166,11 @@ impl<'a> Reading<'a> {
         self.documents.sites().map(Sites::numbers)
     }
 
+    /// The same, and who is told where the call is meanwhile.
+    pub fn sites_and_progress(&mut self) -> (Option<&[u32]>, &mut dyn Progress) {
+        (self.documents.sites().map(Sites::numbers), self.progress)
+    }
+
     /// The weights of rows in this order, where a column of them was given.
     pub fn weights(&mut self, order: &[u32]) -> Result<Option<Vec<i64>>> {
         self.documents.weights(order)

@@ -2,7 +2,7 @@
 
 use super::explain::Explanation;
 use super::method::{Method, Update};
-use super::pair::Pair;
+use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::error::Result;
 use crate::features::FeatureSpec;
@@ -33,7 +33,7 @@ impl Sets {
 }
 
 impl Method for Sets {
-    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> Result<Explanation> {
+    fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
         let [shared, left, right] = pair.shared(self.spec, stop)?;
         let similarity = self.predicate.similarity(shared, left, right);
         let passes = self.predicate.passes(shared, left, right);

@@ -3,7 +3,7 @@
 
 use super::explain::{Agreement, Alike, Details, Explanation, TechniqueSays};
 use super::method::{Method, Update};
-use super::pair::Pair;
+use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::error::Result;
 use crate::features::hash_sets::{HashSets, SetCollector};
@@ -42,7 +42,7 @@ impl Sketches {
 }
 
 impl Method for Sketches {
-    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> Result<Explanation> {
+    fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
         Ok(match two_documents(&self.combination, pair.documents(), stop)? {
             None => Explanation::new(0.0, false),
             Some(compared) => explanation(&compared),

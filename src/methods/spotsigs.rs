@@ -2,7 +2,7 @@
 
 use super::explain::Explanation;
 use super::method::{Method, Update};
-use super::pair::Pair;
+use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::error::Result;
 use crate::features::spotsigs::{Antecedents, SpotSpec, Spots};
@@ -23,7 +23,7 @@ pub struct SpotSigs {
 }
 
 impl Method for SpotSigs {
-    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> Result<Explanation> {
+    fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
         if let Antecedents::Counted(_) = self.spec.antecedents {
             return Ok(Explanation::unknown("depends on how many documents of the table have each word"));
         }

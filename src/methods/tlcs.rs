@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::explain::{Common, Details, Explanation, Region, Subsequence};
 use super::method::{Grouping, Method};
-use super::pair::Pair;
+use super::pair::TwoTexts;
 use super::reading::{Reading, places};
 use crate::clusters::perhaps_similar::of_sentences::SentenceSets;
 use crate::error::Result;
@@ -43,11 +43,10 @@ impl Tlcs {
         let distinct = distinct(collectors, reading.right_from(), reading.workers)?;
         let budget = reading.left_after(distinct.texts.bytes());
         let (files, workers) = (reading.files, reading.workers);
-        let sites = reading.sites().map(<[u32]>::to_vec);
-        let mut signing =
-            Signing::new(&distinct, self.signatures, self.rules, sites.as_deref(), files, budget)?;
+        let (sites, progress) = reading.sites_and_progress();
+        let mut signing = Signing::new(&distinct, self.signatures, self.rules, sites, files, budget)?;
         while signing.step(workers)? {
-            reading.report(|| format!("making signatures, {:.0} %", 100.0 * signing.progress()));
+            progress.report(&|| format!("making signatures, {:.0} %", 100.0 * signing.progress()));
         }
         let (lists, peak_bytes) = signing.finish(workers)?;
         reading.account.tokens = lists.signatures;
@@ -59,7 +58,7 @@ impl Tlcs {
 }
 
 impl Method for Tlcs {
-    fn explain(&self, pair: &Pair<'_>, stop: &Stop) -> Result<Explanation> {
+    fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
         let [a, b] = pair.texts;
         let mut signatures = SentenceSigner::new(self.signatures)?;
         let of_left: HashSet<u128> = signatures.of(a, stop)?.iter().copied().collect();

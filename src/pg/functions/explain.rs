@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::error::Result as CoreResult;
 use crate::methods::explain::{Evidence, Explanation};
-use crate::methods::pair::Pair;
+use crate::methods::pair::TwoTexts;
 use crate::pg::request::methods;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::encoding;
@@ -46,7 +46,7 @@ struct Passage {
     text: String,
 }
 
-fn passages(pair: &Pair<'_>, stop: &Stop) -> CoreResult<(f64, Passages)> {
+fn passages(pair: &TwoTexts<'_>, stop: &Stop) -> CoreResult<(f64, Passages)> {
     /// More are counted only.
     const MOST: usize = 100;
     let compared = Compared::new(pair.texts[0], pair.texts[1], stop)?;
@@ -72,7 +72,7 @@ sql_function! {
                 let effort = a.len() + b.len() + a.len().saturating_mul(b.len()) / 1024;
                 workers::one(workers_for(effort), &mut explained, |explained, stop| {
                     explained.clear();
-                    let pair = Pair::new([&a, &b])?;
+                    let pair = TwoTexts::new([&a, &b])?;
                     for (name, method) in &methods {
                         let Explanation { similarity, evidence } = method.explain(&pair, stop)?;
                         explained.push((*name, similarity, Said::Method(evidence)));

@@ -168,7 +168,7 @@ values! {
     /// A part of something, or all of it.
     Share(f64): "greater than 0 and at most 1", |value| value.as_f64().filter(|&n| n > 0.0 && n <= 1.0);
     /// A part of something, never all of it.
-    Part(f64): "greater than 0 and less than 1", |value| value.as_f64().filter(|&n| n > 0.0 && n < 1.0);
+    OpenShare(f64): "greater than 0 and less than 1", |value| value.as_f64().filter(|&n| n > 0.0 && n < 1.0);
     /// Whether something is to be.
     Flag(bool): "true or false", Value::as_bool;
 }

@@ -10,7 +10,7 @@ use crate::joins::sketches::combination::TechniqueSpec;
 use crate::joins::sketches::presets::{self, Preset};
 use crate::pg::request::example::such_as;
 use crate::pg::request::example::{Example, literal};
-use crate::pg::request::options::{self, Flag, Options, Part, Share, Whole, refused, whole};
+use crate::pg::request::options::{self, Flag, OpenShare, Options, Share, Whole, refused, whole};
 use crate::pg::server::error::{Result, SqlError};
 use crate::sketches::simhash::check_bits;
 use crate::verify::measure::check_threshold;
@@ -55,7 +55,7 @@ pub struct TechniqueOptions {
     seed: Option<Whole<{ i64::MIN }, { i64::MAX }>>,
     wrap: Option<Flag>,
     megashingles: Option<Flag>,
-    recall: Option<Part>,
+    recall: Option<OpenShare>,
     verify: Option<Flag>,
     bands: Option<Whole<1, MOST_VALUES>>,
     rows: Option<Whole<1, MOST_VALUES>>,

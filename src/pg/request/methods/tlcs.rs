@@ -32,7 +32,7 @@ struct TlcsOptions {
     stop_site_documents: Option<Number>,
     window: Option<Number>,
     first: Option<Number>,
-    weight: Option<Column>,
+    weight: Option<ColumnName>,
     slope: Option<Real>,
     centre: Option<Shares>,
     min_part: Option<Number>,
@@ -77,9 +77,9 @@ impl TryFrom<Value> for LeastContainment {
 /// The name of a column.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Value")]
-struct Column(String);
+struct ColumnName(String);
 
-impl TryFrom<Value> for Column {
+impl TryFrom<Value> for ColumnName {
     type Error = &'static str;
 
     fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
