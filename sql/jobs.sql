@@ -1,7 +1,7 @@
 -- Jobs that keep pairs and clusters up to date: src/pg/jobs.
 --
--- The books are tables that only their owner, who is the extension's, and for dumps the owner of the database may touch;
--- everybody sees in views what concerns relations of their own. The functions work on the books as the owner of the
+-- The registry are tables that only their owner, who is the extension's, and for dumps the owner of the database may touch;
+-- views show each user what concerns relations of their own. The functions work on the registry as the owner of the
 -- extension, and on the users' tables as the owner of the watched relation, with pg_catalog as the only schema in the
 -- search path.
 
@@ -35,7 +35,7 @@ CREATE TABLE neardup_unnoted (
 COMMENT ON TABLE neardup_unnoted IS 'internal: relations with changes that a trigger could not note row by row, so that the next refresh compares all rows';
 SELECT pg_catalog.pg_extension_config_dump('neardup_all_jobs'::pg_catalog.regclass, ''::pg_catalog.text);
 SELECT pg_catalog.pg_extension_config_dump('neardup_all_runs'::pg_catalog.regclass, ''::pg_catalog.text);
--- Who owns the database dumps and restores it. What such a one puts into the books is not trusted: src/pg/jobs/tables.rs.
+-- The owner of the database dumps and restores it. What a restore puts into the registry is not trusted: src/pg/jobs/tables.
 GRANT SELECT, INSERT ON neardup_all_jobs, neardup_all_runs TO pg_database_owner;
 
 CREATE VIEW neardup_jobs WITH (security_barrier) AS

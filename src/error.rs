@@ -1,4 +1,4 @@
-//! What can go wrong in the core. `pg/error.rs` turns each of these into an SQLSTATE with a hint.
+//! What can go wrong in the core. `src/pg/server/error.rs` turns each of these into an SQLSTATE with a hint.
 
 /// An error of the core: a bad parameter, a limit of the machine, or a request to stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -25,12 +25,14 @@
 //! * [`passages`]: pairs of sentences into passages that documents share
 //! * [`methods`]: all of this put together, from documents to pairs
 //! * [`report`]: pairs and clusters for people to look at
+//! * [`jobs`]: what keeps pairs and clusters up to date does next
 
 pub mod clusters;
 pub mod error;
 pub mod features;
 pub mod files;
 pub mod hash;
+pub mod jobs;
 pub mod joins;
 pub mod memory;
 pub mod methods;

@@ -179,6 +179,10 @@ impl Listing {
 }
 
 impl Rows<5> for Listing {
+    fn columns(&self) -> [&'static str; 5] {
+        ["cluster_id", "id", "representative", "size", "similarity"]
+    }
+
     fn next(&mut self) -> Result<Option<[Datum; 5]>> {
         if self.cluster == self.clusters.len() {
             return Ok(None);

@@ -107,6 +107,10 @@ struct Levels {
 }
 
 impl Rows<6> for Levels {
+    fn columns(&self) -> [&'static str; 6] {
+        ["cluster_id", "id", "representative", "size", "similarity", "threshold"]
+    }
+
     fn next(&mut self) -> Result<Option<[Datum; 6]>> {
         let (threshold, clusters) = loop {
             let Some((threshold, clusters)) = self.levels.get(self.level) else { return Ok(None) };
@@ -166,6 +170,10 @@ struct Described {
 }
 
 impl Rows<7> for Described {
+    fn columns(&self) -> [&'static str; 7] {
+        ["cluster_id", "representative", "size", "pairs", "least_similarity", "mean_similarity", "diameter"]
+    }
+
     fn next(&mut self) -> Result<Option<[Datum; 7]>> {
         let Some(summary) = self.summaries.get(self.next) else { return Ok(None) };
         let cluster = self.clusters.get(self.next);
@@ -236,6 +244,10 @@ struct Weakest {
 }
 
 impl Rows<7> for Weakest {
+    fn columns(&self) -> [&'static str; 7] {
+        ["cluster_id", "size", "left_id", "right_id", "similarity", "left_size", "right_size"]
+    }
+
     fn next(&mut self) -> Result<Option<[Datum; 7]>> {
         let Some((cluster, Link { edge, parts })) = self.chosen.next() else { return Ok(None) };
         let cluster = self.clusters.get(cluster as usize);

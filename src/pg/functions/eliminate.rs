@@ -90,6 +90,10 @@ struct Eliminated {
 }
 
 impl Rows<3> for Eliminated {
+    fn columns(&self) -> [&'static str; 3] {
+        ["id", "duplicate_of", "similarity"]
+    }
+
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {
         const CHECK_EVERY: u32 = 1 << 16;
         while let Some(&leader) = self.leaders.of.get(self.next as usize) {

@@ -94,6 +94,10 @@ struct Explained {
 }
 
 impl Rows<3> for Explained {
+    fn columns(&self) -> [&'static str; 3] {
+        ["method", "similarity", "evidence"]
+    }
+
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {
         let Some((name, similarity, evidence)) = self.rows.next() else { return Ok(None) };
         self.unknown = similarity.is_none();

@@ -49,7 +49,7 @@ fn lcs(call: Call) -> Result<Option<(usize, usize, usize)>> {
     Ok(Some(found))
 }
 
-/// Whoever compares two texts of so many bytes.
+/// The workers that compare two texts of that many bytes.
 fn pair_workers(a: usize, b: usize) -> &'static dyn Workers {
     // What a comparison costs goes with the product of the lengths, 64 cells at a time.
     workers_for((a.saturating_mul(b) / 1024).max(a).max(b))
@@ -102,6 +102,10 @@ fn tlcs(call: Call) -> Result<Option<Found>> {
 struct Parts(std::vec::IntoIter<Part>);
 
 impl Rows<3> for Parts {
+    fn columns(&self) -> [&'static str; 3] {
+        ["left_span", "right_span", "length"]
+    }
+
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {
         let Some(part) = self.0.next() else { return Ok(None) };
         // No text of the server has more characters than 31 bits count.

@@ -104,7 +104,7 @@ impl Run {
             .report(|| format!("joining, {:.0} %, {} pairs", 100.0 * pairs.progress(), pairs.given()));
     }
 
-    /// Pairs may be missing only where somebody is told.
+    /// Pairs may be missing only where the caller is told.
     fn tell_hot_buckets(&self) {
         let counts = self.pairs.counts();
         if counts.hot_buckets > 0 {
@@ -147,6 +147,10 @@ impl Run {
 }
 
 impl Rows<3> for Run {
+    fn columns(&self) -> [&'static str; 3] {
+        ["left_id", "right_id", "similarity"]
+    }
+
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {
         let Some(pair) = self.next_pair()? else { return Ok(None) };
         let (left, right) = match &self.right {

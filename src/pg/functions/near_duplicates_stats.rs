@@ -35,10 +35,40 @@ struct Row {
     nulls: [bool; COLUMNS],
 }
 
-/// Columns of the account.
+/// How many columns the account has.
 const COLUMNS: usize = 25;
 
 impl Rows<COLUMNS> for Row {
+    fn columns(&self) -> [&'static str; COLUMNS] {
+        [
+            "documents",
+            "skipped_null",
+            "skipped_empty",
+            "tokens",
+            "distinct_tokens",
+            "distinct_sets",
+            "candidates",
+            "pruned_by_size",
+            "pruned_by_bitmap",
+            "pruned_by_position",
+            "pruned_by_suffix",
+            "verified",
+            "pairs",
+            "peak_memory",
+            "threads",
+            "read_ms",
+            "order_ms",
+            "join_ms",
+            "pruned_by_sketch",
+            "stop_signatures",
+            "stop_documents",
+            "promised_recall",
+            "measured_recall",
+            "hot_buckets",
+            "hot_documents",
+        ]
+    }
+
     fn next(&mut self) -> Result<Option<[Datum; COLUMNS]>> {
         let Some(account) = self.account.take() else { return Ok(None) };
         let counts = account.counts;

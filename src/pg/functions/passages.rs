@@ -134,7 +134,7 @@ impl Run {
     }
 }
 
-/// Passages may be missing only where somebody is told.
+/// Passages may be missing only where the caller is told.
 fn tell_capped(request: &PassageRequest, capped: Capped) {
     if capped.sentences == 0 {
         return;
@@ -164,6 +164,19 @@ fn columns(passage: &Passage) -> Result<[Datum; 6]> {
 }
 
 impl Rows<8> for Run {
+    fn columns(&self) -> [&'static str; 8] {
+        [
+            "left_id",
+            "right_id",
+            "left_sentence",
+            "right_sentence",
+            "sentences",
+            "left_span",
+            "right_span",
+            "similarity",
+        ]
+    }
+
     fn next(&mut self) -> Result<Option<[Datum; 8]>> {
         let Some(passage) = self.next_passage()? else { return Ok(None) };
         let left = self.left.datum(passage.left_row);
@@ -212,6 +225,10 @@ sql_function! {
 struct OfTwo(std::vec::IntoIter<Passage>);
 
 impl Rows<6> for OfTwo {
+    fn columns(&self) -> [&'static str; 6] {
+        ["left_sentence", "right_sentence", "sentences", "left_span", "right_span", "similarity"]
+    }
+
     fn next(&mut self) -> Result<Option<[Datum; 6]>> {
         self.0.next().map(|passage| columns(&passage)).transpose()
     }

@@ -34,6 +34,10 @@ struct Curve {
 }
 
 impl Rows<6> for Curve {
+    fn columns(&self) -> [&'static str; 6] {
+        ["bands", "rows", "permutations", "detection_at_threshold", "similarity", "detection"]
+    }
+
     fn next(&mut self) -> Result<Option<[Datum; 6]>> {
         const STEPS: u32 = 20;
         self.step += 1;

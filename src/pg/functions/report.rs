@@ -32,7 +32,7 @@ sql_function! {
     neardup_duplicates_report_typed, pg_finfo_neardup_duplicates_report_typed, |call| report(call, form::DUPLICATES_REPORT.typed())
 }
 
-/// Clusters of so many rows are looked at with suspicion.
+/// Clusters of this many rows are looked at with suspicion.
 const LARGE: usize = 100;
 
 /// Whether most of a large cluster's rows are no pairs with its representative.

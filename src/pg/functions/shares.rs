@@ -1,4 +1,4 @@
-//! Arrays that share so many elements, and how the planner learns that an index on `&&` serves.
+//! Arrays that share at least `r` elements, and how the planner learns that an index on `&&` serves.
 
 use pgrx::pg_sys::{self, Datum, NodeTag};
 

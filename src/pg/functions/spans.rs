@@ -20,7 +20,7 @@ use crate::workers::{self, Stop};
 sql_function! {
     /// `sentences(text) → TABLE(no, span, sentence)`
     neardup_sentences, pg_finfo_neardup_sentences, |call| {
-        set_returning::answer(call, || Units::new(call, |text, stop, units| {
+        set_returning::answer(call, || Units::new(call, "sentence", |text, stop, units| {
             for_each_sentence(text, stop, |span| memory::push(units, span, DOING))
         }))
     }
@@ -29,7 +29,7 @@ sql_function! {
 sql_function! {
     /// `paragraphs(text) → TABLE(no, span, paragraph)`
     neardup_paragraphs, pg_finfo_neardup_paragraphs, |call| {
-        set_returning::answer(call, || Units::new(call, |text, stop, units| {
+        set_returning::answer(call, || Units::new(call, "paragraph", |text, stop, units| {
             for_each_paragraph(text, stop, |span| memory::push(units, span, DOING))
         }))
     }
@@ -39,6 +39,8 @@ const DOING: &str = "cutting a text into sentences";
 
 /// Units of a text as rows: number, place, text.
 struct Units {
+    /// What they are called.
+    unit: &'static str,
     text: String,
     units: std::vec::IntoIter<Span>,
     given: usize,
@@ -47,6 +49,7 @@ struct Units {
 impl Units {
     fn new(
         call: Call,
+        unit: &'static str,
         cut: impl Fn(&str, &Stop, &mut Vec<Span>) -> crate::error::Result<()> + Sync,
     ) -> Result<Self> {
         let text = call.text(0)?.map(|text| encoding::own(&text)).transpose()?.unwrap_or_default();
@@ -55,11 +58,15 @@ impl Units {
             units.clear();
             cut(&text, stop, units)
         })?;
-        Ok(Self { text, units: units.into_iter(), given: 0 })
+        Ok(Self { unit, text, units: units.into_iter(), given: 0 })
     }
 }
 
 impl Rows<3> for Units {
+    fn columns(&self) -> [&'static str; 3] {
+        ["no", "span", self.unit]
+    }
+
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {
         let Some(unit) = self.units.next() else { return Ok(None) };
         self.given += 1;

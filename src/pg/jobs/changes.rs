@@ -7,9 +7,10 @@
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{IntoDatum, PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
-use super::books::{Books, Entry};
+use super::registry::{Entry, Registry};
 use super::settings::Columns;
-use super::tables::{Opened, Table};
+use super::tables::catalog::owner_of;
+use super::tables::table::{Opened, Table};
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::by_number::Inserter;
 use crate::pg::query::ids::Ids;
@@ -43,23 +44,23 @@ fn note_changes(call: Call) -> Result<()> {
     // SAFETY: a trigger's relation is open.
     let docs = unsafe { (*trigger.tg_relation).rd_id };
     let extension = Extension::of(call)?;
-    let books = Books::open(&extension)?;
+    let registry = Registry::open(&extension)?;
     // A trigger that was left behind, or one of a restored dump whose job is not known yet: it will compare all rows.
-    let Some(job) = books.look(docs)? else { return Ok(()) };
+    let Some(job) = registry.entry(docs)? else { return Ok(()) };
     let relation = Relation::open(docs)?;
     if !note(trigger, &relation, &job)? {
-        books.add_unnoted(docs);
+        registry.add_unnoted(docs);
     }
     Ok(())
 }
 
 /// Notes the changed rows in the table of states; false if that cannot be done.
 fn note(trigger: &pg_sys::TriggerData, relation: &Relation, job: &Entry) -> Result<bool> {
-    let Some(columns) = job.settings.as_ref().and_then(|settings| settings.columns(relation)) else {
+    let Some(columns) = job.settings.as_ref().ok().and_then(|settings| settings.columns(relation)) else {
         return Ok(false);
     };
     let id_type = columns.id.base_type;
-    if super::tables::owner_of(job.state) != Some(relation.owner) {
+    if owner_of(job.state) != Some(relation.owner) {
         return Ok(false);
     }
     // A refresh that gives the table another type has it for itself.

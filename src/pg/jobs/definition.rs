@@ -7,8 +7,9 @@
 
 use pgrx::pg_sys;
 
-use super::Job;
-use super::statements::{oid, read_text, row};
+use super::job::Job;
+use super::statements::catalog;
+use super::statements::statement::{read_bool, read_text};
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::error::Result;
 
@@ -25,26 +26,11 @@ pub struct Definition {
 
 /// The definition of the relation of a job, which is locked.
 pub fn of(job: &Job) -> Result<Definition> {
-    let sql = "SELECT c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relispartition \
-                   AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid OR i.inhrelid = c.oid) \
-                   AND NOT EXISTS (SELECT FROM pg_subscription_rel s WHERE s.srrelid = c.oid), \
-               t.count = 3, \
-               encode(sha256(concat_ws(' ', c.xmin::text, c.relfilenode, a.versions, t.versions)::bytea), 'hex') \
-               FROM pg_class c, \
-               LATERAL (SELECT string_agg(a.xmin::text, ',' ORDER BY a.attnum) AS versions \
-                   FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0) a, \
-               LATERAL (SELECT count(*), string_agg(t.xmin::text, ',' ORDER BY t.tgname) AS versions \
-                   FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid \
-                   WHERE t.tgrelid = c.oid AND p.proname = 'neardup_changed' AND p.pronamespace = $2 AND p.pronargs = 0 \
-                   AND t.tgname IN ('neardup_insert', 'neardup_update', 'neardup_delete') \
-                   AND t.tgenabled = 'A') t \
-               WHERE c.oid = $1";
     as_user(job.relation.owner, || {
         let types = [pg_sys::BOOLOID, pg_sys::BOOLOID, pg_sys::TEXTOID];
-        let found = row(sql, &[oid(job.relation.oid), oid(job.extension.namespace)], &[], types)?;
+        let found = catalog::definition(job.relation.oid, job.extension.namespace).row(types)?;
         let [plain, triggers, version] = found.unwrap_or_default();
-        let is = |value: Option<pg_sys::Datum>| value.is_some_and(|value| value.value() != 0);
         let version = version.map(read_text).transpose()?.unwrap_or_default().into_owned();
-        Ok(Definition { is_plain: is(plain), has_triggers: is(triggers), version })
+        Ok(Definition { is_plain: read_bool(plain), has_triggers: read_bool(triggers), version })
     })
 }

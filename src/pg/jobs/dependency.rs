@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::{self, ObjectAddress, Oid};
 
-use super::statements::{holds, number, oid};
+use super::statements::catalog;
 use crate::pg::server::error::Result;
 
 fn address(relation: Oid) -> ObjectAddress {
@@ -27,7 +27,7 @@ pub fn depend(table: Oid, docs: Oid) {
 }
 
 /// Whether a number is that of a table which a job can have made: only such a one depends on another relation because we
-/// said so. Indexes, sequences and partitions do of themselves, and nobody may take that from them.
+/// said so. Indexes, sequences and partitions do of themselves, and that must not be taken from them.
 fn can_be_ours(table: Oid) -> bool {
     // SAFETY: any number is looked up.
     unsafe {
@@ -56,17 +56,10 @@ pub fn forget(table: Oid, docs: Oid) {
 
 /// Whether a table depends on the relation: whether a job of it made the table.
 pub fn is_there(table: Oid, docs: Oid) -> Result<bool> {
-    let sql = "SELECT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = $1 \
-               AND d.refclassid = 'pg_class'::regclass AND d.refobjid = $2 AND d.deptype = 'a')";
-    Ok(can_be_ours(table) && holds(sql, &[oid(table), oid(docs)], &[])?)
+    Ok(can_be_ours(table) && catalog::depends(table, docs).holds()?)
 }
 
-/// The first of some tables, an array in SQL text, that does not depend on the relation.
-pub fn first_without(tables: &str, docs: Oid) -> Result<Option<i64>> {
-    let sql = format!(
-        "SELECT t.oid::int8 FROM unnest({tables}) t(oid) WHERE NOT EXISTS (SELECT FROM pg_depend d \
-         WHERE d.classid = 'pg_class'::regclass AND d.objid = t.oid \
-         AND d.refclassid = 'pg_class'::regclass AND d.refobjid = $1 AND d.deptype = 'a') LIMIT 1"
-    );
-    number(&sql, &[oid(docs)], &[])
+/// The first of some tables that does not depend on the relation.
+pub fn first_without(tables: &[Oid], docs: Oid) -> Result<Option<i64>> {
+    catalog::independent(tables, docs).number()
 }

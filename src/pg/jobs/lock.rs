@@ -1,12 +1,13 @@
 //! One refresh at a time: a lock that a session keeps between the steps.
 //!
-//! It is on an object of the books that no statement of SQL can name, so that no outsider can hold it. Where a transaction
+//! It is on an object of the registry that no statement of SQL can name, so that no outsider can hold it. Where a transaction
 //! fails, the server itself gives back what its session holds, and so it does at the end of the session, also by kill -9.
 
 use std::cell::Cell;
 
 use pgrx::pg_sys;
-use pgrx::prelude::*;
+
+use crate::pg::server::guard::guard;
 
 thread_local! {
     /// The lock that this session holds from step to step, and when the refresh began that took it.
@@ -18,8 +19,8 @@ thread_local! {
 /// The lock of the refresh of a relation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionLock {
-    /// The table of the books that has the jobs.
-    pub books: pg_sys::Oid,
+    /// The table of the jobs.
+    pub jobs: pg_sys::Oid,
     /// The watched relation.
     pub docs: pg_sys::Oid,
 }
@@ -30,7 +31,7 @@ impl SessionLock {
         pg_sys::LOCKTAG {
             // SAFETY: a look at a variable of the session.
             locktag_field1: unsafe { pg_sys::MyDatabaseId }.to_u32(),
-            locktag_field2: self.books.to_u32(),
+            locktag_field2: self.jobs.to_u32(),
             locktag_field3: self.docs.to_u32(),
             locktag_field4: 0,
             locktag_type: pg_sys::LockTagType::LOCKTAG_OBJECT as u8,
@@ -90,9 +91,14 @@ impl SessionLock {
 }
 
 /// A transaction ends: with an error the server gives the lock back.
-#[pg_guard]
 unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _argument: *mut std::ffi::c_void) {
-    if event == pg_sys::XactEvent::XACT_EVENT_ABORT {
-        HELD.set(None);
+    // SAFETY: the outermost frame of a call by the server.
+    unsafe {
+        guard(|| {
+            if event == pg_sys::XactEvent::XACT_EVENT_ABORT {
+                HELD.set(None);
+            }
+            Ok(())
+        });
     }
 }

@@ -1,44 +1,75 @@
-//! What a job was asked for, as the books keep it: JSON that whoever restores a dump writes, so it is not trusted. It holds
+//! What a job was asked for, as the registry keeps it: JSON that a restored dump may bring, so it is not trusted. It holds
 //! arguments of `near_duplicates`, which are checked like those of any call, and numbers and names of columns; no SQL.
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::not_now;
-use super::tables::anew;
+use super::hints::{anew, not_now};
+use crate::pg::query::column::Column;
 use crate::pg::query::ids;
-use crate::pg::query::relation::{Column, Relation, qualified_type};
-use crate::pg::request::example::literal;
+use crate::pg::query::relation::Relation;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 
 /// The arguments of `neardup_watch`, completed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settings {
-    threshold: Option<f64>,
-    options: Option<Value>,
-    id_column: Option<String>,
-    text_column: Option<String>,
-    site_column: Option<String>,
-    method: Option<String>,
-    tokenizer: Option<String>,
-    shingle: Option<i32>,
-    multiset: Option<bool>,
+    /// How similar a pair is at least.
+    pub threshold: Option<f64>,
+    /// Options of the method.
+    pub options: Option<Value>,
+    /// The column of ids; in the registry always one, as that of texts.
+    pub id_column: Option<String>,
+    /// The column of texts.
+    pub text_column: Option<String>,
+    /// The column of sites, if there is one.
+    pub site_column: Option<String>,
+    /// The method.
+    pub method: Option<String>,
+    /// What tokens are.
+    pub tokenizer: Option<String>,
+    /// How many tokens a shingle has.
+    pub shingle: Option<i32>,
+    /// Whether tokens that occur twice count twice.
+    pub multiset: Option<bool>,
     /// How pairs become clusters.
     pub clustering: Option<String>,
     /// The most rows of a cluster.
     pub max_cluster_size: Option<i32>,
-    /// `triggers` or `compare`; in the books always one of these.
-    pub detect: Option<String>,
+    /// How changes are noticed; in the registry always said.
+    pub detect: Option<Detect>,
     /// The number of the relation that the numbers of columns are of: another one than the job's after a restore, where
     /// columns are to be found by their names.
     relation: Option<u32>,
     columns: Option<Numbers>,
 }
 
+/// How changes are noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Detect {
+    /// Triggers note them.
+    Triggers,
+    /// Each refresh compares all rows with what is known of them.
+    Compare,
+}
+
+impl Detect {
+    fn of(name: &str) -> Result<Self> {
+        match name {
+            "triggers" => Ok(Self::Triggers),
+            "compare" => Ok(Self::Compare),
+            other => Err(SqlError::parameter(format!("unknown way to detect changes \"{other}\""))
+                .hint("Ways: triggers, compare.")),
+        }
+    }
+}
+
 /// The places of columns in their relation.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Numbers {
     id: i16,
     text: i16,
@@ -72,7 +103,7 @@ impl Settings {
             site_column: text(9)?,
             clustering: text(10)?,
             max_cluster_size: call.get(11),
-            detect: text(12)?,
+            detect: call.text(12)?.as_deref().map(Detect::of).transpose()?,
             relation: None,
             columns: None,
         })
@@ -158,43 +189,12 @@ impl Settings {
 
     /// Whether triggers are to tell of changes.
     pub fn by_triggers(&self) -> bool {
-        self.detect.as_deref() == Some("triggers")
+        self.detect == Some(Detect::Triggers)
     }
 
     /// Whether clusters are all that is connected by pairs.
     pub fn whole_clusters(&self) -> bool {
         matches!(self.clustering.as_deref(), None | Some("connected")) && self.max_cluster_size.is_none()
-    }
-
-    /// The arguments that the internal functions of jobs have in common, as SQL text. Every one is cast to the type that
-    /// it is declared with: so they are found by no better match than themselves.
-    pub fn arguments(&self, relation: &Relation, id_type: pg_sys::Oid) -> String {
-        let value = |value: Option<String>, cast: &str| match value {
-            None => format!("NULL::pg_catalog.{cast}"),
-            Some(value) => format!("{}::pg_catalog.{cast}", literal(&value)),
-        };
-        [
-            format!("'{}'::pg_catalog.regclass", relation.oid.to_u32()),
-            value(self.threshold.map(|threshold| threshold.to_string()), "float8"),
-            format!("'{}'::pg_catalog.regtype", id_type.to_u32()),
-            value(self.options.as_ref().map(Value::to_string), "jsonb"),
-            value(self.id_column.clone(), "text"),
-            value(self.text_column.clone(), "text"),
-            value(self.method.clone(), "text"),
-            value(self.tokenizer.clone(), "text"),
-            value(self.shingle.map(|shingle| shingle.to_string()), "int4"),
-            value(self.multiset.map(|multiset| multiset.to_string()), "bool"),
-            "NULL::pg_catalog.int8".to_owned(),
-            value(self.site_column.clone(), "text"),
-        ]
-        .join(", ")
-    }
-
-    /// The clustering and the size of clusters, as SQL text.
-    pub fn cluster_arguments(&self) -> [String; 2] {
-        let clustering = self.clustering.as_deref().unwrap_or("connected");
-        let size = self.max_cluster_size.map_or("NULL".to_owned(), |size| format!("'{size}'"));
-        [format!("{}::pg_catalog.text", literal(clustering)), format!("{size}::pg_catalog.int4")]
     }
 }
 
@@ -202,28 +202,5 @@ impl Columns<'_> {
     /// The type that ids are compared and joined as: integers as bigint.
     pub fn id_type(&self) -> pg_sys::Oid {
         if self.id.is_integer() { pg_sys::INT8OID } else { self.id.base_type }
-    }
-
-    /// The id of a row, of the type that the job's tables have, in terms of the alias `d`.
-    pub fn id_expression(&self) -> Result<String> {
-        let column = format!("d.{}", self.id.quoted()?);
-        Ok(if self.id.is_integer() {
-            column
-        } else {
-            format!("({column}::{}{})", qualified_type(self.id.base_type), self.id.collated())
-        })
-    }
-
-    /// All that says of a row what its pairs are, as one text, in terms of the alias `d`.
-    pub fn content(&self) -> Result<String> {
-        let body = format!("d.{}::pg_catalog.text", self.text.quoted()?);
-        Ok(match self.site {
-            None => body,
-            Some(site) => format!(
-                "pg_catalog.concat(COALESCE({body}, ''::pg_catalog.text), E'\\x01'::pg_catalog.text, \
-                 COALESCE(d.{}::pg_catalog.text, ''::pg_catalog.text))",
-                site.quoted()?
-            ),
-        })
     }
 }

@@ -1,21 +1,33 @@
-//! Ends a job. That always works for who owns the relation: whatever became of its tables, triggers and settings.
+//! Ends a job. That always works for the owner of the relation: whatever became of its tables, triggers and settings.
 
 use pgrx::pg_sys::panic::ErrorReport;
-use pgrx::pg_sys::{self, Oid};
+use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::books::{Found, Wait};
-use super::statements::run;
-use super::tables::{Opened, Table, name_of};
-use super::{EVENTS, Job, dependency};
+use super::dependency;
+use super::job::{EVENTS, Job};
+use super::registry::{Found, Wait};
+use super::statements::definitions;
+use super::tables::catalog::name_of;
+use super::tables::table::{Opened, Table};
 use crate::pg::query::as_user::as_user;
+use crate::pg::server::call::sql_function;
 use crate::pg::server::error::Result;
+
+sql_function! {
+    /// `neardup_unwatch(docs, keep_results)`: ends a job.
+    neardup_unwatch, pg_finfo_neardup_unwatch, |call| {
+        let job = Job::of(call, "neardup_unwatch")?;
+        job.unwatch(call.get::<bool>(1).unwrap_or(false))?;
+        Ok(Datum::from(0))
+    }
+}
 
 impl Job {
     /// Drops the triggers and the tables of the job, or keeps its results.
     pub fn unwatch(&self, keep_results: bool) -> Result<()> {
-        let Self { relation, books, .. } = self;
-        let Found::Job(job) = books.find(relation.oid, Wait::Wait)? else {
+        let Self { relation, registry, .. } = self;
+        let Found::Job(job) = registry.lock(relation.oid, Wait::Wait)? else {
             return Err(self.not_watched());
         };
         as_user(relation.owner, || self.drop_triggers())?;
@@ -38,15 +50,15 @@ impl Job {
             ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
                 .report(PgLogLevel::NOTICE);
         }
-        books.remove(relation.oid)?;
-        books.clean()?;
-        books.clean_log()
+        registry.remove(relation.oid)?;
+        registry.clean()?;
+        registry.clean_log()
     }
 
     fn drop_triggers(&self) -> Result<()> {
         for event in EVENTS {
             if self.has_trigger(event)? {
-                run(&format!("DROP TRIGGER neardup_{event} ON {}", self.relation.qualified), &[], &[])?;
+                definitions::drop_trigger(&self.relation.qualified, event).run()?;
             }
         }
         Ok(())
@@ -54,7 +66,7 @@ impl Job {
 
     /// Drops a table as its owner, if the caller may act for that one and it is one of the job; else gives its name.
     fn drop_table(&self, table: Oid) -> Result<Option<String>> {
-        let Self { relation, books, .. } = self;
+        let Self { relation, registry, .. } = self;
         let docs = relation.oid;
         let depends = as_user(relation.owner, || dependency::is_there(table, docs))?;
         // SAFETY: a look at the roles.
@@ -64,9 +76,9 @@ impl Job {
         let lock = if depends { pg_sys::AccessExclusiveLock } else { pg_sys::AccessShareLock };
         match Table::open(table, lock, may)? {
             Opened::Gone => return Ok(None),
-            // A restored dump has no dependencies, and what its books say need not be so.
-            Opened::Table(table) if depends || (table.is_of_job() && !books.uses(table.oid, docs)?) => {
-                as_user(table.owner, || run(&format!("DROP TABLE {}", table.name), &[], &[]))?;
+            // A restored dump has no dependencies, and what its registry say need not be so.
+            Opened::Table(table) if depends || (table.is_of_job() && !registry.uses(table.oid, docs)?) => {
+                as_user(table.owner, || definitions::drop(&[table.name]).run())?;
                 return Ok(None);
             }
             Opened::Table(_) | Opened::Others(_) => {}

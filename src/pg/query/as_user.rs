@@ -1,9 +1,9 @@
-//! Runs SQL of ours as somebody else: work on users' tables as their owner, and books as the extension's.
+//! Runs SQL of ours as another user: work on users' tables as their owner, and on the registry of jobs as the extension's.
 
 use std::ffi::CStr;
 
+use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
-use pgrx::prelude::*;
 
 use super::names::quote_identifier;
 use crate::pg::server::call::Call;
@@ -26,15 +26,12 @@ impl Extension {
     /// That of the called function, which is found by its number, whatever the search path.
     pub fn of(call: Call) -> Result<Self> {
         // SAFETY: set by the function manager; a schema that a function is in has a name.
-        let (function, extension, namespace, schema) = unsafe {
+        let (owner, extension, namespace, schema) = unsafe {
             let function = (*(*call.info).flinfo).fn_oid;
             let extension = pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
             let namespace = pg_sys::get_func_namespace(function);
-            (function, extension, namespace, c_string(pg_sys::get_namespace_name(namespace)))
+            (owner_of(function), extension, namespace, c_string(pg_sys::get_namespace_name(namespace)))
         };
-        let sql = "SELECT proowner FROM pg_catalog.pg_proc WHERE oid OPERATOR(pg_catalog.=) $1";
-        let owner = Spi::get_one_with_args::<pg_sys::Oid>(sql, &[function.into()]).map_err(spi)?;
-        let owner = owner.unwrap_or(pg_sys::InvalidOid);
         Ok(Self { owner, schema: quote_identifier(&schema)?, extension, namespace })
     }
 
@@ -57,12 +54,22 @@ impl Extension {
     }
 }
 
-/// What went wrong with SPI itself; errors of the server pass through as panics.
-pub fn spi(error: pgrx::spi::Error) -> SqlError {
-    SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string())
+/// Who owns a function; no user, if there is no such function.
+fn owner_of(function: pg_sys::Oid) -> pg_sys::Oid {
+    // SAFETY: any number is looked up; the row is read before it is released.
+    unsafe {
+        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as i32, function.into());
+        if row.is_null() {
+            return pg_sys::InvalidOid;
+        }
+        let form: *const pg_sys::FormData_pg_proc = pg_sys::GETSTRUCT(row).cast();
+        let owner = (*form).proowner;
+        pg_sys::ReleaseSysCache(row);
+        owner
+    }
 }
 
-/// Where things are found while work runs as somebody else.
+/// Where things are found while work runs as another user.
 pub const PATH: &CStr = c"pg_catalog, pg_temp";
 
 /// Runs work as `user`, who cannot be left by it, and with `pg_catalog` as the only schema to find things
@@ -98,7 +105,7 @@ pub fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result
     }
 }
 
-/// Changes a setting for the rest of the work that runs as somebody else ([`as_user`]).
+/// Changes a setting for the rest of the work that runs as another user ([`as_user`]).
 pub fn set(name: &CStr, value: &CStr) {
     // SAFETY: C strings of a setting that every user may change; the level of settings is that of the work.
     unsafe {

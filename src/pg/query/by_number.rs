@@ -1,4 +1,4 @@
-//! Rows of tables that are read and written by the number of the table, where SQL text would need its name: whoever owns a
+//! Rows of tables that are read and written by the number of the table, where SQL text would need its name: the owner of a
 //! schema can rename it between two looks at it, and a write that notes its changes must not fail for that.
 
 use pgrx::pg_sys::{self, Datum, Oid};

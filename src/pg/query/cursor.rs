@@ -69,7 +69,7 @@ impl<const N: usize> Cursor<N> {
         }
     }
 
-    /// Calls `each` with all rows, which are fetched so many at a time. What it leaves in the current memory context is
+    /// Calls `each` with all rows, which are fetched `rows` at a time. What it leaves in the current memory context is
     /// freed row by row.
     pub fn for_each(
         mut self,

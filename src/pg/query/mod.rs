@@ -4,7 +4,7 @@
 pub mod as_user;
 pub mod attempt;
 pub mod by_number;
-mod column;
+pub mod column;
 mod columns;
 pub mod cursor;
 pub mod decode;
@@ -19,4 +19,5 @@ mod statement;
 pub mod transition;
 pub mod written_ids;
 
+pub use run::Done;
 pub use statement::{Parameter, Query};

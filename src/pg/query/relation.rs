@@ -2,10 +2,10 @@
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
-pub use super::column::Column;
+use super::column::Column;
 use super::decode::Kind;
 use super::ids;
-pub use super::names::{qualified_type, quote_identifier, type_name};
+use super::names::quote_identifier;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 

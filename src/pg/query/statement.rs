@@ -12,8 +12,8 @@ pub struct Query<'a> {
     pub sql: &'a str,
     /// What its parameters stand for.
     pub parameters: &'a [Parameter],
-    /// Relations that it names and that the caller has locked. A name may lead to another one than before: whoever
-    /// owns a schema can rename it.
+    /// Relations that it names and that the caller has locked. A name may lead to another one than before: the
+    /// owner of a schema can rename it.
     pub relations: &'a [pg_sys::Oid],
     /// Whether it sees what the calling statement sees, and may change nothing.
     pub read_only: bool,

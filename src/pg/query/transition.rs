@@ -4,7 +4,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use crate::pg::server::call::varlena_bytes;
 
-/// The rows of a transition table, one after the other.
+/// The rows of a transition table, in order.
 pub struct Rows {
     store: *mut pg_sys::Tuplestorestate,
     pointer: i32,
@@ -98,7 +98,7 @@ unsafe fn same_bytes(a: Datum, b: Datum, by_value: bool, length: i16) -> bool {
     if by_value {
         return a.value() == b.value();
     }
-    // SAFETY: the caller's promise: a varlena (-1), a C string (-2), or so many bytes.
+    // SAFETY: the caller's promise: a varlena (-1), a C string (-2), or that many bytes.
     unsafe {
         match length {
             -1 => {

@@ -9,10 +9,12 @@ use crate::error::Error;
 use crate::features::tokens::Document;
 use crate::memory;
 use crate::methods::sites::Sites;
+use crate::pg::query::column::Column;
 use crate::pg::query::cursor::Cursor;
 use crate::pg::query::decode::{Kind, decode};
 use crate::pg::query::ids::Ids;
-use crate::pg::query::relation::{Column, Relation, qualified_type};
+use crate::pg::query::names::qualified_type;
+use crate::pg::query::relation::Relation;
 use crate::pg::query::{Parameter, Query};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
@@ -50,7 +52,7 @@ pub struct Source {
     kind: Kind,
     /// The relation's name, for messages.
     pub relation: String,
-    /// Whether rows come without delay: from a table itself, by no function of anybody.
+    /// Whether rows come without delay: from a table itself, by no function of a user's.
     pub is_quick: bool,
     /// Whether the ids are the primary key, so that rows are found by them at once.
     has_key: bool,
@@ -60,17 +62,27 @@ pub struct Source {
     pub id_argument: &'static str,
 }
 
+/// What is asked of a relation.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The column of the ids.
+    pub id: &'a Column,
+    /// The argument that names it.
+    pub id_argument: &'static str,
+    /// What the ids are to be of.
+    pub id_type: pg_sys::Oid,
+    /// The column of the documents.
+    pub text: &'a Column,
+    /// A text-search configuration to parse them with.
+    pub tsearch: Option<pg_sys::Oid>,
+    /// The column of sites.
+    pub site: Option<&'a Column>,
+}
+
 impl Source {
-    /// The query for the documents of a relation. `tsearch` is a text-search configuration to parse texts with, `site` a
-    /// column of sites.
-    pub fn new(
-        relation: &Relation,
-        (id, id_argument): (&Column, &'static str),
-        id_type: pg_sys::Oid,
-        text: &Column,
-        tsearch: Option<pg_sys::Oid>,
-        site: Option<&Column>,
-    ) -> Result<Self> {
+    /// The query for the documents of a relation.
+    pub fn new(relation: &Relation, asked: Asked<'_>) -> Result<Self> {
+        let Asked { id, id_argument, id_type, text, tsearch, site } = asked;
         let kind = Kind::of(text.base_type);
         let column = format!("d.{}", text.quoted()?);
         let document = match (kind, tsearch) {

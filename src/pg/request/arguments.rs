@@ -145,7 +145,7 @@ impl Arguments<'_> {
         self.multiset
     }
 
-    /// Lets documents be cut in this way where nobody asked for another one.
+    /// Sets the way in which documents are cut where the call asks for no other.
     pub fn cut_by_default(&mut self, tokenizer: Option<&'static str>, shingle: i32) {
         if self.tokenizer.is_none() && self.made.is_none() {
             self.tokenizer = tokenizer.map(Cow::Borrowed);

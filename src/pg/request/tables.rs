@@ -6,10 +6,11 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::example::{Example, literal, such_as};
 use super::form::{Argument, Form, Named};
+use crate::pg::query::column::Column;
 use crate::pg::query::ids;
 use crate::pg::query::names::type_name;
-use crate::pg::query::relation::{Column, Relation};
-use crate::pg::read::source::Source;
+use crate::pg::query::relation::Relation;
+use crate::pg::read::source::{Asked, Source};
 use crate::pg::server::error::{Result, SqlError};
 
 /// The relations of a call.
@@ -133,8 +134,9 @@ impl Tables {
         for (number, ((table, (id, text)), [argument, _])) in
             self.tables.iter().zip(columns).zip(COLUMNS).enumerate()
         {
-            let id = (id, argument.name());
-            sources.push(Source::new(&table.relation, id, id_type, text, tsearch, site(table, number)?)?);
+            let (id_argument, site) = (argument.name(), site(table, number)?);
+            let asked = Asked { id, id_argument, id_type, text, tsearch, site };
+            sources.push(Source::new(&table.relation, asked)?);
         }
         let right = (sources.len() == 2).then(|| sources.remove(1));
         Ok((sources.remove(0), right))

@@ -4,8 +4,8 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::example::{Example, literal, such_as};
 use crate::features::Tokenizer;
-use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::values;
 
 /// The units that a tokeniser makes, and the text-search configuration if it is one.
 pub fn parse_tokenizer(name: Option<&str>, example: &Example) -> Result<(Tokenizer, Option<pg_sys::Oid>)> {
@@ -32,10 +32,10 @@ fn text_search_configuration(name: &str, example: &Example) -> Result<pg_sys::Oi
     let found = if name.is_empty() {
         pg_sys::InvalidOid
     } else {
-        let name = encoding::to_server(name)?;
-        // SAFETY: a C string in; the list and the text live in the memory context of the call.
+        let name = values::text(name)?;
+        // SAFETY: a text in; the list lives in the memory context of the call.
         unsafe {
-            let names = pg_sys::textToQualifiedNameList(pg_sys::cstring_to_text(name.as_ptr()));
+            let names = pg_sys::textToQualifiedNameList(name.cast_mut_ptr());
             pg_sys::get_ts_config_oid(names, true)
         }
     };

@@ -1,7 +1,7 @@
 //! What becomes of panics.
 //!
-//! Inside of Rust code every error of the server and of ours is a panic (pgrx); nobody needs to hear of
-//! that. A panic with a message is a bug: the server's log gets it with its place, and with a backtrace where
+//! Inside of Rust code every error of the server and of ours is a panic (pgrx), which is not
+//! worth a word. A panic with a message is a bug: the server's log gets it with its place, and with a backtrace where
 //! RUST_BACKTRACE asks for one. The client is told neither; pgrx's own hook keeps the backtrace of every panic
 //! and puts it into the DETAIL of the error.
 

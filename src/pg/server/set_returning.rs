@@ -3,6 +3,8 @@
 //! In FROM they go to a tuplestore, which spills to disk and is counted in temp_file_limit. In the
 //! select list they are given one at a time, as they are found, and the work ends with the query.
 
+use std::ffi::CStr;
+
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
@@ -15,6 +17,9 @@ use super::temp_file::drop_abandoned;
 pub trait Rows<const N: usize>: 'static {
     /// The next row; none after the last.
     fn next(&mut self) -> Result<Option<[Datum; N]>>;
+
+    /// The columns as SQL declares them: a value goes by its place.
+    fn columns(&self) -> [&'static str; N];
 
     /// Which columns of the row given last are NULL.
     fn nulls(&self) -> [bool; N] {
@@ -45,10 +50,36 @@ pub fn answer<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Re
 /// Gives all rows at once.
 pub fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<Datum> {
     let mut store = Store::new(call);
+    // SAFETY: the server made it for the call.
+    unsafe { check_names(store.descriptor, &rows.columns())? };
     while let Some(values) = rows.next()? {
         store.put(values, rows.nulls());
     }
     Ok(Datum::null())
+}
+
+/// Checks that SQL declares these columns, and not those of another version of the library.
+///
+/// # Safety
+/// The descriptor is one of the server's.
+pub unsafe fn check_names(descriptor: pg_sys::TupleDesc, columns: &[&str]) -> Result<()> {
+    // SAFETY: the caller's promise: it has as many attributes as it says, whose names are C strings.
+    let declared = unsafe { (*descriptor).attrs.as_slice((*descriptor).natts as usize) };
+    // SAFETY: as above.
+    let name = |attribute: &pg_sys::FormData_pg_attribute| unsafe {
+        CStr::from_ptr(attribute.attname.data.as_ptr())
+    };
+    if declared
+        .iter()
+        .map(|column| name(column).to_bytes())
+        .eq(columns.iter().map(|column| column.as_bytes()))
+    {
+        return Ok(());
+    }
+    let declared: Vec<_> = declared.iter().map(|column| name(column).to_string_lossy()).collect();
+    let message = format!("a result has columns {}, declared as {}", columns.join(", "), declared.join(", "));
+    Err(SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_FUNCTION_DEFINITION, message)
+        .hint("The extension and its library are of different versions: ALTER EXTENSION neardup UPDATE;"))
 }
 
 /// Where rows go that are given all at once.
@@ -128,7 +159,9 @@ fn one<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>
             let (rows, descriptor) = memory.switch_to(|_| -> Result<_> {
                 let mut descriptor = std::ptr::null_mut();
                 pg_sys::get_call_result_type(call.info, std::ptr::null_mut(), &raw mut descriptor);
-                Ok((start()?, pg_sys::BlessTupleDesc(descriptor)))
+                let rows = start()?;
+                check_names(descriptor, &rows.columns())?;
+                Ok((rows, pg_sys::BlessTupleDesc(descriptor)))
             })?;
             let held = memory.leak_and_drop_on_delete(Held(Some(rows)));
             (*context).user_fctx = held.cast();

@@ -69,7 +69,7 @@ impl TempFile for ServerFile {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         in_context(self.context, || {
             self.seek(self.written)?;
-            // SAFETY: an open file; the server copies so many bytes and changes none of them.
+            // SAFETY: an open file; the server copies the bytes and changes none of them.
             unsafe { pg_sys::BufFileWrite(self.file, bytes.as_ptr().cast_mut().cast(), bytes.len()) };
             Ok(())
         })?;
@@ -80,7 +80,7 @@ impl TempFile for ServerFile {
     fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
         let read = in_context(self.context, || {
             self.seek(at)?;
-            // SAFETY: an open file; there is room for so many bytes.
+            // SAFETY: an open file; the bytes fit into the slice.
             Ok(unsafe { pg_sys::BufFileRead(self.file, bytes.as_mut_ptr().cast(), bytes.len()) })
         })?;
         if read == bytes.len() { Ok(()) } else { Err(Error::File { doing: "read from" }) }

@@ -104,7 +104,7 @@ pub fn number_array(numbers: &[i64]) -> Result<pg_sys::Datum> {
     }
     let count = numbers.len() as i32;
     let elements = numbers.as_ptr().cast_mut().cast();
-    // SAFETY: on the server's 64-bit machines a datum is the bigint itself; so many of them are only read, and copied to
+    // SAFETY: on the server's 64-bit machines a datum is the bigint itself; they are only read, and copied to
     // an array in the current memory context.
     Ok(unsafe {
         pg_sys::construct_array(elements, count, pg_sys::INT8OID, 8, true, b'd' as std::ffi::c_char)

@@ -178,7 +178,7 @@ impl Known {
             + pending * (self.page.sequential + per_page * look)
     }
 
-    /// Rows that have one of so many signatures.
+    /// Rows that have one of a number of signatures.
     fn candidates(&self, signatures: f64) -> f64 {
         signatures * self.sum(|s| s.postings) / self.sum(|s| s.signatures).max(1.0)
     }

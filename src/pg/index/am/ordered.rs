@@ -104,7 +104,7 @@ impl Ordered {
     }
 }
 
-/// The first so many of what it is given, in order and without duplicates.
+/// The first of the items it is given, at most `most`, in order and without duplicates.
 #[derive(Debug)]
 pub struct Nearest {
     most: usize,

@@ -154,7 +154,7 @@ fn fill_bitmap(state: &mut Scan, bitmap: *mut pg_sys::TIDBitmap) -> i64 {
         found += tids.len() as i64;
         for chunk in tids.chunks(1024) {
             let mut addresses: Vec<_> = chunk.iter().map(|&tid| address_of(tid)).collect();
-            // SAFETY: a bitmap of the server's, which copies so many addresses.
+            // SAFETY: a bitmap of the server's, which copies the addresses.
             unsafe {
                 pg_sys::tbm_add_tuples(bitmap, addresses.as_mut_ptr(), addresses.len() as i32, recheck)
             };

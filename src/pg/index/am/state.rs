@@ -10,7 +10,7 @@ use crate::pg::index::opclass::probe::Probe;
 use crate::pg::index::pages::buffer::{Index, Looked};
 use crate::pg::server::error::{SqlError, or_raise};
 
-/// A table has at least so many pages.
+/// How many pages a table has at least.
 #[derive(Debug, Default)]
 pub struct Heap(u32);
 

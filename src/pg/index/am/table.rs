@@ -39,8 +39,8 @@ pub type EachRow = unsafe extern "C-unwind" fn(
     *mut c_void,
 );
 
-/// table_index_build_scan of tableam.h, without a guard of pgrx: expressions and predicates of the index are anybody's
-/// functions, whose errors are to come back whole. A scan that is given is ended.
+/// table_index_build_scan of tableam.h, without a guard of pgrx: expressions and predicates of the index call functions
+/// of users, whose errors are to come back whole. A scan that is given is ended.
 ///
 /// # Safety
 /// The relations are an open table and an index on it, which `info` describes, and `each` can take `state`.

@@ -115,7 +115,7 @@ fn tidy(index: Index) -> Result<u32> {
 
 /// Frees all pages to which nothing refers, and tells the free space map of them.
 pub fn sweep(index: Index, _lock: &Lock) -> u32 {
-    // In this order: pages that come later belong to inserts, or to nobody else.
+    // In this order: pages that come later belong to inserts, or to nothing.
     let blocks = index.blocks();
     let directory = Directory::read(index);
     let used = used(index, &directory);

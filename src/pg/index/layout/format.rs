@@ -47,7 +47,7 @@ impl Kind {
     }
 }
 
-/// Declares a struct with its bytes: its fields one behind the other.
+/// Declares a struct with its bytes: its fields concatenated.
 macro_rules! bytes {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$doc])*
@@ -243,7 +243,7 @@ bytes! {
 impl RootHead {
     /// Fences of a segment.
     pub const MOST_FENCES: usize = 256;
-    /// Extents on a page with so many fences.
+    /// Extents that fit on a page beside its fences.
     pub const fn room(fences: usize) -> usize {
         (CONTENTS - Self::SIZE - fences * 8) / Extent::SIZE
     }

@@ -59,7 +59,7 @@ impl Row {
     }
 }
 
-/// Rows on a row page, for sketches of so many bytes.
+/// Rows on a row page, for sketches of this size.
 pub fn rows_per_page(payload: usize) -> usize {
     CONTENTS / (Row::SIZE + payload)
 }
@@ -103,7 +103,7 @@ impl Pair {
     }
 }
 
-/// An item of the pending area: a row, a length, so many bytes.
+/// An item of the pending area: a row, a length, that many bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Item<'a> {
     /// The row.

@@ -132,7 +132,7 @@ pub struct Lock {
     mode: i32,
 }
 
-/// Held by whoever flushes, merges or vacuums.
+/// Held by the backend that flushes, merges or vacuums.
 const MAINTENANCE: u16 = 1;
 /// Held while pages leave the directory, and by scans that were overtaken.
 const REMOVAL: u16 = 2;
@@ -143,7 +143,7 @@ impl Lock {
         Self::take(index, MAINTENANCE, pg_sys::ExclusiveLock)
     }
 
-    /// The same if nobody has it.
+    /// The same if it is free.
     pub fn maintenance_if_free(index: Index) -> Option<Self> {
         let mode = pg_sys::ExclusiveLock as i32;
         let mut tuple = address(MAINTENANCE);

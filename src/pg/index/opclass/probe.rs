@@ -45,7 +45,7 @@ pub enum Probe {
         /// Whether no other row has one of them.
         exact: bool,
     },
-    /// Rows whose sketches differ from this one in at most so many values or bits.
+    /// Rows whose sketches differ from this one in at most `most` values or bits.
     Near {
         /// One of these signatures they all have; none: the limit is too great for that.
         signatures: Option<Vec<u64>>,
@@ -194,7 +194,7 @@ impl Keys {
         }
     }
 
-    /// The distance that the operator gives for so many differences.
+    /// The distance that the operator gives for a number of differences.
     pub fn distance(&self, difference: u32) -> f64 {
         match self.class {
             Class::Simhash => difference.into(),

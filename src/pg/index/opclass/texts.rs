@@ -1,4 +1,4 @@
-//! Sketches of texts: one after the other, or many at a time on several threads.
+//! Sketches of texts: one by one, or many at a time on several threads.
 
 use crate::error::Result;
 use crate::features::tokens::{Document, Scratch};

@@ -127,10 +127,10 @@ impl Index {
         page.is(kind, id, number).then_some(page).ok_or(Moved { block })
     }
 
-    /// A page that belongs to nobody, locked for writing: a free one, or one at the end.
+    /// A page that is not in use, locked for writing: a free one, or one at the end.
     pub fn new_page(self) -> Page {
         // SAFETY: an open relation. Blocks of the map may be anything: only empty and deleted ones
-        // are taken, and only if nobody else looks at them.
+        // are taken, and only if no other backend looks at them.
         unsafe {
             loop {
                 let block = pg_sys::GetFreeIndexPage(self.relation);
@@ -171,7 +171,7 @@ impl Index {
 
     /// Writes other contents to a page, locked for writing, of an index that is logged at the end.
     pub fn rewrite(self, page: &Page, contents: &[u8]) {
-        // SAFETY: the buffer's own page, locked for writing, of a relation that nobody else sees.
+        // SAFETY: the buffer's own page, locked for writing, of a relation that no other backend sees.
         unsafe {
             Image::of(page.start()).fill(contents);
             pg_sys::MarkBufferDirty(page.buffer);

@@ -98,7 +98,7 @@ impl Image<'_> {
     /// An existing page.
     ///
     /// # Safety
-    /// `start` is a page that nobody else reads or writes.
+    /// `start` is a page that no other backend reads or writes.
     pub(crate) unsafe fn of(start: pg_sys::Page) -> Self {
         Self { start: start.cast(), page: PhantomData }
     }

@@ -84,8 +84,8 @@ impl Index {
                 record.commit();
             }
             Logging::AtEnd => {
-                // SAFETY: the buffer's own page, locked for writing, of a relation that nobody else
-                // sees and that is logged at the end.
+                // SAFETY: the buffer's own page, locked for writing, of a relation that no other
+                // backend sees and that is logged at the end.
                 unsafe {
                     let mut image = Image::initialised(page.start(), tail);
                     image.fill(contents);

@@ -10,7 +10,7 @@ const CROWDED: usize = MOST_SEGMENTS - 2 * FAN;
 /// The most rows of a segment.
 const MOST_ROWS: u64 = (Pair::LIST - 1) as u64;
 
-/// What an insert merges: what is small, of at most 16 times so many pages; but anything where segments are crowded.
+/// What an insert merges: what is small, of at most 16 times `pages`; but anything where segments are crowded.
 pub fn of_insert(segments: &[Descriptor], pages: u64) -> Option<Vec<Descriptor>> {
     if segments.len() >= CROWDED {
         return smallest(segments);

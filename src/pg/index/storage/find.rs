@@ -77,7 +77,7 @@ impl Segment {
             for i in start..count {
                 let pair = Pair::read(pairs, i);
                 if pair.signature != signature {
-                    return self.found(rows);
+                    return Ok(few(rows));
                 }
                 if let Some(list) = pair.list() {
                     drop(here);
@@ -94,12 +94,7 @@ impl Segment {
                 page = Some(self.signature_page(n)?);
             }
         }
-        self.found(rows)
-    }
-
-    #[allow(clippy::unnecessary_wraps)] // The type of its caller's answers.
-    fn found(&self, rows: Vec<u32>) -> Looked<Option<Found>> {
-        Ok((!rows.is_empty()).then_some(Found::Few(rows)))
+        Ok(few(rows))
     }
 
     fn last_signature(&self, n: u32) -> Looked<u64> {
@@ -107,6 +102,11 @@ impl Segment {
         let pairs = page.contents();
         Ok(Pair::read(pairs, pairs.len() / Pair::SIZE - 1).signature)
     }
+}
+
+/// These rows, if there are any.
+fn few(rows: Vec<u32>) -> Option<Found> {
+    (!rows.is_empty()).then_some(Found::Few(rows))
 }
 
 /// The first of `count` for which `before` is false.

@@ -21,7 +21,7 @@ use crate::pg::index::pages::buffer::{Index, Looked};
 use crate::pg::index::pages::record::{Logging, Record};
 use crate::pg::server::error::Result;
 
-/// What cannot move because nobody else has the maintenance lock has moved: the page is corrupted.
+/// What cannot move while this backend has the maintenance lock has moved: the page is corrupted.
 pub fn sure<T>(index: Index, looked: Looked<T>) -> T {
     looked.unwrap_or_else(|moved| index.corrupted(moved.block, "this page is not what refers to it says"))
 }

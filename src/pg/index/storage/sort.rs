@@ -16,7 +16,7 @@ use crate::workers::{self, PlainThreads, Workers};
 
 const DOING: &str = "sorting signatures";
 
-/// Signatures are hashes: their upper bits cut them into so many parts of about the same size, which are sorted
+/// Signatures are hashes: their upper bits cut them into parts of about the same size, which are sorted
 /// by themselves and follow one another.
 const PARTS: usize = 1 << PART_BITS;
 const PART_BITS: u32 = 8;
@@ -40,7 +40,7 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// A sorter that uses so many bytes.
+    /// A sorter that uses at most `budget` bytes.
     pub fn new(budget: usize) -> Self {
         Self {
             files: ServerFiles::in_current_context(),

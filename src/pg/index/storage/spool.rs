@@ -47,7 +47,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Calls `each` with so many bytes at a time, in order.
+    /// Calls `each` with all bytes, `size` at a time, in order.
     pub fn for_each(&mut self, size: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
         let mut bytes = Vec::with_capacity(size);
         let mut at = 0;

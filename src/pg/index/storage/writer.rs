@@ -30,7 +30,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A segment with this id and sketches of so many bytes. Its lists use so many bytes of memory.
+    /// A segment with this id and sketches of `payload` bytes. Its lists use at most `budget` bytes of memory.
     pub fn new(index: Index, logging: Logging, id: u64, payload: usize, budget: usize) -> Self {
         Self {
             index,

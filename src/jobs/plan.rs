@@ -1,0 +1,113 @@
+//! From what is known to the next steps.
+
+use super::state::{Batch, Contents, Present, Removed, State, Upkeep};
+use super::step::{Clusters, Join, Rows, Step};
+
+/// The next steps: up to the first one that tells what the others depend on, or to the end.
+pub fn plan(state: &State) -> Vec<Step> {
+    let Some(rows) = state.rows else { return take(state) };
+    if rows == 0 {
+        return end(state, false, false);
+    }
+    let Some(batch) = state.batch() else {
+        return vec![Step::CountKnown { limit: Batch::limit(rows) }];
+    };
+    let Some((removed, present)) = room(state, &batch) else { return make_room(state, &batch) };
+    let segment = match (state.job.upkeep, batch.everything, state.segment) {
+        (Upkeep::Sets, false, None) => return vec![Step::NextSegment { rows: present.rows }],
+        (_, _, segment) => segment.flatten(),
+    };
+    let Some(found) = state.found else {
+        return vec![pairs(state, &batch, present, segment)];
+    };
+    let lists_anew = match (state.job.upkeep, segment, state.damaged) {
+        (Upkeep::Sets, Some(segment), None) => {
+            let outline = (!found.listed).then_some(Step::Outline { segment });
+            return outline.into_iter().chain([Step::MergeSegments]).collect();
+        }
+        (Upkeep::Sets, segment, damaged) => segment.is_none() || damaged == Some(true),
+        _ => false,
+    };
+    let Some(more) = state.more else {
+        let rows = (!batch.everything).then_some(Rows::Known);
+        let lists = lists_anew.then_some(Step::MakeLists(rows));
+        let clusters = Step::Cluster(clusters(state, &batch, removed));
+        return lists.into_iter().chain([clusters, Step::EndBatch]).collect();
+    };
+    end(state, batch.most, more)
+}
+
+/// Which rows are brought up to date: those that triggers noted; or those that are found, where not all were noted or none
+/// has been seen yet.
+fn take(state: &State) -> Vec<Step> {
+    let limit = state.limit();
+    if state.job.other_type {
+        return vec![Step::Retype];
+    }
+    if state.job.first && state.unnoted.is_none() {
+        return vec![Step::TakeUnnoted, Step::LookAtRows { limit }];
+    }
+    let find = match state.contents {
+        Some(Contents::Unseen { fits: true }) => Step::TakeAll,
+        Some(Contents::Unseen { fits: false }) => Step::CompareAll { limit },
+        Some(Contents::Seen) if state.compares() => Step::CompareAll { limit },
+        Some(Contents::Seen) | None => return vec![Step::TakeMarks { limit }],
+    };
+    vec![Step::ForgetWaiting, find]
+}
+
+/// What [`make_room`] told. Where all rows are new they were read when they were taken.
+fn room(state: &State, batch: &Batch) -> Option<(Removed, Present)> {
+    let all = batch.everything.then_some(Present { alone: true, rows: batch.rows });
+    state.removed.zip(all.or(state.present))
+}
+
+/// Removes what was known of the batch, and reads it anew.
+fn make_room(state: &State, batch: &Batch) -> Vec<Step> {
+    let job = &state.job;
+    let mut steps = Vec::new();
+    if !batch.most && !job.whole_clusters {
+        steps.push(Step::ReachBefore);
+    }
+    steps.push(if batch.everything || job.upkeep.is_whole() {
+        Step::RemoveAllPairs
+    } else {
+        Step::RemovePairs { by_clusters: job.whole_clusters }
+    });
+    if !batch.everything {
+        steps.push(Step::Reread);
+    }
+    steps
+}
+
+/// How the pairs of the batch are found.
+fn pairs(state: &State, batch: &Batch, present: Present, segment: Option<i64>) -> Step {
+    if state.job.upkeep == Upkeep::Sets && !present.alone && batch.is_small() {
+        return Step::LookUp { segment };
+    }
+    Step::JoinRows(if state.job.upkeep.is_whole() || batch.everything {
+        Join::All
+    } else if present.alone {
+        Join::Batch
+    } else {
+        // Where most rows are new all others are read.
+        Join::BatchWithKnown
+    })
+}
+
+/// How the clusters follow the pairs.
+fn clusters(state: &State, batch: &Batch, removed: Removed) -> Clusters {
+    match state.job.upkeep {
+        Upkeep::Signatures => Clusters::OfSignatures,
+        _ if batch.most => Clusters::OfPairs,
+        _ if state.job.whole_clusters => Clusters::Touched { had_pairs: removed.had_pairs },
+        _ => Clusters::Reached,
+    }
+}
+
+/// What ends the transaction.
+fn end(state: &State, analyze: bool, more: bool) -> Vec<Step> {
+    let analyze = analyze.then_some(Step::Analyze);
+    let entry = state.changes_entry().then_some(Step::WriteEntry);
+    analyze.into_iter().chain(entry).chain([Step::Log { more }, Step::Done { more }]).collect()
+}

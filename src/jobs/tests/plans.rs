@@ -1,0 +1,127 @@
+//! Plans as values.
+
+use crate::jobs::plan::plan;
+use crate::jobs::state::{Contents, Found, Job, Present, Removed, State, Upkeep};
+use crate::jobs::step::{Clusters, Join, Rows, Step};
+
+/// A job whose triggers told of everything, in its first transaction.
+const TOLD: Job = Job {
+    upkeep: Upkeep::Sets,
+    whole_clusters: true,
+    batch_rows: 1000,
+    first: true,
+    other_type: false,
+    told: true,
+    same_definition: true,
+    renewed: false,
+};
+
+/// The state of a batch of changed rows beside known ones.
+fn taken(job: Job, rows: i64, known: i64) -> State {
+    let contents = Some(Contents::Seen);
+    State { contents, rows: Some(rows), known: Some(known), unnoted: Some(false), ..State::new(job) }
+}
+
+#[test]
+fn nothing_to_do_reads_no_row_of_the_relation() {
+    let limit = 1000;
+    let mut state = State::new(TOLD);
+    assert_eq!(plan(&state), [Step::TakeUnnoted, Step::LookAtRows { limit }]);
+    (state.unnoted, state.contents) = (Some(false), Some(Contents::Seen));
+    assert_eq!(plan(&state), [Step::TakeMarks { limit }]);
+    state.rows = Some(0);
+    assert_eq!(plan(&state), [Step::Log { more: false }, Step::Done { more: false }]);
+}
+
+#[test]
+fn rows_are_compared_where_triggers_did_not_tell_of_all_changes() {
+    let limit = 1000;
+    let compare = [Step::ForgetWaiting, Step::CompareAll { limit }];
+    let begun = |job, unnoted| {
+        let contents = Some(Contents::Seen);
+        State { unnoted: Some(unnoted), contents, ..State::new(job) }
+    };
+    assert_eq!(plan(&begun(TOLD, true)), compare);
+    assert_eq!(plan(&begun(Job { told: false, ..TOLD }, false)), compare);
+    assert_eq!(plan(&begun(Job { same_definition: false, ..TOLD }, false)), compare);
+    // Once a refresh: what changes meanwhile is noted, or found by the next one.
+    let later = State::new(Job { first: false, told: false, same_definition: false, ..TOLD });
+    assert_eq!(plan(&later), [Step::TakeMarks { limit }]);
+}
+
+#[test]
+fn the_first_rows_are_joined_with_themselves() {
+    let mut state = State { unnoted: Some(false), ..State::new(Job { same_definition: false, ..TOLD }) };
+    state.contents = Some(Contents::Unseen { fits: true });
+    assert_eq!(plan(&state), [Step::ForgetWaiting, Step::TakeAll]);
+    state.rows = Some(1000);
+    assert_eq!(plan(&state), [Step::RemoveAllPairs]);
+    state.removed = Some(Removed { pairs: 0, had_pairs: true });
+    assert_eq!(plan(&state), [Step::JoinRows(Join::All)]);
+    state.found = Some(Found { pairs: 7, listed: false });
+    assert_eq!(plan(&state), [Step::MakeLists(None), Step::Cluster(Clusters::OfPairs), Step::EndBatch]);
+    state.more = Some(false);
+    let end = [Step::Analyze, Step::WriteEntry, Step::Log { more: false }, Step::Done { more: false }];
+    assert_eq!(plan(&state), end);
+}
+
+#[test]
+fn few_rows_are_looked_up_in_lists() {
+    let mut state = taken(TOLD, 10, 201);
+    assert_eq!(plan(&state), [Step::RemovePairs { by_clusters: true }, Step::Reread]);
+    state.removed = Some(Removed { pairs: 3, had_pairs: true });
+    state.present = Some(Present { alone: false, rows: 8 });
+    assert_eq!(plan(&state), [Step::NextSegment { rows: 8 }]);
+    state.segment = Some(Some(4));
+    assert_eq!(plan(&state), [Step::LookUp { segment: Some(4) }]);
+    state.found = Some(Found { pairs: 2, listed: true });
+    assert_eq!(plan(&state), [Step::MergeSegments]);
+    let touched = Step::Cluster(Clusters::Touched { had_pairs: true });
+    state.damaged = Some(false);
+    assert_eq!(plan(&state), [touched, Step::EndBatch]);
+    state.damaged = Some(true);
+    assert_eq!(plan(&state), [Step::MakeLists(Some(Rows::Known)), touched, Step::EndBatch]);
+}
+
+#[test]
+fn many_rows_are_joined_with_all_others() {
+    let mut state = taken(TOLD, 300, 1000);
+    state.removed = Some(Removed::default());
+    state.present = Some(Present { alone: false, rows: 300 });
+    state.segment = Some(None);
+    assert_eq!(plan(&state), [Step::JoinRows(Join::BatchWithKnown)]);
+    state.segment = Some(Some(2));
+    state.found = Some(Found::default());
+    assert_eq!(plan(&state), [Step::Outline { segment: 2 }, Step::MergeSegments]);
+}
+
+#[test]
+fn other_clusters_are_reached_before_and_after() {
+    let mut state = taken(Job { whole_clusters: false, upkeep: Upkeep::Pairs, ..TOLD }, 10, 201);
+    assert_eq!(plan(&state), [Step::ReachBefore, Step::RemovePairs { by_clusters: false }, Step::Reread]);
+    state.removed = Some(Removed { pairs: 0, had_pairs: true });
+    state.present = Some(Present { alone: false, rows: 10 });
+    state.found = Some(Found::default());
+    assert_eq!(plan(&state), [Step::Cluster(Clusters::Reached), Step::EndBatch]);
+}
+
+#[test]
+fn a_method_of_all_rows_makes_all_anew() {
+    let job = Job { upkeep: Upkeep::Signatures, batch_rows: 2, first: false, ..TOLD };
+    assert_eq!(plan(&State::new(job)), [Step::TakeMarks { limit: i64::MAX - 1 }]);
+    let mut state = taken(job, 1, 21);
+    assert_eq!(plan(&state), [Step::RemoveAllPairs, Step::Reread]);
+    state.removed = Some(Removed { pairs: 5, had_pairs: true });
+    state.present = Some(Present { alone: false, rows: 1 });
+    assert_eq!(plan(&state), [Step::JoinRows(Join::All)]);
+    state.found = Some(Found::default());
+    assert_eq!(plan(&state), [Step::Cluster(Clusters::OfSignatures), Step::EndBatch]);
+}
+
+#[test]
+fn ids_of_another_type_begin_anew() {
+    let mut state = State::new(Job { first: false, other_type: true, ..TOLD });
+    assert_eq!(plan(&state), [Step::Retype]);
+    state.emptied();
+    assert_eq!(plan(&state), [Step::TakeUnnoted, Step::LookAtRows { limit: 1000 }]);
+}

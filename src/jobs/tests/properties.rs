@@ -1,0 +1,186 @@
+//! What becomes of a job that follows its plans: whatever happens to it, it is as if it had been computed anew.
+
+use proptest::prelude::*;
+
+use super::world::{Id, World};
+use crate::jobs::plan::plan;
+use crate::jobs::state::{Contents, Found, Job, Present, Removed, State, Upkeep};
+use crate::jobs::step::Step;
+
+/// Whether a step tells something that is not yet known.
+fn tells_more(step: Step, state: &State) -> bool {
+    match step {
+        Step::Retype => state.job.other_type,
+        Step::TakeUnnoted => state.unnoted.is_none(),
+        Step::LookAtRows { .. } => state.contents.is_none(),
+        Step::TakeAll | Step::CompareAll { .. } | Step::TakeMarks { .. } => state.rows.is_none(),
+        Step::CountKnown { .. } => state.known.is_none(),
+        Step::RemoveAllPairs | Step::RemovePairs { .. } => state.removed.is_none(),
+        Step::Reread => state.present.is_none(),
+        Step::NextSegment { .. } => state.segment.is_none(),
+        Step::LookUp { .. } | Step::JoinRows(_) => state.found.is_none(),
+        Step::MergeSegments => state.damaged.is_none(),
+        Step::EndBatch => state.more.is_none(),
+        _ => false,
+    }
+}
+
+fn upkeeps() -> impl Strategy<Value = Upkeep> {
+    prop::sample::select(vec![Upkeep::Sets, Upkeep::Pairs, Upkeep::Whole, Upkeep::Signatures])
+}
+
+prop_compose! {
+    fn jobs()(upkeep in upkeeps(), batch_rows in 1..12i64,
+        [whole_clusters, first, other_type, told, same_definition, renewed] in any::<[bool; 6]>()) -> Job {
+        Job { upkeep, whole_clusters, batch_rows, first, other_type, told, same_definition, renewed }
+    }
+}
+
+prop_compose! {
+    /// What is known in the order in which steps tell it, up to some point, some of it beyond what a server would say.
+    fn states()(job in jobs(), [unnoted, fits, seen, had_pairs, alone, listed, damaged, more] in any::<[bool; 8]>(),
+        rows in prop_oneof![Just(0), 1..i64::MAX], known in 0..i64::MAX, segment in any::<Option<i64>>(), so_far in 0..9usize) -> State {
+        State {
+            unnoted: (so_far > 0).then_some(unnoted),
+            contents: (so_far > 0).then_some(if seen { Contents::Seen } else { Contents::Unseen { fits } }),
+            rows: (so_far > 1).then_some(rows),
+            known: (so_far > 2).then_some(known),
+            removed: (so_far > 3).then_some(Removed { pairs: 1, had_pairs }),
+            present: (so_far > 3).then_some(Present { alone, rows }),
+            segment: (so_far > 4).then_some(segment),
+            found: (so_far > 5).then_some(Found { pairs: 1, listed }),
+            damaged: (so_far > 6).then_some(damaged),
+            more: (so_far > 7).then_some(more),
+            ..State::new(job)
+        }
+    }
+}
+
+/// What happens to a job.
+#[derive(Debug, Clone)]
+enum Event {
+    Write(Id, Option<u8>),
+    /// A write that no trigger noted row by row.
+    Unnoted(Id, Option<u8>),
+    /// One that no trigger saw, by a change of the definition.
+    Unseen(Id, Option<u8>),
+    Renamed,
+    OtherType,
+    Damage,
+    OtherVersion,
+    /// A refresh with writes before some of its steps, which ends without its last steps where it is interrupted.
+    Refresh(Vec<(usize, Id, Option<u8>)>, Option<usize>),
+}
+
+fn contents() -> impl Strategy<Value = Option<u8>> {
+    prop_oneof![1 => Just(None), 4 => (0..40u8).prop_map(Some)]
+}
+
+fn events() -> impl Strategy<Value = Event> {
+    let id = || 0..30u8;
+    prop_oneof![
+        8 => (id(), contents()).prop_map(|(id, content)| Event::Write(id, content)),
+        1 => (id(), contents()).prop_map(|(id, content)| Event::Unnoted(id, content)),
+        1 => (id(), contents()).prop_map(|(id, content)| Event::Unseen(id, content)),
+        1 => Just(Event::Renamed),
+        1 => Just(Event::OtherType),
+        1 => Just(Event::Damage),
+        1 => Just(Event::OtherVersion),
+        4 => (prop::collection::vec((0..30usize, id(), contents()), 0..4), prop::option::of(0..40usize))
+            .prop_map(|(writes, interrupted)| Event::Refresh(writes, interrupted)),
+    ]
+}
+
+/// A refresh, with writes before some of its steps; it is rolled back to its last commit where it is interrupted. The steps
+/// that were done.
+fn refresh(world: &mut World, writes: &[(usize, Id, Option<u8>)], interrupted: Option<usize>) -> Vec<Step> {
+    let mut done = Vec::new();
+    let (mut first, mut count) = (true, 0);
+    loop {
+        let mut committed = world.clone();
+        let steps = world.transaction(first, |world, _| {
+            count += 1;
+            for &(_, id, content) in writes.iter().filter(|(at, ..)| *at == count) {
+                world.write(id, content);
+                committed.write(id, content);
+            }
+            interrupted != Some(count)
+        });
+        done.extend(&steps);
+        match steps.last() {
+            Some(Step::Done { more: true }) => first = false,
+            Some(Step::Done { more: false }) => return done,
+            _ => {
+                *world = committed;
+                return done;
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_plan_ends_the_transaction_or_in_a_step_that_tells_more(state in states()) {
+        let steps = plan(&state);
+        let (last, before) = steps.split_last().unwrap();
+        prop_assert!(matches!(last, Step::Done { .. }) || tells_more(*last, &state), "{steps:?}");
+        prop_assert!(!before.iter().any(|step| matches!(step, Step::Done { .. } | Step::Retype)), "{steps:?}");
+        // And what is known already is not asked again.
+        let asks = |step: &&Step| !matches!(step, Step::ForgetWaiting | Step::ReachBefore | Step::Outline { .. }
+            | Step::MakeLists(_) | Step::Cluster(_) | Step::Analyze | Step::WriteEntry | Step::Log { .. });
+        prop_assert!(before.iter().filter(asks).all(|step| tells_more(*step, &state)), "{steps:?}");
+        // A batch is logged once, at the end.
+        prop_assert_eq!(before.iter().filter(|step| matches!(step, Step::Log { .. })).count(), usize::from(matches!(last, Step::Done { .. })));
+    }
+
+    #[test]
+    fn nothing_is_lost(job in jobs(), docs in prop::collection::btree_map(0..30u8, 0..40u8, 0..20),
+        events in prop::collection::vec(events(), 0..40)) {
+        let mut world = World::new(docs, Job { same_definition: false, ..job });
+        for event in &events {
+            match event {
+                Event::Write(id, content) => world.write(*id, *content),
+                Event::Unnoted(id, content) => world.write_unnoted(*id, *content),
+                Event::Unseen(id, content) => {
+                    world.write_unnoted(*id, *content);
+                    world.unnoted = false;
+                    world.job.same_definition = false;
+                }
+                Event::Renamed => world.job.renewed = true,
+                Event::OtherType => world.job.other_type = true,
+                Event::Damage => world.lists.damaged = true,
+                Event::OtherVersion => world.lists.order = None,
+                Event::Refresh(writes, interrupted) => drop(refresh(&mut world, writes, *interrupted)),
+            }
+        }
+        // However it came to be so: one refresh without writers beside it, and all is as if computed anew.
+        let mut interrupted = world.clone();
+        let steps = refresh(&mut world, &[], None);
+        prop_assert_eq!(world.results(), world.anew());
+        prop_assert!(world.is_settled());
+        prop_assert!(!(world.lists.damaged && job.upkeep == Upkeep::Sets && steps.contains(&Step::EndBatch)));
+        // The same where it is interrupted before any of its steps, each time one later.
+        for at in 1..=steps.len().min(40) {
+            refresh(&mut interrupted, &[], Some(at));
+        }
+        refresh(&mut interrupted, &[], None);
+        prop_assert_eq!(interrupted.results(), world.anew());
+        prop_assert!(interrupted.is_settled());
+        // Then there is nothing to do, and little is done.
+        let batches = world.batches;
+        let again = refresh(&mut world, &[], None);
+        prop_assert_eq!(world.batches, batches);
+        prop_assert!(again.len() <= 6, "{:?}", again);
+        prop_assert_eq!(again.iter().any(|step| matches!(step, Step::CompareAll { .. } | Step::TakeAll)), !job.told || world.docs.is_empty());
+    }
+
+    #[test]
+    fn no_batch_is_larger_than_allowed(job in jobs(), docs in prop::collection::btree_map(0..30u8, 0..40u8, 0..30)) {
+        let mut world = World::new(docs, Job { same_definition: false, ..job });
+        let steps = refresh(&mut world, &[], None);
+        let rows = world.docs.len();
+        let batch = if job.upkeep.is_whole() { rows } else { job.batch_rows as usize };
+        prop_assert_eq!(world.batches, rows.div_ceil(batch.max(1)), "{:?}", steps);
+        prop_assert_eq!(world.results().2, world.docs);
+    }
+}

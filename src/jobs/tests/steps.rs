@@ -1,0 +1,213 @@
+//! What each step does to a [`World`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::world::{Id, Lists, Members, Pairs, Segment, World, clusters, join, reach, similar};
+use crate::jobs::plan::plan;
+use crate::jobs::state::{Contents, Found, Job, Present, Removed, State};
+use crate::jobs::step::{Clusters, Join, Rows, Step};
+
+impl World {
+    /// Plans and carries out a transaction; `each` is called before each step and may write meanwhile, or stop it. The steps
+    /// that were done, the last of which is [`Step::Done`] unless it was stopped.
+    pub fn transaction(&mut self, first: bool, mut each: impl FnMut(&mut Self, Step) -> bool) -> Vec<Step> {
+        let mut state = State::new(Job { first, ..self.job });
+        let mut done = Vec::new();
+        loop {
+            for step in plan(&state) {
+                if !each(self, step) {
+                    return done;
+                }
+                done.push(step);
+                if let Step::Done { .. } = step {
+                    return done;
+                }
+                self.carry_out(step, &mut state);
+            }
+            assert!(done.len() < 30, "{done:?}");
+        }
+    }
+
+    fn carry_out(&mut self, step: Step, state: &mut State) {
+        let take = |limit: i64| usize::try_from(limit).unwrap_or(usize::MAX);
+        match step {
+            Step::Retype => {
+                self.pairs.clear();
+                self.clusters.clear();
+                self.known.clear();
+                self.waiting.clear();
+                self.lists = Lists::default();
+                self.job.other_type = false;
+                state.emptied();
+            }
+            Step::TakeUnnoted => state.unnoted = Some(std::mem::take(&mut self.unnoted)),
+            Step::LookAtRows { limit } => {
+                let fits = self.docs.len() <= take(limit);
+                state.contents =
+                    Some(if self.known.is_empty() { Contents::Unseen { fits } } else { Contents::Seen });
+            }
+            Step::ForgetWaiting => self.waiting.clear(),
+            Step::TakeAll => {
+                self.known = self.docs.clone();
+                state.rows = Some(self.docs.len() as i64);
+            }
+            Step::CompareAll { limit } => {
+                let ids: BTreeSet<Id> = self.docs.keys().chain(self.known.keys()).copied().collect();
+                let changed = ids.into_iter().filter(|id| self.docs.get(id) != self.known.get(id));
+                let changed: Vec<Id> = changed.collect();
+                let (batch, rest) = changed.split_at(take(limit).min(changed.len()));
+                self.batch.extend(batch);
+                self.waiting.extend(rest);
+                state.rows = Some(batch.len() as i64);
+            }
+            Step::TakeMarks { limit } => {
+                let rest = self.waiting.split_off(take(limit).min(self.waiting.len()));
+                self.batch = self.waiting.drain(..).collect();
+                self.waiting = rest;
+                state.rows = Some(self.batch.len() as i64);
+            }
+            Step::CountKnown { limit } => state.known = Some((self.known.len() as i64).min(limit)),
+            Step::ReachBefore => self.before = reach(&self.pairs, &self.batch),
+            Step::RemoveAllPairs => {
+                let pairs = std::mem::take(&mut self.pairs).len() as i64;
+                state.removed = Some(Removed { pairs, had_pairs: true });
+            }
+            Step::RemovePairs { by_clusters } => {
+                let had_pairs = !by_clusters || self.clusters.iter().any(|(_, id)| self.batch.contains(id));
+                let before = self.pairs.len();
+                if had_pairs {
+                    self.pairs.retain(|(a, b)| !self.batch.contains(a) && !self.batch.contains(b));
+                }
+                state.removed = Some(Removed { pairs: (before - self.pairs.len()) as i64, had_pairs });
+            }
+            Step::Reread => {
+                self.known.retain(|id, _| !self.batch.contains(id));
+                let alone = self.known.is_empty();
+                let rows = self.batch.iter().filter_map(|id| Some((*id, *self.docs.get(id)?)));
+                let rows: Vec<(Id, u8)> = rows.collect();
+                state.present = Some(Present { alone, rows: rows.len() as i64 });
+                self.known.extend(rows);
+            }
+            Step::NextSegment { rows } => {
+                let listed: usize = self.lists.segments.iter().map(|segment| segment.rows.len()).sum();
+                let order = self.lists.order.filter(|order| rows as usize + listed <= 5 + 3 * order);
+                let next = self.lists.segments.iter().map(|segment| segment.number + 1).max();
+                state.segment = Some(order.and(next));
+            }
+            Step::LookUp { segment } => state.found = Some(self.look_up(segment)),
+            Step::JoinRows(rows) => {
+                let found = join(&self.docs, |a, b| self.are_joined(rows, a, b));
+                let before = self.pairs.len();
+                self.pairs.extend(found);
+                state.found = Some(Found { pairs: (self.pairs.len() - before) as i64, listed: false });
+            }
+            Step::Outline { segment } => self.outline(segment),
+            Step::MergeSegments => {
+                if self.lists.segments.len() > 2 && !self.lists.damaged {
+                    let next = self.lists.segments.last().map_or(0, |last| last.number + 1);
+                    let last = self.lists.segments.split_off(self.lists.segments.len() - 2);
+                    let rows = last.into_iter().flat_map(|segment| segment.rows).collect();
+                    self.lists.segments.push(Segment { number: next, rows });
+                }
+                state.damaged = Some(self.lists.damaged);
+            }
+            Step::MakeLists(rows) => {
+                let wanted = |id: &Id| match rows {
+                    None => true,
+                    Some(Rows::Known) => self.known.contains_key(id),
+                    Some(Rows::Batch) => self.batch.contains(id),
+                };
+                let rows: Vec<(Id, u8)> = self
+                    .docs
+                    .iter()
+                    .map(|(id, content)| (*id, *content))
+                    .filter(|(id, _)| wanted(id))
+                    .collect();
+                let order = Some(rows.len());
+                self.lists = Lists { segments: vec![Segment { number: 1, rows }], order, damaged: false };
+            }
+            Step::Cluster(how) => self.cluster(how),
+            Step::EndBatch => {
+                self.batch.clear();
+                self.before.clear();
+                state.more = Some(!self.waiting.is_empty());
+            }
+            Step::WriteEntry => {
+                self.job.renewed = false;
+                self.job.same_definition |= state.job.first;
+            }
+            Step::Log { .. } => self.batches += usize::from(state.rows != Some(0)),
+            Step::Analyze | Step::Done { .. } => {}
+        }
+    }
+
+    fn are_joined(&self, rows: Join, a: Id, b: Id) -> bool {
+        let in_batch = [a, b].map(|id| self.batch.contains(&id));
+        let known = |id| self.known.contains_key(id);
+        match rows {
+            Join::All => true,
+            Join::Batch => in_batch == [true; 2],
+            Join::BatchWithKnown => (in_batch[0] && known(&b)) || (in_batch[1] && known(&a)),
+        }
+    }
+
+    fn outline(&mut self, number: i64) {
+        let rows = self.batch.iter().filter_map(|id| Some((*id, *self.docs.get(id)?))).collect();
+        self.lists.segments.push(Segment { number, rows });
+    }
+
+    /// Pairs of the batch with rows whose outlines, as they once were, are similar; with all known ones where the lists
+    /// cannot be read.
+    fn look_up(&mut self, segment: Option<i64>) -> Found {
+        let before = self.pairs.len();
+        let is_listed = |id: Id, content: u8| {
+            let mut rows = self.lists.segments.iter().flat_map(|segment| &segment.rows);
+            rows.any(|&(other, was)| other == id && similar(was, content))
+        };
+        let found = if self.lists.damaged {
+            join(&self.docs, |a, b| self.are_joined(Join::BatchWithKnown, a, b))
+        } else {
+            join(&self.docs, |a, b| match [a, b].map(|id| self.batch.contains(&id)) {
+                [true, true] => true,
+                [true, false] => is_listed(b, self.docs[&a]),
+                [false, true] => is_listed(a, self.docs[&b]),
+                [false, false] => false,
+            })
+        };
+        self.pairs.extend(found);
+        if let Some(segment) = segment.filter(|_| !self.lists.damaged) {
+            self.outline(segment);
+        }
+        let listed = segment.is_some() || self.lists.damaged;
+        Found { pairs: (self.pairs.len() - before) as i64, listed }
+    }
+
+    fn cluster(&mut self, how: Clusters) {
+        let whole = self.job.whole_clusters;
+        match how {
+            Clusters::OfSignatures => self.clusters = self.anew().1,
+            Clusters::OfPairs => self.clusters = clusters(&self.pairs, whole),
+            Clusters::Touched { had_pairs } => {
+                let partners =
+                    self.pairs.iter().filter(|(a, b)| self.batch.contains(a) || self.batch.contains(b));
+                let near: BTreeSet<Id> =
+                    partners.flat_map(|(a, b)| [*a, *b]).chain(self.batch.iter().copied()).collect();
+                let before = near.iter().filter(|id| had_pairs || !self.batch.contains(id));
+                let before: BTreeSet<&Id> = before.collect();
+                let touched: BTreeSet<Id> =
+                    self.clusters.iter().filter(|(_, id)| before.contains(id)).map(|(of, _)| *of).collect();
+                let old = self.clusters.iter().filter(|(of, _)| touched.contains(of)).map(|(_, id)| *id);
+                let reached: BTreeSet<Id> = old.chain(near).collect();
+                let pairs = self.pairs.iter().filter(|(left, _)| reached.contains(left)).copied().collect();
+                self.clusters.retain(|(of, _)| !touched.contains(of));
+                self.clusters.extend(clusters(&pairs, whole));
+            }
+            Clusters::Reached => {
+                let reached = reach(&self.pairs, &self.batch.union(&self.before).copied().collect());
+                self.clusters.retain(|(_, id)| !reached.contains(id));
+                let pairs = self.pairs.iter().filter(|(left, _)| reached.contains(left)).copied().collect();
+                self.clusters.extend(clusters(&pairs, whole));
+            }
+        }
+    }
+}

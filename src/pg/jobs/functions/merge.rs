@@ -1,0 +1,101 @@
+//! Small segments of lists as one.
+
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgSqlErrorCode, check_for_interrupts};
+
+use super::arguments;
+use crate::error::Error;
+use crate::joins::incremental::digest::Digests;
+use crate::joins::incremental::segment::{PART, Segment};
+use crate::memory;
+use crate::pg::jobs::hints::ANEW;
+use crate::pg::jobs::lists::stored::{
+    COLUMNS, Header, damaged, documents, headers, ids, parts, read_order, unless_damaged,
+};
+use crate::pg::jobs::lists::writer::Writer;
+use crate::pg::jobs::tables::table::Table;
+use crate::pg::query::ids::Ids;
+use crate::pg::server::call::sql_function;
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::set_returning::{Store, wants_all};
+use crate::pg::server::settings;
+use crate::pg::server::workers::BackendWorkers;
+
+sql_function! {
+    /// `neardup_job_merge(lists)`: the last segments as one, where that is worth it, and a row of kind `x` for each of these.
+    /// Where the lists are damaged, one row of kind `!`.
+    neardup_job_merge, pg_finfo_neardup_job_merge, |call| {
+        wants_all(call)?;
+        let Some(lists) = arguments::lists(call, 0)? else {
+            let message = "lists must not be NULL";
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message).hint(ANEW));
+        };
+        let mut store = Store::new(call);
+        if unless_damaged(merge(&lists, &mut store))?.is_none() {
+            store.clear();
+            Writer::<COLUMNS>::new(&mut store, 0).put(b'!', [0, 0], None, None, None)?;
+        }
+        Ok(Datum::null())
+    }
+}
+
+fn merge(lists: &Table, store: &mut Store) -> Result<()> {
+    let headers = headers(lists)?;
+    let memory = settings::memory();
+    let count = worth_merging(&headers, memory);
+    let mut writer = Writer::<COLUMNS>::new(store, headers.last().map_or(0, |last| last.segment + 1));
+    let merged = &headers[headers.len() - count..];
+    if merged.is_empty() {
+        return Ok(());
+    }
+    let order = read_order(lists)?.ok_or_else(|| damaged("they are of another version"))?;
+    let workers = BackendWorkers::new();
+    let (mut all, mut names) = (Digests::default(), Ids::new(pg_sys::TEXTOID));
+    for &header in merged {
+        let segment = header.segment;
+        let (mut kept, mut bytes) = (Vec::new(), 0);
+        parts(lists, segment, None, |part| {
+            bytes += part.len();
+            if bytes > memory {
+                return Err(damaged("a segment is larger than it says"));
+            }
+            Ok(memory::push(&mut kept, part, "merging segments")?)
+        })?;
+        let from = names.len();
+        ids(lists, segment, None, |_, ids| {
+            // SAFETY: texts.
+            ids.iter().try_for_each(|&id| unsafe { names.push(id) })
+        })?;
+        let documents = documents(lists, header, order.words)?;
+        if names.len() - from != documents.sizes.len() {
+            return Err(damaged("an id is missing"));
+        }
+        let from =
+            u32::try_from(from).map_err(|_| Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
+        let parts = kept.iter().map(|part| {
+            check_for_interrupts!();
+            part.as_slice()
+        });
+        all.append(&documents.digests(from, parts)?, |row| row)?;
+        writer.put(b'x', [segment, 0], None, None, None)?;
+    }
+    writer.write(Segment::new(&all, order.words, &workers)?)?;
+    writer.ids(|row| names.show(row))
+}
+
+/// How many of the last segments become one: so many that each that is left is more than twice the next one, and that the
+/// numbers of segments a row goes through and is looked for in are both logarithmic. None that would not fit into memory.
+fn worth_merging(headers: &[Header], memory: usize) -> usize {
+    /// What is in memory for a byte that is stored.
+    const TIMES: usize = 8;
+    let (mut count, mut documents, mut parts) = (0, 0, 0);
+    for header in headers.iter().rev() {
+        parts += header.parts;
+        if (count > 0 && header.documents > 2 * documents) || parts * PART * TIMES > memory {
+            break;
+        }
+        documents += header.documents;
+        count += 1;
+    }
+    if count > 1 { count } else { 0 }
+}

@@ -1,0 +1,119 @@
+//! The outlines of rows, as rows of the table of lists.
+
+use pgrx::pg_sys::Datum;
+
+use super::arguments::{self, Chosen, NEXT, request};
+use crate::features::FeatureSpec;
+use crate::joins::incremental::digest::{Digester, Digests, words};
+use crate::joins::incremental::segment::Segment;
+use crate::joins::incremental::token_order::{Order, TokenCounts, VERSION};
+use crate::joins::sets::bounds::Bounds;
+use crate::methods::Update;
+use crate::methods::reading::Reading;
+use crate::pg::jobs::lists::stored::{BATCH, COLUMNS, read_order, unless_damaged};
+use crate::pg::jobs::lists::writer::Writer;
+use crate::pg::server::call::sql_function;
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::set_returning::{Store, wants_all};
+use crate::verify::predicate::Predicate;
+use crate::workers::{self, Workers};
+
+sql_function! {
+    /// `neardup_job_lists(…, state, rows, lists, segment)`: the outlines of rows, `batch` or `known` by the table `state` or
+    /// all, as rows of the table of lists, in segments numbered from `segment`. Without the table, also an order of tokens;
+    /// where that of the table is damaged, or of another version, one row of kind `!`.
+    neardup_job_lists, pg_finfo_neardup_job_lists, |call| {
+        wants_all(call)?;
+        let mut request = request(call)?;
+        let Update::Sets(spec, predicate) = request.method.update() else {
+            return Err(SqlError::parameter("this method has no lists"));
+        };
+        let rows = Chosen::new(call, NEXT, &request)?;
+        let condition = rows.condition(call, NEXT + 1, &request.left)?;
+        request.left = rows.only(&request.left, condition.as_deref());
+        let lists = arguments::lists(call, NEXT + 2)?;
+        let segment = call.need(NEXT + 3, "first_segment")?;
+        let mut store = Store::new(call);
+        let mut writer = Writer::<COLUMNS>::new(&mut store, segment);
+        let order = match lists {
+            None => None,
+            Some(lists) => match unless_damaged(read_order(&lists))?.flatten() {
+                Some(order) => Some(order),
+                None => {
+                    writer.put(b'!', [0, 0], None, None, None)?;
+                    return Ok(Datum::null());
+                }
+            },
+        };
+        let mut reading = request.reading();
+        // Until an order is made, tokens take far more than outlines; to put these in order takes them twice again.
+        let enough = reading.memory / 4;
+        let new = order.is_none();
+        let (order, _) = reading.run(|reading| {
+            if !new {
+                reading.batch_bytes = BATCH;
+            }
+            outline(reading, (&spec, predicate), order, enough, |outlines, order, workers| {
+                writer.write(Segment::new(&outlines, order.words, workers)?)
+            })
+        })?;
+        if new {
+            let count = i32::try_from(reading.left().len()).unwrap_or(i32::MAX);
+            writer.put(b'o', [0, VERSION.into()], Some(count), Some(&order.to_bytes()?), None)?;
+        }
+        writer.ids(|row| reading.left().show(row))?;
+        Ok(Datum::null())
+    }
+}
+
+/// Outlines the documents of a reading, in an order that is made if there is none; `done` takes about `enough` bytes
+/// of outlines at a time.
+fn outline(
+    reading: &mut Reading<'_>,
+    (spec, predicate): (&FeatureSpec, Predicate),
+    mut order: Option<Order>,
+    enough: usize,
+    mut done: impl FnMut(Digests, &Order, &dyn Workers) -> Result<()>,
+) -> Result<Order> {
+    let bounds = Bounds::new(predicate);
+    let workers = reading.workers;
+    let mut outliners: Vec<Digester> = (0..workers.count()).map(|_| Digester::default()).collect();
+    let mut all = |outliners: &mut Vec<Digester>, order: &Order| {
+        let mut parts = outliners.iter_mut().map(|outliner| std::mem::take(&mut outliner.digests));
+        let mut outlines = parts.next().unwrap_or_default();
+        parts.try_for_each(|part| outlines.append(&part, |row| row))?;
+        if outlines.rows.is_empty() { Ok(()) } else { done(outlines, order, workers) }
+    };
+    reading.read_with::<SqlError>(|batch| {
+        let known = order.as_ref();
+        batch.share_out(&mut outliners, |outliner, row, document, stop| match known {
+            Some(order) => outliner.add(row, document, spec, order, &bounds, stop),
+            None => outliner.keep(row, document, spec, stop),
+        })?;
+        if order.is_none() && outliners.iter().map(Digester::waiting).sum::<usize>() > enough {
+            order = Some(freeze(&mut outliners, &bounds, batch.workers())?);
+        }
+        let bytes = outliners.iter().map(|outliner| outliner.digests.bytes()).sum::<usize>();
+        if let Some(order) = order.as_ref().filter(|_| bytes > enough / 2) {
+            all(&mut outliners, order)?;
+        }
+        Ok(bytes)
+    })?;
+    let order = match order {
+        Some(order) => order,
+        None => freeze(&mut outliners, &bounds, workers)?,
+    };
+    all(&mut outliners, &order)?;
+    Ok(order)
+}
+
+/// Makes the order, and the outlines of what waits for it.
+fn freeze(outliners: &mut [Digester], bounds: &Bounds, workers: &dyn Workers) -> Result<Order> {
+    let (documents, tokens) =
+        outliners.iter().map(Digester::tokens).fold((0, 0), |(d, t), (e, u)| (d + e, t + u));
+    let words = words(bounds, (tokens / documents.max(1)) as u32);
+    let counts: Vec<&TokenCounts> = outliners.iter().map(|outliner| &outliner.counts).collect();
+    let order = Order::new(&counts, words)?;
+    workers::each(workers, outliners, |outliner, stop| outliner.release(&order, bounds, stop))?;
+    Ok(order)
+}

@@ -1,0 +1,63 @@
+//! A relation, locked, and what there is to know of its job: the first argument of every function of jobs.
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys;
+
+use super::registry::Registry;
+use super::statements::catalog;
+use crate::pg::query::as_user::Extension;
+use crate::pg::query::relation::Relation;
+use crate::pg::request::example::literal;
+use crate::pg::server::call::Call;
+use crate::pg::server::error::{Result, SqlError};
+
+/// What triggers tell of, by the names of these.
+///
+/// Of TRUNCATE they need not: it changes the definition of the table ([`super::definition`]).
+pub const EVENTS: [&str; 3] = ["insert", "update", "delete"];
+
+/// A relation that is locked, and what there is to know of its job.
+pub struct Job {
+    /// The watched relation.
+    pub relation: Relation,
+    /// The extension.
+    pub extension: Extension,
+    /// Its tables.
+    pub registry: Registry,
+}
+
+impl Job {
+    /// For the relation that argument 0 names; the caller must own it, or act for its owner.
+    pub fn of(call: Call, function: &'static str) -> Result<Self> {
+        // SAFETY: looks at the state of the server.
+        if unsafe { pg_sys::RecoveryInProgress() } {
+            let message = format!("cannot execute {function} during recovery");
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
+                .hint("Call it on the primary; the job's tables follow on the standby."));
+        }
+        let watch = "SELECT neardup_watch('docs', 0.8);";
+        let docs: pg_sys::Oid = call.need(0, "docs").map_err(|error| error.hint(watch))?;
+        let relation = Relation::open(docs).map_err(|error| error.hint(watch))?;
+        // SAFETY: a look at the roles.
+        if !unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), relation.owner) } {
+            let message = format!("must be owner of {}", relation.shown);
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message)
+                .hint("Jobs run as the owner of the relation; watch a view of your own on it."));
+        }
+        let extension = Extension::of(call)?;
+        let registry = Registry::open(&extension)?;
+        Ok(Self { relation, extension, registry })
+    }
+
+    /// Whether the relation has our trigger for an event.
+    pub fn has_trigger(&self, event: &str) -> Result<bool> {
+        catalog::has_trigger(self.relation.oid, event)?.holds()
+    }
+
+    /// The error where there is no job.
+    pub fn not_watched(&self) -> SqlError {
+        let shown = &self.relation.shown;
+        SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, format!("{shown} is not watched"))
+            .hint(format!("SELECT neardup_watch({}, 0.8);", literal(shown)))
+    }
+}

@@ -1,0 +1,99 @@
+//! The rows that are to be read and compared with changed ones.
+
+use super::stored::{DOING, damaged};
+use crate::hash;
+use crate::joins::incremental::partners::Partners;
+use crate::memory;
+use crate::pg::query::ids::Ids;
+use crate::pg::server::error::Result;
+use crate::ragged::RaggedText;
+use crate::workers::{self, Workers};
+
+/// The ids of changed rows, to be known by how they are written.
+struct Names<'a> {
+    ids: &'a Ids,
+    /// The hash of each, and its row; sorted.
+    hashes: Vec<(u64, u32)>,
+}
+
+impl<'a> Names<'a> {
+    fn new(ids: &'a Ids, workers: &dyn Workers) -> Result<Self> {
+        const LOOK_EVERY: u32 = 1 << 10;
+        let mut hashes = Vec::new();
+        memory::reserve(&mut hashes, ids.len(), DOING)?;
+        for row in 0..ids.len() as u32 {
+            if row.is_multiple_of(LOOK_EVERY) {
+                workers.breathe()?;
+            }
+            hashes.push((hash::hash_bytes(ids.show(row).as_bytes()), row));
+        }
+        workers::one(workers, &mut hashes, |hashes, stop| {
+            workers::sort_unstable_by(hashes, stop, &Ord::cmp)
+        })?;
+        Ok(Self { ids, hashes })
+    }
+
+    fn contain(&self, id: &str) -> bool {
+        let hash = hash::hash_bytes(id.as_bytes());
+        let from = self.hashes.partition_point(|&(other, _)| other < hash);
+        let mut same = self.hashes[from..].iter().take_while(|(other, _)| *other == hash);
+        same.any(|&(_, row)| self.ids.show(row) == id)
+    }
+}
+
+/// The rows that are to be compared with changed ones; these are not among them.
+pub struct CandidateIds<'a> {
+    /// Their ids.
+    ids: RaggedText,
+    partners: Partners,
+    changed: Names<'a>,
+}
+
+impl<'a> CandidateIds<'a> {
+    /// None yet.
+    pub fn new(changed: &'a Ids, workers: &dyn Workers) -> Result<Self> {
+        let changed = Names::new(changed, workers)?;
+        Ok(Self { ids: RaggedText::default(), partners: Partners::default(), changed })
+    }
+
+    /// Adds one, with the changed rows it may be similar to, if these are known.
+    pub fn add(&mut self, id: &str, partners: Option<&[u32]>) -> Result<()> {
+        if self.changed.contain(id) {
+            return Ok(());
+        }
+        self.ids.push(id, DOING)?;
+        Ok(self.partners.push(partners)?)
+    }
+
+    /// The distinct ids, and the partners of each. Numbers are in their order: rows that came one after the other are
+    /// often near to each other, and so read faster.
+    pub fn finish(self, workers: &dyn Workers) -> Result<(Ids, Partners)> {
+        let Self { ids, partners, changed } = self;
+        let id = |n: u32| ids.get(n as usize);
+        let mut order = Vec::new();
+        memory::reserve(&mut order, ids.len(), DOING)?;
+        order.extend(0..ids.len() as u32);
+        let key = |n: u32| (id(n).len(), id(n));
+        workers::one(workers, &mut order, |order, stop| {
+            workers::sort_unstable_by(order, stop, &|&a, &b| key(a).cmp(&key(b)))
+        })?;
+        let (mut distinct, mut sorted, mut rows) = (Vec::new(), Partners::default(), Vec::new());
+        for same in order.chunk_by(|&a, &b| id(a) == id(b)) {
+            memory::push(&mut distinct, same[0], DOING)?;
+            rows.clear();
+            let mut known = true;
+            for &n in same {
+                match partners.of(n as usize) {
+                    Some(of) => memory::extend(&mut rows, of, DOING)?,
+                    None => known = false,
+                }
+            }
+            // As more than one segment may tell of it.
+            rows.sort_unstable();
+            rows.dedup();
+            sorted.push(known.then_some(&rows))?;
+        }
+        let read = Ids::read(changed.ids.type_oid(), distinct.into_iter().map(id))?;
+        Ok((read.ok_or_else(|| damaged("an id is not of the type of the ids"))?, sorted))
+    }
+}

@@ -1,0 +1,150 @@
+//! Which rows may be similar to changed ones, by the lists, and which are.
+
+use pgrx::pg_sys::{self, Datum};
+
+use super::candidates::CandidateIds;
+use super::search::search;
+use super::stored::{BATCH, headers, read_order};
+use super::writer::Writer;
+use crate::features::FeatureSpec;
+use crate::joins::incremental::changed::Changed;
+use crate::joins::incremental::digest::{Digester, Digests};
+use crate::joins::incremental::matcher::{Matcher, Matches, TokenSets};
+use crate::joins::incremental::partners::Partners;
+use crate::joins::incremental::segment::Segment;
+use crate::joins::sets::bounds::Bounds;
+use crate::pg::jobs::queries;
+use crate::pg::jobs::tables::table::Table;
+use crate::pg::query::Parameter;
+use crate::pg::query::ids::Ids;
+use crate::pg::query::operators::equality;
+use crate::pg::request::Request;
+use crate::pg::server::error::Result;
+use crate::pg::server::set_returning::Store;
+use crate::verify::predicate::Predicate;
+use crate::workers::{self, Workers};
+
+/// What pairs that may be similar take of the memory, at most.
+const MEMORY_SHARE: usize = 16;
+
+/// Changed rows, and which of those of the lists may be similar to them.
+pub struct Neighbours {
+    /// The ids of the rows that changed.
+    ids: Ids,
+    /// None where they are too many to be kept.
+    matcher: Option<Matcher>,
+    /// The ids of the others, and an array of these.
+    others: Ids,
+    array: Parameter,
+    partners: Partners,
+    equals: String,
+}
+
+/// What may be similar to the rows of a request; none where the lists are of no use. If a number is given for it, the
+/// rows become a segment, too, whose rows have `N` columns; they may be there even if the lists turn out to be damaged.
+pub fn neighbours<const N: usize>(
+    lists: &Table,
+    request: &Request,
+    (spec, predicate): (FeatureSpec, Predicate),
+    (segment, store): (Option<i64>, &mut Store),
+) -> Result<Option<Neighbours>> {
+    let Some(order) = read_order(lists)? else { return Ok(None) };
+    let (words, bounds) = (order.words, Bounds::new(predicate));
+    let mut reading = request.reading();
+    let workers = reading.workers;
+    let enough = reading.memory / 4;
+    let mut states: Vec<(Digester, TokenSets)> = (0..workers.count()).map(|_| Default::default()).collect();
+    let mut fits = true;
+    reading.run(|reading| {
+        reading.batch_bytes = BATCH;
+        reading.read(|batch| {
+            batch.share_out(&mut states, |(outliner, sets), row, document, stop| {
+                if !fits {
+                    return outliner.add(row, document, &spec, &order, &bounds, stop);
+                }
+                sets.add(row, document, &spec, stop)?;
+                outliner.add_hashes(row, sets.last(), &order, &bounds)
+            })?;
+            let bytes = states.iter().map(|(_, sets)| sets.bytes()).sum::<usize>();
+            if fits && bytes > enough {
+                states.iter_mut().for_each(|(_, sets)| *sets = TokenSets::default());
+                fits = false;
+            }
+            Ok(bytes)
+        })
+    })?;
+    let (mut outlines, mut sets) = (Digests::default(), Vec::new());
+    for (outliner, some) in states {
+        outlines.append(&outliner.digests, |row| row)?;
+        sets.push(some);
+    }
+    if let Some(segment) = segment.filter(|_| !outlines.rows.is_empty()) {
+        let mut writer = Writer::<N>::new(store, segment);
+        writer.write(Segment::new(&outlines, words, &workers)?)?;
+        writer.ids(|row| reading.left().show(row))?;
+    }
+    let changed = Changed::new(outlines, words, bounds, &workers)?;
+    let mut others = CandidateIds::new(reading.left(), &workers)?;
+    if !changed.is_empty() {
+        for header in headers(lists)? {
+            let most = reading.memory / MEMORY_SHARE / workers.count();
+            search(lists, header, (&changed, words, most), &workers, &mut others)?;
+        }
+    }
+    let (others, partners) = others.finish(&workers)?;
+    let Some(array) = others.array()? else { return Ok(None) };
+    let matcher = fits.then(|| Matcher::new(changed, sets, order, spec, predicate)).transpose()?;
+    let equals = equality(request.id_type)?;
+    Ok(Some(Neighbours { ids: reading.finish().left, matcher, others, array, partners, equals }))
+}
+
+impl Neighbours {
+    /// The condition for the others, and the value of its parameter.
+    pub fn condition(&self, key: &str) -> (String, Parameter) {
+        (queries::is_any(key, &self.equals), self.array)
+    }
+
+    /// Whether the changed rows are in memory.
+    pub fn fits(&self) -> bool {
+        self.matcher.is_some()
+    }
+
+    /// Calls `pair` with the ids of each changed row and one similar to it, changed or not, and their similarity; also
+    /// with itself, and with some more than once.
+    pub fn pairs(&self, request: &mut Request, mut pair: impl FnMut(&Ids, Datum, Datum, f64)) -> Result<()> {
+        let (Some(matcher), partners) = (&self.matcher, &self.partners) else { return Ok(()) };
+        request.left = request.left.listed(self.array, &self.equals);
+        request.id_type = pg_sys::INT8OID;
+        let mut reading = request.reading();
+        let mut matches: Vec<Matches> = (0..reading.workers.count()).map(|_| Matches::default()).collect();
+        // For each part, how far it is, and what was found meanwhile.
+        let mut shares: Vec<_> =
+            (0..matcher.parts()).map(|part| (part, 0, false, Matches::default())).collect();
+        while shares.iter().any(|(_, _, ended, _)| !ended) {
+            workers::each(&reading.workers, &mut shares, |(part, done, ended, matches), stop| {
+                *ended = matcher.find_among(*part, done, matches, stop)?;
+                Ok(())
+            })?;
+            for (row, changed, similarity) in
+                shares.iter_mut().flat_map(|(_, _, _, matches)| matches.found.drain(..))
+            {
+                pair(&self.ids, self.ids.datum(row), self.ids.datum(changed), similarity);
+            }
+        }
+        let found = reading.run(|reading| {
+            reading.batch_bytes = BATCH;
+            reading.read(|batch| {
+                batch.share_out(&mut matches, |matches, row, document, stop| {
+                    matcher.find(row, document, partners.of(row as usize), matches, stop)
+                })?;
+                for matches in &mut matches {
+                    for (other, changed, similarity) in matches.found.drain(..) {
+                        pair(&self.ids, self.ids.datum(changed), self.others.datum(other), similarity);
+                    }
+                }
+                Ok(0)
+            })
+        });
+        found.map(|_| ())
+    }
+}

@@ -1,0 +1,185 @@
+//! The registry of the extension: which relations are watched, what was done, and which changes could not be noted.
+//!
+//! Only the owner of its tables writes them, as whom all of this runs: so a statement must be about these very tables, whatever
+//! the owner of a schema puts in their place.
+
+use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::{IntoDatum, PgSqlErrorCode};
+
+use super::settings::Settings;
+use super::statements::registry::{self as statements, Values};
+use super::statements::statement::{Statement, read_oid, read_text};
+use crate::pg::query::as_user::{Extension, as_user};
+use crate::pg::query::by_number::{self, Inserter};
+use crate::pg::server::encoding::c_string;
+use crate::pg::server::error::{Result, SqlError};
+
+/// The tables, found by the extension that they are of.
+#[derive(Debug, Clone, Copy)]
+pub struct Registry {
+    /// The table of jobs.
+    pub jobs: Oid,
+    runs: Oid,
+    unnoted: Oid,
+    owner: Oid,
+}
+
+/// A job as its row says. A dump that is restored brings such rows: the tables may be any.
+#[derive(Debug)]
+pub struct Entry {
+    /// What it was asked for, or why that cannot be read.
+    pub settings: std::result::Result<Settings, String>,
+    /// The number of the table of pairs.
+    pub pairs: Oid,
+    /// The number of the table of clusters.
+    pub clusters: Oid,
+    /// The number of the table of what is known of rows.
+    pub state: Oid,
+    /// The number of the table of lists, if the method has some.
+    pub lists: Option<Oid>,
+    /// The definition of the relation when all of its rows were compared last.
+    pub seen: Option<String>,
+}
+
+/// What [`Registry::lock`] found.
+#[derive(Debug)]
+pub enum Found {
+    /// The relation is not watched.
+    None,
+    /// Another session is at it.
+    Busy,
+    /// Its job.
+    Job(Box<Entry>),
+}
+
+/// How the row of a job is locked until the end of the transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// Once no other session has it.
+    Wait,
+    /// If no other session has it.
+    Skip,
+}
+
+/// What a batch did.
+#[derive(Debug, Clone, Copy)]
+pub struct Counts {
+    /// Rows that were new, changed or deleted.
+    pub rows: i64,
+    /// Pairs that are no more.
+    pub removed: i64,
+    /// Pairs that came.
+    pub added: i64,
+}
+
+impl Registry {
+    /// Finds and locks the tables.
+    pub fn open(extension: &Extension) -> Result<Self> {
+        let table = |name| extension.table(name);
+        Ok(Self {
+            jobs: table(c"neardup_all_jobs")?,
+            runs: table(c"neardup_all_runs")?,
+            unnoted: table(c"neardup_unnoted")?,
+            owner: extension.owner,
+        })
+    }
+
+    /// Runs a statement as the owner of the tables; how many rows it was about.
+    fn run(&self, statement: impl FnOnce() -> Result<Statement>) -> Result<i64> {
+        as_user(self.owner, || statement()?.run())
+    }
+
+    /// The job of a relation as it is at this moment, whatever the transaction sees otherwise.
+    pub fn entry(&self, docs: Oid) -> Result<Option<Entry>> {
+        let number = |value: Option<Datum>| value.map_or(pg_sys::InvalidOid, read_oid);
+        let read = |[_, pairs, clusters, state, lists, settings, _, seen]: [Option<Datum>; 8]| {
+            let settings = settings.ok_or_else(|| "they are missing".to_owned()).and_then(|settings| {
+                // SAFETY: JSON of the server's, whose text is a C string.
+                let text = unsafe {
+                    c_string(pg_sys::OidOutputFunctionCall(Oid::from(pg_sys::F_JSONB_OUT), settings))
+                };
+                serde_json::from_str(&text).map_err(|error| error.to_string())
+            });
+            Ok(Entry {
+                settings,
+                pairs: number(pairs),
+                clusters: number(clusters),
+                state: number(state),
+                lists: lists.map(read_oid),
+                seen: seen.map(|seen| Ok::<_, SqlError>(read_text(seen)?.into_owned())).transpose()?,
+            })
+        };
+        // SAFETY: the table is locked and has the columns that sql/jobs.sql gives it.
+        unsafe { by_number::read(self.jobs, docs, read) }
+    }
+
+    /// The job of a relation, with its row locked.
+    pub fn lock(&self, docs: Oid, wait: Wait) -> Result<Found> {
+        let skip = wait == Wait::Skip;
+        let locked = as_user(self.owner, || statements::lock(self.jobs, docs, skip)?.number())?;
+        // What is read after that stays.
+        Ok(match (self.entry(docs)?, locked) {
+            (Some(entry), Some(_)) => Found::Job(Box::new(entry)),
+            (Some(_), None) if skip => Found::Busy,
+            _ => Found::None,
+        })
+    }
+
+    /// Writes a job down, instead of what was there of the relation.
+    pub fn put(&self, docs: Oid, entry: &Entry) -> Result<()> {
+        let Entry { settings, pairs, clusters, state, lists, seen } = entry;
+        let settings = settings.as_ref().map_err(|error| error.clone());
+        let settings = settings
+            .and_then(|settings| serde_json::to_string(settings).map_err(|error| error.to_string()))
+            .map_err(|error| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error))?;
+        let (pairs, clusters, state, lists) = (*pairs, *clusters, *state, *lists);
+        let (settings, seen) = (settings.as_str(), seen.as_deref());
+        let values = Values { docs, pairs, clusters, state, lists, settings, seen };
+        self.run(|| statements::put(self.jobs, values)).map(|_| ())
+    }
+
+    /// Whether a table is one of the job of another relation.
+    pub fn uses(&self, table: Oid, docs: Oid) -> Result<bool> {
+        as_user(self.owner, || statements::uses(self.jobs, table, docs)?.holds())
+    }
+
+    /// Takes the job of a relation out.
+    pub fn remove(&self, docs: Oid) -> Result<()> {
+        self.run(|| statements::remove(self.jobs, docs))?;
+        self.take_unnoted(docs).map(|_| ())
+    }
+
+    /// Takes out what is left of jobs of relations that were dropped, without waiting for other sessions.
+    pub fn clean(&self) -> Result<()> {
+        self.run(|| statements::clean(self.jobs, "docs::oid"))?;
+        self.run(|| statements::clean(self.unnoted, "docs")).map(|_| ())
+    }
+
+    /// Does the same with the log, which may be long.
+    pub fn clean_log(&self) -> Result<()> {
+        self.run(|| statements::clean(self.runs, "docs::oid")).map(|_| ())
+    }
+
+    /// Says that rows changed that no trigger noted. Never waits: rows are only added.
+    pub fn add_unnoted(&self, docs: Oid) {
+        // SAFETY: a table of the extension's with this one column.
+        unsafe {
+            pg_sys::LockRelationOid(self.unnoted, pg_sys::RowExclusiveLock as i32);
+            Inserter::new(self.unnoted).insert([docs.into_datum()]);
+        }
+    }
+
+    /// Whether there was such a change, which is forgotten. To be called before rows are compared: what is added later
+    /// stays for the next time.
+    pub fn take_unnoted(&self, docs: Oid) -> Result<bool> {
+        Ok(self.run(|| statements::take_unnoted(self.unnoted, docs))? > 0)
+    }
+
+    /// Logs a batch of a run, which goes on if there is `more` to do.
+    pub fn log(&self, docs: Oid, started: Datum, more: bool, counts: Counts) -> Result<()> {
+        // No other session is at it: what runs no more was interrupted.
+        self.run(|| statements::interrupt(self.runs, docs, started))?;
+        let Counts { rows, removed, added } = counts;
+        self.run(|| statements::log(self.runs, docs, started, more, [rows, removed, added])).map(|_| ())
+    }
+}

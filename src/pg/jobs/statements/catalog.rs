@@ -1,0 +1,79 @@
+//! What the server's catalog says of watched relations and of tables of jobs.
+
+use pgrx::pg_sys::Oid;
+
+use super::statement::{Statement, oid, text};
+use crate::pg::server::error::Result;
+
+/// Whether a relation has the trigger of a job for an event.
+pub fn has_trigger(docs: Oid, event: &str) -> Result<Statement> {
+    let sql = "SELECT EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid \
+               WHERE t.tgrelid = $1 AND t.tgname = $2::name AND p.proname = 'neardup_changed')";
+    Ok(Statement::new(sql).with([oid(docs), text(&format!("neardup_{event}"))?]))
+}
+
+/// The definition of a relation: whether it is a plain table, whether all triggers of a job, whose function is in a schema, fire
+/// always, and a text that is another one whenever one of these changes.
+pub fn definition(docs: Oid, namespace: Oid) -> Statement {
+    let sql = "SELECT c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relispartition \
+                   AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid OR i.inhrelid = c.oid) \
+                   AND NOT EXISTS (SELECT FROM pg_subscription_rel s WHERE s.srrelid = c.oid), \
+               t.count = 3, \
+               encode(sha256(concat_ws(' ', c.xmin::text, c.relfilenode, a.versions, t.versions)::bytea), 'hex') \
+               FROM pg_class c, \
+               LATERAL (SELECT string_agg(a.xmin::text, ',' ORDER BY a.attnum) AS versions \
+                   FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0) a, \
+               LATERAL (SELECT count(*), string_agg(t.xmin::text, ',' ORDER BY t.tgname) AS versions \
+                   FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid \
+                   WHERE t.tgrelid = c.oid AND p.proname = 'neardup_changed' AND p.pronamespace = $2 AND p.pronargs = 0 \
+                   AND t.tgname IN ('neardup_insert', 'neardup_update', 'neardup_delete') \
+                   AND t.tgenabled = 'A') t \
+               WHERE c.oid = $1";
+    Statement::new(sql).with([oid(docs), oid(namespace)])
+}
+
+/// Whether a table depends on a relation as tables of a job do.
+pub fn depends(table: Oid, docs: Oid) -> Statement {
+    let sql = "SELECT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = $1 \
+               AND d.refclassid = 'pg_class'::regclass AND d.refobjid = $2 AND d.deptype = 'a')";
+    Statement::new(sql).with([oid(table), oid(docs)])
+}
+
+/// Numbers of tables as an array.
+fn array(tables: &[Oid]) -> String {
+    let numbers: Vec<String> = tables.iter().map(|table| table.to_u32().to_string()).collect();
+    format!("'{{{}}}'::oid[]", numbers.join(","))
+}
+
+/// The first of some tables that does not depend on a relation.
+pub fn independent(tables: &[Oid], docs: Oid) -> Statement {
+    let tables = array(tables);
+    let sql = format!(
+        "SELECT t.oid::int8 FROM unnest({tables}) t(oid) WHERE NOT EXISTS (SELECT FROM pg_depend d \
+         WHERE d.classid = 'pg_class'::regclass AND d.objid = t.oid \
+         AND d.refclassid = 'pg_class'::regclass AND d.refobjid = $1 AND d.deptype = 'a') LIMIT 1"
+    );
+    Statement::new(sql).with([oid(docs)])
+}
+
+/// A function that writing to one of the tables runs, and whose owner is neither theirs nor a superuser: of which table, its
+/// name and its owner.
+pub fn foreign_function(tables: &[Oid], owner: Oid) -> Statement {
+    let tables = array(tables);
+    let sql = format!(
+        "WITH parts(classid, objid, of) AS ( \
+             SELECT 'pg_trigger'::regclass, oid, tgrelid FROM pg_trigger WHERE tgrelid = ANY ({tables}) \
+             UNION ALL SELECT 'pg_constraint'::regclass, oid, conrelid FROM pg_constraint WHERE conrelid = ANY ({tables}) \
+             UNION ALL SELECT 'pg_attrdef'::regclass, oid, adrelid FROM pg_attrdef WHERE adrelid = ANY ({tables}) \
+             UNION ALL SELECT 'pg_policy'::regclass, oid, polrelid FROM pg_policy WHERE polrelid = ANY ({tables}) \
+             UNION ALL SELECT 'pg_class'::regclass, indexrelid, indrelid FROM pg_index WHERE indrelid = ANY ({tables})) \
+         SELECT parts.of, p.oid::regprocedure::text, p.proowner \
+         FROM parts JOIN pg_depend d ON d.classid = parts.classid AND d.objid = parts.objid \
+             AND d.refclassid = ANY ('{{pg_proc, pg_operator}}'::regclass[]) \
+         LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid \
+         JOIN pg_proc p ON p.oid = COALESCE(o.oprcode::oid, d.refobjid) \
+         WHERE p.proowner <> $1 AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = p.proowner AND r.rolsuper) \
+         LIMIT 1"
+    );
+    Statement::new(sql).with([oid(owner)])
+}

@@ -1,0 +1,134 @@
+//! Statements on the table of clusters.
+
+use super::names::Names;
+use super::statement::Statement;
+use crate::pg::query::Parameter;
+use crate::pg::request::example::literal;
+
+/// Marks the rows that pairs connect with those of certain marks.
+pub fn reach(names: &Names, mark: i16, from: &[i16]) -> Statement {
+    let (state, pairs, equals) = (&names.tables.state, &names.tables.pairs, &names.equals);
+    let from: Vec<String> = from.iter().map(i16::to_string).collect();
+    let sql = format!(
+        "INSERT INTO {state} (id, change) SELECT DISTINCT ON (r.id) r.id, {mark} FROM (WITH RECURSIVE reach(id) AS ( \
+             SELECT id FROM {state} WHERE change = ANY ('{{{from}}}'::int2[]) \
+         UNION \
+             SELECT n.id FROM reach, LATERAL (SELECT p.right_id FROM {pairs} p WHERE p.left_id {equals} reach.id \
+                 UNION ALL SELECT p.left_id FROM {pairs} p WHERE p.right_id {equals} reach.id) n(id) \
+         ) SELECT id FROM reach) r",
+        state = state.name,
+        pairs = pairs.name,
+        from = from.join(","),
+    );
+    Statement::new(sql).about([state.oid, pairs.oid])
+}
+
+/// The columns of what makes clusters.
+fn columns(names: &Names) -> String {
+    let id = &names.id;
+    format!("AS c(cluster_id {id}, id {id}, representative bool)")
+}
+
+/// The clusters of the pairs that a query gives, which is an expression.
+fn of_query(names: &Names, query: &str) -> String {
+    format!(
+        "{}.neardup_job_clusters(({query})::pg_catalog.text, '{}'::pg_catalog.regtype, {}, {}, '{}'::pg_catalog.regclass) {}",
+        names.schema,
+        names.id_oid.to_u32(),
+        names.cluster_size,
+        names.clustering,
+        names.tables.pairs.oid.to_u32(),
+        columns(names)
+    )
+}
+
+/// Puts the clusters in that a call makes.
+fn put(names: &Names, call: &str) -> Statement {
+    let clusters = &names.tables.clusters;
+    let sql = format!(
+        "INSERT INTO {} (cluster_id, id, representative) SELECT cluster_id, id, representative FROM {call}",
+        clusters.name
+    );
+    Statement::new(sql).about([clusters.oid])
+}
+
+/// Puts the clusters in that the method makes of the signatures of all rows.
+pub fn of_signatures(names: &Names) -> Statement {
+    let Names { schema, arguments, clustering, .. } = names;
+    put(names, &format!("{schema}.neardup_job_grouping({arguments}, {clustering}) {}", columns(names)))
+}
+
+/// Puts the clusters of all pairs in.
+pub fn of_pairs(names: &Names) -> Statement {
+    let pairs = &names.tables.pairs.name;
+    let query = literal(&format!("SELECT left_id, right_id, similarity FROM {pairs}"));
+    put(names, &of_query(names, &query))
+}
+
+/// Deletes the clusters of reached rows.
+pub fn forget_reached(names: &Names) -> Statement {
+    let (clusters, state) = (&names.tables.clusters, &names.tables.state);
+    let sql = format!(
+        "DELETE FROM {} c USING {} b WHERE b.change = -2 AND c.id {} b.id",
+        clusters.name, state.name, names.equals
+    );
+    Statement::new(sql).about([clusters.oid, state.oid])
+}
+
+/// Puts the clusters of the pairs of reached rows in.
+pub fn of_reached(names: &Names) -> Statement {
+    let query = format!(
+        "SELECT p.left_id, p.right_id, p.similarity FROM {} b JOIN {} p ON p.left_id {} b.id WHERE b.change = -2",
+        names.tables.state.name, names.tables.pairs.name, names.equals
+    );
+    put(names, &of_query(names, &literal(&query)))
+}
+
+/// Makes those clusters anew that have rows of the batch or partners of these, as they were and as they are. Most of their
+/// rows stay as they are. The partners are looked for if they are not given, as an array.
+pub fn of_touched(names: &Names, had_pairs: bool, near: Option<Parameter>) -> Statement {
+    let (clusters, state, pairs) = (&names.tables.clusters, &names.tables.state, &names.tables.pairs);
+    let Names { equals, column, .. } = names;
+    let partners = match &near {
+        Some(_) => "SELECT unnest($1)".to_owned(),
+        None => format!(
+            "SELECT p.right_id FROM {state} b JOIN {pairs} p ON p.left_id {equals} b.id WHERE b.change = 0 \
+             UNION SELECT p.left_id FROM {state} b JOIN {pairs} p ON p.right_id {equals} b.id WHERE b.change = 0",
+            state = state.name,
+            pairs = pairs.name,
+        ),
+    };
+    // Rows that had no pairs were in no cluster.
+    let before = if had_pairs {
+        "TABLE near".to_owned()
+    } else {
+        format!("SELECT id FROM near EXCEPT SELECT id FROM {} WHERE change = 0", state.name)
+    };
+    // The pairs of all rows that are reached, whose ids are put in when they are known.
+    let start =
+        format!("SELECT left_id, right_id, similarity FROM {} WHERE left_id {equals} ANY (", pairs.name);
+    let query = format!(
+        "concat({}, quote_nullable((SELECT array_agg(id) FROM (SELECT id FROM near UNION ALL SELECT id FROM old) reached)::text), {})",
+        literal(&start),
+        literal(&format!("::{column}[])"))
+    );
+    let sql = format!(
+        "WITH near(id) AS MATERIALIZED (SELECT id FROM {state} WHERE change = 0 UNION {partners}), \
+         touched AS (SELECT DISTINCT c.cluster_id FROM ({before}) n, LATERAL (SELECT cluster_id FROM {clusters} c WHERE c.id {equals} n.id OFFSET 0) c), \
+         old AS MATERIALIZED (SELECT c.* FROM touched t, \
+             LATERAL (SELECT cluster_id, id, representative, ctid AS place FROM {clusters} c WHERE c.cluster_id {equals} t.cluster_id OFFSET 0) c), \
+         new AS (SELECT cluster_id, id, representative FROM {call}), \
+         differ AS MATERIALIZED (SELECT n.cluster_id, n.id, n.representative, o.place \
+             FROM new n FULL JOIN old o ON n.id {equals} o.id AND n.cluster_id {equals} o.cluster_id \
+             WHERE n.representative IS DISTINCT FROM o.representative), \
+         come AS (INSERT INTO {clusters} (cluster_id, id, representative) \
+             SELECT cluster_id, id, representative FROM differ WHERE place IS NULL ORDER BY id, cluster_id), \
+         gone AS (DELETE FROM {clusters} WHERE ctid = ANY (ARRAY(SELECT place FROM differ WHERE id IS NULL))) \
+         UPDATE {clusters} SET representative = NOT representative \
+         WHERE ctid = ANY (ARRAY(SELECT place FROM differ WHERE id IS NOT NULL))",
+        state = state.name,
+        clusters = clusters.name,
+        call = of_query(names, &query),
+    );
+    Statement::new(sql).with(near.into_iter().collect::<Vec<_>>()).about([state.oid, clusters.oid])
+}

@@ -1,0 +1,126 @@
+//! What a job makes beside its relation: tables and triggers.
+
+use super::statement::Statement;
+use crate::pg::jobs::tables::table::Table;
+use crate::pg::request::example::literal;
+
+/// A table of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Its pairs.
+    Pairs,
+    /// Its clusters.
+    Clusters,
+    /// A row of the relation as it was last seen (change is NULL), or a mark: 1 waits for a refresh; within one, 0 is in its
+    /// batch, and -1 and -2 are near such a row before and after.
+    State,
+    /// Outlines of all rows, to find those that may be similar to a changed one without reading them.
+    Lists,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Pairs, Self::Clusters, Self::State, Self::Lists];
+
+    /// What follows the name of the relation in the name of the table.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Self::Pairs => "pairs",
+            Self::Clusters => "clusters",
+            Self::State => "neardup",
+            Self::Lists => "neardup_lists",
+        }
+    }
+
+    /// The columns, and the primary key, for ids of a type.
+    fn columns(self, id: &str) -> String {
+        match self {
+            Self::Pairs => format!(
+                "left_id {id} NOT NULL, right_id {id} NOT NULL, similarity float8 NOT NULL, PRIMARY KEY (left_id, right_id)"
+            ),
+            Self::Clusters => format!(
+                "cluster_id {id} NOT NULL, id {id} NOT NULL, representative bool NOT NULL, PRIMARY KEY (id, cluster_id)"
+            ),
+            Self::State => format!("id {id} NOT NULL, hash uuid, change int2"),
+            Self::Lists => "kind \"char\" NOT NULL, segment int8 NOT NULL, part int4 NOT NULL, documents int4, data bytea, ids text[], \
+                            PRIMARY KEY (segment, kind, part)"
+                .to_owned(),
+        }
+    }
+
+    /// Indexes and storage; `{}` stands for the table. A part of the lists is read with its row.
+    fn further(self) -> &'static [&'static str] {
+        match self {
+            Self::Pairs => &["CREATE INDEX ON {} (right_id)"],
+            Self::Clusters => &["CREATE INDEX ON {} (cluster_id)"],
+            Self::State => &[
+                "CREATE UNIQUE INDEX ON {} (id) WHERE change IS NULL",
+                "CREATE INDEX ON {} (change, id) WHERE change IS NOT NULL",
+            ],
+            Self::Lists => &[
+                "ALTER TABLE {} ALTER data SET STORAGE external, ALTER ids SET STORAGE external",
+                "ALTER TABLE {} SET (toast_tuple_target = 8160)",
+            ],
+        }
+    }
+
+    fn comment(self, shown: &str) -> String {
+        let what = match self {
+            Self::Pairs => "near duplicates, kept by neardup_refresh, of",
+            Self::Clusters => "clusters of near duplicates, kept by neardup_refresh, of",
+            Self::State => "what neardup_refresh knows of the rows of",
+            Self::Lists => "what neardup_refresh looks changed rows up in, of",
+        };
+        literal(&format!("{what} {shown}"))
+    }
+}
+
+/// Makes a table of a job, for ids of a type and for the relation that is shown so.
+pub fn create(kind: Kind, table: &str, id: &str, shown: &str) -> Vec<Statement> {
+    let mut statements = vec![Statement::new(format!("CREATE TABLE {table} ({})", kind.columns(id)))];
+    statements.extend(kind.further().iter().map(|further| Statement::new(further.replace("{}", table))));
+    statements.push(Statement::new(format!("COMMENT ON TABLE {table} IS {}", kind.comment(shown))));
+    statements
+}
+
+/// Drops tables.
+pub fn drop(tables: &[String]) -> Statement {
+    Statement::new(format!("DROP TABLE {}", tables.join(", ")))
+}
+
+/// Deletes all rows of a table.
+pub fn empty(table: &Table) -> Statement {
+    Statement::new(format!("DELETE FROM {}", table.name)).about([table.oid])
+}
+
+/// Gives columns of an empty table another type.
+pub fn retype(table: &Table, columns: &[&str], to: &str) -> Statement {
+    let alter: Vec<String> =
+        columns.iter().map(|column| format!("ALTER {column} TYPE {to} USING NULL::{to}")).collect();
+    Statement::new(format!("ALTER TABLE {} {}", table.name, alter.join(", ")))
+}
+
+/// Lets the server count tables.
+pub fn analyze(tables: [&Table; 3]) -> Statement {
+    Statement::new(format!("ANALYZE {}", tables.map(|table| table.name.as_str()).join(", ")))
+}
+
+/// Drops the trigger of a job for an event.
+pub fn drop_trigger(docs: &str, event: &str) -> Statement {
+    Statement::new(format!("DROP TRIGGER neardup_{event} ON {docs}"))
+}
+
+/// Makes the trigger of a job for an event, with a function in the schema of the extension. It fires always, or rows would be
+/// compared at each refresh.
+pub fn create_trigger(docs: &str, event: &str, schema: &str) -> [Statement; 2] {
+    let [old, new] = [" OLD TABLE AS old_rows", " NEW TABLE AS new_rows"];
+    let [old, new] = [if event == "insert" { "" } else { old }, if event == "delete" { "" } else { new }];
+    [
+        format!(
+            "CREATE TRIGGER neardup_{event} AFTER {event} ON {docs} REFERENCING{old}{new} \
+             FOR EACH STATEMENT EXECUTE FUNCTION {schema}.neardup_changed()"
+        ),
+        format!("ALTER TABLE {docs} ENABLE ALWAYS TRIGGER neardup_{event}"),
+    ]
+    .map(Statement::new)
+}

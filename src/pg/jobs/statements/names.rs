@@ -1,0 +1,105 @@
+//! What the statements of a refresh name.
+
+use pgrx::pg_sys::{self, Oid};
+
+use super::calls;
+use crate::pg::jobs::settings::{Columns, Settings};
+use crate::pg::jobs::tables::all::Tables;
+use crate::pg::query::as_user::Extension;
+use crate::pg::query::names::qualified_type;
+use crate::pg::query::operators::equality;
+use crate::pg::query::relation::Relation;
+use crate::pg::server::error::Result;
+
+/// The tables, the columns, and what else is the same in all statements of a job.
+pub struct Names {
+    /// The watched relation.
+    pub docs: Oid,
+    /// Its name with its schema.
+    pub docs_name: String,
+    /// The tables of the job.
+    pub tables: Tables,
+    /// The schema of the extension.
+    pub schema: String,
+    /// The arguments that the internal functions have in common.
+    pub arguments: String,
+    /// How pairs become clusters, as an argument.
+    pub clustering: String,
+    /// The most rows of a cluster, as an argument.
+    pub cluster_size: String,
+    /// The operator that compares ids.
+    pub equals: String,
+    /// The number of the type that functions give ids as.
+    pub id_oid: Oid,
+    /// That type.
+    pub id: String,
+    /// The number of the type of ids in the job's tables.
+    pub column_oid: Oid,
+    /// That type.
+    pub column: String,
+    /// Rows of the relation, with a hash of what is compared: `(SELECT … AS id, … AS hash …)`.
+    pub source: String,
+}
+
+impl Names {
+    /// Those of the job of a relation.
+    pub fn new(
+        docs: &Relation,
+        extension: &Extension,
+        settings: &Settings,
+        columns: &Columns<'_>,
+        tables: Tables,
+    ) -> Result<Self> {
+        let (id, content, name) = (id_expression(columns)?, content(columns)?, &docs.qualified);
+        let schema = extension.schema.clone();
+        let source = format!(
+            "(SELECT {id} AS id, {schema}.neardup_job_hash({content}) AS hash FROM {name} d WHERE {id} IS NOT NULL)"
+        );
+        let (id_oid, column_oid) = (columns.id_type(), columns.id.base_type);
+        Ok(Self {
+            docs: docs.oid,
+            docs_name: name.clone(),
+            tables,
+            schema,
+            arguments: calls::arguments(settings, docs, id_oid),
+            clustering: calls::clustering(settings),
+            cluster_size: calls::cluster_size(settings),
+            equals: equality(column_oid)?,
+            id_oid,
+            id: qualified_type(id_oid),
+            column_oid,
+            column: qualified_type(column_oid),
+            source,
+        })
+    }
+
+    /// The type of arrays of ids of the job's tables.
+    pub fn array_oid(&self) -> Oid {
+        // SAFETY: looks a type up; types of ids have one of arrays.
+        unsafe { pg_sys::get_array_type(self.column_oid) }
+    }
+}
+
+/// The id of a row, of the type that the job's tables have, in terms of the alias `d`.
+fn id_expression(columns: &Columns<'_>) -> Result<String> {
+    let id = columns.id;
+    let column = format!("d.{}", id.quoted()?);
+    Ok(if id.is_integer() {
+        column
+    } else {
+        format!("({column}::{}{})", qualified_type(id.base_type), id.collated())
+    })
+}
+
+/// All that says of a row what its pairs are, as one text, in terms of the alias `d`.
+fn content(columns: &Columns<'_>) -> Result<String> {
+    let body = format!("d.{}::pg_catalog.text", columns.text.quoted()?);
+    Ok(match columns.site {
+        None => body,
+        Some(site) => format!(
+            "pg_catalog.concat(COALESCE({body}, ''::pg_catalog.text), E'\\x01'::pg_catalog.text, \
+             COALESCE(d.{}::pg_catalog.text, ''::pg_catalog.text))",
+            site.quoted()?
+        ),
+    })
+}

@@ -1,0 +1,88 @@
+//! Statements on the table of pairs.
+
+use super::calls;
+use super::names::Names;
+use super::statement::Statement;
+use crate::jobs::step::{Join, Rows};
+use crate::pg::jobs::tables::table::Table;
+
+/// The condition that an id is one of the batch.
+fn in_batch(names: &Names) -> String {
+    format!("{} ANY (ARRAY(SELECT id FROM {} WHERE change = 0))", names.equals, names.tables.state.name)
+}
+
+/// Whether rows of the batch are in clusters. Connected clusters have all rows of pairs, so that one look says whether rows
+/// have any.
+pub fn are_in_clusters(names: &Names) -> Statement {
+    let (clusters, state) = (&names.tables.clusters, &names.tables.state);
+    Statement::new(format!("SELECT EXISTS (SELECT FROM {} WHERE id {})", clusters.name, in_batch(names)))
+        .about([clusters.oid, state.oid])
+}
+
+/// Deletes the pairs of the batch where its rows are on either side.
+pub fn remove(names: &Names) -> [Statement; 2] {
+    let (pairs, state) = (&names.tables.pairs, &names.tables.state);
+    ["left_id", "right_id"].map(|side| {
+        Statement::new(format!("DELETE FROM {} WHERE {side} {}", pairs.name, in_batch(names)))
+            .about([pairs.oid, state.oid])
+    })
+}
+
+/// The call of the function that finds pairs, of rows of the first kind with rows of the second one.
+fn call(
+    names: &Names,
+    [changed, others]: [Option<Rows>; 2],
+    lists: Option<&Table>,
+    segment: Option<i64>,
+) -> String {
+    let Names { schema, arguments, id, tables, .. } = names;
+    format!(
+        "{schema}.neardup_job_pairs({arguments}, {}, {}, {}, {}, {}) \
+         AS f(left_id {id}, right_id {id}, similarity float8, kind \"char\", segment int8, part int4, documents int4, data bytea, ids text[])",
+        calls::table(Some(&tables.state)),
+        calls::rows(changed),
+        calls::rows(others),
+        calls::table(lists),
+        calls::segment(segment),
+    )
+}
+
+/// Joins rows.
+pub fn join(names: &Names, rows: Join) -> Statement {
+    let pairs = &names.tables.pairs;
+    let rows = match rows {
+        Join::All => [None, None],
+        Join::Batch => [None, Some(Rows::Batch)],
+        Join::BatchWithKnown => [Some(Rows::Batch), Some(Rows::Known)],
+    };
+    let sql = format!(
+        "INSERT INTO {} (left_id, right_id, similarity) SELECT LEAST(left_id, right_id), GREATEST(left_id, right_id), similarity \
+         FROM {} ON CONFLICT DO NOTHING",
+        pairs.name,
+        call(names, rows, None, None)
+    );
+    Statement::new(sql).about([pairs.oid])
+}
+
+/// Looks the rows of the batch up in the lists, into which they go as a segment if one is given. They are read once, for their
+/// pairs and for the lists. Gives the number of pairs, with `keep` the ids in these as an array, and whether anything was put
+/// into the lists.
+pub fn look_up(names: &Names, lists: &Table, segment: Option<i64>, keep: bool) -> Statement {
+    let pairs = &names.tables.pairs;
+    let near = if keep { "(SELECT array_agg(id) FROM near)" } else { "NULL" };
+    let sql = format!(
+        "WITH found AS MATERIALIZED (SELECT * FROM {call}), \
+             list AS (INSERT INTO {lists} (kind, segment, part, documents, data, ids) \
+                 SELECT kind, segment, part, documents, data, ids FROM found WHERE kind IS NOT NULL), \
+             put AS (INSERT INTO {pairs} (left_id, right_id, similarity) \
+                 SELECT DISTINCT LEAST(left_id, right_id), GREATEST(left_id, right_id), similarity FROM found \
+                 WHERE kind IS NULL ORDER BY 1, 2 RETURNING left_id, right_id), \
+             near AS (SELECT left_id AS id FROM put UNION SELECT right_id FROM put) \
+         SELECT (SELECT count(*) FROM put), {near}::{column}[], EXISTS (SELECT FROM found WHERE kind IS NOT NULL)",
+        call = call(names, [Some(Rows::Batch), Some(Rows::Known)], Some(lists), segment),
+        lists = lists.name,
+        pairs = pairs.name,
+        column = names.column,
+    );
+    Statement::new(sql).about([pairs.oid, lists.oid])
+}

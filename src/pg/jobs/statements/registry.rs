@@ -1,0 +1,99 @@
+//! Statements on the tables of the extension, as its owner.
+
+use pgrx::IntoDatum;
+use pgrx::pg_sys::{self, Datum, Oid};
+
+use super::statement::{Statement, int8, oid, text};
+use crate::pg::jobs::tables::catalog::name_of;
+use crate::pg::query::Parameter;
+use crate::pg::server::error::Result;
+
+/// A statement on one of the tables, for whose name `{}` stands.
+fn on(table: Oid, sql: &str, parameters: impl Into<Vec<Parameter>>) -> Result<Statement> {
+    Ok(Statement::new(sql.replace("{}", &name_of(table)?)).with(parameters).about([table]))
+}
+
+/// Locks the row of a job, and gives a number if there is one; with `skip`, none if another session has it.
+pub fn lock(jobs: Oid, docs: Oid, skip: bool) -> Result<Statement> {
+    let skip = if skip { " SKIP LOCKED" } else { "" };
+    let sql = format!("SELECT 1::int8 FROM {{}} WHERE docs = $1::regclass FOR UPDATE{skip}");
+    on(jobs, &sql, [oid(docs)])
+}
+
+/// What the row of a job says.
+#[derive(Debug, Clone, Copy)]
+pub struct Values<'a> {
+    /// The watched relation.
+    pub docs: Oid,
+    /// The table of pairs.
+    pub pairs: Oid,
+    /// The table of clusters.
+    pub clusters: Oid,
+    /// The table of what is known of rows.
+    pub state: Oid,
+    /// The table of lists, if there is one.
+    pub lists: Option<Oid>,
+    /// The settings, as JSON.
+    pub settings: &'a str,
+    /// The definition of the relation when all rows were compared last.
+    pub seen: Option<&'a str>,
+}
+
+/// Writes the row of a job, or only its settings and what was seen where it has one.
+pub fn put(jobs: Oid, values: Values<'_>) -> Result<Statement> {
+    let Values { docs, pairs, clusters, state, lists, settings, seen } = values;
+    let lists = (pg_sys::OIDOID, lists.and_then(IntoDatum::into_datum));
+    let seen = seen.map_or(Ok((pg_sys::TEXTOID, None)), text)?;
+    let sql = "INSERT INTO {} (docs, pairs, clusters, state, lists, settings, seen) \
+               VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7) ON CONFLICT (docs) DO UPDATE \
+               SET settings = excluded.settings, seen = excluded.seen";
+    on(jobs, sql, [oid(docs), oid(pairs), oid(clusters), oid(state), lists, text(settings)?, seen])
+}
+
+/// Whether a table is one of the job of another relation.
+pub fn uses(jobs: Oid, table: Oid, docs: Oid) -> Result<Statement> {
+    let sql = "SELECT EXISTS (SELECT FROM {} WHERE $1::regclass IN (pairs, clusters, state, lists) \
+               AND docs <> $2::regclass)";
+    on(jobs, sql, [oid(table), oid(docs)])
+}
+
+/// Deletes the row of a job.
+pub fn remove(jobs: Oid, docs: Oid) -> Result<Statement> {
+    on(jobs, "DELETE FROM {} WHERE docs = $1::regclass", [oid(docs)])
+}
+
+/// Deletes the rows of relations that are no more, but for rows that another session has; `docs` is the column, as a number.
+pub fn clean(table: Oid, docs: &str) -> Result<Statement> {
+    let sql = format!(
+        "DELETE FROM {{}} WHERE ctid = ANY (ARRAY(SELECT b.ctid FROM {{}} b \
+         WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = b.{docs}) FOR UPDATE SKIP LOCKED))"
+    );
+    on(table, &sql, [])
+}
+
+/// Deletes the marks of a relation whose rows changed unnoted.
+pub fn take_unnoted(unnoted: Oid, docs: Oid) -> Result<Statement> {
+    on(unnoted, "DELETE FROM {} WHERE docs = $1", [oid(docs)])
+}
+
+/// Says of runs that began at other times that they were interrupted.
+pub fn interrupt(runs: Oid, docs: Oid, started: Datum) -> Result<Statement> {
+    let sql = "UPDATE {} SET status = 'interrupted' \
+               WHERE docs = $1::regclass AND status = 'running' AND started <> $2";
+    on(runs, sql, [oid(docs), (pg_sys::TIMESTAMPTZOID, Some(started))])
+}
+
+/// Adds a batch to a run: how many rows changed, and pairs were removed and added.
+pub fn log(runs: Oid, docs: Oid, started: Datum, more: bool, counts: [i64; 3]) -> Result<Statement> {
+    let sql = "INSERT INTO {} AS r (docs, started, finished, status, batches, rows, pairs_removed, pairs_added) \
+               VALUES ($1, $2, CASE WHEN NOT $3 THEN clock_timestamp() END, \
+               CASE WHEN $3 THEN 'running' ELSE 'done' END, ($4 > 0)::int, $4, $5, $6) \
+               ON CONFLICT (docs, started) DO UPDATE SET finished = excluded.finished, status = excluded.status, \
+               batches = r.batches + excluded.batches, rows = r.rows + excluded.rows, \
+               pairs_removed = r.pairs_removed + excluded.pairs_removed, \
+               pairs_added = r.pairs_added + excluded.pairs_added";
+    let [rows, removed, added] = counts.map(int8);
+    let started = (pg_sys::TIMESTAMPTZOID, Some(started));
+    let more = (pg_sys::BOOLOID, more.into_datum());
+    on(runs, sql, [oid(docs), started, more, rows, removed, added])
+}

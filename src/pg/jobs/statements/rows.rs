@@ -1,0 +1,101 @@
+//! Statements on the table of states: which rows have changed, and what is known of them.
+
+use super::names::Names;
+use super::statement::{Statement, int8, oid};
+
+/// Whether no row has been seen.
+pub fn is_unseen(names: &Names) -> Statement {
+    let state = &names.tables.state;
+    Statement::new(format!("SELECT NOT EXISTS (SELECT FROM {} WHERE change IS NULL)", state.name))
+        .about([state.oid])
+}
+
+/// How many rows the relation has, counted up to a limit.
+pub fn count(names: &Names, limit: i64) -> Statement {
+    let docs = &names.docs_name;
+    Statement::new(format!("SELECT count(*) FROM (SELECT FROM {docs} d LIMIT $1) d"))
+        .with([int8(limit)])
+        .about([names.docs])
+}
+
+/// Deletes the marks of rows that wait.
+pub fn forget_waiting(names: &Names) -> Statement {
+    let state = &names.tables.state;
+    Statement::new(format!("DELETE FROM {} WHERE change = 1", state.name)).about([state.oid])
+}
+
+/// Puts all rows in as seen.
+pub fn take_all(names: &Names) -> Statement {
+    let (state, source) = (&names.tables.state, &names.source);
+    Statement::new(format!("INSERT INTO {} (id, hash) SELECT id, hash FROM {source} d", state.name))
+        .about([state.oid, names.docs])
+}
+
+/// Marks the rows that are not as they were seen: so many as of the batch, the others as waiting.
+pub fn compare_all(names: &Names, limit: i64) -> Statement {
+    let Names { tables, equals, source, .. } = names;
+    let sql = format!(
+        "INSERT INTO {name} (id, change) SELECT COALESCE(d.id, s.id), (row_number() OVER () > $1)::int::int2 \
+         FROM {source} d FULL JOIN (SELECT id, hash FROM {name} WHERE change IS NULL) s ON d.id {equals} s.id \
+         WHERE d.id IS NULL OR s.id IS NULL OR d.hash IS DISTINCT FROM s.hash",
+        name = tables.state.name
+    );
+    Statement::new(sql).with([int8(limit)]).about([tables.state.oid, names.docs])
+}
+
+/// Makes waiting rows those of the batch, up to a limit of marks.
+pub fn take_marks(names: &Names, limit: i64) -> Statement {
+    let state = &names.tables.state;
+    let sql = format!(
+        "WITH taken AS (DELETE FROM {name} \
+             WHERE ctid = ANY (ARRAY(SELECT ctid FROM {name} WHERE change = 1 LIMIT $1)) RETURNING id) \
+         INSERT INTO {name} (id, change) SELECT DISTINCT id, 0 FROM taken",
+        name = state.name
+    );
+    Statement::new(sql).with([int8(limit)]).about([state.oid])
+}
+
+/// A limit, if the server estimates that far more rows than that are known.
+pub fn far_more_than(names: &Names, limit: i64) -> Statement {
+    let sql = "SELECT CASE WHEN reltuples > $1 * 4 THEN $1 END FROM pg_class WHERE oid = $2";
+    Statement::new(sql).with([int8(limit), oid(names.tables.state.oid)])
+}
+
+/// How many rows are known, counted up to a limit.
+pub fn count_known(names: &Names, limit: i64) -> Statement {
+    let state = &names.tables.state;
+    let sql = format!("SELECT count(*) FROM (SELECT FROM {} WHERE change IS NULL LIMIT $1) s", state.name);
+    Statement::new(sql).with([int8(limit)]).about([state.oid])
+}
+
+/// Deletes what was known of the rows of the batch.
+pub fn forget_known(names: &Names) -> Statement {
+    let (state, equals) = (&names.tables.state, &names.equals);
+    let sql = format!(
+        "DELETE FROM {name} WHERE change IS NULL AND id {equals} ANY (ARRAY(SELECT id FROM {name} WHERE change = 0))",
+        name = state.name
+    );
+    Statement::new(sql).about([state.oid])
+}
+
+/// Puts the rows of the batch that are there in as seen.
+pub fn reread(names: &Names) -> Statement {
+    let Names { tables, equals, source, .. } = names;
+    let sql = format!(
+        "INSERT INTO {name} (id, hash) SELECT d.id, d.hash FROM {source} d JOIN {name} b ON b.change = 0 AND b.id {equals} d.id",
+        name = tables.state.name
+    );
+    Statement::new(sql).about([tables.state.oid, names.docs])
+}
+
+/// Deletes the marks of the batch.
+pub fn end_batch(names: &Names) -> Statement {
+    let state = &names.tables.state;
+    Statement::new(format!("DELETE FROM {} WHERE change <= 0", state.name)).about([state.oid])
+}
+
+/// Whether rows wait.
+pub fn is_waiting(names: &Names) -> Statement {
+    let state = &names.tables.state;
+    Statement::new(format!("SELECT EXISTS (SELECT FROM {} WHERE change = 1)", state.name)).about([state.oid])
+}

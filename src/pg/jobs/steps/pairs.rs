@@ -1,0 +1,49 @@
+//! Steps on the pairs of a batch.
+
+use pgrx::pg_sys;
+
+use super::work::Work;
+use crate::jobs::state::{Found, Removed};
+use crate::jobs::step::Join;
+use crate::pg::jobs::statements::statement::read_bool;
+use crate::pg::jobs::statements::{definitions, pairs};
+use crate::pg::server::error::Result;
+
+/// Removes all pairs.
+pub fn remove_all(work: &mut Work<'_>) -> Result<()> {
+    let removed = definitions::empty(&work.names.tables.pairs).run()?;
+    work.state.removed = Some(Removed { pairs: removed, had_pairs: true });
+    Ok(())
+}
+
+/// Removes the pairs of the batch, if it can have any.
+pub fn remove(work: &mut Work<'_>, by_clusters: bool) -> Result<()> {
+    let had_pairs = !by_clusters || pairs::are_in_clusters(&work.names).holds()?;
+    let mut removed = 0;
+    if had_pairs {
+        for statement in pairs::remove(&work.names) {
+            removed += statement.run()?;
+        }
+    }
+    work.state.removed = Some(Removed { pairs: removed, had_pairs });
+    Ok(())
+}
+
+/// Looks the rows of the batch up in the lists. Their partners are kept where clusters follow from them.
+pub fn look_up(work: &mut Work<'_>, segment: Option<i64>) -> Result<()> {
+    let keep = work.state.job.whole_clusters;
+    let array = work.names.array_oid();
+    let statement = pairs::look_up(&work.names, work.lists()?, segment, keep);
+    let [added, near, listed] = statement.row([pg_sys::INT8OID, array, pg_sys::BOOLOID])?.unwrap_or_default();
+    work.near = keep.then_some((array, near));
+    let pairs = added.map_or(0, |added| added.value() as i64);
+    work.state.found = Some(Found { pairs, listed: read_bool(listed) });
+    Ok(())
+}
+
+/// Joins rows.
+pub fn join(work: &mut Work<'_>, rows: Join) -> Result<()> {
+    let pairs = pairs::join(&work.names, rows).run()?;
+    work.state.found = Some(Found { pairs, listed: false });
+    Ok(())
+}

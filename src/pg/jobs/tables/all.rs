@@ -1,0 +1,89 @@
+//! The tables of a job. What the registry says of them is not trusted: work on them runs as the owner of the watched relation,
+//! so they must be the owner's, and as a job makes them.
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Oid};
+
+use super::catalog::{name_of, role};
+use super::columns::{LIST_COLUMNS, cluster_columns, pair_columns, state_columns};
+use super::table::{Opened, Table};
+use crate::pg::jobs::hints::{anew, not_now};
+use crate::pg::jobs::registry::Entry;
+use crate::pg::query::names::type_name;
+use crate::pg::server::error::{Result, SqlError};
+
+/// All tables of a job.
+#[derive(Debug)]
+pub struct Tables {
+    /// The pairs.
+    pub pairs: Table,
+    /// The clusters.
+    pub clusters: Table,
+    /// What is known of rows.
+    pub state: Table,
+    /// Where changed rows are looked up, if the method has that.
+    pub lists: Option<Table>,
+}
+
+impl Tables {
+    /// Locks the tables of a job, all of which must be the owner's.
+    pub fn open(entry: &Entry, docs: &str, owner: Oid) -> Result<Self> {
+        let mut missing = Vec::new();
+        let mut open = |oid: Oid, what: &'static str| -> Result<Option<Table>> {
+            match Table::open(oid, pg_sys::RowExclusiveLock, |of| of == owner)? {
+                Opened::Table(table) => return Ok(Some(table)),
+                Opened::Gone => missing.push(what),
+                Opened::Others(other) => {
+                    let (name, other, owner) = (name_of(oid)?, role(other)?, role(owner)?);
+                    return Err(not_now(
+                        format!("{name} of the job of {docs} belongs to {other}, and {docs} to {owner}"),
+                        format!("A job works with tables of one owner: ALTER TABLE {name} OWNER TO {owner};"),
+                    ));
+                }
+            }
+            Ok(None)
+        };
+        let state = open(entry.state, "neardup")?;
+        let lists = entry.lists.map(|lists| open(lists, "neardup_lists")).transpose()?.flatten();
+        let pairs = open(entry.pairs, "pairs")?;
+        let clusters = open(entry.clusters, "clusters")?;
+        if let (Some(pairs), Some(clusters), Some(state), []) = (pairs, clusters, state, &missing[..]) {
+            return Ok(Self { pairs, clusters, state, lists });
+        }
+        let message = format!("tables of the job of {docs} are gone: {}", missing.join(", "));
+        Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message).hint(anew(docs)))
+    }
+
+    /// The tables.
+    pub fn all(&self) -> impl Iterator<Item = &Table> {
+        [&self.pairs, &self.clusters, &self.state].into_iter().chain(&self.lists)
+    }
+
+    /// Checks that the tables are as a job makes them, but for the type of the ids, which is that of the answer; by right
+    /// it is `wanted`.
+    pub fn check(&self, docs: &str, wanted: Oid) -> Result<Oid> {
+        let id_type = self.state.type_of("id").unwrap_or(wanted);
+        let wrong = [
+            (Some(&self.pairs), &pair_columns(id_type)[..]),
+            (Some(&self.clusters), &cluster_columns(id_type)[..]),
+            (Some(&self.state), &state_columns(id_type)[..]),
+            (self.lists.as_ref(), &LIST_COLUMNS[..]),
+        ];
+        let wrong = wrong
+            .into_iter()
+            .find_map(|(table, columns)| table.filter(|table| !table.has(columns)).zip(Some(columns)));
+        match wrong {
+            None => Ok(id_type),
+            Some((table, columns)) => {
+                let columns: Vec<String> =
+                    columns.iter().map(|&(name, of)| format!("{name} {}", type_name(of))).collect();
+                let message = format!(
+                    "{} is not as the job of {docs} made it: a table with {}, without rules, partitions or forced policies",
+                    table.name,
+                    columns.join(", ")
+                );
+                Err(not_now(message, anew(docs)))
+            }
+        }
+    }
+}

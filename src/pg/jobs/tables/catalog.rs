@@ -1,0 +1,48 @@
+//! What the catalog says of relations and roles by their numbers.
+
+use pgrx::pg_sys::{self, Oid};
+
+use crate::pg::query::names::quote_identifier;
+use crate::pg::server::encoding::{self, c_string};
+use crate::pg::server::error::Result;
+
+/// The name of a relation with its schema, as SQL text needs it.
+pub fn name_of(relation: Oid) -> Result<String> {
+    // SAFETY: any number is looked up; a relation is in a schema, unless it is dropped just now.
+    let [schema, name] = unsafe {
+        [pg_sys::get_namespace_name(pg_sys::get_rel_namespace(relation)), pg_sys::get_rel_name(relation)]
+            .map(|name| if name.is_null() { relation.to_u32().to_string() } else { c_string(name) })
+    };
+    Ok(format!("{}.{}", quote_identifier(&schema)?, quote_identifier(&name)?))
+}
+
+/// The name of a role, as SQL text needs it.
+pub fn role(oid: Oid) -> Result<String> {
+    // SAFETY: any number is looked up; null if there is no such role.
+    let name = unsafe { pg_sys::GetUserNameFromId(oid, true) };
+    // SAFETY: a C string.
+    if name.is_null() { Ok(oid.to_u32().to_string()) } else { quote_identifier(&unsafe { c_string(name) }) }
+}
+
+/// Who owns a relation; none if there is no such relation.
+pub fn owner_of(relation: Oid) -> Option<Oid> {
+    // SAFETY: any number is looked up; the row is read before it is released.
+    unsafe {
+        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as i32, relation.into());
+        if row.is_null() {
+            return None;
+        }
+        let class: *const pg_sys::FormData_pg_class = pg_sys::GETSTRUCT(row).cast();
+        let owner = (*class).relowner;
+        pg_sys::ReleaseSysCache(row);
+        Some(owner)
+    }
+}
+
+/// The relation of a name in a schema, if there is one.
+pub fn relation_named(name: &str, namespace: Oid) -> Result<Option<Oid>> {
+    let name = encoding::to_server(name)?;
+    // SAFETY: a C string; no relation is the number 0.
+    let relation = unsafe { pg_sys::get_relname_relid(name.as_ptr(), namespace) };
+    Ok((relation != pg_sys::InvalidOid).then_some(relation))
+}

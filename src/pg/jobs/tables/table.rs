@@ -1,0 +1,166 @@
+//! A table of a job, found by its number and locked until the end of the transaction.
+
+use pgrx::pg_sys::{self, Oid};
+
+use super::catalog::{name_of, owner_of};
+use super::columns::{LIST_COLUMNS, cluster_columns, pair_columns, state_columns};
+use crate::pg::server::encoding::c_string;
+use crate::pg::server::error::Result;
+
+/// A locked table.
+#[derive(Debug)]
+pub struct Table {
+    /// Its number.
+    pub oid: Oid,
+    /// Its name with its schema, as SQL text needs it.
+    pub name: String,
+    /// Who owns it.
+    pub owner: Oid,
+    /// Whether it is a plain table of its own without rules, triggers, forced policies, constraints or partitions.
+    is_bare: bool,
+    /// The like, but with triggers: those of its owner may be there.
+    is_plain: bool,
+    /// Its columns, without those that were dropped.
+    columns: Vec<(String, Oid)>,
+    /// Whether some were dropped, so that places among the others are not what columns are stored by.
+    has_gaps: bool,
+    /// Whether each of its indexes takes any row.
+    indexes: Vec<bool>,
+}
+
+/// What a number of a table leads to.
+#[derive(Debug)]
+pub enum Opened {
+    /// To nothing: it was dropped.
+    Gone,
+    /// To a relation of an owner with whom nothing is to be done, which is not locked for long.
+    Others(Oid),
+    /// To a table.
+    Table(Table),
+}
+
+impl Table {
+    /// Opens and locks a table, if `may` holds for its owner: no caller can make us lock tables of others.
+    pub fn open(oid: Oid, lock: u32, may: impl Fn(Oid) -> bool) -> Result<Opened> {
+        match owner_of(oid) {
+            None => return Ok(Opened::Gone),
+            Some(owner) if !may(owner) => return Ok(Opened::Others(owner)),
+            Some(_) => {}
+        }
+        // SAFETY: any number is looked up; null if it is no relation.
+        let relation = unsafe { pg_sys::try_relation_open(oid, lock as i32) };
+        if relation.is_null() {
+            return Ok(Opened::Gone);
+        }
+        // SAFETY: an open relation has its catalogue row and its tuple descriptor; what is read is copied before it is
+        // closed. The lock stays.
+        unsafe {
+            let class = &*(*relation).rd_rel;
+            let forced = class.relrowsecurity && class.relforcerowsecurity;
+            let is_plain = class.relkind.cast_unsigned() == pg_sys::RELKIND_RELATION
+                && !(class.relhasrules || class.relispartition || class.relhassubclass || forced);
+            let owner = class.relowner;
+            let descriptor = (*relation).rd_att;
+            let attributes = (*descriptor).attrs.as_slice((*descriptor).natts as usize);
+            // What is not given a value must do without one.
+            let needs_nothing = attributes.iter().all(|attribute| {
+                attribute.attisdropped
+                    || (!attribute.atthasdef
+                        && attribute.attidentity == 0
+                        && (!attribute.attnotnull || attribute.attnum == 1))
+            });
+            let is_bare = is_plain
+                && needs_nothing
+                && !class.relhastriggers
+                && class.relchecks == 0
+                && !class.relrowsecurity
+                && may_insert(oid, class.relnamespace, owner);
+            let has_gaps = attributes.iter().any(|attribute| attribute.attisdropped);
+            let columns = attributes
+                .iter()
+                .filter(|attribute| !attribute.attisdropped)
+                .map(|attribute| (c_string(attribute.attname.data.as_ptr()), attribute.atttypid))
+                .collect();
+            let list = pg_sys::RelationGetIndexList(relation);
+            let count = if list.is_null() { 0 } else { (*list).length };
+            let indexes = (0..count).map(|n| is_harmless(pg_sys::list_nth_oid(list, n))).collect();
+            pg_sys::relation_close(relation, pg_sys::NoLock as i32);
+            if !may(owner) {
+                return Ok(Opened::Others(owner));
+            }
+            Ok(Opened::Table(Self {
+                oid,
+                name: name_of(oid)?,
+                owner,
+                is_bare,
+                is_plain,
+                columns,
+                has_gaps,
+                indexes,
+            }))
+        }
+    }
+
+    /// Whether it has columns of these names and types.
+    pub fn has(&self, columns: &[(&str, Oid)]) -> bool {
+        self.is_plain
+            && columns
+                .iter()
+                .all(|(name, of)| self.columns.iter().any(|column| column.0 == *name && column.1 == *of))
+    }
+
+    /// The type of a column.
+    pub fn type_of(&self, column: &str) -> Option<Oid> {
+        self.columns.iter().find(|(name, _)| name == column).map(|&(_, of)| of)
+    }
+
+    /// Whether it is such a table as jobs make, for ids of any type.
+    pub fn is_of_job(&self) -> bool {
+        let of = |column: &str| self.type_of(column).unwrap_or(pg_sys::InvalidOid);
+        self.has(&pair_columns(of("left_id")))
+            || self.has(&cluster_columns(of("cluster_id")))
+            || self.has(&state_columns(of("id")))
+            || self.has(&LIST_COLUMNS)
+    }
+
+    /// Whether rows can be put into it without anything going wrong: whether it is a table of states just as a job makes
+    /// them, for ids of this type.
+    pub fn takes_marks(&self, id_type: Oid) -> bool {
+        self.is_bare
+            && self.indexes == [true; 2]
+            && !self.has_gaps
+            && self.columns.iter().map(|(name, of)| (&**name, *of)).eq(state_columns(id_type))
+    }
+}
+
+/// Whether an owner can put rows into a table: also owners can take rights from themselves.
+fn may_insert(table: Oid, schema: Oid, owner: Oid) -> bool {
+    // SAFETY: functions of the server that take these types; what they answer is a bool.
+    let has = |function: u32, object: Oid, right: &std::ffi::CStr| unsafe {
+        let right = pg_sys::cstring_to_text(right.as_ptr());
+        let arguments = [owner.into(), object.into(), pg_sys::Datum::from(right)];
+        let [role, object, right] = arguments;
+        pg_sys::OidFunctionCall3Coll(function.into(), pg_sys::InvalidOid, role, object, right).value() != 0
+    };
+    has(pg_sys::F_HAS_TABLE_PRIVILEGE_OID_OID_TEXT, table, c"INSERT")
+        && has(pg_sys::F_HAS_SCHEMA_PRIVILEGE_OID_OID_TEXT, schema, c"USAGE")
+}
+
+/// Whether an index of a table of states takes any row: it computes nothing, and is unique for ids only, of rows that its
+/// predicate leaves to it.
+///
+/// # Safety
+/// An index of a table that is open and locked.
+unsafe fn is_harmless(index: Oid) -> bool {
+    // SAFETY: the caller's promise; an index has a row in pg_index with as many keys as it says.
+    unsafe {
+        let index = pg_sys::index_open(index, pg_sys::AccessShareLock as i32);
+        let form = &*(*index).rd_index;
+        let keys = form.indkey.values.as_slice(form.indnkeyatts as usize);
+        let plain = keys.iter().all(|&key| key > 0) && !form.indisexclusion;
+        let partial = !pg_sys::RelationGetIndexPredicate(index).is_null();
+        let harmless = plain && (!form.indisunique || (partial && keys == [1]));
+        pg_sys::index_close(index, pg_sys::NoLock as i32);
+        harmless
+    }
+}
