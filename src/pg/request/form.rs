@@ -85,7 +85,7 @@ macro_rules! forms {
         )*
 
         /// All of them, for the test.
-        #[cfg(feature = "pg_test")]
+        #[cfg(all(feature = "pg_test", not(test)))]
         pub const ALL: &[Form] = &[$($form),*];
     };
 }
