@@ -208,3 +208,23 @@ fn documents_named_are_there() {
     );
     none(documents::missing(&sources, &repository()));
 }
+
+/// Places in backquotes, a path from the top or from `src` or `src/pg`, that are not there.
+fn nowhere(text: &str, is_there: impl Fn(&str) -> bool) -> Vec<String> {
+    let is_path = |place: &&str| {
+        place.contains('/') && place.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))
+    };
+    let places: BTreeSet<&str> = text.split('`').skip(1).step_by(2).filter(is_path).collect();
+    let there = |place: &str| ["", "src/", "src/pg/"].iter().any(|top| is_there(&format!("{top}{place}")));
+    places
+        .into_iter()
+        .filter(|place| !there(place))
+        .map(|place| format!("ARCHITECTURE.md: there is no {place}"))
+        .collect()
+}
+
+#[test]
+fn the_walk_leads_somewhere() {
+    let walk = fs::read_to_string("ARCHITECTURE.md").expect("ARCHITECTURE.md");
+    none(nowhere(&walk, |place| Path::new(place).exists()));
+}

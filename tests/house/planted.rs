@@ -139,3 +139,11 @@ fn documents_that_are_not_there() {
         [""; 0]
     );
 }
+
+#[test]
+fn places_that_are_not_there() {
+    let is_there = |place: &str| ["src/a.rs", "src/pg/b/c.rs"].contains(&place);
+    let faults = |text: &str| crate::nowhere(text, is_there).len();
+    assert_eq!(faults("`src/a.rs`, `b/c.rs`, `a word`, `tokens.rs`, gone/a.rs"), 0);
+    assert_eq!(faults("`src/gone.rs` and `b/gone.rs`, once more `src/gone.rs`"), 2);
+}

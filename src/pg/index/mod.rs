@@ -1,4 +1,4 @@
-//! The access method `signature`. README.md beside this file is its description.
+//! The access method `signature`. docs/design/signature-index.md is its description.
 //!
 //! What is on its pages ([`layout`]), the pages and their log records ([`pages`]), the lists made of them ([`storage`]);
 //! what an operator class makes of a column and of a query ([`opclass`]); what the server calls ([`am`]), and users for

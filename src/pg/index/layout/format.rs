@@ -1,5 +1,5 @@
-//! The bytes of the index: everything is little-endian and of fixed width. See README.md, "Pages"; rows, pairs and pending
-//! items are in `items`.
+//! The bytes of the index: everything is little-endian and of fixed width. See docs/design/signature-index.md, "Pages";
+//! rows, pairs and items are in `items`.
 
 /// Bytes of a page; checked against the server's in `buffer`.
 pub const PAGE: usize = 8192;

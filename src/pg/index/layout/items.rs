@@ -1,4 +1,5 @@
-//! What stands on pages many times: rows, pairs of signature and row, pending items. See README.md, "Pages".
+//! What stands on pages many times: rows, pairs of signature and row, pending items. See
+//! docs/design/signature-index.md, "Pages".
 
 use super::format::{CONTENTS, NONE};
 
