@@ -31,7 +31,7 @@ trap 'bench_server_stop; rm -rf "$dir"' EXIT
 
 # Sets: corpora, the folder of the inputs; large and small, which of these to take for what.
 find_corpora() {
-    local data=${NEARDUP_DATA:-$project/../shared/data}
+    local data=${NEARDUP_DATA:-}
     local generator=$data/../bench/make_corpora.py
     large=big200k
     small=reuters

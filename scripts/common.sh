@@ -7,6 +7,8 @@ PG_CONFIG=${PG_CONFIG:-/usr/lib/postgresql/15/bin/pg_config}
 export PGRX_PG_CONFIG_PATH=${PGRX_PG_CONFIG_PATH:-$PG_CONFIG}
 # rustup puts cargo here; a shell that is no login shell may not have it in its path.
 PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin
+# Corpora with known answers, for tests, benchmarks and evaluations: no part of the project, but perhaps beside it.
+if [[ -z ${NEARDUP_DATA:-} && -d $project/../shared/data ]]; then export NEARDUP_DATA=$project/../shared/data; fi
 
 # PostgreSQL refuses to run as root.
 if [[ $EUID -eq 0 ]]; then server_user=postgres; else server_user=$(id -un); fi

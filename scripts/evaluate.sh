@@ -9,7 +9,7 @@ source "$(dirname "$0")/common.sh"
 cd "$project"
 
 page=docs/evaluation.md
-data=${NEARDUP_DATA:-$project/../shared/data}
+data=${NEARDUP_DATA:-}
 if [[ ! -d $data ]]; then
     echo "evaluate.sh: no corpora at $data; NEARDUP_DATA names their folder" >&2
     exit 1

@@ -58,9 +58,9 @@ finish() {
 
 # The folder of the corpora, or the end of the script: 77 is "skipped" to test.sh.
 corpora_or_skip() {
-    local data=${NEARDUP_DATA:-$project/../shared/data}
+    local data=${NEARDUP_DATA:-}
     if [[ ! -d $data ]]; then
-        echo "skipped: no corpora at $data"
+        echo "skipped: no corpora; NEARDUP_DATA names their folder"
         exit 77
     fi
     corpora=$data

@@ -1,5 +1,5 @@
 //! Feature codes, repeatability and elimination against naive implementations: on the Chinese corpora of the folder
-//! NEARDUP_DATA, or `../shared/data` beside the project (without these there is nothing to compare), and on hostile codes.
+//! NEARDUP_DATA (without these there is nothing to compare), and on hostile codes.
 
 #[path = "common/corpora.rs"]
 mod common;

@@ -1,7 +1,7 @@
 //! Sketches of real documents: estimates without bias, with the standard error of the theory, and bits that
 //! differ as the angle says.
 //!
-//! The corpora are the folder NEARDUP_DATA, or `../shared/data` beside the project; without it there is nothing to
+//! The corpora are the folder NEARDUP_DATA; without it there is nothing to
 //! do. Pairs are neighbours in a list of documents sorted by text, which are often alike, and arbitrary ones.
 
 #[path = "common/corpora.rs"]

@@ -1,6 +1,6 @@
 //! The join of real documents at every threshold from 0.01 to 1.00 against all pairs, one by one.
 //!
-//! The corpora are the folder NEARDUP_DATA, or `../shared/data` beside the project; of these the ones with 500
+//! The corpora are the folder NEARDUP_DATA; of these the ones with 500
 //! to 5,000 documents. All overlaps of a corpus are counted once. At low thresholds there are millions of
 //! pairs, so what is compared is their number and a sum of hashes of (row, row, bits of the similarity).
 //! Where documents are long and share much, only every tenth of the low thresholds is tried.

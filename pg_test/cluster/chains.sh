@@ -58,7 +58,7 @@ CALL neardup_refresh('chain');
 SQL
 expect_sql 'and mends it' '10000' "$sizes"
 # The chain of the corpora, where they are: ten words each.
-generators=${NEARDUP_DATA:-$project/../shared/data}/nasty/generators.sql
+generators=${NEARDUP_DATA:-}/nasty/generators.sql
 if [[ -f $generators ]]; then
     q -o /dev/null -f "$generators"
     expect_sql 'the chain of the corpora' $'WARNING:  1 of 1 clusters, of up to 10000 rows, hold together by chains: most of their rows are no near duplicates of the representative\nHINT:  clustering => \'star\' gives clusters around representatives, max_cluster_size breaks large ones at their weakest links, and cluster_links shows these.\n10000|1' \

@@ -9,16 +9,13 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
-/// The folder of the corpora: NEARDUP_DATA, or `../shared/data` beside the project. None, and a line that says so, where
-/// there is no such folder.
+/// The folder of the corpora, NEARDUP_DATA. None, and a line that says so, where there is no such folder.
 pub fn folder(who: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    let folder = std::env::var_os("NEARDUP_DATA").map_or_else(beside, PathBuf::from);
-    let found = folder.is_dir();
-    if !found {
-        say(&format!("{who}: no corpora at {}; NEARDUP_DATA names their folder", folder.display()));
+    let folder = std::env::var_os("NEARDUP_DATA").map(PathBuf::from).filter(|folder| folder.is_dir());
+    if folder.is_none() {
+        say(&format!("{who}: no corpora; NEARDUP_DATA names their folder"));
     }
-    found.then_some(folder)
+    folder
 }
 
 /// A line to standard error, which the test harness does not keep to itself.
