@@ -2,7 +2,7 @@
 //! and section 3; Mann, Augsten, Bouros, VLDB 2016): one thread, flat integer arrays, an index that
 //! grows with the probes, an early-exit merge. The peer that our join is measured against.
 
-/// Records: ascending tokens, one behind the other, in ascending order of size.
+/// Records: ascending tokens, concatenated, in ascending order of size.
 pub struct Sets {
     pub tokens: Vec<u32>,
     pub starts: Vec<usize>,

@@ -31,7 +31,7 @@ pub struct Corpus<'a> {
 }
 
 impl<'a> Corpus<'a> {
-    /// One table of so many rows.
+    /// One table of this many rows.
     pub fn new(rows: usize, make: impl Fn(usize) -> Option<Document> + 'a) -> Self {
         let make: Make<'a> = Box::new(make);
         Self {

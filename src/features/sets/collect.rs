@@ -17,7 +17,7 @@ use crate::workers::{self, Stop};
 
 const DOING: &str = "collecting token sets";
 
-/// Sets of token numbers, one behind the other, each with the row it came from.
+/// Sets of token numbers, concatenated, each with the row it came from.
 #[derive(Debug, Default)]
 pub struct Sets {
     /// The tokens of all sets.

@@ -317,7 +317,7 @@ impl Piece<'_> {
 #[derive(Default)]
 struct Distinct {
     table: HashTable<u32>,
-    /// The sets, one behind the other, and where each begins.
+    /// The sets, concatenated, and where each begins.
     words: Vec<u32>,
     starts: Vec<usize>,
     /// Which set each row has.

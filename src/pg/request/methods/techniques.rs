@@ -152,7 +152,7 @@ impl Given<'_> {
             (Some(distance), None) => (f64::from(bits) - distance as f64) / f64::from(bits),
             (None, _) => self.threshold(usual_share(bits))?,
         };
-        // Every occurrence adds its vector unless somebody said no.
+        // Every occurrence adds its vector unless the option says no.
         let frequency = self.multiset.unwrap_or(true);
         Ok(TechniqueSpec::Simhash { feature: self.feature(1, Some(false))?, bits, frequency, threshold })
     }
