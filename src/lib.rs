@@ -27,6 +27,8 @@
 //! * [`report`]: pairs and clusters for people to look at
 //! * [`jobs`]: what keeps pairs and clusters up to date does next
 
+#![warn(unreachable_pub)] // What `pub` says is the surface of the library; src/pg is no part of it.
+
 pub mod clusters;
 pub mod error;
 pub mod features;

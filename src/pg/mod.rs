@@ -3,13 +3,13 @@
 //! The SQL objects are declared in `sql/*.sql`; each C function there is a function of this module.
 #![allow(unsafe_code)] // The one door to the server's C interface; every use says why it is sound.
 
-pub mod functions;
+pub(crate) mod functions;
 mod index;
 mod jobs;
 mod query;
-pub mod read;
-pub mod request;
-pub mod server;
+pub(crate) mod read;
+pub(crate) mod request;
+pub(crate) mod server;
 
 use pgrx::prelude::*;
 use server::{panics, settings};

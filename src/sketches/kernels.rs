@@ -146,7 +146,7 @@ fn count_bits<const LANES: usize>(elements: &[u64], offset: u64, counts: &mut [u
 macro_rules! compiled_for {
     ($module:ident, $features:literal, $permutations:literal, $words:literal) => {
         mod $module {
-            pub const KERNELS: super::Kernels = super::Kernels {
+            pub(crate) const KERNELS: super::Kernels = super::Kernels {
                 name: stringify!($module),
                 minima: |elements, factors, addends, minima| {
                     // SAFETY: listed among the kernels only where the processor has these features.

@@ -13,7 +13,7 @@ fn characters() -> impl Strategy<Value = char> {
 }
 
 /// A text of bounded length, and another one made of it by edits of bounded length each.
-pub fn edited(longest: usize, edit: usize) -> impl Strategy<Value = (Vec<char>, Vec<char>)> {
+pub(super) fn edited(longest: usize, edit: usize) -> impl Strategy<Value = (Vec<char>, Vec<char>)> {
     let edit = (any::<prop::sample::Index>(), 0..4u8, characters(), 1..edit);
     let lengths = prop_oneof![0..8usize, 0..80usize, 100..longest];
     let text = lengths.prop_flat_map(|n| prop::collection::vec(characters(), n));
@@ -34,7 +34,7 @@ pub fn edited(longest: usize, edit: usize) -> impl Strategy<Value = (Vec<char>, 
 
 /// The `n`th character of a script of few characters: ASCII, Chinese, emoji, and emoji that are joined to
 /// others and coloured, of which each code point counts.
-pub fn of_script(script: u8, n: u8) -> char {
+pub(super) fn of_script(script: u8, n: u8) -> char {
     let choose = |characters: [char; 8]| characters[usize::from(n % 8)];
     match script {
         0 => choose(['a', 'b', 'c', ' ', '.', 'A', '\n', '0']),

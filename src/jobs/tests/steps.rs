@@ -10,7 +10,11 @@ use crate::jobs::step::{Clusters, Join, Rows, Step};
 impl World {
     /// Plans and carries out a transaction; `each` is called before each step and may write meanwhile, or stop it. The steps
     /// that were done, the last of which is [`Step::Done`] unless it was stopped.
-    pub fn transaction(&mut self, first: bool, mut each: impl FnMut(&mut Self, Step) -> bool) -> Vec<Step> {
+    pub(super) fn transaction(
+        &mut self,
+        first: bool,
+        mut each: impl FnMut(&mut Self, Step) -> bool,
+    ) -> Vec<Step> {
         let mut state = State::new(Job { first, ..self.job });
         let mut done = Vec::new();
         loop {

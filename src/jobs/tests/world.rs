@@ -6,20 +6,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::jobs::state::{Job, Upkeep};
 
-pub type Id = u8;
-pub type Pairs = BTreeSet<(Id, Id)>;
-pub type Members = BTreeSet<(Id, Id)>;
+pub(super) type Id = u8;
+pub(super) type Pairs = BTreeSet<(Id, Id)>;
+pub(super) type Members = BTreeSet<(Id, Id)>;
 
 /// A segment of lists: what rows were like when they were put in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Segment {
+pub(super) struct Segment {
     pub number: i64,
     pub rows: Vec<(Id, u8)>,
 }
 
 /// The stored lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Lists {
+pub(super) struct Lists {
     pub segments: Vec<Segment>,
     /// Of how many documents the order of tokens was made; none if there is none of this version.
     pub order: Option<usize>,
@@ -28,7 +28,7 @@ pub struct Lists {
 
 /// A relation, and all that a job knows of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct World {
+pub(super) struct World {
     pub docs: BTreeMap<Id, u8>,
     /// What a transaction begins with.
     pub job: Job,
@@ -44,12 +44,12 @@ pub struct World {
 }
 
 /// Whether documents of these contents are similar.
-pub fn similar(a: u8, b: u8) -> bool {
+pub(super) fn similar(a: u8, b: u8) -> bool {
     a != 0 && b != 0 && a.abs_diff(b) <= 1
 }
 
 /// All pairs of some rows of which `wanted` holds.
-pub fn join(docs: &BTreeMap<Id, u8>, wanted: impl Fn(Id, Id) -> bool) -> Pairs {
+pub(super) fn join(docs: &BTreeMap<Id, u8>, wanted: impl Fn(Id, Id) -> bool) -> Pairs {
     let all = docs.iter().flat_map(|a| docs.iter().map(move |b| (a, b)));
     all.filter(|((a, x), (b, y))| a < b && similar(**x, **y) && wanted(**a, **b))
         .map(|((a, _), (b, _))| (*a, *b))
@@ -57,7 +57,7 @@ pub fn join(docs: &BTreeMap<Id, u8>, wanted: impl Fn(Id, Id) -> bool) -> Pairs {
 }
 
 /// The rows that pairs connect with some, these among them.
-pub fn reach(pairs: &Pairs, from: &BTreeSet<Id>) -> BTreeSet<Id> {
+pub(super) fn reach(pairs: &Pairs, from: &BTreeSet<Id>) -> BTreeSet<Id> {
     let mut reached = from.clone();
     loop {
         let next = pairs.iter().filter(|(a, b)| reached.contains(a) || reached.contains(b));
@@ -72,7 +72,7 @@ pub fn reach(pairs: &Pairs, from: &BTreeSet<Id>) -> BTreeSet<Id> {
 
 /// The clusters of some pairs: `(cluster, member)`. What is connected, by its least row; or stars around the rows that are in
 /// none when their turn comes.
-pub fn clusters(pairs: &Pairs, whole: bool) -> Members {
+pub(super) fn clusters(pairs: &Pairs, whole: bool) -> Members {
     let rows: BTreeSet<Id> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
     let mut members = Members::new();
     let mut seen: BTreeSet<Id> = BTreeSet::new();
@@ -92,7 +92,7 @@ pub fn clusters(pairs: &Pairs, whole: bool) -> Members {
 }
 
 impl World {
-    pub fn new(docs: BTreeMap<Id, u8>, job: Job) -> Self {
+    pub(super) fn new(docs: BTreeMap<Id, u8>, job: Job) -> Self {
         Self {
             docs,
             job,
@@ -109,20 +109,20 @@ impl World {
     }
 
     /// What the tables would be if all was computed anew.
-    pub fn anew(&self) -> (Pairs, Members, BTreeMap<Id, u8>) {
+    pub(super) fn anew(&self) -> (Pairs, Members, BTreeMap<Id, u8>) {
         let pairs = join(&self.docs, |_, _| true);
         let clusters = clusters(&pairs, self.job.whole_clusters);
         (pairs, clusters, self.docs.clone())
     }
 
     /// What they are.
-    pub fn results(&self) -> (Pairs, Members, BTreeMap<Id, u8>) {
+    pub(super) fn results(&self) -> (Pairs, Members, BTreeMap<Id, u8>) {
         (self.pairs.clone(), self.clusters.clone(), self.known.clone())
     }
 
     /// Whether nothing waits, and each row is in the lists as it is, if the job has lists. Those that are damaged are made anew
     /// with the next batch.
-    pub fn is_settled(&self) -> bool {
+    pub(super) fn is_settled(&self) -> bool {
         let listed = |row: (&Id, &u8)| {
             self.lists.segments.iter().any(|segment| segment.rows.contains(&(*row.0, *row.1)))
         };
@@ -133,7 +133,7 @@ impl World {
     }
 
     /// A write that commits now, noted by a trigger where triggers tell.
-    pub fn write(&mut self, id: Id, content: Option<u8>) {
+    pub(super) fn write(&mut self, id: Id, content: Option<u8>) {
         match content {
             Some(content) => self.docs.insert(id, content),
             None => self.docs.remove(&id),
@@ -144,7 +144,7 @@ impl World {
     }
 
     /// One that no trigger noted by its id.
-    pub fn write_unnoted(&mut self, id: Id, content: Option<u8>) {
+    pub(super) fn write_unnoted(&mut self, id: Id, content: Option<u8>) {
         let waiting = self.waiting.clone();
         self.write(id, content);
         self.waiting = waiting;

@@ -6,11 +6,11 @@ use crate::memory;
 use crate::workers::{self, Stop};
 
 /// What is being done, for errors.
-pub const DOING: &str = "joining feature codes";
+pub(super) const DOING: &str = "joining feature codes";
 
 /// Which codes have a gram of a core.
 #[derive(Debug, Default)]
-pub struct CoreIndex {
+pub(super) struct CoreIndex {
     /// The lengths of grams that there are, ascending.
     lengths: Vec<u32>,
     /// Hashes of grams with the places of their codes, sorted.
@@ -24,23 +24,23 @@ impl CoreIndex {
     const BITS: u32 = 16;
 
     /// Removes all codes.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.lengths.clear();
         self.entries.clear();
     }
 
     /// How many grams there are, repeats included until all are sorted.
-    pub fn entries(&self) -> usize {
+    pub(super) fn entries(&self) -> usize {
         self.entries.len()
     }
 
     /// The lengths of grams that there are, ascending.
-    pub fn lengths(&self) -> &[u32] {
+    pub(super) fn lengths(&self) -> &[u32] {
         &self.lengths
     }
 
     /// Adds the code at a place, of `length` characters, which passes with `least` common ones.
-    pub fn add(&mut self, place: u32, windows: &Windows, length: u32, least: u32) -> Result<()> {
+    pub(super) fn add(&mut self, place: u32, windows: &Windows, length: u32, least: u32) -> Result<()> {
         let Cores { mut first, step, length: core } = Cores::new(length, least);
         let gram = gram_length(core);
         while first + core <= length {
@@ -54,7 +54,7 @@ impl CoreIndex {
     }
 
     /// Makes ready to be asked, once all codes are added.
-    pub fn sort(&mut self, stop: &Stop) -> Result<()> {
+    pub(super) fn sort(&mut self, stop: &Stop) -> Result<()> {
         let Self { lengths, entries, starts } = self;
         workers::sort_unstable_by(entries, stop, &Ord::cmp)?;
         entries.dedup();
@@ -71,7 +71,7 @@ impl CoreIndex {
 
     /// The entries of a hash, by place.
     #[inline]
-    pub fn with(&self, hash: u64) -> &[(u64, u32)] {
+    pub(super) fn with(&self, hash: u64) -> &[(u64, u32)] {
         let bucket = (hash >> (64 - Self::BITS)) as usize;
         let bucket = &self.entries[self.starts[bucket] as usize..self.starts[bucket + 1] as usize];
         let from = bucket.partition_point(|entry| entry.0 < hash);
@@ -80,7 +80,7 @@ impl CoreIndex {
     }
 
     /// Bytes on the heap.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         memory::bytes(&self.entries) + memory::bytes(&self.starts) + memory::bytes(&self.lengths)
     }
 }

@@ -82,7 +82,7 @@ mod x86 {
         _mm512_xor_si512,
     };
 
-    pub fn popcnt<const W: usize>(
+    pub(super) fn popcnt<const W: usize>(
         probe: &[u64; W],
         bitmaps: &[[u64; W]],
         allowed: u32,
@@ -103,7 +103,7 @@ mod x86 {
         unsafe { run(probe, bitmaps, allowed, first, near) }
     }
 
-    pub fn scattered<const W: usize>(
+    pub(super) fn scattered<const W: usize>(
         probe: &[u64; W],
         bitmaps: &[[u64; W]],
         sizes: &[u32],
@@ -133,7 +133,7 @@ mod x86 {
         unsafe { run(probe, bitmaps, sizes, places, allowed, near) }
     }
 
-    pub fn avx512<const W: usize>(
+    pub(super) fn avx512<const W: usize>(
         probe: &[u64; W],
         bitmaps: &[[u64; W]],
         allowed: u32,

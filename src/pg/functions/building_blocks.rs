@@ -133,7 +133,7 @@ fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
 }
 
 /// A text as a document.
-pub fn document(text: Cow<'_, str>) -> Result<Document> {
+pub(crate) fn document(text: Cow<'_, str>) -> Result<Document> {
     Ok(Document::Text(match text {
         Cow::Owned(text) => text,
         Cow::Borrowed(text) => encoding::own(text)?,

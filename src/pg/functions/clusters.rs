@@ -56,7 +56,7 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
 }
 
 /// How the pairs of a call are to become clusters.
-pub fn how(given: Named, example: &Example) -> Result<How> {
+pub(crate) fn how(given: Named, example: &Example) -> Result<How> {
     let clustering = given.text(Argument::Clustering)?;
     How::new(clustering.as_deref(), given.get(Argument::MaxClusterSize), example)
 }
@@ -64,13 +64,13 @@ pub fn how(given: Named, example: &Example) -> Result<How> {
 impl How {
     /// What makes the clusters where they are not made of pairs: of perhaps-similar sets the method itself, if it
     /// can.
-    pub fn grouping<'a>(&self, request: &'a Request) -> Option<&'a dyn Grouping> {
+    pub(crate) fn grouping<'a>(&self, request: &'a Request) -> Option<&'a dyn Grouping> {
         request.method.grouping().filter(|_| self.clustering == Clustering::PerhapsSimilar)
     }
 }
 
 /// Perhaps-similar sets that a method made itself: vertices are rows in the order of their ids.
-pub struct Grouped {
+pub(crate) struct Grouped {
     /// The ids by row.
     pub ids: Ids,
     /// The row of each vertex.
@@ -81,7 +81,7 @@ pub struct Grouped {
 
 impl Grouped {
     /// Makes the sets of the table that argument 0 names.
-    pub fn new(call: Call, request: &Request, grouping: &dyn Grouping) -> Result<Self> {
+    pub(crate) fn new(call: Call, request: &Request, grouping: &dyn Grouping) -> Result<Self> {
         let began = Instant::now();
         let weight = match grouping.weight() {
             None => None,
@@ -127,7 +127,7 @@ impl Grouped {
 }
 
 /// The pairs of a join as a graph: vertices are rows in the order of their ids.
-pub struct Joined<'f> {
+pub(crate) struct Joined<'f> {
     /// The ids by row.
     pub ids: Ids,
     /// The row of each vertex.
@@ -140,7 +140,7 @@ pub struct Joined<'f> {
 
 impl<'f> Joined<'f> {
     /// Joins.
-    pub fn new(request: &Request, files: &'f ServerFiles) -> Result<Self> {
+    pub(crate) fn new(request: &Request, files: &'f ServerFiles) -> Result<Self> {
         let mut run = Run::new(request)?;
         let workers = run.workers;
         let order = run.left.in_order(&workers)?;
@@ -157,7 +157,7 @@ impl<'f> Joined<'f> {
 
 /// The members of clusters as rows: cluster, id, whether it is the representative, size, similarity to the
 /// representative.
-pub struct Listing {
+pub(crate) struct Listing {
     ids: Ids,
     /// The row of each vertex.
     order: Vec<u32>,
@@ -169,12 +169,12 @@ pub struct Listing {
 
 impl Listing {
     /// All members of all clusters.
-    pub fn new(ids: Ids, order: Vec<u32>, clusters: Clusters) -> Self {
+    pub(crate) fn new(ids: Ids, order: Vec<u32>, clusters: Clusters) -> Self {
         Self { ids, order, clusters, cluster: 0, member: 0, similar: true }
     }
 
     /// The id of a vertex, as long as this lives.
-    pub fn id(&self, vertex: u32) -> Datum {
+    pub(crate) fn id(&self, vertex: u32) -> Datum {
         self.ids.datum(self.order[vertex as usize])
     }
 }
@@ -211,7 +211,7 @@ impl Rows<5> for Listing {
 }
 
 /// Says so where large clusters are chains: most of their rows are no pairs with the representative.
-pub fn warn_of_chains(clusters: &Clusters) {
+pub(crate) fn warn_of_chains(clusters: &Clusters) {
     /// Smaller ones a reader sees through.
     const LARGE: usize = 100;
     let chains = clusters.iter().filter(|cluster| {

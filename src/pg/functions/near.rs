@@ -13,7 +13,7 @@ use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, Source};
 
 /// The share of rows that a search is taken to find where there are no statistics: near duplicates
 /// are few.
-pub const USUAL_SHARE: f64 = 0.0001;
+pub(crate) const USUAL_SHARE: f64 = 0.0001;
 
 sql_function! {
     /// `near(text, similarity, k, permutations) → text_ball`
@@ -97,7 +97,7 @@ mod server {
     use pgrx::pg_sys::{List, Oid, PlannerInfo};
 
     unsafe extern "C-unwind" {
-        pub fn generic_restriction_selectivity(
+        pub(super) fn generic_restriction_selectivity(
             root: *mut PlannerInfo,
             operator: Oid,
             collation: Oid,

@@ -51,7 +51,7 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
 }
 
 /// A join that gives its pairs.
-pub struct Run {
+pub(crate) struct Run {
     name: &'static str,
     /// Ids of the only or left table.
     pub left: Ids,
@@ -69,7 +69,7 @@ pub struct Run {
 
 impl Run {
     /// Reads the documents and makes ready to join.
-    pub fn new(request: &Request) -> Result<Self> {
+    pub(crate) fn new(request: &Request) -> Result<Self> {
         let began = Instant::now();
         let mut reading = request.reading();
         let workers = reading.workers;
@@ -120,7 +120,7 @@ impl Run {
 
 impl Run {
     /// The next pair of rows; none after the last.
-    pub fn next_pair(&mut self) -> Result<Option<Pair>> {
+    pub(crate) fn next_pair(&mut self) -> Result<Option<Pair>> {
         const REPORT_EVERY: u64 = 1 << 16;
         let pair = loop {
             if let Some(pair) = self.pairs.take() {
@@ -176,7 +176,7 @@ impl Drop for Run {
 
 /// What the method of a request eliminates without pairs where the longest documents are to stay: the ids, the rows
 /// in their order, and what becomes of each. None where it needs pairs.
-pub fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Leaders)>> {
+pub(crate) fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Leaders)>> {
     let began = Instant::now();
     let mut reading = request.reading();
     let (eliminated, mut account) = reading.run(|reading| request.method.eliminate(reading))?;
@@ -190,7 +190,7 @@ pub fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Leaders)>>
 }
 
 /// The error of a call that has more pairs to give than it may.
-pub fn too_many_pairs(request: &Request, most: u64) -> SqlError {
+pub(crate) fn too_many_pairs(request: &Request, most: u64) -> SqlError {
     too_many(request.name, &request.example, most)
 }
 
@@ -209,6 +209,6 @@ fn too_many(name: &str, example: &Example, most: u64) -> SqlError {
 }
 
 /// The milliseconds since then.
-pub fn milliseconds(since: Instant) -> f64 {
+pub(crate) fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }

@@ -15,7 +15,7 @@ thread_local! {
 }
 
 /// Keeps the account of a call that `role` made.
-pub fn keep(role: pg_sys::Oid, account: &Account) {
+pub(crate) fn keep(role: pg_sys::Oid, account: &Account) {
     LAST.with(|last| *last.borrow_mut() = Some((role, account.clone())));
 }
 

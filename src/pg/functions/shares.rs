@@ -143,7 +143,7 @@ mod server {
     use pgrx::pg_sys::{List, Oid, PlannerInfo};
 
     unsafe extern "C-unwind" {
-        pub fn restriction_selectivity(
+        pub(super) fn restriction_selectivity(
             root: *mut PlannerInfo,
             operator: Oid,
             arguments: *mut List,

@@ -129,7 +129,7 @@ fn minhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
 }
 
 /// The sketch of a document as a header says.
-pub fn minhash_of(document: &Document, header: &MinhashHeader) -> Result<Vec<u8>> {
+pub(crate) fn minhash_of(document: &Document, header: &MinhashHeader) -> Result<Vec<u8>> {
     let spec = spec(header.source, header.k);
     let mut hasher = Minhasher::new(header.permutations, header.seed);
     workers::one(workers_for(document.bytes()), &mut hasher, |hasher, stop| {

@@ -76,7 +76,7 @@ impl Rows<3> for Units {
 }
 
 /// Characters from 0 as the range that SQL's `substring` counts: from 1, half open.
-pub fn range(chars: &std::ops::Range<usize>) -> Result<Datum> {
+pub(crate) fn range(chars: &std::ops::Range<usize>) -> Result<Datum> {
     let [from, to] = [chars.start, chars.end].map(|at| i32::try_from(at + 1));
     let (Ok(from), Ok(to)) = (from, to) else {
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "text is too long"));

@@ -4,11 +4,11 @@
 //! what an operator class makes of a column and of a query ([`opclass`]); what the server calls ([`am`]), and users for
 //! themselves ([`admin`]).
 
-pub mod admin;
-pub mod am;
-pub mod layout;
-pub mod opclass;
-pub mod pages;
-pub mod storage;
+pub(super) mod admin;
+pub(super) mod am;
+pub(super) mod layout;
+pub(super) mod opclass;
+pub(super) mod pages;
+pub(super) mod storage;
 
-pub use opclass::options::define;
+pub(super) use opclass::options::define;

@@ -15,7 +15,7 @@ use crate::pg::server::error::Result;
 
 /// The definition of a relation.
 #[derive(Debug)]
-pub struct Definition {
+pub(super) struct Definition {
     /// Whether it is a table whose rows are changed by statements on itself only.
     pub is_plain: bool,
     /// Whether all triggers of a job are on it, and fire always: also where a session applies changes of another server.
@@ -25,7 +25,7 @@ pub struct Definition {
 }
 
 /// The definition of the relation of a job, which is locked.
-pub fn of(job: &Job) -> Result<Definition> {
+pub(super) fn of(job: &Job) -> Result<Definition> {
     as_user(job.relation.owner, || {
         let types = [pg_sys::BOOLOID, pg_sys::BOOLOID, pg_sys::TEXTOID];
         let found = catalog::definition(job.relation.oid, job.extension.namespace).row(types)?;

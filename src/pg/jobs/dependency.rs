@@ -11,7 +11,7 @@ fn address(relation: Oid) -> ObjectAddress {
 
 /// Lets a table go when the relation is dropped, without being asked for. What a restored dump lacks is made anew, what is
 /// there stays once.
-pub fn depend(table: Oid, docs: Oid) {
+pub(super) fn depend(table: Oid, docs: Oid) {
     forget(table, docs);
     let (table, docs) = (address(table), address(docs));
     // SAFETY: both are relations that are locked.
@@ -37,7 +37,7 @@ fn can_be_ours(table: Oid) -> bool {
 }
 
 /// Lets a table stay when the relation is dropped.
-pub fn forget(table: Oid, docs: Oid) {
+pub(super) fn forget(table: Oid, docs: Oid) {
     if !can_be_ours(table) {
         return;
     }
@@ -55,11 +55,11 @@ pub fn forget(table: Oid, docs: Oid) {
 }
 
 /// Whether a table depends on the relation: whether a job of it made the table.
-pub fn is_there(table: Oid, docs: Oid) -> Result<bool> {
+pub(super) fn is_there(table: Oid, docs: Oid) -> Result<bool> {
     Ok(can_be_ours(table) && catalog::depends(table, docs).holds()?)
 }
 
 /// The first of some tables that does not depend on the relation.
-pub fn first_without(tables: &[Oid], docs: Oid) -> Result<Option<i64>> {
+pub(super) fn first_without(tables: &[Oid], docs: Oid) -> Result<Option<i64>> {
     catalog::independent(tables, docs).number()
 }

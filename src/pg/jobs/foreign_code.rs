@@ -16,7 +16,7 @@ use crate::pg::query::as_user::as_user;
 use crate::pg::server::error::Result;
 
 /// Checks that the tables, which have one owner, are of this job, and run no functions but the owner's and the server's.
-pub fn check(job: &Job, tables: &Tables) -> Result<()> {
+pub(super) fn check(job: &Job, tables: &Tables) -> Result<()> {
     let shown = &job.relation.shown;
     let docs = job.relation.oid;
     let owner = tables.state.owner;

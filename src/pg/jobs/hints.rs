@@ -6,15 +6,15 @@ use crate::pg::request::example::literal;
 use crate::pg::server::error::SqlError;
 
 /// The hint where a job's tables are not what they should be, and the relation is not known.
-pub const ANEW: &str =
+pub(super) const ANEW: &str =
     "Begin the job anew: SELECT neardup_unwatch('docs'); SELECT neardup_watch('docs', 0.8);";
 
 /// How to begin the job of a relation anew.
-pub fn anew(docs: &str) -> String {
+pub(super) fn anew(docs: &str) -> String {
     format!("Begin anew: SELECT neardup_unwatch({0}); SELECT neardup_watch({0}, 0.8);", literal(docs))
 }
 
 /// The error where a job cannot go on as things are.
-pub fn not_now(message: impl Into<String>, hint: String) -> SqlError {
+pub(super) fn not_now(message: impl Into<String>, hint: String) -> SqlError {
     SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message).hint(hint)
 }

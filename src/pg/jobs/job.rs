@@ -14,10 +14,10 @@ use crate::pg::server::error::{Result, SqlError};
 /// What triggers tell of, by the names of these.
 ///
 /// Of TRUNCATE they need not: it changes the definition of the table ([`super::definition`]).
-pub const EVENTS: [&str; 3] = ["insert", "update", "delete"];
+pub(super) const EVENTS: [&str; 3] = ["insert", "update", "delete"];
 
 /// A relation that is locked, and what there is to know of its job.
-pub struct Job {
+pub(super) struct Job {
     /// The watched relation.
     pub relation: Relation,
     /// The extension.
@@ -28,7 +28,7 @@ pub struct Job {
 
 impl Job {
     /// For the relation that argument 0 names; the caller must own it, or act for its owner.
-    pub fn of(call: Call, function: &'static str) -> Result<Self> {
+    pub(super) fn of(call: Call, function: &'static str) -> Result<Self> {
         // SAFETY: looks at the state of the server.
         if unsafe { pg_sys::RecoveryInProgress() } {
             let message = format!("cannot execute {function} during recovery");
@@ -50,12 +50,12 @@ impl Job {
     }
 
     /// Whether the relation has our trigger for an event.
-    pub fn has_trigger(&self, event: &str) -> Result<bool> {
+    pub(super) fn has_trigger(&self, event: &str) -> Result<bool> {
         catalog::has_trigger(self.relation.oid, event)?.holds()
     }
 
     /// The error where there is no job.
-    pub fn not_watched(&self) -> SqlError {
+    pub(super) fn not_watched(&self) -> SqlError {
         let shown = &self.relation.shown;
         SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, format!("{shown} is not watched"))
             .hint(format!("SELECT neardup_watch({}, 0.8);", literal(shown)))

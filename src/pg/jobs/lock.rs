@@ -18,7 +18,7 @@ thread_local! {
 
 /// The lock of the refresh of a relation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SessionLock {
+pub(super) struct SessionLock {
     /// The table of the jobs.
     pub jobs: pg_sys::Oid,
     /// The watched relation.
@@ -45,13 +45,13 @@ impl SessionLock {
     }
 
     /// Whether this session holds it since that refresh began, of which this is a further step.
-    pub fn is_held_since(self, started: i64) -> bool {
+    pub(super) fn is_held_since(self, started: i64) -> bool {
         HELD.get() == Some((self, started))
     }
 
     /// Whether this session holds it, from now on if not before. Not to be called in a subtransaction, which could end
     /// without the lock.
-    pub fn take(self, started: i64) -> bool {
+    pub(super) fn take(self, started: i64) -> bool {
         if self.is_held() {
             HELD.set(Some((self, started)));
             return true;
@@ -76,7 +76,7 @@ impl SessionLock {
     }
 
     /// Gives it back, if it is held.
-    pub fn release(self) {
+    pub(super) fn release(self) {
         if self.is_held() {
             HELD.set(None);
             self.give_back();

@@ -16,7 +16,7 @@ use crate::pg::server::error::{Result, SqlError};
 
 /// The tables, found by the extension that they are of.
 #[derive(Debug, Clone, Copy)]
-pub struct Registry {
+pub(super) struct Registry {
     /// The table of jobs.
     pub jobs: Oid,
     runs: Oid,
@@ -26,7 +26,7 @@ pub struct Registry {
 
 /// A job as its row says. A dump that is restored brings such rows: the tables may be any.
 #[derive(Debug)]
-pub struct Entry {
+pub(super) struct Entry {
     /// What it was asked for, or why that cannot be read.
     pub settings: std::result::Result<Settings, String>,
     /// The number of the table of pairs.
@@ -43,7 +43,7 @@ pub struct Entry {
 
 /// What [`Registry::lock`] found.
 #[derive(Debug)]
-pub enum Found {
+pub(super) enum Found {
     /// The relation is not watched.
     None,
     /// Another session is at it.
@@ -54,7 +54,7 @@ pub enum Found {
 
 /// How the row of a job is locked until the end of the transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wait {
+pub(super) enum Wait {
     /// Once no other session has it.
     Wait,
     /// If no other session has it.
@@ -63,7 +63,7 @@ pub enum Wait {
 
 /// What a batch did.
 #[derive(Debug, Clone, Copy)]
-pub struct Counts {
+pub(super) struct Counts {
     /// Rows that were new, changed or deleted.
     pub rows: i64,
     /// Pairs that are no more.
@@ -74,7 +74,7 @@ pub struct Counts {
 
 impl Registry {
     /// Finds and locks the tables.
-    pub fn open(extension: &Extension) -> Result<Self> {
+    pub(super) fn open(extension: &Extension) -> Result<Self> {
         let table = |name| extension.table(name);
         Ok(Self {
             jobs: table(c"neardup_all_jobs")?,
@@ -90,7 +90,7 @@ impl Registry {
     }
 
     /// The job of a relation as it is at this moment, whatever the transaction sees otherwise.
-    pub fn entry(&self, docs: Oid) -> Result<Option<Entry>> {
+    pub(super) fn entry(&self, docs: Oid) -> Result<Option<Entry>> {
         let number = |value: Option<Datum>| value.map_or(pg_sys::InvalidOid, read_oid);
         let read = |[_, pairs, clusters, state, lists, settings, _, seen]: [Option<Datum>; 8]| {
             let settings = settings.ok_or_else(|| "they are missing".to_owned()).and_then(|settings| {
@@ -114,7 +114,7 @@ impl Registry {
     }
 
     /// The job of a relation, with its row locked.
-    pub fn lock(&self, docs: Oid, wait: Wait) -> Result<Found> {
+    pub(super) fn lock(&self, docs: Oid, wait: Wait) -> Result<Found> {
         let skip = wait == Wait::Skip;
         let locked = as_user(self.owner, || statements::lock(self.jobs, docs, skip)?.number())?;
         // What is read after that stays.
@@ -126,7 +126,7 @@ impl Registry {
     }
 
     /// Writes a job down, instead of what was there of the relation.
-    pub fn put(&self, docs: Oid, entry: &Entry) -> Result<()> {
+    pub(super) fn put(&self, docs: Oid, entry: &Entry) -> Result<()> {
         let Entry { settings, pairs, clusters, state, lists, seen } = entry;
         let settings = settings.as_ref().map_err(|error| error.clone());
         let settings = settings
@@ -139,29 +139,29 @@ impl Registry {
     }
 
     /// Whether a table is one of the job of another relation.
-    pub fn uses(&self, table: Oid, docs: Oid) -> Result<bool> {
+    pub(super) fn uses(&self, table: Oid, docs: Oid) -> Result<bool> {
         as_user(self.owner, || statements::uses(self.jobs, table, docs)?.holds())
     }
 
     /// Takes the job of a relation out.
-    pub fn remove(&self, docs: Oid) -> Result<()> {
+    pub(super) fn remove(&self, docs: Oid) -> Result<()> {
         self.run(|| statements::remove(self.jobs, docs))?;
         self.take_unnoted(docs).map(|_| ())
     }
 
     /// Takes out what is left of jobs of relations that were dropped, without waiting for other sessions.
-    pub fn clean(&self) -> Result<()> {
+    pub(super) fn clean(&self) -> Result<()> {
         self.run(|| statements::clean(self.jobs, "docs::oid"))?;
         self.run(|| statements::clean(self.unnoted, "docs")).map(|_| ())
     }
 
     /// Does the same with the log, which may be long.
-    pub fn clean_log(&self) -> Result<()> {
+    pub(super) fn clean_log(&self) -> Result<()> {
         self.run(|| statements::clean(self.runs, "docs::oid")).map(|_| ())
     }
 
     /// Says that rows changed that no trigger noted. Never waits: rows are only added.
-    pub fn add_unnoted(&self, docs: Oid) {
+    pub(super) fn add_unnoted(&self, docs: Oid) {
         // SAFETY: a table of the extension's with this one column.
         unsafe {
             pg_sys::LockRelationOid(self.unnoted, pg_sys::RowExclusiveLock as i32);
@@ -171,12 +171,12 @@ impl Registry {
 
     /// Whether there was such a change, which is forgotten. To be called before rows are compared: what is added later
     /// stays for the next time.
-    pub fn take_unnoted(&self, docs: Oid) -> Result<bool> {
+    pub(super) fn take_unnoted(&self, docs: Oid) -> Result<bool> {
         Ok(self.run(|| statements::take_unnoted(self.unnoted, docs))? > 0)
     }
 
     /// Logs a batch of a run, which goes on if there is `more` to do.
-    pub fn log(&self, docs: Oid, started: Datum, more: bool, counts: Counts) -> Result<()> {
+    pub(super) fn log(&self, docs: Oid, started: Datum, more: bool, counts: Counts) -> Result<()> {
         // No other session is at it: what runs no more was interrupted.
         self.run(|| statements::interrupt(self.runs, docs, started))?;
         let Counts { rows, removed, added } = counts;

@@ -15,7 +15,7 @@ use crate::pg::server::error::{Result, SqlError};
 /// The arguments of `neardup_watch`, completed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Settings {
+pub(super) struct Settings {
     /// How similar a pair is at least.
     pub threshold: Option<f64>,
     /// Options of the method.
@@ -49,7 +49,7 @@ pub struct Settings {
 /// How changes are noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Detect {
+pub(super) enum Detect {
     /// Triggers note them.
     Triggers,
     /// Each refresh compares all rows with what is known of them.
@@ -78,7 +78,7 @@ struct Numbers {
 
 /// The columns of a watched relation.
 #[derive(Debug)]
-pub struct Columns<'a> {
+pub(super) struct Columns<'a> {
     /// That of the ids.
     pub id: &'a Column,
     /// That of the documents.
@@ -89,7 +89,7 @@ pub struct Columns<'a> {
 
 impl Settings {
     /// The arguments of a call of `neardup_watch`.
-    pub fn of_arguments(call: Call) -> Result<Self> {
+    pub(super) fn of_arguments(call: Call) -> Result<Self> {
         let text = |n: usize| -> Result<Option<String>> { Ok(call.text(n)?.map(Into::into)) };
         Ok(Self {
             threshold: call.get(1),
@@ -110,7 +110,7 @@ impl Settings {
     }
 
     /// Finds the columns of a relation: as the arguments name them, or the usual ones; and keeps them.
-    pub fn find_columns(&mut self, relation: &Relation) -> Result<()> {
+    pub(super) fn find_columns(&mut self, relation: &Relation) -> Result<()> {
         let hint = || format!("Columns: {}.", relation.column_names());
         let id = relation.id_column(self.id_column.as_deref(), "id_column").map_err(|e| e.hint(hint()))?;
         let text = relation
@@ -147,7 +147,7 @@ impl Settings {
     }
 
     /// The columns of the relation as they are now, whatever they were renamed to; none if one of them was dropped.
-    pub fn columns<'a>(&self, relation: &'a Relation) -> Option<Columns<'a>> {
+    pub(super) fn columns<'a>(&self, relation: &'a Relation) -> Option<Columns<'a>> {
         let here = self.relation == Some(relation.oid.to_u32());
         match self.columns.filter(|_| here) {
             Some(Numbers { id, text, site }) => Some(Columns {
@@ -171,7 +171,7 @@ impl Settings {
 
     /// The columns, or the error that says which of them is gone. Whether their names or numbers became others since
     /// they were kept is the second answer; then these are kept.
-    pub fn renew_columns<'a>(&mut self, relation: &'a Relation) -> Result<(Columns<'a>, bool)> {
+    pub(super) fn renew_columns<'a>(&mut self, relation: &'a Relation) -> Result<(Columns<'a>, bool)> {
         let Some(columns) = self.columns(relation) else {
             let names = [&self.id_column, &self.text_column, &self.site_column];
             let names: Vec<&str> = names.into_iter().filter_map(Option::as_deref).collect();
@@ -188,19 +188,19 @@ impl Settings {
     }
 
     /// Whether triggers are to tell of changes.
-    pub fn by_triggers(&self) -> bool {
+    pub(super) fn by_triggers(&self) -> bool {
         self.detect == Some(Detect::Triggers)
     }
 
     /// Whether clusters are all that is connected by pairs.
-    pub fn whole_clusters(&self) -> bool {
+    pub(super) fn whole_clusters(&self) -> bool {
         matches!(self.clustering.as_deref(), None | Some("connected")) && self.max_cluster_size.is_none()
     }
 }
 
 impl Columns<'_> {
     /// The type that ids are compared and joined as: integers as bigint.
-    pub fn id_type(&self) -> pg_sys::Oid {
+    pub(super) fn id_type(&self) -> pg_sys::Oid {
         if self.id.is_integer() { pg_sys::INT8OID } else { self.id.base_type }
     }
 }

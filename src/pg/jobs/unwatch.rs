@@ -25,7 +25,7 @@ sql_function! {
 
 impl Job {
     /// Drops the triggers and the tables of the job, or keeps its results.
-    pub fn unwatch(&self, keep_results: bool) -> Result<()> {
+    pub(super) fn unwatch(&self, keep_results: bool) -> Result<()> {
         let Self { relation, registry, .. } = self;
         let Found::Job(job) = registry.lock(relation.oid, Wait::Wait)? else {
             return Err(self.not_watched());

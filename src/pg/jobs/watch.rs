@@ -31,7 +31,7 @@ sql_function! {
 
 impl Job {
     /// Sets a job up as these settings say.
-    pub fn watch(&self, mut settings: Settings) -> Result<()> {
+    pub(super) fn watch(&self, mut settings: Settings) -> Result<()> {
         let Self { relation, registry, .. } = self;
         let shown = &relation.shown;
         if relation.is_temporary {

@@ -12,7 +12,7 @@ use crate::pg::server::error::{Result, SqlError};
 
 /// The extension that a called function belongs to.
 #[derive(Debug)]
-pub struct Extension {
+pub(crate) struct Extension {
     /// Who owns it.
     pub owner: pg_sys::Oid,
     /// Its schema, as SQL text needs it.
@@ -24,7 +24,7 @@ pub struct Extension {
 
 impl Extension {
     /// That of the called function, which is found by its number, whatever the search path.
-    pub fn of(call: Call) -> Result<Self> {
+    pub(crate) fn of(call: Call) -> Result<Self> {
         // SAFETY: set by the function manager; a schema that a function is in has a name.
         let (owner, extension, namespace, schema) = unsafe {
             let function = (*(*call.info).flinfo).fn_oid;
@@ -36,7 +36,7 @@ impl Extension {
     }
 
     /// The number of a table of the extension's own, which is locked, so that it stays what it is.
-    pub fn table(&self, name: &CStr) -> Result<pg_sys::Oid> {
+    pub(crate) fn table(&self, name: &CStr) -> Result<pg_sys::Oid> {
         // SAFETY: looks at the catalogues.
         unsafe {
             let table = pg_sys::get_relname_relid(name.as_ptr(), self.namespace);
@@ -70,11 +70,11 @@ fn owner_of(function: pg_sys::Oid) -> pg_sys::Oid {
 }
 
 /// Where things are found while work runs as another user.
-pub const PATH: &CStr = c"pg_catalog, pg_temp";
+pub(crate) const PATH: &CStr = c"pg_catalog, pg_temp";
 
 /// Runs work as `user`, who cannot be left by it, and with `pg_catalog` as the only schema to find things
 /// in. Where an error ends it, the server itself goes back to the user of before.
-pub fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(crate) fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result<T> {
     const RESTRICTED: i32 =
         (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION) as i32;
     let mut before = pg_sys::InvalidOid;
@@ -106,7 +106,7 @@ pub fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result
 }
 
 /// Changes a setting for the rest of the work that runs as another user ([`as_user`]).
-pub fn set(name: &CStr, value: &CStr) {
+pub(crate) fn set(name: &CStr, value: &CStr) {
     // SAFETY: C strings of a setting that every user may change; the level of settings is that of the work.
     unsafe {
         pg_sys::set_config_option(

@@ -6,7 +6,7 @@ use crate::pg::server::error::{Result, SqlError, settled};
 
 /// Runs work in a subtransaction: none if a value in it is not what it should be. It must call nothing of the server
 /// but through [`catch`](crate::pg::server::error::catch), and what it allocates goes with its memory context.
-pub fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+pub(crate) fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
     // SAFETY: what PL/pgSQL does around a block with EXCEPTION; the work does not unwind.
     unsafe {
         let (memory, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);

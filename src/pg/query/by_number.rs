@@ -6,7 +6,7 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use crate::pg::server::error::Result;
 
 /// Puts rows into a table without triggers, policies and computed columns.
-pub struct Inserter {
+pub(crate) struct Inserter {
     relation: pg_sys::Relation,
     state: *mut pg_sys::EState,
     result: *mut pg_sys::ResultRelInfo,
@@ -15,7 +15,7 @@ pub struct Inserter {
 
 impl Inserter {
     /// Into a table that is locked for it.
-    pub fn new(table: Oid) -> Self {
+    pub(crate) fn new(table: Oid) -> Self {
         // SAFETY: a locked table stays; all is given back in drop, or by the server where an error ends it. Without a place
         // in a query an error about a row tells of no columns.
         unsafe {
@@ -36,7 +36,7 @@ impl Inserter {
     ///
     /// # Safety
     /// The table has these columns, with types of which the values are.
-    pub unsafe fn insert<const N: usize>(&mut self, row: [Option<Datum>; N]) {
+    pub(crate) unsafe fn insert<const N: usize>(&mut self, row: [Option<Datum>; N]) {
         // SAFETY: the caller's promise; a slot has room for all columns of the table.
         unsafe {
             if let Some(clear) = (*(*self.slot).tts_ops).clear {
@@ -76,7 +76,7 @@ impl Drop for Inserter {
 /// # Safety
 /// The table is locked, has `N` columns none of which was dropped, and the first one is its primary key, an `oid`. The values
 /// are valid within the call only.
-pub unsafe fn read<const N: usize, T>(
+pub(crate) unsafe fn read<const N: usize, T>(
     table: Oid,
     key: Oid,
     read: impl FnOnce([Option<Datum>; N]) -> Result<T>,

@@ -11,7 +11,7 @@ const USUAL: [&str; 4] = ["body", "content", "text", "document"];
 
 /// A column that a user may name.
 #[derive(Debug, Clone)]
-pub struct Column {
+pub(crate) struct Column {
     /// Its name, not quoted.
     pub name: String,
     /// Its type; of a domain, the type under it.
@@ -26,7 +26,7 @@ pub struct Column {
 
 impl Column {
     /// That of a row of the catalogue.
-    pub fn of(attribute: &pg_sys::FormData_pg_attribute) -> Self {
+    pub(crate) fn of(attribute: &pg_sys::FormData_pg_attribute) -> Self {
         let mut category: std::ffi::c_char = 0;
         let mut preferred = false;
         // SAFETY: the name is a C string in the row; the type exists as long as the relation does.
@@ -44,38 +44,38 @@ impl Column {
     }
 
     /// Whether it holds texts, of whatever type.
-    pub fn is_text(&self) -> bool {
+    pub(crate) fn is_text(&self) -> bool {
         self.category == pg_sys::TYPCATEGORY_STRING
     }
 
     /// Whether it holds texts of the server's own types, which need no function to be read as such.
-    pub fn is_plain_text(&self) -> bool {
+    pub(crate) fn is_plain_text(&self) -> bool {
         [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID].contains(&self.base_type)
     }
 
     /// Whether its name says that it holds the documents.
-    pub fn is_usual(&self) -> bool {
+    pub(crate) fn is_usual(&self) -> bool {
         USUAL.contains(&&*self.name)
     }
 
     /// Whether it holds whole numbers that fit into bigint.
-    pub fn is_integer(&self) -> bool {
+    pub(crate) fn is_integer(&self) -> bool {
         [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID].contains(&self.base_type)
     }
 
     /// The name as SQL text needs it.
-    pub fn quoted(&self) -> Result<String> {
+    pub(crate) fn quoted(&self) -> Result<String> {
         quote_identifier(&self.name)
     }
 
     /// The name of its type, as users write it.
-    pub fn type_name(&self) -> String {
+    pub(crate) fn type_name(&self) -> String {
         type_name(self.base_type)
     }
 
     /// What brings the column to the collation of its type, in which ids are compared, whatever its own: values that a
     /// case-insensitive one takes for equal are distinct ids. Empty where the column has it, so that indexes are of use.
-    pub fn collated(&self) -> &'static str {
+    pub(crate) fn collated(&self) -> &'static str {
         // SAFETY: looks the type up.
         match unsafe { pg_sys::get_typcollation(self.base_type) } {
             own if own == self.collation => "",

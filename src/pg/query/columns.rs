@@ -13,7 +13,7 @@ use crate::pg::server::set_returning::{Store, wants_all};
 ///
 /// # Safety
 /// The descriptor is null or one of the server's.
-pub unsafe fn check_columns(descriptor: pg_sys::TupleDesc, types: &[pg_sys::Oid]) -> Result<()> {
+pub(super) unsafe fn check_columns(descriptor: pg_sys::TupleDesc, types: &[pg_sys::Oid]) -> Result<()> {
     // SAFETY: the caller's promise; there are as many attributes as it says.
     let columns = unsafe {
         if descriptor.is_null() { &[] } else { (*descriptor).attrs.as_slice((*descriptor).natts as usize) }
@@ -37,7 +37,10 @@ pub unsafe fn check_columns(descriptor: pg_sys::TupleDesc, types: &[pg_sys::Oid]
 ///
 /// # Safety
 /// The table has the row; its columns were checked.
-pub unsafe fn values_of<const N: usize>(table: *mut pg_sys::SPITupleTable, row: usize) -> [Option<Datum>; N] {
+pub(super) unsafe fn values_of<const N: usize>(
+    table: *mut pg_sys::SPITupleTable,
+    row: usize,
+) -> [Option<Datum>; N] {
     // SAFETY: the caller's promise.
     unsafe {
         let tuple = *(*table).vals.add(row);
@@ -51,7 +54,7 @@ pub unsafe fn values_of<const N: usize>(table: *mut pg_sys::SPITupleTable, row: 
 
 impl Store {
     /// That of a call that says itself which columns it takes, `AS f(…)`: they must be of these types.
-    pub fn expected(call: Call, types: &[pg_sys::Oid]) -> Result<Self> {
+    pub(crate) fn expected(call: Call, types: &[pg_sys::Oid]) -> Result<Self> {
         wants_all(call)?;
         // SAFETY: `wants_all` says that this is a ReturnSetInfo; its descriptor is null or one of the server's.
         unsafe {

@@ -26,7 +26,7 @@ unsafe extern "C-unwind" {
 
 /// An open cursor over `N` columns, in an SPI session of its own. After an error the server itself cleans both up.
 #[derive(Debug)]
-pub struct Cursor<const N: usize> {
+pub(crate) struct Cursor<const N: usize> {
     portal: pg_sys::Portal,
     table: *mut pg_sys::SPITupleTable,
     types: [pg_sys::Oid; N],
@@ -36,7 +36,7 @@ pub struct Cursor<const N: usize> {
 
 impl<const N: usize> Cursor<N> {
     /// Opens a cursor for one SELECT that gives columns of exactly these types.
-    pub fn open(query: &Query<'_>, types: [pg_sys::Oid; N]) -> Result<Self> {
+    pub(crate) fn open(query: &Query<'_>, types: [pg_sys::Oid; N]) -> Result<Self> {
         let mut prepared = Prepared::new(query)?;
         prepared.select()?;
         prepared.check(&types)?;
@@ -53,7 +53,7 @@ impl<const N: usize> Cursor<N> {
     }
 
     /// The next rows, at most `rows`; none after the last. Their values live until the next fetch.
-    pub fn fetch(&mut self, rows: usize) -> Result<impl Iterator<Item = [Option<Datum>; N]> + '_> {
+    pub(crate) fn fetch(&mut self, rows: usize) -> Result<impl Iterator<Item = [Option<Datum>; N]> + '_> {
         self.free();
         let portal = self.portal;
         // SAFETY: the portal is open; the table holds `numvals` rows of columns that are checked first.
@@ -71,7 +71,7 @@ impl<const N: usize> Cursor<N> {
 
     /// Calls `each` with all rows, which are fetched `rows` at a time. What it leaves in the current memory context is
     /// freed row by row.
-    pub fn for_each(
+    pub(crate) fn for_each(
         mut self,
         rows: usize,
         mut each: impl FnMut([Option<Datum>; N]) -> Result<()>,

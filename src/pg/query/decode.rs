@@ -14,7 +14,7 @@ const DOING: &str = "reading a document";
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A text to be cut into tokens.
     Text,
     /// `text[]`, or an array that can be cast to it: tokens already made.
@@ -27,7 +27,7 @@ pub enum Kind {
 
 impl Kind {
     /// What a column of this type, which is no domain, is taken for.
-    pub fn of(base_type: pg_sys::Oid) -> Self {
+    pub(crate) fn of(base_type: pg_sys::Oid) -> Self {
         if base_type == pg_sys::TSVECTOROID {
             return Self::Vector;
         }
@@ -47,7 +47,7 @@ impl Kind {
 
 impl Kind {
     /// The type of the values that [`decode`] takes.
-    pub fn type_oid(self) -> pg_sys::Oid {
+    pub(crate) fn type_oid(self) -> pg_sys::Oid {
         match self {
             Self::Text => pg_sys::TEXTOID,
             Self::Tokens => pg_sys::TEXTARRAYOID,
@@ -62,7 +62,7 @@ impl Kind {
 /// # Safety
 /// `value` is a text, `text[]`, `int8[]` or tsvector, as `kind` says. Copies that are needed on the
 /// way are left in the current memory context.
-pub unsafe fn decode(kind: Kind, value: Datum) -> Result<Option<Document>> {
+pub(crate) unsafe fn decode(kind: Kind, value: Datum) -> Result<Option<Document>> {
     // SAFETY: the caller's promise, for each kind.
     unsafe {
         match kind {
@@ -99,7 +99,7 @@ fn text(bytes: &[u8]) -> Result<Option<String>> {
 ///
 /// # Safety
 /// The datum is an array of that type.
-pub unsafe fn elements(array: Datum, element_type: pg_sys::Oid) -> Result<Vec<Datum>> {
+pub(crate) unsafe fn elements(array: Datum, element_type: pg_sys::Oid) -> Result<Vec<Datum>> {
     let mut elements = Vec::new();
     let (mut length, mut by_value, mut align) = (0, false, 0);
     let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);

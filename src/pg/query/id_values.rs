@@ -11,7 +11,7 @@ const DOING: &str = "keeping ids";
 
 /// Ids of any type, copied.
 #[derive(Debug)]
-pub struct Values {
+pub(crate) struct Values {
     /// Their type.
     pub type_oid: pg_sys::Oid,
     /// The server's entry for the type, with its comparison; it lives as long as the session.
@@ -25,25 +25,25 @@ pub struct Values {
 }
 
 /// The server's entry for a type, with its comparison if it has one.
-pub fn cache(type_oid: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry {
+pub(super) fn cache(type_oid: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry {
     // SAFETY: any type is looked up; the entry is never freed.
     unsafe { pg_sys::lookup_type_cache(type_oid, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32) }
 }
 
 impl Values {
     /// None yet, of a type that has an order.
-    pub fn new(type_oid: pg_sys::Oid) -> Self {
+    pub(crate) fn new(type_oid: pg_sys::Oid) -> Self {
         let cache = cache(type_oid);
         Self { type_oid, cache, places: Vec::new(), arena: Vec::new(), rank: Vec::new() }
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
 
     /// Bytes on the heap.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         memory::bytes(&self.places) + memory::bytes(&self.arena) + memory::bytes(&self.rank)
     }
 
@@ -51,7 +51,7 @@ impl Values {
     ///
     /// # Safety
     /// The datum is of the ids' type.
-    pub unsafe fn push(&mut self, id: Datum) -> Result<()> {
+    pub(crate) unsafe fn push(&mut self, id: Datum) -> Result<()> {
         // SAFETY: the entry lives as long as the session.
         let (by_value, length) = unsafe { ((*self.cache).typbyval, (*self.cache).typlen) };
         if by_value {
@@ -80,7 +80,7 @@ impl Values {
     }
 
     /// The value of a row, as long as these live.
-    pub fn datum(&self, row: usize) -> Datum {
+    pub(crate) fn datum(&self, row: usize) -> Datum {
         let place = self.places[row];
         // SAFETY: the entry lives as long as the session.
         if unsafe { (*self.cache).typbyval } {
@@ -91,7 +91,7 @@ impl Values {
     }
 
     /// How the value of a row is written.
-    pub fn show(&self, row: usize) -> String {
+    pub(crate) fn show(&self, row: usize) -> String {
         let mut output = pg_sys::InvalidOid;
         let mut varlena = false;
         // SAFETY: the type has an output function, which takes its values.
@@ -102,7 +102,7 @@ impl Values {
     }
 
     /// Compares two values of the type.
-    pub fn compare(&self, a: Datum, b: Datum) -> std::cmp::Ordering {
+    pub(crate) fn compare(&self, a: Datum, b: Datum) -> std::cmp::Ordering {
         // SAFETY: both are values of the type whose comparison this is; it frees nothing of ours.
         unsafe {
             let function = &raw mut (*self.cache).cmp_proc_finfo;
@@ -112,7 +112,7 @@ impl Values {
     }
 
     /// Ranks the rows; the row of an id that another row has too, if there is one.
-    pub fn sort(&mut self) -> Result<Option<u32>> {
+    pub(crate) fn sort(&mut self) -> Result<Option<u32>> {
         let compare = |a: u32, b: u32| self.compare(self.datum(a as usize), self.datum(b as usize));
         let count = self.places.len();
         let mut order = memory::filled(0u32, count, DOING)?;

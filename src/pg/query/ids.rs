@@ -15,7 +15,7 @@ const DOING: &str = "keeping ids";
 
 /// The ids of one table, by number of the row.
 #[derive(Debug)]
-pub enum Ids {
+pub(crate) enum Ids {
     /// smallint, int and bigint.
     Integers(Vec<i64>),
     /// Any other type.
@@ -23,14 +23,14 @@ pub enum Ids {
 }
 
 /// Whether a number is that of a type, and not of one that is only declared.
-pub fn exists(type_oid: pg_sys::Oid) -> bool {
+pub(crate) fn exists(type_oid: pg_sys::Oid) -> bool {
     // SAFETY: any number is looked up.
     unsafe { pg_sys::get_typisdefined(type_oid) }
 }
 
 /// Whether values of a type can be ids: whether it has a default ordering, and is no pseudo-type, whose values are of
 /// others.
-pub fn has_order(type_oid: pg_sys::Oid) -> bool {
+pub(crate) fn has_order(type_oid: pg_sys::Oid) -> bool {
     // SAFETY: any number is looked up; the entry of a type that exists lives as long as the session.
     unsafe {
         exists(type_oid)
@@ -41,7 +41,7 @@ pub fn has_order(type_oid: pg_sys::Oid) -> bool {
 
 impl Ids {
     /// No ids yet, of a type that has an order.
-    pub fn new(type_oid: pg_sys::Oid) -> Self {
+    pub(crate) fn new(type_oid: pg_sys::Oid) -> Self {
         if type_oid == pg_sys::INT8OID {
             return Self::Integers(Vec::new());
         }
@@ -49,7 +49,7 @@ impl Ids {
     }
 
     /// The type of the ids.
-    pub fn type_oid(&self) -> pg_sys::Oid {
+    pub(crate) fn type_oid(&self) -> pg_sys::Oid {
         match self {
             Self::Integers(_) => pg_sys::INT8OID,
             Self::Values(values) => values.type_oid,
@@ -57,7 +57,7 @@ impl Ids {
     }
 
     /// How many rows there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Integers(ids) => ids.len(),
             Self::Values(values) => values.len(),
@@ -65,7 +65,7 @@ impl Ids {
     }
 
     /// Bytes on the heap.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Integers(ids) => memory::bytes(ids),
             Self::Values(values) => values.bytes(),
@@ -76,7 +76,7 @@ impl Ids {
     ///
     /// # Safety
     /// `id` is a datum of the type that [`Ids::new`] was given.
-    pub unsafe fn push(&mut self, id: Datum) -> Result<()> {
+    pub(crate) unsafe fn push(&mut self, id: Datum) -> Result<()> {
         match self {
             Self::Integers(ids) => memory::push(ids, id.value() as i64, DOING)?,
             // SAFETY: the caller's promise.
@@ -86,7 +86,7 @@ impl Ids {
     }
 
     /// The id of a row, as long as these ids live.
-    pub fn datum(&self, row: u32) -> Datum {
+    pub(crate) fn datum(&self, row: u32) -> Datum {
         match self {
             Self::Integers(ids) => Datum::from(ids[row as usize]),
             Self::Values(values) => values.datum(row as usize),
@@ -95,7 +95,7 @@ impl Ids {
 
     /// Whether the id of row `a` comes before that of `b`.
     #[inline]
-    pub fn before(&self, a: u32, b: u32) -> bool {
+    pub(crate) fn before(&self, a: u32, b: u32) -> bool {
         match self {
             Self::Integers(ids) => ids[a as usize] < ids[b as usize],
             Self::Values(values) => values.rank[a as usize] < values.rank[b as usize],
@@ -103,7 +103,7 @@ impl Ids {
     }
 
     /// How the id of a row is written.
-    pub fn show(&self, row: u32) -> String {
+    pub(crate) fn show(&self, row: u32) -> String {
         match self {
             Self::Integers(ids) => ids[row as usize].to_string(),
             Self::Values(values) => values.show(row as usize),
@@ -112,7 +112,7 @@ impl Ids {
 
     /// Puts the rows in order of their ids; an error if two have the same, which names the relation and
     /// the argument for the column.
-    pub fn sort(&mut self, relation: &str, argument: &str, workers: &dyn Workers) -> Result<()> {
+    pub(crate) fn sort(&mut self, relation: &str, argument: &str, workers: &dyn Workers) -> Result<()> {
         let double = match self {
             Self::Integers(ids) => double_integer(ids, workers)?,
             Self::Values(values) => values.sort()?,
@@ -132,7 +132,7 @@ impl Ids {
 
 impl Ids {
     /// The rows in the order of their ids, once these are sorted. O(n · log n).
-    pub fn in_order(&self, workers: &dyn Workers) -> Result<Vec<u32>> {
+    pub(crate) fn in_order(&self, workers: &dyn Workers) -> Result<Vec<u32>> {
         let mut order = Vec::new();
         memory::reserve(&mut order, self.len(), DOING)?;
         order.extend(0..self.len() as u32);
@@ -153,7 +153,7 @@ impl Ids {
     }
 
     /// Where each row stands in such an order.
-    pub fn places(order: &[u32]) -> Result<Vec<u32>> {
+    pub(crate) fn places(order: &[u32]) -> Result<Vec<u32>> {
         let mut places = memory::filled(0, order.len(), DOING)?;
         // Rows are numbered with 32 bits.
         order.iter().zip(0..).for_each(|(&row, place)| places[row as usize] = place);
@@ -161,7 +161,7 @@ impl Ids {
     }
 
     /// Numbers distinct ids in their order: the number of each row, and a row of each number.
-    pub fn numbered(&mut self, workers: &dyn Workers) -> Result<(Vec<u32>, Vec<u32>)> {
+    pub(crate) fn numbered(&mut self, workers: &dyn Workers) -> Result<(Vec<u32>, Vec<u32>)> {
         if let Self::Values(values) = self {
             values.sort()?;
         }
@@ -178,7 +178,7 @@ impl Ids {
     }
 
     /// Compares two ids of the type.
-    pub fn compare(&self, a: Datum, b: Datum) -> std::cmp::Ordering {
+    pub(crate) fn compare(&self, a: Datum, b: Datum) -> std::cmp::Ordering {
         match self {
             Self::Integers(_) => (a.value() as i64).cmp(&(b.value() as i64)),
             Self::Values(values) => values.compare(a, b),
@@ -198,7 +198,7 @@ impl Ids {
     ///
     /// # Safety
     /// `id` is a datum of the type that [`Ids::new`] was given.
-    pub unsafe fn find(&self, order: &[u32], id: Datum) -> Option<usize> {
+    pub(crate) unsafe fn find(&self, order: &[u32], id: Datum) -> Option<usize> {
         order
             .binary_search_by(|&row| match self {
                 Self::Integers(ids) => ids[row as usize].cmp(&(id.value() as i64)),

@@ -6,21 +6,21 @@ use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::Result;
 
 /// The name of a type, as users write it.
-pub fn type_name(oid: pg_sys::Oid) -> String {
+pub(crate) fn type_name(oid: pg_sys::Oid) -> String {
     // SAFETY: gives a C string for any number.
     unsafe { c_string(pg_sys::format_type_be(oid)) }
 }
 
 /// The name of a type with its schema, as SQL text needs it. Without a length, so that a cast to char or bit does not cut
 /// values to a length of one.
-pub fn qualified_type(oid: pg_sys::Oid) -> String {
+pub(crate) fn qualified_type(oid: pg_sys::Oid) -> String {
     let plain = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
     // SAFETY: gives a C string for any type.
     unsafe { c_string(pg_sys::format_type_extended(oid, -1, plain as u16)) }
 }
 
 /// A name as SQL text needs it.
-pub fn quote_identifier(name: &str) -> Result<String> {
+pub(crate) fn quote_identifier(name: &str) -> Result<String> {
     let name = encoding::to_server(name)?;
     // SAFETY: a C string in, a C string out.
     Ok(unsafe { c_string(pg_sys::quote_identifier(name.as_ptr())) })

@@ -9,7 +9,7 @@ use crate::pg::server::error::{Result, SqlError};
 
 /// The equality that a type's order goes with, by name and schema: another `=` that is in the search path is none of it.
 /// Looked up in the server's cache, as a query might be one that assigns a transaction id, which no standby can.
-pub fn equality(of: Oid) -> Result<String> {
+pub(crate) fn equality(of: Oid) -> Result<String> {
     // SAFETY: the entry of the type lives as long as the session; the row of an operator is released after its name was
     // copied.
     let found = unsafe {

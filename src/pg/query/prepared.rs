@@ -44,12 +44,12 @@ impl Drop for Session {
 }
 
 /// Whether the server is about to drop all sessions and cursors with the transaction.
-pub fn cleans_up() -> bool {
+pub(super) fn cleans_up() -> bool {
     is_failing() || std::thread::panicking()
 }
 
 /// Calls SPI, which changes the memory context: afterwards that of the caller is the current one again.
-pub fn in_session<T>(call: impl FnOnce() -> T) -> T {
+pub(super) fn in_session<T>(call: impl FnOnce() -> T) -> T {
     // SAFETY: a variable of the server, whose value is valid here.
     unsafe {
         let before = pg_sys::CurrentMemoryContext;
@@ -61,7 +61,7 @@ pub fn in_session<T>(call: impl FnOnce() -> T) -> T {
 
 /// A prepared statement in a session of SPI of its own, whose end frees it.
 #[derive(Debug)]
-pub struct Prepared {
+pub(super) struct Prepared {
     /// As SPI keeps it.
     pub plan: pg_sys::SPIPlanPtr,
     /// What its parameters stand for.
@@ -78,7 +78,7 @@ pub struct Prepared {
 
 impl Prepared {
     /// Prepares a statement.
-    pub fn new(query: &Query<'_>) -> Result<Self> {
+    pub(super) fn new(query: &Query<'_>) -> Result<Self> {
         let &Query { sql, parameters, relations, read_only } = query;
         let sql = encoding::to_server(sql)?;
         let mut types: Vec<pg_sys::Oid> = parameters.iter().map(|&(of, _)| of).collect();
@@ -97,7 +97,7 @@ impl Prepared {
     }
 
     /// Checks that it is one statement, about the relations that are locked, and gives columns of these types.
-    pub fn check(&self, types: &[pg_sys::Oid]) -> Result<()> {
+    pub(super) fn check(&self, types: &[pg_sys::Oid]) -> Result<()> {
         // SAFETY: the source lives as long as the plan; its list is one of OIDs.
         unsafe {
             let source = self.source()?;
@@ -110,7 +110,7 @@ impl Prepared {
     }
 
     /// Checks that it is one SELECT.
-    pub fn select(&self) -> Result<()> {
+    pub(super) fn select(&self) -> Result<()> {
         // SAFETY: the source lives as long as the plan; its list is one of queries.
         let is_select = unsafe {
             let queries = (*self.source()?).query_list;
@@ -126,7 +126,7 @@ impl Prepared {
     }
 
     /// What the server keeps of the only statement.
-    pub fn source(&self) -> Result<*mut pg_sys::CachedPlanSource> {
+    pub(super) fn source(&self) -> Result<*mut pg_sys::CachedPlanSource> {
         // SAFETY: a list, or null, that lives as long as the plan.
         unsafe {
             let sources = pg_sys::SPI_plan_get_plan_sources(self.plan);

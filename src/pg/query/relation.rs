@@ -11,7 +11,7 @@ use crate::pg::server::error::{Result, SqlError};
 
 /// A relation with rows, and its columns.
 #[derive(Debug)]
-pub struct Relation {
+pub(crate) struct Relation {
     /// Its number.
     pub oid: pg_sys::Oid,
     /// Who owns it.
@@ -42,7 +42,7 @@ impl Drop for Opened {
 
 impl Relation {
     /// Looks a relation up. It must be one that has rows: a table, a view, or what is read like these.
-    pub fn open(oid: pg_sys::Oid) -> Result<Self> {
+    pub(crate) fn open(oid: pg_sys::Oid) -> Result<Self> {
         // SAFETY: any number is looked up; null if it is no relation.
         let relation = unsafe { pg_sys::try_relation_open(oid, pg_sys::AccessShareLock as i32) };
         if relation.is_null() {
@@ -85,7 +85,7 @@ impl Relation {
     }
 
     /// The column of the ids: the one that `argument` names, or the only one of the primary key.
-    pub fn id_column(&self, named: Option<&str>, argument: &str) -> Result<&Column> {
+    pub(crate) fn id_column(&self, named: Option<&str>, argument: &str) -> Result<&Column> {
         if let Some(name) = named {
             return self.named(name, argument);
         }
@@ -104,7 +104,7 @@ impl Relation {
 
     /// The column of the documents: the one that `argument` names, the only text column that is not
     /// the id, or the only one of these that has a usual name.
-    pub fn text_column(&self, named: Option<&str>, argument: &str, id: &Column) -> Result<&Column> {
+    pub(crate) fn text_column(&self, named: Option<&str>, argument: &str, id: &Column) -> Result<&Column> {
         if let Some(name) = named {
             return self.named(name, argument);
         }
@@ -122,7 +122,7 @@ impl Relation {
 
     /// Columns that would do for the ids and the documents, for hints: those of these names if there
     /// are such, else those that need no name, else likely ones.
-    pub fn likely_columns(&self, id: Option<&str>, text: Option<&str>) -> Option<(&Column, &Column)> {
+    pub(crate) fn likely_columns(&self, id: Option<&str>, text: Option<&str>) -> Option<(&Column, &Column)> {
         let named = |name: Option<&str>| self.columns.iter().find(|column| Some(&*column.name) == name);
         let likely_text = |id: &Column| {
             (named(text).or_else(|| self.only_text(id)))
@@ -140,17 +140,17 @@ impl Relation {
     }
 
     /// A column that may hold documents, for hints.
-    pub fn any_document(&self) -> Option<&Column> {
+    pub(crate) fn any_document(&self) -> Option<&Column> {
         self.columns.iter().find(|column| column.is_text() || Kind::of(column.base_type) != Kind::Text)
     }
 
     /// The names of the columns, for hints.
-    pub fn column_names(&self) -> String {
+    pub(crate) fn column_names(&self) -> String {
         names(self.columns.iter())
     }
 
     /// Whether a column is the primary key by itself.
-    pub fn is_key(&self, column: &Column) -> bool {
+    pub(crate) fn is_key(&self, column: &Column) -> bool {
         self.key().is_some_and(|key| key.number == column.number)
     }
 
@@ -172,12 +172,12 @@ impl Relation {
     }
 
     /// The column of a number, unless it was dropped.
-    pub fn numbered(&self, number: i16) -> Option<&Column> {
+    pub(crate) fn numbered(&self, number: i16) -> Option<&Column> {
         self.columns.iter().find(|column| column.number == number)
     }
 
     /// The column that `argument` names.
-    pub fn named(&self, name: &str, argument: &str) -> Result<&Column> {
+    pub(crate) fn named(&self, name: &str, argument: &str) -> Result<&Column> {
         self.columns.iter().find(|column| column.name == name).ok_or_else(|| {
             SqlError::new(
                 PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,

@@ -24,7 +24,7 @@ unsafe extern "C-unwind" {
 
 /// What came of a statement.
 #[derive(Debug)]
-pub struct Done<const N: usize> {
+pub(crate) struct Done<const N: usize> {
     /// How many rows it gave, or changed.
     pub rows: u64,
     /// The first row that it gave, copied into the memory context of the caller.
@@ -33,7 +33,7 @@ pub struct Done<const N: usize> {
 
 impl Query<'_> {
     /// Runs the statement to its end. It gives columns of exactly these types, and few rows: all are in memory at once.
-    pub fn run<const N: usize>(&self, types: [pg_sys::Oid; N]) -> Result<Done<N>> {
+    pub(crate) fn run<const N: usize>(&self, types: [pg_sys::Oid; N]) -> Result<Done<N>> {
         let mut prepared = Prepared::new(self)?;
         prepared.check(&types)?;
         let Prepared { plan, values, nulls, read_only, .. } = &mut prepared;
@@ -67,7 +67,7 @@ impl Query<'_> {
     }
 
     /// The statement without what ends it, if it is exactly one SELECT, so that it can stand in parentheses.
-    pub fn only_select(&self) -> Result<String> {
+    pub(crate) fn only_select(&self) -> Result<String> {
         let prepared = Prepared::new(self)?;
         let text = prepared.sql.as_bytes();
         prepared.select()?;

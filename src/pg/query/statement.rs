@@ -3,11 +3,11 @@
 use pgrx::pg_sys::{self, Datum};
 
 /// What `$1` and so on stand for: a type, and a value of it or NULL.
-pub type Parameter = (pg_sys::Oid, Option<Datum>);
+pub(crate) type Parameter = (pg_sys::Oid, Option<Datum>);
 
 /// One statement of SQL.
 #[derive(Debug, Clone, Copy)]
-pub struct Query<'a> {
+pub(crate) struct Query<'a> {
     /// Its text.
     pub sql: &'a str,
     /// What its parameters stand for.
@@ -21,7 +21,7 @@ pub struct Query<'a> {
 
 impl<'a> Query<'a> {
     /// A text that reads, without parameters.
-    pub fn new(sql: &'a str) -> Self {
+    pub(crate) fn new(sql: &'a str) -> Self {
         Self { sql, parameters: &[], relations: &[], read_only: true }
     }
 }

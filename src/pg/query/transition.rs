@@ -5,7 +5,7 @@ use pgrx::pg_sys::{self, Datum};
 use crate::pg::server::call::varlena_bytes;
 
 /// The rows of a transition table, in order.
-pub struct Rows {
+pub(crate) struct Rows {
     store: *mut pg_sys::Tuplestorestate,
     pointer: i32,
     slot: *mut pg_sys::TupleTableSlot,
@@ -13,7 +13,7 @@ pub struct Rows {
 }
 
 /// A row of a transition table, until the next one is read.
-pub struct Row {
+pub(crate) struct Row {
     slot: *mut pg_sys::TupleTableSlot,
 }
 
@@ -22,7 +22,10 @@ impl Rows {
     ///
     /// # Safety
     /// The store is null, or one of rows of the relation, which is open; both live as long as this.
-    pub unsafe fn new(store: *mut pg_sys::Tuplestorestate, relation: pg_sys::Relation) -> Option<Self> {
+    pub(crate) unsafe fn new(
+        store: *mut pg_sys::Tuplestorestate,
+        relation: pg_sys::Relation,
+    ) -> Option<Self> {
         if store.is_null() {
             return None;
         }
@@ -38,7 +41,7 @@ impl Rows {
     }
 
     /// The next row; none after the last.
-    pub fn next(&mut self) -> Option<Row> {
+    pub(crate) fn next(&mut self) -> Option<Row> {
         // SAFETY: as `new` was promised.
         unsafe {
             pg_sys::tuplestore_select_read_pointer(self.store, self.pointer);
@@ -49,7 +52,7 @@ impl Rows {
     }
 
     /// Whether there are no more rows, also if the last one was not yet looked behind.
-    pub fn is_done(&mut self) -> bool {
+    pub(crate) fn is_done(&mut self) -> bool {
         self.done || self.next().is_none()
     }
 }
@@ -65,7 +68,7 @@ impl Drop for Rows {
 
 impl Row {
     /// The value of a column, by its number.
-    pub fn get(&self, number: i16) -> Option<Datum> {
+    pub(crate) fn get(&self, number: i16) -> Option<Datum> {
         let mut null = false;
         // SAFETY: a row of a relation that has the column.
         let value = unsafe { pg_sys::slot_getattr(self.slot, number.into(), &raw mut null) };
@@ -74,7 +77,7 @@ impl Row {
 
     /// Whether two rows have the same bytes in a column: what a collation takes for equal may be different words. Leaves
     /// detoasted copies in the current memory context.
-    pub fn same(a: &Self, b: &Self, number: i16) -> bool {
+    pub(crate) fn same(a: &Self, b: &Self, number: i16) -> bool {
         match (a.get(number), b.get(number)) {
             (None, None) => true,
             (Some(left), Some(right)) => {

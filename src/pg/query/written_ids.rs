@@ -24,7 +24,7 @@ unsafe extern "C-unwind" {
 
 impl Ids {
     /// Reads ids as [`Ids::show`] wrote them; none if one is not of the type.
-    pub fn read<'a>(
+    pub(crate) fn read<'a>(
         type_oid: pg_sys::Oid,
         written: impl IntoIterator<Item = &'a str>,
     ) -> Result<Option<Self>> {
@@ -68,7 +68,7 @@ impl Ids {
     }
 
     /// All ids as an array, in the current memory context; none if there are no arrays of their type.
-    pub fn array(&self) -> Result<Option<Parameter>> {
+    pub(crate) fn array(&self) -> Result<Option<Parameter>> {
         let type_oid = self.type_oid();
         let mut values = Vec::new();
         memory::reserve(&mut values, self.len(), DOING)?;

@@ -123,7 +123,7 @@ impl Told for Progress {
 }
 
 /// A reading inside the server: with its threads, its temporary files, and as much memory as the settings say.
-pub struct ServerReading<'a> {
+pub(crate) struct ServerReading<'a> {
     tables: Tables<'a>,
     /// The threads to work with.
     pub workers: BackendWorkers,
@@ -134,7 +134,7 @@ pub struct ServerReading<'a> {
 }
 
 /// What is left of a reading.
-pub struct Finished {
+pub(crate) struct Finished {
     /// The ids of the only or left table.
     pub left: Ids,
     /// Those of the right table, and the number its rows count from.
@@ -145,7 +145,12 @@ pub struct Finished {
 
 impl<'a> ServerReading<'a> {
     /// The documents that `name` reads; none is read yet. The memory context of now outlives the call.
-    pub fn of(name: &'static str, left: &'a Source, right: Option<&'a Source>, id_type: pg_sys::Oid) -> Self {
+    pub(crate) fn of(
+        name: &'static str,
+        left: &'a Source,
+        right: Option<&'a Source>,
+        id_type: pg_sys::Oid,
+    ) -> Self {
         allocator::keep_little();
         Self {
             tables: Tables {
@@ -165,12 +170,12 @@ impl<'a> ServerReading<'a> {
     }
 
     /// Weighs rows by an expression on the alias `d`, where a method wants weights.
-    pub fn weigh_by(&mut self, weight: Option<String>) {
+    pub(crate) fn weigh_by(&mut self, weight: Option<String>) {
         self.tables.weight = weight;
     }
 
     /// Lets `work` read; gives what it made, and the account of it. An error of the server comes back as it was.
-    pub fn run<T, E: Into<SqlError>>(
+    pub(crate) fn run<T, E: Into<SqlError>>(
         &mut self,
         work: impl FnOnce(&mut Reading<'_>) -> std::result::Result<T, E>,
     ) -> Result<(T, Account)> {
@@ -185,12 +190,12 @@ impl<'a> ServerReading<'a> {
     }
 
     /// The ids of the only or left table, once it is read.
-    pub fn left(&self) -> &Ids {
+    pub(crate) fn left(&self) -> &Ids {
         &self.tables.ids[Side::Left as usize]
     }
 
     /// The ids of all rows, when nothing more is to be read.
-    pub fn finish(self) -> Finished {
+    pub(crate) fn finish(self) -> Finished {
         let has_right = self.tables.has_right();
         let [left, right] = self.tables.ids;
         let from = left.len() as u32;

@@ -1,6 +1,6 @@
 //! Documents and pairs read from the server: through a cursor, in batches for the workers.
 
-pub mod documents;
-pub mod pairs;
-pub mod ranks;
-pub mod source;
+pub(crate) mod documents;
+pub(crate) mod pairs;
+pub(crate) mod ranks;
+pub(crate) mod source;

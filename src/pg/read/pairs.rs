@@ -25,7 +25,7 @@ const MOST_PAIRS: usize = (u32::MAX / 2) as usize;
 const ROWS_A_FETCH: usize = 1 << 10;
 
 /// Pairs as a graph; vertices are distinct ids in their order.
-pub struct Pairs<'f> {
+pub(crate) struct Pairs<'f> {
     /// The ids of all pairs.
     pub ids: Ids,
     /// A place of each vertex's id.
@@ -39,7 +39,7 @@ pub struct Pairs<'f> {
 impl<'f> Pairs<'f> {
     /// Reads the pairs of the query that argument 0 holds, which is about these relations, locked before, and perhaps others.
     /// Errors of the call have the hint.
-    pub fn read(
+    pub(crate) fn read(
         call: Call,
         typed: Option<pg_sys::Oid>,
         relations: &[pg_sys::Oid],
@@ -99,13 +99,13 @@ impl<'f> Pairs<'f> {
     }
 
     /// Their clusters.
-    pub fn clusters(&mut self, clustering: Clustering, largest: Option<u32>) -> Result<Clusters> {
+    pub(crate) fn clusters(&mut self, clustering: Clustering, largest: Option<u32>) -> Result<Clusters> {
         let vertices = self.places.len();
         Ok(Clusters::new(&mut self.edges, vertices, clustering, largest, &self.workers)?)
     }
 
     /// The pairs that reach a threshold.
-    pub fn at(&mut self, threshold: f64, files: &'f ServerFiles) -> Result<Edges<'f>> {
+    pub(crate) fn at(&mut self, threshold: f64, files: &'f ServerFiles) -> Result<Edges<'f>> {
         let mut edges = Edges::new(files, settings::memory() / 4);
         let copy = |edge: Edge| if edge.similarity >= threshold { edges.push(edge) } else { Ok(()) };
         self.edges.for_each(&self.workers, copy)?;

@@ -10,7 +10,13 @@ use crate::pg::server::error::Result;
 use crate::pg::server::values::value;
 
 /// Reads numbers of rows from a query on a source that gives these with their ids.
-pub fn read_ranks(sql: &str, source: &Source, ids: &Ids, order: &[u32], best: &mut [i64]) -> Result<()> {
+pub(crate) fn read_ranks(
+    sql: &str,
+    source: &Source,
+    ids: &Ids,
+    order: &[u32],
+    best: &mut [i64],
+) -> Result<()> {
     const ROWS_A_FETCH: usize = 1 << 10;
     let query = Query { relations: &[source.oid], ..Query::new(sql) };
     Cursor::open(&query, [ids.type_oid(), pg_sys::INT8OID])?.for_each(ROWS_A_FETCH, |[id, rank]| {

@@ -26,7 +26,7 @@ const NO_SITE: &str = "NULL::pg_catalog.text";
 
 /// A query for ids and documents.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub(crate) struct Source {
     sql: String,
     /// What the parameters of the query stand for, and further relations that it names.
     parameters: Vec<Parameter>,
@@ -64,7 +64,7 @@ pub struct Source {
 
 /// What is asked of a relation.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     /// The column of the ids.
     pub id: &'a Column,
     /// The argument that names it.
@@ -81,7 +81,7 @@ pub struct Asked<'a> {
 
 impl Source {
     /// The query for the documents of a relation.
-    pub fn new(relation: &Relation, asked: Asked<'_>) -> Result<Self> {
+    pub(crate) fn new(relation: &Relation, asked: Asked<'_>) -> Result<Self> {
         let Asked { id, id_argument, id_type, text, tsearch, site } = asked;
         let kind = Kind::of(text.base_type);
         let column = format!("d.{}", text.quoted()?);
@@ -132,7 +132,7 @@ impl Source {
     /// The same documents where a condition on the alias `d` holds, with its parameters and the relations it names. It is
     /// text of ours, without anything of a caller's.
     #[must_use]
-    pub fn only(&self, condition: &str, parameters: &[Parameter], relations: &[pg_sys::Oid]) -> Self {
+    pub(crate) fn only(&self, condition: &str, parameters: &[Parameter], relations: &[pg_sys::Oid]) -> Self {
         let mut only = self.clone();
         only.sql = format!("{} WHERE {condition}", self.sql);
         only.parameters.extend(parameters);
@@ -143,7 +143,7 @@ impl Source {
     /// The documents of the rows whose keys are in an array by their place there, from 1: one row for each place, in
     /// order, whether there is a document or not. `equals` is the operator.
     #[must_use]
-    pub fn listed(&self, keys: Parameter, equals: &str) -> Self {
+    pub(crate) fn listed(&self, keys: Parameter, equals: &str) -> Self {
         let Self { document, table, key, .. } = self;
         let parameters = vec![keys];
         let keys = "pg_catalog.unnest($1) WITH ORDINALITY AS x(id, n)";
@@ -161,7 +161,7 @@ impl Source {
     }
 
     /// Begins to read.
-    pub fn stream(&self) -> Result<Stream<'_>> {
+    pub(crate) fn stream(&self) -> Result<Stream<'_>> {
         let Self { sql, parameters, relations, .. } = self;
         let query = Query { parameters, relations, ..Query::new(sql) };
         let cursor = Cursor::open(&query, [self.id_type, self.kind.type_oid(), pg_sys::TEXTOID])?;
@@ -170,7 +170,7 @@ impl Source {
     }
 
     /// Whether a column of sites is read.
-    pub fn has_sites(&self) -> bool {
+    pub(crate) fn has_sites(&self) -> bool {
         self.site_column.is_some()
     }
 
@@ -220,7 +220,7 @@ impl Source {
 }
 
 /// Documents of a source as they come.
-pub struct Stream<'a> {
+pub(crate) struct Stream<'a> {
     source: &'a Source,
     /// Detoasted copies live here until their rows are done.
     context: PgMemoryContexts,
@@ -234,7 +234,7 @@ impl Stream<'_> {
     /// Reads a few documents more, each with the number of its row within this source, and gives about how
     /// many bytes they are. NULL documents have an id only. Ids are added to `ids`; NULL ones are an
     /// error. Sites are added where they are wanted.
-    pub fn fetch(
+    pub(crate) fn fetch(
         &mut self,
         documents: &mut Vec<(u32, Document)>,
         ids: &mut Ids,

@@ -15,7 +15,7 @@ use crate::verify::measure::check_threshold;
 /// The arguments that concern a method. It asks for each it knows, in the order of their number in SQL;
 /// what is found good becomes part of the example for later hints.
 #[derive(Debug)]
-pub struct Arguments<'a> {
+pub(crate) struct Arguments<'a> {
     /// The name of the method.
     pub method: &'static str,
     /// One table or two.
@@ -42,7 +42,7 @@ pub struct Arguments<'a> {
 
 impl Arguments<'static> {
     /// Those of a call that names a method and no more.
-    pub fn of_defaults(method: &'static str) -> Self {
+    pub(crate) fn of_defaults(method: &'static str) -> Self {
         let example = Example::new("near_duplicates", ["docs".to_owned()]);
         Self {
             method,
@@ -66,7 +66,7 @@ impl Arguments<'static> {
 
 impl Arguments<'_> {
     /// The threshold, above 0 and at most 1, or the default one.
-    pub fn threshold(&mut self, default: f64) -> Result<f64> {
+    pub(crate) fn threshold(&mut self, default: f64) -> Result<f64> {
         let threshold = self.threshold.unwrap_or(default);
         check_threshold(threshold).map_err(|error| SqlError::from(error).hint(such_as(&self.example)))?;
         self.example.threshold = Some(threshold);
@@ -75,7 +75,7 @@ impl Arguments<'_> {
     }
 
     /// Refuses a threshold other than 1 for a method whose pairs are equal (`how` says in a clause in what).
-    pub fn only_threshold_one(&mut self, how: &str) -> Result<()> {
+    pub(crate) fn only_threshold_one(&mut self, how: &str) -> Result<()> {
         self.threshold(1.0)?;
         if self.threshold.is_some_and(|threshold| threshold != 1.0) {
             self.example.threshold = None;
@@ -87,12 +87,12 @@ impl Arguments<'_> {
     }
 
     /// The options, and those that all methods have. When they are found good, [`Arguments::accept`] takes them.
-    pub fn options<T: Options>(&mut self) -> Result<T> {
+    pub(crate) fn options<T: Options>(&mut self) -> Result<T> {
         self.options_of(options::names::<T>())
     }
 
     /// The same for a method that knows only some of them.
-    pub fn options_of<T: Options>(&mut self, known: &[&str]) -> Result<T> {
+    pub(crate) fn options_of<T: Options>(&mut self, known: &[&str]) -> Result<T> {
         let of_all = options::names::<OfAll>();
         let given = std::mem::replace(&mut self.options, Ok(None));
         let given =
@@ -111,12 +111,12 @@ impl Arguments<'_> {
     }
 
     /// Takes the options, which were found good, into the example.
-    pub fn accept(&mut self) {
+    pub(crate) fn accept(&mut self) {
         self.accept_without("");
     }
 
     /// The same without one that is not known to be good.
-    pub fn accept_without(&mut self, name: &str) {
+    pub(crate) fn accept_without(&mut self, name: &str) {
         let mut given = std::mem::take(&mut self.given);
         given.remove(name);
         if !given.is_empty() {
@@ -125,28 +125,28 @@ impl Arguments<'_> {
     }
 
     /// Whether a column of sites was given, for a method that makes use of sites.
-    pub fn has_sites(&mut self) -> bool {
+    pub(crate) fn has_sites(&mut self) -> bool {
         self.sites_are_used = true;
         self.has_sites
     }
 
     /// The tokenizer that was asked for.
-    pub fn tokenizer_name(&self) -> Option<&str> {
+    pub(crate) fn tokenizer_name(&self) -> Option<&str> {
         self.tokenizer.as_deref()
     }
 
     /// The number of tokens to a shingle that was asked for.
-    pub fn asked_shingle(&self) -> Option<i32> {
+    pub(crate) fn asked_shingle(&self) -> Option<i32> {
         self.shingle
     }
 
     /// Whether repeats were said to count or not to.
-    pub fn asked_multiset(&self) -> Option<bool> {
+    pub(crate) fn asked_multiset(&self) -> Option<bool> {
         self.multiset
     }
 
     /// Sets the way in which documents are cut where the call asks for no other.
-    pub fn cut_by_default(&mut self, tokenizer: Option<&'static str>, shingle: i32) {
+    pub(crate) fn cut_by_default(&mut self, tokenizer: Option<&'static str>, shingle: i32) {
         if self.tokenizer.is_none() && self.made.is_none() {
             self.tokenizer = tokenizer.map(Cow::Borrowed);
         }
@@ -155,7 +155,7 @@ impl Arguments<'_> {
 
     /// How documents become sets. `shingle` is the default number of words to a shingle; of characters
     /// it is 3 in any case.
-    pub fn feature_spec(&mut self, shingle: usize) -> Result<FeatureSpec> {
+    pub(crate) fn feature_spec(&mut self, shingle: usize) -> Result<FeatureSpec> {
         let (tokenizer, tsearch) = parse_tokenizer(self.tokenizer.as_deref(), &self.example)?;
         self.tsearch = tsearch;
         if let Some(name) = &self.tokenizer {
@@ -182,7 +182,7 @@ impl Arguments<'_> {
 
     /// Refuses what has no meaning for a method that compares texts as they are (`how` says in a clause
     /// what it does): arguments that say how texts are cut, and columns that hold no texts.
-    pub fn whole_texts(&mut self, how: &str) -> Result<()> {
+    pub(crate) fn whole_texts(&mut self, how: &str) -> Result<()> {
         let given = [
             ("tokenizer", self.tokenizer.is_some()),
             ("shingle", self.shingle.is_some()),

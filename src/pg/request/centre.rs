@@ -3,7 +3,7 @@
 use crate::pg::server::error::{Result, SqlError};
 
 /// Two shares of a text's length.
-pub fn centre(values: &[Option<f64>]) -> Result<[f64; 2]> {
+pub(crate) fn centre(values: &[Option<f64>]) -> Result<[f64; 2]> {
     if let [Some(from), Some(to)] = *values {
         return Ok([from, to]);
     }

@@ -6,7 +6,7 @@ use crate::pg::server::error::{Result, SqlError};
 
 /// How pairs are to become clusters.
 #[derive(Debug, Clone, Copy)]
-pub struct How {
+pub(crate) struct How {
     /// The rule.
     pub clustering: Clustering,
     /// The most rows of a connected cluster.
@@ -15,7 +15,7 @@ pub struct How {
 
 impl How {
     /// Of the arguments `clustering` and `max_cluster_size`.
-    pub fn new(clustering: Option<&str>, largest: Option<i32>, example: &Example) -> Result<Self> {
+    pub(crate) fn new(clustering: Option<&str>, largest: Option<i32>, example: &Example) -> Result<Self> {
         let clustering = match clustering {
             None | Some("connected") => Clustering::Connected,
             Some("star") => Clustering::Star,

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A call of a function on certain relations.
 #[derive(Debug, Clone)]
-pub struct Example {
+pub(crate) struct Example {
     function: &'static str,
     /// The names of the relations, as SQL text needs them.
     relations: Vec<String>,
@@ -18,7 +18,7 @@ pub struct Example {
 
 impl Example {
     /// A call of `function` with a usual threshold.
-    pub fn new(function: &'static str, relations: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn new(function: &'static str, relations: impl IntoIterator<Item = String>) -> Self {
         Self {
             function,
             relations: relations.into_iter().collect(),
@@ -30,7 +30,7 @@ impl Example {
 
     /// The call with a further argument.
     #[must_use]
-    pub fn with(&self, name: &'static str, value: impl fmt::Display) -> Self {
+    pub(crate) fn with(&self, name: &'static str, value: impl fmt::Display) -> Self {
         let mut with = self.clone();
         with.named.push((name, value.to_string()));
         with
@@ -59,11 +59,11 @@ impl fmt::Display for Example {
 }
 
 /// A string as an SQL literal.
-pub fn literal(text: &str) -> String {
+pub(crate) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
 /// The hint that shows a call which works.
-pub fn such_as(example: &Example) -> String {
+pub(crate) fn such_as(example: &Example) -> String {
     format!("For example: SELECT * FROM {example};")
 }

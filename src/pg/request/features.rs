@@ -13,7 +13,7 @@ use crate::pg::server::error::{Result, SqlError};
 
 /// Options of SpotSigs.
 #[derive(Debug, Default, Deserialize)]
-pub struct SpotOptions {
+pub(super) struct SpotOptions {
     antecedents: Option<AntecedentWords>,
     chain: Option<Whole<1, 100>>,
     distance: Option<Whole<1, 100>>,
@@ -47,7 +47,7 @@ impl TryFrom<Value> for AntecedentWords {
 
 impl SpotOptions {
     /// How SpotSigs are made.
-    pub fn spec(self, example: &Example) -> Result<SpotSpec> {
+    pub(super) fn spec(self, example: &Example) -> Result<SpotSpec> {
         let default = SpotSpec::default();
         // At most 100.
         let length = |given: Option<Whole<1, 100>>, default| given.map_or(default, |length| length.0 as u32);
@@ -63,13 +63,13 @@ impl SpotOptions {
 }
 
 /// Which terms count for I-Match.
-pub fn idf_range(lo: Option<Bound>, hi: Option<Bound>) -> Result<IdfRange> {
+pub(super) fn idf_range(lo: Option<Bound>, hi: Option<Bound>) -> Result<IdfRange> {
     Ok(IdfRange::new(lo.map_or(0.1, |lo| lo.0), hi.map_or(1.0, |hi| hi.0))?)
 }
 
 /// Options of the signatures of sentences, and of passages.
 #[derive(Debug, Default, Deserialize)]
-pub struct PassageOptions {
+pub(super) struct PassageOptions {
     /// How many sentences may be similar to one.
     pub max_similar: Option<options::Count>,
     /// How many differing characters passages grow over.
@@ -93,7 +93,7 @@ impl Options for PassageOptions {
 }
 
 /// The options that go with the kind of signatures of this name.
-pub fn known(name: &str, example: &Example) -> Result<&'static [&'static str]> {
+pub(super) fn known(name: &str, example: &Example) -> Result<&'static [&'static str]> {
     match name {
         "shingles" => Ok(&["max_similar", "max_gap"]),
         "imatch" => Ok(&["max_similar", "max_gap", "lo", "hi"]),
@@ -107,7 +107,7 @@ pub fn known(name: &str, example: &Example) -> Result<&'static [&'static str]> {
 
 impl PassageOptions {
     /// The signatures of this name.
-    pub fn features(self, name: &str, shingle: Option<i32>, example: &Example) -> Result<Features> {
+    pub(super) fn features(self, name: &str, shingle: Option<i32>, example: &Example) -> Result<Features> {
         const SHINGLE: i64 = 4;
         if name != "shingles" && shingle.is_some() {
             return Err(SqlError::parameter(format!("features \"{name}\" makes no use of shingle"))

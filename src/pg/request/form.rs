@@ -14,13 +14,13 @@ macro_rules! arguments {
     ($($argument:ident = $name:literal,)*) => {
         /// An argument of an SQL function.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Argument {
+        pub(crate) enum Argument {
             $(#[doc = concat!("`", $name, "`")] $argument,)*
         }
 
         impl Argument {
             /// Its name.
-            pub const fn name(self) -> &'static str {
+            pub(crate) const fn name(self) -> &'static str {
                 match self {
                     $(Self::$argument => $name,)*
                 }
@@ -67,7 +67,7 @@ use Argument::*;
 
 /// An SQL function by its name and its arguments.
 #[derive(Debug, Clone, Copy)]
-pub struct Form {
+pub(crate) struct Form {
     /// The function, for messages.
     pub name: &'static str,
     /// All arguments, with that of the ids' type.
@@ -81,12 +81,12 @@ macro_rules! forms {
     ($($form:ident = $name:literal [$($argument:ident),* $(,)?],)*) => {
         $(
             #[doc = concat!("`", $name, "`")]
-            pub const $form: Form = Form { name: $name, arguments: &[$($argument),*], is_typed: false };
+            pub(crate) const $form: Form = Form { name: $name, arguments: &[$($argument),*], is_typed: false };
         )*
 
         /// All of them, for the test.
         #[cfg(all(feature = "pg_test", not(test)))]
-        pub const ALL: &[Form] = &[$($form),*];
+        pub(crate) const ALL: &[Form] = &[$($form),*];
     };
 }
 
@@ -127,17 +127,17 @@ forms! {
 impl Form {
     /// The function of the same name that has an argument for the ids' type.
     #[must_use]
-    pub const fn typed(self) -> Self {
+    pub(crate) const fn typed(self) -> Self {
         Self { is_typed: true, ..self }
     }
 
     /// Its arguments in order.
-    pub fn arguments(self) -> impl Iterator<Item = Argument> {
+    pub(crate) fn arguments(self) -> impl Iterator<Item = Argument> {
         self.arguments.iter().copied().filter(move |&argument| self.is_typed || argument != IdType)
     }
 
     /// How many arguments it has.
-    pub const fn count(self) -> usize {
+    pub(crate) const fn count(self) -> usize {
         let (mut count, mut n) = (0, 0);
         while n < self.arguments.len() {
             count += (self.is_typed || self.arguments[n] as u8 != IdType as u8) as usize;
@@ -147,7 +147,7 @@ impl Form {
     }
 
     /// The relations that it is called with.
-    pub fn relations(self) -> &'static [Argument] {
+    pub(crate) fn relations(self) -> &'static [Argument] {
         if self.arguments.contains(&Right) { &[Left, Right] } else { &[Docs] }
     }
 
@@ -157,42 +157,42 @@ impl Form {
     }
 
     /// A call of the function.
-    pub fn of(self, call: Call) -> Named {
+    pub(crate) fn of(self, call: Call) -> Named {
         Named { call, form: self }
     }
 }
 
 /// The arguments of a call by name. One that the function does not have is none, as where it is NULL.
 #[derive(Debug, Clone, Copy)]
-pub struct Named {
+pub(crate) struct Named {
     call: Call,
     form: Form,
 }
 
 impl Named {
     /// An argument. `T` is the type that the SQL declaration says.
-    pub fn get<T: FromDatum>(self, argument: Argument) -> Option<T> {
+    pub(crate) fn get<T: FromDatum>(self, argument: Argument) -> Option<T> {
         self.call.get(self.form.place(argument)?)
     }
 
     /// A text.
-    pub fn text(self, argument: Argument) -> Result<Option<Cow<'static, str>>> {
+    pub(crate) fn text(self, argument: Argument) -> Result<Option<Cow<'static, str>>> {
         self.form.place(argument).map_or(Ok(None), |place| self.call.text(place))
     }
 
     /// An argument that must not be NULL, of those that the function has.
-    pub fn need<T: FromDatum>(self, argument: Argument) -> Result<T> {
+    pub(crate) fn need<T: FromDatum>(self, argument: Argument) -> Result<T> {
         let place = self.form.place(argument).unwrap_or_default();
         self.call.need(place, argument.name())
     }
 
     /// JSON.
-    pub fn json(self, argument: Argument) -> Result<Option<Value>> {
+    pub(crate) fn json(self, argument: Argument) -> Result<Option<Value>> {
         self.form.place(argument).map_or(Ok(None), |place| self.call.json(place, argument.name()))
     }
 
     /// The type of the ids, where the function has an argument for it: that is polymorphic.
-    pub fn id_type(self) -> Option<pg_sys::Oid> {
+    pub(crate) fn id_type(self) -> Option<pg_sys::Oid> {
         self.form.place(IdType).map(|place| self.call.type_of(place as i32))
     }
 }

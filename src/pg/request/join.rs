@@ -19,7 +19,7 @@ use crate::pg::server::error::{Result, SqlError};
 
 /// What is to be done.
 #[derive(Debug)]
-pub struct Request {
+pub(crate) struct Request {
     /// The function, for messages.
     pub name: &'static str,
     /// The documents of the only table, or of the left one.
@@ -39,12 +39,12 @@ pub struct Request {
 impl Request {
     /// Reads the arguments of a call. Each that is found good becomes part of the example which the
     /// hint for the next bad one shows.
-    pub fn new(call: Call, form: Form) -> Result<Self> {
+    pub(crate) fn new(call: Call, form: Form) -> Result<Self> {
         Self::of_ids(call, form, form.of(call).id_type())
     }
 
     /// The same where ids are of this type, whatever the argument behind the threshold is.
-    pub fn of_ids(call: Call, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
+    pub(crate) fn of_ids(call: Call, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
         let given = form.of(call);
         let tables = Tables::open(given, form, id_type)?;
         let columns = tables.columns()?;
@@ -110,7 +110,7 @@ impl Request {
     }
 
     /// Begins to read its documents.
-    pub fn reading(&self) -> ServerReading<'_> {
+    pub(crate) fn reading(&self) -> ServerReading<'_> {
         ServerReading::of(self.name, &self.left, self.right.as_ref(), self.id_type)
     }
 }

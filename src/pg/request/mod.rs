@@ -1,19 +1,19 @@
 //! The arguments of `near_duplicates` and its relatives, checked and completed with their defaults.
 
 mod arguments;
-pub mod centre;
+pub(crate) mod centre;
 mod clustering;
-pub mod example;
+pub(crate) mod example;
 mod features;
-pub mod form;
+pub(crate) mod form;
 mod join;
-pub mod methods;
+pub(crate) mod methods;
 mod options;
 mod passages;
 mod tables;
 mod tokenizer;
 
-pub use clustering::How;
-pub use example::such_as;
-pub use join::Request;
-pub use passages::{Given, PassageRequest, parameters};
+pub(crate) use clustering::How;
+pub(crate) use example::such_as;
+pub(crate) use join::Request;
+pub(crate) use passages::{Given, PassageRequest, parameters};

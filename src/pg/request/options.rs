@@ -10,10 +10,10 @@ use super::example::{Example, literal, such_as};
 use crate::pg::server::error::{Result, SqlError};
 
 /// Options by name, as they were given.
-pub type ByName = Map<String, Value>;
+pub(super) type ByName = Map<String, Value>;
 
 /// Options as a struct, all of whose fields may be missing.
-pub trait Options: DeserializeOwned {
+pub(crate) trait Options: DeserializeOwned {
     /// Options that have a good value of this one, for the hint; none where the call is to be shown without.
     fn good(key: &str) -> Option<String> {
         let value = match key {
@@ -27,7 +27,7 @@ pub trait Options: DeserializeOwned {
 }
 
 /// What was given, which must be an object if it is anything.
-pub fn given(options: Result<Option<Value>>, example: impl Fn() -> String) -> Result<ByName> {
+pub(super) fn given(options: Result<Option<Value>>, example: impl Fn() -> String) -> Result<ByName> {
     match options.map_err(|error| error.hint(example()))? {
         None | Some(Value::Null) => Ok(ByName::new()),
         Some(Value::Object(options)) => Ok(options),
@@ -38,7 +38,7 @@ pub fn given(options: Result<Option<Value>>, example: impl Fn() -> String) -> Re
 }
 
 /// The names of all options of a kind, in the order in which hints list them.
-pub fn names<T: Options>() -> &'static [&'static str] {
+pub(super) fn names<T: Options>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
     // It fails when it has told the names.
     let _ = T::deserialize(Fields(&mut names));
@@ -46,7 +46,7 @@ pub fn names<T: Options>() -> &'static [&'static str] {
 }
 
 /// Refuses names that are not known.
-pub fn only_known(options: &ByName, known: &[&str], example: &Example) -> Result<()> {
+pub(super) fn only_known(options: &ByName, known: &[&str], example: &Example) -> Result<()> {
     let Some(key) = options.keys().find(|key| !known.contains(&&***key)) else { return Ok(()) };
     let first = known.first().copied().unwrap_or_default();
     Err(SqlError::parameter(format!("unknown option \"{key}\"")).hint(format!(
@@ -57,7 +57,7 @@ pub fn only_known(options: &ByName, known: &[&str], example: &Example) -> Result
 }
 
 /// The options as a struct; all names are known.
-pub fn read<T: Options>(options: &ByName, example: &Example) -> Result<T> {
+pub(super) fn read<T: Options>(options: &ByName, example: &Example) -> Result<T> {
     // One by one, so that it is clear which one is wrong.
     for (key, value) in options {
         let alone = ByName::from_iter([(key.clone(), value.clone())]);
@@ -69,7 +69,7 @@ pub fn read<T: Options>(options: &ByName, example: &Example) -> Result<T> {
 }
 
 /// The error of a value that is not allowed.
-pub fn refused<T: Options>(key: &str, value: &Value, allowed: &str, example: &Example) -> SqlError {
+pub(super) fn refused<T: Options>(key: &str, value: &Value, allowed: &str, example: &Example) -> SqlError {
     match value {
         Value::Array(_) if key == "antecedents" => {
             SqlError::parameter(format!("{key} must be {allowed}")).hint(such_as(&with(example, LISTED)))
@@ -85,21 +85,21 @@ pub fn refused<T: Options>(key: &str, value: &Value, allowed: &str, example: &Ex
 }
 
 /// The hint with a value that is allowed.
-pub fn hint<T: Options>(key: &str, example: &Example) -> String {
+pub(super) fn hint<T: Options>(key: &str, example: &Example) -> String {
     T::good(key).map_or_else(|| such_as(example), |good| such_as(&with(example, &good)))
 }
 
 /// A list of antecedents.
-pub const LISTED: &str = "{\"antecedents\":[\"the\",\"a\",\"is\"]}";
+pub(super) const LISTED: &str = "{\"antecedents\":[\"the\",\"a\",\"is\"]}";
 
 /// The call with options.
-pub fn with(example: &Example, options: &str) -> Example {
+pub(super) fn with(example: &Example, options: &str) -> Example {
     example.with("options", literal(options))
 }
 
 /// Options that all methods have.
 #[derive(Debug, Default, Deserialize)]
-pub struct OfAll {
+pub(super) struct OfAll {
     /// The most pairs to give.
     pub max_pairs: Option<Count>,
 }
@@ -133,7 +133,7 @@ impl<'de> Deserializer<'de> for Fields<'_> {
 }
 
 /// A whole number; 1000.0 is one too, and greater ones than fit are the greatest that does.
-pub fn whole(value: &Value) -> Option<i64> {
+pub(super) fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64))
 }
 
@@ -143,7 +143,7 @@ macro_rules! values {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, Deserialize)]
         #[serde(try_from = "Value")]
-        pub struct $name(pub $inner);
+        pub(crate) struct $name(pub $inner);
 
         impl TryFrom<Value> for $name {
             type Error = &'static str;
@@ -176,7 +176,7 @@ values! {
 /// A whole number within a range.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "Value")]
-pub struct Whole<const LEAST: i64, const MOST: i64>(pub i64);
+pub(crate) struct Whole<const LEAST: i64, const MOST: i64>(pub i64);
 
 impl<const LEAST: i64, const MOST: i64> TryFrom<Value> for Whole<LEAST, MOST> {
     type Error = String;
@@ -188,7 +188,7 @@ impl<const LEAST: i64, const MOST: i64> TryFrom<Value> for Whole<LEAST, MOST> {
 }
 
 /// A number that must be at least 1.
-pub fn at_least_one(name: &str, number: i64) -> Result<u64> {
+pub(super) fn at_least_one(name: &str, number: i64) -> Result<u64> {
     u64::try_from(number).ok().filter(|&n| n > 0).ok_or_else(|| {
         SqlError::parameter(format!("{name} must be a whole number of at least 1, not {number}"))
     })

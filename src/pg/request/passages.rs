@@ -18,7 +18,7 @@ use crate::pg::server::error::{Result, SqlError};
 
 /// What is to be done.
 #[derive(Debug)]
-pub struct PassageRequest {
+pub(crate) struct PassageRequest {
     /// The function, for messages.
     pub name: &'static str,
     /// The documents of the only table, or of the left one.
@@ -36,11 +36,11 @@ pub struct PassageRequest {
 }
 
 /// The threshold of similar sentences, where none is given.
-pub const THRESHOLD: f64 = 0.9;
+pub(super) const THRESHOLD: f64 = 0.9;
 
 impl PassageRequest {
     /// Reads the arguments of a call.
-    pub fn new(call: Call, form: Form) -> Result<Self> {
+    pub(crate) fn new(call: Call, form: Form) -> Result<Self> {
         let given = form.of(call);
         let tables = Tables::open(given, form, given.id_type())?;
         let columns = tables.columns()?;
@@ -67,7 +67,7 @@ impl PassageRequest {
 }
 
 /// Arguments as they were given.
-pub struct Given {
+pub(crate) struct Given {
     /// The least similarity of sentences.
     pub threshold: Option<f64>,
     /// Parameters by name.
@@ -84,7 +84,7 @@ pub struct Given {
 
 impl Given {
     /// The arguments of a call.
-    pub fn new(given: Named) -> Result<Self> {
+    pub(crate) fn new(given: Named) -> Result<Self> {
         Ok(Self {
             threshold: given.get(Argument::Threshold),
             options: given.json(Argument::Options),
@@ -97,7 +97,7 @@ impl Given {
 }
 
 /// Checks arguments; those that are found good become part of the example.
-pub fn parameters(given: Given, example: &mut Example) -> Result<Parameters> {
+pub(crate) fn parameters(given: Given, example: &mut Example) -> Result<Parameters> {
     let default = Parameters::default();
     let threshold = given.threshold.unwrap_or(THRESHOLD);
     example.threshold = Some(THRESHOLD);

@@ -15,7 +15,7 @@ use crate::pg::server::error::{Result, SqlError};
 
 /// The relations of a call.
 #[derive(Debug)]
-pub struct Tables {
+pub(super) struct Tables {
     function: &'static str,
     /// One, or the left and the right one.
     pub tables: Vec<Table>,
@@ -25,7 +25,7 @@ pub struct Tables {
 
 /// A relation, and the names that the caller gave for its columns, with the arguments they came by.
 #[derive(Debug)]
-pub struct Table {
+pub(super) struct Table {
     /// The relation.
     pub relation: Relation,
     id: (Argument, Option<Cow<'static, str>>),
@@ -38,7 +38,7 @@ const COLUMNS: [[Argument; 2]; 2] =
 
 impl Tables {
     /// Looks the relations up.
-    pub fn open(given: Named, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
+    pub(super) fn open(given: Named, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
         let arguments = form.relations();
         let mut tables: Vec<Table> = Vec::new();
         for (&argument, columns) in arguments.iter().zip(COLUMNS) {
@@ -71,7 +71,7 @@ impl Tables {
     }
 
     /// The columns of ids and documents of each relation.
-    pub fn columns(&self) -> Result<Vec<(&Column, &Column)>> {
+    pub(super) fn columns(&self) -> Result<Vec<(&Column, &Column)>> {
         self.tables.iter().map(|table| self.columns_of(table)).collect()
     }
 
@@ -123,7 +123,7 @@ impl Tables {
 
     /// The documents of the only or left relation, and of the right one; `site` says which column of a relation, by its
     /// number, has sites. `tsearch` is a text-search configuration to parse texts with.
-    pub fn sources<'a>(
+    pub(super) fn sources<'a>(
         &'a self,
         columns: Vec<(&Column, &Column)>,
         id_type: pg_sys::Oid,
@@ -144,7 +144,7 @@ impl Tables {
 
     /// The call with the columns that the caller named or, where there are none such, with likely
     /// ones; none where there are none.
-    pub fn example(&self) -> Option<Example> {
+    pub(super) fn example(&self) -> Option<Example> {
         let mut example = self.bare_example();
         let mut types = Vec::new();
         let mut named = (None, None);
@@ -171,7 +171,7 @@ impl Tables {
     }
 
     /// The call with the relations alone.
-    pub fn bare_example(&self) -> Example {
+    pub(super) fn bare_example(&self) -> Example {
         Example::new(self.function, self.tables.iter().map(|table| table.relation.shown.clone()))
     }
 }

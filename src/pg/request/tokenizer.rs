@@ -8,7 +8,10 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::values;
 
 /// The units that a tokeniser makes, and the text-search configuration if it is one.
-pub fn parse_tokenizer(name: Option<&str>, example: &Example) -> Result<(Tokenizer, Option<pg_sys::Oid>)> {
+pub(super) fn parse_tokenizer(
+    name: Option<&str>,
+    example: &Example,
+) -> Result<(Tokenizer, Option<pg_sys::Oid>)> {
     Ok(match name {
         None | Some("words") => (Tokenizer::Words, None),
         Some("chars") => (Tokenizer::Chars, None),

@@ -41,7 +41,7 @@ static RESERVE: Reserve = Reserve {
 };
 
 /// Fills the reserve as far as there is memory; one load if it is full. For the start of every call.
-pub fn fill() {
+pub(crate) fn fill() {
     if RESERVE.held.load(Ordering::Relaxed) < BLOCKS {
         RESERVE.drawn.store(false, Ordering::Relaxed);
         for place in &RESERVE.blocks {
@@ -59,13 +59,13 @@ pub fn fill() {
 }
 
 /// An error once the reserve had to help. One load, for work that goes on in small steps: none of them can fail.
-pub fn intact(doing: &'static str) -> Result<()> {
+pub(crate) fn intact(doing: &'static str) -> Result<()> {
     if RESERVE.drawn.load(Ordering::Relaxed) { Err(Error::OutOfMemory { doing }) } else { Ok(()) }
 }
 
 /// Whether there is memory for what a new thread needs before it works. A thread that finds none for its own variables
 /// ends the process: the C library knows no other answer.
-pub fn has_room() -> bool {
+pub(crate) fn has_room() -> bool {
     // SAFETY: the size is not 0, and what is allocated is freed with the same layout.
     unsafe {
         let block = System.alloc(BLOCK);
@@ -78,7 +78,7 @@ pub fn has_room() -> bool {
 
 /// Lets the C library give freed memory back to the system. By default it takes the largest block that was ever
 /// freed for a measure of what to keep, in the heap of every thread: up to 64 MB each, beside what is counted.
-pub fn keep_little() {
+pub(crate) fn keep_little() {
     static ONCE: Once = Once::new();
     // SAFETY: sets limits of the allocator, under its lock.
     #[cfg(target_env = "gnu")]
@@ -104,7 +104,7 @@ fn addresses_are_limited() -> bool {
 
 /// Gives freed memory back to the system after a call that ran out of it or had large blocks, and is one load after
 /// any other. By itself the C library does so only with what lies at the end of a heap.
-pub fn give_back(ran_out: bool) {
+pub(crate) fn give_back(ran_out: bool) {
     if ran_out || RESERVE.had_large.load(Ordering::Relaxed) {
         RESERVE.had_large.store(false, Ordering::Relaxed);
         // SAFETY: looks through the heaps, under their locks.

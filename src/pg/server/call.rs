@@ -14,7 +14,7 @@ macro_rules! sql_function {
     ($(#[$doc:meta])* $symbol:ident, $info:ident, $body:expr) => {
         #[doc = "Says that the function beside it uses the version 1 calling convention."]
         #[unsafe(no_mangle)]
-        pub extern "C" fn $info() -> &'static pgrx::pg_sys::Pg_finfo_record {
+        pub(crate) extern "C" fn $info() -> &'static pgrx::pg_sys::Pg_finfo_record {
             static INFO: pgrx::pg_sys::Pg_finfo_record = pgrx::pg_sys::Pg_finfo_record { api_version: 1 };
             &INFO
         }
@@ -24,7 +24,7 @@ macro_rules! sql_function {
         /// # Safety
         /// Called by the server's function manager only.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $symbol(info: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
+        pub(crate) unsafe extern "C-unwind" fn $symbol(info: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
             let body: fn($crate::pg::server::call::Call) -> $crate::pg::server::error::Result<pgrx::pg_sys::Datum> = $body;
             // SAFETY: the outermost frame of a call.
             unsafe { $crate::pg::server::guard::guard(|| body($crate::pg::server::call::Call::new(info))) }
@@ -35,32 +35,32 @@ pub(crate) use sql_function;
 
 /// A call of a function by the server.
 #[derive(Debug, Clone, Copy)]
-pub struct Call {
+pub(crate) struct Call {
     /// The call as the server describes it.
     pub info: pg_sys::FunctionCallInfo,
 }
 
 impl Call {
     /// The call that `info` describes. Made in [`sql_function!`] only, from what the server passed.
-    pub fn new(info: pg_sys::FunctionCallInfo) -> Self {
+    pub(crate) fn new(info: pg_sys::FunctionCallInfo) -> Self {
         Self { info }
     }
 
     /// Argument `n`, from 0; none if it is NULL. `T` is the type that the SQL declaration says.
-    pub fn get<T: FromDatum>(self, n: usize) -> Option<T> {
+    pub(crate) fn get<T: FromDatum>(self, n: usize) -> Option<T> {
         // SAFETY: `info` came from the function manager, and our SQL declares this argument.
         unsafe { pg_getarg(self.info, n) }
     }
 
     /// Argument `n`, which must not be NULL.
-    pub fn need<T: FromDatum>(self, n: usize, name: &str) -> Result<T> {
+    pub(crate) fn need<T: FromDatum>(self, n: usize, name: &str) -> Result<T> {
         self.get(n).ok_or_else(|| {
             SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{name} must not be NULL"))
         })
     }
 
     /// Argument `n`, a number of at least 0.
-    pub fn whole(self, n: usize, name: &'static str) -> Result<u32> {
+    pub(crate) fn whole(self, n: usize, name: &'static str) -> Result<u32> {
         let value = self.need::<i32>(n, name)?;
         u32::try_from(value).map_err(|_| {
             let allowed = "a whole number of at least 0";
@@ -69,25 +69,25 @@ impl Call {
     }
 
     /// Argument `n` as it is; none if it is NULL.
-    pub fn datum(self, n: usize) -> Option<pg_sys::Datum> {
+    pub(crate) fn datum(self, n: usize) -> Option<pg_sys::Datum> {
         // SAFETY: as in `get`.
         unsafe { pg_getarg_datum(self.info, n) }
     }
 
     /// The bytes of argument `n`, which is of a type of variable length; none if it is NULL.
-    pub fn bytes(self, n: usize) -> Option<&'static [u8]> {
+    pub(crate) fn bytes(self, n: usize) -> Option<&'static [u8]> {
         // SAFETY: they live as long as the call; detoasted copies live in its memory context.
         self.datum(n).map(|datum| unsafe { varlena_bytes(datum) })
     }
 
     /// The collation that the call was given.
-    pub fn collation(self) -> pg_sys::Oid {
+    pub(crate) fn collation(self) -> pg_sys::Oid {
         // SAFETY: `info` came from the function manager.
         unsafe { (*self.info).fncollation }
     }
 
     /// Text argument `n`, none if it is NULL.
-    pub fn text(self, n: usize) -> Result<Option<Cow<'static, str>>> {
+    pub(crate) fn text(self, n: usize) -> Result<Option<Cow<'static, str>>> {
         // SAFETY: as in `get`.
         let Some(datum) = (unsafe { pg_getarg_datum(self.info, n) }) else { return Ok(None) };
         // SAFETY: a text that lives as long as the call; detoasted copies live in its memory context.
@@ -102,7 +102,7 @@ impl Call {
     }
 
     /// JSON argument `n`, none if it is NULL.
-    pub fn json(self, n: usize, name: &str) -> Result<Option<serde_json::Value>> {
+    pub(crate) fn json(self, n: usize, name: &str) -> Result<Option<serde_json::Value>> {
         // SAFETY: as in `get`.
         let Some(datum) = (unsafe { pg_getarg_datum(self.info, n) }) else { return Ok(None) };
         // SAFETY: a jsonb, whose output is a C string.
@@ -114,18 +114,18 @@ impl Call {
     }
 
     /// Two text arguments, none if one is NULL.
-    pub fn two_texts(self) -> Result<Option<[Cow<'static, str>; 2]>> {
+    pub(crate) fn two_texts(self) -> Result<Option<[Cow<'static, str>; 2]>> {
         Ok(self.text(0)?.zip(self.text(1)?).map(|(a, b)| [a, b]))
     }
 
     /// The type of argument `n` in this call, for polymorphic ones.
-    pub fn type_of(self, n: i32) -> pg_sys::Oid {
+    pub(crate) fn type_of(self, n: i32) -> pg_sys::Oid {
         // SAFETY: `flinfo` is set by the function manager.
         unsafe { pg_sys::get_fn_expr_argtype((*self.info).flinfo, n) }
     }
 
     /// A result, NULL for none.
-    pub fn give<T: IntoDatum>(self, value: Option<T>) -> pg_sys::Datum {
+    pub(crate) fn give<T: IntoDatum>(self, value: Option<T>) -> pg_sys::Datum {
         match value.and_then(IntoDatum::into_datum) {
             Some(datum) => datum,
             None => {
@@ -142,7 +142,7 @@ impl Call {
 /// # Safety
 /// `datum` is a varlena that stays where it is as long as the bytes are used; a detoasted copy is
 /// made in the current memory context.
-pub unsafe fn varlena_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
+pub(crate) unsafe fn varlena_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
     // SAFETY: the caller's promise.
     unsafe {
         let varlena = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());

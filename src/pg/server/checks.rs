@@ -15,34 +15,34 @@ fn hinted<T>(checked: crate::error::Result<T>, hint: &'static str) -> Result<T> 
 }
 
 /// The words of a shingle.
-pub fn k(words: i64) -> Result<u16> {
+pub(crate) fn k(words: i64) -> Result<u16> {
     let hint = "5 words are a common length of a shingle, 1 compares words: k => 5";
     // At most 1000.
     hinted(FeatureSpec::check_shingle("k", words), hint).map(|words| words as u16)
 }
 
 /// The values of a minhash sketch.
-pub fn permutations(values: i64) -> Result<u16> {
+pub(crate) fn permutations(values: i64) -> Result<u16> {
     let hint = "More permutations make better estimates and longer sketches: permutations => 128";
     hinted(minhash::check_permutations(values), hint)
 }
 
 /// The bits of a simhash sketch.
-pub fn bits(bits: i64) -> Result<u16> {
+pub(crate) fn bits(bits: i64) -> Result<u16> {
     hinted(simhash::check_bits(bits), "More bits tell documents apart better: bits => 64")
 }
 
 /// What has a similarity of sketches among its parameters.
-pub fn with_similarity<T>(made: crate::error::Result<T>) -> Result<T> {
+pub(crate) fn with_similarity<T>(made: crate::error::Result<T>) -> Result<T> {
     hinted(made, "Texts that share four fifths of their shingles: near('some text', 0.8)")
 }
 
 /// What has a distance of sketches among its parameters.
-pub fn with_distance<T>(made: crate::error::Result<T>) -> Result<T> {
+pub(crate) fn with_distance<T>(made: crate::error::Result<T>) -> Result<T> {
     hinted(made, "At most 3 unlike bits of 64 are usual: near(simhash('some text'), 3)")
 }
 
 /// What has a number of groups among its parameters.
-pub fn with_groups<T>(made: crate::error::Result<T>) -> Result<T> {
+pub(crate) fn with_groups<T>(made: crate::error::Result<T>) -> Result<T> {
     hinted(made, GROUPS)
 }

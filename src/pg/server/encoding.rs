@@ -11,7 +11,7 @@ use crate::error::Error;
 use pgrx::PgSqlErrorCode;
 
 /// A copy of a text that may be long.
-pub fn own(text: &str) -> std::result::Result<String, Error> {
+pub(crate) fn own(text: &str) -> std::result::Result<String, Error> {
     let mut own = String::new();
     own.try_reserve_exact(text.len()).map_err(|_| Error::OutOfMemory { doing: "copying a text" })?;
     own.push_str(text);
@@ -20,14 +20,14 @@ pub fn own(text: &str) -> std::result::Result<String, Error> {
 
 /// Whether texts of the server are UTF-8 as they stand. SQL_ASCII holds any bytes, which are taken
 /// as UTF-8.
-pub fn is_utf8() -> bool {
+pub(crate) fn is_utf8() -> bool {
     // SAFETY: a look at a constant of the database.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
     encoding == pg_enc::PG_UTF8 as i32 || encoding == pg_enc::PG_SQL_ASCII as i32
 }
 
 /// Bytes of the server as text; none if they are not text (a database in SQL_ASCII holds anything).
-pub fn to_utf8(bytes: &[u8]) -> Result<Option<Cow<'_, str>>> {
+pub(crate) fn to_utf8(bytes: &[u8]) -> Result<Option<Cow<'_, str>>> {
     let as_they_are = || Ok(std::str::from_utf8(bytes).ok().map(Cow::Borrowed));
     if is_utf8() {
         return as_they_are();
@@ -48,7 +48,7 @@ pub fn to_utf8(bytes: &[u8]) -> Result<Option<Cow<'_, str>>> {
 }
 
 /// Text in the server's encoding, as a C string. Errors for characters that it does not have.
-pub fn to_server(text: &str) -> Result<CString> {
+pub(crate) fn to_server(text: &str) -> Result<CString> {
     let nul = |_| SqlError::new(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, "text holds a NUL");
     let length = i32::try_from(text.len())
         .map_err(|_| SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "text is too long"))?;
@@ -66,7 +66,7 @@ pub fn to_server(text: &str) -> Result<CString> {
 }
 
 /// Text for a message, in the server's encoding; characters that it does not have become `?`.
-pub fn for_display(text: &str) -> CString {
+pub(crate) fn for_display(text: &str) -> CString {
     let bytes = if is_utf8() { text.as_bytes().to_vec() } else { lossy(&text.replace('…', "...")) };
     CString::new(bytes).unwrap_or_default()
 }
@@ -104,7 +104,7 @@ fn lossy(mut text: &str) -> Vec<u8> {
 ///
 /// # Safety
 /// `string` points to a C string.
-pub unsafe fn c_string(string: *const std::ffi::c_char) -> String {
+pub(crate) unsafe fn c_string(string: *const std::ffi::c_char) -> String {
     // SAFETY: the caller's promise.
     let bytes = unsafe { CStr::from_ptr(string) }.to_bytes();
     match to_utf8(bytes) {

@@ -14,7 +14,7 @@ use crate::error::Error;
 
 /// An error on its way to the client.
 #[derive(Debug)]
-pub enum SqlError {
+pub(crate) enum SqlError {
     /// One of ours.
     Own {
         /// Its SQLSTATE.
@@ -31,7 +31,7 @@ pub enum SqlError {
 /// A message. That of the core is put in words only when the call ends: when memory ran out there
 /// is none for words before.
 #[derive(Debug)]
-pub enum Message {
+pub(crate) enum Message {
     /// In words.
     Text(String),
     /// What the core says.
@@ -53,32 +53,32 @@ thread_local! {
 }
 
 /// Whether an error of the server is on its way back to it: what it cleans up is to be left to it.
-pub fn is_failing() -> bool {
+pub(crate) fn is_failing() -> bool {
     FAILING.get()
 }
 
 /// Says that no error is on its way, or no more: its transaction was rolled back.
-pub fn settled() {
+pub(crate) fn settled() {
     FAILING.set(false);
 }
 
 /// Results of this layer.
-pub type Result<T> = std::result::Result<T, SqlError>;
+pub(crate) type Result<T> = std::result::Result<T, SqlError>;
 
 impl SqlError {
     /// An error with its SQLSTATE.
-    pub fn new(code: PgSqlErrorCode, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: PgSqlErrorCode, message: impl Into<String>) -> Self {
         Self::Own { code, message: Message::Text(message.into()), hint: None }
     }
 
     /// A bad value of a parameter.
-    pub fn parameter(message: impl Into<String>) -> Self {
+    pub(crate) fn parameter(message: impl Into<String>) -> Self {
         Self::new(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE, message)
     }
 
     /// What to do about it. Errors of the server have their own hints.
     #[must_use]
-    pub fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
         match self {
             Self::Own { code, message, .. } => Self::Own { code, message, hint: Some(hint.into()) },
             server @ Self::Server(_) => server,
@@ -86,7 +86,7 @@ impl SqlError {
     }
 
     /// Ends the call with this error, where it cannot be returned.
-    pub fn raise(self) -> ! {
+    pub(crate) fn raise(self) -> ! {
         match self {
             Self::Own { code, message, hint } => {
                 let mut report = ErrorReport::new(code, message.to_string(), "neardup");
@@ -103,7 +103,7 @@ impl SqlError {
 }
 
 /// Ends the call if there is an error, where it cannot be returned.
-pub fn or_raise<T>(result: crate::error::Result<T>) -> T {
+pub(crate) fn or_raise<T>(result: crate::error::Result<T>) -> T {
     result.unwrap_or_else(|error| SqlError::from(error).raise())
 }
 
@@ -113,7 +113,7 @@ pub fn or_raise<T>(result: crate::error::Result<T>) -> T {
 /// # Safety
 /// `call` calls such functions without a guard of pgrx and holds nothing that is dropped: an error
 /// jumps over it.
-pub unsafe fn catch<T: Copy>(call: impl FnOnce() -> T) -> Result<T> {
+pub(crate) unsafe fn catch<T: Copy>(call: impl FnOnce() -> T) -> Result<T> {
     // SAFETY: what PG_TRY and PG_CATCH of elog.h do.
     unsafe {
         let memory = pg_sys::CurrentMemoryContext;

@@ -23,7 +23,7 @@ unsafe extern "C-unwind" {
 ///
 /// # Safety
 /// The caller is called by the server and holds nothing that is dropped: the server jumps over it.
-pub unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
+pub(crate) unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
     /// What an error has become when everything else is dropped.
     enum Ended {
         Own(*mut pg_sys::ErrorData),

@@ -1,15 +1,15 @@
 //! The server underneath: calls and errors, memory, threads, files, settings.
 
-pub mod allocator;
-pub mod call;
-pub mod checks;
-pub mod encoding;
-pub mod error;
-pub mod guard;
-pub mod panics;
-pub mod progress;
-pub mod set_returning;
-pub mod settings;
-pub mod temp_file;
-pub mod values;
-pub mod workers;
+pub(crate) mod allocator;
+pub(crate) mod call;
+pub(crate) mod checks;
+pub(crate) mod encoding;
+pub(crate) mod error;
+pub(crate) mod guard;
+pub(crate) mod panics;
+pub(crate) mod progress;
+pub(crate) mod set_returning;
+pub(crate) mod settings;
+pub(crate) mod temp_file;
+pub(crate) mod values;
+pub(crate) mod workers;

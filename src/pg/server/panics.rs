@@ -9,12 +9,12 @@ use std::any::Any;
 use std::panic::{set_hook, take_hook};
 
 /// The message of a panic that is a bug; none if it is an error on its way.
-pub fn bug(panic: &(dyn Any + Send)) -> Option<&str> {
+pub(crate) fn bug(panic: &(dyn Any + Send)) -> Option<&str> {
     panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str))
 }
 
 /// Writes bugs, and nothing else, to the server's log, in place of what pgrx does. For the start.
-pub fn log_bugs() {
+pub(crate) fn log_bugs() {
     drop(take_hook());
     // With pgrx's hook gone, the one that the standard library begins with.
     let log = take_hook();

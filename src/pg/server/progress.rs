@@ -9,19 +9,19 @@ use super::settings;
 
 /// Reports at most twice a second, so that it costs nothing.
 #[derive(Debug)]
-pub struct Progress {
+pub(crate) struct Progress {
     name: &'static str,
     last: Instant,
 }
 
 impl Progress {
     /// The progress of a call of `name`.
-    pub fn new(name: &'static str) -> Self {
+    pub(crate) fn new(name: &'static str) -> Self {
         Self { name, last: Instant::now() }
     }
 
     /// Says where the call is, if it did not lately. Never called while workers run.
-    pub fn report(&mut self, state: impl FnOnce() -> String) {
+    pub(crate) fn report(&mut self, state: impl FnOnce() -> String) {
         const EVERY: Duration = Duration::from_millis(500);
         if self.last.elapsed() < EVERY {
             return;

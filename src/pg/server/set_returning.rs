@@ -14,7 +14,7 @@ use super::guard::guard;
 use super::temp_file::drop_abandoned;
 
 /// Something that gives rows of `N` columns.
-pub trait Rows<const N: usize>: 'static {
+pub(crate) trait Rows<const N: usize>: 'static {
     /// The next row; none after the last.
     fn next(&mut self) -> Result<Option<[Datum; N]>>;
 
@@ -28,7 +28,7 @@ pub trait Rows<const N: usize>: 'static {
 }
 
 /// Whether the server wants all rows at once.
-pub fn wants_all(call: Call) -> Result<bool> {
+pub(crate) fn wants_all(call: Call) -> Result<bool> {
     // SAFETY: `resultinfo` is null or a node; a set-returning call has a ReturnSetInfo.
     unsafe {
         let info: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
@@ -43,12 +43,15 @@ pub fn wants_all(call: Call) -> Result<bool> {
 }
 
 /// Answers one call of the server: with all rows, or with the next one.
-pub fn answer<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>) -> Result<Datum> {
+pub(crate) fn answer<R: Rows<N>, const N: usize>(
+    call: Call,
+    start: impl FnOnce() -> Result<R>,
+) -> Result<Datum> {
     if wants_all(call)? { all(call, start()?) } else { one(call, start) }
 }
 
 /// Gives all rows at once.
-pub fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<Datum> {
+pub(crate) fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<Datum> {
     let mut store = Store::new(call);
     // SAFETY: the server made it for the call.
     unsafe { check_names(store.descriptor, &rows.columns())? };
@@ -62,7 +65,7 @@ pub fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<Datum> 
 ///
 /// # Safety
 /// The descriptor is one of the server's.
-pub unsafe fn check_names(descriptor: pg_sys::TupleDesc, columns: &[&str]) -> Result<()> {
+pub(crate) unsafe fn check_names(descriptor: pg_sys::TupleDesc, columns: &[&str]) -> Result<()> {
     // SAFETY: the caller's promise: it has as many attributes as it says, whose names are C strings.
     let declared = unsafe { (*descriptor).attrs.as_slice((*descriptor).natts as usize) };
     // SAFETY: as above.
@@ -83,7 +86,7 @@ pub unsafe fn check_names(descriptor: pg_sys::TupleDesc, columns: &[&str]) -> Re
 }
 
 /// Where rows go that are given all at once.
-pub struct Store {
+pub(crate) struct Store {
     store: *mut pg_sys::Tuplestorestate,
     descriptor: pg_sys::TupleDesc,
     given: u32,
@@ -91,7 +94,7 @@ pub struct Store {
 
 impl Store {
     /// That of a call which wants all rows at once.
-    pub fn new(call: Call) -> Self {
+    pub(crate) fn new(call: Call) -> Self {
         // SAFETY: `info` is a call that accepts a materialised set; the server makes the store and the
         // descriptor of the columns our SQL declares.
         unsafe {
@@ -104,7 +107,7 @@ impl Store {
     ///
     /// # Safety
     /// The call has such columns.
-    pub unsafe fn of_expected(call: Call) -> Self {
+    pub(crate) unsafe fn of_expected(call: Call) -> Self {
         // SAFETY: the caller's promise; the server copies the descriptor, and makes the store.
         unsafe {
             pg_sys::InitMaterializedSRF(call.info, pg_sys::MAT_SRF_USE_EXPECTED_DESC);
@@ -123,13 +126,13 @@ impl Store {
     }
 
     /// Removes all rows.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         // SAFETY: a store that lives as long as the call.
         unsafe { pg_sys::tuplestore_clear(self.store) };
     }
 
     /// Adds a row, of as many columns as our SQL declares; values are copied.
-    pub fn put<const N: usize>(&mut self, mut values: [Datum; N], mut nulls: [bool; N]) {
+    pub(crate) fn put<const N: usize>(&mut self, mut values: [Datum; N], mut nulls: [bool; N]) {
         const CHECK_EVERY: u32 = 1 << 10;
         // SAFETY: both live as long as the call; there are as many columns as values.
         unsafe {

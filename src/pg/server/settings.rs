@@ -10,7 +10,7 @@ static MEMORY: GucSetting<i32> = GucSetting::<i32>::new(0);
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(false);
 
 /// Declares the settings and keeps their prefix to ourselves.
-pub fn define() {
+pub(crate) fn define() {
     GucRegistry::define_int_guc(
         c"neardup.threads",
         c"Threads a call of neardup works with.",
@@ -45,7 +45,7 @@ pub fn define() {
 }
 
 /// The number of threads to work with, at least 1.
-pub fn threads() -> usize {
+pub(crate) fn threads() -> usize {
     let threads = match THREADS.get() {
         // SAFETY: an int that only this thread writes.
         0 => 1 + unsafe { pg_sys::max_parallel_workers_per_gather },
@@ -55,7 +55,7 @@ pub fn threads() -> usize {
 }
 
 /// The bytes to work with: at least a megabyte, since less only costs time.
-pub fn memory() -> usize {
+pub(crate) fn memory() -> usize {
     const LEAST: usize = 1 << 10;
     let kilobytes = match MEMORY.get() {
         // SAFETY: an int that only this thread writes.
@@ -66,6 +66,6 @@ pub fn memory() -> usize {
 }
 
 /// Whether to report progress by NOTICE.
-pub fn progress() -> bool {
+pub(crate) fn progress() -> bool {
     PROGRESS.get()
 }

@@ -14,7 +14,7 @@ thread_local! {
 }
 
 /// Drops what may hold temporary files where the server closes these itself: after an error.
-pub fn drop_abandoned<T>(value: T) {
+pub(crate) fn drop_abandoned<T>(value: T) {
     ABANDONED.set(true);
     drop(value);
     ABANDONED.set(false);
@@ -22,11 +22,11 @@ pub fn drop_abandoned<T>(value: T) {
 
 /// Makes temporary files whose buffers live in one memory context.
 #[derive(Debug, Clone, Copy)]
-pub struct ServerFiles(pg_sys::MemoryContext);
+pub(crate) struct ServerFiles(pg_sys::MemoryContext);
 
 impl ServerFiles {
     /// Files whose buffers live in the present memory context; it has to outlive them.
-    pub fn in_current_context() -> Self {
+    pub(crate) fn in_current_context() -> Self {
         // SAFETY: a look at a variable of the backend.
         Self(unsafe { pg_sys::CurrentMemoryContext })
     }

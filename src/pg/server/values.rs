@@ -10,13 +10,13 @@ use crate::memory;
 ///
 /// # Safety
 /// The datum is of that type.
-pub unsafe fn value<T: FromDatum>(datum: pg_sys::Datum) -> Option<T> {
+pub(crate) unsafe fn value<T: FromDatum>(datum: pg_sys::Datum) -> Option<T> {
     // SAFETY: the caller's promise.
     unsafe { T::from_datum(datum, false) }
 }
 
 /// A text, in the server's encoding.
-pub fn text(text: &str) -> Result<pg_sys::Datum> {
+pub(crate) fn text(text: &str) -> Result<pg_sys::Datum> {
     if encoding::is_utf8() {
         return fits(text.len()).map(|()| varlena::rust_str_to_text_p(text).into_pg().into());
     }
@@ -24,7 +24,7 @@ pub fn text(text: &str) -> Result<pg_sys::Datum> {
 }
 
 /// A text, in the server's encoding; characters that it does not have become `?`.
-pub fn lossy_text(text: &str) -> Result<pg_sys::Datum> {
+pub(crate) fn lossy_text(text: &str) -> Result<pg_sys::Datum> {
     if encoding::is_utf8() { self::text(text) } else { c_text(&encoding::for_display(text)) }
 }
 
@@ -42,14 +42,14 @@ fn fits(bytes: usize) -> Result<()> {
 /// Strings, concatenated: very many of them are still only two allocations, so that where memory ends there is enough
 /// left to say so.
 #[derive(Debug, Default)]
-pub struct Strings {
+pub(crate) struct Strings {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl Strings {
     /// Adds a string.
-    pub fn push(&mut self, string: &[u8]) -> crate::error::Result<()> {
+    pub(crate) fn push(&mut self, string: &[u8]) -> crate::error::Result<()> {
         const DOING: &str = "collecting words";
         memory::reserve(&mut self.ends, 1, DOING)?;
         memory::extend(&mut self.bytes, string, DOING)?;
@@ -58,13 +58,13 @@ impl Strings {
     }
 
     /// Removes all strings.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
     }
 
     /// The strings, which are UTF-8, in the server's encoding.
-    pub fn to_server(&self) -> Result<Self> {
+    pub(crate) fn to_server(&self) -> Result<Self> {
         let mut converted = Self::default();
         for string in self.iter() {
             converted.push(encoding::to_server(&String::from_utf8_lossy(string))?.as_bytes())?;
@@ -79,10 +79,10 @@ impl Strings {
 }
 
 /// Bytes of the largest value that the server takes: MaxAllocSize of memutils.h.
-pub const LARGEST: usize = 0x3fff_ffff;
+pub(crate) const LARGEST: usize = 0x3fff_ffff;
 
 /// The error for a result that would be larger than any value of the server.
-pub fn too_large(what: &str) -> SqlError {
+pub(crate) fn too_large(what: &str) -> SqlError {
     let message = format!("{what} would be larger than 1 GB");
     SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
         .hint("Work on a part of the text at a time: substring(text from 1 for 10000000)")
@@ -98,7 +98,7 @@ const fn is_array_of(numbers: usize) -> bool {
 }
 
 /// A `bigint[]`. (pgrx would build it element by element, and fail inside the server where it gets too large.)
-pub fn number_array(numbers: &[i64]) -> Result<pg_sys::Datum> {
+pub(crate) fn number_array(numbers: &[i64]) -> Result<pg_sys::Datum> {
     if !is_array_of(numbers.len()) {
         return Err(too_large(&format!("an array of {} numbers", numbers.len())));
     }
@@ -113,7 +113,7 @@ pub fn number_array(numbers: &[i64]) -> Result<pg_sys::Datum> {
 }
 
 /// A `text[]` of strings that are in the server's encoding. Layout: utils/array.h.
-pub fn text_array(strings: &Strings) -> Result<pg_sys::Datum> {
+pub(crate) fn text_array(strings: &Strings) -> Result<pg_sys::Datum> {
     const LENGTH: usize = size_of::<i32>();
     let header = ARRAY_HEADER;
     let size_of = |string: &[u8]| (LENGTH + string.len()).next_multiple_of(LENGTH);

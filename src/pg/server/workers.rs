@@ -17,18 +17,18 @@ use crate::workers::{PlainThreads, Stop, Work, Workers};
 
 /// The worker threads of this backend.
 #[derive(Debug, Clone, Copy)]
-pub struct BackendWorkers {
+pub(crate) struct BackendWorkers {
     threads: usize,
 }
 
 impl BackendWorkers {
     /// As many as `neardup.threads` says.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { threads: settings::threads() }
     }
 
     /// A single one: for work that only has to be interruptible.
-    pub const fn single() -> Self {
+    pub(crate) const fn single() -> Self {
         Self { threads: 1 }
     }
 }
@@ -61,7 +61,7 @@ impl Workers for BackendWorkers {
 
 /// The workers for texts of that many bytes, or for work that takes as long: beside the leader where it may take long
 /// enough to be cancelled.
-pub fn workers_for(bytes: usize) -> &'static dyn Workers {
+pub(crate) fn workers_for(bytes: usize) -> &'static dyn Workers {
     const LONG: usize = 1 << 18;
     static HERE: PlainThreads = PlainThreads(1);
     static BESIDE: BackendWorkers = BackendWorkers::single();
@@ -195,7 +195,7 @@ impl Gate {
 }
 
 /// Whether an interrupt of the backend is pending.
-pub fn interrupt_pending() -> bool {
+pub(crate) fn interrupt_pending() -> bool {
     // SAFETY: an int that signal handlers of this thread set; read anew each time.
     unsafe { std::ptr::read_volatile(&raw const pg_sys::InterruptPending) != 0 }
 }

@@ -5,7 +5,7 @@ use crate::features::FeatureSpec;
 use crate::{hash, text};
 
 /// Version of the formats of both kinds.
-pub const VERSION: u8 = 1;
+pub(super) const VERSION: u8 = 1;
 
 /// What the elements of a sketch are. The numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Source {
 
 /// What both kinds of sketches say of themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Common {
+pub(super) struct Common {
     /// Version of [`crate::hash`].
     pub hash_version: u8,
     /// Version of [`crate::text`].
@@ -72,15 +72,15 @@ pub struct Common {
 
 impl Common {
     /// Bytes of what both kinds begin with.
-    pub const BYTES: usize = 12;
+    pub(super) const BYTES: usize = 12;
 
     /// Of these versions, for a document that is not empty.
-    pub fn new(source: Source, k: u16, size: u16) -> Self {
+    pub(super) fn new(source: Source, k: u16, size: u16) -> Self {
         Self { hash_version: hash::VERSION, text_version: text::VERSION, source, empty: false, k, size }
     }
 
     /// As it is stored.
-    pub fn bytes(&self) -> [u8; Self::BYTES] {
+    pub(super) fn bytes(&self) -> [u8; Self::BYTES] {
         let ([k0, k1], [n0, n1]) = (self.k.to_le_bytes(), self.size.to_le_bytes());
         let source = self.source as u8;
         let empty = u8::from(self.empty);
@@ -88,7 +88,7 @@ impl Common {
     }
 
     /// Reads and checks everything but the size's range.
-    pub fn parse(bytes: &[u8], what: &'static str) -> Result<Self> {
+    pub(super) fn parse(bytes: &[u8], what: &'static str) -> Result<Self> {
         let bad = |why: String| Error::Malformed { what, why };
         if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
             return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
@@ -109,14 +109,14 @@ impl Common {
     }
 
     /// In words, for errors.
-    pub fn describe(&self, unit: &str) -> String {
+    pub(super) fn describe(&self, unit: &str) -> String {
         let Self { hash_version, text_version, source, k, size, .. } = self;
         format!("{size} {unit} of {}, k {k}, version {hash_version}.{text_version}", source.name())
     }
 }
 
 /// The parts that texts of both kinds begin with; the size is not among them.
-pub fn common_from_text(what: &'static str, kind: &str, fields: [&str; 5]) -> Result<Common> {
+pub(super) fn common_from_text(what: &'static str, kind: &str, fields: [&str; 5]) -> Result<Common> {
     let bad = |why: &str| Error::Malformed { what, why: why.to_owned() };
     let [name, version, source, versions, k] = fields;
     if name != kind {
@@ -139,12 +139,12 @@ pub fn common_from_text(what: &'static str, kind: &str, fields: [&str; 5]) -> Re
 }
 
 /// The number that follows a name.
-pub fn number<T: std::str::FromStr>(field: &str, name: &str) -> Option<T> {
+pub(super) fn number<T: std::str::FromStr>(field: &str, name: &str) -> Option<T> {
     field.strip_prefix(name)?.parse().ok()
 }
 
 /// Appends bytes in hexadecimal digits.
-pub fn push_hex(text: &mut String, bytes: &[u8]) {
+pub(super) fn push_hex(text: &mut String, bytes: &[u8]) {
     for byte in bytes {
         for digit in [byte >> 4, byte & 15] {
             text.extend(char::from_digit(digit.into(), 16));
@@ -153,7 +153,7 @@ pub fn push_hex(text: &mut String, bytes: &[u8]) {
 }
 
 /// The bytes that hexadecimal digits stand for, if they do.
-pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
+pub(super) fn from_hex(digits: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(*high)? << 4 | digit(*low)?).ok();

@@ -1,7 +1,7 @@
 //! What elements do to paragraphs.
 
 /// Elements before and after which a paragraph ends. Cells of tables too: layouts are made of them.
-pub fn ends_paragraph(name: &[u8]) -> bool {
+pub(super) fn ends_paragraph(name: &[u8]) -> bool {
     matches!(
         name,
         b"address"

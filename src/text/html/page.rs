@@ -11,10 +11,10 @@ use crate::memory;
 use crate::workers::Stop;
 
 /// What memory is for.
-pub const DOING: &str = "reading an HTML page";
+pub(super) const DOING: &str = "reading an HTML page";
 
 /// How many bytes are read between looks at [`Stop`].
-pub const CHECK_EVERY: usize = 1 << 16;
+pub(super) const CHECK_EVERY: usize = 1 << 16;
 
 /// What stands between the text so far and what comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,7 +10,7 @@ use crate::workers::Stop;
 
 /// Why the tokenizer is not given what it asks for.
 #[derive(Debug, thiserror::Error)]
-pub enum Halt {
+pub(super) enum Halt {
     /// So that it returns from where it is; it is to be called again.
     #[error("called again")]
     Return,
@@ -22,7 +22,7 @@ pub enum Halt {
 type Result<T> = std::result::Result<T, Halt>;
 
 /// The page as the tokenizer reads it.
-pub struct Input<'a> {
+pub(super) struct Input<'a> {
     rest: &'a [u8],
     /// Bytes read since the last look at `stop`.
     since: usize,
@@ -34,7 +34,7 @@ pub struct Input<'a> {
 
 impl<'a> Input<'a> {
     /// A page from its start. The caller counts the values of attributes that it is given.
-    pub fn new(html: &'a str, values: &'a Cell<u32>, stop: &'a Stop) -> Self {
+    pub(super) fn new(html: &'a str, values: &'a Cell<u32>, stop: &'a Stop) -> Self {
         Self { rest: html.as_bytes(), since: 0, stop, values }
     }
 

@@ -1,14 +1,14 @@
 //! Hosts of URLs, as far as it takes to tell images on a page's own host from others.
 
 /// Whether a URL begins with a scheme.
-pub fn has_scheme(url: &str) -> bool {
+pub(super) fn has_scheme(url: &str) -> bool {
     let Some((scheme, _)) = url.split_once(':') else { return false };
     scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
 }
 
 /// The host of a URL, with a port that is not the usual one; none of a relative URL.
-pub fn host(url: &str) -> Option<&str> {
+pub(super) fn host(url: &str) -> Option<&str> {
     let rest = match url.strip_prefix("//") {
         Some(rest) => rest,
         None if has_scheme(url) => url.split_once(':')?.1.strip_prefix("//")?,
@@ -20,12 +20,12 @@ pub fn host(url: &str) -> Option<&str> {
 }
 
 /// The host of the page, whose URL may be given without a scheme.
-pub fn page_host(url: &str) -> Option<&str> {
+pub(super) fn page_host(url: &str) -> Option<&str> {
     let url = url.trim();
     host(url).or_else(|| url.split(['/', '?', '#']).next()).filter(|host| !host.is_empty())
 }
 
 /// Whether two hosts are the same.
-pub fn same_host(a: &str, b: &str) -> bool {
+pub(super) fn same_host(a: &str, b: &str) -> bool {
     a.trim_end_matches('.').eq_ignore_ascii_case(b.trim_end_matches('.'))
 }

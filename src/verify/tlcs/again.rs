@@ -9,7 +9,7 @@ use crate::workers::Stop;
 
 /// Takes a part, removes it from both texts and searches what is left of them, as long as parts are long
 /// enough.
-pub fn search_again(
+pub(super) fn search_again(
     work: &mut Workspace,
     parameters: &Parameters,
     texts: [&WindowedText; 2],

@@ -16,7 +16,7 @@ const DOING: &str = "comparing two texts";
 
 /// What a comparison works with; its space is used again.
 #[derive(Debug, Default)]
-pub struct Workspace {
+pub(super) struct Workspace {
     /// Finds what both texts have.
     pub filter: Filter,
     /// The symbols of the sketches.
@@ -34,14 +34,14 @@ pub struct Workspace {
 
 impl Workspace {
     /// Whether A, the shorter text, is the right one.
-    pub fn swaps(&self, left: &WindowedText, right: &WindowedText) -> bool {
+    pub(super) fn swaps(&self, left: &WindowedText, right: &WindowedText) -> bool {
         let (x, y) = (left.symbols.len(), right.symbols.len());
         x > y || (x == y && self.right_first)
     }
 
     /// The part that two texts have in common, by the numbers of their symbols; none where it is shorter than
     /// `least`. The filter is set to the left one.
-    pub fn part(
+    pub(super) fn part(
         &mut self,
         parameters: &Parameters,
         left: &WindowedText,
@@ -103,7 +103,7 @@ impl Workspace {
 
     /// The characters of both texts that go when the last part is removed: the region of the shorter text,
     /// and what is matched of the longer one.
-    pub fn removed(&self, part: &Part, swapped: bool) -> [Vec<u32>; 2] {
+    pub(super) fn removed(&self, part: &Part, swapped: bool) -> [Vec<u32>; 2] {
         let matched = self.matched.iter().map(|&(_, b)| b).collect();
         let region = |part: &Range<usize>| part.clone().map(|n| n as u32).collect();
         if swapped { [matched, region(&part.right)] } else { [region(&part.left), matched] }

@@ -6,11 +6,11 @@ use crate::error::Result;
 use crate::memory;
 
 /// What is being done, for errors.
-pub const DOING: &str = "pairing records of equal keys";
+pub(super) const DOING: &str = "pairing records of equal keys";
 
 /// Some entries of a band that are still to be paired.
 #[derive(Debug, Clone)]
-pub struct WorkUnit {
+pub(super) struct WorkUnit {
     /// Which band of the wave.
     pub band: usize,
     /// The entries that are paired with others.
@@ -27,7 +27,7 @@ const TILE: usize = 1 << 14;
 const COMPARISONS_A_UNIT: usize = 1 << 20;
 
 /// Cuts a bucket into pieces of work, or adds it to the last one.
-pub fn plan(units: &mut Vec<WorkUnit>, bucket: Range<usize>) -> Result<()> {
+pub(super) fn plan(units: &mut Vec<WorkUnit>, bucket: Range<usize>) -> Result<()> {
     const SMALL: usize = 1 << 9;
     const SMALL_A_UNIT: usize = 1 << 12;
     if bucket.len() <= SMALL {

@@ -17,12 +17,12 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::guard::guard;
 
 /// A snapshot of the transaction's, registered as long as it is used; after an error the server lets it go.
-pub struct Snapshot(pg_sys::Snapshot);
+pub(super) struct Snapshot(pg_sys::Snapshot);
 
 impl Snapshot {
     /// One whose rows are all in the index. A new one is such a snapshot; an old one may show versions of rows from
     /// before the index was made, which it need not have.
-    pub fn new(index: Index) -> Result<Self> {
+    pub(super) fn new(index: Index) -> Result<Self> {
         // SAFETY: inside a transaction; an index has its row of pg_index, with the header of a table's row.
         unsafe {
             let snapshot = pg_sys::GetTransactionSnapshot();
@@ -75,7 +75,7 @@ struct Comparison {
 }
 
 /// Looks whether the index has every row that the snapshot shows.
-pub fn compare(Opened { index, table }: Opened, snapshot: Snapshot, filter: Filter) -> Result<()> {
+pub(super) fn compare(Opened { index, table }: Opened, snapshot: Snapshot, filter: Filter) -> Result<()> {
     let keys = Keys::of(index, &Directory::read(index).meta);
     let memory = PgMemoryContexts::new("neardup row of an index check");
     let mut comparison = Comparison { index, keys, filter, signatures: Vec::new(), memory: memory.value() };

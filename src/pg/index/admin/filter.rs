@@ -6,10 +6,10 @@ use crate::pg::index::storage::merge::budget;
 use crate::{error, hash, memory};
 
 /// Stands for the signatures of a NULL.
-pub const NULL: u64 = 0x6e75_6c6c;
+pub(super) const NULL: u64 = 0x6e75_6c6c;
 
 /// A Bloom filter of pairs of row and signature.
-pub struct Filter {
+pub(super) struct Filter {
     bits: Vec<u64>,
 }
 
@@ -18,7 +18,7 @@ impl Filter {
 
     /// For an index, within `maintenance_work_mem`. Two bytes a pair make one in 400 that is not there
     /// look as if it was; a row has several.
-    pub fn new(index: Index) -> error::Result<Self> {
+    pub(super) fn new(index: Index) -> error::Result<Self> {
         let pairs: u64 = Directory::read(index).segments.iter().map(|s| s.postings + u64::from(s.rows)).sum();
         let words = (pairs / 4 + (1 << 16)).min(budget() as u64 / 8).next_power_of_two() as usize;
         Ok(Self { bits: memory::filled(0, words, "checking an index")? })
@@ -35,12 +35,12 @@ impl Filter {
     }
 
     /// Adds a pair.
-    pub fn add(&mut self, tid: u64, signature: u64) {
+    pub(super) fn add(&mut self, tid: u64, signature: u64) {
         self.places(tid, signature).for_each(|(word, bit)| self.bits[word] |= bit);
     }
 
     /// Whether a pair is there: always if it was added, rarely if it was not.
-    pub fn has(&self, tid: u64, signature: u64) -> bool {
+    pub(super) fn has(&self, tid: u64, signature: u64) -> bool {
         self.places(tid, signature).all(|(word, bit)| self.bits[word] & bit != 0)
     }
 }

@@ -1,6 +1,6 @@
 //! What users ask of an index by name: whether it is sound, and how it is doing.
 
-pub mod check;
+pub(crate) mod check;
 mod compare;
 mod filter;
-pub mod stats;
+pub(crate) mod stats;

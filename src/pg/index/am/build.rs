@@ -136,7 +136,7 @@ fn write_signatures(mut writer: Writer, sorter: Sorter) -> Result<Descriptor> {
 }
 
 /// `ambuild`
-pub unsafe extern "C-unwind" fn build(
+pub(crate) unsafe extern "C-unwind" fn build(
     heap: pg_sys::Relation,
     relation: pg_sys::Relation,
     info: *mut pg_sys::IndexInfo,
@@ -218,7 +218,7 @@ unsafe extern "C-unwind" fn add_row(
 }
 
 /// `ambuildempty`
-pub unsafe extern "C-unwind" fn build_empty(relation: pg_sys::Relation) {
+pub(crate) unsafe extern "C-unwind" fn build_empty(relation: pg_sys::Relation) {
     // SAFETY: the outermost frame; the server gives an open relation.
     unsafe {
         guard(|| {

@@ -28,7 +28,7 @@ struct Pages {
 
 /// `amcostestimate`
 #[allow(clippy::too_many_arguments)] // The server's.
-pub unsafe extern "C-unwind" fn estimate(
+pub(crate) unsafe extern "C-unwind" fn estimate(
     root: *mut pg_sys::PlannerInfo,
     path: *mut pg_sys::IndexPath,
     loops: f64,

@@ -15,7 +15,7 @@ use crate::pg::server::guard::guard;
 
 /// `aminsert`
 #[allow(clippy::too_many_arguments)] // The server's.
-pub unsafe extern "C-unwind" fn insert(
+pub(crate) unsafe extern "C-unwind" fn insert(
     relation: pg_sys::Relation,
     values: *mut pg_sys::Datum,
     nulls: *mut bool,

@@ -1,15 +1,15 @@
 //! What the server calls: the handler of the access method and the functions that it names.
 
-pub mod build;
-pub mod cost;
-pub mod insert;
-pub mod opened;
-pub mod ordered;
-pub mod scan;
-pub mod search;
-pub mod state;
-pub mod table;
-pub mod vacuum;
+pub(crate) mod build;
+pub(crate) mod cost;
+pub(crate) mod insert;
+pub(crate) mod opened;
+pub(crate) mod ordered;
+pub(crate) mod scan;
+pub(crate) mod search;
+pub(crate) mod state;
+pub(crate) mod table;
+pub(crate) mod vacuum;
 
 use pgrx::{PgBox, pg_sys};
 

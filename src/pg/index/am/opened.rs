@@ -12,7 +12,7 @@ use crate::pg::server::error::{Result, SqlError};
 
 /// An index of access method signature, open and locked, and so is its table.
 #[derive(Debug, Clone, Copy)]
-pub struct Opened {
+pub(crate) struct Opened {
     /// The index.
     pub index: Index,
     /// Its table.
@@ -22,7 +22,7 @@ pub struct Opened {
 /// Opens the index that argument 0 of a call names, for its owner or a member of pg_monitor, and runs `work` on it as
 /// the owner of the table: expressions and predicates of the index are the owner's code, and would do as superuser
 /// whatever they like where a superuser looks at the index.
-pub fn on_index<T>(call: Call, lock: u32, work: impl FnOnce(Opened) -> Result<T>) -> Result<T> {
+pub(crate) fn on_index<T>(call: Call, lock: u32, work: impl FnOnce(Opened) -> Result<T>) -> Result<T> {
     let oid: Oid = call.need(0, "index")?;
     let lock = lock as i32;
     let found = Named::find(oid)?;

@@ -15,7 +15,7 @@ const NULL: u64 = 0xffff;
 
 /// Where a scan is that returns rows one by one.
 #[derive(Debug, Default)]
-pub struct Ordered {
+pub(crate) struct Ordered {
     targets: Vec<Option<Target>>,
     /// What finds all rows up to some distance, for the first pass.
     near: Option<(Probe, u64)>,
@@ -29,7 +29,7 @@ pub struct Ordered {
 
 impl Ordered {
     /// A scan in the order of the distances to these; one without conditions begins with what is near.
-    pub fn new(keys: &Keys, targets: Vec<Option<Target>>, everything: bool) -> Result<Self> {
+    pub(crate) fn new(keys: &Keys, targets: Vec<Option<Target>>, everything: bool) -> Result<Self> {
         if targets.len() > MOST_ORDERS {
             let message = format!("an index scan in the order of {} distances", targets.len());
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
@@ -43,24 +43,24 @@ impl Ordered {
     }
 
     /// The next of the rows that were collected, and its distances.
-    pub fn next(&mut self, keys: &Keys) -> Option<(Tid, Vec<Option<f64>>)> {
+    pub(crate) fn next(&mut self, keys: &Keys) -> Option<(Tid, Vec<Option<f64>>)> {
         let &(key, tid) = self.batch.get(self.at)?;
         self.at += 1;
         Some((tid, self.distances(keys, key)))
     }
 
     /// What finds all rows up to some distance, as long as these were not all collected.
-    pub fn first_pass(&self) -> Option<&Probe> {
+    pub(crate) fn first_pass(&self) -> Option<&Probe> {
         self.near.as_ref().map(|(probe, _)| probe)
     }
 
     /// Collects the rows that come next, as many as fit into `work_mem`.
-    pub fn nearest(&self) -> Nearest {
+    pub(crate) fn nearest(&self) -> Nearest {
         Nearest::new(work_memory() / 2 / Nearest::BYTES, self.after)
     }
 
     /// Takes the rows that were collected.
-    pub fn take(&mut self, nearest: Nearest) {
+    pub(crate) fn take(&mut self, nearest: Nearest) {
         let (batch, more) = nearest.finish();
         if more {
             self.after = batch.last().copied();
@@ -74,7 +74,7 @@ impl Ordered {
     }
 
     /// The order of a row: its distances concatenated.
-    pub fn key(&self, keys: &Keys, row: Row, sketch: &[u8]) -> u64 {
+    pub(crate) fn key(&self, keys: &Keys, row: Row, sketch: &[u8]) -> u64 {
         self.targets.iter().fold(0, |key, target| {
             let distance = match target {
                 // The operator will say.
@@ -87,7 +87,7 @@ impl Ordered {
     }
 
     /// Whether the distances are only lower bounds.
-    pub fn recheck(&self) -> bool {
+    pub(crate) fn recheck(&self) -> bool {
         self.targets.contains(&Some(Target::Unlike))
     }
 
@@ -106,7 +106,7 @@ impl Ordered {
 
 /// The first of the items it is given, at most `most`, in order and without duplicates.
 #[derive(Debug)]
-pub struct Nearest {
+pub(crate) struct Nearest {
     most: usize,
     after: Option<(u64, Tid)>,
     items: Vec<(u64, Tid)>,
@@ -123,13 +123,13 @@ impl Nearest {
     }
 
     /// Forgets what it took.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.items.clear();
         self.bound = None;
     }
 
     /// Takes an item, if it is one of those.
-    pub fn push(&mut self, item: (u64, Tid)) -> error::Result<()> {
+    pub(crate) fn push(&mut self, item: (u64, Tid)) -> error::Result<()> {
         if self.after.is_some_and(|after| item <= after) || self.bound.is_some_and(|bound| item > bound) {
             return Ok(());
         }
@@ -157,7 +157,7 @@ impl Nearest {
 }
 
 /// Bytes that a scan may use.
-pub fn work_memory() -> usize {
+pub(crate) fn work_memory() -> usize {
     // SAFETY: an int that only this thread writes.
     let kilobytes = unsafe { pg_sys::work_mem };
     (kilobytes.max(64) as usize) << 10

@@ -16,7 +16,7 @@ use crate::pg::server::error::{Result, or_raise};
 use crate::pg::server::guard::guard;
 
 /// `ambeginscan`
-pub unsafe extern "C-unwind" fn begin(
+pub(crate) unsafe extern "C-unwind" fn begin(
     relation: pg_sys::Relation,
     keys: i32,
     orders: i32,
@@ -63,13 +63,13 @@ unsafe fn begin_scan(relation: pg_sys::Relation, keys: i32, orders: i32) -> pg_s
 
 /// # Safety
 /// `scan` was made by [`begin`].
-pub unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut Scan {
+pub(crate) unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut Scan {
     // SAFETY: the caller's promise.
     unsafe { &mut *(*scan).opaque.cast() }
 }
 
 /// `amrescan`
-pub unsafe extern "C-unwind" fn rescan(
+pub(crate) unsafe extern "C-unwind" fn rescan(
     scan: pg_sys::IndexScanDesc,
     keys: pg_sys::ScanKey,
     _key_count: i32,
@@ -126,7 +126,7 @@ unsafe fn prepare(scan: pg_sys::IndexScanDesc, state: &mut Scan) -> Result<()> {
 }
 
 /// `amgetbitmap`
-pub unsafe extern "C-unwind" fn get_bitmap(
+pub(crate) unsafe extern "C-unwind" fn get_bitmap(
     scan: pg_sys::IndexScanDesc,
     bitmap: *mut pg_sys::TIDBitmap,
 ) -> i64 {
@@ -178,7 +178,7 @@ fn fill_bitmap(state: &mut Scan, bitmap: *mut pg_sys::TIDBitmap) -> i64 {
 }
 
 /// `amgettuple`
-pub unsafe extern "C-unwind" fn get_tuple(
+pub(crate) unsafe extern "C-unwind" fn get_tuple(
     scan: pg_sys::IndexScanDesc,
     _direction: pg_sys::ScanDirection::Type,
 ) -> bool {

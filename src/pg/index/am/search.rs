@@ -21,7 +21,7 @@ const RESTARTS: u32 = 3;
 const RESTARTS_ON_STANDBY: u32 = 100;
 
 /// Reads the index until nothing was removed meanwhile. `read` starts over each time.
-pub fn undisturbed(index: Index, mut read: impl FnMut() -> Looked<()>) {
+pub(crate) fn undisturbed(index: Index, mut read: impl FnMut() -> Looked<()>) {
     let mut lock = None;
     let mut restarts = 0;
     loop {
@@ -53,7 +53,12 @@ pub fn undisturbed(index: Index, mut read: impl FnMut() -> Looked<()>) {
 
 /// Calls `each` with every row that a probe finds, and its sketch, perhaps more than once. For a
 /// sketch these are exactly the rows that match.
-pub fn search(index: Index, keys: &Keys, probe: &Probe, each: &mut dyn FnMut(Row, &[u8])) -> Looked<()> {
+pub(crate) fn search(
+    index: Index,
+    keys: &Keys,
+    probe: &Probe,
+    each: &mut dyn FnMut(Row, &[u8]),
+) -> Looked<()> {
     // The pending pages before the directory: a row on its way from there to here is seen.
     let mut pages = Pages::all(index, &Directory::read(index).meta);
     while let Some((block, contents)) = pages.next()? {

@@ -12,12 +12,12 @@ use crate::pg::server::error::{SqlError, or_raise};
 
 /// How many pages a table has at least.
 #[derive(Debug, Default)]
-pub struct Heap(u32);
+pub(crate) struct Heap(u32);
 
 impl Heap {
     /// Ends the call where a row is in a page that the table does not have: the index has bytes that
     /// were changed by other means, and the server would look for a file that is not there.
-    pub fn check(&mut self, index: Index, tid: Tid) {
+    pub(crate) fn check(&mut self, index: Index, tid: Tid) {
         let block = (tid >> 16) as u32;
         if block < self.0 {
             return;
@@ -44,7 +44,7 @@ impl Heap {
 
 /// A scan of the index.
 #[derive(Debug)]
-pub struct Scan {
+pub(crate) struct Scan {
     /// The index.
     pub index: Index,
     /// What it knows of its values.
@@ -67,7 +67,7 @@ pub struct Scan {
 
 impl Scan {
     /// Whether the server has to look at the rows themselves.
-    pub fn recheck(&self) -> bool {
+    pub(crate) fn recheck(&self) -> bool {
         match self.probes.as_slice() {
             [] => false,
             [probe, rest @ ..] => {
@@ -77,7 +77,7 @@ impl Scan {
     }
 
     /// Calls `each` with every row that all probes find, perhaps more than once, and its sketch.
-    pub fn search(&self, each: &mut dyn FnMut(Row, &[u8])) -> Looked<()> {
+    pub(crate) fn search(&self, each: &mut dyn FnMut(Row, &[u8])) -> Looked<()> {
         let (first, rest) = match self.probes.as_slice() {
             [] => (&Probe::Everything, &[][..]),
             [first, rest @ ..] => (first, rest),
@@ -90,12 +90,12 @@ impl Scan {
     }
 
     /// Whether no row can be found.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.probes.iter().any(|probe| matches!(probe, Probe::Nothing))
     }
 
     /// pgstat_count_index_scan of pgstat.h, once a scan.
-    pub fn count(&mut self) {
+    pub(crate) fn count(&mut self) {
         if std::mem::replace(&mut self.counted, true) {
             return;
         }
@@ -112,7 +112,7 @@ impl Scan {
     }
 
     /// The next row, and its distances.
-    pub fn next(&mut self) -> Option<(Tid, Vec<Option<f64>>)> {
+    pub(crate) fn next(&mut self) -> Option<(Tid, Vec<Option<f64>>)> {
         loop {
             if let Some(next) = self.ordered.next(&self.keys) {
                 return Some(next);

@@ -12,7 +12,7 @@ use crate::pg::server::error::{Result, catch};
 ///
 /// # Safety
 /// As the server calls an `IndexBuildCallback`: one value of the index's only column, and the row's address.
-pub unsafe fn row_of_scan(
+pub(crate) unsafe fn row_of_scan(
     memory: pg_sys::MemoryContext,
     address: pg_sys::ItemPointer,
     values: *mut Datum,
@@ -30,7 +30,7 @@ pub unsafe fn row_of_scan(
 }
 
 /// What the server calls with every row of a scan for an index.
-pub type EachRow = unsafe extern "C-unwind" fn(
+pub(crate) type EachRow = unsafe extern "C-unwind" fn(
     pg_sys::Relation,
     pg_sys::ItemPointer,
     *mut Datum,
@@ -44,7 +44,7 @@ pub type EachRow = unsafe extern "C-unwind" fn(
 ///
 /// # Safety
 /// The relations are an open table and an index on it, which `info` describes, and `each` can take `state`.
-pub unsafe fn scan_table(
+pub(crate) unsafe fn scan_table(
     [table, index]: [pg_sys::Relation; 2],
     info: *mut pg_sys::IndexInfo,
     progress: bool,

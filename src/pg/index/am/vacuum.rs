@@ -26,7 +26,7 @@ fn results(stats: *mut pg_sys::IndexBulkDeleteResult) -> *mut pg_sys::IndexBulkD
 }
 
 /// `ambulkdelete`
-pub unsafe extern "C-unwind" fn bulk_delete(
+pub(crate) unsafe extern "C-unwind" fn bulk_delete(
     info: *mut pg_sys::IndexVacuumInfo,
     stats: *mut pg_sys::IndexBulkDeleteResult,
     callback: pg_sys::IndexBulkDeleteCallback,
@@ -78,7 +78,7 @@ fn mark(index: Index, is_dead: &mut dyn FnMut(Row) -> bool) -> [u64; 2] {
 }
 
 /// `amvacuumcleanup`
-pub unsafe extern "C-unwind" fn cleanup(
+pub(crate) unsafe extern "C-unwind" fn cleanup(
     info: *mut pg_sys::IndexVacuumInfo,
     stats: *mut pg_sys::IndexBulkDeleteResult,
 ) -> *mut pg_sys::IndexBulkDeleteResult {
@@ -114,7 +114,7 @@ fn tidy(index: Index) -> Result<u32> {
 }
 
 /// Frees all pages to which nothing refers, and tells the free space map of them.
-pub fn sweep(index: Index, _lock: &Lock) -> u32 {
+pub(crate) fn sweep(index: Index, _lock: &Lock) -> u32 {
     // In this order: pages that come later belong to inserts, or to nothing.
     let blocks = index.blocks();
     let directory = Directory::read(index);
@@ -142,7 +142,7 @@ pub fn sweep(index: Index, _lock: &Lock) -> u32 {
 }
 
 /// The blocks to which the metapage leads, and its own.
-pub fn used(index: Index, directory: &Directory) -> RoaringBitmap {
+pub(crate) fn used(index: Index, directory: &Directory) -> RoaringBitmap {
     let keys = Keys::of(index, &directory.meta);
     let mut used = RoaringBitmap::from_iter([0]);
     let mut pages = Pages::all(index, &directory.meta);

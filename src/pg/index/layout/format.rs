@@ -2,24 +2,24 @@
 //! rows, pairs and items are in `items`.
 
 /// Bytes of a page; checked against the server's in `buffer`.
-pub const PAGE: usize = 8192;
+pub(crate) const PAGE: usize = 8192;
 /// Bytes of the server's page header.
-pub const HEADER: usize = 24;
+pub(crate) const HEADER: usize = 24;
 /// Bytes of a page between its header and its tail.
-pub const CONTENTS: usize = PAGE - HEADER - Tail::SIZE;
+pub(crate) const CONTENTS: usize = PAGE - HEADER - Tail::SIZE;
 /// Version of everything in this file; another one in an index asks for REINDEX.
-pub const VERSION: u8 = 1;
+pub(crate) const VERSION: u8 = 1;
 /// First bytes of the metapage's contents.
-pub const MAGIC: u32 = 0x5844_4e53;
+pub(crate) const MAGIC: u32 = 0x5844_4e53;
 /// Last bytes of every page.
 const PAGE_MAGIC: u16 = 0x5344;
 /// No block.
-pub const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// What a page is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Block 0.
     Meta = 1,
     /// Items in order of insertion.
@@ -52,16 +52,16 @@ macro_rules! bytes {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Default)]
-        pub struct $name {
+        pub(crate) struct $name {
             $($(#[$field_doc])* pub $field: $type,)*
         }
 
         impl $name {
             /// Bytes of it.
-            pub const SIZE: usize = 0 $(+ size_of::<$type>())*;
+            pub(crate) const SIZE: usize = 0 $(+ size_of::<$type>())*;
 
             /// Reads it from the first [`Self::SIZE`] bytes.
-            pub fn read(bytes: &[u8]) -> Self {
+            pub(crate) fn read(bytes: &[u8]) -> Self {
                 let mut rest = &bytes[..Self::SIZE];
                 $(let $field = {
                     let (head, tail) = rest.split_first_chunk().expect("within the size");
@@ -73,7 +73,7 @@ macro_rules! bytes {
             }
 
             /// Writes it to the first [`Self::SIZE`] bytes.
-            pub fn write(&self, bytes: &mut [u8]) {
+            pub(crate) fn write(&self, bytes: &mut [u8]) {
                 let mut at = 0;
                 $({
                     let field = self.$field.to_le_bytes();
@@ -109,12 +109,12 @@ const _: () = assert!(Tail::SIZE == 24 && HEADER.is_multiple_of(8) && CONTENTS =
 
 impl Tail {
     /// The tail of a page.
-    pub fn new(kind: Kind, id: u64, number: u32) -> Self {
+    pub(crate) fn new(kind: Kind, id: u64, number: u32) -> Self {
         Self { id, number, next: NONE, unused: 0, kind: kind as u8, version: VERSION, magic: PAGE_MAGIC }
     }
 
     /// The kind of the page; none if this is not a page of ours.
-    pub fn kind(&self) -> Option<Kind> {
+    pub(crate) fn kind(&self) -> Option<Kind> {
         if self.magic == PAGE_MAGIC && self.version == VERSION { Kind::from_byte(self.kind) } else { None }
     }
 }
@@ -169,7 +169,7 @@ bytes! {
 const _: () = assert!(Meta::SIZE == 96);
 
 /// Segments that a directory may have.
-pub const MOST_SEGMENTS: usize = 64;
+pub(crate) const MOST_SEGMENTS: usize = 64;
 
 bytes! {
     /// A segment in the directory.
@@ -223,7 +223,7 @@ bytes! {
 
 impl List {
     /// On a page.
-    pub const PER_PAGE: usize = CONTENTS / Self::SIZE;
+    pub(crate) const PER_PAGE: usize = CONTENTS / Self::SIZE;
 }
 
 bytes! {
@@ -242,9 +242,9 @@ bytes! {
 
 impl RootHead {
     /// Fences of a segment.
-    pub const MOST_FENCES: usize = 256;
+    pub(crate) const MOST_FENCES: usize = 256;
     /// Extents that fit on a page beside its fences.
-    pub const fn room(fences: usize) -> usize {
+    pub(crate) const fn room(fences: usize) -> usize {
         (CONTENTS - Self::SIZE - fences * 8) / Extent::SIZE
     }
 }

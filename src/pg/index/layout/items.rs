@@ -4,53 +4,53 @@
 use super::format::{CONTENTS, NONE};
 
 /// A heap address: block << 16 | offset.
-pub type Tid = u64;
+pub(crate) type Tid = u64;
 
 /// A row: a heap address and flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row(pub u64);
+pub(crate) struct Row(pub u64);
 
 impl Row {
     /// Bytes of it.
-    pub const SIZE: usize = 8;
+    pub(crate) const SIZE: usize = 8;
     /// Its value is NULL.
-    pub const NULL: u16 = 1;
+    pub(crate) const NULL: u16 = 1;
     /// It was deleted.
-    pub const DEAD: u16 = 2;
+    pub(crate) const DEAD: u16 = 2;
     /// It has the signatures for which an earlier item of the same row had no room.
-    pub const CONTINUED: u16 = 4;
+    pub(crate) const CONTINUED: u16 = 4;
 
     /// Its document has no words, and is similar to nothing.
-    pub const EMPTY: u16 = 8;
+    pub(crate) const EMPTY: u16 = 8;
 
     /// A row.
-    pub fn new(tid: Tid, flags: u16) -> Self {
+    pub(crate) fn new(tid: Tid, flags: u16) -> Self {
         Self(tid << 16 | u64::from(flags))
     }
 
     /// Reads it.
-    pub fn read(bytes: &[u8]) -> Self {
+    pub(crate) fn read(bytes: &[u8]) -> Self {
         Self(number(bytes))
     }
 
     /// Its heap address.
-    pub fn tid(self) -> Tid {
+    pub(crate) fn tid(self) -> Tid {
         self.0 >> 16
     }
 
     /// Whether it has one of these flags.
-    pub fn has(self, flags: u16) -> bool {
+    pub(crate) fn has(self, flags: u16) -> bool {
         self.0 as u16 & flags != 0
     }
 
     /// With these flags too.
     #[must_use]
-    pub fn with(self, flags: u16) -> Self {
+    pub(crate) fn with(self, flags: u16) -> Self {
         Self(self.0 | u64::from(flags))
     }
 
     /// Whether this can be a row of a table.
-    pub fn is_valid(self) -> bool {
+    pub(crate) fn is_valid(self) -> bool {
         /// MaxHeapTuplesPerPage of htup_details.h, for pages of 8 kB.
         const MOST: u64 = 291;
         let flags = Self::NULL | Self::DEAD | Self::CONTINUED | Self::EMPTY;
@@ -61,17 +61,17 @@ impl Row {
 }
 
 /// Rows on a row page, for sketches of this size.
-pub fn rows_per_page(payload: usize) -> usize {
+pub(crate) fn rows_per_page(payload: usize) -> usize {
     CONTENTS / (Row::SIZE + payload)
 }
 
 /// The largest sketch: a page holds it, its row and its length.
-pub const LARGEST_PAYLOAD: usize = 8000;
+pub(crate) const LARGEST_PAYLOAD: usize = 8000;
 const _: () = assert!(Item::HEAD + LARGEST_PAYLOAD <= CONTENTS);
 
 /// A pair of signature and row number, or number of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pair {
+pub(crate) struct Pair {
     /// The signature.
     pub signature: u64,
     /// A row, or, with [`Pair::LIST`], a list.
@@ -80,33 +80,33 @@ pub struct Pair {
 
 impl Pair {
     /// Bytes of it.
-    pub const SIZE: usize = 12;
+    pub(crate) const SIZE: usize = 12;
     /// Marks a list.
-    pub const LIST: u32 = 1 << 31;
+    pub(crate) const LIST: u32 = 1 << 31;
     /// Rows of a signature from which on they are a list.
-    pub const LISTED: usize = 17;
+    pub(crate) const LISTED: usize = 17;
 
     /// Reads the n-th of a page.
-    pub fn read(page: &[u8], n: usize) -> Self {
+    pub(crate) fn read(page: &[u8], n: usize) -> Self {
         let bytes = &page[n * Self::SIZE..][..Self::SIZE];
         Self { signature: number(bytes), row: short(&bytes[8..]) }
     }
 
     /// Appends it.
-    pub fn write(self, page: &mut Vec<u8>) {
+    pub(crate) fn write(self, page: &mut Vec<u8>) {
         page.extend_from_slice(&self.signature.to_le_bytes());
         page.extend_from_slice(&self.row.to_le_bytes());
     }
 
     /// The number of its list, if it has one.
-    pub fn list(self) -> Option<u32> {
+    pub(crate) fn list(self) -> Option<u32> {
         (self.row & Self::LIST != 0).then_some(self.row & !Self::LIST)
     }
 }
 
 /// An item of the pending area: a row, a length, that many bytes.
 #[derive(Debug, Clone, Copy)]
-pub struct Item<'a> {
+pub(crate) struct Item<'a> {
     /// The row.
     pub row: Row,
     /// Its sketch or its signatures.
@@ -115,22 +115,22 @@ pub struct Item<'a> {
 
 impl<'a> Item<'a> {
     /// Bytes before those of the sketch.
-    pub const HEAD: usize = Row::SIZE + 4;
+    pub(crate) const HEAD: usize = Row::SIZE + 4;
 
     /// Bytes of the item.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         Self::HEAD + self.bytes.len()
     }
 
     /// The item at the beginning of these bytes; none if it does not fit into them.
-    pub fn read(bytes: &'a [u8]) -> Option<Self> {
+    pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
         let (head, rest) = bytes.split_at_checked(Self::HEAD)?;
         let bytes = rest.get(..short(&head[Row::SIZE..]) as usize)?;
         Some(Self { row: Row::read(head), bytes })
     }
 
     /// Writes it.
-    pub fn write(&self, bytes: &mut [u8]) {
+    pub(crate) fn write(&self, bytes: &mut [u8]) {
         bytes[..Row::SIZE].copy_from_slice(&self.row.0.to_le_bytes());
         bytes[Row::SIZE..Self::HEAD].copy_from_slice(&(self.bytes.len() as u32).to_le_bytes());
         bytes[Self::HEAD..self.size()].copy_from_slice(self.bytes);
@@ -138,12 +138,12 @@ impl<'a> Item<'a> {
 }
 
 /// The 8-byte number at the beginning.
-pub fn number(bytes: &[u8]) -> u64 {
+pub(crate) fn number(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(*bytes.first_chunk().expect("8 bytes"))
 }
 
 /// The 4-byte number at the beginning.
-pub fn short(bytes: &[u8]) -> u32 {
+pub(crate) fn short(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(*bytes.first_chunk().expect("4 bytes"))
 }
 

@@ -13,7 +13,7 @@ use crate::pg::server::error::SqlError;
 
 /// The metapage's contents.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Directory {
+pub(crate) struct Directory {
     /// Everything but the segments.
     pub meta: Meta,
     /// The segments.
@@ -22,7 +22,7 @@ pub struct Directory {
 
 impl Directory {
     /// That of a new index.
-    pub fn new(meta: Meta) -> Self {
+    pub(crate) fn new(meta: Meta) -> Self {
         let meta = Meta {
             magic: MAGIC,
             version: VERSION.into(),
@@ -38,12 +38,12 @@ impl Directory {
     }
 
     /// Reads it.
-    pub fn read(index: Index) -> Self {
+    pub(crate) fn read(index: Index) -> Self {
         Self::of(index, &index.read(0))
     }
 
     /// That of the locked metapage.
-    pub fn of(index: Index, page: &Page) -> Self {
+    pub(crate) fn of(index: Index, page: &Page) -> Self {
         let contents = page.contents();
         if page.kind().is_none() && !page.is_new() && page.tail().version != VERSION {
             unlike(index, "pages", page.tail().version.into(), VERSION.into());
@@ -78,12 +78,12 @@ impl Directory {
     }
 
     /// Writes it to the metapage.
-    pub fn put(&self, image: &mut Image<'_>) {
+    pub(crate) fn put(&self, image: &mut Image<'_>) {
         image.fill(&self.to_bytes());
     }
 
     /// Its bytes.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; Meta::SIZE + self.segments.len() * Descriptor::SIZE];
         let segments = self.segments.len() as u32;
         Meta { segments, ..self.meta }.write(&mut bytes);
@@ -94,12 +94,12 @@ impl Directory {
     }
 
     /// The tail of the metapage.
-    pub fn tail() -> Tail {
+    pub(crate) fn tail() -> Tail {
         Tail::new(Kind::Meta, 0, 0)
     }
 
     /// Pages of the pending area.
-    pub fn pending_pages(&self) -> u64 {
+    pub(crate) fn pending_pages(&self) -> u64 {
         if self.meta.head == NONE {
             0
         } else {
@@ -108,13 +108,13 @@ impl Directory {
     }
 
     /// Rows in the segments, NULLs and the dead too, without continuations.
-    pub fn rows(&self) -> u64 {
+    pub(crate) fn rows(&self) -> u64 {
         self.segments.iter().map(|s| u64::from(s.rows - s.continued.min(s.rows))).sum()
     }
 }
 
 /// Ends the call: the index was made by another version.
-pub fn unlike(index: Index, what: &str, found: u32, known: u32) -> ! {
+pub(crate) fn unlike(index: Index, what: &str, found: u32, known: u32) -> ! {
     let name = index.name();
     SqlError::new(
         PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
@@ -126,7 +126,7 @@ pub fn unlike(index: Index, what: &str, found: u32, known: u32) -> ! {
 
 /// A heavyweight lock of the index; released when it is dropped, or by the server after an error.
 #[derive(Debug)]
-pub struct Lock {
+pub(crate) struct Lock {
     index: Index,
     offset: u16,
     mode: i32,
@@ -139,12 +139,12 @@ const REMOVAL: u16 = 2;
 
 impl Lock {
     /// The right to flush, merge or vacuum.
-    pub fn maintenance(index: Index) -> Self {
+    pub(crate) fn maintenance(index: Index) -> Self {
         Self::take(index, MAINTENANCE, pg_sys::ExclusiveLock)
     }
 
     /// The same if it is free.
-    pub fn maintenance_if_free(index: Index) -> Option<Self> {
+    pub(crate) fn maintenance_if_free(index: Index) -> Option<Self> {
         let mode = pg_sys::ExclusiveLock as i32;
         let mut tuple = address(MAINTENANCE);
         // SAFETY: an open relation; the address is copied.
@@ -153,12 +153,12 @@ impl Lock {
     }
 
     /// The right to remove segments and pending pages.
-    pub fn removal(index: Index) -> Self {
+    pub(crate) fn removal(index: Index) -> Self {
         Self::take(index, REMOVAL, pg_sys::ExclusiveLock)
     }
 
     /// No page goes away.
-    pub fn stay(index: Index) -> Self {
+    pub(crate) fn stay(index: Index) -> Self {
         Self::take(index, REMOVAL, pg_sys::ShareLock)
     }
 
@@ -187,7 +187,7 @@ fn address(offset: u16) -> pg_sys::ItemPointerData {
 }
 
 /// A heap address as the server has it.
-pub fn address_of(tid: super::items::Tid) -> pg_sys::ItemPointerData {
+pub(crate) fn address_of(tid: super::items::Tid) -> pg_sys::ItemPointerData {
     let block = (tid >> 16) as u32;
     pg_sys::ItemPointerData {
         ip_blkid: pg_sys::BlockIdData { bi_hi: (block >> 16) as u16, bi_lo: block as u16 },
@@ -196,7 +196,7 @@ pub fn address_of(tid: super::items::Tid) -> pg_sys::ItemPointerData {
 }
 
 /// A heap address of the server's.
-pub fn tid_of(address: &pg_sys::ItemPointerData) -> super::items::Tid {
+pub(crate) fn tid_of(address: &pg_sys::ItemPointerData) -> super::items::Tid {
     let block = u64::from(address.ip_blkid.bi_hi) << 16 | u64::from(address.ip_blkid.bi_lo);
     block << 16 | u64::from(address.ip_posid)
 }

@@ -1,5 +1,5 @@
 //! What stands on the pages of an index, byte by byte.
 
-pub mod format;
-pub mod items;
-pub mod meta;
+pub(crate) mod format;
+pub(crate) mod items;
+pub(crate) mod meta;

@@ -6,7 +6,7 @@ use pgrx::pg_sys::{self, Oid};
 ///
 /// # Safety
 /// `tuple` is a row of the catalogue that `T` describes.
-pub unsafe fn fields<T>(tuple: pg_sys::HeapTuple) -> *const T {
+pub(crate) unsafe fn fields<T>(tuple: pg_sys::HeapTuple) -> *const T {
     // SAFETY: the caller's promise; the columns begin behind the header.
     unsafe { (*tuple).t_data.cast::<u8>().add((*(*tuple).t_data).t_hoff.into()).cast() }
 }
@@ -15,7 +15,7 @@ pub unsafe fn fields<T>(tuple: pg_sys::HeapTuple) -> *const T {
 ///
 /// # Safety
 /// `T` describes the catalogue of the cache.
-pub unsafe fn rows<T: Copy>(cache: pg_sys::SysCacheIdentifier::Type, key: Oid) -> Vec<T> {
+pub(crate) unsafe fn rows<T: Copy>(cache: pg_sys::SysCacheIdentifier::Type, key: Oid) -> Vec<T> {
     let none = pg_sys::Datum::from(0);
     // SAFETY: the caller's promise; the list is released after its rows were copied.
     unsafe {

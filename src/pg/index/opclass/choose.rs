@@ -20,7 +20,7 @@ const TEXT_SEED: i64 = 1;
 
 impl Keys {
     /// Those that a new index gets, for its metapage.
-    pub fn choose(index: Index) -> Result<Meta> {
+    pub(crate) fn choose(index: Index) -> Result<Meta> {
         let class = Class::of(index)?;
         let meta = Meta { class: class as u8, ..Meta::default() };
         if !class.has_sketches() {

@@ -13,7 +13,7 @@ use crate::pg::server::error::{Result, SqlError};
 /// An operator class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Class {
+pub(crate) enum Class {
     /// `bigint_signature_ops`
     Bigint = 1,
     /// `uuid_signature_ops`
@@ -36,22 +36,22 @@ impl Class {
     ];
 
     /// The class with this number.
-    pub fn from_number(number: i32) -> Option<Self> {
+    pub(crate) fn from_number(number: i32) -> Option<Self> {
         Self::ALL.into_iter().map(|(class, _)| class).find(|&class| class as i32 == number)
     }
 
     /// What it is called.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         Self::ALL[self as usize - 1].1
     }
 
     /// Whether its indexes keep sketches.
-    pub fn has_sketches(self) -> bool {
+    pub(crate) fn has_sketches(self) -> bool {
         !matches!(self, Self::Bigint | Self::Uuid)
     }
 
     /// The class of an index, by its support function.
-    pub fn of(index: Index) -> Result<Self> {
+    pub(crate) fn of(index: Index) -> Result<Self> {
         // SAFETY: an open index.
         let function = unsafe { pg_sys::index_getprocid(index.relation(), 1, 1) };
         class_of(function).ok_or_else(|| {
@@ -67,7 +67,7 @@ impl Class {
 const C_LANGUAGE: Oid = Oid::from_u32(13);
 
 /// The class that a support function names, if it is one of ours.
-pub fn class_of(function: Oid) -> Option<Class> {
+pub(crate) fn class_of(function: Oid) -> Option<Class> {
     const OURS: [&CStr; 5] = [
         c"neardup_signature_class_bigint",
         c"neardup_signature_class_uuid",

@@ -20,7 +20,7 @@ impl Keys {
     ///
     /// # Safety
     /// `value` is of the type of the index's column and not NULL.
-    pub unsafe fn keep(&self, value: Datum) -> Result<Kept> {
+    pub(crate) unsafe fn keep(&self, value: Datum) -> Result<Kept> {
         let sketch = |empty: bool, bytes: &[u8]| Kept {
             flags: if empty { Row::EMPTY } else { 0 },
             bytes: bytes.to_vec(),
@@ -92,7 +92,7 @@ impl Keys {
     }
 
     /// A signature as users know it: the element of an array of numbers.
-    pub fn shown(&self, signature: u64) -> i64 {
+    pub(crate) fn shown(&self, signature: u64) -> i64 {
         match self.class {
             Class::Bigint => element_of(signature),
             _ => signature.cast_signed(),

@@ -18,7 +18,7 @@ use crate::text;
 
 /// The operator class of an index with its options.
 #[derive(Debug)]
-pub struct Keys {
+pub(crate) struct Keys {
     /// The class.
     pub class: Class,
     /// The options, as the metapage has them.
@@ -33,7 +33,7 @@ const PER_ITEM: usize = (CONTENTS - Item::HEAD) / 8;
 
 impl Keys {
     /// Those of an existing index.
-    pub fn of(index: Index, meta: &Meta) -> Self {
+    pub(crate) fn of(index: Index, meta: &Meta) -> Self {
         let Some(class) = Class::from_number(meta.class.into()) else {
             index.corrupted(0, "the operator class is unknown");
         };
@@ -90,7 +90,7 @@ impl Keys {
     }
 
     /// The header of every sketch of a minhash index.
-    pub fn minhash_header(&self) -> MinhashHeader {
+    pub(crate) fn minhash_header(&self) -> MinhashHeader {
         MinhashHeader {
             hash_version: self.meta.hash_version,
             text_version: self.meta.text_version,
@@ -103,7 +103,7 @@ impl Keys {
     }
 
     /// The header of every sketch of a simhash index, but for bits that were made elsewhere.
-    pub fn simhash_header(&self) -> SimhashHeader {
+    pub(crate) fn simhash_header(&self) -> SimhashHeader {
         SimhashHeader {
             hash_version: self.meta.hash_version,
             text_version: self.meta.text_version,
@@ -115,12 +115,12 @@ impl Keys {
     }
 
     /// Bytes of a sketch in a segment.
-    pub fn payload(&self) -> usize {
+    pub(crate) fn payload(&self) -> usize {
         self.meta.payload as usize
     }
 
     /// The items of a row: one, or several where an array has many elements.
-    pub fn items<'a>(&self, row: Row, bytes: &'a [u8]) -> impl Iterator<Item = Item<'a>> + use<'a> {
+    pub(crate) fn items<'a>(&self, row: Row, bytes: &'a [u8]) -> impl Iterator<Item = Item<'a>> + use<'a> {
         let size = if self.class.has_sketches() { self.payload() } else { PER_ITEM * 8 };
         let rest = bytes.get(size..).unwrap_or_default().chunks(size);
         let first = Item { row, bytes: &bytes[..bytes.len().min(size)] };
@@ -128,7 +128,7 @@ impl Keys {
     }
 
     /// Ends the call if an item cannot be one of this class.
-    pub fn check(&self, index: Index, block: u32, item: &Item<'_>) {
+    pub(crate) fn check(&self, index: Index, block: u32, item: &Item<'_>) {
         let right = if item.row.has(Row::NULL) {
             item.bytes.is_empty()
         } else if self.class.has_sketches() {
@@ -142,12 +142,12 @@ impl Keys {
     }
 
     /// The sketch of an item, for a segment.
-    pub fn sketch_of<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+    pub(crate) fn sketch_of<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         if self.class.has_sketches() { bytes } else { &[] }
     }
 
     /// The signatures of an item or of a sketch.
-    pub fn signatures_of(&self, row: Row, bytes: &[u8], signatures: &mut Vec<u64>) {
+    pub(crate) fn signatures_of(&self, row: Row, bytes: &[u8], signatures: &mut Vec<u64>) {
         signatures.clear();
         if row.has(Row::NULL | Row::EMPTY) {
             return;
@@ -165,12 +165,12 @@ impl Keys {
     }
 
     /// Signatures that a query usually looks up, where it is not known yet.
-    pub fn usual_probes(&self) -> f64 {
+    pub(crate) fn usual_probes(&self) -> f64 {
         if self.class.has_sketches() { self.meta.bands.into() } else { 16.0 }
     }
 
     /// The class with its options.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let Meta { threshold, distance, bands, .. } = self.meta;
         let name = self.class.name();
         match self.class {

@@ -1,15 +1,15 @@
 //! What an operator class makes of a column's values and of a query: the keys of both, and the options of a class.
 
-pub mod catalogue;
-pub mod choose;
-pub mod class;
-pub mod keep;
-pub mod keys;
-pub mod options;
-pub mod probe;
-pub mod texts;
-pub mod validate;
-pub mod values;
+pub(crate) mod catalogue;
+pub(crate) mod choose;
+pub(crate) mod class;
+pub(crate) mod keep;
+pub(crate) mod keys;
+pub(crate) mod options;
+pub(crate) mod probe;
+pub(crate) mod texts;
+pub(crate) mod validate;
+pub(crate) mod values;
 
 use class::Class;
 

@@ -16,7 +16,7 @@ use crate::sketches::wire::Source;
 /// WITH (…), as the server keeps it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub(crate) struct Options {
     vl_len_: i32,
     pending_limit: i32,
     distance: i32,
@@ -29,7 +29,7 @@ impl Options {
         Self { vl_len_: 0, pending_limit: 4096, distance: 3, stop_signature_limit: 0, threshold: 0.8 };
 
     /// Those of an index.
-    pub fn of(index: Index) -> Self {
+    pub(crate) fn of(index: Index) -> Self {
         // SAFETY: an open relation; its options, if it has any, are what `parse` made.
         unsafe {
             let options: *const Self = (*index.relation()).rd_options.cast();
@@ -38,23 +38,23 @@ impl Options {
     }
 
     /// The least similarity that the bands of a minhash index find.
-    pub fn threshold(&self) -> f64 {
+    pub(crate) fn threshold(&self) -> f64 {
         self.threshold
     }
 
     /// The greatest distance that the blocks of a simhash index find.
-    pub fn distance(&self) -> u32 {
+    pub(crate) fn distance(&self) -> u32 {
         self.distance.unsigned_abs()
     }
 
     /// Signatures of more rows are not searched; 0: all are.
-    pub fn stop_limit(&self) -> u64 {
+    pub(crate) fn stop_limit(&self) -> u64 {
         self.stop_signature_limit.unsigned_abs().into()
     }
 }
 
 /// Pages of the pending area from which on an insert flushes it.
-pub fn pending_pages(index: Index) -> u64 {
+pub(crate) fn pending_pages(index: Index) -> u64 {
     let kilobytes = Options::of(index).pending_limit.unsigned_abs();
     (u64::from(kilobytes) << 10).div_ceil(PAGE as u64).max(1)
 }
@@ -62,7 +62,7 @@ pub fn pending_pages(index: Index) -> u64 {
 static KIND: AtomicU32 = AtomicU32::new(0);
 
 /// Declares the storage parameters. Once, when the library is loaded.
-pub fn define() {
+pub(crate) fn define() {
     let lock = pg_sys::ShareUpdateExclusiveLock as pg_sys::LOCKMODE;
     let default = Options::DEFAULT;
     // SAFETY: C strings that outlive the calls; the server copies them.
@@ -108,7 +108,7 @@ pub fn define() {
 }
 
 /// `amoptions`
-pub unsafe extern "C-unwind" fn parse(options: pg_sys::Datum, validate: bool) -> *mut pg_sys::bytea {
+pub(crate) unsafe extern "C-unwind" fn parse(options: pg_sys::Datum, validate: bool) -> *mut pg_sys::bytea {
     use pg_sys::relopt_type::{RELOPT_TYPE_INT, RELOPT_TYPE_REAL};
     let entry = |name: &'static std::ffi::CStr, opttype, offset: usize| pg_sys::relopt_parse_elt {
         optname: name.as_ptr(),
@@ -131,7 +131,7 @@ pub unsafe extern "C-unwind" fn parse(options: pg_sys::Datum, validate: bool) ->
 /// Options of an operator class, as the server keeps them.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub struct ClassOptions {
+pub(crate) struct ClassOptions {
     vl_len_: i32,
     /// Words of a shingle.
     pub k: i32,
@@ -146,7 +146,7 @@ pub struct ClassOptions {
 
 impl ClassOptions {
     /// Those of an index.
-    pub fn of(index: Index) -> Self {
+    pub(crate) fn of(index: Index) -> Self {
         // SAFETY: an open index of one column, whose class has the options that `declare` declares, so
         // that there is always a struct of them.
         unsafe {
@@ -156,13 +156,13 @@ impl ClassOptions {
     }
 
     /// Of what the sketches are made.
-    pub fn source(&self) -> u8 {
+    pub(crate) fn source(&self) -> u8 {
         self.source as u8
     }
 }
 
 /// Declares the options of a class to the server, which calls this for an index of the class.
-pub fn declare(call: Call, class: Class) -> pg_sys::Datum {
+pub(crate) fn declare(call: Call, class: Class) -> pg_sys::Datum {
     let minhash = class != Class::Simhash;
     let ints = [
         (

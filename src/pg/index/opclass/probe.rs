@@ -15,15 +15,15 @@ use crate::sketches::simhash;
 use crate::sketches::wire::{Minhash, Simhash};
 
 /// Strategy number of `<@`: a value in a ball.
-pub const IN_BALL: u16 = 1;
+pub(crate) const IN_BALL: u16 = 1;
 /// Strategy number of `&&`: arrays that share an element.
-pub const OVERLAPS: u16 = 2;
+pub(crate) const OVERLAPS: u16 = 2;
 /// Strategy number of `<%>` and `<~>`: the distance to order by.
-pub const DISTANCE: u16 = 3;
+pub(crate) const DISTANCE: u16 = 3;
 
 /// What distances are measured to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     /// A sketch like those of the index.
     Sketch(Vec<u8>),
     /// The sketch of an empty document, far from everything.
@@ -35,7 +35,7 @@ pub enum Target {
 
 /// A condition of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Probe {
+pub(crate) enum Probe {
     /// No row meets it.
     Nothing,
     /// Rows with one of these signatures, and whether these surely meet it.
@@ -60,7 +60,7 @@ pub enum Probe {
 
 impl Probe {
     /// The signatures to look up; none: all rows have to be looked at.
-    pub fn signatures(&self) -> Option<&[u64]> {
+    pub(crate) fn signatures(&self) -> Option<&[u64]> {
         match self {
             Self::Nothing => Some(&[]),
             Self::Signatures { signatures, .. } => Some(signatures),
@@ -70,17 +70,17 @@ impl Probe {
     }
 
     /// Whether the rows that it finds need no other look.
-    pub fn is_exact(&self) -> bool {
+    pub(crate) fn is_exact(&self) -> bool {
         matches!(self, Self::Nothing | Self::Signatures { exact: true, .. } | Self::Near { .. })
     }
 
     /// Whether a row can be judged by its sketch.
-    pub fn is_near(&self) -> bool {
+    pub(crate) fn is_near(&self) -> bool {
         matches!(self, Self::Near { .. })
     }
 
     /// Orders probes by what they cost.
-    pub fn effort(&self) -> usize {
+    pub(crate) fn effort(&self) -> usize {
         match self {
             Self::Everything => usize::MAX,
             probe => probe.signatures().map_or(usize::MAX - 1, <[u64]>::len),
@@ -93,7 +93,7 @@ impl Keys {
     ///
     /// # Safety
     /// `argument` is of the right type of the class's operator with this strategy number.
-    pub unsafe fn probe(&self, strategy: u16, argument: Datum) -> Result<Probe> {
+    pub(crate) unsafe fn probe(&self, strategy: u16, argument: Datum) -> Result<Probe> {
         match (self.class, strategy) {
             (Class::Bigint | Class::Uuid, OVERLAPS) => {
                 // SAFETY: an array of the class's type: `&&` has the same type on both sides.
@@ -160,7 +160,7 @@ impl Keys {
     ///
     /// # Safety
     /// `argument` is a sketch of the class's kind.
-    pub unsafe fn target(&self, argument: Datum) -> Result<Target> {
+    pub(crate) unsafe fn target(&self, argument: Datum) -> Result<Target> {
         // SAFETY: the caller's promise: a varlena.
         let bytes = unsafe { varlena_bytes(argument) };
         match self.class {
@@ -174,7 +174,7 @@ impl Keys {
     }
 
     /// Finds all rows up to the greatest distance of which the signatures tell, and that distance.
-    pub fn near(&self, target: &Target) -> Option<(Probe, u64)> {
+    pub(crate) fn near(&self, target: &Target) -> Option<(Probe, u64)> {
         let most = self.meta.bands.checked_sub(1)?;
         match target {
             Target::Sketch(_) => Some((self.near_target(target.clone(), most), most.into())),
@@ -183,7 +183,7 @@ impl Keys {
     }
 
     /// In how many values or bits a sketch differs; 0, if that is not known.
-    pub fn difference(&self, target: &Target, row: Row, sketch: &[u8]) -> u32 {
+    pub(crate) fn difference(&self, target: &Target, row: Row, sketch: &[u8]) -> u32 {
         match target {
             Target::Unlike => 0,
             Target::Sketch(target) if !row.has(Row::EMPTY) => match self.class {
@@ -195,7 +195,7 @@ impl Keys {
     }
 
     /// The distance that the operator gives for a number of differences.
-    pub fn distance(&self, difference: u32) -> f64 {
+    pub(crate) fn distance(&self, difference: u32) -> f64 {
         match self.class {
             Class::Simhash => difference.into(),
             _ => minhash::distance(self.meta.width - difference, self.meta.width as u16),
@@ -203,7 +203,7 @@ impl Keys {
     }
 
     /// Whether a pending item is one of those that a probe finds.
-    pub fn finds(&self, probe: &Probe, item: &Item<'_>) -> bool {
+    pub(crate) fn finds(&self, probe: &Probe, item: &Item<'_>) -> bool {
         match probe {
             Probe::Signatures { signatures, .. } => {
                 item.bytes.chunks_exact(8).any(|bytes| signatures.binary_search(&number(bytes)).is_ok())
@@ -214,7 +214,7 @@ impl Keys {
 
     /// Whether a row of a segment, found by its signatures where there are any to look up, is one of
     /// those that a probe finds.
-    pub fn accepts(&self, probe: &Probe, row: Row, sketch: &[u8]) -> bool {
+    pub(crate) fn accepts(&self, probe: &Probe, row: Row, sketch: &[u8]) -> bool {
         match probe {
             Probe::Nothing => false,
             Probe::Signatures { .. } | Probe::Everything => true,

@@ -17,19 +17,19 @@ const DOING: &str = "sketching texts";
 
 /// Makes sketches of texts.
 #[derive(Debug)]
-pub struct Sketcher {
+pub(crate) struct Sketcher {
     header: MinhashHeader,
     hasher: Minhasher,
 }
 
 impl Sketcher {
     /// For sketches with this header.
-    pub fn new(header: MinhashHeader) -> Self {
+    pub(crate) fn new(header: MinhashHeader) -> Self {
         Self { header, hasher: Minhasher::new(header.permutations, header.seed) }
     }
 
     /// What an index keeps of a text. May be called again after a stop.
-    pub fn sketch(&mut self, document: &Document, stop: &Stop) -> Result<Kept> {
+    pub(crate) fn sketch(&mut self, document: &Document, stop: &Stop) -> Result<Kept> {
         let spec = FeatureSpec {
             tokenizer: Tokenizer::Words,
             shingle: self.header.k.into(),
@@ -60,7 +60,7 @@ type Waiting = (u64, Option<Document>);
 
 /// Texts that wait until they are worth some threads.
 #[derive(Debug, Default)]
-pub struct Texts {
+pub(crate) struct Texts {
     waiting: Vec<Waiting>,
     bytes: usize,
 }
@@ -75,18 +75,18 @@ impl Texts {
     const FEW_BYTES: usize = 1 << 16;
 
     /// Adds a row.
-    pub fn push(&mut self, tid: u64, text: Option<String>) -> Result<()> {
+    pub(crate) fn push(&mut self, tid: u64, text: Option<String>) -> Result<()> {
         self.bytes += text.as_ref().map_or(0, String::len);
         memory::push(&mut self.waiting, (tid, text.map(Document::Text)), DOING)
     }
 
     /// Whether it is time to sketch them.
-    pub fn are_enough(&self) -> bool {
+    pub(crate) fn are_enough(&self) -> bool {
         self.bytes >= Self::BYTES || self.waiting.len() >= Self::ROWS
     }
 
     /// Takes all rows out, with what the index keeps of them, in the order in which they came.
-    pub fn sketch(&mut self, header: MinhashHeader) -> Result<Vec<(u64, Option<Kept>)>> {
+    pub(crate) fn sketch(&mut self, header: MinhashHeader) -> Result<Vec<(u64, Option<Kept>)>> {
         let waiting = std::mem::take(&mut self.waiting);
         let several = BackendWorkers::new();
         let workers: &dyn Workers =

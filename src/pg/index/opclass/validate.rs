@@ -18,7 +18,7 @@ unsafe extern "C-unwind" {
 }
 
 /// `amvalidate`
-pub unsafe extern "C-unwind" fn validate(class: Oid) -> bool {
+pub(crate) unsafe extern "C-unwind" fn validate(class: Oid) -> bool {
     // SAFETY: the outermost frame; cached rows are released.
     unsafe {
         guard(|| {

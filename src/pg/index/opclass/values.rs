@@ -14,7 +14,7 @@ use crate::pg::server::error::{Result, SqlError};
 ///
 /// # Safety
 /// `value` is a text and not NULL.
-pub unsafe fn text_of(value: Datum) -> Result<String> {
+pub(crate) unsafe fn text_of(value: Datum) -> Result<String> {
     // SAFETY: the caller's promise.
     let text = encoding::to_utf8(unsafe { varlena_bytes(value) })?.ok_or_else(|| {
         SqlError::new(
@@ -27,7 +27,7 @@ pub unsafe fn text_of(value: Datum) -> Result<String> {
 
 /// What an index keeps of a value.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Kept {
+pub(crate) struct Kept {
     /// Flags of the row.
     pub flags: u16,
     /// The sketch, or the signatures of an array.
@@ -38,7 +38,7 @@ pub struct Kept {
 ///
 /// # Safety
 /// `value` is an array of the class's type and not NULL.
-pub unsafe fn elements(class: Class, value: Datum) -> Result<Vec<u64>> {
+pub(crate) unsafe fn elements(class: Class, value: Datum) -> Result<Vec<u64>> {
     let (element, length, by_value, align) = match class {
         Class::Uuid => (pg_sys::UUIDOID, 16, false, b'c'),
         _ => (pg_sys::INT8OID, 8, true, b'd'),
@@ -79,7 +79,7 @@ pub unsafe fn elements(class: Class, value: Datum) -> Result<Vec<u64>> {
 }
 
 /// The element of a `bigint[]` that has a signature.
-pub fn element_of(signature: u64) -> i64 {
+pub(crate) fn element_of(signature: u64) -> i64 {
     unmix(signature).cast_signed()
 }
 

@@ -12,56 +12,56 @@ const _: () = assert!(PAGE == pg_sys::BLCKSZ as usize);
 
 /// An open index.
 #[derive(Debug, Clone, Copy)]
-pub struct Index {
+pub(crate) struct Index {
     relation: pg_sys::Relation,
     strategy: pg_sys::BufferAccessStrategy,
 }
 
 /// A page that is not what was looked for: it was freed meanwhile, or it is corrupted.
 #[derive(Debug, Clone, Copy)]
-pub struct Moved {
+pub(crate) struct Moved {
     /// The page.
     pub block: u32,
 }
 
 /// What may come upon a page that is something else by now.
-pub type Looked<T> = std::result::Result<T, Moved>;
+pub(crate) type Looked<T> = std::result::Result<T, Moved>;
 
 impl Index {
     /// An index that the server has opened.
     ///
     /// # Safety
     /// `relation` is open as long as this value and its pages are used.
-    pub unsafe fn new(relation: pg_sys::Relation) -> Self {
+    pub(crate) unsafe fn new(relation: pg_sys::Relation) -> Self {
         Self { relation, strategy: std::ptr::null_mut() }
     }
 
     /// The same index, read through a ring of buffers that the server made, or with all of them.
     #[must_use]
-    pub fn with(self, strategy: pg_sys::BufferAccessStrategy) -> Self {
+    pub(crate) fn with(self, strategy: pg_sys::BufferAccessStrategy) -> Self {
         Self { strategy, ..self }
     }
 
     /// The same index, read through a small ring of buffers: to go through much of it once.
     #[must_use]
-    pub fn in_bulk(self) -> Self {
+    pub(crate) fn in_bulk(self) -> Self {
         // SAFETY: makes a ring in the current memory context, with which it goes.
         self.with(unsafe { pg_sys::GetAccessStrategy(pg_sys::BufferAccessStrategyType::BAS_BULKREAD) })
     }
 
     /// The server's description of it.
-    pub fn relation(self) -> pg_sys::Relation {
+    pub(crate) fn relation(self) -> pg_sys::Relation {
         self.relation
     }
 
     /// Its name.
-    pub fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         // SAFETY: an open relation has a row of pg_class, whose name is a C string.
         unsafe { encoding::c_string((*(*self.relation).rd_rel).relname.data.as_ptr()) }
     }
 
     /// Its name as SQL text needs it.
-    pub fn quoted(self) -> String {
+    pub(crate) fn quoted(self) -> String {
         // SAFETY: as in `name`; looks at nothing but the name.
         unsafe {
             let name = (*(*self.relation).rd_rel).relname.data.as_ptr();
@@ -70,7 +70,7 @@ impl Index {
     }
 
     /// Its number of pages. Every page of these is locked or no longer new.
-    pub fn blocks(self) -> u32 {
+    pub(crate) fn blocks(self) -> u32 {
         // SAFETY: an open relation. Who extends it locks the new page before it lets the others extend.
         unsafe {
             let lock = pg_sys::ExclusiveLock as i32;
@@ -82,13 +82,13 @@ impl Index {
     }
 
     /// Its number of pages, the last of which may not be written yet.
-    pub fn blocks_now(self) -> u32 {
+    pub(crate) fn blocks_now(self) -> u32 {
         // SAFETY: an open relation.
         unsafe { pg_sys::RelationGetNumberOfBlocksInFork(self.relation, pg_sys::ForkNumber::MAIN_FORKNUM) }
     }
 
     /// Ends the call: the page says what it cannot say.
-    pub fn corrupted(self, block: u32, what: &str) -> ! {
+    pub(crate) fn corrupted(self, block: u32, what: &str) -> ! {
         let name = self.name();
         SqlError::new(
             PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
@@ -99,12 +99,12 @@ impl Index {
     }
 
     /// Pins a page and locks it for reading.
-    pub fn read(self, block: u32) -> Page {
+    pub(crate) fn read(self, block: u32) -> Page {
         self.get(block, pg_sys::BUFFER_LOCK_SHARE)
     }
 
     /// Pins a page and locks it for writing.
-    pub fn write(self, block: u32) -> Page {
+    pub(crate) fn write(self, block: u32) -> Page {
         self.get(block, pg_sys::BUFFER_LOCK_EXCLUSIVE)
     }
 
@@ -122,13 +122,13 @@ impl Index {
     }
 
     /// The page, read, if it is what it should be.
-    pub fn expect(self, block: u32, kind: Kind, id: u64, number: u32) -> Looked<Page> {
+    pub(crate) fn expect(self, block: u32, kind: Kind, id: u64, number: u32) -> Looked<Page> {
         let page = self.read(block);
         page.is(kind, id, number).then_some(page).ok_or(Moved { block })
     }
 
     /// A page that is not in use, locked for writing: a free one, or one at the end.
-    pub fn new_page(self) -> Page {
+    pub(crate) fn new_page(self) -> Page {
         // SAFETY: an open relation. Blocks of the map may be anything: only empty and deleted ones
         // are taken, and only if no other backend looks at them.
         unsafe {
@@ -156,7 +156,7 @@ impl Index {
     }
 
     /// A new page at the end, locked for writing.
-    pub fn extend(self, fork: pg_sys::ForkNumber::Type) -> Page {
+    pub(crate) fn extend(self, fork: pg_sys::ForkNumber::Type) -> Page {
         // SAFETY: an open relation; the block number that is none asks for a new page at the end.
         unsafe {
             let lock = pg_sys::ExclusiveLock as i32;
@@ -170,7 +170,7 @@ impl Index {
     }
 
     /// Writes other contents to a page, locked for writing, of an index that is logged at the end.
-    pub fn rewrite(self, page: &Page, contents: &[u8]) {
+    pub(crate) fn rewrite(self, page: &Page, contents: &[u8]) {
         // SAFETY: the buffer's own page, locked for writing, of a relation that no other backend sees.
         unsafe {
             Image::of(page.start()).fill(contents);
@@ -179,7 +179,7 @@ impl Index {
     }
 
     /// Logs all pages of an index that was built without that.
-    pub fn log_all(self) {
+    pub(crate) fn log_all(self) {
         if self.is_logged() {
             let fork = pg_sys::ForkNumber::MAIN_FORKNUM;
             // SAFETY: an open relation; all its pages have the standard header.
@@ -201,7 +201,7 @@ impl Index {
     }
 
     /// Writes the only page of an empty unlogged index.
-    pub fn write_init_fork(self, tail: Tail, contents: &[u8]) {
+    pub(crate) fn write_init_fork(self, tail: Tail, contents: &[u8]) {
         let fork = pg_sys::ForkNumber::INIT_FORKNUM;
         let page = self.extend(fork);
         // SAFETY: the buffer's own page, locked for writing; logged by hand because generic WAL leaves
@@ -215,20 +215,20 @@ impl Index {
     }
 
     /// Tells the free space map of a page.
-    pub fn offer(self, block: u32) {
+    pub(crate) fn offer(self, block: u32) {
         // SAFETY: an open relation.
         unsafe { pg_sys::RecordFreeIndexPage(self.relation, block) };
     }
 
     /// Makes the upper levels of the free space map right.
-    pub fn tidy_map(self) {
+    pub(crate) fn tidy_map(self) {
         // SAFETY: an open relation.
         unsafe { pg_sys::IndexFreeSpaceMapVacuum(self.relation) };
     }
 }
 
 /// Lets VACUUM rest where its cost limit says so, and answers to interrupts.
-pub fn delay() {
+pub(crate) fn delay() {
     // SAFETY: called where nothing is locked.
     unsafe { pg_sys::vacuum_delay_point() };
 }

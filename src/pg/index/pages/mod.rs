@@ -1,5 +1,5 @@
 //! Pages of an index: in the buffers of the server, and changed under generic log records.
 
-pub mod buffer;
-pub mod page;
-pub mod record;
+pub(crate) mod buffer;
+pub(crate) mod page;
+pub(crate) mod record;

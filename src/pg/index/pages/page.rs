@@ -8,7 +8,7 @@ use crate::pg::index::layout::format::{CONTENTS, HEADER, Kind, PAGE, Tail};
 
 /// A page, pinned and locked; released when it is dropped.
 #[derive(Debug)]
-pub struct Page {
+pub(crate) struct Page {
     pub(crate) buffer: pg_sys::Buffer,
 }
 
@@ -30,7 +30,7 @@ impl Page {
     }
 
     /// Its number.
-    pub fn block(&self) -> u32 {
+    pub(crate) fn block(&self) -> u32 {
         // SAFETY: a pinned buffer.
         unsafe { pg_sys::BufferGetBlockNumber(self.buffer) }
     }
@@ -45,33 +45,33 @@ impl Page {
     }
 
     /// All zero, as a crash may leave it.
-    pub fn is_new(&self) -> bool {
+    pub(crate) fn is_new(&self) -> bool {
         // SAFETY: a pinned page.
         unsafe { pg_sys::PageIsNew(self.start()) }
     }
 
     /// Whether it may be taken.
-    pub fn is_free(&self) -> bool {
+    pub(crate) fn is_free(&self) -> bool {
         self.is_new() || self.kind() == Some(Kind::Deleted)
     }
 
     /// Its contents.
-    pub fn contents(&self) -> &[u8] {
+    pub(crate) fn contents(&self) -> &[u8] {
         &self.bytes()[HEADER..][..self.end().unwrap_or(0)]
     }
 
     /// Its tail.
-    pub fn tail(&self) -> Tail {
+    pub(crate) fn tail(&self) -> Tail {
         Tail::read(&self.bytes()[PAGE - Tail::SIZE..])
     }
 
     /// What it is; none if it is not a page of ours.
-    pub fn kind(&self) -> Option<Kind> {
+    pub(crate) fn kind(&self) -> Option<Kind> {
         self.end().and_then(|_| self.tail().kind())
     }
 
     /// Whether it is this page.
-    pub fn is(&self, kind: Kind, id: u64, number: u32) -> bool {
+    pub(crate) fn is(&self, kind: Kind, id: u64, number: u32) -> bool {
         let tail = self.tail();
         self.kind() == Some(kind) && tail.id == id && tail.number == number
     }
@@ -89,7 +89,7 @@ impl Drop for Page {
 
 /// A page to write to.
 #[derive(Debug)]
-pub struct Image<'a> {
+pub(crate) struct Image<'a> {
     start: *mut u8,
     page: PhantomData<&'a mut Page>,
 }
@@ -122,25 +122,25 @@ impl Image<'_> {
     }
 
     /// All room for contents.
-    pub fn contents(&mut self) -> &mut [u8] {
+    pub(crate) fn contents(&mut self) -> &mut [u8] {
         &mut self.bytes()[HEADER..][..CONTENTS]
     }
 
     /// Says how much of that is used.
-    pub fn set_used(&mut self, used: usize) {
+    pub(crate) fn set_used(&mut self, used: usize) {
         assert!(used <= CONTENTS, "a page has no room for {used} bytes");
         // SAFETY: every page begins with a header; the number fits.
         unsafe { (*self.start.cast::<pg_sys::PageHeaderData>()).pd_lower = (HEADER + used) as u16 };
     }
 
     /// These are the contents.
-    pub fn fill(&mut self, contents: &[u8]) {
+    pub(crate) fn fill(&mut self, contents: &[u8]) {
         self.contents()[..contents.len()].copy_from_slice(contents);
         self.set_used(contents.len());
     }
 
     /// Changes the tail.
-    pub fn set_tail(&mut self, tail: Tail) {
+    pub(crate) fn set_tail(&mut self, tail: Tail) {
         tail.write(&mut self.bytes()[PAGE - Tail::SIZE..]);
     }
 }

@@ -11,20 +11,20 @@ use crate::pg::index::layout::format::{Kind, Tail};
 /// One WAL record: what it changes on its pages is done when it is committed, and not at all if it
 /// is dropped. At most four pages.
 #[derive(Debug)]
-pub struct Record<'a> {
+pub(crate) struct Record<'a> {
     state: *mut pg_sys::GenericXLogState,
     pages: PhantomData<&'a Page>,
 }
 
 impl<'a> Record<'a> {
     /// An empty record.
-    pub fn new(index: Index) -> Self {
+    pub(crate) fn new(index: Index) -> Self {
         // SAFETY: an open relation.
         Self { state: unsafe { pg_sys::GenericXLogStart(index.relation()) }, pages: PhantomData }
     }
 
     /// Changes a page that is locked for writing.
-    pub fn change(&mut self, page: &'a Page, change: impl FnOnce(&mut Image<'_>)) {
+    pub(crate) fn change(&mut self, page: &'a Page, change: impl FnOnce(&mut Image<'_>)) {
         // SAFETY: a buffer that stays locked at least as long as this record; the answer is a copy of
         // its page that lives as long as the record.
         unsafe {
@@ -34,7 +34,7 @@ impl<'a> Record<'a> {
     }
 
     /// Makes a new page of one that is locked for writing.
-    pub fn initialise(&mut self, page: &'a Page, tail: Tail, change: impl FnOnce(&mut Image<'_>)) {
+    pub(crate) fn initialise(&mut self, page: &'a Page, tail: Tail, change: impl FnOnce(&mut Image<'_>)) {
         // SAFETY: as in `change`.
         unsafe {
             let whole = pg_sys::GENERIC_XLOG_FULL_IMAGE as i32;
@@ -44,7 +44,7 @@ impl<'a> Record<'a> {
     }
 
     /// Writes the record and the pages.
-    pub fn commit(mut self) {
+    pub(crate) fn commit(mut self) {
         let state = std::mem::replace(&mut self.state, std::ptr::null_mut());
         // SAFETY: started, finished once.
         unsafe { pg_sys::GenericXLogFinish(state) };
@@ -62,7 +62,7 @@ impl Drop for Record<'_> {
 
 /// When new pages are logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Logging {
+pub(crate) enum Logging {
     /// Each when it is written.
     Now,
     /// All by [`Index::log_all`].
@@ -71,7 +71,7 @@ pub enum Logging {
 
 impl Index {
     /// Writes a page with these contents where there is room, and says where.
-    pub fn add(self, tail: Tail, contents: &[u8], logging: Logging) -> u32 {
+    pub(crate) fn add(self, tail: Tail, contents: &[u8], logging: Logging) -> u32 {
         let page = match logging {
             Logging::Now => self.new_page(),
             // A new index has no free pages.
@@ -97,7 +97,7 @@ impl Index {
     }
 
     /// Stamps pages as deleted and offers them for reuse. Nothing may refer to them any more.
-    pub fn free(self, blocks: impl IntoIterator<Item = u32>) {
+    pub(crate) fn free(self, blocks: impl IntoIterator<Item = u32>) {
         for block in blocks {
             pgrx::check_for_interrupts!();
             let page = self.write(block);

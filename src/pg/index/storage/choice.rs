@@ -11,7 +11,7 @@ const CROWDED: usize = MOST_SEGMENTS - 2 * FAN;
 const MOST_ROWS: u64 = (Pair::LIST - 1) as u64;
 
 /// What an insert merges: what is small, of at most 16 times `pages`; but anything where segments are crowded.
-pub fn of_insert(segments: &[Descriptor], pages: u64) -> Option<Vec<Descriptor>> {
+pub(crate) fn of_insert(segments: &[Descriptor], pages: u64) -> Option<Vec<Descriptor>> {
     if segments.len() >= CROWDED {
         return smallest(segments);
     }
@@ -21,19 +21,19 @@ pub fn of_insert(segments: &[Descriptor], pages: u64) -> Option<Vec<Descriptor>>
 }
 
 /// What VACUUM merges: whatever is due; else it rewrites a segment with many dead rows.
-pub fn of_vacuum(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
+pub(crate) fn of_vacuum(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
     let decaying = segments.iter().find(|segment| segment.dead > 0 && segment.dead >= segment.rows / 5);
     tier(segments).or_else(|| decaying.map(|&segment| vec![segment]))
 }
 
 /// All, if that changes anything.
-pub fn of_all(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
+pub(crate) fn of_all(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
     let worth = segments.len() > 1 || segments.iter().any(|segment| segment.dead > 0);
     worth.then(|| fitting(segments.to_vec()))
 }
 
 /// The smallest segments, to make room in the directory.
-pub fn smallest(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
+pub(crate) fn smallest(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
     let mut sorted = segments.to_vec();
     sorted.sort_by_key(|segment| segment.pages);
     sorted.truncate(2 * FAN);

@@ -7,7 +7,7 @@ use crate::pg::index::layout::items::Pair;
 use crate::pg::index::pages::buffer::Looked;
 
 /// The rows of one signature.
-pub enum Rows {
+pub(crate) enum Rows {
     /// From a list.
     Many(RoaringBitmap),
     /// From pairs.
@@ -16,7 +16,7 @@ pub enum Rows {
 
 impl Rows {
     /// Calls `each` with every row.
-    pub fn each(&self, mut each: impl FnMut(u32)) {
+    pub(crate) fn each(&self, mut each: impl FnMut(u32)) {
         match self {
             Self::Many(rows) => rows.iter().for_each(each),
             Self::Few(rows) => rows.iter().for_each(|&row| each(row)),
@@ -24,7 +24,7 @@ impl Rows {
     }
 
     /// How many rows these are.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         match self {
             Self::Many(rows) => rows.len(),
             Self::Few(rows) => rows.len() as u64,
@@ -33,7 +33,7 @@ impl Rows {
 }
 
 /// Goes through the signatures of a segment.
-pub struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     segment: &'a Segment,
     page: u32,
     pairs: Vec<u8>,
@@ -43,7 +43,7 @@ pub struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// At the first signature.
-    pub fn new(segment: &'a Segment) -> Self {
+    pub(crate) fn new(segment: &'a Segment) -> Self {
         Self { segment, page: 0, pairs: Vec::new(), at: 0, last: None }
     }
 
@@ -63,7 +63,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next signature with its rows.
-    pub fn next(&mut self) -> Looked<Option<(u64, Rows)>> {
+    pub(crate) fn next(&mut self) -> Looked<Option<(u64, Rows)>> {
         let Some(first) = self.peek()? else { return Ok(None) };
         let segment = self.segment;
         if self.last.is_some_and(|last| last >= first.signature) {
@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next signature with the number of its rows.
-    pub fn next_count(&mut self) -> Looked<Option<(u64, u64)>> {
+    pub(crate) fn next_count(&mut self) -> Looked<Option<(u64, u64)>> {
         let Some(first) = self.peek()? else { return Ok(None) };
         if let Some(list) = first.list() {
             self.at += Pair::SIZE;

@@ -7,7 +7,7 @@ use crate::pg::index::pages::buffer::Looked;
 
 /// The rows of a signature.
 #[derive(Debug)]
-pub enum Found {
+pub(crate) enum Found {
     /// Their numbers, ascending.
     Few(Vec<u32>),
     /// A list.
@@ -16,7 +16,7 @@ pub enum Found {
 
 impl Found {
     /// How many they are.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         match self {
             Self::Few(rows) => rows.len() as u64,
             Self::Many(list) => list.rows.into(),
@@ -26,7 +26,7 @@ impl Found {
 
 impl Segment {
     /// The rows of a signature: some by number, or a list. One or two pages are read, rarely more.
-    pub fn find(&self, signature: u64) -> Looked<Option<Found>> {
+    pub(crate) fn find(&self, signature: u64) -> Looked<Option<Found>> {
         if self.about.signature_pages == 0 {
             return Ok(None);
         }

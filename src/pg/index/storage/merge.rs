@@ -22,19 +22,19 @@ use crate::pg::index::pages::record::{Logging, Record};
 use crate::pg::server::error::Result;
 
 /// What cannot move while this backend has the maintenance lock has moved: the page is corrupted.
-pub fn sure<T>(index: Index, looked: Looked<T>) -> T {
+pub(crate) fn sure<T>(index: Index, looked: Looked<T>) -> T {
     looked.unwrap_or_else(|moved| index.corrupted(moved.block, "this page is not what refers to it says"))
 }
 
 /// Bytes of memory for this.
-pub fn budget() -> usize {
+pub(crate) fn budget() -> usize {
     // SAFETY: an int that only this thread writes.
     let kilobytes = unsafe { pg_sys::maintenance_work_mem };
     (kilobytes.max(1024) as usize) << 10
 }
 
 /// Makes a segment of the pending pages but the last one, or of all.
-pub fn flush(index: Index, _lock: &Lock, all: bool) -> Result<()> {
+pub(crate) fn flush(index: Index, _lock: &Lock, all: bool) -> Result<()> {
     if all {
         pending::rotate(index);
     }
@@ -116,7 +116,7 @@ fn publish(
 }
 
 /// Writes down how many rows of segments are dead.
-pub fn count_dead(index: Index, dead: &[(u64, u32)]) {
+pub(crate) fn count_dead(index: Index, dead: &[(u64, u32)]) {
     let page = index.write(0);
     let mut directory = Directory::of(index, &page);
     let before = directory.clone();
@@ -133,7 +133,7 @@ pub fn count_dead(index: Index, dead: &[(u64, u32)]) {
 }
 
 /// What an insert does when the pending area is full: flushes it, and merges what is small.
-pub fn after_insert(index: Index) -> Result<()> {
+pub(crate) fn after_insert(index: Index) -> Result<()> {
     let Some(lock) = Lock::maintenance_if_free(index) else { return Ok(()) };
     // Another backend may just have done it.
     let limit = options::pending_pages(index);
@@ -145,12 +145,12 @@ pub fn after_insert(index: Index) -> Result<()> {
 }
 
 /// What VACUUM does: merges whatever is due, and rewrites what has many dead rows.
-pub fn merge_due(index: Index, lock: &Lock) -> Result<()> {
+pub(crate) fn merge_due(index: Index, lock: &Lock) -> Result<()> {
     merge_some(index, lock, &mut |directory| choice::of_vacuum(&directory.segments))
 }
 
 /// Makes one segment of all, without dead rows.
-pub fn merge_all(index: Index, lock: &Lock) -> Result<()> {
+pub(crate) fn merge_all(index: Index, lock: &Lock) -> Result<()> {
     let mut done = false;
     merge_some(index, lock, &mut |directory| {
         let all = choice::of_all(&directory.segments)?;

@@ -1,11 +1,11 @@
 //! The lists of an index: pending ones as they come in, segments as they are merged.
 
-pub mod choice;
-pub mod cursor;
-pub mod find;
-pub mod merge;
-pub mod pending;
-pub mod segment;
-pub mod sort;
-pub mod spool;
-pub mod writer;
+pub(crate) mod choice;
+pub(crate) mod cursor;
+pub(crate) mod find;
+pub(crate) mod merge;
+pub(crate) mod pending;
+pub(crate) mod segment;
+pub(crate) mod sort;
+pub(crate) mod spool;
+pub(crate) mod writer;

@@ -8,7 +8,7 @@ use crate::pg::index::pages::page::{Image, Page};
 use crate::pg::index::pages::record::Record;
 
 /// Appends an item. Says whether the area has a page more now.
-pub fn append(index: Index, mut meta: Meta, item: Item<'_>) -> bool {
+pub(crate) fn append(index: Index, mut meta: Meta, item: Item<'_>) -> bool {
     loop {
         pgrx::check_for_interrupts!();
         if meta.tail != NONE {
@@ -35,7 +35,7 @@ pub fn append(index: Index, mut meta: Meta, item: Item<'_>) -> bool {
 }
 
 /// Ends the last page, if there is anything on it, so that a flush takes that too.
-pub fn rotate(index: Index) {
+pub(crate) fn rotate(index: Index) {
     loop {
         pgrx::check_for_interrupts!();
         let meta = Directory::read(index).meta;
@@ -117,7 +117,7 @@ fn grow(index: Index, seen: &Meta, item: Option<Item<'_>>) -> Result<(), Meta> {
 
 /// The pages of the chain from the first on; without the last one that `meta` names, or with it and
 /// all that come after.
-pub struct Pages {
+pub(crate) struct Pages {
     index: Index,
     next: u32,
     sequence: u64,
@@ -126,17 +126,17 @@ pub struct Pages {
 
 impl Pages {
     /// All of them.
-    pub fn all(index: Index, meta: &Meta) -> Self {
+    pub(crate) fn all(index: Index, meta: &Meta) -> Self {
         Self { index, next: meta.head, sequence: meta.head_sequence, end: None }
     }
 
     /// All before the last one.
-    pub fn full(index: Index, meta: &Meta) -> Self {
+    pub(crate) fn full(index: Index, meta: &Meta) -> Self {
         Self { end: Some(meta.tail), ..Self::all(index, meta) }
     }
 
     /// The next page: its block and its contents.
-    pub fn next(&mut self) -> Looked<Option<(u32, Vec<u8>)>> {
+    pub(crate) fn next(&mut self) -> Looked<Option<(u32, Vec<u8>)>> {
         let Some(block) = self.step()? else { return Ok(None) };
         let page = self.index.expect(block, Kind::Pending, self.sequence - 1, 0)?;
         self.next = page.tail().next;
@@ -157,7 +157,7 @@ impl Pages {
 
     /// Flags rows of the next page as dead for which `is_dead` says so. Gives the numbers of its rows,
     /// without continuations: those that are alive, those that are dead, those that were flagged.
-    pub fn mark_next(&mut self, mut is_dead: impl FnMut(Row) -> bool) -> Looked<Option<[u64; 3]>> {
+    pub(crate) fn mark_next(&mut self, mut is_dead: impl FnMut(Row) -> bool) -> Looked<Option<[u64; 3]>> {
         delay();
         let Some(block) = self.step()? else { return Ok(None) };
         let page = self.index.write(block);
@@ -192,7 +192,7 @@ impl Pages {
 }
 
 /// The items of a page.
-pub fn items(index: Index, block: u32, contents: &[u8]) -> impl Iterator<Item = Item<'_>> {
+pub(crate) fn items(index: Index, block: u32, contents: &[u8]) -> impl Iterator<Item = Item<'_>> {
     let mut rest = contents;
     std::iter::from_fn(move || {
         if rest.is_empty() {

@@ -11,11 +11,11 @@ use crate::pg::index::pages::record::Record;
 use crate::pg::server::error::or_raise;
 
 /// What is done when memory runs out while rows are found.
-pub const COLLECTING: &str = "collecting rows of an index";
+pub(crate) const COLLECTING: &str = "collecting rows of an index";
 
 /// A segment to read.
 #[derive(Debug)]
-pub struct Segment {
+pub(crate) struct Segment {
     /// The index.
     pub index: Index,
     /// What the directory says of it.
@@ -34,7 +34,7 @@ pub struct Segment {
 
 impl Segment {
     /// Reads its root.
-    pub fn open(index: Index, about: Descriptor, payload: usize) -> Looked<Self> {
+    pub(crate) fn open(index: Index, about: Descriptor, payload: usize) -> Looked<Self> {
         let blocks = index.blocks_now();
         let mut segment = Self {
             index,
@@ -99,7 +99,7 @@ impl Segment {
     }
 
     /// All its blocks.
-    pub fn blocks(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = u32> + '_ {
         let numbered = self.extents.iter().flat_map(|extent| extent.start..extent.start + extent.length);
         numbered.chain(self.roots.iter().copied())
     }
@@ -114,7 +114,7 @@ impl Segment {
     }
 
     /// Signature page `n`.
-    pub fn signature_page(&self, n: u32) -> Looked<Page> {
+    pub(crate) fn signature_page(&self, n: u32) -> Looked<Page> {
         let page = self.page(self.about.row_pages + n, Kind::Signatures)?;
         let length = page.contents().len();
         if length == 0 || !length.is_multiple_of(Pair::SIZE) {
@@ -124,7 +124,7 @@ impl Segment {
     }
 
     /// Ends the call if a fence is not the first signature of its page.
-    pub fn check_fences(&self) -> Looked<()> {
+    pub(crate) fn check_fences(&self) -> Looked<()> {
         for (fence, n) in self.fences.iter().zip((0..).step_by(self.step as usize)) {
             let page = self.signature_page(n)?;
             if Pair::read(page.contents(), 0).signature != *fence {
@@ -135,7 +135,7 @@ impl Segment {
     }
 
     /// Where list `n` is.
-    pub fn list(&self, n: u32) -> Looked<List> {
+    pub(crate) fn list(&self, n: u32) -> Looked<List> {
         let first = self.about.row_pages + self.about.signature_pages;
         if n >= self.about.lists {
             self.index.corrupted(self.about.root, "a signature has a list that the segment has not");
@@ -155,7 +155,7 @@ impl Segment {
     }
 
     /// The rows of a list.
-    pub fn rows_of(&self, list: List) -> Looked<RoaringBitmap> {
+    pub(crate) fn rows_of(&self, list: List) -> Looked<RoaringBitmap> {
         let directory = (self.about.lists as usize).div_ceil(List::PER_PAGE) as u32;
         let first = self.about.row_pages + self.about.signature_pages + directory;
         let mut bytes = Vec::new();
@@ -188,7 +188,7 @@ impl Segment {
 
     /// Looks at rows whose numbers come in ascending order, each with its sketch. The page is locked
     /// meanwhile.
-    pub fn look(
+    pub(crate) fn look(
         &self,
         rows: impl IntoIterator<Item = u32>,
         mut each: impl FnMut(u32, Row, &[u8]),
@@ -219,7 +219,7 @@ impl Segment {
     }
 
     /// A copy of row page `n`, and the number of its first row.
-    pub fn row_page(&self, n: u32) -> Looked<(u32, Vec<u8>)> {
+    pub(crate) fn row_page(&self, n: u32) -> Looked<(u32, Vec<u8>)> {
         pgrx::check_for_interrupts!();
         let page = self.page(n, Kind::Rows)?;
         let (width, per_page) = (Row::SIZE + self.payload, rows_per_page(self.payload) as u32);
@@ -234,7 +234,7 @@ impl Segment {
     }
 
     /// Flags rows as dead for which `is_dead` says so; says how many rows are dead now.
-    pub fn mark(&self, mut is_dead: impl FnMut(Row) -> bool) -> Looked<(u32, u32)> {
+    pub(crate) fn mark(&self, mut is_dead: impl FnMut(Row) -> bool) -> Looked<(u32, u32)> {
         let width = Row::SIZE + self.payload;
         let (mut dead, mut marked) = (0, 0);
         for n in 0..self.about.row_pages {

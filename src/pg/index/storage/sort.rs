@@ -23,12 +23,12 @@ const PART_BITS: u32 = 8;
 /// Vectors that grow have up to twice the room that they need.
 const BYTES: usize = 2 * size_of::<(u64, u32)>();
 /// Bytes read at a time from a run.
-pub const READ: usize = Pair::SIZE << 12;
+pub(crate) const READ: usize = Pair::SIZE << 12;
 /// Fewer pairs are sooner sorted than a thread is started.
 const FEW: usize = 1 << 16;
 
 /// Takes pairs in any order.
-pub struct Sorter {
+pub(crate) struct Sorter {
     files: ServerFiles,
     parts: Vec<Vec<(u64, u32)>>,
     in_memory: usize,
@@ -41,7 +41,7 @@ pub struct Sorter {
 
 impl Sorter {
     /// A sorter that uses at most `budget` bytes.
-    pub fn new(budget: usize) -> Self {
+    pub(crate) fn new(budget: usize) -> Self {
         Self {
             files: ServerFiles::in_current_context(),
             parts: vec![Vec::new(); PARTS],
@@ -54,7 +54,7 @@ impl Sorter {
     }
 
     /// Adds a pair.
-    pub fn push(&mut self, signature: u64, row: u32) -> Result<()> {
+    pub(crate) fn push(&mut self, signature: u64, row: u32) -> Result<()> {
         if self.in_memory == self.most {
             self.spill()?;
         }
@@ -67,7 +67,7 @@ impl Sorter {
     }
 
     /// How many pairs there are.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.written / Pair::SIZE as u64 + self.in_memory as u64
     }
 
@@ -102,7 +102,7 @@ impl Sorter {
     }
 
     /// The pairs in order.
-    pub fn finish(mut self) -> Result<Merge> {
+    pub(crate) fn finish(mut self) -> Result<Merge> {
         self.sort()?;
         Ok(Merge {
             parts: self.parts.into_iter().enumerate(),
@@ -116,7 +116,7 @@ impl Sorter {
 }
 
 /// Pairs in order, part by part: those of memory, merged with those of the runs where there are any.
-pub struct Merge {
+pub(crate) struct Merge {
     parts: Enumerate<IntoIter<Vec<(u64, u32)>>>,
     runs: Vec<Vec<Range<u64>>>,
     file: Option<Box<dyn TempFile>>,
@@ -176,7 +176,7 @@ impl Merge {
     }
 
     /// The next pair.
-    pub fn next(&mut self) -> Result<Option<(u64, u32)>> {
+    pub(crate) fn next(&mut self) -> Result<Option<(u64, u32)>> {
         loop {
             if let Some(Reverse((pair, n))) = self.heads.pop() {
                 self.pull(n)?;

@@ -7,7 +7,7 @@ use crate::memory;
 use crate::pg::server::temp_file::ServerFiles;
 
 /// Bytes in order of arrival, those beyond a budget in a temporary file.
-pub struct Spool {
+pub(crate) struct Spool {
     files: ServerFiles,
     budget: usize,
     memory: Vec<u8>,
@@ -17,7 +17,7 @@ pub struct Spool {
 
 impl Spool {
     /// An empty one.
-    pub fn new(budget: usize) -> Self {
+    pub(crate) fn new(budget: usize) -> Self {
         Self {
             files: ServerFiles::in_current_context(),
             budget: budget.max(READ),
@@ -28,12 +28,12 @@ impl Spool {
     }
 
     /// How many bytes there are.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.written + self.memory.len() as u64
     }
 
     /// Appends bytes.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
         memory::extend(&mut self.memory, bytes, "collecting lists of rows")?;
         if self.memory.len() > self.budget {
             let file = match &mut self.file {
@@ -48,7 +48,7 @@ impl Spool {
     }
 
     /// Calls `each` with all bytes, `size` at a time, in order.
-    pub fn for_each(&mut self, size: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
+    pub(crate) fn for_each(&mut self, size: usize, mut each: impl FnMut(&[u8])) -> Result<()> {
         let mut bytes = Vec::with_capacity(size);
         let mut at = 0;
         while at < self.len() {

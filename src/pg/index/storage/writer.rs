@@ -13,7 +13,7 @@ use crate::pg::index::pages::record::Logging;
 const DOING: &str = "writing a segment";
 
 /// Writes a segment: first all rows, then all pairs in order, then [`Writer::finish`].
-pub struct Writer {
+pub(crate) struct Writer {
     index: Index,
     logging: Logging,
     payload: usize,
@@ -31,7 +31,7 @@ pub struct Writer {
 
 impl Writer {
     /// A segment with this id and sketches of `payload` bytes. Its lists use at most `budget` bytes of memory.
-    pub fn new(index: Index, logging: Logging, id: u64, payload: usize, budget: usize) -> Self {
+    pub(crate) fn new(index: Index, logging: Logging, id: u64, payload: usize, budget: usize) -> Self {
         Self {
             index,
             logging,
@@ -50,12 +50,12 @@ impl Writer {
     }
 
     /// Rows so far: the number that the next one gets.
-    pub fn rows(&self) -> u32 {
+    pub(crate) fn rows(&self) -> u32 {
         self.segment.rows
     }
 
     /// Adds a row; a NULL has no sketch.
-    pub fn row(&mut self, row: Row, sketch: &[u8]) -> Result<()> {
+    pub(crate) fn row(&mut self, row: Row, sketch: &[u8]) -> Result<()> {
         let width = Row::SIZE + self.payload;
         if self.page.len() + width > CONTENTS {
             self.flush(Kind::Rows)?;
@@ -93,7 +93,7 @@ impl Writer {
     }
 
     /// Adds a pair. Pairs come in order.
-    pub fn pair(&mut self, signature: u64, row: u32) -> Result<()> {
+    pub(crate) fn pair(&mut self, signature: u64, row: u32) -> Result<()> {
         if self.segment.row_pages == 0 {
             self.flush(Kind::Rows)?;
             self.segment.row_pages = self.number;
@@ -157,7 +157,7 @@ impl Writer {
     }
 
     /// Writes what is left, and describes the segment for the directory.
-    pub fn finish(mut self) -> Result<Descriptor> {
+    pub(crate) fn finish(mut self) -> Result<Descriptor> {
         if self.segment.row_pages == 0 {
             self.flush(Kind::Rows)?;
             self.segment.row_pages = self.number;

@@ -19,12 +19,12 @@ use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 
 /// The first argument after those of a join.
-pub const NEXT: usize = FORM.count();
+pub(super) const NEXT: usize = FORM.count();
 /// Hints show a call that users know.
 const FORM: Form = form::NEAR_DUPLICATES.typed();
 
 /// The join that the arguments in front describe, with the type of the ids as the third of them.
-pub fn request(call: Call) -> Result<Request> {
+pub(super) fn request(call: Call) -> Result<Request> {
     let id_type = call.need(2, "id_type")?;
     Request::of_ids(call, FORM, Some(id_type))
 }
@@ -55,7 +55,7 @@ fn table(call: Call, n: usize) -> Result<Option<Table>> {
 }
 
 /// The table of lists that argument `n` names; none if it is NULL.
-pub fn lists(call: Call, n: usize) -> Result<Option<Table>> {
+pub(super) fn lists(call: Call, n: usize) -> Result<Option<Table>> {
     let Some(table) = table(call, n)? else { return Ok(None) };
     if table.has(&LIST_COLUMNS) { Ok(Some(table)) } else { Err(other_columns(&table, &LIST_COLUMNS)) }
 }
@@ -81,20 +81,20 @@ fn other_columns(table: &Table, columns: &[(&str, pg_sys::Oid)]) -> SqlError {
 
 /// Which rows of a relation are meant, by what its job knows of them.
 #[derive(Debug)]
-pub struct Chosen {
+pub(super) struct Chosen {
     state: Option<Table>,
     equals: String,
 }
 
 impl Chosen {
     /// By the table of what is known that argument `n` names.
-    pub fn new(call: Call, n: usize, request: &Request) -> Result<Self> {
+    pub(super) fn new(call: Call, n: usize, request: &Request) -> Result<Self> {
         Ok(Self { state: state(call, n, &request.left)?, equals: equality(request.id_type)? })
     }
 
     /// The condition, in terms of the alias `d`, that argument `n` names: `batch` for rows that are being brought up to
     /// date, `known` for those that have been seen; none for all.
-    pub fn condition(&self, call: Call, n: usize, source: &Source) -> Result<Option<String>> {
+    pub(super) fn condition(&self, call: Call, n: usize, source: &Source) -> Result<Option<String>> {
         let marks = match call.text(n)?.as_deref() {
             None => return Ok(None),
             Some("batch") => Rows::Batch,
@@ -113,14 +113,19 @@ impl Chosen {
     }
 
     /// The rows of a source that a condition holds for: all, without one.
-    pub fn only(&self, source: &Source, condition: Option<&str>) -> Source {
+    pub(super) fn only(&self, source: &Source, condition: Option<&str>) -> Source {
         let Some(condition) = condition else { return source.clone() };
         let state = self.state.as_ref().map(|state| state.oid);
         source.only(condition, &[], state.as_slice())
     }
 
     /// The same with a further value for `$1`.
-    pub fn only_with(&self, source: &Source, condition: &str, value: (pg_sys::Oid, Option<Datum>)) -> Source {
+    pub(super) fn only_with(
+        &self,
+        source: &Source,
+        condition: &str,
+        value: (pg_sys::Oid, Option<Datum>),
+    ) -> Source {
         let state = self.state.as_ref().map(|state| state.oid);
         source.only(condition, &[value], state.as_slice())
     }

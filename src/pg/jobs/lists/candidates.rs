@@ -42,7 +42,7 @@ impl<'a> Names<'a> {
 }
 
 /// The rows that are to be compared with changed ones; these are not among them.
-pub struct CandidateIds<'a> {
+pub(crate) struct CandidateIds<'a> {
     /// Their ids.
     ids: RaggedText,
     partners: Partners,
@@ -51,13 +51,13 @@ pub struct CandidateIds<'a> {
 
 impl<'a> CandidateIds<'a> {
     /// None yet.
-    pub fn new(changed: &'a Ids, workers: &dyn Workers) -> Result<Self> {
+    pub(crate) fn new(changed: &'a Ids, workers: &dyn Workers) -> Result<Self> {
         let changed = Names::new(changed, workers)?;
         Ok(Self { ids: RaggedText::default(), partners: Partners::default(), changed })
     }
 
     /// Adds one, with the changed rows it may be similar to, if these are known.
-    pub fn add(&mut self, id: &str, partners: Option<&[u32]>) -> Result<()> {
+    pub(crate) fn add(&mut self, id: &str, partners: Option<&[u32]>) -> Result<()> {
         if self.changed.contain(id) {
             return Ok(());
         }
@@ -67,7 +67,7 @@ impl<'a> CandidateIds<'a> {
 
     /// The distinct ids, and the partners of each. Numbers are in their order: rows that came one after the other are
     /// often near to each other, and so read faster.
-    pub fn finish(self, workers: &dyn Workers) -> Result<(Ids, Partners)> {
+    pub(crate) fn finish(self, workers: &dyn Workers) -> Result<(Ids, Partners)> {
         let Self { ids, partners, changed } = self;
         let id = |n: u32| ids.get(n as usize);
         let mut order = Vec::new();

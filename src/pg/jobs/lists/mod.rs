@@ -9,8 +9,8 @@
 //! [`stored`] reads them and [`writer`] writes them. [`neighbours`] are the rows that may be similar to changed ones: found by
 //! [`search`] in each segment, collected as [`candidates`].
 
-pub mod candidates;
-pub mod neighbours;
-pub mod search;
-pub mod stored;
-pub mod writer;
+pub(super) mod candidates;
+pub(super) mod neighbours;
+pub(super) mod search;
+pub(super) mod stored;
+pub(super) mod writer;

@@ -28,7 +28,7 @@ use crate::workers::{self, Workers};
 const MEMORY_SHARE: usize = 16;
 
 /// Changed rows, and which of those of the lists may be similar to them.
-pub struct Neighbours {
+pub(crate) struct Neighbours {
     /// The ids of the rows that changed.
     ids: Ids,
     /// None where they are too many to be kept.
@@ -42,7 +42,7 @@ pub struct Neighbours {
 
 /// What may be similar to the rows of a request; none where the lists are of no use. If a number is given for it, the
 /// rows become a segment, too, whose rows have `N` columns; they may be there even if the lists turn out to be damaged.
-pub fn neighbours<const N: usize>(
+pub(crate) fn neighbours<const N: usize>(
     lists: &Table,
     request: &Request,
     (spec, predicate): (FeatureSpec, Predicate),
@@ -100,18 +100,22 @@ pub fn neighbours<const N: usize>(
 
 impl Neighbours {
     /// The condition for the others, and the value of its parameter.
-    pub fn condition(&self, key: &str) -> (String, Parameter) {
+    pub(crate) fn condition(&self, key: &str) -> (String, Parameter) {
         (queries::is_any(key, &self.equals), self.array)
     }
 
     /// Whether the changed rows are in memory.
-    pub fn fits(&self) -> bool {
+    pub(crate) fn fits(&self) -> bool {
         self.matcher.is_some()
     }
 
     /// Calls `pair` with the ids of each changed row and one similar to it, changed or not, and their similarity; also
     /// with itself, and with some more than once.
-    pub fn pairs(&self, request: &mut Request, mut pair: impl FnMut(&Ids, Datum, Datum, f64)) -> Result<()> {
+    pub(crate) fn pairs(
+        &self,
+        request: &mut Request,
+        mut pair: impl FnMut(&Ids, Datum, Datum, f64),
+    ) -> Result<()> {
         let (Some(matcher), partners) = (&self.matcher, &self.partners) else { return Ok(()) };
         request.left = request.left.listed(self.array, &self.equals);
         request.id_type = pg_sys::INT8OID;

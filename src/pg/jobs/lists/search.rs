@@ -16,7 +16,7 @@ use crate::workers::{self, Stop, Workers};
 
 /// Adds the documents of a segment that may be similar to a changed one; a thread keeps at most
 /// `most` bytes of pairs.
-pub fn search(
+pub(crate) fn search(
     lists: &Table,
     header: Header,
     (changed, words, most): (&Changed, usize, usize),

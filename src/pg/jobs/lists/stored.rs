@@ -17,21 +17,21 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::values::value;
 
 /// Columns of the table of lists.
-pub const COLUMNS: usize = 6;
+pub(crate) const COLUMNS: usize = 6;
 /// About how many bytes of documents are read at one time: most have few, and some are to be compared while others are
 /// read.
-pub const BATCH: usize = 1 << 18;
+pub(crate) const BATCH: usize = 1 << 18;
 /// What takes memory here.
-pub const DOING: &str = "outlining documents";
+pub(crate) const DOING: &str = "outlining documents";
 
 /// The error where lists are not what this version wrote.
-pub fn damaged(why: &str) -> SqlError {
+pub(crate) fn damaged(why: &str) -> SqlError {
     let message = format!("lists of the job are damaged: {why}");
     SqlError::new(PgSqlErrorCode::ERRCODE_DATA_CORRUPTED, message).hint(ANEW)
 }
 
 /// None where lists are damaged. Nothing else here gives an error of this kind: those of the server are not ours.
-pub fn unless_damaged<T>(result: Result<T>) -> Result<Option<T>> {
+pub(crate) fn unless_damaged<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(SqlError::Own { code: PgSqlErrorCode::ERRCODE_DATA_CORRUPTED, .. }) => Ok(None),
@@ -40,7 +40,7 @@ pub fn unless_damaged<T>(result: Result<T>) -> Result<Option<T>> {
 }
 
 /// The order of tokens that a table of lists has; none if it has none of use.
-pub fn read_order(lists: &Table) -> Result<Option<Order>> {
+pub(crate) fn read_order(lists: &Table) -> Result<Option<Order>> {
     let Table { oid, name, .. } = lists;
     let sql = queries::of_lists(name, &["data"], &format!("{} LIMIT 2", queries::is_kind('o')));
     let done = Query { relations: &[*oid], ..Query::new(&sql) }.run([pg_sys::BYTEAOID])?;
@@ -84,7 +84,7 @@ fn expect(next: &mut usize, part: Datum) -> Result<()> {
 
 /// A segment as its row of kind `s` says.
 #[derive(Debug, Clone, Copy)]
-pub struct Header {
+pub(crate) struct Header {
     /// Its number.
     pub segment: i64,
     /// How many parts it has, empty ones as well: a power of two.
@@ -94,7 +94,7 @@ pub struct Header {
 }
 
 /// All segments, by number.
-pub fn headers(lists: &Table) -> Result<Vec<Header>> {
+pub(crate) fn headers(lists: &Table) -> Result<Vec<Header>> {
     let mut headers: Vec<Header> = Vec::new();
     let columns = [("segment", pg_sys::INT8OID), ("part", pg_sys::INT4OID), ("documents", pg_sys::INT4OID)];
     read(
@@ -123,7 +123,7 @@ pub fn headers(lists: &Table) -> Result<Vec<Header>> {
 }
 
 /// The documents of a segment.
-pub fn documents(lists: &Table, header: Header, words: usize) -> Result<SegmentDocuments> {
+pub(crate) fn documents(lists: &Table, header: Header, words: usize) -> Result<SegmentDocuments> {
     let mut documents = SegmentDocuments::new(words);
     let mut next = 0;
     let rest = format!("{} ORDER BY part", queries::in_segment('d', header.segment));
@@ -139,7 +139,7 @@ pub fn documents(lists: &Table, header: Header, words: usize) -> Result<SegmentD
 }
 
 /// Calls `each` with the ids of a segment's documents, by block: its number, and text datums.
-pub fn ids(
+pub(crate) fn ids(
     lists: &Table,
     segment: i64,
     blocks: Option<&[u32]>,
@@ -175,7 +175,7 @@ pub fn ids(
 }
 
 /// Calls `each` with parts of a segment that are not empty: with `parts` of them, in any order, or with all.
-pub fn parts(
+pub(crate) fn parts(
     lists: &Table,
     segment: i64,
     parts: Option<&[u32]>,

@@ -13,7 +13,7 @@ use crate::pg::server::set_returning::Store;
 use crate::pg::server::values::{Strings, text_array};
 
 /// Writes segments as rows, of which the last six of `N` columns are those of the table; the others are NULL.
-pub struct Writer<'a, const N: usize> {
+pub(crate) struct Writer<'a, const N: usize> {
     store: &'a mut Store,
     segment: i64,
     /// Segments whose ids are still to be written: their numbers, and the rows in their order.
@@ -23,13 +23,13 @@ pub struct Writer<'a, const N: usize> {
 
 impl<'a, const N: usize> Writer<'a, N> {
     /// Nothing is written yet; segments are numbered from `segment`.
-    pub fn new(store: &'a mut Store, segment: i64) -> Self {
+    pub(crate) fn new(store: &'a mut Store, segment: i64) -> Self {
         let context = PgMemoryContexts::new("neardup: lists");
         Self { store, segment, rows: Vec::new(), context }
     }
 
     /// Writes a row.
-    pub fn put(
+    pub(crate) fn put(
         &mut self,
         kind: u8,
         [segment, part]: [i64; 2],
@@ -63,7 +63,7 @@ impl<'a, const N: usize> Writer<'a, N> {
     }
 
     /// Writes the next segment, but for its ids.
-    pub fn write(&mut self, segment: Segment<'_>) -> Result<()> {
+    pub(crate) fn write(&mut self, segment: Segment<'_>) -> Result<()> {
         let number = self.segment;
         let documents = i32::try_from(segment.documents()).unwrap_or(i32::MAX);
         self.put(b's', [number, segment.parts.len() as i64], Some(documents), None, None)?;
@@ -79,7 +79,7 @@ impl<'a, const N: usize> Writer<'a, N> {
     }
 
     /// Writes the ids of all segments.
-    pub fn ids(&mut self, show: impl Fn(u32) -> String) -> Result<()> {
+    pub(crate) fn ids(&mut self, show: impl Fn(u32) -> String) -> Result<()> {
         for (segment, rows) in std::mem::take(&mut self.rows) {
             for (block, n) in rows.chunks(BLOCK).zip(0..) {
                 let mut ids = Strings::default();

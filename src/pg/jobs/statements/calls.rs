@@ -12,7 +12,7 @@ use crate::pg::query::relation::Relation;
 use crate::pg::request::example::literal;
 
 /// The arguments that the internal functions have in common.
-pub fn arguments(settings: &Settings, docs: &Relation, id_type: Oid) -> String {
+pub(crate) fn arguments(settings: &Settings, docs: &Relation, id_type: Oid) -> String {
     let value = |value: Option<String>, cast: &str| match value {
         None => format!("NULL::pg_catalog.{cast}"),
         Some(value) => format!("{}::pg_catalog.{cast}", literal(&value)),
@@ -36,13 +36,13 @@ pub fn arguments(settings: &Settings, docs: &Relation, id_type: Oid) -> String {
 }
 
 /// How pairs become clusters, as an argument.
-pub fn clustering(settings: &Settings) -> String {
+pub(crate) fn clustering(settings: &Settings) -> String {
     let clustering = settings.clustering.as_deref().unwrap_or("connected");
     format!("{}::pg_catalog.text", literal(clustering))
 }
 
 /// The most rows of a cluster, as an argument.
-pub fn cluster_size(settings: &Settings) -> String {
+pub(crate) fn cluster_size(settings: &Settings) -> String {
     let size = settings.max_cluster_size.map_or("NULL".to_owned(), |size| format!("'{size}'"));
     format!("{size}::pg_catalog.int4")
 }
@@ -53,18 +53,18 @@ fn relation(oid: Oid) -> String {
 }
 
 /// A table as an argument; NULL for none.
-pub fn table(table: Option<&Table>) -> String {
+pub(crate) fn table(table: Option<&Table>) -> String {
     table.map_or_else(|| "NULL::pg_catalog.regclass".to_owned(), |table| relation(table.oid))
 }
 
 /// The number of a segment as an argument; NULL for none.
-pub fn segment(segment: Option<i64>) -> String {
+pub(crate) fn segment(segment: Option<i64>) -> String {
     let segment = segment.map_or_else(|| "NULL".to_owned(), |segment| format!("'{segment}'"));
     format!("{segment}::pg_catalog.int8")
 }
 
 /// Which rows are meant, as an argument; all for none.
-pub fn rows(rows: Option<Rows>) -> &'static str {
+pub(crate) fn rows(rows: Option<Rows>) -> &'static str {
     match rows {
         None => "NULL::pg_catalog.text",
         Some(Rows::Batch) => "'batch'::pg_catalog.text",
@@ -73,7 +73,7 @@ pub fn rows(rows: Option<Rows>) -> &'static str {
 }
 
 /// Checks the arguments of a job, and says what its pairs depend on.
-pub fn check(schema: &str, settings: &Settings, docs: &Relation, id_type: Oid) -> Statement {
+pub(crate) fn check(schema: &str, settings: &Settings, docs: &Relation, id_type: Oid) -> Statement {
     let arguments = arguments(settings, docs, id_type);
     let (clustering, size) = (clustering(settings), cluster_size(settings));
     Statement::new(format!("SELECT {schema}.neardup_job_check({arguments}, {clustering}, {size})"))

@@ -6,7 +6,7 @@ use super::statement::{Statement, oid, text};
 use crate::pg::server::error::Result;
 
 /// Whether a relation has the trigger of a job for an event.
-pub fn has_trigger(docs: Oid, event: &str) -> Result<Statement> {
+pub(crate) fn has_trigger(docs: Oid, event: &str) -> Result<Statement> {
     let sql = "SELECT EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid \
                WHERE t.tgrelid = $1 AND t.tgname = $2::name AND p.proname = 'neardup_changed')";
     Ok(Statement::new(sql).with([oid(docs), text(&format!("neardup_{event}"))?]))
@@ -14,7 +14,7 @@ pub fn has_trigger(docs: Oid, event: &str) -> Result<Statement> {
 
 /// The definition of a relation: whether it is a plain table, whether all triggers of a job, whose function is in a schema, fire
 /// always, and a text that is another one whenever one of these changes.
-pub fn definition(docs: Oid, namespace: Oid) -> Statement {
+pub(crate) fn definition(docs: Oid, namespace: Oid) -> Statement {
     let sql = "SELECT c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relispartition \
                    AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid OR i.inhrelid = c.oid) \
                    AND NOT EXISTS (SELECT FROM pg_subscription_rel s WHERE s.srrelid = c.oid), \
@@ -33,7 +33,7 @@ pub fn definition(docs: Oid, namespace: Oid) -> Statement {
 }
 
 /// Whether a table depends on a relation as tables of a job do.
-pub fn depends(table: Oid, docs: Oid) -> Statement {
+pub(crate) fn depends(table: Oid, docs: Oid) -> Statement {
     let sql = "SELECT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = $1 \
                AND d.refclassid = 'pg_class'::regclass AND d.refobjid = $2 AND d.deptype = 'a')";
     Statement::new(sql).with([oid(table), oid(docs)])
@@ -46,7 +46,7 @@ fn array(tables: &[Oid]) -> String {
 }
 
 /// The first of some tables that does not depend on a relation.
-pub fn independent(tables: &[Oid], docs: Oid) -> Statement {
+pub(crate) fn independent(tables: &[Oid], docs: Oid) -> Statement {
     let tables = array(tables);
     let sql = format!(
         "SELECT t.oid::int8 FROM unnest({tables}) t(oid) WHERE NOT EXISTS (SELECT FROM pg_depend d \
@@ -58,7 +58,7 @@ pub fn independent(tables: &[Oid], docs: Oid) -> Statement {
 
 /// A function that writing to one of the tables runs, and whose owner is neither theirs nor a superuser: of which table, its
 /// name and its owner.
-pub fn foreign_function(tables: &[Oid], owner: Oid) -> Statement {
+pub(crate) fn foreign_function(tables: &[Oid], owner: Oid) -> Statement {
     let tables = array(tables);
     let sql = format!(
         "WITH parts(classid, objid, of) AS ( \

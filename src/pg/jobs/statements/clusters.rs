@@ -6,7 +6,7 @@ use crate::pg::query::Parameter;
 use crate::pg::request::example::literal;
 
 /// Marks the rows that pairs connect with those of certain marks.
-pub fn reach(names: &Names, mark: i16, from: &[i16]) -> Statement {
+pub(crate) fn reach(names: &Names, mark: i16, from: &[i16]) -> Statement {
     let (state, pairs, equals) = (&names.tables.state, &names.tables.pairs, &names.equals);
     let from: Vec<String> = from.iter().map(i16::to_string).collect();
     let sql = format!(
@@ -53,20 +53,20 @@ fn put(names: &Names, call: &str) -> Statement {
 }
 
 /// Puts the clusters in that the method makes of the signatures of all rows.
-pub fn of_signatures(names: &Names) -> Statement {
+pub(crate) fn of_signatures(names: &Names) -> Statement {
     let Names { schema, arguments, clustering, .. } = names;
     put(names, &format!("{schema}.neardup_job_grouping({arguments}, {clustering}) {}", columns(names)))
 }
 
 /// Puts the clusters of all pairs in.
-pub fn of_pairs(names: &Names) -> Statement {
+pub(crate) fn of_pairs(names: &Names) -> Statement {
     let pairs = &names.tables.pairs.name;
     let query = literal(&format!("SELECT left_id, right_id, similarity FROM {pairs}"));
     put(names, &of_query(names, &query))
 }
 
 /// Deletes the clusters of reached rows.
-pub fn forget_reached(names: &Names) -> Statement {
+pub(crate) fn forget_reached(names: &Names) -> Statement {
     let (clusters, state) = (&names.tables.clusters, &names.tables.state);
     let sql = format!(
         "DELETE FROM {} c USING {} b WHERE b.change = -2 AND c.id {} b.id",
@@ -76,7 +76,7 @@ pub fn forget_reached(names: &Names) -> Statement {
 }
 
 /// Puts the clusters of the pairs of reached rows in.
-pub fn of_reached(names: &Names) -> Statement {
+pub(crate) fn of_reached(names: &Names) -> Statement {
     let query = format!(
         "SELECT p.left_id, p.right_id, p.similarity FROM {} b JOIN {} p ON p.left_id {} b.id WHERE b.change = -2",
         names.tables.state.name, names.tables.pairs.name, names.equals
@@ -86,7 +86,7 @@ pub fn of_reached(names: &Names) -> Statement {
 
 /// Makes those clusters anew that have rows of the batch or partners of these, as they were and as they are. Most of their
 /// rows stay as they are. The partners are looked for if they are not given, as an array.
-pub fn of_touched(names: &Names, had_pairs: bool, near: Option<Parameter>) -> Statement {
+pub(crate) fn of_touched(names: &Names, had_pairs: bool, near: Option<Parameter>) -> Statement {
     let (clusters, state, pairs) = (&names.tables.clusters, &names.tables.state, &names.tables.pairs);
     let Names { equals, column, .. } = names;
     let partners = match &near {

@@ -6,7 +6,7 @@ use crate::pg::request::example::literal;
 
 /// A table of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Its pairs.
     Pairs,
     /// Its clusters.
@@ -20,10 +20,10 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Pairs, Self::Clusters, Self::State, Self::Lists];
+    pub(crate) const ALL: [Self; 4] = [Self::Pairs, Self::Clusters, Self::State, Self::Lists];
 
     /// What follows the name of the relation in the name of the table.
-    pub fn suffix(self) -> &'static str {
+    pub(crate) fn suffix(self) -> &'static str {
         match self {
             Self::Pairs => "pairs",
             Self::Clusters => "clusters",
@@ -76,7 +76,7 @@ impl Kind {
 }
 
 /// Makes a table of a job, for ids of a type and for the relation that is shown so.
-pub fn create(kind: Kind, table: &str, id: &str, shown: &str) -> Vec<Statement> {
+pub(crate) fn create(kind: Kind, table: &str, id: &str, shown: &str) -> Vec<Statement> {
     let mut statements = vec![Statement::new(format!("CREATE TABLE {table} ({})", kind.columns(id)))];
     statements.extend(kind.further().iter().map(|further| Statement::new(further.replace("{}", table))));
     statements.push(Statement::new(format!("COMMENT ON TABLE {table} IS {}", kind.comment(shown))));
@@ -84,35 +84,35 @@ pub fn create(kind: Kind, table: &str, id: &str, shown: &str) -> Vec<Statement> 
 }
 
 /// Drops tables.
-pub fn drop(tables: &[String]) -> Statement {
+pub(crate) fn drop(tables: &[String]) -> Statement {
     Statement::new(format!("DROP TABLE {}", tables.join(", ")))
 }
 
 /// Deletes all rows of a table.
-pub fn empty(table: &Table) -> Statement {
+pub(crate) fn empty(table: &Table) -> Statement {
     Statement::new(format!("DELETE FROM {}", table.name)).about([table.oid])
 }
 
 /// Gives columns of an empty table another type.
-pub fn retype(table: &Table, columns: &[&str], to: &str) -> Statement {
+pub(crate) fn retype(table: &Table, columns: &[&str], to: &str) -> Statement {
     let alter: Vec<String> =
         columns.iter().map(|column| format!("ALTER {column} TYPE {to} USING NULL::{to}")).collect();
     Statement::new(format!("ALTER TABLE {} {}", table.name, alter.join(", ")))
 }
 
 /// Lets the server count tables.
-pub fn analyze(tables: [&Table; 3]) -> Statement {
+pub(crate) fn analyze(tables: [&Table; 3]) -> Statement {
     Statement::new(format!("ANALYZE {}", tables.map(|table| table.name.as_str()).join(", ")))
 }
 
 /// Drops the trigger of a job for an event.
-pub fn drop_trigger(docs: &str, event: &str) -> Statement {
+pub(crate) fn drop_trigger(docs: &str, event: &str) -> Statement {
     Statement::new(format!("DROP TRIGGER neardup_{event} ON {docs}"))
 }
 
 /// Makes the trigger of a job for an event, with a function in the schema of the extension. It fires always, or rows would be
 /// compared at each refresh.
-pub fn create_trigger(docs: &str, event: &str, schema: &str) -> [Statement; 2] {
+pub(crate) fn create_trigger(docs: &str, event: &str, schema: &str) -> [Statement; 2] {
     let [old, new] = [" OLD TABLE AS old_rows", " NEW TABLE AS new_rows"];
     let [old, new] = [if event == "insert" { "" } else { old }, if event == "delete" { "" } else { new }];
     [

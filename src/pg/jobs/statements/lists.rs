@@ -10,7 +10,7 @@ const COLUMNS: &str = "kind, segment, part, documents, data, ids";
 
 /// The number of the next segment, of this many documents; none if lists made anew were better: in the order of what tokens are
 /// rare now, and without rows that are no more; or if their order is not of this version.
-pub fn next_segment(lists: &Table, documents: i64, version: i64) -> Statement {
+pub(crate) fn next_segment(lists: &Table, documents: i64, version: i64) -> Statement {
     let sql = format!(
         "SELECT max(segment) + 1 FROM {name} WHERE $1 + (SELECT sum(documents) FROM {name} WHERE kind = 's') \
          <= (SELECT 1000 + 3 * documents::int8 FROM {name} WHERE kind = 'o' AND part = $2)",
@@ -20,7 +20,13 @@ pub fn next_segment(lists: &Table, documents: i64, version: i64) -> Statement {
 }
 
 /// Puts the outlines of rows in, in segments from this number on: in the order of the lists, or in one that is made, too.
-pub fn outline(names: &Names, lists: &Table, rows: Option<Rows>, ordered: bool, segment: i64) -> Statement {
+pub(crate) fn outline(
+    names: &Names,
+    lists: &Table,
+    rows: Option<Rows>,
+    ordered: bool,
+    segment: i64,
+) -> Statement {
     let Names { schema, arguments, tables, .. } = names;
     let sql = format!(
         "INSERT INTO {} ({COLUMNS}) SELECT {COLUMNS} FROM {schema}.neardup_job_lists({arguments}, {}, {}, {}, {})",
@@ -34,7 +40,7 @@ pub fn outline(names: &Names, lists: &Table, rows: Option<Rows>, ordered: bool, 
 }
 
 /// Puts what merges small segments in. That the lists are damaged may stand there already.
-pub fn merge(names: &Names, lists: &Table) -> Statement {
+pub(crate) fn merge(names: &Names, lists: &Table) -> Statement {
     let sql = format!(
         "INSERT INTO {} ({COLUMNS}) SELECT {COLUMNS} FROM {}.neardup_job_merge({}) ON CONFLICT DO NOTHING",
         lists.name,
@@ -45,7 +51,7 @@ pub fn merge(names: &Names, lists: &Table) -> Statement {
 }
 
 /// Deletes the segments that were merged.
-pub fn forget_merged(lists: &Table) -> Statement {
+pub(crate) fn forget_merged(lists: &Table) -> Statement {
     let name = &lists.name;
     Statement::new(format!(
         "DELETE FROM {name} l USING {name} x WHERE x.kind = 'x' AND l.segment = x.segment"
@@ -54,6 +60,6 @@ pub fn forget_merged(lists: &Table) -> Statement {
 }
 
 /// Whether they turned out to be damaged.
-pub fn are_damaged(lists: &Table) -> Statement {
+pub(crate) fn are_damaged(lists: &Table) -> Statement {
     Statement::new(format!("SELECT EXISTS (SELECT FROM {} WHERE kind = '!')", lists.name)).about([lists.oid])
 }

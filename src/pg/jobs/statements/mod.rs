@@ -4,13 +4,13 @@
 //! a job has beside its relation. What a refresh does is in [`rows`], [`pairs`], [`lists`] and [`clusters`], of the [`names`] of
 //! its job; [`calls`] are those of the internal functions.
 
-pub mod calls;
-pub mod catalog;
-pub mod clusters;
-pub mod definitions;
-pub mod lists;
-pub mod names;
-pub mod pairs;
-pub mod registry;
-pub mod rows;
-pub mod statement;
+pub(super) mod calls;
+pub(super) mod catalog;
+pub(super) mod clusters;
+pub(super) mod definitions;
+pub(super) mod lists;
+pub(super) mod names;
+pub(super) mod pairs;
+pub(super) mod registry;
+pub(super) mod rows;
+pub(super) mod statement;

@@ -12,7 +12,7 @@ use crate::pg::query::relation::Relation;
 use crate::pg::server::error::Result;
 
 /// The tables, the columns, and what else is the same in all statements of a job.
-pub struct Names {
+pub(crate) struct Names {
     /// The watched relation.
     pub docs: Oid,
     /// Its name with its schema.
@@ -43,7 +43,7 @@ pub struct Names {
 
 impl Names {
     /// Those of the job of a relation.
-    pub fn new(
+    pub(crate) fn new(
         docs: &Relation,
         extension: &Extension,
         settings: &Settings,
@@ -74,7 +74,7 @@ impl Names {
     }
 
     /// The type of arrays of ids of the job's tables.
-    pub fn array_oid(&self) -> Oid {
+    pub(crate) fn array_oid(&self) -> Oid {
         // SAFETY: looks a type up; types of ids have one of arrays.
         unsafe { pg_sys::get_array_type(self.column_oid) }
     }

@@ -13,14 +13,14 @@ fn in_batch(names: &Names) -> String {
 
 /// Whether rows of the batch are in clusters. Connected clusters have all rows of pairs, so that one look says whether rows
 /// have any.
-pub fn are_in_clusters(names: &Names) -> Statement {
+pub(crate) fn are_in_clusters(names: &Names) -> Statement {
     let (clusters, state) = (&names.tables.clusters, &names.tables.state);
     Statement::new(format!("SELECT EXISTS (SELECT FROM {} WHERE id {})", clusters.name, in_batch(names)))
         .about([clusters.oid, state.oid])
 }
 
 /// Deletes the pairs of the batch where its rows are on either side.
-pub fn remove(names: &Names) -> [Statement; 2] {
+pub(crate) fn remove(names: &Names) -> [Statement; 2] {
     let (pairs, state) = (&names.tables.pairs, &names.tables.state);
     ["left_id", "right_id"].map(|side| {
         Statement::new(format!("DELETE FROM {} WHERE {side} {}", pairs.name, in_batch(names)))
@@ -48,7 +48,7 @@ fn call(
 }
 
 /// Joins rows.
-pub fn join(names: &Names, rows: Join) -> Statement {
+pub(crate) fn join(names: &Names, rows: Join) -> Statement {
     let pairs = &names.tables.pairs;
     let rows = match rows {
         Join::All => [None, None],
@@ -67,7 +67,7 @@ pub fn join(names: &Names, rows: Join) -> Statement {
 /// Looks the rows of the batch up in the lists, into which they go as a segment if one is given. They are read once, for their
 /// pairs and for the lists. Gives the number of pairs, with `keep` the ids in these as an array, and whether anything was put
 /// into the lists.
-pub fn look_up(names: &Names, lists: &Table, segment: Option<i64>, keep: bool) -> Statement {
+pub(crate) fn look_up(names: &Names, lists: &Table, segment: Option<i64>, keep: bool) -> Statement {
     let pairs = &names.tables.pairs;
     let near = if keep { "(SELECT array_agg(id) FROM near)" } else { "NULL" };
     let sql = format!(

@@ -14,7 +14,7 @@ fn on(table: Oid, sql: &str, parameters: impl Into<Vec<Parameter>>) -> Result<St
 }
 
 /// Locks the row of a job, and gives a number if there is one; with `skip`, none if another session has it.
-pub fn lock(jobs: Oid, docs: Oid, skip: bool) -> Result<Statement> {
+pub(crate) fn lock(jobs: Oid, docs: Oid, skip: bool) -> Result<Statement> {
     let skip = if skip { " SKIP LOCKED" } else { "" };
     let sql = format!("SELECT 1::int8 FROM {{}} WHERE docs = $1::regclass FOR UPDATE{skip}");
     on(jobs, &sql, [oid(docs)])
@@ -22,7 +22,7 @@ pub fn lock(jobs: Oid, docs: Oid, skip: bool) -> Result<Statement> {
 
 /// What the row of a job says.
 #[derive(Debug, Clone, Copy)]
-pub struct Values<'a> {
+pub(crate) struct Values<'a> {
     /// The watched relation.
     pub docs: Oid,
     /// The table of pairs.
@@ -40,7 +40,7 @@ pub struct Values<'a> {
 }
 
 /// Writes the row of a job, or only its settings and what was seen where it has one.
-pub fn put(jobs: Oid, values: Values<'_>) -> Result<Statement> {
+pub(crate) fn put(jobs: Oid, values: Values<'_>) -> Result<Statement> {
     let Values { docs, pairs, clusters, state, lists, settings, seen } = values;
     let lists = (pg_sys::OIDOID, lists.and_then(IntoDatum::into_datum));
     let seen = seen.map_or(Ok((pg_sys::TEXTOID, None)), text)?;
@@ -51,19 +51,19 @@ pub fn put(jobs: Oid, values: Values<'_>) -> Result<Statement> {
 }
 
 /// Whether a table is one of the job of another relation.
-pub fn uses(jobs: Oid, table: Oid, docs: Oid) -> Result<Statement> {
+pub(crate) fn uses(jobs: Oid, table: Oid, docs: Oid) -> Result<Statement> {
     let sql = "SELECT EXISTS (SELECT FROM {} WHERE $1::regclass IN (pairs, clusters, state, lists) \
                AND docs <> $2::regclass)";
     on(jobs, sql, [oid(table), oid(docs)])
 }
 
 /// Deletes the row of a job.
-pub fn remove(jobs: Oid, docs: Oid) -> Result<Statement> {
+pub(crate) fn remove(jobs: Oid, docs: Oid) -> Result<Statement> {
     on(jobs, "DELETE FROM {} WHERE docs = $1::regclass", [oid(docs)])
 }
 
 /// Deletes the rows of relations that are no more, but for rows that another session has; `docs` is the column, as a number.
-pub fn clean(table: Oid, docs: &str) -> Result<Statement> {
+pub(crate) fn clean(table: Oid, docs: &str) -> Result<Statement> {
     let sql = format!(
         "DELETE FROM {{}} WHERE ctid = ANY (ARRAY(SELECT b.ctid FROM {{}} b \
          WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = b.{docs}) FOR UPDATE SKIP LOCKED))"
@@ -72,19 +72,19 @@ pub fn clean(table: Oid, docs: &str) -> Result<Statement> {
 }
 
 /// Deletes the marks of a relation whose rows changed unnoted.
-pub fn take_unnoted(unnoted: Oid, docs: Oid) -> Result<Statement> {
+pub(crate) fn take_unnoted(unnoted: Oid, docs: Oid) -> Result<Statement> {
     on(unnoted, "DELETE FROM {} WHERE docs = $1", [oid(docs)])
 }
 
 /// Says of runs that began at other times that they were interrupted.
-pub fn interrupt(runs: Oid, docs: Oid, started: Datum) -> Result<Statement> {
+pub(crate) fn interrupt(runs: Oid, docs: Oid, started: Datum) -> Result<Statement> {
     let sql = "UPDATE {} SET status = 'interrupted' \
                WHERE docs = $1::regclass AND status = 'running' AND started <> $2";
     on(runs, sql, [oid(docs), (pg_sys::TIMESTAMPTZOID, Some(started))])
 }
 
 /// Adds a batch to a run: how many rows changed, and pairs were removed and added.
-pub fn log(runs: Oid, docs: Oid, started: Datum, more: bool, counts: [i64; 3]) -> Result<Statement> {
+pub(crate) fn log(runs: Oid, docs: Oid, started: Datum, more: bool, counts: [i64; 3]) -> Result<Statement> {
     let sql = "INSERT INTO {} AS r (docs, started, finished, status, batches, rows, pairs_removed, pairs_added) \
                VALUES ($1, $2, CASE WHEN NOT $3 THEN clock_timestamp() END, \
                CASE WHEN $3 THEN 'running' ELSE 'done' END, ($4 > 0)::int, $4, $5, $6) \

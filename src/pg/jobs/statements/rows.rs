@@ -4,14 +4,14 @@ use super::names::Names;
 use super::statement::{Statement, int8, oid};
 
 /// Whether no row has been seen.
-pub fn is_unseen(names: &Names) -> Statement {
+pub(crate) fn is_unseen(names: &Names) -> Statement {
     let state = &names.tables.state;
     Statement::new(format!("SELECT NOT EXISTS (SELECT FROM {} WHERE change IS NULL)", state.name))
         .about([state.oid])
 }
 
 /// How many rows the relation has, counted up to a limit.
-pub fn count(names: &Names, limit: i64) -> Statement {
+pub(crate) fn count(names: &Names, limit: i64) -> Statement {
     let docs = &names.docs_name;
     Statement::new(format!("SELECT count(*) FROM (SELECT FROM {docs} d LIMIT $1) d"))
         .with([int8(limit)])
@@ -19,13 +19,13 @@ pub fn count(names: &Names, limit: i64) -> Statement {
 }
 
 /// Deletes the marks of rows that wait.
-pub fn forget_waiting(names: &Names) -> Statement {
+pub(crate) fn forget_waiting(names: &Names) -> Statement {
     let state = &names.tables.state;
     Statement::new(format!("DELETE FROM {} WHERE change = 1", state.name)).about([state.oid])
 }
 
 /// Puts all rows in as seen.
-pub fn take_all(names: &Names) -> Statement {
+pub(crate) fn take_all(names: &Names) -> Statement {
     let (state, source) = (&names.tables.state, &names.source);
     Statement::new(format!("INSERT INTO {} (id, hash) SELECT id, hash FROM {source} d", state.name))
         .about([state.oid, names.docs])
@@ -33,7 +33,7 @@ pub fn take_all(names: &Names) -> Statement {
 
 /// Marks the rows that are not as they were seen, and those that waited, even where there is no such row: at most `limit` as
 /// of the batch, the others as waiting.
-pub fn compare_all(names: &Names, limit: i64) -> Statement {
+pub(crate) fn compare_all(names: &Names, limit: i64) -> Statement {
     let Names { tables, equals, source, .. } = names;
     let sql = format!(
         "WITH waiting AS (DELETE FROM {name} WHERE change = 1 RETURNING id) \
@@ -47,7 +47,7 @@ pub fn compare_all(names: &Names, limit: i64) -> Statement {
 }
 
 /// Makes waiting rows those of the batch, up to a limit of marks.
-pub fn take_marks(names: &Names, limit: i64) -> Statement {
+pub(crate) fn take_marks(names: &Names, limit: i64) -> Statement {
     let state = &names.tables.state;
     let sql = format!(
         "WITH taken AS (DELETE FROM {name} \
@@ -59,20 +59,20 @@ pub fn take_marks(names: &Names, limit: i64) -> Statement {
 }
 
 /// A limit, if the server estimates that far more rows than that are known.
-pub fn far_more_than(names: &Names, limit: i64) -> Statement {
+pub(crate) fn far_more_than(names: &Names, limit: i64) -> Statement {
     let sql = "SELECT CASE WHEN reltuples > $1 * 4 THEN $1 END FROM pg_class WHERE oid = $2";
     Statement::new(sql).with([int8(limit), oid(names.tables.state.oid)])
 }
 
 /// How many rows are known, counted up to a limit.
-pub fn count_known(names: &Names, limit: i64) -> Statement {
+pub(crate) fn count_known(names: &Names, limit: i64) -> Statement {
     let state = &names.tables.state;
     let sql = format!("SELECT count(*) FROM (SELECT FROM {} WHERE change IS NULL LIMIT $1) s", state.name);
     Statement::new(sql).with([int8(limit)]).about([state.oid])
 }
 
 /// Deletes what was known of the rows of the batch.
-pub fn forget_known(names: &Names) -> Statement {
+pub(crate) fn forget_known(names: &Names) -> Statement {
     let (state, equals) = (&names.tables.state, &names.equals);
     let sql = format!(
         "DELETE FROM {name} WHERE change IS NULL AND id {equals} ANY (ARRAY(SELECT id FROM {name} WHERE change = 0))",
@@ -82,7 +82,7 @@ pub fn forget_known(names: &Names) -> Statement {
 }
 
 /// Puts the rows of the batch that are there in as seen.
-pub fn reread(names: &Names) -> Statement {
+pub(crate) fn reread(names: &Names) -> Statement {
     let Names { tables, equals, source, .. } = names;
     let sql = format!(
         "INSERT INTO {name} (id, hash) SELECT d.id, d.hash FROM {source} d JOIN {name} b ON b.change = 0 AND b.id {equals} d.id",
@@ -92,13 +92,13 @@ pub fn reread(names: &Names) -> Statement {
 }
 
 /// Deletes the marks of the batch.
-pub fn end_batch(names: &Names) -> Statement {
+pub(crate) fn end_batch(names: &Names) -> Statement {
     let state = &names.tables.state;
     Statement::new(format!("DELETE FROM {} WHERE change <= 0", state.name)).about([state.oid])
 }
 
 /// Whether rows wait.
-pub fn is_waiting(names: &Names) -> Statement {
+pub(crate) fn is_waiting(names: &Names) -> Statement {
     let state = &names.tables.state;
     Statement::new(format!("SELECT EXISTS (SELECT FROM {} WHERE change = 1)", state.name)).about([state.oid])
 }

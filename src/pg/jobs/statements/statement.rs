@@ -19,7 +19,7 @@ use crate::pg::server::values;
 
 /// One statement.
 #[derive(Debug)]
-pub struct Statement {
+pub(crate) struct Statement {
     sql: String,
     parameters: Vec<Parameter>,
     relations: Vec<Oid>,
@@ -54,23 +54,23 @@ impl Statement {
     }
 
     /// Runs it; how many rows it was about.
-    pub fn run(&self) -> Result<i64> {
+    pub(crate) fn run(&self) -> Result<i64> {
         Ok(self.done([])?.rows as i64)
     }
 
     /// Runs one that gives at most one row of columns of these types.
-    pub fn row<const N: usize>(&self, types: [Oid; N]) -> Result<Option<[Option<Datum>; N]>> {
+    pub(crate) fn row<const N: usize>(&self, types: [Oid; N]) -> Result<Option<[Option<Datum>; N]>> {
         Ok(self.done(types)?.first)
     }
 
     /// Whether something is so: runs one that gives one bool.
-    pub fn holds(&self) -> Result<bool> {
+    pub(crate) fn holds(&self) -> Result<bool> {
         let [value] = self.row([pg_sys::BOOLOID])?.unwrap_or_default();
         Ok(read_bool(value))
     }
 
     /// A number: runs one that gives one bigint, or none.
-    pub fn number(&self) -> Result<Option<i64>> {
+    pub(crate) fn number(&self) -> Result<Option<i64>> {
         let [value] = self.row([pg_sys::INT8OID])?.unwrap_or_default();
         Ok(value.map(|value| value.value() as i64))
     }
@@ -92,17 +92,17 @@ pub(super) fn oid(oid: Oid) -> Parameter {
 }
 
 /// A bool that a statement gave; NULL is false.
-pub fn read_bool(value: Option<Datum>) -> bool {
+pub(crate) fn read_bool(value: Option<Datum>) -> bool {
     value.is_some_and(|value| value.value() != 0)
 }
 
 /// The number of an object that a statement gave.
-pub fn read_oid(value: Datum) -> Oid {
+pub(crate) fn read_oid(value: Datum) -> Oid {
     Oid::from(value.value() as u32)
 }
 
 /// A text that a statement gave.
-pub fn read_text<'a>(value: Datum) -> Result<Cow<'a, str>> {
+pub(crate) fn read_text<'a>(value: Datum) -> Result<Cow<'a, str>> {
     // SAFETY: a text, as the type of its column was checked; it lives in the current memory context.
     encoding::to_utf8(unsafe { varlena_bytes(value) })?
         .ok_or_else(|| SqlError::new(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, "not valid UTF-8"))

@@ -11,12 +11,12 @@ const BEFORE: i16 = -1;
 const AFTER: i16 = -2;
 
 /// Marks the rows that are connected with the batch before its pairs change.
-pub fn reach_before(work: &mut Work<'_>) -> Result<()> {
+pub(crate) fn reach_before(work: &mut Work<'_>) -> Result<()> {
     clusters::reach(&work.names, BEFORE, &[BATCH]).run().map(|_| ())
 }
 
 /// Brings the clusters up to date.
-pub fn renew(work: &mut Work<'_>, how: Clusters) -> Result<()> {
+pub(crate) fn renew(work: &mut Work<'_>, how: Clusters) -> Result<()> {
     let names = &work.names;
     match how {
         Clusters::OfSignatures => {

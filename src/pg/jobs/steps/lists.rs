@@ -7,18 +7,18 @@ use crate::pg::jobs::statements::{definitions, lists};
 use crate::pg::server::error::Result;
 
 /// The number of the segment that the batch becomes.
-pub fn next_segment(work: &mut Work<'_>, rows: i64) -> Result<()> {
+pub(crate) fn next_segment(work: &mut Work<'_>, rows: i64) -> Result<()> {
     work.state.segment = Some(lists::next_segment(work.lists()?, rows, VERSION.into()).number()?);
     Ok(())
 }
 
 /// Puts the batch in.
-pub fn outline(work: &mut Work<'_>, segment: i64) -> Result<()> {
+pub(crate) fn outline(work: &mut Work<'_>, segment: i64) -> Result<()> {
     lists::outline(&work.names, work.lists()?, Some(Rows::Batch), true, segment).run().map(|_| ())
 }
 
 /// Merges small segments.
-pub fn merge(work: &mut Work<'_>) -> Result<()> {
+pub(crate) fn merge(work: &mut Work<'_>) -> Result<()> {
     let table = work.lists()?;
     lists::merge(&work.names, table).run()?;
     lists::forget_merged(table).run()?;
@@ -27,7 +27,7 @@ pub fn merge(work: &mut Work<'_>) -> Result<()> {
 }
 
 /// Makes the lists anew.
-pub fn make(work: &mut Work<'_>, rows: Option<Rows>) -> Result<()> {
+pub(crate) fn make(work: &mut Work<'_>, rows: Option<Rows>) -> Result<()> {
     let table = work.lists()?;
     definitions::empty(table).run()?;
     lists::outline(&work.names, table, rows, false, 1).run().map(|_| ())

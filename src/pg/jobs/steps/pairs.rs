@@ -10,14 +10,14 @@ use crate::pg::jobs::statements::{definitions, pairs};
 use crate::pg::server::error::Result;
 
 /// Removes all pairs.
-pub fn remove_all(work: &mut Work<'_>) -> Result<()> {
+pub(crate) fn remove_all(work: &mut Work<'_>) -> Result<()> {
     let removed = definitions::empty(&work.names.tables.pairs).run()?;
     work.state.removed = Some(Removed { pairs: removed, had_pairs: true });
     Ok(())
 }
 
 /// Removes the pairs of the batch, if it can have any.
-pub fn remove(work: &mut Work<'_>, by_clusters: bool) -> Result<()> {
+pub(crate) fn remove(work: &mut Work<'_>, by_clusters: bool) -> Result<()> {
     let had_pairs = !by_clusters || pairs::are_in_clusters(&work.names).holds()?;
     let mut removed = 0;
     if had_pairs {
@@ -30,7 +30,7 @@ pub fn remove(work: &mut Work<'_>, by_clusters: bool) -> Result<()> {
 }
 
 /// Looks the rows of the batch up in the lists. Their partners are kept where clusters follow from them.
-pub fn look_up(work: &mut Work<'_>, segment: Option<i64>) -> Result<()> {
+pub(crate) fn look_up(work: &mut Work<'_>, segment: Option<i64>) -> Result<()> {
     let keep = work.state.job.whole_clusters;
     let array = work.names.array_oid();
     let statement = pairs::look_up(&work.names, work.lists()?, segment, keep);
@@ -42,7 +42,7 @@ pub fn look_up(work: &mut Work<'_>, segment: Option<i64>) -> Result<()> {
 }
 
 /// Joins rows.
-pub fn join(work: &mut Work<'_>, rows: Join) -> Result<()> {
+pub(crate) fn join(work: &mut Work<'_>, rows: Join) -> Result<()> {
     let pairs = pairs::join(&work.names, rows).run()?;
     work.state.found = Some(Found { pairs, listed: false });
     Ok(())

@@ -6,13 +6,13 @@ use crate::pg::jobs::registry::Counts;
 use crate::pg::server::error::Result;
 
 /// Forgets that rows changed unnoted.
-pub fn take_unnoted(work: &mut Work<'_>) -> Result<()> {
+pub(crate) fn take_unnoted(work: &mut Work<'_>) -> Result<()> {
     work.state.unnoted = Some(work.job.registry.take_unnoted(work.job.relation.oid)?);
     Ok(())
 }
 
 /// Writes what was learnt of the relation. A restored dump has no dependencies: they are made, too.
-pub fn write_entry(work: &mut Work<'_>) -> Result<()> {
+pub(crate) fn write_entry(work: &mut Work<'_>) -> Result<()> {
     let docs = work.job.relation.oid;
     work.names.tables.all().for_each(|table| dependency::depend(table.oid, docs));
     work.entry.settings = Ok(work.settings.clone());
@@ -23,7 +23,7 @@ pub fn write_entry(work: &mut Work<'_>) -> Result<()> {
 }
 
 /// Logs the batch.
-pub fn log(work: &mut Work<'_>, more: bool) -> Result<()> {
+pub(crate) fn log(work: &mut Work<'_>, more: bool) -> Result<()> {
     let counts = Counts {
         rows: work.state.rows.unwrap_or_default(),
         removed: work.state.removed.unwrap_or_default().pairs,

@@ -6,7 +6,7 @@ use crate::pg::jobs::statements::rows;
 use crate::pg::server::error::Result;
 
 /// Whether rows have been seen; if not, how many there are is counted just beyond what fits.
-pub fn look(work: &mut Work<'_>, limit: i64) -> Result<()> {
+pub(crate) fn look(work: &mut Work<'_>, limit: i64) -> Result<()> {
     work.state.contents = Some(if rows::is_unseen(&work.names).holds()? {
         let count = rows::count(&work.names, limit + 1).number()?;
         Contents::Unseen { fits: count.unwrap_or_default() <= limit }
@@ -17,30 +17,30 @@ pub fn look(work: &mut Work<'_>, limit: i64) -> Result<()> {
 }
 
 /// Forgets what waits. Rows that change from now on wait for the next time.
-pub fn forget_waiting(work: &mut Work<'_>) -> Result<()> {
+pub(crate) fn forget_waiting(work: &mut Work<'_>) -> Result<()> {
     rows::forget_waiting(&work.names).run().map(|_| ())
 }
 
 /// Takes all rows.
-pub fn take_all(work: &mut Work<'_>) -> Result<()> {
+pub(crate) fn take_all(work: &mut Work<'_>) -> Result<()> {
     work.state.rows = Some(rows::take_all(&work.names).run()?);
     Ok(())
 }
 
 /// Takes rows that are not as they were seen, or waited.
-pub fn compare_all(work: &mut Work<'_>, limit: i64) -> Result<()> {
+pub(crate) fn compare_all(work: &mut Work<'_>, limit: i64) -> Result<()> {
     work.state.rows = Some(rows::compare_all(&work.names, limit).run()?.min(limit));
     Ok(())
 }
 
 /// Takes rows whose changes were noted.
-pub fn take_marks(work: &mut Work<'_>, limit: i64) -> Result<()> {
+pub(crate) fn take_marks(work: &mut Work<'_>, limit: i64) -> Result<()> {
     work.state.rows = Some(rows::take_marks(&work.names, limit).run()?);
     Ok(())
 }
 
 /// How many rows are known: by the server's estimate where they are far more than so many.
-pub fn count_known(work: &mut Work<'_>, limit: i64) -> Result<()> {
+pub(crate) fn count_known(work: &mut Work<'_>, limit: i64) -> Result<()> {
     let known = match rows::far_more_than(&work.names, limit).number()? {
         Some(many) => many,
         None => rows::count_known(&work.names, limit).number()?.unwrap_or_default(),
@@ -50,7 +50,7 @@ pub fn count_known(work: &mut Work<'_>, limit: i64) -> Result<()> {
 }
 
 /// Reads the rows of the batch anew.
-pub fn reread(work: &mut Work<'_>) -> Result<()> {
+pub(crate) fn reread(work: &mut Work<'_>) -> Result<()> {
     rows::forget_known(&work.names).run()?;
     let alone = rows::is_unseen(&work.names).holds()?;
     let rows = rows::reread(&work.names).run()?;
@@ -59,7 +59,7 @@ pub fn reread(work: &mut Work<'_>) -> Result<()> {
 }
 
 /// Ends the batch.
-pub fn end_batch(work: &mut Work<'_>) -> Result<()> {
+pub(crate) fn end_batch(work: &mut Work<'_>) -> Result<()> {
     rows::end_batch(&work.names).run()?;
     work.state.more = Some(rows::is_waiting(&work.names).holds()?);
     Ok(())

@@ -11,7 +11,7 @@ use crate::pg::query::names::type_name;
 use crate::pg::server::error::Result;
 
 /// Gives the tables, which are emptied, the type that ids have now.
-pub fn retype(work: &mut Work<'_>) -> Result<()> {
+pub(crate) fn retype(work: &mut Work<'_>) -> Result<()> {
     let relation = &work.job.relation;
     let shown = &relation.shown;
     let id_type = work.names.column_oid;
@@ -39,7 +39,7 @@ pub fn retype(work: &mut Work<'_>) -> Result<()> {
 }
 
 /// Lets the server count the tables.
-pub fn analyze(work: &mut Work<'_>) -> Result<()> {
+pub(crate) fn analyze(work: &mut Work<'_>) -> Result<()> {
     let Tables { pairs, clusters, state, .. } = &work.names.tables;
     definitions::analyze([state, pairs, clusters]).run().map(|_| ())
 }

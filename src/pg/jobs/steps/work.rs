@@ -12,7 +12,7 @@ use crate::pg::query::Parameter;
 use crate::pg::server::error::{Result, SqlError};
 
 /// A transaction of a refresh.
-pub struct Work<'a> {
+pub(crate) struct Work<'a> {
     /// The job.
     pub job: &'a Job,
     /// What the registry says of it.
@@ -33,7 +33,7 @@ pub struct Work<'a> {
 
 impl Work<'_> {
     /// The table of lists. A method that needs one has it: that was checked.
-    pub fn lists(&self) -> Result<&Table> {
+    pub(crate) fn lists(&self) -> Result<&Table> {
         self.names.tables.lists.as_ref().ok_or_else(|| SqlError::parameter("this method has no lists"))
     }
 }

@@ -14,7 +14,7 @@ use crate::pg::server::error::{Result, SqlError};
 
 /// All tables of a job.
 #[derive(Debug)]
-pub struct Tables {
+pub(crate) struct Tables {
     /// The pairs.
     pub pairs: Table,
     /// The clusters.
@@ -27,7 +27,7 @@ pub struct Tables {
 
 impl Tables {
     /// Locks the tables of a job, all of which must be the owner's.
-    pub fn open(entry: &Entry, docs: &str, owner: Oid) -> Result<Self> {
+    pub(crate) fn open(entry: &Entry, docs: &str, owner: Oid) -> Result<Self> {
         let mut missing = Vec::new();
         let mut open = |oid: Oid, what: &'static str| -> Result<Option<Table>> {
             match Table::open(oid, pg_sys::RowExclusiveLock, |of| of == owner)? {
@@ -55,13 +55,13 @@ impl Tables {
     }
 
     /// The tables.
-    pub fn all(&self) -> impl Iterator<Item = &Table> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Table> {
         [&self.pairs, &self.clusters, &self.state].into_iter().chain(&self.lists)
     }
 
     /// Checks that the tables are as a job makes them, but for the type of the ids, which is that of the answer; by right
     /// it is `wanted`.
-    pub fn check(&self, docs: &str, wanted: Oid) -> Result<Oid> {
+    pub(crate) fn check(&self, docs: &str, wanted: Oid) -> Result<Oid> {
         let id_type = self.state.type_of("id").unwrap_or(wanted);
         let wrong = [
             (Some(&self.pairs), &pair_columns(id_type)[..]),

@@ -7,7 +7,7 @@ use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::Result;
 
 /// The name of a relation with its schema, as SQL text needs it.
-pub fn name_of(relation: Oid) -> Result<String> {
+pub(crate) fn name_of(relation: Oid) -> Result<String> {
     // SAFETY: any number is looked up; a relation is in a schema, unless it is dropped just now.
     let [schema, name] = unsafe {
         [pg_sys::get_namespace_name(pg_sys::get_rel_namespace(relation)), pg_sys::get_rel_name(relation)]
@@ -17,7 +17,7 @@ pub fn name_of(relation: Oid) -> Result<String> {
 }
 
 /// The name of a role, as SQL text needs it.
-pub fn role(oid: Oid) -> Result<String> {
+pub(crate) fn role(oid: Oid) -> Result<String> {
     // SAFETY: any number is looked up; null if there is no such role.
     let name = unsafe { pg_sys::GetUserNameFromId(oid, true) };
     // SAFETY: a C string.
@@ -25,7 +25,7 @@ pub fn role(oid: Oid) -> Result<String> {
 }
 
 /// Who owns a relation; none if there is no such relation.
-pub fn owner_of(relation: Oid) -> Option<Oid> {
+pub(crate) fn owner_of(relation: Oid) -> Option<Oid> {
     // SAFETY: any number is looked up; the row is read before it is released.
     unsafe {
         let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as i32, relation.into());
@@ -40,7 +40,7 @@ pub fn owner_of(relation: Oid) -> Option<Oid> {
 }
 
 /// The relation of a name in a schema, if there is one.
-pub fn relation_named(name: &str, namespace: Oid) -> Result<Option<Oid>> {
+pub(crate) fn relation_named(name: &str, namespace: Oid) -> Result<Option<Oid>> {
     let name = encoding::to_server(name)?;
     // SAFETY: a C string; no relation is the number 0.
     let relation = unsafe { pg_sys::get_relname_relid(name.as_ptr(), namespace) };

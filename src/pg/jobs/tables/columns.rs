@@ -3,25 +3,25 @@
 use pgrx::pg_sys::{self, Oid};
 
 /// A column: its name and its type.
-pub type Column = (&'static str, Oid);
+pub(crate) type Column = (&'static str, Oid);
 
 /// Those of a table of pairs.
-pub fn pair_columns(id_type: Oid) -> [Column; 3] {
+pub(crate) fn pair_columns(id_type: Oid) -> [Column; 3] {
     [("left_id", id_type), ("right_id", id_type), ("similarity", pg_sys::FLOAT8OID)]
 }
 
 /// Those of a table of clusters.
-pub fn cluster_columns(id_type: Oid) -> [Column; 3] {
+pub(crate) fn cluster_columns(id_type: Oid) -> [Column; 3] {
     [("cluster_id", id_type), ("id", id_type), ("representative", pg_sys::BOOLOID)]
 }
 
 /// Those of a table of what is known of rows.
-pub fn state_columns(id_type: Oid) -> [Column; 3] {
+pub(crate) fn state_columns(id_type: Oid) -> [Column; 3] {
     [("id", id_type), ("hash", pg_sys::UUIDOID), ("change", pg_sys::INT2OID)]
 }
 
 /// Those of a table of lists.
-pub const LIST_COLUMNS: [Column; 6] = [
+pub(crate) const LIST_COLUMNS: [Column; 6] = [
     ("kind", pg_sys::CHAROID),
     ("segment", pg_sys::INT8OID),
     ("part", pg_sys::INT4OID),

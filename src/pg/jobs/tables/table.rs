@@ -9,7 +9,7 @@ use crate::pg::server::error::Result;
 
 /// A locked table.
 #[derive(Debug)]
-pub struct Table {
+pub(crate) struct Table {
     /// Its number.
     pub oid: Oid,
     /// Its name with its schema, as SQL text needs it.
@@ -30,7 +30,7 @@ pub struct Table {
 
 /// What a number of a table leads to.
 #[derive(Debug)]
-pub enum Opened {
+pub(crate) enum Opened {
     /// To nothing: it was dropped.
     Gone,
     /// To a relation of an owner with whom nothing is to be done, which is not locked for long.
@@ -41,7 +41,7 @@ pub enum Opened {
 
 impl Table {
     /// Opens and locks a table, if `may` holds for its owner: no caller can make us lock tables of others.
-    pub fn open(oid: Oid, lock: u32, may: impl Fn(Oid) -> bool) -> Result<Opened> {
+    pub(crate) fn open(oid: Oid, lock: u32, may: impl Fn(Oid) -> bool) -> Result<Opened> {
         match owner_of(oid) {
             None => return Ok(Opened::Gone),
             Some(owner) if !may(owner) => return Ok(Opened::Others(owner)),
@@ -102,7 +102,7 @@ impl Table {
     }
 
     /// Whether it has columns of these names and types.
-    pub fn has(&self, columns: &[(&str, Oid)]) -> bool {
+    pub(crate) fn has(&self, columns: &[(&str, Oid)]) -> bool {
         self.is_plain
             && columns
                 .iter()
@@ -110,12 +110,12 @@ impl Table {
     }
 
     /// The type of a column.
-    pub fn type_of(&self, column: &str) -> Option<Oid> {
+    pub(crate) fn type_of(&self, column: &str) -> Option<Oid> {
         self.columns.iter().find(|(name, _)| name == column).map(|&(_, of)| of)
     }
 
     /// Whether it is such a table as jobs make, for ids of any type.
-    pub fn is_of_job(&self) -> bool {
+    pub(crate) fn is_of_job(&self) -> bool {
         let of = |column: &str| self.type_of(column).unwrap_or(pg_sys::InvalidOid);
         self.has(&pair_columns(of("left_id")))
             || self.has(&cluster_columns(of("cluster_id")))
@@ -125,7 +125,7 @@ impl Table {
 
     /// Whether rows can be put into it without anything going wrong: whether it is a table of states just as a job makes
     /// them, for ids of this type.
-    pub fn takes_marks(&self, id_type: Oid) -> bool {
+    pub(crate) fn takes_marks(&self, id_type: Oid) -> bool {
         self.is_bare
             && self.indexes == [true; 2]
             && !self.has_gaps

@@ -58,7 +58,7 @@ impl TryFrom<Value> for Anchors {
 }
 
 /// Reads the parameters.
-pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let exact = arguments.method == "exact_code";
     let threshold = arguments.threshold(if exact { 1.0 } else { REPEATABILITY })?;
     let options: CodeOptions = arguments.options()?;

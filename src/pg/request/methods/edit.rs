@@ -8,7 +8,7 @@ use crate::pg::server::error::Result;
 use crate::verify::edit::EditPredicate;
 
 /// Reads the parameters.
-pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let predicate = EditPredicate::new(arguments.threshold(super::sets::DEFAULT_THRESHOLD)?)?;
     let algorithm = arguments.options::<CandidateOptions>()?.algorithm();
     arguments.accept();

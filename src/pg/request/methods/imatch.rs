@@ -25,7 +25,7 @@ impl Options for ImatchOptions {
 }
 
 /// Reads the parameters.
-pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let ImatchOptions { lo, hi } = arguments.options()?;
     arguments.only_threshold_one("has equal signatures only")?;
     let range = idf_range(lo, hi).map_err(|error| error.hint(such_as(&arguments.example)))?;

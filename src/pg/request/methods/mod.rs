@@ -1,20 +1,20 @@
 //! The methods of `near_duplicates` by name, and the parameters of each from its arguments.
 
-pub mod codes;
-pub mod edit;
-pub mod imatch;
-pub mod sets;
-pub mod sketches;
-pub mod spotsigs;
-pub mod techniques;
-pub mod tlcs;
+pub(crate) mod codes;
+pub(crate) mod edit;
+pub(crate) mod imatch;
+pub(crate) mod sets;
+pub(crate) mod sketches;
+pub(crate) mod spotsigs;
+pub(crate) mod techniques;
+pub(crate) mod tlcs;
 
 use super::arguments::Arguments;
 use crate::methods::Method;
 use crate::pg::server::error::Result;
 
 /// Reads a method's parameters.
-pub type Parse = fn(&mut Arguments<'_>) -> Result<Box<dyn Method>>;
+pub(crate) type Parse = fn(&mut Arguments<'_>) -> Result<Box<dyn Method>>;
 
 /// All methods by name, in the order in which hints list them.
 const METHODS: &[(&str, Parse)] = &[
@@ -39,19 +39,19 @@ const METHODS: &[(&str, Parse)] = &[
 ];
 
 /// The method of a call that names none.
-pub const DEFAULT: &str = "jaccard";
+pub(crate) const DEFAULT: &str = "jaccard";
 
 /// The method of this name.
-pub fn find(name: &str) -> Option<(&'static str, Parse)> {
+pub(crate) fn find(name: &str) -> Option<(&'static str, Parse)> {
     METHODS.iter().find(|(known, _)| *known == name).copied()
 }
 
 /// All methods as they are where nothing but the name is given, in the order of hints.
-pub fn with_defaults() -> Result<Vec<(&'static str, Box<dyn Method>)>> {
+pub(crate) fn with_defaults() -> Result<Vec<(&'static str, Box<dyn Method>)>> {
     METHODS.iter().map(|&(name, parse)| Ok((name, parse(&mut Arguments::of_defaults(name))?))).collect()
 }
 
 /// The names of all methods, for hints.
-pub fn names() -> String {
+pub(crate) fn names() -> String {
     METHODS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }

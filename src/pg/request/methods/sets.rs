@@ -12,10 +12,10 @@ use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 
 /// The threshold of methods that measure how much is shared.
-pub const DEFAULT_THRESHOLD: f64 = 0.8;
+pub(crate) const DEFAULT_THRESHOLD: f64 = 0.8;
 
 /// Reads the parameters.
-pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let measure = measure(arguments.method, arguments.relations);
     let given = arguments.threshold;
     let threshold = arguments.threshold(DEFAULT_THRESHOLD)?;
@@ -45,7 +45,7 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
 }
 
 /// The measure of this name.
-pub fn measure(method: &str, relations: usize) -> Measure {
+pub(crate) fn measure(method: &str, relations: usize) -> Measure {
     match method {
         "cosine" => Measure::Cosine,
         "dice" => Measure::Dice,
@@ -59,7 +59,7 @@ pub fn measure(method: &str, relations: usize) -> Measure {
 
 /// How candidates are found.
 #[derive(Debug, Clone, Copy, Deserialize)]
-pub enum AlgorithmName {
+pub(crate) enum AlgorithmName {
     /// As is best.
     #[serde(rename = "auto")]
     Auto,
@@ -76,7 +76,7 @@ pub enum AlgorithmName {
 
 /// Options of methods that find candidates by shared tokens.
 #[derive(Debug, Default, Deserialize)]
-pub struct CandidateOptions {
+pub(crate) struct CandidateOptions {
     /// How candidates are found.
     algorithm: Option<AlgorithmName>,
     /// How often the suffix filter splits.
@@ -98,7 +98,7 @@ impl Options for OverlapOptions {}
 
 impl CandidateOptions {
     /// How candidates are found, and how often the suffix filter splits.
-    pub fn algorithm(&self) -> Algorithm {
+    pub(crate) fn algorithm(&self) -> Algorithm {
         const DEFAULT_DEPTH: u64 = 2;
         const DEEPEST: u64 = 16;
         let depth = self.max_depth.map_or(DEFAULT_DEPTH, |depth| depth.0).min(DEEPEST) as u32;

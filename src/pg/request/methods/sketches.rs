@@ -22,7 +22,7 @@ const MOST_IN_A_BUCKET: u32 = 10_000;
 const SAMPLE: usize = 1000;
 
 /// Reads the parameters of a method that is a technique of its own.
-pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let method = arguments.method;
     let general: &[&str] = match method {
         "minhash" => &["preset", "max_bucket", "sample"],
@@ -56,7 +56,7 @@ pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
 }
 
 /// Reads the parameters of `title`: texts that are equal as they stand.
-pub fn parse_title(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+pub(crate) fn parse_title(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     arguments.options_of::<TechniqueOptions>(&[])?;
     arguments.only_threshold_one("has equal titles only")?;
     arguments.accept();
@@ -185,7 +185,7 @@ const PAPER_BITS: u16 = 384;
 const PAPER_SHARE: f64 = 0.97;
 
 /// Reads the parameters of `combined`.
-pub fn parse_combined(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+pub(crate) fn parse_combined(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let CombinedOptions { techniques, high_recall, same_site, different_site, max_bucket } =
         arguments.options()?;
     let sites = arguments.has_sites();

@@ -9,7 +9,7 @@ use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 
 /// Reads the parameters.
-pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     const THRESHOLD: f64 = 0.8;
     let predicate = Predicate::new(Measure::Jaccard, arguments.threshold(THRESHOLD)?)?;
     let spec = arguments.options::<SpotOptions>()?.spec(&arguments.example)?;

@@ -17,7 +17,7 @@ use crate::verify::measure::check_threshold;
 use crate::verify::predicate::Predicate;
 
 /// The names of the techniques.
-pub const NAMES: [&str; 9] =
+pub(crate) const NAMES: [&str; 9] =
     ["shingling", "simhash", "minhash", "exact_text", "jaccard", "cosine", "dice", "overlap", "containment"];
 
 /// The recall of minhash where nobody asks for another one.
@@ -25,7 +25,7 @@ const DEFAULT_RECALL: f64 = 0.95;
 
 /// What a technique is made from: the arguments of the call and the options that stand with it.
 #[derive(Debug)]
-pub struct Given<'a> {
+pub(crate) struct Given<'a> {
     /// Its options.
     pub options: &'a TechniqueOptions,
     /// The threshold, where one was given.
@@ -46,7 +46,7 @@ pub struct Given<'a> {
 
 /// Options of techniques; each knows some of them ([`known`]).
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct TechniqueOptions {
+pub(crate) struct TechniqueOptions {
     bits: Option<Whole<1, 1024>>,
     /// At most as many as there are bits.
     pub distance: Option<Value>,
@@ -78,7 +78,7 @@ impl Options for TechniqueOptions {}
 const MOST_VALUES: i64 = Banding::MOST_VALUES as i64;
 
 /// The options that a technique knows.
-pub fn known(name: &str) -> &'static [&'static str] {
+pub(crate) fn known(name: &str) -> &'static [&'static str] {
     match name {
         "simhash" => &["bits", "distance"],
         "shingling" => &["values", "groups", "seed", "wrap", "megashingles"],
@@ -90,7 +90,7 @@ pub fn known(name: &str) -> &'static [&'static str] {
 
 impl Given<'_> {
     /// The technique of this name, which is one of [`NAMES`].
-    pub fn technique(&self, name: &str) -> Result<TechniqueSpec> {
+    pub(crate) fn technique(&self, name: &str) -> Result<TechniqueSpec> {
         match name {
             "simhash" => self.simhash(),
             "shingling" => self.shingling(),
@@ -216,7 +216,7 @@ fn usual_share(bits: u16) -> f64 {
 }
 
 /// The preset that options name, of this method.
-pub fn preset(
+pub(crate) fn preset(
     options: &TechniqueOptions,
     method: &str,
     example: &Example,
@@ -233,7 +233,7 @@ pub fn preset(
 }
 
 /// Puts what a preset says where nothing else was said.
-pub fn complete(options: &mut TechniqueOptions, preset: &Preset) {
+pub(crate) fn complete(options: &mut TechniqueOptions, preset: &Preset) {
     // No preset has more than its options may be.
     fn put<const LEAST: i64, const MOST: i64>(option: &mut Option<Whole<LEAST, MOST>>, value: usize) {
         option.get_or_insert(Whole(value as i64));

@@ -102,7 +102,7 @@ impl TryFrom<Value> for Shares {
 }
 
 /// Reads the parameters.
-pub fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let trustable = arguments.method == "tlcs";
     let given = arguments.threshold;
     let resemblance = arguments.threshold(RESEMBLANCE)?;
