@@ -1,5 +1,7 @@
 //! What a call did, in numbers.
 
+use std::time::Instant;
+
 use crate::joins::Counts;
 
 /// The account of one call.
@@ -31,4 +33,9 @@ pub struct Account {
     pub measured_recall: Option<f64>,
     /// Milliseconds of reading and tokenising, of ordering, and of joining until now.
     pub phases: [f64; 3],
+}
+
+/// The milliseconds since then.
+pub fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1000.0
 }

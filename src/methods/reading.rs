@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::time::Instant;
 
-use super::account::Account;
+use super::account::{Account, milliseconds};
 use super::batch::Batch;
 use super::documents::{Documents, Progress, Side};
 use super::sites::Sites;
@@ -79,7 +79,7 @@ impl<'a> Reading<'a> {
             self.read_table(Side::Right, from, &mut batch)?;
             self.right_from = Some(from);
         }
-        self.account.phases[0] += began.elapsed().as_secs_f64() * 1000.0;
+        self.account.phases[0] += milliseconds(began);
         self.progress.report(&|| "ordering".to_owned());
         Ok(())
     }

@@ -6,13 +6,14 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::near_duplicates::{Run, milliseconds, too_many_pairs};
-use super::near_duplicates_stats;
+use super::near_duplicates::{Run, too_many_pairs};
+use super::near_duplicates_stats::Kept;
 use crate::clusters::Clustering;
 use crate::clusters::edge::Edge;
 use crate::clusters::edges::Edges;
 use crate::clusters::grouping::Clusters;
 use crate::methods::Grouping;
+use crate::methods::account::milliseconds;
 use crate::pg::query::ids::Ids;
 use crate::pg::query::relation::Relation;
 use crate::pg::read::documents::Finished;
@@ -117,8 +118,7 @@ impl Grouped {
         account.pairs = sets.pairs();
         account.peak_memory = account.peak_memory.max((sets.bytes() + ids.bytes()) as u64);
         account.phases[2] = milliseconds(began);
-        // SAFETY: a look at a variable of the session.
-        near_duplicates_stats::keep(unsafe { pg_sys::GetUserId() }, &account);
+        drop(Kept::of(account));
         made?;
         let order = ids.in_order(&workers)?;
         let clusters = sets.clusters(&workers)?;
@@ -142,15 +142,15 @@ impl<'f> Joined<'f> {
     /// Joins.
     pub(crate) fn new(request: &Request, files: &'f ServerFiles) -> Result<Self> {
         let mut run = Run::new(request)?;
-        let workers = run.workers;
-        let order = run.left.in_order(&workers)?;
+        let workers = run.finished.workers;
+        let order = run.finished.left.in_order(&workers)?;
         let vertex = Ids::places(&order)?;
         let mut edges = Edges::new(files, settings::memory() / 4);
         while let Some(pair) = run.next_pair()? {
             let (left, right) = (vertex[pair.left as usize], vertex[pair.right as usize]);
             edges.push(Edge::new(left, right, pair.similarity))?;
         }
-        let ids = std::mem::replace(&mut run.left, Ids::new(pg_sys::INT8OID));
+        let ids = std::mem::replace(&mut run.finished.left, Ids::new(pg_sys::INT8OID));
         Ok(Self { ids, order, edges, workers })
     }
 }

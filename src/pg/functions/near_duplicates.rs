@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys::Datum;
 
-use super::near_duplicates_stats;
+use super::near_duplicates_stats::Kept;
 use crate::clusters::leaders::Leaders;
 use crate::joins::pairs::{Pair, Pairs};
-use crate::methods::account::Account;
+use crate::methods::account::milliseconds;
 use crate::pg::query::ids::Ids;
 use crate::pg::read::documents::Finished;
 use crate::pg::request::Request;
@@ -16,9 +16,7 @@ use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, Form};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::progress::Progress;
 use crate::pg::server::set_returning::{self, Rows};
-use crate::pg::server::workers::BackendWorkers;
 
 sql_function! {
     /// `near_duplicates(docs, threshold, …)`
@@ -53,18 +51,12 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
 /// A join that gives its pairs.
 pub(crate) struct Run {
     name: &'static str,
-    /// Ids of the only or left table.
-    pub left: Ids,
-    /// Ids of the right table, and the number its rows count from.
-    right: Option<(Ids, u32)>,
+    /// Where ids and threads are.
+    pub finished: Finished,
     pairs: Pairs,
-    /// The threads to work with.
-    pub workers: BackendWorkers,
-    progress: Progress,
     max_pairs: Option<u64>,
     example: Example,
-    account: Account,
-    owner: pg_sys::Oid,
+    kept: Kept,
 }
 
 impl Run {
@@ -72,24 +64,16 @@ impl Run {
     pub(crate) fn new(request: &Request) -> Result<Self> {
         let began = Instant::now();
         let mut reading = request.reading();
-        let workers = reading.workers;
         let (pairs, mut account) = reading.run(|reading| request.method.pairs(reading))?;
-        let Finished { left, right, progress } = reading.finish();
+        let finished = reading.finish();
         account.phases[1] = milliseconds(began) - account.phases[0];
-
-        // SAFETY: a look at a variable of the session.
-        let owner = unsafe { pg_sys::GetUserId() };
         let run = Self {
             name: request.name,
-            left,
-            right,
+            finished,
             pairs,
-            workers,
-            progress,
             max_pairs: request.max_pairs,
             example: request.example.clone(),
-            account,
-            owner,
+            kept: Kept::of(account),
         };
         match run.max_pairs {
             // Equal documents alone would be too many: no need to begin.
@@ -100,7 +84,8 @@ impl Run {
 
     fn report(&mut self) {
         let pairs = &self.pairs;
-        self.progress
+        self.finished
+            .progress
             .report(|| format!("joining, {:.0} %, {} pairs", 100.0 * pairs.progress(), pairs.given()));
     }
 
@@ -127,9 +112,10 @@ impl Run {
                 break pair;
             }
             let began = Instant::now();
-            let more = self.pairs.advance(&self.workers)?;
-            self.account.phases[2] += milliseconds(began);
-            self.account.peak_memory = self.account.peak_memory.max(self.pairs.bytes() as u64);
+            let more = self.pairs.advance(&self.finished.workers)?;
+            let account = &mut self.kept.account;
+            account.phases[2] += milliseconds(began);
+            account.peak_memory = account.peak_memory.max(self.pairs.bytes() as u64);
             self.report();
             if !more {
                 self.tell_hot_buckets();
@@ -153,12 +139,11 @@ impl Rows<3> for Run {
 
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {
         let Some(pair) = self.next_pair()? else { return Ok(None) };
-        let (left, right) = match &self.right {
-            Some((ids, from)) => (self.left.datum(pair.left), ids.datum(pair.right - from)),
-            None if self.left.before(pair.left, pair.right) => {
-                (self.left.datum(pair.left), self.left.datum(pair.right))
-            }
-            None => (self.left.datum(pair.right), self.left.datum(pair.left)),
+        let Finished { left: ids, right, .. } = &self.finished;
+        let in_order = right.is_some() || ids.before(pair.left, pair.right);
+        let [left, right] = match in_order {
+            true => self.finished.ids(pair.left, pair.right),
+            false => self.finished.ids(pair.right, pair.left),
         };
         let similarity = Datum::from(pair.similarity.to_bits());
         Ok(Some([left, right, similarity]))
@@ -166,11 +151,9 @@ impl Rows<3> for Run {
 }
 
 impl Drop for Run {
-    /// However the call ends, its account is kept.
     fn drop(&mut self) {
-        self.account.counts = self.pairs.counts();
-        self.account.pairs = self.pairs.given();
-        near_duplicates_stats::keep(self.owner, &self.account);
+        self.kept.account.counts = self.pairs.counts();
+        self.kept.account.pairs = self.pairs.given();
     }
 }
 
@@ -184,8 +167,7 @@ pub(crate) fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Lea
     let Finished { left, .. } = reading.finish();
     account.phases[2] = milliseconds(began) - account.phases[0];
     account.pairs = (0..).zip(&leaders.of).filter(|(vertex, leader)| vertex != *leader).count() as u64;
-    // SAFETY: a look at a variable of the session.
-    near_duplicates_stats::keep(unsafe { pg_sys::GetUserId() }, &account);
+    drop(Kept::of(account));
     Ok(Some((left, order, leaders)))
 }
 
@@ -206,9 +188,4 @@ fn too_many(name: &str, example: &Example, most: u64) -> SqlError {
         ),
         _ => "Raise the threshold, or leave max_pairs out.".to_owned(),
     })
-}
-
-/// The milliseconds since then.
-pub(crate) fn milliseconds(since: Instant) -> f64 {
-    since.elapsed().as_secs_f64() * 1000.0
 }

@@ -14,9 +14,27 @@ thread_local! {
     static LAST: RefCell<Option<(pg_sys::Oid, Account)>> = const { RefCell::new(None) };
 }
 
-/// Keeps the account of a call that `role` made.
-pub(crate) fn keep(role: pg_sys::Oid, account: &Account) {
-    LAST.with(|last| *last.borrow_mut() = Some((role, account.clone())));
+/// The account of a call of the present role. However the call ends, `near_duplicates_stats()` has it then.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// What it did until now.
+    pub account: Account,
+    role: pg_sys::Oid,
+}
+
+impl Kept {
+    /// An account that may go on.
+    pub(crate) fn of(account: Account) -> Self {
+        // SAFETY: a look at a variable of the session.
+        Self { account, role: unsafe { pg_sys::GetUserId() } }
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let account = std::mem::take(&mut self.account);
+        LAST.with(|last| *last.borrow_mut() = Some((self.role, account)));
+    }
 }
 
 sql_function! {

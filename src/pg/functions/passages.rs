@@ -4,24 +4,22 @@
 use std::time::Instant;
 
 use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys::Datum;
 
-use super::near_duplicates_stats;
+use super::near_duplicates_stats::Kept;
 use super::spans::range;
-use crate::methods::account::Account;
+use crate::methods::account::milliseconds;
 use crate::methods::passages;
 use crate::passages::search::Search;
 use crate::passages::{Capped, Passage, between};
-use crate::pg::query::ids::Ids;
 use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, Form};
 use crate::pg::request::{Given, PassageRequest, parameters};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::progress::Progress;
 use crate::pg::server::set_returning::{self, Rows};
-use crate::pg::server::workers::{BackendWorkers, workers_for};
+use crate::pg::server::workers::workers_for;
 use crate::workers;
 
 sql_function! {
@@ -57,18 +55,12 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
 /// A search that gives its passages.
 struct Run {
     name: &'static str,
-    left: Ids,
-    /// Ids of the right table, and the number its rows count from.
-    right: Option<(Ids, u32)>,
+    finished: Finished,
     search: Search,
     batch: std::vec::IntoIter<Passage>,
-    given: u64,
-    workers: BackendWorkers,
-    progress: Progress,
     max_passages: Option<u64>,
     example: Example,
-    account: Account,
-    owner: pg_sys::Oid,
+    kept: Kept,
 }
 
 impl Run {
@@ -77,44 +69,38 @@ impl Run {
         let began = Instant::now();
         let PassageRequest { name, left, right, id_type, parameters, .. } = request;
         let mut reading = ServerReading::of(name, left, right.as_ref(), *id_type);
-        let workers = reading.workers;
         let (search, mut account) = reading.run(|reading| passages::search(parameters, reading))?;
         tell_capped(request, search.account.capped);
-        let Finished { left, right, progress } = reading.finish();
+        let finished = reading.finish();
         account.phases[1] = milliseconds(began) - account.phases[0];
-        // SAFETY: a look at a variable of the session.
-        let owner = unsafe { pg_sys::GetUserId() };
         Ok(Self {
             name: request.name,
-            left,
-            right,
+            finished,
             search,
             batch: Vec::new().into_iter(),
-            given: 0,
-            workers,
-            progress,
             max_passages: request.max_passages,
             example: request.example.clone(),
-            account,
-            owner,
+            kept: Kept::of(account),
         })
     }
 
     fn next_passage(&mut self) -> Result<Option<Passage>> {
+        let account = &mut self.kept.account;
         loop {
             if let Some(passage) = self.batch.next() {
-                self.given += 1;
-                return match self.max_passages.filter(|&most| self.given > most) {
+                account.pairs += 1;
+                let given = account.pairs;
+                return match self.max_passages.filter(|&most| given > most) {
                     Some(most) => Err(self.too_many(most)),
                     None => Ok(Some(passage)),
                 };
             }
             let began = Instant::now();
-            let batch = self.search.next_batch(&self.workers)?;
-            self.account.phases[2] += milliseconds(began);
-            self.account.peak_memory = self.account.peak_memory.max(self.search.bytes() as u64);
-            let (share, given) = (self.search.progress(), self.given);
-            self.progress.report(|| format!("matching, {:.0} %, {given} passages", 100.0 * share));
+            let batch = self.search.next_batch(&self.finished.workers)?;
+            account.phases[2] += milliseconds(began);
+            account.peak_memory = account.peak_memory.max(self.search.bytes() as u64);
+            let (share, given) = (self.search.progress(), account.pairs);
+            self.finished.progress.report(|| format!("matching, {:.0} %, {given} passages", 100.0 * share));
             match batch {
                 Some(batch) => self.batch = batch.into_iter(),
                 None => return Ok(None),
@@ -179,26 +165,10 @@ impl Rows<8> for Run {
 
     fn next(&mut self) -> Result<Option<[Datum; 8]>> {
         let Some(passage) = self.next_passage()? else { return Ok(None) };
-        let left = self.left.datum(passage.left_row);
-        let right = match &self.right {
-            Some((ids, from)) => ids.datum(passage.right_row - from),
-            None => self.left.datum(passage.right_row),
-        };
+        let [left, right] = self.finished.ids(passage.left_row, passage.right_row);
         let [a, b, c, d, e, f] = columns(&passage)?;
         Ok(Some([left, right, a, b, c, d, e, f]))
     }
-}
-
-impl Drop for Run {
-    /// However the call ends, its account is kept.
-    fn drop(&mut self) {
-        self.account.pairs = self.given;
-        near_duplicates_stats::keep(self.owner, &self.account);
-    }
-}
-
-fn milliseconds(since: Instant) -> f64 {
-    since.elapsed().as_secs_f64() * 1000.0
 }
 
 sql_function! {

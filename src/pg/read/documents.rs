@@ -139,8 +139,22 @@ pub(crate) struct Finished {
     pub left: Ids,
     /// Those of the right table, and the number its rows count from.
     pub right: Option<(Ids, u32)>,
+    /// The threads to work with.
+    pub workers: BackendWorkers,
     /// Where the call is.
     pub progress: Progress,
+}
+
+impl Finished {
+    /// The ids of a row of the left table and of one of the right table, which counts on from there; of two rows of the
+    /// only table where there is one.
+    pub(crate) fn ids(&self, left: u32, right: u32) -> [pg_sys::Datum; 2] {
+        let right = match &self.right {
+            Some((ids, from)) => ids.datum(right - from),
+            None => self.left.datum(right),
+        };
+        [self.left.datum(left), right]
+    }
 }
 
 impl<'a> ServerReading<'a> {
@@ -199,6 +213,11 @@ impl<'a> ServerReading<'a> {
         let has_right = self.tables.has_right();
         let [left, right] = self.tables.ids;
         let from = left.len() as u32;
-        Finished { left, right: has_right.then_some((right, from)), progress: self.progress }
+        Finished {
+            left,
+            right: has_right.then_some((right, from)),
+            workers: self.workers,
+            progress: self.progress,
+        }
     }
 }

@@ -81,7 +81,7 @@ sql_function! {
 fn join(request: &Request, store: &mut Store) -> Result<Datum> {
     let mut run = Run::new(request)?;
     while let Some(pair) = run.next()? {
-        put(store, &run.left, pair);
+        put(store, &run.finished.left, pair);
     }
     Ok(Datum::null())
 }
