@@ -52,6 +52,7 @@ scripts/setup.sh
 built=(--profile quick --no-default-features --features pg15,pg_test)
 run 'cargo fmt --check' cargo fmt --check
 run 'names in our SQL have their schemas' scripts/qualified.sh
+run 'links of the documents' scripts/links.sh
 run 'clippy of everything (1 to 2 min the first time)' cargo clippy "${built[@]}" --all-targets -- -D warnings
 run 'clippy of the core' cargo clippy --profile quick --no-default-features --lib -- -D warnings
 run 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc "${built[@]}" --no-deps --lib --examples --document-private-items
