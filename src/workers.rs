@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// A flag that asks all workers to return soon.
 #[derive(Debug, Default)]
@@ -20,10 +21,11 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// [`Error::Stopped`] once a stop was requested. One relaxed load: cheap in inner loops, though
-    /// not for every byte.
+    /// [`Error::Stopped`] once a stop was requested, and an error while memory is short. Two relaxed loads: cheap
+    /// in inner loops, though not for every byte.
     #[inline]
     pub fn check(&self) -> Result<()> {
+        memory::suffices("working on a call")?;
         if self.0.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(()) }
     }
 }

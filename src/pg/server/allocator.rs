@@ -3,15 +3,16 @@
 //! Data-sized allocations may fail (`crate::memory`), and the call ends in an error. The small ones
 //! in between, of the standard library and others, cannot: where the allocator refuses, Rust
 //! aborts, and with the backend the whole server restarts. So an allocator stands before the
-//! system's that holds some blocks and gives them up, one by one, to such small requests; soon after
-//! a data-sized one fails and the call ends in order. The next call fills the reserve again.
+//! system's that holds some blocks and gives them up, one by one, to such small requests. From the first
+//! of them on memory is short: data-sized allocations fail, and so does work that looks whether to stop;
+//! so the call ends in order before the reserve does. The next call fills it again.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-use crate::error::{Error, Result};
+use crate::memory;
 
 /// Blocks of a size that the C library takes from its heap, where what is freed can be used for anything.
 const BLOCKS: usize = 16;
@@ -23,8 +24,6 @@ const BLOCK: Layout = match Layout::from_size_align(64 << 10, 16) {
 struct Reserve {
     blocks: [AtomicPtr<u8>; BLOCKS],
     held: AtomicUsize,
-    /// Whether a block was given up since the call began.
-    drawn: AtomicBool,
     /// Whether there were large blocks since memory was given back.
     had_large: AtomicBool,
 }
@@ -36,31 +35,26 @@ const LARGE: usize = 1 << 20;
 static RESERVE: Reserve = Reserve {
     blocks: [const { AtomicPtr::new(null_mut()) }; BLOCKS],
     held: AtomicUsize::new(0),
-    drawn: AtomicBool::new(false),
     had_large: AtomicBool::new(false),
 };
 
 /// Fills the reserve as far as there is memory; one load if it is full. For the start of every call.
 pub(crate) fn fill() {
     if RESERVE.held.load(Ordering::Relaxed) < BLOCKS {
-        RESERVE.drawn.store(false, Ordering::Relaxed);
         for place in &RESERVE.blocks {
             if place.load(Ordering::Relaxed).is_null() {
                 // SAFETY: the size is not 0.
                 let block = unsafe { System.alloc(BLOCK) };
                 if block.is_null() {
-                    return;
+                    break;
                 }
                 place.store(block, Ordering::Release);
                 RESERVE.held.fetch_add(1, Ordering::Relaxed);
             }
         }
+        // With less than half of them a call might come to its end with none left.
+        memory::set_short(RESERVE.held.load(Ordering::Relaxed) < BLOCKS / 2);
     }
-}
-
-/// An error once the reserve had to help. One load, for work that goes on in small steps: none of them can fail.
-pub(crate) fn intact(doing: &'static str) -> Result<()> {
-    if RESERVE.drawn.load(Ordering::Relaxed) { Err(Error::OutOfMemory { doing }) } else { Ok(()) }
 }
 
 /// Whether there is memory for what a new thread needs before it works. A thread that finds none for its own variables
@@ -86,7 +80,8 @@ pub(crate) fn keep_little() {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 2 << 20);
         libc::mallopt(libc::M_TRIM_THRESHOLD, 4 << 20);
         // A heap for every thread takes 64 MB of addresses at once and for good. Where there is no end of them that
-        // costs nothing, and threads do not wait for each other; where there is, they share the process's heap.
+        // costs nothing, and threads do not wait for each other; where there is, they share the process's heap: a
+        // thread that found no room for its own would have to ask the system for every single block.
         if addresses_are_limited() {
             libc::mallopt(libc::M_ARENA_MAX, 1);
         }
@@ -132,7 +127,7 @@ impl Reserve {
                 return false;
             }
             self.held.fetch_sub(1, Ordering::Relaxed);
-            self.drawn.store(true, Ordering::Relaxed);
+            memory::set_short(true);
             // SAFETY: allocated in `fill` with this layout, and the swap made it ours alone.
             unsafe { System.dealloc(block, BLOCK) };
             true

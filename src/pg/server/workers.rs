@@ -72,6 +72,8 @@ pub(crate) fn workers_for(bytes: usize) -> &'static dyn Workers {
 /// Meanwhile the leader does what is `beside`, if anything; interrupts wait for the end of that.
 fn run_until_interrupt(threads: usize, work: &Work<'_>, beside: Option<&mut dyn FnMut()>) -> Result<()> {
     const LOOK_EVERY: Duration = Duration::from_millis(5);
+    // Before the first thread: one that found no room for a heap of its own would get nothing of what is kept back.
+    allocator::keep_little();
     let stop = &Stop::default();
     let running = &AtomicUsize::new(0);
     let leader = std::thread::current();

@@ -4,9 +4,10 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
 use super::page::{Image, Page};
+use crate::memory;
 use crate::pg::index::layout::format::{Kind, NONE, PAGE, Tail};
+use crate::pg::server::encoding;
 use crate::pg::server::error::{SqlError, or_raise};
-use crate::pg::server::{allocator, encoding};
 
 const _: () = assert!(PAGE == pg_sys::BLCKSZ as usize);
 
@@ -110,7 +111,7 @@ impl Index {
 
     fn get(self, block: u32, lock: u32) -> Page {
         // What is small cannot fail, however much there is of it.
-        or_raise(allocator::intact("reading an index"));
+        or_raise(memory::suffices("reading an index"));
         // SAFETY: an open relation; the server raises an error for blocks that it does not have.
         unsafe {
             let fork = pg_sys::ForkNumber::MAIN_FORKNUM;
