@@ -3,7 +3,7 @@
 
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # PG=16 means a PostgreSQL 16 that scripts/postgres.sh finds or fetches; a PG_CONFIG of that version goes before it.
-if [[ -n ${PG:-} ]] && ! "${PG_CONFIG:-false}" --version 2>/dev/null | grep -q "^PostgreSQL $PG[^0-9]"; then
+if [[ -n ${PG:-} ]] && ! "${PG_CONFIG:-false}" --version 2>/dev/null | grep -q "^PostgreSQL ${PG}[^0-9]"; then
     PG_CONFIG=$("$project/scripts/postgres.sh" "$PG")
     unset PGRX_PG_CONFIG_PATH
 fi

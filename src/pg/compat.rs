@@ -5,16 +5,6 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-#[cfg(not(any(
-    all(feature = "pg15", not(any(feature = "pg16", feature = "pg17", feature = "pg18"))),
-    all(feature = "pg16", not(any(feature = "pg15", feature = "pg17", feature = "pg18"))),
-    all(feature = "pg17", not(any(feature = "pg15", feature = "pg16", feature = "pg18"))),
-    all(feature = "pg18", not(any(feature = "pg15", feature = "pg16", feature = "pg17"))),
-)))]
-compile_error!(
-    "a build is for one version of PostgreSQL: --no-default-features --features pg17, for example"
-);
-
 /// The columns of a descriptor, dropped ones included.
 ///
 /// # Safety
