@@ -58,7 +58,8 @@ run 'clippy of the core' cargo clippy --profile quick --no-default-features --li
 run 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc "${built[@]}" --no-deps --lib --examples --document-private-items
 # Without an installed extension there is nothing left to try but the core.
 before=${#failed[@]}
-run 'build and install (4 min the first time)' scripts/install.sh quick "${built[@]:2}" --tests --examples
+run 'build (4 min the first time)' scripts/build.sh quick "${built[@]:2}" --tests --examples
+run 'install' scripts/install.sh quick
 installed=$((${#failed[@]} == before))
 run 'tests of the core (1 min)' cargo test "${built[@]}" --no-fail-fast
 if ((installed)); then
