@@ -30,7 +30,7 @@ maintainer="${DEBFULLNAME:-neardup developers} <${DEBEMAIL:-$(id -un)@$(hostname
 for file in control rules copyright; do
     sed "s/@PG@/$pg/g; s/@MAINTAINER@/$maintainer/" "packaging/debian/$file" >"$made/debian/$file"
 done
-for file in install docs; do
+for file in install docs lintian-overrides; do
     sed "s/@PG@/$pg/g" "packaging/debian/$file" >"$made/debian/$name.$file"
 done
 chmod +x "$made/debian/rules"

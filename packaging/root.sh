@@ -47,6 +47,7 @@ clean_root() {
         skip "no clean root of $codename with $*"
     }
     mount -t proc proc "$root/proc"
+    mount -t devpts devpts "$root/dev/pts" -o newinstance,ptmxmode=666
     mount -t tmpfs tmpfs "$root/dev/shm"
 }
 
