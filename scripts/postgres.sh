@@ -39,12 +39,14 @@ fetch() {
     mkdir "$made/whole"
     tar -xzf "$made"/unpacked/*/postgresql-*.tar.gz --no-same-owner --strip-components=1 -C "$made/whole"
     chmod -R u=rwX,go=rX "$made/whole"
+    # Modules look for libpq where they were built, and would find another version's instead.
+    patchelf --set-rpath "\$ORIGIN" "$made"/whole/lib/{libpqwalreceiver,postgres_fdw,dblink}.so
     "$made/whole/bin/postgres" --version
 }
 
 if [[ ! -x $place/bin/pg_config ]]; then
     # Its server and psql stand on these libraries, as Debian's own do.
-    need_packages "PostgreSQL $1" python3 python3-pip libxml2 libzstd1 liblz4-1 libssl3 libgssapi-krb5-2 libreadline8 tzdata >&2
+    need_packages "PostgreSQL $1" python3 python3-pip libxml2 libzstd1 liblz4-1 libssl3 libgssapi-krb5-2 libreadline8 tzdata patchelf >&2
     mkdir -p "$cache"
     # The whole appears at once, and the first one stays where two scripts do this at the same time.
     made=$(mktemp -d "$cache/new.XXXXXX")
