@@ -1,5 +1,5 @@
 # Thin wrappers: each target is a script. PG_CONFIG names another PostgreSQL, as does PG=16.
-.PHONY: all setup install uninstall demo test test-packages bench evaluate deb pgxn clean help
+.PHONY: all setup install uninstall demo test test-all test-packages bench evaluate deb pgxn clean help
 .NOTPARALLEL:
 
 all: ## build the extension for the PostgreSQL of PG_CONFIG
@@ -19,6 +19,9 @@ demo: ## find near duplicates among this machine's licence texts (DOCS=folder: a
 
 test: ## every check and test, with servers of their own
 	@scripts/test.sh
+
+test-all: ## the same on each version of PostgreSQL that is supported
+	@scripts/test_all.sh
 
 test-packages: ## install and remove the Debian package in a clean root, build from the PGXN zip
 	@packaging/test.sh
