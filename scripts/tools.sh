@@ -1,5 +1,5 @@
 # To be sourced, after common.sh: what a build needs, and the command that brings what is missing.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # variables of common.sh
 
 # missing WHAT HOW: to standard error; false.
 missing() {
