@@ -19,7 +19,7 @@ meta = json.loads(zip.read(top + "META.json"))
 provided = meta["provides"]["neardup"]
 faults = [f"META.json is of version {seen}, Cargo.toml of {version}" for seen in (meta["version"], provided["version"]) if seen != version]
 faults += [f"META.json names {provided[key]}, which is not there" for key in ("file", "docfile") if top + provided[key] not in zip.namelist()]
-sys.exit("\n".join(faults))
+sys.exit("\n".join(faults) or None)
 END
 if command -v pgxn_meta >/dev/null; then
     pgxn_meta META.json >&2
