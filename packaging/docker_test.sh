@@ -7,6 +7,7 @@ source "$(dirname "$0")/root.sh"
 in_namespace "$@"
 cd "$project"
 toolchain=$(rustc --print sysroot)
+trusted=/etc/ssl/certs/ca-certificates.crt
 
 declare -A value=() stage=()
 environment=() roots=0 root='' folder=/
@@ -61,8 +62,12 @@ while read -r instruction rest; do
             ;;
         WORKDIR) folder=$rest && mkdir -p "$root$folder" ;;
         COPY) copy "${words[@]}" ;;
-        RUN) chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
-            DEBIAN_FRONTEND=noninteractive "${environment[@]}" sh -ec "cd '$folder' && $rest" </dev/null ;;
+        RUN)
+            chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
+                DEBIAN_FRONTEND=noninteractive "${environment[@]}" sh -ec "cd '$folder' && $rest" </dev/null
+            # Whom this machine trusts when it fetches crates.
+            if [[ -e $root/$trusted && -e $trusted ]]; then cp "$trusted" "$root/$trusted"; fi
+            ;;
         *) skip "what is $instruction?" ;;
     esac
 done <packaging/Dockerfile
