@@ -40,7 +40,7 @@ copy() {
     case $from:$1 in
         # Only what runs rustc: its proxies are of another place.
         rust:*/rustup) mkdir -p "$root$2" && mount --bind -o ro "$toolchain" "$root$2" ;;
-        rust:*/cargo) mkdir -p "$root$2" "$root/usr/local/bin" && ln -s /usr/local/rustup/bin/{cargo,rustc} "$root/usr/local/bin" ;;
+        rust:*/cargo) mkdir -p "$root$2" "$root/usr/local/bin" && ln -s /usr/local/rustup/bin/{cargo,rustc,rustfmt} "$root/usr/local/bin" ;;
         "$project":.) git ls-files -z --cached --others --exclude-standard | tar --null -T - -cf - | tar -xf - -C "$root$folder" ;;
         *) cp -a "$from$1." "$root$2" ;;
     esac
@@ -63,6 +63,8 @@ while read -r instruction rest; do
         WORKDIR) folder=$rest && mkdir -p "$root$folder" ;;
         COPY) copy "${words[@]}" ;;
         RUN)
+            # The Rust of this machine has its parts already.
+            if [[ $root == rust ]]; then continue; fi
             chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
                 DEBIAN_FRONTEND=noninteractive "${environment[@]}" sh -ec "cd '$folder' && $rest" </dev/null
             # Whom this machine trusts when it fetches crates.

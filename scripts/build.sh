@@ -9,6 +9,7 @@ profile=${1:-release}
 
 need_server_headers
 need_rust
+need_rustfmt
 need_compiler
 feature=$(pg_feature)
 # As a library of the server alone: with the Rust library, which cargo build makes beside it, nothing is optimised across

@@ -31,6 +31,12 @@ need_rust() {
     fi
 }
 
+need_rustfmt() {
+    if ! rustfmt --version >/dev/null 2>&1; then
+        missing 'no rustfmt, which pgrx calls while it is compiled' 'make setup, or: rustup component add rustfmt'
+    fi
+}
+
 need_compiler() {
     command -v cc >/dev/null ||
         missing 'no C compiler (cc), which also links' 'make setup, or on Debian: apt-get install build-essential'
