@@ -1,24 +1,30 @@
-# Thin wrappers: each target is a script of the same name. PG_CONFIG names another PostgreSQL.
-.PHONY: all setup install demo test test-all bench evaluate clean help
+# Thin wrappers: each target is a script. PG_CONFIG names another PostgreSQL, as does PG=16.
+.PHONY: all setup install uninstall demo test test-all test-packages bench evaluate deb pgxn clean help
 .NOTPARALLEL:
 
-all: setup ## build the extension
-	@bash -c 'source scripts/common.sh && exec cargo build --release --no-default-features --features pg15'
+all: ## build the extension for the PostgreSQL of PG_CONFIG
+	@scripts/build.sh
 
-setup: ## install what is missing: Debian packages, parts of Rust
+setup: ## install what a bare Debian lacks: packages, parts of Rust
 	@scripts/setup.sh
 
-install: setup ## build and install into PostgreSQL (DESTDIR=folder: below that)
+install: ## copy what was built into that PostgreSQL (DESTDIR=folder: below that); sudo make install
 	@scripts/install.sh
+
+uninstall: ## remove it from there
+	@scripts/uninstall.sh
 
 demo: ## find near duplicates among this machine's licence texts (DOCS=folder: among its text files)
 	@scripts/demo.sh
 
-test: ## every check and test, with servers of their own (PG=16, 17, 18: on that version)
+test: ## every check and test, with servers of their own
 	@scripts/test.sh
 
 test-all: ## the same on each version of PostgreSQL that is supported
 	@scripts/test_all.sh
+
+test-packages: ## install and remove the Debian package in a clean root, build from the PGXN zip
+	@packaging/test.sh
 
 bench: ## compare with peers
 	@scripts/bench.sh
@@ -26,8 +32,14 @@ bench: ## compare with peers
 evaluate: ## make the tables and plots of docs/evaluation.md (NEARDUP_DATA=folder of labelled corpora)
 	@scripts/evaluate.sh
 
+deb: ## make the Debian package for that PostgreSQL, in target/packages
+	@packaging/deb.sh
+
+pgxn: ## make the zip for PGXN, in target/packages
+	@packaging/pgxn.sh
+
 clean: ## remove what was built
 	cargo clean
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16

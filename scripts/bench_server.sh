@@ -10,7 +10,8 @@ copy_of_postgres() {
         mkdir -p "$dir/pg${place%/*}"
         cp -r "$place" "$dir/pg$place"
     done
-    DESTDIR=$dir/pg timeout 600 "$project/scripts/install.sh" >&2 || return 1
+    timeout 600 "$project/scripts/build.sh" >&2 || return 1
+    DESTDIR=$dir/pg "$project/scripts/install.sh" >&2 || return 1
     if [[ $EUID -eq 0 ]]; then chown -R "$server_user" "$dir/pg"; fi
     PG_CONFIG=$dir/pg$("$PG_CONFIG" --bindir)/pg_config
 }

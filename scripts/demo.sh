@@ -10,7 +10,8 @@ place=${TMPDIR:-/tmp}/neardup-demo
 if [[ ${1:-start} == start ]]; then
     scripts/setup.sh
     source scripts/common.sh
-    step 'build and install neardup (2 to 4 min the first time)' scripts/install.sh
+    step 'build neardup (2 to 4 min the first time)' scripts/build.sh
+    scripts/install.sh
 fi
 source scripts/server.sh
 

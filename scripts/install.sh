@@ -1,29 +1,29 @@
 #!/usr/bin/env bash
-# install.sh [PROFILE [ARGUMENTS OF cargo build]]: builds the extension and installs it into the PostgreSQL of PG_CONFIG,
-# with DESTDIR into the same folders below that. All of its SQL is written by hand: there are three files to copy.
+# install.sh [PROFILE]: copies what build.sh made into the PostgreSQL of PG_CONFIG, with DESTDIR into the same folders
+# below that. Compiles nothing and needs no cargo, so that root can run it.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
+source "$project/scripts/tools.sh"
 cd "$project"
-profile=${1:-release}
-if (($# < 2)); then set -- "$profile" --no-default-features --features pg15; fi
-
-cargo build --lib --profile "$profile" "${@:2}"
-
-version=$(sed -n '/^version = "\(.*\)"/ { s//\1/p; q }' Cargo.toml)
-made=$(mktemp -d)
-trap 'rm -rf "$made"' EXIT
-sed "s/@CARGO_VERSION@/$version/" neardup.control >"$made/neardup.control"
-# In the order of the declarations, which is that of what uses what.
-grep -rhoP '^extension_sql_file!\("(\.\./)*\K[^"]+' src | xargs cat >"$made/neardup--$version.sql"
+if (($# > 1)); then
+    echo "install: copies only; first run scripts/build.sh $*" >&2
+    exit 2
+fi
+built=${CARGO_TARGET_DIR:-target}/${1:-release}/$(pg_feature)
+if [[ ! -e $built/neardup.so ]]; then
+    echo "install: nothing is built for $("$PG_CONFIG" --version) in $built; first, without root: make PG_CONFIG=$PG_CONFIG" >&2
+    exit 1
+fi
+newer=$(find src sql Cargo.toml Cargo.lock neardup.control -newer "$built/neardup.so" -type f -print -quit)
+if [[ -n $newer ]]; then
+    echo "install: $newer has changed since neardup was built; first, without root: make PG_CONFIG=$PG_CONFIG" >&2
+    exit 1
+fi
 
 libraries=${DESTDIR:-}$("$PG_CONFIG" --pkglibdir)
 extensions=${DESTDIR:-}$("$PG_CONFIG" --sharedir)/extension
-# The nearest folder that is there says whether this user may write.
-place=$libraries
-until [[ -d $place ]]; do place=$(dirname "$place"); done
-as=()
-if [[ ! -w $place ]]; then as=(sudo); fi
-"${as[@]}" mkdir -p "$libraries" "$extensions"
+writing_to "$libraries" mkdir -p "$libraries" "$extensions"
 # install makes new files: a server that has the old library loaded keeps it.
-"${as[@]}" install -m 755 "${CARGO_TARGET_DIR:-target}/$profile/libneardup.so" "$libraries/neardup.so"
-"${as[@]}" install -m 644 "$made"/neardup* "$extensions"
+writing_to "$libraries" install -m 755 "$built/neardup.so" "$libraries"
+writing_to "$extensions" install -m 644 "$built"/neardup.control "$built"/neardup--*.sql "$extensions"
+echo "installed neardup into $libraries and $extensions"

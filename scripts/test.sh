@@ -56,6 +56,11 @@ scripts/setup.sh
 built=(--profile quick --no-default-features --features "$(pg_feature),pg_test")
 echo "== $("$PG_CONFIG" --version), $PG_CONFIG"
 
+# put ARGUMENTS OF cargo build: what all tests of servers are for.
+put() {
+    scripts/build.sh quick "$@" && scripts/install.sh quick
+}
+
 # serve SCRIPTS…: the tests of servers; the two that stand on their own first, then these side by side.
 serve() {
     local clusters
@@ -71,7 +76,7 @@ serve() {
 
 if [[ $brief == t ]]; then
     before=${#failed[@]}
-    run 'build and install (4 min the first time)' scripts/install.sh quick "${built[@]:2}"
+    run 'build and install (4 min the first time)' put "${built[@]:2}"
     if ((${#failed[@]} == before)); then
         serve pg_test/cluster/{readme,reference,versions,index_crash}.sh
     fi
@@ -84,7 +89,7 @@ else
     run 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc "${built[@]}" --no-deps --lib --examples --document-private-items
     # Without an installed extension there is nothing left to try but the core.
     before=${#failed[@]}
-    run 'build and install (4 min the first time)' scripts/install.sh quick "${built[@]:2}" --tests --examples
+    run 'build and install (4 min the first time)' put "${built[@]:2}" --tests --examples
     installed=$((${#failed[@]} == before))
     run 'tests of the core (1 min)' cargo test "${built[@]}" --no-fail-fast
     if ((installed)); then

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Builds and installs from the zip for PGXN as its client does, by make and make install, below a folder. What is there
+# then has to be the library, the control file and every script.
+set -euo pipefail
+source "$(dirname "$0")/../scripts/common.sh"
+source "$project/scripts/packages.sh"
+cd "$project"
+git rev-parse -q --verify HEAD >/dev/null || {
+    echo 'skipped: no history here to make a zip of'
+    exit 77
+}
+need_packages 'zip for PGXN' git unzip python3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+zip=$(packaging/pgxn.sh)
+unzip -q "$zip" -d "$work"
+unpacked=$work/$(basename "$zip" .zip)
+
+# What it stands on is compiled already where this is not the first build.
+CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+export CARGO_TARGET_DIR
+make -C "$unpacked" PG_CONFIG="$PG_CONFIG"
+make -C "$unpacked" install PG_CONFIG="$PG_CONFIG" DESTDIR="$work/there"
+version=$(sed -n '/^version = "\(.*\)"/ { s//\1/p; q }' Cargo.toml)
+expected=$({
+    echo neardup.control
+    echo "neardup--$version.sql"
+    echo neardup.so
+    git ls-files sql/upgrades | xargs -r -n 1 basename
+} | sort)
+diff <(echo "$expected") <(find "$work/there" -type f -printf '%f\n' | sort)
+make -C "$unpacked" uninstall PG_CONFIG="$PG_CONFIG" DESTDIR="$work/there"
+diff /dev/null <(find "$work/there" -type f)
+echo "$(basename "$zip"): built, installed and removed"
