@@ -74,12 +74,7 @@ pub(crate) fn rows(rows: Option<Rows>) -> &'static str {
 }
 
 /// Checks the arguments of a job, and says what its pairs depend on.
-pub(crate) fn check(
-    extension: &Extension,
-    settings: &Settings,
-    docs: &Relation,
-    id_type: Oid,
-) -> Statement {
+pub(crate) fn check(extension: &Extension, settings: &Settings, docs: &Relation, id_type: Oid) -> Statement {
     let Extension { schema, internal, .. } = extension;
     let arguments = arguments(settings, docs, id_type);
     let (clustering, size) = (clustering(settings), cluster_size(settings));
