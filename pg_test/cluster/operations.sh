@@ -113,7 +113,7 @@ q -c "CALL neardup_refresh('waits', batch_rows => 20)" >"$server/called" 2>&1 9>
 caller=$!
 until [[ $(q -c "SELECT count(*) FROM neardup_progress WHERE status = 'running' AND step IS NOT NULL AND pid IN (SELECT pid FROM pg_locks WHERE NOT granted AND locktype = 'advisory')") == 1 ]]; do sleep 0.05; done
 expect_script 'it says where it is' 'running|looking for changed rows|0|0||f' "$progress"
-expect_script 'and since when, in which session' 't|t' "SELECT started <= now(), query ~ '^/\\* neardup_refresh: [a-z ]+ \\*/ CALL neardup_refresh' FROM neardup_progress JOIN pg_stat_activity USING (pid)"
+expect_script 'and since when, in which session' 't|t' "SELECT started <= now(), query ~ '^CALL neardup_refresh.* /\\* neardup_refresh: [a-z ]+ \\*/\$' FROM neardup_progress JOIN pg_stat_activity USING (pid)"
 expect_script 'a member of the owner sees the job' 'running' "SET ROLE owner; SELECT status FROM neardup_progress"
 expect_script 'but not what sessions of others do' 't' "SET ROLE owner; SELECT step IS NULL FROM neardup_progress"
 expect_script 'others see nothing' 0 "SET ROLE stranger; SELECT count(*) FROM neardup_progress"

@@ -98,7 +98,7 @@ CREATE VIEW neardup_progress WITH (security_barrier) AS
             WHEN r.status OPERATOR(pg_catalog.=) 'running'::pg_catalog.text THEN 'interrupted'::pg_catalog.text
             ELSE COALESCE(r.status, 'new'::pg_catalog.text) END AS status,
         l.pid, CASE WHEN l.pid IS NULL OR r.is_it THEN r.started ELSE a.query_start END AS started,
-        pg_catalog."substring"(a.query, '^/\* neardup_refresh: (.*?) \*/'::pg_catalog.text) AS step,
+        pg_catalog."substring"(a.query, '/\* neardup_refresh: ([^*]*) \*/$'::pg_catalog.text) AS step,
         CASE WHEN l.pid IS NULL OR r.is_it THEN r.batches ELSE 0::pg_catalog.int4 END AS batches,
         CASE WHEN l.pid IS NULL OR r.is_it THEN r.rows ELSE 0::pg_catalog.int8 END AS rows,
         CASE WHEN l.pid IS NULL OR r.is_it THEN r.total END AS total,

@@ -1,4 +1,4 @@
-//! What `pg_stat_activity` shows of a refresh: its call, with the step that it is at in front. The view `neardup_progress`
+//! What `pg_stat_activity` shows of a refresh: its call, followed by the step that it is at. The view `neardup_progress`
 //! reads it there; so other sessions see where a transaction is that has not committed, and only those that may see queries.
 
 use std::cell::Cell;
@@ -49,8 +49,15 @@ fn show(step: Option<&str>) {
     let shown = match step {
         None => query.to_owned(),
         Some(step) => {
-            let shown = [b"/* neardup_refresh: ", step.as_bytes(), b" */ ", query.to_bytes()].concat();
-            CString::new(shown).unwrap_or_default()
+            let step = format!(" /* neardup_refresh: {step} */");
+            let query = query.to_bytes();
+            // SAFETY: a string of that length in the server's encoding, of which whole characters are left.
+            let left = unsafe {
+                let room = pg_sys::pgstat_track_activity_query_size - 1;
+                let room = (room - step.len() as i32).max(0);
+                pg_sys::pg_mbcliplen(query.as_ptr().cast(), query.len() as i32, room)
+            };
+            CString::new([&query[..left as usize], step.as_bytes()].concat()).unwrap_or_default()
         }
     };
     // SAFETY: a C string, which is copied.
