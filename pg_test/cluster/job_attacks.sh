@@ -235,6 +235,13 @@ q -c 'DELETE FROM seen' -c 'GRANT CREATE ON SCHEMA public TO alice'
     done
     signature neardup_refresh_step 'regclass, timestamptz, int8' text
     signature neardup_refresh_step 'oid, timestamptz, int4' text
+    # What could be meant as well, if the type of the last argument of ours were not only ours to declare functions with.
+    signature neardup_refresh_step 'regclass, timestamptz, int4, int4 DEFAULT 0' text
+    signature neardup_refresh_step 'regclass, timestamptz, int4, anyenum, int4 DEFAULT 0' text
+    signature neardup_job_hash 'text, int4 DEFAULT 0' uuid
+    signature neardup_job_hash 'text, anyenum, int4 DEFAULT 0' uuid
+    signature neardup_job_merge 'regclass, int4 DEFAULT 0' bool
+    signature neardup_job_clusters 'text, regtype, int4, text, regclass, anyenum, int4 DEFAULT 0' bool
     signature neardup_watch 'regclass, numeric' bool
     signature format 'text, name' text
     signature format 'text, VARIADIC name[]' text
@@ -266,6 +273,8 @@ q -c 'DELETE FROM seen' -c 'GRANT CREATE ON SCHEMA public TO alice'
 } >"$server/plants.sql"
 q -U bob -f "$server/plants.sql" >"$server/planted" 2>&1 || true
 expect 'bob can plant' '' "$(cat "$server/planted")"
+expect_refused 'but no function that a call of ours could mean as well' 42501 'permission denied for type neardup_internal' bob \
+    'CREATE FUNCTION public.neardup_refresh_step(regclass, timestamptz, int4, neardup_internal, int4 DEFAULT 0) RETURNS text LANGUAGE sql RETURN NULL'
 for path in 'public, pg_catalog' '"$user", public'; do
     for role in alice postgres; do
         # psql's own statements have to name things in full where these are planted.

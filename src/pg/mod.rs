@@ -13,7 +13,7 @@ pub(crate) mod request;
 pub(crate) mod server;
 
 use pgrx::prelude::*;
-use server::{panics, settings};
+use server::{explaining, panics, settings};
 
 ::pgrx::pg_module_magic!(name, version);
 
@@ -44,5 +44,6 @@ extension_sql_file!("../../sql/jobs.sql", name = "jobs");
 pub extern "C-unwind" fn _PG_init() {
     panics::log_bugs();
     settings::define();
+    explaining::define();
     index::define();
 }

@@ -1,4 +1,5 @@
-//! Input and output of the types of sketches and of balls about them, as text and in binary form.
+//! Input and output of the types of sketches and of balls about them, as text and in binary form. In a plan that EXPLAIN
+//! prints the text is short; everywhere else input gives what output was made of.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
@@ -7,6 +8,7 @@ use crate::error::{Error, Result as CoreResult};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::explaining;
 use crate::sketches::balls::{MinhashBall, SimhashBall};
 use crate::sketches::wire::{Minhash, Simhash};
 
@@ -136,7 +138,11 @@ fn input(call: Call, form: &Form) -> Result<Datum> {
 
 fn output(call: Call, form: &Form) -> Result<Datum> {
     let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
-    let text = encoding::to_server(&(form.to_text)(bytes)?)?;
+    let mut text = (form.to_text)(bytes)?;
+    if explaining::is_printing() {
+        text = explaining::short(&text);
+    }
+    let text = encoding::to_server(&text)?;
     // SAFETY: copies a C string into the current memory context.
     Ok(unsafe { pg_sys::pstrdup(text.as_ptr()) }.into())
 }

@@ -7,13 +7,12 @@
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{IntoDatum, PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
-use super::registry::{Entry, Registry};
-use super::settings::Columns;
+use super::registry::Noted;
+use super::remembered::{self, Way};
 use super::tables::catalog::owner_of;
 use super::tables::table::{Opened, Table};
-use crate::pg::query::as_user::{Extension, as_user};
+use crate::pg::query::as_user::{as_user, without_sql_as};
 use crate::pg::query::by_number::Inserter;
-use crate::pg::query::column::Column;
 use crate::pg::query::ids::Ids;
 use crate::pg::query::relation::Relation;
 use crate::pg::query::transition::{Row, Rows};
@@ -44,52 +43,66 @@ fn note_changes(call: Call) -> Result<()> {
     };
     // SAFETY: a trigger's relation is open.
     let docs = unsafe { (*trigger.tg_relation).rd_id };
-    let extension = Extension::of(call)?;
-    let registry = Registry::open(&extension)?;
+    let registry = remembered::registry(call)?;
     // A trigger that was left behind, or one of a restored dump whose job is not known yet: it will compare all rows.
-    let Some(job) = registry.entry(docs)? else { return Ok(()) };
-    let relation = Relation::open(docs)?;
-    if !note(trigger, &relation, &job)? {
+    let Some(job) = registry.noted(docs)? else { return Ok(()) };
+    let noted = match remembered::way(docs, &job, || find_way(docs, &job))? {
+        Some(way) => note(trigger, &way)?,
+        None => false,
+    };
+    if !noted {
         registry.add_unnoted(docs);
     }
     Ok(())
 }
 
+/// How changes are noted in the table of states, which is locked; none if that cannot be done.
+fn find_way(docs: Oid, job: &Noted) -> Result<Option<Way>> {
+    let relation = Relation::open(docs)?;
+    let Ok(settings) = job.settings() else { return Ok(None) };
+    let Some(columns) = settings.columns(&relation) else { return Ok(None) };
+    if columns.id.is_virtual {
+        return Ok(None);
+    }
+    let (owner, id_type) = (relation.owner, columns.id.base_type);
+    if owner_of(job.state) != Some(owner) || !remembered::lock_state(job.state) {
+        return Ok(None);
+    }
+    let opened = Table::open(job.state, pg_sys::RowExclusiveLock, |of| of == owner)?;
+    let Opened::Table(state) = opened else { return Ok(None) };
+    Ok(state.takes_marks(id_type).then_some(Way {
+        docs,
+        owner,
+        state: state.oid,
+        id_type,
+        id: columns.id.number,
+        text: columns.text.number,
+        site: columns.site.map(|site| site.number),
+        shows_changes: !columns.text.is_virtual && !columns.site.is_some_and(|site| site.is_virtual),
+    }))
+}
+
 /// Notes the changed rows in the table of states; false if that cannot be done.
-fn note(trigger: &pg_sys::TriggerData, relation: &Relation, job: &Entry) -> Result<bool> {
-    let Some(columns) = job.settings.as_ref().ok().and_then(|settings| settings.columns(relation)) else {
-        return Ok(false);
-    };
-    let id_type = columns.id.base_type;
-    if owner_of(job.state) != Some(relation.owner) {
-        return Ok(false);
-    }
-    // A refresh that gives the table another type has it for itself.
-    // SAFETY: any number can be locked; the lock stays until the transaction ends.
-    if !unsafe { pg_sys::ConditionalLockRelationOid(job.state, pg_sys::RowExclusiveLock as i32) } {
-        return Ok(false);
-    }
-    let opened = Table::open(job.state, pg_sys::RowExclusiveLock, |owner| owner == relation.owner)?;
-    let Opened::Table(state) = opened else { return Ok(false) };
-    if !state.takes_marks(id_type) {
-        return Ok(false);
-    }
-    as_user(relation.owner, || {
-        let mut marks = Marks::new(&state, id_type);
-        let noted = read(trigger, &columns, &mut marks)?;
+fn note(trigger: &pg_sys::TriggerData, way: &Way) -> Result<bool> {
+    let work = || {
+        let mut marks = Marks::new(way);
+        let noted = read(trigger, way, &mut marks)?;
         marks.flush()?;
         Ok(noted)
-    })
+    };
+    // Types of users may be compared by functions of theirs.
+    if way.id_type.to_u32() < pg_sys::FirstNormalObjectId {
+        without_sql_as(way.owner, work)
+    } else {
+        as_user(way.owner, work)
+    }
 }
 
 /// Reads what a statement did, in the tables that the server keeps of it; false if that is not as it should be.
-fn read(trigger: &pg_sys::TriggerData, columns: &Columns<'_>, marks: &mut Marks<'_>) -> Result<bool> {
+fn read(trigger: &pg_sys::TriggerData, way: &Way, marks: &mut Marks) -> Result<bool> {
     // SAFETY: the trigger's relation is open, its tables are null or tuple stores of rows of that.
     let rows = |store| unsafe { Rows::new(store, trigger.tg_relation) };
-    if columns.id.is_virtual {
-        return Ok(false);
-    }
-    let id = columns.id.number;
+    let id = way.id;
     let (old, new) = (rows(trigger.tg_oldtable), rows(trigger.tg_newtable));
     match (trigger.tg_event & pg_sys::TRIGGER_EVENT_OPMASK, old, new) {
         (pg_sys::TRIGGER_EVENT_INSERT, _, Some(mut rows))
@@ -106,10 +119,9 @@ fn read(trigger: &pg_sys::TriggerData, columns: &Columns<'_>, marks: &mut Marks<
             let (Some(old), Some(new)) = (before.next(), after.next()) else {
                 return Ok(before.is_done() && after.is_done());
             };
-            // What rows do not keep may have changed with them.
-            let mut same = |column: &Column| !column.is_virtual && marks.same(&old, &new, column.number);
-            let same_id = same(columns.id);
-            if same_id && columns.site.is_none_or(&mut same) && same(columns.text) {
+            let mut same = |number: i16| marks.same(&old, &new, number);
+            let same_id = same(id);
+            if same_id && way.shows_changes && way.site.is_none_or(&mut same) && same(way.text) {
                 continue;
             }
             if !marks.add(old.get(id))? || (!same_id && !marks.add(new.get(id))?) {
@@ -121,16 +133,17 @@ fn read(trigger: &pg_sys::TriggerData, columns: &Columns<'_>, marks: &mut Marks<
 }
 
 /// Ids on their way into the table of states.
-struct Marks<'a> {
-    state: &'a Table,
+struct Marks {
+    state: Oid,
     id_type: Oid,
     ids: Ids,
     bytes: usize,
     context: PgMemoryContexts,
 }
 
-impl<'a> Marks<'a> {
-    fn new(state: &'a Table, id_type: Oid) -> Self {
+impl Marks {
+    fn new(way: &Way) -> Self {
+        let &Way { state, id_type, .. } = way;
         let context = PgMemoryContexts::new("neardup: changed rows");
         Self { state, id_type, ids: Ids::new(id_type), bytes: 0, context }
     }
@@ -181,7 +194,7 @@ impl<'a> Marks<'a> {
         // SAFETY: a table of states as jobs make them, for ids of this type; what is made for it goes with the context.
         unsafe {
             context.switch_to(|_| {
-                let mut inserter = Inserter::new(state.oid);
+                let mut inserter = Inserter::new(*state);
                 for row in 0..ids.len() as u32 {
                     inserter.insert([Some(ids.datum(row)), None, WAITS.into_datum()]);
                 }

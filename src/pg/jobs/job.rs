@@ -5,7 +5,7 @@ use pgrx::pg_sys;
 
 use super::registry::Registry;
 use super::statements::catalog;
-use crate::pg::query::as_user::Extension;
+use crate::pg::query::as_user::{Extension, acts_for};
 use crate::pg::query::relation::Relation;
 use crate::pg::request::example::literal;
 use crate::pg::server::call::Call;
@@ -38,8 +38,7 @@ impl Job {
         let watch = "SELECT neardup_watch('docs', 0.8);";
         let docs: pg_sys::Oid = call.need(0, "docs").map_err(|error| error.hint(watch))?;
         let relation = Relation::open(docs).map_err(|error| error.hint(watch))?;
-        // SAFETY: a look at the roles.
-        if !unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), relation.owner) } {
+        if !acts_for(relation.owner) {
             let message = format!("must be owner of {}", relation.shown);
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message)
                 .hint("Jobs run as the owner of the relation; watch a view of your own on it."));

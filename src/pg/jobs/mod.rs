@@ -2,7 +2,8 @@
 //!
 //! A [`job`] is a locked relation with what the [`registry`] of the extension and the [`settings`] say of it; the tables that it
 //! works on are found and checked in [`tables`], [`foreign_code`] and [`dependency`]. [`watch`] sets a job up, [`unwatch`] ends
-//! it. Between them [`changes`] notes changed rows, if triggers see all of them as the [`definition`] of the relation is; and
+//! it. Between them [`changes`] notes changed rows, by what the session has [`remembered`], if triggers see all of them as the
+//! [`definition`] of the relation is; and
 //! [`refresh`] carries out what `crate::jobs` plans, one of the [`steps`] after the other, in which only one session is at a
 //! time ([`lock`]). What SQL cannot do are internal [`functions`], which work with stored [`lists`] of rows.
 //!
@@ -22,6 +23,7 @@ mod lock;
 mod queries;
 mod refresh;
 mod registry;
+mod remembered;
 mod settings;
 mod statements;
 mod steps;

@@ -17,6 +17,7 @@ use crate::jobs::state::{self, State, Upkeep};
 use crate::jobs::step::Step;
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::request::example::literal;
+use crate::pg::server::activity::Activity;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::{Result, SqlError};
 
@@ -105,14 +106,16 @@ impl Job {
             same_definition: seen == entry.seen,
             renewed,
         });
-        Ok(Work { job: self, entry, settings, seen, started, names, state, near: None })
+        Ok(Work { job: self, entry, settings, seen, started, names, state, waiting: 0, near: None })
     }
 }
 
 /// Plans and carries out, until the transaction is done: whether rows are left for another one.
 fn run(work: &mut Work<'_>) -> Result<bool> {
+    let activity = Activity;
     loop {
         for step in plan(&work.state) {
+            activity.step(doing(step));
             match step {
                 Step::Done { more } => return Ok(more),
                 Step::Retype => tables::retype(work)?,
@@ -122,6 +125,30 @@ fn run(work: &mut Work<'_>) -> Result<bool> {
                 step => as_owner(work, step)?,
             }
         }
+    }
+}
+
+/// What others see of a step.
+fn doing(step: Step) -> &'static str {
+    match step {
+        Step::TakeUnnoted | Step::LookAtRows { .. } | Step::TakeMarks { .. } | Step::CountKnown { .. } => {
+            "looking for changed rows"
+        }
+        Step::TakeAll | Step::Reread => "reading rows",
+        Step::CompareAll { .. } => "comparing rows",
+        Step::RemoveAllPairs | Step::RemovePairs { .. } => "removing pairs",
+        Step::LookUp { .. } | Step::JoinRows(_) => "finding pairs",
+        Step::NextSegment { .. } | Step::Outline { .. } | Step::MergeSegments | Step::MakeLists(_) => {
+            "making lists"
+        }
+        Step::ReachBefore | Step::Cluster(_) => "making clusters",
+        Step::Retype
+        | Step::ForgetWaiting
+        | Step::EndBatch
+        | Step::Analyze
+        | Step::WriteEntry
+        | Step::Log { .. }
+        | Step::Done { .. } => "ending the batch",
     }
 }
 

@@ -11,8 +11,10 @@ use super::statements::registry::{self as statements, Values};
 use super::statements::statement::{Statement, read_oid, read_text};
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::by_number::{self, Inserter};
+use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::settings;
 
 /// The tables, found by the extension that they are of.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +41,40 @@ pub(super) struct Entry {
     pub lists: Option<Oid>,
     /// The definition of the relation when all of its rows were compared last.
     pub seen: Option<String>,
+}
+
+/// What a trigger needs to know of a job, as its row has it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Noted {
+    /// The number of the table of what is known of rows.
+    pub state: Oid,
+    settings: Option<Datum>,
+}
+
+impl Noted {
+    /// The settings as they are stored.
+    pub(super) fn bytes(&self) -> &[u8] {
+        // SAFETY: a copy of a value of the server's, which lives as long as the call of a trigger.
+        self.settings.map_or(&[], |settings| unsafe { varlena_bytes(settings) })
+    }
+
+    /// The settings, or why they cannot be read.
+    pub(super) fn settings(&self) -> std::result::Result<Settings, String> {
+        read_settings(self.settings)
+    }
+}
+
+/// The settings of a job, or why they cannot be read.
+fn read_settings(settings: Option<Datum>) -> std::result::Result<Settings, String> {
+    let settings = settings.ok_or_else(|| "they are missing".to_owned())?;
+    // SAFETY: JSON of the server's, whose text is a C string.
+    let text = unsafe { c_string(pg_sys::OidOutputFunctionCall(Oid::from(pg_sys::F_JSONB_OUT), settings)) };
+    serde_json::from_str(&text).map_err(|error| error.to_string())
+}
+
+/// The number of a relation in a row; none is 0.
+fn number(value: Option<Datum>) -> Oid {
+    value.map_or(pg_sys::InvalidOid, read_oid)
 }
 
 /// What [`Registry::lock`] found.
@@ -70,6 +106,8 @@ pub(super) struct Counts {
     pub removed: i64,
     /// Pairs that came.
     pub added: i64,
+    /// Rows that wait for the next batch, counted in the first one only.
+    pub waiting: i64,
 }
 
 impl Registry {
@@ -84,6 +122,11 @@ impl Registry {
         })
     }
 
+    /// The numbers of the tables.
+    pub(super) fn tables(&self) -> [Oid; 3] {
+        [self.jobs, self.runs, self.unnoted]
+    }
+
     /// Runs a statement as the owner of the tables; how many rows it was about.
     fn run(&self, statement: impl FnOnce() -> Result<Statement>) -> Result<i64> {
         as_user(self.owner, || statement()?.run())
@@ -91,23 +134,26 @@ impl Registry {
 
     /// The job of a relation as it is at this moment, whatever the transaction sees otherwise.
     pub(super) fn entry(&self, docs: Oid) -> Result<Option<Entry>> {
-        let number = |value: Option<Datum>| value.map_or(pg_sys::InvalidOid, read_oid);
         let read = |[_, pairs, clusters, state, lists, settings, _, seen]: [Option<Datum>; 8]| {
-            let settings = settings.ok_or_else(|| "they are missing".to_owned()).and_then(|settings| {
-                // SAFETY: JSON of the server's, whose text is a C string.
-                let text = unsafe {
-                    c_string(pg_sys::OidOutputFunctionCall(Oid::from(pg_sys::F_JSONB_OUT), settings))
-                };
-                serde_json::from_str(&text).map_err(|error| error.to_string())
-            });
             Ok(Entry {
-                settings,
+                settings: read_settings(settings),
                 pairs: number(pairs),
                 clusters: number(clusters),
                 state: number(state),
                 lists: lists.map(read_oid),
                 seen: seen.map(|seen| Ok::<_, SqlError>(read_text(seen)?.into_owned())).transpose()?,
             })
+        };
+        // SAFETY: the table is locked and has the columns that sql/jobs.sql gives it.
+        unsafe { by_number::read(self.jobs, docs, read) }
+    }
+
+    /// What a trigger needs to know of the job of a relation, as it is at this moment.
+    pub(super) fn noted(&self, docs: Oid) -> Result<Option<Noted>> {
+        let read = |[_, _, _, state, _, settings, _, _]: [Option<Datum>; 8]| {
+            // SAFETY: a value of variable length; the copy is made in the memory context of the call.
+            let copy = |value: Datum| unsafe { pg_sys::pg_detoast_datum_copy(value.cast_mut_ptr()) };
+            Ok(Noted { state: number(state), settings: settings.map(copy).map(Datum::from) })
         };
         // SAFETY: the table is locked and has the columns that sql/jobs.sql gives it.
         unsafe { by_number::read(self.jobs, docs, read) }
@@ -175,11 +221,15 @@ impl Registry {
         Ok(self.run(|| statements::take_unnoted(self.unnoted, docs))? > 0)
     }
 
-    /// Logs a batch of a run, which goes on if there is `more` to do.
+    /// Logs a batch of a run, which goes on if there is `more` to do; at its end old runs go.
     pub(super) fn log(&self, docs: Oid, started: Datum, more: bool, counts: Counts) -> Result<()> {
         // No other session is at it: what runs no more was interrupted.
         self.run(|| statements::interrupt(self.runs, docs, started))?;
-        let Counts { rows, removed, added } = counts;
-        self.run(|| statements::log(self.runs, docs, started, more, [rows, removed, added])).map(|_| ())
+        let Counts { rows, removed, added, waiting } = counts;
+        self.run(|| statements::log(self.runs, docs, started, more, [rows, removed, added, waiting]))?;
+        if !more {
+            self.run(|| statements::forget_runs(self.runs, docs, settings::keep_runs()))?;
+        }
+        Ok(())
     }
 }

@@ -10,7 +10,7 @@ use super::registry::{Found, Wait};
 use super::statements::definitions;
 use super::tables::catalog::name_of;
 use super::tables::table::{Opened, Table};
-use crate::pg::query::as_user::as_user;
+use crate::pg::query::as_user::{acts_for, as_user};
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::Result;
 
@@ -69,8 +69,6 @@ impl Job {
         let Self { relation, registry, .. } = self;
         let docs = relation.oid;
         let depends = as_user(relation.owner, || dependency::is_there(table, docs))?;
-        // SAFETY: a look at the roles.
-        let acts_for = |owner| unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), owner) };
         let may = |owner| acts_for(owner) && (depends || owner == relation.owner);
         // What may be anything is not locked against others.
         let lock = if depends { pg_sys::AccessExclusiveLock } else { pg_sys::AccessShareLock };

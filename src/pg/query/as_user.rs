@@ -20,6 +20,9 @@ pub(crate) struct Extension {
     extension: pg_sys::Oid,
     /// The number of that schema.
     pub namespace: pg_sys::Oid,
+    /// The last argument of internal functions, with a comma in front: of a type that others may not declare functions with.
+    /// None in 0.1.0, whose SQL goes on with this library until it is updated.
+    pub internal: String,
 }
 
 impl Extension {
@@ -32,7 +35,13 @@ impl Extension {
             let namespace = pg_sys::get_func_namespace(function);
             (owner_of(function), extension, namespace, c_string(pg_sys::get_namespace_name(namespace)))
         };
-        Ok(Self { owner, schema: quote_identifier(&schema)?, extension, namespace })
+        let schema = quote_identifier(&schema)?;
+        let internal = if has_type(c"neardup_internal", namespace) {
+            format!(", NULL::{schema}.neardup_internal")
+        } else {
+            String::new()
+        };
+        Ok(Self { owner, schema, extension, namespace, internal })
     }
 
     /// The number of a table of the extension's own, which is locked, so that it stays what it is.
@@ -54,6 +63,16 @@ impl Extension {
     }
 }
 
+/// Whether a schema has a type of this name.
+fn has_type(name: &CStr, namespace: pg_sys::Oid) -> bool {
+    let cache = pg_sys::SysCacheIdentifier::TYPENAMENSP as i32;
+    let number = pg_sys::Anum_pg_type_oid as i16;
+    let (none, name) = (pg_sys::Datum::null(), pg_sys::Datum::from(name.as_ptr()));
+    // SAFETY: a look at the catalogue by a name and the number of a schema.
+    let found = unsafe { pg_sys::GetSysCacheOid(cache, number, name, namespace.into(), none, none) };
+    found != pg_sys::InvalidOid
+}
+
 /// Who owns a function; no user, if there is no such function.
 fn owner_of(function: pg_sys::Oid) -> pg_sys::Oid {
     // SAFETY: any number is looked up; the row is read before it is released.
@@ -72,11 +91,12 @@ fn owner_of(function: pg_sys::Oid) -> pg_sys::Oid {
 /// Where things are found while work runs as another user.
 pub(crate) const PATH: &CStr = c"pg_catalog, pg_temp";
 
+/// What work as another user may not do: become a third one, or leave anything to be run later.
+const RESTRICTED: i32 = (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION) as i32;
+
 /// Runs work as `user`, who cannot be left by it, and with `pg_catalog` as the only schema to find things
 /// in. Where an error ends it, the server itself goes back to the user of before.
 pub(crate) fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    const RESTRICTED: i32 =
-        (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION) as i32;
     let mut before = pg_sys::InvalidOid;
     let mut context = 0;
     // SAFETY: what the server does to run maintenance commands as a table's owner: the settings are changed
@@ -103,6 +123,27 @@ pub(crate) fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) ->
         pg_sys::SetUserIdAndSecContext(before, context);
         result
     }
+}
+
+/// Runs work as `user`, who cannot be left by it, where that reads and runs no SQL text, which settings could make another
+/// one. Where an error ends it, the server itself goes back to the user of before.
+pub(crate) fn without_sql_as<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let mut before = pg_sys::InvalidOid;
+    let mut context = 0;
+    // SAFETY: what the server does to run maintenance commands as a table's owner.
+    unsafe {
+        pg_sys::GetUserIdAndSecContext(&raw mut before, &raw mut context);
+        pg_sys::SetUserIdAndSecContext(user, context | RESTRICTED);
+        let result = work();
+        pg_sys::SetUserIdAndSecContext(before, context);
+        result
+    }
+}
+
+/// Whether the caller may act for a role: is it, or a member of it.
+pub(crate) fn acts_for(role: pg_sys::Oid) -> bool {
+    // SAFETY: a look at the roles.
+    unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), role) }
 }
 
 /// Changes a setting for the rest of the work that runs as another user ([`as_user`]).

@@ -1,10 +1,12 @@
 //! The server underneath: calls and errors, memory, threads, files, settings.
 
+pub(crate) mod activity;
 pub(crate) mod allocator;
 pub(crate) mod call;
 pub(crate) mod checks;
 pub(crate) mod encoding;
 pub(crate) mod error;
+pub(crate) mod explaining;
 pub(crate) mod guard;
 pub(crate) mod panics;
 pub(crate) mod progress;

@@ -1,11 +1,11 @@
-//! Where a long call is: in the process title, and by NOTICE where that is asked for.
+//! Where a long call is: in the process title, of a refresh in `pg_stat_activity`, and by NOTICE where that is asked for.
 
 use std::ffi::CString;
 use std::time::{Duration, Instant};
 
 use pgrx::pg_sys;
 
-use super::settings;
+use super::{activity, settings};
 
 /// Reports at most twice a second, so that it costs nothing.
 #[derive(Debug)]
@@ -28,6 +28,7 @@ impl Progress {
         }
         self.last = Instant::now();
         let state = state();
+        activity::report(&format!("{}: {state}", self.name));
         if let Ok(title) = CString::new(format!("{}: {state}", self.name)) {
             // SAFETY: a C string that outlives the call.
             unsafe { pg_sys::set_ps_display(title.as_ptr()) };

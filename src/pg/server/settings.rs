@@ -7,6 +7,7 @@ use pgrx::pg_sys;
 
 static THREADS: GucSetting<i32> = GucSetting::<i32>::new(0);
 static MEMORY: GucSetting<i32> = GucSetting::<i32>::new(0);
+static KEEP_RUNS: GucSetting<i32> = GucSetting::<i32>::new(1000);
 static PROGRESS: GucSetting<bool> = GucSetting::<bool>::new(false);
 
 /// Declares the settings and keeps their prefix to ourselves.
@@ -39,6 +40,16 @@ pub(crate) fn define() {
         GucContext::Userset,
         GucFlags::default(),
     );
+    GucRegistry::define_int_guc(
+        c"neardup.keep_runs",
+        c"Runs of each job that neardup_runs keeps.",
+        c"A refresh that is done deletes older ones.",
+        &KEEP_RUNS,
+        1,
+        i32::MAX,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
     let prefix = CString::from(c"neardup");
     // SAFETY: a C string that outlives the call, in the backend's own thread.
     unsafe { pg_sys::MarkGUCPrefixReserved(prefix.as_ptr()) };
@@ -63,6 +74,11 @@ pub(crate) fn memory() -> usize {
         asked => asked,
     };
     usize::try_from(kilobytes).unwrap_or(0).max(LEAST) << 10
+}
+
+/// How many runs of a job its log keeps, at least 1.
+pub(crate) fn keep_runs() -> i64 {
+    KEEP_RUNS.get().into()
 }
 
 /// Whether to report progress by NOTICE.

@@ -10,6 +10,7 @@ use crate::pg::jobs::queries;
 use crate::pg::jobs::tables::catalog::name_of;
 use crate::pg::jobs::tables::columns::{LIST_COLUMNS, state_columns};
 use crate::pg::jobs::tables::table::{Opened, Table};
+use crate::pg::query::as_user::acts_for;
 use crate::pg::query::names::type_name;
 use crate::pg::query::operators::equality;
 use crate::pg::read::source::Source;
@@ -32,15 +33,13 @@ pub(super) fn request(call: Call) -> Result<Request> {
 /// The table that argument `n` names, which must be the caller's; none if it is NULL.
 fn table(call: Call, n: usize) -> Result<Option<Table>> {
     let Some(oid) = call.get(n) else { return Ok(None) };
-    // SAFETY: a look at the roles.
-    let may = |owner| unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), owner) };
     // SAFETY: any number is looked up.
     let kind = unsafe { pg_sys::get_rel_relkind(oid) }.cast_unsigned();
     if ![0, pg_sys::RELKIND_RELATION].contains(&kind) {
         let message = format!("{} is not a table", name_of(oid)?);
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE, message).hint(ANEW));
     }
-    let error = match Table::open(oid, pg_sys::AccessShareLock, may)? {
+    let error = match Table::open(oid, pg_sys::AccessShareLock, acts_for)? {
         Opened::Table(table) => return Ok(Some(table)),
         Opened::Gone => {
             let message = format!("relation with OID {} does not exist", oid.to_u32());

@@ -8,6 +8,7 @@ use super::statement::Statement;
 use crate::jobs::step::Rows;
 use crate::pg::jobs::settings::Settings;
 use crate::pg::jobs::tables::table::Table;
+use crate::pg::query::as_user::Extension;
 use crate::pg::query::relation::Relation;
 use crate::pg::request::example::literal;
 
@@ -73,8 +74,9 @@ pub(crate) fn rows(rows: Option<Rows>) -> &'static str {
 }
 
 /// Checks the arguments of a job, and says what its pairs depend on.
-pub(crate) fn check(schema: &str, settings: &Settings, docs: &Relation, id_type: Oid) -> Statement {
+pub(crate) fn check(extension: &Extension, settings: &Settings, docs: &Relation, id_type: Oid) -> Statement {
+    let Extension { schema, internal, .. } = extension;
     let arguments = arguments(settings, docs, id_type);
     let (clustering, size) = (clustering(settings), cluster_size(settings));
-    Statement::new(format!("SELECT {schema}.neardup_job_check({arguments}, {clustering}, {size})"))
+    Statement::new(format!("SELECT {schema}.neardup_job_check({arguments}, {clustering}, {size}{internal})"))
 }

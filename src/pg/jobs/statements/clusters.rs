@@ -32,12 +32,13 @@ fn columns(names: &Names) -> String {
 /// The clusters of the pairs that a query gives, which is an expression.
 fn of_query(names: &Names, query: &str) -> String {
     format!(
-        "{}.neardup_job_clusters(({query})::pg_catalog.text, '{}'::pg_catalog.regtype, {}, {}, '{}'::pg_catalog.regclass) {}",
+        "{}.neardup_job_clusters(({query})::pg_catalog.text, '{}'::pg_catalog.regtype, {}, {}, '{}'::pg_catalog.regclass{}) {}",
         names.schema,
         names.id_oid.to_u32(),
         names.cluster_size,
         names.clustering,
         names.tables.pairs.oid.to_u32(),
+        names.internal,
         columns(names)
     )
 }
@@ -54,8 +55,9 @@ fn put(names: &Names, call: &str) -> Statement {
 
 /// Puts the clusters in that the method makes of the signatures of all rows.
 pub(crate) fn of_signatures(names: &Names) -> Statement {
-    let Names { schema, arguments, clustering, .. } = names;
-    put(names, &format!("{schema}.neardup_job_grouping({arguments}, {clustering}) {}", columns(names)))
+    let Names { schema, internal, arguments, clustering, .. } = names;
+    let columns = columns(names);
+    put(names, &format!("{schema}.neardup_job_grouping({arguments}, {clustering}{internal}) {columns}"))
 }
 
 /// Puts the clusters of all pairs in.

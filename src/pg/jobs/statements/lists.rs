@@ -27,9 +27,9 @@ pub(crate) fn outline(
     ordered: bool,
     segment: i64,
 ) -> Statement {
-    let Names { schema, arguments, tables, .. } = names;
+    let Names { schema, internal, arguments, tables, .. } = names;
     let sql = format!(
-        "INSERT INTO {} ({COLUMNS}) SELECT {COLUMNS} FROM {schema}.neardup_job_lists({arguments}, {}, {}, {}, {})",
+        "INSERT INTO {} ({COLUMNS}) SELECT {COLUMNS} FROM {schema}.neardup_job_lists({arguments}, {}, {}, {}, {}{internal})",
         lists.name,
         calls::table(Some(&tables.state)),
         calls::rows(rows),
@@ -42,10 +42,11 @@ pub(crate) fn outline(
 /// Puts what merges small segments in. That the lists are damaged may stand there already.
 pub(crate) fn merge(names: &Names, lists: &Table) -> Statement {
     let sql = format!(
-        "INSERT INTO {} ({COLUMNS}) SELECT {COLUMNS} FROM {}.neardup_job_merge({}) ON CONFLICT DO NOTHING",
+        "INSERT INTO {} ({COLUMNS}) SELECT {COLUMNS} FROM {}.neardup_job_merge({}{}) ON CONFLICT DO NOTHING",
         lists.name,
         names.schema,
-        calls::table(Some(lists))
+        calls::table(Some(lists)),
+        names.internal,
     );
     Statement::new(sql).about([lists.oid])
 }

@@ -21,6 +21,8 @@ pub(crate) struct Names {
     pub tables: Tables,
     /// The schema of the extension.
     pub schema: String,
+    /// The last argument of internal functions, with a comma in front.
+    pub internal: String,
     /// The arguments that the internal functions have in common.
     pub arguments: String,
     /// How pairs become clusters, as an argument.
@@ -52,8 +54,9 @@ impl Names {
     ) -> Result<Self> {
         let (id, content, name) = (id_expression(columns)?, content(columns)?, &docs.qualified);
         let schema = extension.schema.clone();
+        let internal = extension.internal.clone();
         let source = format!(
-            "(SELECT {id} AS id, {schema}.neardup_job_hash({content}) AS hash FROM {name} d WHERE {id} IS NOT NULL)"
+            "(SELECT {id} AS id, {schema}.neardup_job_hash({content}{internal}) AS hash FROM {name} d WHERE {id} IS NOT NULL)"
         );
         let (id_oid, column_oid) = (columns.id_type(), columns.id.base_type);
         Ok(Self {
@@ -61,6 +64,7 @@ impl Names {
             docs_name: name.clone(),
             tables,
             schema,
+            internal,
             arguments: calls::arguments(settings, docs, id_oid),
             clustering: calls::clustering(settings),
             cluster_size: calls::cluster_size(settings),

@@ -35,9 +35,9 @@ fn call(
     lists: Option<&Table>,
     segment: Option<i64>,
 ) -> String {
-    let Names { schema, arguments, id, tables, .. } = names;
+    let Names { schema, internal, arguments, id, tables, .. } = names;
     format!(
-        "{schema}.neardup_job_pairs({arguments}, {}, {}, {}, {}, {}) \
+        "{schema}.neardup_job_pairs({arguments}, {}, {}, {}, {}, {}{internal}) \
          AS f(left_id {id}, right_id {id}, similarity float8, kind \"char\", segment int8, part int4, documents int4, data bytea, ids text[])",
         calls::table(Some(&tables.state)),
         calls::rows(changed),

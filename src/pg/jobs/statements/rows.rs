@@ -102,3 +102,9 @@ pub(crate) fn is_waiting(names: &Names) -> Statement {
     let state = &names.tables.state;
     Statement::new(format!("SELECT EXISTS (SELECT FROM {} WHERE change = 1)", state.name)).about([state.oid])
 }
+
+/// How many rows wait: some are marked twice.
+pub(crate) fn count_waiting(names: &Names) -> Statement {
+    let state = &names.tables.state;
+    Statement::new(format!("SELECT count(*) FROM {} WHERE change = 1", state.name)).about([state.oid])
+}

@@ -28,6 +28,7 @@ pub(crate) fn log(work: &mut Work<'_>, more: bool) -> Result<()> {
         rows: work.state.rows.unwrap_or_default(),
         removed: work.state.removed.unwrap_or_default().pairs,
         added: work.state.found.unwrap_or_default().pairs,
+        waiting: work.waiting,
     };
     work.job.registry.log(work.job.relation.oid, work.started, more, counts)
 }

@@ -61,6 +61,10 @@ pub(crate) fn reread(work: &mut Work<'_>) -> Result<()> {
 /// Ends the batch.
 pub(crate) fn end_batch(work: &mut Work<'_>) -> Result<()> {
     rows::end_batch(&work.names).run()?;
-    work.state.more = Some(rows::is_waiting(&work.names).holds()?);
+    let more = rows::is_waiting(&work.names).holds()?;
+    if more && work.state.job.first {
+        work.waiting = rows::count_waiting(&work.names).number()?.unwrap_or_default();
+    }
+    work.state.more = Some(more);
     Ok(())
 }

@@ -27,6 +27,8 @@ pub(crate) struct Work<'a> {
     pub names: Names,
     /// What is known so far.
     pub state: State,
+    /// How many rows wait for the next batch; counted in the first one only, since there may be many batches.
+    pub waiting: i64,
     /// The rows of the pairs that were found, as an array, if they are few and wanted.
     pub near: Option<Parameter>,
 }
