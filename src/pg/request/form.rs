@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use pgrx::{FromDatum, pg_sys};
 use serde_json::Value;
 
-use crate::pg::server::call::Call;
+use crate::pg::server::call::{Call, declared_otherwise};
 use crate::pg::server::error::Result;
 
 /// Declares the arguments with their names in SQL.
@@ -158,6 +158,10 @@ impl Form {
 
     /// A call of the function.
     pub(crate) fn of(self, call: Call) -> Named {
+        if call.count() != self.count() {
+            let (name, has, declared) = (self.name, self.count(), call.count());
+            declared_otherwise(format!("{name} has {has} arguments, declared with {declared}")).raise();
+        }
         Named { call, form: self }
     }
 }
