@@ -1,5 +1,5 @@
 # Thin wrappers: each target is a script of the same name. PG_CONFIG names another PostgreSQL.
-.PHONY: all setup install demo test bench evaluate clean help
+.PHONY: all setup install demo test test-all bench evaluate clean help
 .NOTPARALLEL:
 
 all: setup ## build the extension
@@ -14,8 +14,11 @@ install: setup ## build and install into PostgreSQL (DESTDIR=folder: below that)
 demo: ## find near duplicates among this machine's licence texts (DOCS=folder: among its text files)
 	@scripts/demo.sh
 
-test: ## every check and test, with servers of their own
+test: ## every check and test, with servers of their own (PG=16, 17, 18: on that version)
 	@scripts/test.sh
+
+test-all: ## the same on each version of PostgreSQL that is supported
+	@scripts/test_all.sh
 
 bench: ## compare with peers
 	@scripts/bench.sh
@@ -27,4 +30,4 @@ clean: ## remove what was built
 	cargo clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10

@@ -2,13 +2,30 @@
 # shellcheck shell=bash
 
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-PG_CONFIG=${PG_CONFIG:-/usr/lib/postgresql/15/bin/pg_config}
+# PG=16 means a PostgreSQL 16 that scripts/postgres.sh finds or fetches; a PG_CONFIG of that version goes before it.
+if [[ -n ${PG:-} ]] && ! "${PG_CONFIG:-false}" --version 2>/dev/null | grep -q "^PostgreSQL $PG[^0-9]"; then
+    PG_CONFIG=$("$project/scripts/postgres.sh" "$PG")
+    unset PGRX_PG_CONFIG_PATH
+fi
+export PG_CONFIG=${PG_CONFIG:-/usr/lib/postgresql/15/bin/pg_config}
 # Which PostgreSQL pgrx is compiled for.
 export PGRX_PG_CONFIG_PATH=${PGRX_PG_CONFIG_PATH:-$PG_CONFIG}
 # rustup puts cargo here; a shell that is no login shell may not have it in its path.
 PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin
 # Corpora with known answers, for tests, benchmarks and evaluations: no part of the project, but perhaps beside it.
 if [[ -z ${NEARDUP_DATA:-} && -d $project/../shared/data ]]; then export NEARDUP_DATA=$project/../shared/data; fi
+
+# Prints the feature of Cargo.toml for the PostgreSQL of PG_CONFIG: pg15, pg16, …
+pg_feature() {
+    local version feature
+    version=$("$PG_CONFIG" --version)
+    feature=pg$(grep -oE '[0-9]+' <<<"$version" | head -n 1)
+    if ! grep -q "^$feature = " "$project/Cargo.toml"; then
+        echo "$PG_CONFIG is of $version; neardup has no build for it" >&2
+        return 1
+    fi
+    echo "$feature"
+}
 
 # PostgreSQL refuses to run as root.
 if [[ $EUID -eq 0 ]]; then server_user=postgres; else server_user=$(id -un); fi

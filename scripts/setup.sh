@@ -2,51 +2,17 @@
 # Brings a Debian machine to where neardup can be built, installed and tested. Installs only what is missing; silent when nothing is.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
+source "$project/scripts/packages.sh"
 
 rust_version=1.95
 
-as_root() {
-    if [[ $EUID -eq 0 ]]; then
-        "$@"
-    elif command -v sudo >/dev/null; then
-        sudo "$@"
-    else
-        echo "setup: as root, or with sudo, please run: $*" >&2
-        return 1
-    fi
-}
-
-install_packages() {
-    as_root apt-get update -q
-    # The packages would create and start a cluster on port 5432; nobody here needs it.
-    if [[ ! -e /etc/postgresql-common ]]; then
-        as_root mkdir /etc/postgresql-common
-        echo 'create_main_cluster = false' | as_root tee /etc/postgresql-common/createcluster.conf >/dev/null
-    fi
-    # --force-confold: dpkg must keep that file without asking.
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
-        -o Dpkg::Options::=--force-confold "$@"
-}
-
-installed() {
-    [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
-}
-
 packages=(build-essential pkg-config libclang-dev sudo ca-certificates)
-# Another PostgreSQL of which PG_CONFIG was given brings its own server and headers.
+# Another PostgreSQL, of PG or of PG_CONFIG, brings its own server and headers.
 if [[ $PG_CONFIG == /usr/lib/postgresql/15/bin/pg_config ]]; then
     # pg_cron is for the tests of scheduled jobs.
     packages+=(postgresql-15 postgresql-server-dev-15 postgresql-15-cron)
 fi
-missing=()
-if command -v dpkg-query >/dev/null; then
-    for package in "${packages[@]}"; do
-        installed "$package" || missing+=("$package")
-    done
-fi
-if ((${#missing[@]})); then
-    step "Debian packages ${missing[*]} (1 to 3 min)" install_packages "${missing[@]}"
-fi
+need_packages setup "${packages[@]}"
 if [[ ! -x $PG_CONFIG ]]; then
     echo "setup: no pg_config at $PG_CONFIG; set PG_CONFIG to that of a PostgreSQL with server headers" >&2
     exit 1

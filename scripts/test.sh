@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# Every check and test, from the form of the source to servers under attack. The last line counts: "N passed, 0 failed".
-# Corpora, if there are any, are found through NEARDUP_DATA.
+# test.sh [brief]: every check and test, from the form of the source to servers under attack, on the PostgreSQL of PG=16 or of
+# PG_CONFIG. The last line counts: "N passed, 0 failed". Corpora, if there are any, are found through NEARDUP_DATA.
+#
+# brief: what another version of the server can change, and no more: that it compiles, the tests inside the server, the SQL
+# surface, the manual, what only some versions have, crashes.
 #
 # All is built once, with the same profile and features, so that cargo shares what it compiles; the tests of servers are
 # for what this installs. `make install` puts a release in its place again.
@@ -48,33 +51,51 @@ several() {
     rm -r "$out"
 }
 
+brief=$([[ ${1:-} == brief ]] && echo t || echo f)
 scripts/setup.sh
-built=(--profile quick --no-default-features --features pg15,pg_test)
-run 'cargo fmt --check' cargo fmt --check
-run 'names in our SQL have their schemas' scripts/qualified.sh
-run 'links of the documents' scripts/links.sh
-run 'clippy of everything (1 to 2 min the first time)' cargo clippy "${built[@]}" --all-targets -- -D warnings
-run 'clippy of the core' cargo clippy --profile quick --no-default-features --lib -- -D warnings
-run 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc "${built[@]}" --no-deps --lib --examples --document-private-items
-# Without an installed extension there is nothing left to try but the core.
-before=${#failed[@]}
-run 'build and install (4 min the first time)' scripts/install.sh quick "${built[@]:2}" --tests --examples
-installed=$((${#failed[@]} == before))
-run 'tests of the core (1 min)' cargo test "${built[@]}" --no-fail-fast
-if ((installed)); then
+built=(--profile quick --no-default-features --features "$(pg_feature),pg_test")
+echo "== $("$PG_CONFIG" --version), $PG_CONFIG"
+
+# serve SCRIPTS…: the tests of servers; the two that stand on their own first, then these side by side.
+serve() {
+    local clusters
     clusters=$(private_dir)
-    trap 'rm -rf "$clusters"' EXIT
+    # shellcheck disable=SC2064 # the directory as it is now
+    trap "rm -rf '$clusters'" EXIT
     (source scripts/server.sh && new_cluster "$clusters/new")
     export NEARDUP_CLUSTER=$clusters/new
     run 'tests inside the server' scripts/pgrx_test.sh
     run 'pg_regress' scripts/regress.sh
-    # A line "# Alone: …" says why a script cannot share the processors.
-    mapfile -t alone < <(grep -l '^# Alone: ' pg_test/cluster/*.sh)
-    mapfile -t together < <(grep -L '^# Alone: ' pg_test/cluster/*.sh)
-    several "${together[@]}"
-    for script in "${alone[@]}"; do
-        run "$script" "$script"
-    done
+    several "$@"
+}
+
+if [[ $brief == t ]]; then
+    before=${#failed[@]}
+    run 'build and install (4 min the first time)' scripts/install.sh quick "${built[@]:2}"
+    if ((${#failed[@]} == before)); then
+        serve pg_test/cluster/{readme,reference,versions,index_crash}.sh
+    fi
+else
+    run 'cargo fmt --check' cargo fmt --check
+    run 'names in our SQL have their schemas' scripts/qualified.sh
+    run 'links of the documents' scripts/links.sh
+    run 'clippy of everything (1 to 2 min the first time)' cargo clippy "${built[@]}" --all-targets -- -D warnings
+    run 'clippy of the core' cargo clippy --profile quick --no-default-features --lib -- -D warnings
+    run 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc "${built[@]}" --no-deps --lib --examples --document-private-items
+    # Without an installed extension there is nothing left to try but the core.
+    before=${#failed[@]}
+    run 'build and install (4 min the first time)' scripts/install.sh quick "${built[@]:2}" --tests --examples
+    installed=$((${#failed[@]} == before))
+    run 'tests of the core (1 min)' cargo test "${built[@]}" --no-fail-fast
+    if ((installed)); then
+        # A line "# Alone: …" says why a script cannot share the processors.
+        mapfile -t alone < <(grep -l '^# Alone: ' pg_test/cluster/*.sh)
+        mapfile -t together < <(grep -L '^# Alone: ' pg_test/cluster/*.sh)
+        serve "${together[@]}"
+        for script in "${alone[@]}"; do
+            run "$script" "$script"
+        done
+    fi
 fi
 
 if ((${#failed[@]})); then printf 'failed: %s\n' "${failed[@]}"; fi

@@ -39,7 +39,7 @@ pub mod joins;
 pub mod memory;
 pub mod methods;
 pub mod passages;
-#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
+#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
 mod pg;
 pub mod radix;
 pub mod ragged;
@@ -52,6 +52,12 @@ pub mod workers;
 
 pub use joins::pairs::Pair;
 pub use methods::corpus::near_duplicates;
+
+#[cfg(all(
+    feature = "pg_test",
+    not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))
+))]
+compile_error!("pg_test is of a server: --no-default-features --features pg17,pg_test, for example");
 
 // Called by scripts/pgrx_test.sh; in the program of the unit tests there is no server.
 #[cfg(all(feature = "pg_test", not(test)))]

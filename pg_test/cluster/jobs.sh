@@ -363,7 +363,7 @@ if [[ $cron == t ]]; then
     expect_script 'and says so' 'succeeded' "SELECT DISTINCT status FROM cron.job_run_details WHERE status <> 'running'"
     q -c "SELECT cron.unschedule('dedup')" >/dev/null
 else
-    echo 'without pg_cron (postgresql-15-cron is not installed)'
+    echo 'skipped: jobs from pg_cron, which this PostgreSQL does not have'
 fi
 # A batch is joined with what another row is meanwhile; before that one's turn it is again what it was, and rows are compared.
 expect_script 'a row that is what it was waited nevertheless' $'1\ndone\n0' "CREATE TABLE meanwhile (id int PRIMARY KEY, body text);

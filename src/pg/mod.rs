@@ -3,6 +3,7 @@
 //! The SQL objects are declared in `sql/*.sql`; each C function there is a function of this module.
 #![allow(unsafe_code)] // The one door to the server's C interface; every use says why it is sound.
 
+mod compat;
 pub(crate) mod functions;
 mod index;
 mod jobs;

@@ -117,6 +117,20 @@ fn src_pg_has_few_rooms() {
     none(too_many_rooms(&src()));
 }
 
+/// Files that ask which version of PostgreSQL they are compiled for, and are not where that is answered.
+fn versions_elsewhere(sources: &Sources) -> Vec<String> {
+    let asks = |path: &str, text: &str| {
+        text.contains("feature = \"pg1") && !["src/lib.rs", "src/pg/compat.rs"].contains(&path)
+    };
+    let found = sources.iter().filter(|(path, text)| asks(path, text));
+    found.map(|(path, _)| format!("{path} asks for a version: only src/pg/compat.rs may")).collect()
+}
+
+#[test]
+fn versions_of_postgresql_differ_in_one_place() {
+    none(versions_elsewhere(&sources(&["src", "pg_test"], ".rs")));
+}
+
 /// SQL files whose functions are not where their names say.
 fn homeless(sql: &Sources, rust: &Sources) -> Vec<String> {
     let name = |path: &str| path.rsplit('/').next().map(|name| name.trim_end_matches(".sql").to_string());

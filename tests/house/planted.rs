@@ -109,6 +109,9 @@ fn rooms_lines_and_homes() {
     let rooms =
         |count| (0..count).map(|room| (format!("src/pg/room{room}.rs"), String::new())).collect::<Sources>();
     assert_eq!((crate::too_many_rooms(&rooms(12)).len(), crate::too_many_rooms(&rooms(13)).len()), (0, 1));
+    let asks =
+        |path| crate::versions_elsewhere(&files(&[(path, "#[cfg(feature = \"pg17\")] fn a() {}")])).len();
+    assert_eq!((asks("src/pg/index/am/scan.rs"), asks("src/pg/compat.rs")), (1, 0));
     let lines = |count| files(&[("src/a.rs", &"\n".repeat(count))]);
     assert_eq!((crate::too_long(&lines(450)).len(), crate::too_long(&lines(451)).len()), (0, 1));
     let sql = files(&[("sql/jobs.sql", ""), ("sql/plan.sql", "")]);

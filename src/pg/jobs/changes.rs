@@ -13,6 +13,7 @@ use super::tables::catalog::owner_of;
 use super::tables::table::{Opened, Table};
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::by_number::Inserter;
+use crate::pg::query::column::Column;
 use crate::pg::query::ids::Ids;
 use crate::pg::query::relation::Relation;
 use crate::pg::query::transition::{Row, Rows};
@@ -85,6 +86,9 @@ fn note(trigger: &pg_sys::TriggerData, relation: &Relation, job: &Entry) -> Resu
 fn read(trigger: &pg_sys::TriggerData, columns: &Columns<'_>, marks: &mut Marks<'_>) -> Result<bool> {
     // SAFETY: the trigger's relation is open, its tables are null or tuple stores of rows of that.
     let rows = |store| unsafe { Rows::new(store, trigger.tg_relation) };
+    if columns.id.is_virtual {
+        return Ok(false);
+    }
     let id = columns.id.number;
     let (old, new) = (rows(trigger.tg_oldtable), rows(trigger.tg_newtable));
     match (trigger.tg_event & pg_sys::TRIGGER_EVENT_OPMASK, old, new) {
@@ -102,9 +106,10 @@ fn read(trigger: &pg_sys::TriggerData, columns: &Columns<'_>, marks: &mut Marks<
             let (Some(old), Some(new)) = (before.next(), after.next()) else {
                 return Ok(before.is_done() && after.is_done());
             };
-            let mut same = |number: i16| marks.same(&old, &new, number);
-            let same_id = same(id);
-            if same_id && columns.site.is_none_or(|site| same(site.number)) && same(columns.text.number) {
+            // What rows do not keep may have changed with them.
+            let mut same = |column: &Column| !column.is_virtual && marks.same(&old, &new, column.number);
+            let same_id = same(columns.id);
+            if same_id && columns.site.is_none_or(&mut same) && same(columns.text) {
                 continue;
             }
             if !marks.add(old.get(id))? || (!same_id && !marks.add(new.get(id))?) {

@@ -3,6 +3,7 @@
 
 use pgrx::pg_sys::{self, Datum, Oid};
 
+use crate::pg::compat;
 use crate::pg::server::error::Result;
 
 /// Puts rows into a table without triggers, policies and computed columns.
@@ -87,7 +88,7 @@ pub(crate) unsafe fn read<const N: usize, T>(
         let mut wanted = pg_sys::ScanKeyData::default();
         let (equals, key) = (Oid::from(pg_sys::F_OIDEQ), Datum::from(key));
         pg_sys::ScanKeyInit(&raw mut wanted, 1, pg_sys::BTEqualStrategyNumber as u16, equals, key);
-        let index = pg_sys::RelationGetPrimaryKeyIndex(relation);
+        let index = compat::primary_key(relation);
         let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
         let has_index = index != pg_sys::InvalidOid;
         let scan = pg_sys::systable_beginscan(relation, index, has_index, snapshot, 1, &raw mut wanted);

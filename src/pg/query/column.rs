@@ -20,6 +20,8 @@ pub(crate) struct Column {
     category: u8,
     /// Its place among the columns of the relation, dropped ones included: what a rename leaves as it is.
     pub number: i16,
+    /// Whether its values are computed when they are read, and not kept in rows: a generated column of PostgreSQL 18.
+    pub is_virtual: bool,
     /// Its collation, if its type has one.
     collation: pg_sys::Oid,
 }
@@ -38,6 +40,7 @@ impl Column {
                 base_type,
                 category: category.cast_unsigned(),
                 number: attribute.attnum,
+                is_virtual: attribute.attgenerated.cast_unsigned() == b'v',
                 collation: attribute.attcollation,
             }
         }

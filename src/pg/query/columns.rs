@@ -4,6 +4,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
 use super::names::type_name;
+use crate::pg::compat::attributes;
 use crate::pg::server::call::Call;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
@@ -15,9 +16,7 @@ use crate::pg::server::set_returning::{Store, wants_all};
 /// The descriptor is null or one of the server's.
 pub(super) unsafe fn check_columns(descriptor: pg_sys::TupleDesc, types: &[pg_sys::Oid]) -> Result<()> {
     // SAFETY: the caller's promise; there are as many attributes as it says.
-    let columns = unsafe {
-        if descriptor.is_null() { &[] } else { (*descriptor).attrs.as_slice((*descriptor).natts as usize) }
-    };
+    let columns = unsafe { if descriptor.is_null() { &[] } else { attributes(descriptor) } };
     let mismatch = |message| Err(SqlError::new(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message));
     if columns.len() != types.len() {
         return mismatch(format!("a query gives {} columns, not {}", columns.len(), types.len()));

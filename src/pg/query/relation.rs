@@ -6,6 +6,7 @@ use super::column::Column;
 use super::decode::Kind;
 use super::ids;
 use super::names::quote_identifier;
+use crate::pg::compat;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 
@@ -65,10 +66,8 @@ impl Relation {
             let (quoted, quoted_schema) = (quote_identifier(&name)?, quote_identifier(&schema)?);
             let visible = pg_sys::RelationIsVisible(oid);
             let qualified = format!("{quoted_schema}.{quoted}");
-            let descriptor = (*relation.0).rd_att;
-            let attributes = (*descriptor).attrs.as_slice((*descriptor).natts as usize);
-            let columns =
-                attributes.iter().filter(|attribute| !attribute.attisdropped).map(Column::of).collect();
+            let attributes = compat::attributes((*relation.0).rd_att).iter();
+            let columns = attributes.filter(|attribute| !attribute.attisdropped).map(Column::of).collect();
             Ok(Self {
                 oid,
                 owner: class.relowner,
@@ -210,7 +209,7 @@ fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
 unsafe fn primary_key(relation: pg_sys::Relation) -> Vec<i16> {
     // SAFETY: the caller's promise; an index has a row in pg_index with as many keys as it says.
     unsafe {
-        let index = pg_sys::RelationGetPrimaryKeyIndex(relation);
+        let index = compat::primary_key(relation);
         if index == pg_sys::InvalidOid {
             return Vec::new();
         }

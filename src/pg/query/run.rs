@@ -8,6 +8,7 @@ use pgrx::pg_sys::{self, Datum};
 use super::columns::{check_columns, values_of};
 use super::prepared::{Prepared, in_session};
 use super::statement::Query;
+use crate::pg::compat::attributes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError, catch};
 
@@ -58,7 +59,7 @@ impl Query<'_> {
             let descriptor = (*table).tupdesc;
             check_columns(descriptor, &types)?;
             let first = ((*table).numvals > 0).then(|| values_of::<N>(table, 0));
-            let attributes = (*descriptor).attrs.as_slice(N);
+            let attributes = attributes(descriptor);
             let copied = |column: usize, value| copy(value, &attributes[column]);
             let first =
                 first.map(|row| std::array::from_fn(|column| row[column].map(|value| copied(column, value))));

@@ -2,6 +2,7 @@
 
 use pgrx::pg_sys::{self, Datum};
 
+use crate::pg::compat::attributes;
 use crate::pg::server::call::varlena_bytes;
 
 /// The rows of a transition table, in order.
@@ -67,7 +68,7 @@ impl Drop for Rows {
 }
 
 impl Row {
-    /// The value of a column, by its number.
+    /// The value of a column, by its number; of one that is computed only when it is read, none.
     pub(crate) fn get(&self, number: i16) -> Option<Datum> {
         let mut null = false;
         // SAFETY: a row of a relation that has the column.
@@ -83,8 +84,7 @@ impl Row {
             (Some(left), Some(right)) => {
                 // SAFETY: the column is there; its values are of its type.
                 unsafe {
-                    let attributes = (*(*a.slot).tts_tupleDescriptor).attrs.as_slice(number as usize);
-                    let attribute = &attributes[number as usize - 1];
+                    let attribute = &attributes((*a.slot).tts_tupleDescriptor)[number as usize - 1];
                     same_bytes(left, right, attribute.attbyval, attribute.attlen)
                 }
             }

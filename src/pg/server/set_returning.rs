@@ -12,6 +12,7 @@ use super::call::{Call, declared_otherwise};
 use super::error::{Result, SqlError};
 use super::guard::guard;
 use super::temp_file::drop_abandoned;
+use crate::pg::compat::attributes;
 
 /// Something that gives rows of `N` columns.
 pub(crate) trait Rows<const N: usize>: 'static {
@@ -67,7 +68,7 @@ pub(crate) fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<
 /// The descriptor is one of the server's.
 pub(crate) unsafe fn check_names(descriptor: pg_sys::TupleDesc, columns: &[&str]) -> Result<()> {
     // SAFETY: the caller's promise: it has as many attributes as it says, whose names are C strings.
-    let declared = unsafe { (*descriptor).attrs.as_slice((*descriptor).natts as usize) };
+    let declared = unsafe { attributes(descriptor) };
     // SAFETY: as above.
     let name = |attribute: &pg_sys::FormData_pg_attribute| unsafe {
         CStr::from_ptr(attribute.attname.data.as_ptr())

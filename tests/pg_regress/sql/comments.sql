@@ -3,6 +3,8 @@
 \pset format unaligned
 SELECT object COLLATE "C", comment
 FROM pg_depend, pg_describe_object(classid, objid, objsubid) object, LATERAL (SELECT obj_description(objid, classid::regclass::name) IS NOT NULL) c(comment) WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup')
+    -- Types of arrays and of rows, which come with the others, are members only since 17.
+    AND NOT EXISTS (SELECT FROM pg_type WHERE classid = 'pg_type'::regclass AND oid = objid AND (typrelid <> 0 OR typcategory = 'A'))
 ORDER BY 1;
 SELECT oid::regprocedure::text COLLATE "C" AS function, provolatile AS volatile, proparallel AS parallel, proisstrict AS strict, proleakproof AS leakproof,
     procost AS cost, prorows AS rows, prosecdef AS definer

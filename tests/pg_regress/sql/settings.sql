@@ -10,7 +10,9 @@ SET neardup.threads = -1;
 SET neardup.threads = 1025;
 SET neardup.threads = 'many';
 SET neardup.progress = 'maybe';
+\set VERBOSITY sqlstate
 SET neardup.memory = '-1kB';
+\set VERBOSITY default
 SET neardup.memory = '3 parsecs';
 SET neardup.speed = 'fast';
 SET neardup.threshold = 0.5;
@@ -87,8 +89,10 @@ BEGIN
 END
 $$;
 SET temp_file_limit = '200kB';
+\set VERBOSITY sqlstate
 SELECT count(*) FROM near_duplicates('docs', 0.6);
 SELECT count(*) FROM (SELECT near_duplicates('docs', 0.6)) p;
+\set VERBOSITY default
 RESET temp_file_limit;
 SELECT count(*) AS files FROM pg_ls_tmpdir() WHERE name LIKE format('pgsql\_tmp%s.%%', pg_backend_pid());
 RESET neardup.memory;

@@ -1,14 +1,8 @@
 -- The access method signature: plans, answers, options, errors.
 SELECT opcname, amvalidate(c.oid) FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod WHERE amname = 'signature' ORDER BY 1;
-CREATE FUNCTION plan(query text, analyze_it bool DEFAULT false) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-    line text;
-BEGIN
-    FOR line IN EXECUTE format('EXPLAIN (COSTS OFF, TIMING OFF, SUMMARY OFF%s) %s', CASE WHEN analyze_it THEN ', ANALYZE' END, query) LOOP
-        -- Sketches are long.
-        RETURN NEXT regexp_replace(regexp_replace(line, '(:m\d+:|:k\d+:)[0-9a-f]{16,}', '\1…', 'g'), 'Memory: \d+kB', 'Memory: …');
-    END LOOP;
-END $$;
+\getenv tests PG_ABS_SRCDIR
+\set plan :tests /plan.psql
+\i :plan
 
 -- Texts of 40 words; of every ten rows five are copies of the row before with another last word.
 CREATE TABLE docs (id int PRIMARY KEY, body text, numbers bigint[]);

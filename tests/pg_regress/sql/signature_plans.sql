@@ -1,4 +1,7 @@
 -- When the planner takes a signature index: at several sizes of table, thresholds, and numbers of rows that are found.
+\getenv tests PG_ABS_SRCDIR
+\set plan :tests /plan.psql
+\i :plan
 CREATE TABLE docs (id int, body text, m minhash_sketch, h simhash_sketch, tags bigint[], ids uuid[]);
 CREATE INDEX docs_body ON docs USING signature (body);
 CREATE INDEX docs_m ON docs USING signature (m) WITH (threshold = 0.7);
@@ -82,6 +85,6 @@ INSERT INTO pairs SELECT ARRAY[n, n + 1] FROM generate_series(1, 3000) n;
 CREATE INDEX pairs_tags ON pairs USING signature (tags);
 ANALYZE pairs;
 SET enable_seqscan = off;
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT * FROM pairs WHERE shares(tags, '{11,12}', 2);
+SELECT plan($$SELECT * FROM pairs WHERE shares(tags, '{11,12}', 2)$$, true);
 DROP TABLE docs, queries, ways, pairs;
-DROP FUNCTION fill, way, look;
+DROP FUNCTION fill, way, look, plan;

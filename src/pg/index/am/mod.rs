@@ -15,6 +15,7 @@ use pgrx::{PgBox, pg_sys};
 
 use super::opclass::probe::DISTANCE;
 use super::opclass::{options, validate};
+use crate::pg::compat;
 use crate::pg::server::call::sql_function;
 
 sql_function! {
@@ -50,5 +51,6 @@ fn routine() -> *mut pg_sys::IndexAmRoutine {
     am.amgettuple = Some(scan::get_tuple);
     am.amgetbitmap = Some(scan::get_bitmap);
     am.amendscan = Some(scan::end);
+    compat::complete(&mut am);
     am.into_pg()
 }

@@ -4,6 +4,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::insert;
+use crate::pg::compat;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::call::Call;
@@ -19,8 +20,8 @@ pub(crate) struct Opened {
     pub table: pg_sys::Relation,
 }
 
-/// Opens the index that argument 0 of a call names, for its owner or a member of pg_monitor, and runs `work` on it as
-/// the owner of the table: expressions and predicates of the index are the owner's code, and would do as superuser
+/// Opens the index that argument 0 of a call names, for its owner, a member of pg_monitor, or who may maintain its table
+/// (as VACUUM and REINDEX are allowed to them), and runs `work` on it as the owner of the table: expressions and predicates of the index are the owner's code, and would do as superuser
 /// whatever they like where a superuser looks at the index.
 pub(crate) fn on_index<T>(call: Call, lock: u32, work: impl FnOnce(Opened) -> Result<T>) -> Result<T> {
     let oid: Oid = call.need(0, "index")?;
@@ -72,11 +73,11 @@ impl Named {
     fn check_rights(&self) -> Result<()> {
         let monitor = Oid::from(pg_sys::ROLE_PG_MONITOR);
         // SAFETY: looks numbers up.
-        let allowed = unsafe {
+        let (user, monitors) = unsafe {
             let user = pg_sys::GetUserId();
-            pg_sys::pg_class_ownercheck(self.index, user) || pg_sys::has_privs_of_role(user, monitor)
+            (user, pg_sys::has_privs_of_role(user, monitor))
         };
-        if allowed {
+        if monitors || compat::owns_relation(self.index, user) || compat::may_maintain(self.table, user) {
             return Ok(());
         }
         let message = format!("permission denied for index {}", self.name);

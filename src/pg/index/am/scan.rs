@@ -6,6 +6,7 @@ use super::ordered::{Ordered, work_memory};
 use super::search::undisturbed;
 use super::state::{Heap, Scan};
 use crate::memory;
+use crate::pg::compat;
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::layout::meta::{Directory, address_of};
 use crate::pg::index::opclass::keys::Keys;
@@ -125,18 +126,35 @@ unsafe fn prepare(scan: pg_sys::IndexScanDesc, state: &mut Scan) -> Result<()> {
     Ok(())
 }
 
+/// Counts a scan, once.
+///
+/// # Safety
+/// `scan` was made by [`begin`].
+unsafe fn count(scan: pg_sys::IndexScanDesc) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !std::mem::replace(&mut state(scan).counted, true) {
+            compat::count_index_scan(scan);
+        }
+    }
+}
+
 /// `amgetbitmap`
 pub(crate) unsafe extern "C-unwind" fn get_bitmap(
     scan: pg_sys::IndexScanDesc,
     bitmap: *mut pg_sys::TIDBitmap,
 ) -> i64 {
     // SAFETY: the outermost frame; a scan of ours.
-    unsafe { guard(|| Ok(fill_bitmap(state(scan), bitmap))) }
+    unsafe {
+        guard(|| {
+            count(scan);
+            Ok(fill_bitmap(state(scan), bitmap))
+        })
+    }
 }
 
 /// Adds the rows that a scan finds to a bitmap of the server's, and says how many these are.
 fn fill_bitmap(state: &mut Scan, bitmap: *mut pg_sys::TIDBitmap) -> i64 {
-    state.count();
     if state.is_empty() {
         return 0;
     }
@@ -194,8 +212,8 @@ pub(crate) unsafe extern "C-unwind" fn get_tuple(
 unsafe fn next_tuple(scan: pg_sys::IndexScanDesc) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
+        count(scan);
         let state = state(scan);
-        state.count();
         let Some((tid, distances)) = state.next() else { return false };
         state.heap.check(state.index, tid);
         (*scan).xs_heaptid = address_of(tid);

@@ -94,23 +94,6 @@ impl Scan {
         self.probes.iter().any(|probe| matches!(probe, Probe::Nothing))
     }
 
-    /// pgstat_count_index_scan of pgstat.h, once a scan.
-    pub(crate) fn count(&mut self) {
-        if std::mem::replace(&mut self.counted, true) {
-            return;
-        }
-        // SAFETY: an open relation; its statistics, if they are kept, belong to this backend.
-        unsafe {
-            let relation = self.index.relation();
-            if (*relation).pgstat_info.is_null() && (*relation).pgstat_enabled {
-                pg_sys::pgstat_assoc_relation(relation);
-            }
-            if let Some(statistics) = (*relation).pgstat_info.as_mut() {
-                statistics.t_counts.t_numscans += 1;
-            }
-        }
-    }
-
     /// The next row, and its distances.
     pub(crate) fn next(&mut self) -> Option<(Tid, Vec<Option<f64>>)> {
         loop {

@@ -5,11 +5,12 @@ use std::ffi::c_void;
 use pgrx::pg_sys;
 use roaring::RoaringBitmap;
 
+use crate::pg::compat::vacuum_delay;
 use crate::pg::index::layout::format::Kind;
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::{Directory, Lock, address_of};
 use crate::pg::index::opclass::keys::Keys;
-use crate::pg::index::pages::buffer::{Index, delay};
+use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::storage::merge::{self, count_dead, sure};
 use crate::pg::index::storage::pending::Pages;
 use crate::pg::index::storage::segment::Segment;
@@ -121,7 +122,7 @@ pub(crate) fn sweep(index: Index, _lock: &Lock) -> u32 {
     let used = used(index, &directory);
     let mut free = 0;
     for block in (0..blocks).filter(|&block| !used.contains(block)) {
-        delay();
+        vacuum_delay();
         let page = index.read(block);
         // Inserts add pages while we look.
         let added = page.kind() == Some(Kind::Pending) && page.tail().id > directory.meta.tail_sequence;

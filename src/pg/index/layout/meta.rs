@@ -7,6 +7,7 @@ use pgrx::pg_sys;
 use super::format::{Descriptor, Kind, MAGIC, MOST_SEGMENTS, Meta, NONE, Tail, VERSION};
 use super::items::Row;
 use crate::hash;
+use crate::pg::compat;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::pages::page::{Image, Page};
 use crate::pg::server::error::SqlError;
@@ -150,9 +151,8 @@ impl Lock {
     /// The same if it is free.
     pub(crate) fn maintenance_if_free(index: Index) -> Option<Self> {
         let mode = pg_sys::ExclusiveLock as i32;
-        let mut tuple = address(MAINTENANCE);
-        // SAFETY: an open relation; the address is copied.
-        let got = unsafe { pg_sys::ConditionalLockTuple(index.relation(), &raw mut tuple, mode) };
+        // SAFETY: an open relation.
+        let got = unsafe { compat::lock_tuple_if_free(index.relation(), address(MAINTENANCE), mode) };
         got.then_some(Self { index, offset: MAINTENANCE, mode })
     }
 

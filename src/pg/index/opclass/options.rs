@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use pgrx::pg_sys;
 
 use super::class::Class;
+use crate::pg::compat::option_at;
 use crate::pg::index::layout::format::PAGE;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::call::Call;
@@ -110,16 +111,11 @@ pub(crate) fn define() {
 /// `amoptions`
 pub(crate) unsafe extern "C-unwind" fn parse(options: pg_sys::Datum, validate: bool) -> *mut pg_sys::bytea {
     use pg_sys::relopt_type::{RELOPT_TYPE_INT, RELOPT_TYPE_REAL};
-    let entry = |name: &'static std::ffi::CStr, opttype, offset: usize| pg_sys::relopt_parse_elt {
-        optname: name.as_ptr(),
-        opttype,
-        offset: offset as i32,
-    };
     let table = [
-        entry(c"threshold", RELOPT_TYPE_REAL, offset_of!(Options, threshold)),
-        entry(c"distance", RELOPT_TYPE_INT, offset_of!(Options, distance)),
-        entry(c"pending_limit", RELOPT_TYPE_INT, offset_of!(Options, pending_limit)),
-        entry(c"stop_signature_limit", RELOPT_TYPE_INT, offset_of!(Options, stop_signature_limit)),
+        option_at(c"threshold", RELOPT_TYPE_REAL, offset_of!(Options, threshold)),
+        option_at(c"distance", RELOPT_TYPE_INT, offset_of!(Options, distance)),
+        option_at(c"pending_limit", RELOPT_TYPE_INT, offset_of!(Options, pending_limit)),
+        option_at(c"stop_signature_limit", RELOPT_TYPE_INT, offset_of!(Options, stop_signature_limit)),
     ];
     let (kind, size, count) = (KIND.load(Ordering::Relaxed), size_of::<Options>(), table.len() as i32);
     // SAFETY: the outermost frame; the table describes the struct, whose size is given.

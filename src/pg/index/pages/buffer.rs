@@ -5,6 +5,7 @@ use pgrx::pg_sys;
 
 use super::page::{Image, Page};
 use crate::memory;
+use crate::pg::compat;
 use crate::pg::index::layout::format::{Kind, NONE, PAGE, Tail};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{SqlError, or_raise};
@@ -196,8 +197,7 @@ impl Index {
             let permanent = (*relation.rd_rel).relpersistence as u8 == pg_sys::RELPERSISTENCE_PERMANENT;
             let level = pg_sys::wal_level;
             permanent
-                && (level >= pg_sys::WalLevel::WAL_LEVEL_REPLICA as i32
-                    || (relation.rd_createSubid == 0 && relation.rd_firstRelfilenodeSubid == 0))
+                && (level >= pg_sys::WalLevel::WAL_LEVEL_REPLICA as i32 || !compat::has_new_files(relation))
         }
     }
 
@@ -226,10 +226,4 @@ impl Index {
         // SAFETY: an open relation.
         unsafe { pg_sys::IndexFreeSpaceMapVacuum(self.relation) };
     }
-}
-
-/// Lets VACUUM rest where its cost limit says so, and answers to interrupts.
-pub(crate) fn delay() {
-    // SAFETY: called where nothing is locked.
-    unsafe { pg_sys::vacuum_delay_point() };
 }

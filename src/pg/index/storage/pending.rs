@@ -1,9 +1,10 @@
 //! The pending area: a chain of pages with items in order of insertion.
 
+use crate::pg::compat::vacuum_delay;
 use crate::pg::index::layout::format::{CONTENTS, Kind, Meta, NONE, Tail};
 use crate::pg::index::layout::items::{Item, Row};
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::pages::buffer::{Index, Looked, Moved, delay};
+use crate::pg::index::pages::buffer::{Index, Looked, Moved};
 use crate::pg::index::pages::page::{Image, Page};
 use crate::pg::index::pages::record::Record;
 
@@ -158,7 +159,7 @@ impl Pages {
     /// Flags rows of the next page as dead for which `is_dead` says so. Gives the numbers of its rows,
     /// without continuations: those that are alive, those that are dead, those that were flagged.
     pub(crate) fn mark_next(&mut self, mut is_dead: impl FnMut(Row) -> bool) -> Looked<Option<[u64; 3]>> {
-        delay();
+        vacuum_delay();
         let Some(block) = self.step()? else { return Ok(None) };
         let page = self.index.write(block);
         if !page.is(Kind::Pending, self.sequence - 1, 0) {

@@ -3,9 +3,10 @@
 use roaring::RoaringBitmap;
 
 use crate::memory;
+use crate::pg::compat::vacuum_delay;
 use crate::pg::index::layout::format::{CONTENTS, Descriptor, Extent, Kind, List, NONE, RootHead};
 use crate::pg::index::layout::items::{Pair, Row, number, rows_per_page};
-use crate::pg::index::pages::buffer::{Index, Looked, Moved, delay};
+use crate::pg::index::pages::buffer::{Index, Looked, Moved};
 use crate::pg::index::pages::page::Page;
 use crate::pg::index::pages::record::Record;
 use crate::pg::server::error::or_raise;
@@ -238,7 +239,7 @@ impl Segment {
         let width = Row::SIZE + self.payload;
         let (mut dead, mut marked) = (0, 0);
         for n in 0..self.about.row_pages {
-            delay();
+            vacuum_delay();
             let block = self.block(n);
             let page = self.index.write(block);
             if !page.is(Kind::Rows, self.about.id, n) {

@@ -4,6 +4,7 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::catalog::{name_of, owner_of};
 use super::columns::{LIST_COLUMNS, cluster_columns, pair_columns, state_columns};
+use crate::pg::compat;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::Result;
 
@@ -60,8 +61,7 @@ impl Table {
             let is_plain = class.relkind.cast_unsigned() == pg_sys::RELKIND_RELATION
                 && !(class.relhasrules || class.relispartition || class.relhassubclass || forced);
             let owner = class.relowner;
-            let descriptor = (*relation).rd_att;
-            let attributes = (*descriptor).attrs.as_slice((*descriptor).natts as usize);
+            let attributes = compat::attributes((*relation).rd_att);
             // What is not given a value must do without one.
             let needs_nothing = attributes.iter().all(|attribute| {
                 attribute.attisdropped

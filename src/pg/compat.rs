@@ -1,0 +1,178 @@
+//! What is not the same in all versions of PostgreSQL that are supported: the rest of `src/pg` calls it by the names here, and
+//! nothing else asks for the version.
+//!
+//! Functions that the library declares itself, as C has them, have one signature in all of these versions.
+
+use pgrx::pg_sys::{self, Oid};
+
+#[cfg(not(any(
+    all(feature = "pg15", not(any(feature = "pg16", feature = "pg17", feature = "pg18"))),
+    all(feature = "pg16", not(any(feature = "pg15", feature = "pg17", feature = "pg18"))),
+    all(feature = "pg17", not(any(feature = "pg15", feature = "pg16", feature = "pg18"))),
+    all(feature = "pg18", not(any(feature = "pg15", feature = "pg16", feature = "pg17"))),
+)))]
+compile_error!(
+    "a build is for one version of PostgreSQL: --no-default-features --features pg17, for example"
+);
+
+/// The columns of a descriptor, dropped ones included.
+///
+/// # Safety
+/// The descriptor is one of the server's, and outlives what is given.
+pub(crate) unsafe fn attributes<'a>(descriptor: pg_sys::TupleDesc) -> &'a [pg_sys::FormData_pg_attribute] {
+    // SAFETY: the caller's promise: it has as many attributes as it says; since 18 they follow the compact ones.
+    unsafe {
+        let count = (*descriptor).natts as usize;
+        #[cfg(not(feature = "pg18"))]
+        return (*descriptor).attrs.as_slice(count);
+        #[cfg(feature = "pg18")]
+        return std::slice::from_raw_parts(
+            (*descriptor).compact_attrs.as_ptr().add(count).cast::<pg_sys::FormData_pg_attribute>(),
+            count,
+        );
+    }
+}
+
+/// The index of a table's primary key, or no number. One that is deferrable is none: since 18 this is to be said.
+///
+/// # Safety
+/// The relation is open.
+pub(crate) unsafe fn primary_key(relation: pg_sys::Relation) -> Oid {
+    // SAFETY: the caller's promise.
+    unsafe {
+        #[cfg(not(feature = "pg18"))]
+        return pg_sys::RelationGetPrimaryKeyIndex(relation);
+        #[cfg(feature = "pg18")]
+        return pg_sys::RelationGetPrimaryKeyIndex(relation, false);
+    }
+}
+
+/// Whether a relation was made, or has got new files, in this transaction.
+pub(crate) fn has_new_files(relation: &pg_sys::RelationData) -> bool {
+    #[cfg(feature = "pg15")]
+    let files = relation.rd_firstRelfilenodeSubid;
+    #[cfg(not(feature = "pg15"))]
+    let files = relation.rd_firstRelfilelocatorSubid;
+    relation.rd_createSubid != 0 || files != 0
+}
+
+/// Locks an address of a relation if that needs no waiting. That it did not is nothing for the log.
+///
+/// # Safety
+/// The relation is open.
+pub(crate) unsafe fn lock_tuple_if_free(
+    relation: pg_sys::Relation,
+    mut address: pg_sys::ItemPointerData,
+    mode: i32,
+) -> bool {
+    // SAFETY: the caller's promise; the address is copied.
+    unsafe {
+        #[cfg(not(feature = "pg18"))]
+        return pg_sys::ConditionalLockTuple(relation, &raw mut address, mode);
+        #[cfg(feature = "pg18")]
+        return pg_sys::ConditionalLockTuple(relation, &raw mut address, mode, false);
+    }
+}
+
+/// Where the server puts a storage parameter. Whether it was given or is the default is not kept.
+pub(crate) fn option_at(
+    name: &'static std::ffi::CStr,
+    opttype: pg_sys::relopt_type::Type,
+    offset: usize,
+) -> pg_sys::relopt_parse_elt {
+    pg_sys::relopt_parse_elt {
+        optname: name.as_ptr(),
+        opttype,
+        offset: offset as i32,
+        #[cfg(feature = "pg18")]
+        isset_offset: 0,
+    }
+}
+
+/// Whether a user owns a relation.
+pub(crate) fn owns_relation(relation: Oid, user: Oid) -> bool {
+    // SAFETY: looks numbers up.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        return pg_sys::pg_class_ownercheck(relation, user);
+        #[cfg(not(feature = "pg15"))]
+        return pg_sys::object_ownercheck(pg_sys::RelationRelationId, relation, user);
+    }
+}
+
+/// Whether a user was granted the maintenance of a table, which is a privilege since 17.
+pub(crate) fn may_maintain(table: Oid, user: Oid) -> bool {
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    {
+        let _ = (table, user);
+        false
+    }
+    // SAFETY: looks numbers up.
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    unsafe {
+        let maintain = pg_sys::ACL_MAINTAIN.into();
+        pg_sys::pg_class_aclcheck(table, user, maintain) == pg_sys::AclResult::ACLCHECK_OK
+    }
+}
+
+/// pgstat_count_index_scan of pgstat.h, and the count that EXPLAIN ANALYZE shows since 18.
+///
+/// # Safety
+/// A scan of an open index.
+pub(crate) unsafe fn count_index_scan(scan: pg_sys::IndexScanDesc) {
+    // SAFETY: the caller's promise; the statistics, if they are kept, belong to this backend.
+    unsafe {
+        let relation = (*scan).indexRelation;
+        if (*relation).pgstat_info.is_null() && (*relation).pgstat_enabled {
+            pg_sys::pgstat_assoc_relation(relation);
+        }
+        if let Some(statistics) = (*relation).pgstat_info.as_mut() {
+            #[cfg(feature = "pg15")]
+            let scans = &mut statistics.t_counts.t_numscans;
+            #[cfg(not(feature = "pg15"))]
+            let scans = &mut statistics.counts.numscans;
+            *scans += 1;
+        }
+        #[cfg(feature = "pg18")]
+        if let Some(counts) = (*scan).instrument.as_mut() {
+            counts.nsearches += 1;
+        }
+    }
+}
+
+/// Lets VACUUM rest where its cost limit says so, and answers to interrupts.
+pub(crate) fn vacuum_delay() {
+    // SAFETY: called where nothing is locked; no ANALYZE is at it.
+    unsafe {
+        #[cfg(not(feature = "pg18"))]
+        pg_sys::vacuum_delay_point();
+        #[cfg(feature = "pg18")]
+        pg_sys::vacuum_delay_point(false);
+    }
+}
+
+/// Says no, where it is asked, to what access methods can do in later versions than 15.
+pub(crate) fn complete(am: &mut pg_sys::IndexAmRoutine) {
+    #[cfg(not(feature = "pg15"))]
+    {
+        // An update of the column must reach the index.
+        am.amsummarizing = false;
+    }
+    #[cfg(any(feature = "pg17", feature = "pg18"))]
+    {
+        // Threads of one backend sort, and an insert leaves nothing open.
+        am.amcanbuildparallel = false;
+        am.aminsertcleanup = None;
+    }
+    #[cfg(feature = "pg18")]
+    {
+        // The operators are neither equality nor order, and the cost asks for the height of no tree.
+        am.amcanhash = false;
+        am.amconsistentequality = false;
+        am.amconsistentordering = false;
+        am.amgettreeheight = None;
+        am.amtranslatestrategy = None;
+        am.amtranslatecmptype = None;
+    }
+    let _ = am;
+}
