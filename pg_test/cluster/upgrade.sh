@@ -152,7 +152,7 @@ split() {
     perl -0777 -ne 'while (/\G((?>(?:--[^\n]*\n|\x27(?:[^\x27]|\x27\x27)*\x27|\$(\w*)\$.*?\$\2\$|BEGIN ATOMIC\b.*?\bEND(?=;)|[^;])*);)/gs) { print $1, "\0" }' "$1"
 }
 mapfile -d '' -t statements < <(split "$last")
-quiet='^(--[^'$'\n'']*|[[:space:]])*(DO|UPDATE|INSERT|DELETE|PERFORM)[[:space:]]'
+quiet='^(--[^'$'\n'']*|[[:space:]])*((DO|UPDATE|INSERT|DELETE)[[:space:]]|SELECT neardup_check_library)'
 for left_out in "${!statements[@]}"; do
     if [[ ${statements[left_out]} =~ $quiet ]]; then continue; fi
     rm "$script"
