@@ -305,7 +305,7 @@ for my $name (@ARGV) {
 }
 for my $name (glob 'sql/*.sql') {
     open my $in, '<', $name or die "$name: $!\n";
-    while (<$in>) { $own{lc $1} = 1 if /^CREATE (?:FUNCTION|PROCEDURE) (\w+)/ }
+    while (<$in>) { $own{lc $1} = 1 if /^\s*CREATE (?:FUNCTION|PROCEDURE) (\w+)/ }
 }
 # What must be refused, and what must not, or this does not see what it should.
 for my $sample (

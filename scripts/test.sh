@@ -78,7 +78,7 @@ if [[ $brief == t ]]; then
     before=${#failed[@]}
     run 'build and install (4 min the first time)' put "${built[@]:2}"
     if ((${#failed[@]} == before)); then
-        serve pg_test/cluster/{readme,reference,versions,index_crash}.sh
+        serve pg_test/cluster/{readme,reference,versions,index_crash,upgrade,pg_upgrade}.sh
     fi
 else
     run 'cargo fmt --check' cargo fmt --check

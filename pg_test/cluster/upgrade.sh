@@ -52,7 +52,25 @@ contents before
 expect 'no query fails' '' "$(grep ERROR "$place/before" || true)"
 expect 'each index is used by its query' 12 "$(sed -n '/^-- indexes/,$p' "$place/before" | grep -cE '^[0-9]+\|(using|on) (by_|no_shared_tags)')"
 
+# A session that loaded the old library keeps it.
+if [[ -n $old ]]; then
+    mkfifo "$place/session"
+    q -d users <"$place/session" >"$place/session.out" 2>&1 &
+    session=$!
+    exec 9>"$place/session"
+    printf '%s\n' "SELECT jaccard('a', 'a');" "\\! touch $place/loaded" >&9
+    until [[ -e $place/loaded ]]; do sleep 0.05; done
+fi
 neardup_put "$library" "$scripts/neardup--$present.sql" "$scripts"/neardup--*--*.sql "$PG_CONFIG"
+if [[ -n $old ]]; then
+    echo 'ALTER EXTENSION neardup UPDATE;' >&9
+    exec 9>&-
+    wait "$session" || true
+    expect 'a session that has the old library is told so' '1
+ERROR:  the library neardup that this session has loaded is older than its SQL
+HINT:  Start a new session; if that does not help, install the library of the same version.' "$(grep -v CONTEXT "$place/session.out" | head -n 3)"
+fi
+
 as_server "$bindir/pg_ctl" -D "$server/data" -m fast -w stop >/dev/null
 server_up
 contents library
@@ -134,7 +152,7 @@ split() {
     perl -0777 -ne 'while (/\G((?>(?:--[^\n]*\n|\x27(?:[^\x27]|\x27\x27)*\x27|\$(\w*)\$.*?\$\2\$|BEGIN ATOMIC\b.*?\bEND(?=;)|[^;])*);)/gs) { print $1, "\0" }' "$1"
 }
 mapfile -d '' -t statements < <(split "$last")
-quiet='^(--[^'$'\n'']*|[[:space:]])*(DO|UPDATE|INSERT|DELETE|PERFORM)[[:space:]]'
+quiet='^(--[^'$'\n'']*|[[:space:]])*((DO|UPDATE|INSERT|DELETE)[[:space:]]|SELECT neardup_check_library)'
 for left_out in "${!statements[@]}"; do
     if [[ ${statements[left_out]} =~ $quiet ]]; then continue; fi
     rm "$script"

@@ -1,6 +1,32 @@
 -- From 0.1.0 to 0.2.0. docs/operations/upgrading.md says how such a script is written; pg_test/cluster/upgrade.sh compares
 -- what it leads to with a fresh install.
 
+-- Before anything else: a session that loaded the library before it was replaced keeps the old one, and what follows would be
+-- declared for it. That of 0.1.0 has nothing to be asked.
+DO $$
+BEGIN
+    EXECUTE $declaration$
+        CREATE FUNCTION neardup_check_library() RETURNS void
+            AS 'MODULE_PATHNAME', 'neardup_check_library'
+            LANGUAGE c VOLATILE PARALLEL UNSAFE;
+    $declaration$;
+EXCEPTION WHEN undefined_function THEN
+    RAISE EXCEPTION USING ERRCODE := 'object_not_in_prerequisite_state',
+        MESSAGE := 'the library neardup that this session has loaded is older than its SQL',
+        HINT := 'Start a new session; if that does not help, install the library of the same version.';
+END
+$$;
+COMMENT ON FUNCTION neardup_check_library() IS 'internal: an error where the library is older than the script of the extension that runs';
+SELECT neardup_check_library();
+
+CREATE FUNCTION neardup_version(
+    OUT library text, OUT sql text, OUT text_rules int, OUT hashes int, OUT sketch_format int, OUT index_format int, OUT lists_format int,
+    OUT unicode text, OUT instructions text)
+    AS 'MODULE_PATHNAME', 'neardup_version'
+    LANGUAGE c STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_version() IS
+    'versions of the library and of its SQL definitions in this database, of what is stored, and of Unicode; the instruction set in use';
+
 -- Jobs: internal functions that no function of others makes ambiguous, and a log that tells how far a run is.
 -- An argument of this type tells an internal function of jobs from any that others declare: these may not use the type, so
 -- none of theirs is as good a match for a call, nor does one make it ambiguous.

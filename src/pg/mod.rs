@@ -17,6 +17,7 @@ use server::{explaining, panics, settings};
 
 ::pgrx::pg_module_magic!(name, version);
 
+extension_sql_file!("../../sql/version.sql", name = "version");
 extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
 extension_sql_file!("../../sql/html.sql", name = "html");
 extension_sql_file!("../../sql/signatures.sql", name = "signatures");

@@ -19,3 +19,4 @@ pub(crate) mod signatures;
 pub(crate) mod sketch_types;
 pub(crate) mod sketches;
 pub(crate) mod spans;
+pub(crate) mod version;

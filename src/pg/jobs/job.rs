@@ -44,6 +44,10 @@ impl Job {
                 .hint("Jobs run as the owner of the relation; watch a view of your own on it."));
         }
         let extension = Extension::of(call)?;
+        // What ends a job works in any case.
+        if function != "neardup_unwatch" {
+            extension.check_version(function)?;
+        }
         let registry = Registry::open(&extension)?;
         Ok(Self { relation, extension, registry })
     }

@@ -3,12 +3,14 @@
 use std::ffi::CStr;
 
 use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys;
+use pgrx::pg_sys::{self, Datum};
 
+use super::by_number;
 use super::names::quote_identifier;
 use crate::pg::server::call::Call;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::version;
 
 /// The extension that a called function belongs to.
 #[derive(Debug)]
@@ -42,6 +44,31 @@ impl Extension {
             String::new()
         };
         Ok(Self { owner, schema, extension, namespace, internal })
+    }
+
+    /// The version of its SQL definitions; none where the function is of no extension. While a script of the extension runs,
+    /// this is the version that it leads to.
+    pub(crate) fn version(&self) -> Result<Option<String>> {
+        let table = pg_sys::ExtensionRelationId;
+        let read = |[_, _, _, _, _, version, _, _]: [Option<Datum>; 8]| {
+            // SAFETY: a text, and a C string made of it.
+            Ok(version.map(|version| unsafe { c_string(pg_sys::text_to_cstring(version.cast_mut_ptr())) }))
+        };
+        // SAFETY: the table is locked; it has these columns in every version of the server, the first is its key.
+        unsafe {
+            pg_sys::LockRelationOid(table, pg_sys::AccessShareLock as i32);
+            Ok(by_number::read(table, self.extension, read)?.flatten())
+        }
+    }
+
+    /// Ends what runs SQL that names objects of the extension, if its SQL is of another version than the library.
+    pub(crate) fn check_version(&self, function: &str) -> Result<()> {
+        let library = version::LIBRARY;
+        let Some(sql) = self.version()?.filter(|sql| sql != library) else { return Ok(()) };
+        let message = format!(
+            "{function} needs the SQL definitions of neardup {library}, the library; those of this database are of {sql}"
+        );
+        Err(version::mismatch(message, &sql))
     }
 
     /// The number of a table of the extension's own, which is locked, so that it stays what it is.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use pgrx::{FromDatum, pg_sys};
 use serde_json::Value;
 
-use crate::pg::server::call::Call;
+use crate::pg::server::call::{Call, declared_otherwise};
 use crate::pg::server::error::Result;
 
 /// Declares the arguments with their names in SQL.
@@ -74,6 +74,8 @@ pub(crate) struct Form {
     arguments: &'static [Argument],
     /// Whether this is the one of the two functions of the name that has an argument for the ids' type.
     is_typed: bool,
+    /// Whether other arguments may follow.
+    goes_on: bool,
 }
 
 /// Declares functions, and the list of all.
@@ -81,7 +83,7 @@ macro_rules! forms {
     ($($form:ident = $name:literal [$($argument:ident),* $(,)?],)*) => {
         $(
             #[doc = concat!("`", $name, "`")]
-            pub(crate) const $form: Form = Form { name: $name, arguments: &[$($argument),*], is_typed: false };
+            pub(crate) const $form: Form = Form { name: $name, arguments: &[$($argument),*], is_typed: false, goes_on: false };
         )*
 
         /// All of them, for the test.
@@ -131,6 +133,12 @@ impl Form {
         Self { is_typed: true, ..self }
     }
 
+    /// A function whose first arguments are these.
+    #[must_use]
+    pub(crate) const fn and_more(self) -> Self {
+        Self { goes_on: true, ..self }
+    }
+
     /// Its arguments in order.
     pub(crate) fn arguments(self) -> impl Iterator<Item = Argument> {
         self.arguments.iter().copied().filter(move |&argument| self.is_typed || argument != IdType)
@@ -158,6 +166,10 @@ impl Form {
 
     /// A call of the function.
     pub(crate) fn of(self, call: Call) -> Named {
+        if call.count() < self.count() || (call.count() > self.count() && !self.goes_on) {
+            let (name, has, declared) = (self.name, self.count(), call.count());
+            declared_otherwise(format!("{name} has {has} arguments, declared with {declared}")).raise();
+        }
         Named { call, form: self }
     }
 }

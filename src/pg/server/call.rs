@@ -46,8 +46,26 @@ impl Call {
         Self { info }
     }
 
+    /// How many arguments SQL declares.
+    pub(crate) fn count(self) -> usize {
+        // SAFETY: `info` came from the function manager.
+        unsafe { (*self.info).nargs as usize }
+    }
+
+    /// Ends the call if SQL, of an older version than the library, declares no argument `n`.
+    fn check_place(self, n: usize) {
+        if n >= self.count() {
+            declared_otherwise(format!(
+                "a function has {} arguments in SQL, more in its library",
+                self.count()
+            ))
+            .raise();
+        }
+    }
+
     /// Argument `n`, from 0; none if it is NULL. `T` is the type that the SQL declaration says.
     pub(crate) fn get<T: FromDatum>(self, n: usize) -> Option<T> {
+        self.check_place(n);
         // SAFETY: `info` came from the function manager, and our SQL declares this argument.
         unsafe { pg_getarg(self.info, n) }
     }
@@ -70,6 +88,7 @@ impl Call {
 
     /// Argument `n` as it is; none if it is NULL.
     pub(crate) fn datum(self, n: usize) -> Option<pg_sys::Datum> {
+        self.check_place(n);
         // SAFETY: as in `get`.
         unsafe { pg_getarg_datum(self.info, n) }
     }
@@ -88,8 +107,7 @@ impl Call {
 
     /// Text argument `n`, none if it is NULL.
     pub(crate) fn text(self, n: usize) -> Result<Option<Cow<'static, str>>> {
-        // SAFETY: as in `get`.
-        let Some(datum) = (unsafe { pg_getarg_datum(self.info, n) }) else { return Ok(None) };
+        let Some(datum) = self.datum(n) else { return Ok(None) };
         // SAFETY: a text that lives as long as the call; detoasted copies live in its memory context.
         let bytes = unsafe { varlena_bytes(datum) };
         let text = encoding::to_utf8(bytes)?.ok_or_else(|| {
@@ -103,8 +121,7 @@ impl Call {
 
     /// JSON argument `n`, none if it is NULL.
     pub(crate) fn json(self, n: usize, name: &str) -> Result<Option<serde_json::Value>> {
-        // SAFETY: as in `get`.
-        let Some(datum) = (unsafe { pg_getarg_datum(self.info, n) }) else { return Ok(None) };
+        let Some(datum) = self.datum(n) else { return Ok(None) };
         // SAFETY: a jsonb, whose output is a C string.
         let json =
             unsafe { encoding::c_string(pg_sys::OidOutputFunctionCall(pg_sys::F_JSONB_OUT.into(), datum)) };
@@ -135,6 +152,13 @@ impl Call {
             }
         }
     }
+}
+
+/// The error where SQL declares a function in another way than the library has it: one of them is older.
+pub(crate) fn declared_otherwise(message: String) -> SqlError {
+    SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_FUNCTION_DEFINITION, message).hint(
+        "The extension and its library are of different versions: ALTER EXTENSION neardup UPDATE; or, where that was done, start a new session.",
+    )
 }
 
 /// The bytes of a text, bytea or the like.

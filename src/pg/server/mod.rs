@@ -14,4 +14,5 @@ pub(crate) mod set_returning;
 pub(crate) mod settings;
 pub(crate) mod temp_file;
 pub(crate) mod values;
+pub(crate) mod version;
 pub(crate) mod workers;

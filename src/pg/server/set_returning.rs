@@ -8,7 +8,7 @@ use std::ffi::CStr;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
-use super::call::Call;
+use super::call::{Call, declared_otherwise};
 use super::error::{Result, SqlError};
 use super::guard::guard;
 use super::temp_file::drop_abandoned;
@@ -82,8 +82,26 @@ pub(crate) unsafe fn check_names(descriptor: pg_sys::TupleDesc, columns: &[&str]
     }
     let declared: Vec<_> = declared.iter().map(|column| name(column).to_string_lossy()).collect();
     let message = format!("a result has columns {}, declared as {}", columns.join(", "), declared.join(", "));
-    Err(SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_FUNCTION_DEFINITION, message)
-        .hint("The extension and its library are of different versions: ALTER EXTENSION neardup UPDATE;"))
+    Err(declared_otherwise(message))
+}
+
+/// A row of the function's result type.
+pub(crate) fn record<const N: usize>(
+    call: Call,
+    names: &[&str; N],
+    values: [Option<Datum>; N],
+) -> Result<Datum> {
+    let mut nulls = values.map(|value| value.is_none());
+    let mut values = values.map(|value| value.unwrap_or(Datum::null()));
+    // SAFETY: the SQL declaration has a result of these columns.
+    unsafe {
+        let mut descriptor = std::ptr::null_mut();
+        pg_sys::get_call_result_type(call.info, std::ptr::null_mut(), &raw mut descriptor);
+        let descriptor = pg_sys::BlessTupleDesc(descriptor);
+        check_names(descriptor, names)?;
+        let tuple = pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
+        Ok(pg_sys::HeapTupleHeaderGetDatum((*tuple).t_data))
+    }
 }
 
 /// Where rows go that are given all at once.

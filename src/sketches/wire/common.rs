@@ -5,7 +5,7 @@ use crate::features::FeatureSpec;
 use crate::{hash, text};
 
 /// Version of the formats of both kinds.
-pub(super) const VERSION: u8 = 1;
+pub const VERSION: u8 = 1;
 
 /// What the elements of a sketch are. The numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -20,7 +20,7 @@ mod common;
 mod minhash;
 mod simhash;
 
-pub use common::Source;
+pub use common::{Source, VERSION};
 pub use minhash::{Minhash, MinhashHeader};
 pub use simhash::{Simhash, SimhashHeader};
 

@@ -18,9 +18,9 @@ use crate::pg::index::storage::cursor::Cursor;
 use crate::pg::index::storage::merge;
 use crate::pg::index::storage::pending::{self, Pages};
 use crate::pg::index::storage::segment::Segment;
-use crate::pg::server::call::{Call, sql_function};
-use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::check_names;
+use crate::pg::server::call::sql_function;
+use crate::pg::server::error::SqlError;
+use crate::pg::server::set_returning::record;
 
 sql_function! {
     /// `signature_index_merge(regclass) → int`
@@ -100,7 +100,7 @@ sql_function! {
     /// `signature_index_stats(regclass) → record`
     neardup_signature_index_stats, pg_finfo_neardup_signature_index_stats, |call| {
         let values = on_index(call, pg_sys::AccessShareLock, |Opened { index, .. }| Ok(describe(index)))?;
-        record(call, COLUMNS, values)
+        record(call, &COLUMNS, values)
     }
 }
 
@@ -146,24 +146,4 @@ fn describe(index: Index) -> [Option<pg_sys::Datum>; COLUMNS.len()] {
         frequent.iter().map(|&(rows, _)| rows as i64).collect::<Vec<i64>>().into_datum(),
         stopped.map(signature).collect::<Vec<i64>>().into_datum(),
     ]
-}
-
-/// A row of the function's result type.
-fn record<const N: usize>(
-    call: Call,
-    names: [&str; N],
-    values: [Option<pg_sys::Datum>; N],
-) -> Result<pg_sys::Datum> {
-    let mut nulls = values.map(|value| value.is_none());
-    let mut values = values.map(|value| value.unwrap_or(pg_sys::Datum::null()));
-    // SAFETY: the SQL declaration has a result of these columns.
-    unsafe {
-        let mut descriptor = std::ptr::null_mut();
-        pg_sys::get_call_result_type(call.info, std::ptr::null_mut(), &raw mut descriptor);
-        let descriptor = pg_sys::BlessTupleDesc(descriptor);
-        assert_eq!((*descriptor).natts as usize, N, "columns of the result");
-        check_names(descriptor, &names)?;
-        let tuple = pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
-        Ok(pg_sys::HeapTupleHeaderGetDatum((*tuple).t_data))
-    }
 }

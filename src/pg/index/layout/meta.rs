@@ -116,12 +116,16 @@ impl Directory {
 
 /// Ends the call: the index was made by another version.
 pub(crate) fn unlike(index: Index, what: &str, found: u32, known: u32) -> ! {
-    let name = index.name();
+    let (name, quoted) = (index.name(), index.quoted());
     SqlError::new(
         PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
         format!("index \"{name}\" has version {found} of its {what}, this neardup reads version {known}"),
     )
-    .hint(format!("Build it anew: REINDEX INDEX {};", index.quoted()))
+    .hint(if found > known {
+        format!("A newer neardup made it: start a new session, or install that version again; or build it anew: REINDEX INDEX {quoted};")
+    } else {
+        format!("Build it anew: REINDEX INDEX {quoted};")
+    })
     .raise()
 }
 

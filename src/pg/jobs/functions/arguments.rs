@@ -22,7 +22,7 @@ use crate::pg::server::error::{Result, SqlError};
 /// The first argument after those of a join.
 pub(super) const NEXT: usize = FORM.count();
 /// Hints show a call that users know.
-const FORM: Form = form::NEAR_DUPLICATES.typed();
+const FORM: Form = form::NEAR_DUPLICATES.typed().and_more();
 
 /// The join that the arguments in front describe, with the type of the ids as the third of them.
 pub(super) fn request(call: Call) -> Result<Request> {

@@ -1,0 +1,61 @@
+//! `neardup_version()`, and what scripts of the extension begin with (docs/operations/upgrading.md).
+
+use std::cmp::Ordering;
+
+use pgrx::IntoDatum;
+use pgrx::pg_sys::Datum;
+
+use crate::joins::incremental::token_order;
+use crate::pg::index::FORMAT;
+use crate::pg::query::as_user::Extension;
+use crate::pg::server::call::sql_function;
+use crate::pg::server::set_returning::record;
+use crate::pg::server::version::{LIBRARY, compare, mismatch};
+use crate::sketches::kernels::kernels;
+use crate::sketches::wire;
+use crate::{hash, text};
+
+/// The columns of the result.
+const COLUMNS: [&str; 9] = [
+    "library",
+    "sql",
+    "text_rules",
+    "hashes",
+    "sketch_format",
+    "index_format",
+    "lists_format",
+    "unicode",
+    "instructions",
+];
+
+sql_function! {
+    /// `neardup_version() → record`
+    neardup_version, pg_finfo_neardup_version, |call| {
+        let number = |version: u8| i32::from(version).into_datum();
+        let (major, minor, patch) = char::UNICODE_VERSION;
+        record(call, &COLUMNS, [
+            LIBRARY.into_datum(),
+            Extension::of(call)?.version()?.and_then(IntoDatum::into_datum),
+            number(text::VERSION),
+            number(hash::VERSION),
+            number(wire::VERSION),
+            number(FORMAT),
+            number(token_order::VERSION),
+            format!("{major}.{minor}.{patch}").into_datum(),
+            kernels().name.into_datum(),
+        ])
+    }
+}
+
+sql_function! {
+    /// `neardup_check_library() → void`: an error where the library is older than the script that calls it.
+    neardup_check_library, pg_finfo_neardup_check_library, |call| {
+        match Extension::of(call)?.version()? {
+            Some(sql) if compare(&sql, LIBRARY) == Ordering::Greater => {
+                let message = format!("the library neardup that this session has loaded is of version {LIBRARY}, older than its SQL, {sql}");
+                Err(mismatch(message, &sql))
+            }
+            _ => Ok(Datum::from(0)),
+        }
+    }
+}
