@@ -11,7 +11,7 @@ use crate::pg::query::ids::Ids;
 use crate::pg::query::relation::Relation;
 use crate::pg::read::ranks::read_ranks;
 use crate::pg::request::example::literal;
-use crate::pg::request::form::{self, Argument, Form};
+use crate::pg::request::form::{self, Argument, Form, Named};
 use crate::pg::request::{Request, such_as};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
@@ -30,8 +30,9 @@ sql_function! {
 fn answer(call: Call, form: Form) -> Result<Datum> {
     set_returning::answer(call, || {
         let request = Request::new(call, form)?;
-        let keep = form.of(call).text(Argument::Keep)?;
-        let order = order_to_keep(call, keep.as_deref(), &request)?;
+        let arguments = form.of(call);
+        let keep = arguments.text(Argument::Keep)?;
+        let order = order_to_keep(arguments, keep.as_deref(), &request)?;
         // Also where none is named.
         if keep.is_none_or(|keep| keep == "longest")
             && let Some((ids, order, leaders)) = near_duplicates::eliminated(&request)?
@@ -57,7 +58,7 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
 }
 
 /// What rows are ordered by so that the ones to keep come first; none for the order of ids.
-fn order_to_keep(call: Call, keep: Option<&str>, request: &Request) -> Result<Option<String>> {
+fn order_to_keep(arguments: Named, keep: Option<&str>, request: &Request) -> Result<Option<String>> {
     let (column, direction) = match keep {
         None | Some("longest") => {
             return Ok(Some(format!("pg_catalog.length({}::pg_catalog.text) DESC", request.left.column)));
@@ -73,7 +74,7 @@ fn order_to_keep(call: Call, keep: Option<&str>, request: &Request) -> Result<Op
             }
         },
     };
-    let relation = Relation::open(form::ELIMINATE.of(call).need(Argument::Docs)?)?;
+    let relation = Relation::open(arguments.need(Argument::Docs)?)?;
     let column = relation.named(column, "keep").map_err(|error| {
         let example = request.example.with("keep", literal("first"));
         error.hint(format!("{} Columns: {}.", such_as(&example), relation.column_names()))
