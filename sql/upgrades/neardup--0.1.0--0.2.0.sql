@@ -1,4 +1,5 @@
--- From 0.1.0 to 0.2.0.
+-- From 0.1.0 to 0.2.0. docs/operations/upgrading.md says how such a script is written; pg_test/cluster/upgrade.sh compares
+-- what it leads to with a fresh install.
 
 -- near_duplicates_stats() has two columns more: unsigned, handed_over.
 DROP FUNCTION near_duplicates_stats();
