@@ -82,7 +82,7 @@ SELECT count(*) FROM near_duplicates('frames', 0.9, method => 'minhash', id_colu
 SELECT handed_over, measured_recall, hot_buckets, verified < 400 AS few FROM near_duplicates_stats();
 SELECT count(*) > 30 AS most FROM near_duplicates('frames', 0.9, options => '{"hand_over": false}', method => 'minhash', id_column => 'id', shingle => 1);
 SELECT handed_over, verified > 10000 AS many FROM near_duplicates_stats();
-SELECT count(*) FROM near_duplicates_between('frames', 'frames', 0.9, method => 'minhash', left_id_column => 'id', right_id_column => 'id', shingle => 1);
+SELECT count(*) FROM near_duplicates_between('frames', 'frames', 0.9, method => 'minhash', id_column => 'id', shingle => 1);
 
 -- Plans.
 SELECT DISTINCT bands, "rows", permutations, detection_at_threshold >= 0.95 AS kept FROM neardup_plan(0.8);
