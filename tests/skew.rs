@@ -54,7 +54,7 @@ fn template(count: u64) -> Vec<Vec<i64>> {
 #[test]
 fn a_template_is_handed_over() {
     let mut before = None;
-    for count in [2000, 4000] {
+    for count in [1000, 2000] {
         let sets = template(count);
         for right_from in [None, Some(count as usize / 2)] {
             let corpus = || Corpus::of_sets(&sets).split(right_from);
