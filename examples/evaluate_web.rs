@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use neardup::features::{FeatureSpec, Tokenizer};
-use neardup::joins::sketches::combination::{Combination, TechniqueSpec};
+use neardup::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
 use neardup::joins::sketches::rule::Rule;
 use neardup::methods::corpus::Corpus;
 use neardup::methods::sketches::Sketches;
@@ -48,7 +48,8 @@ impl Pages {
 
     /// The pairs that a combination finds.
     fn find(&self, combination: &Combination) -> Vec<(u32, u32)> {
-        let method = Sketches { combination: combination.clone(), sites: true, sample: 0 };
+        let method =
+            Sketches { combination: combination.clone(), sites: true, safeguards: Safeguards::default() };
         let corpus = Corpus::of_texts(&self.html).with_sites(&self.sites);
         let pairs = corpus.and_then(|mut corpus| corpus.pairs(&method)).expect("memory");
         pairs.into_iter().map(|pair| (pair.left, pair.right)).collect()

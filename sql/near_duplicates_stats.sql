@@ -25,7 +25,9 @@ CREATE FUNCTION near_duplicates_stats() RETURNS TABLE(
     promised_recall float8,
     measured_recall float8,
     hot_buckets bigint,
-    hot_documents bigint
+    hot_documents bigint,
+    unsigned bigint,
+    handed_over boolean
 )
     AS 'MODULE_PATHNAME', 'neardup_near_duplicates_stats'
     LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1;

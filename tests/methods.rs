@@ -1,101 +1,29 @@
 //! What holds for every method, whatever it compares: memory, threads, interrupts and how documents come make no
 //! difference, and what cannot be read is said.
 
+#[path = "common/methods.rs"]
+mod list;
 #[path = "common/run.rs"]
 mod run;
 
 use neardup::error::{Error, Result};
-use neardup::features::codes::CodeSpec;
-use neardup::features::imatch::IdfRange;
-use neardup::features::spotsigs::{Antecedents, SpotSpec};
+use neardup::features::FeatureSpec;
 use neardup::features::tokens::Document;
-use neardup::features::{FeatureSpec, Tokenizer};
 use neardup::hash::mix;
-use neardup::joins::sentences::signing::StopRules;
-use neardup::joins::sketches::banding::Banding;
-use neardup::joins::sketches::combination::TechniqueSpec;
 use neardup::methods::account::Account;
-use neardup::methods::codes::ByCodes;
 use neardup::methods::corpus::Corpus;
 use neardup::methods::documents::{Documents, Quiet, Side};
-use neardup::methods::edit::Edit;
-use neardup::methods::imatch::Imatch;
+use neardup::methods::passages;
 use neardup::methods::reading::Reading;
 use neardup::methods::sets::Sets;
 use neardup::methods::sites::Sites;
-use neardup::methods::sketches::Sketches;
-use neardup::methods::spotsigs::SpotSigs;
-use neardup::methods::tlcs::Tlcs;
-use neardup::methods::{Method, passages};
 use neardup::passages::Parameters as PassageParameters;
 use neardup::resources::Resources;
-use neardup::sketches::sentence;
 use neardup::verify::measure::Measure;
-use neardup::verify::predicate::Predicate;
-use neardup::verify::tlcs::{Parameters, Thresholds};
 use neardup::workers::{PlainThreads, Workers};
 
+use list::methods;
 use run::{Counted, ENOUGH, Found, Interrupted, find, find_with};
-
-/// One of each kind.
-fn methods() -> Vec<(&'static str, Box<dyn Method>)> {
-    let words = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
-    let shingles = FeatureSpec { shingle: 3, ..words };
-    let plan = Banding { bands: 20, rows: 2 };
-    let predicate = Predicate::new(Measure::Jaccard, 0.6).unwrap();
-    vec![
-        ("words", Box::new(Sets::of_words(Measure::Jaccard, 0.6).unwrap())),
-        ("shingles", Box::new(Sets { spec: shingles, ..Sets::of_words(Measure::Cosine, 0.6).unwrap() })),
-        (
-            "characters",
-            Box::new(Sets {
-                spec: FeatureSpec { tokenizer: Tokenizer::Chars, shingle: 3, ..FeatureSpec::WORDS },
-                ..Sets::of_words(Measure::Dice, 0.8).unwrap()
-            }),
-        ),
-        ("edit", Box::new(Edit::new(0.7).unwrap())),
-        (
-            "tlcs",
-            Box::new(Tlcs {
-                signatures: sentence::Parameters { smallest: 1, ..sentence::Parameters::default() },
-                rules: StopRules::default(),
-                parameters: Parameters::default(),
-                thresholds: Thresholds { resemblance: 0.28, containment: Some(0.7) },
-                weight: None,
-            }),
-        ),
-        (
-            "simhash",
-            Box::new(Sketches::of(TechniqueSpec::Simhash {
-                feature: words,
-                bits: 64,
-                frequency: true,
-                threshold: 0.9,
-            })),
-        ),
-        (
-            "minhash",
-            Box::new(Sketches::of(TechniqueSpec::Minhash {
-                feature: shingles,
-                plan,
-                seed: 1,
-                threshold: 0.5,
-                verify: true,
-            })),
-        ),
-        ("imatch", Box::new(Imatch { spec: words, range: IdfRange::default() })),
-        ("spotsigs", Box::new(SpotSigs { spec: SpotSpec::default(), predicate })),
-        (
-            "spotsigs, counted",
-            Box::new(SpotSigs {
-                spec: SpotSpec { antecedents: Antecedents::Counted(5), ..SpotSpec::default() },
-                predicate,
-            }),
-        ),
-        ("repeatability", Box::new(ByCodes { spec: CodeSpec::default(), threshold: Some(0.5) })),
-        ("exact_code", Box::new(ByCodes { spec: CodeSpec::default(), threshold: None })),
-    ]
-}
 
 /// Texts of a small vocabulary: some short, some long, some equal, some nearly so, some empty.
 fn texts() -> Vec<String> {
@@ -241,19 +169,6 @@ fn rows_without_a_text_are_counted_only() {
         if !matches!(name, "imatch") {
             assert!(all.0 == same.0, "{name}");
         }
-    }
-}
-
-#[test]
-fn equal_documents_are_pairs() {
-    let sentence = "The meeting of the two ministers in the capital ended without a word to the press. ";
-    let texts = vec![sentence.repeat(3); 12];
-    for (name, method) in methods() {
-        let (found, _) = find(&*method, Corpus::of_texts(&texts), &PlainThreads(2), LITTLE);
-        // Words that all documents have count nothing for I-Match.
-        let expected = if name == "imatch" { 0 } else { 12 * 11 / 2 };
-        assert_eq!(found.len(), expected, "{name}");
-        assert!(found.iter().all(|&(.., similarity)| similarity == 1f64.to_bits()), "{name}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! The join by sentence signatures against its specification: all pairs, signatures compared, texts compared.
 
+#[path = "common/pages.rs"]
+mod pages;
 #[path = "common/run.rs"]
 mod run;
 
@@ -272,4 +274,25 @@ proptest! {
             prop_assert_eq!(&sets(&case, &texts, weights, workers, 1), &found);
         }
     }
+}
+
+/// Pages with a frame in common are candidates; nothing of the frame is trustable and touches the centre, which is known
+/// before the texts are aligned.
+#[test]
+fn pages_of_one_site_are_hardly_aligned() {
+    let texts = pages::pages(200, 300, 33);
+    let case = Tlcs {
+        signatures: sentence::Parameters { smallest: 1, ..sentence::Parameters::default() },
+        rules: StopRules::default(),
+        parameters: Parameters::default(),
+        thresholds: Thresholds { resemblance: 0.28, containment: Some(0.7) },
+        weight: None,
+    };
+    let (found, account) = find(&case, Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
+    let planted: BTreeSet<(u32, u32)> = (4..200).step_by(5).map(|page| (page - 1, page)).collect();
+    assert_eq!(found.iter().map(|&(a, b, _)| (a, b)).collect::<BTreeSet<_>>(), planted);
+    let counts = account.counts;
+    assert!(counts.candidates > 10_000, "{counts:?}");
+    assert!(counts.verified < counts.candidates / 20, "{counts:?}");
+    assert_eq!(counts.verified + counts.pruned_by_sketch, counts.candidates);
 }

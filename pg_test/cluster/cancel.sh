@@ -95,7 +95,7 @@ endless=(
     "SELECT count(*) FROM near_duplicates('long_texts', 0.8, id_column => 'id', method => 'edit')"
     "SELECT count(*) FROM near_duplicates('many_candidates', 0.6, id_column => 'id', method => 'edit')"
     "SELECT edit_similarity(body, reverse(body)) FROM long_text"
-    "SELECT count(*) FROM near_duplicates('many_candidates', 0.1, id_column => 'id', method => 'minhash', shingle => 1, options => '{\"recall\": 0.999, \"max_bucket\": 1000000}')"
+    "SELECT count(*) FROM near_duplicates('many_candidates', 0.1, id_column => 'id', method => 'minhash', shingle => 1, options => '{\"recall\": 0.999, \"max_bucket\": 1000000, \"hand_over\": false}')"
     "SELECT count(*) FROM near_duplicates('many_candidates', 0.6, id_column => 'id', method => 'simhash', options => '{\"bits\": 1024}')"
     "SELECT count(*) FROM near_duplicates('long_texts', id_column => 'id', method => 'combined', tokenizer => 'html')"
     "SELECT count(*) FROM near_duplicates('long_texts', method => 'tlcs', id_column => 'id', options => '{\"first\": 0, \"window\": 0}')"

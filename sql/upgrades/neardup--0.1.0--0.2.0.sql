@@ -145,3 +145,39 @@ CREATE VIEW neardup_progress WITH (security_barrier) AS
         'USAGE'::pg_catalog.text);
 COMMENT ON VIEW neardup_progress IS 'where the refresh of each job is, or how its last one ended, for relations of roles that the reader is a member of';
 GRANT SELECT ON neardup_progress TO PUBLIC;
+
+-- near_duplicates_stats() has two columns more: unsigned, handed_over.
+DROP FUNCTION near_duplicates_stats();
+CREATE FUNCTION near_duplicates_stats() RETURNS TABLE(
+    documents bigint,
+    skipped_null bigint,
+    skipped_empty bigint,
+    tokens bigint,
+    distinct_tokens bigint,
+    distinct_sets bigint,
+    candidates bigint,
+    pruned_by_size bigint,
+    pruned_by_bitmap bigint,
+    pruned_by_position bigint,
+    pruned_by_suffix bigint,
+    verified bigint,
+    pairs bigint,
+    peak_memory bigint,
+    threads bigint,
+    read_ms float8,
+    order_ms float8,
+    join_ms float8,
+    pruned_by_sketch bigint,
+    stop_signatures bigint,
+    stop_documents bigint,
+    promised_recall float8,
+    measured_recall float8,
+    hot_buckets bigint,
+    hot_documents bigint,
+    unsigned bigint,
+    handed_over boolean
+)
+    AS 'MODULE_PATHNAME', 'neardup_near_duplicates_stats'
+    LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1;
+COMMENT ON FUNCTION near_duplicates_stats() IS
+    'what the last call of near_duplicates or near_duplicates_between in this session by this role did';

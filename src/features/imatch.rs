@@ -2,8 +2,9 @@
 //! docs/design/algorithms.md section 6).
 //!
 //! Of the distinct terms of a document, or of a sentence, those stay whose normalised idf,
-//! ln(N / df) / ln(N), is within a range: not the words that nearly all documents have. They are sorted and
-//! hashed with SHA-1; documents of equal signatures are duplicates. df and N count documents.
+//! ln(N / df) / ln(N), is within a range: not the words that nearly all documents have. Where none would stay, all do:
+//! of a few documents, or of equal ones, no word is rare. They are sorted and hashed with SHA-1; documents of equal
+//! signatures are duplicates. df and N count documents.
 //!
 //! ```
 //! use neardup::features::imatch::{IdfRange, signature};
@@ -96,7 +97,8 @@ pub fn words(signature: &Signature) -> [u64; 3] {
 }
 
 /// The signatures of the documents in the collectors, which were filled with sets of single terms. `documents`
-/// is N. O(all terms · log of the terms of a document).
+/// is N. A document of which the range keeps nothing is signed by all its terms: none of them is in another's kept
+/// ones, so that it is equal only to documents of the same terms. O(all terms · log of the terms of a document).
 pub fn of_documents(
     mut collectors: Vec<Collector>,
     mut dictionary: Dictionary,
@@ -139,7 +141,8 @@ pub fn of_documents(
         while *done < sets.rows.len() {
             stop.check()?;
             places_of.clear();
-            for &token in &sets.tokens[sets.range(*done)] {
+            let all = &sets.tokens[sets.range(*done)];
+            for &token in all {
                 let (shard, place) = numbering.place(token);
                 let rank = places[shard][place];
                 if rank != u32::MAX {
@@ -147,7 +150,14 @@ pub fn of_documents(
                 }
             }
             places_of.sort_unstable();
-            let of: Vec<_> = places_of.iter().map(|&rank| term(kept[rank as usize])).collect();
+            let mut of = Vec::new();
+            memory::reserve(&mut of, if places_of.is_empty() { all.len() } else { places_of.len() }, DOING)?;
+            if places_of.is_empty() {
+                of.extend(all.iter().map(|&token| term(token)));
+                workers::sort_unstable_by(&mut of, stop, &|a, b| a.as_ref().cmp(b.as_ref()))?;
+            } else {
+                of.extend(places_of.iter().map(|&rank| term(kept[rank as usize])));
+            }
             if let Some(signature) = signature(of.iter().map(AsRef::as_ref)) {
                 signatures.add(sets.rows[*done], &words(&signature))?;
             }
@@ -192,7 +202,11 @@ mod tests {
         let mut groups = BTreeMap::<Vec<&str>, Vec<u32>>::new();
         for (row, set) in (0..).zip(&sets) {
             let df = |word: &str| sets.iter().filter(|set| set.contains(word)).count() as u64;
-            let kept: Vec<_> = set.iter().map(String::as_str).filter(|w| range.keeps(df(w), n)).collect();
+            let all = || set.iter().map(String::as_str);
+            let mut kept: Vec<_> = all().filter(|w| range.keeps(df(w), n)).collect();
+            if kept.is_empty() {
+                kept.extend(all());
+            }
             if !kept.is_empty() {
                 groups.entry(kept).or_default().push(row);
             }

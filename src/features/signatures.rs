@@ -83,6 +83,11 @@ impl Signatures {
         self.words.is_empty()
     }
 
+    /// How many numbers each has.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
     /// A signature.
     #[inline]
     pub fn get(&self, record: u32) -> &[u64] {

@@ -1,5 +1,6 @@
 //! What a call did, in numbers.
 
+use std::fmt::{self, Display, Formatter};
 use std::time::Instant;
 
 use crate::joins::Counts;
@@ -31,6 +32,12 @@ pub struct Account {
     pub promised_recall: Option<f64>,
     /// What was measured.
     pub measured_recall: Option<f64>,
+    /// Whether the exact join found the pairs of minhash.
+    pub handed_over: bool,
+    /// The codes of `repeatability`.
+    pub codes: WeakCodes,
+    /// What has words and no signature.
+    pub unsigned: Unsigned,
     /// Milliseconds of reading and tokenising, of ordering, and of joining until now.
     pub phases: [f64; 3],
 }
@@ -38,4 +45,123 @@ pub struct Account {
 /// The milliseconds since then.
 pub fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
+}
+
+/// Documents, or sentences, that have words and no signature, so that a method does not compare them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Unsigned {
+    /// How many.
+    pub count: u64,
+    /// Of how many.
+    pub of: u64,
+    /// Of what.
+    pub units: &'static str,
+    /// What a signature is made of, which they have not.
+    pub without: &'static str,
+    /// What is similar to them all the same.
+    pub found: &'static str,
+}
+
+impl Unsigned {
+    /// Whether they are so many that the caller is to be told: more than one in a hundred.
+    pub fn are_many(&self) -> bool {
+        self.count > self.of / 100
+    }
+}
+
+impl Display for Unsigned {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { count, of, units, without, found } = self;
+        write!(f, "{count} of {of} {units} have no signature, as they have no {without}: {found}")
+    }
+}
+
+/// Feature codes that many documents share in part though these have nothing in common: short ones, and those of letters,
+/// of which there are few.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WeakCodes {
+    /// How many codes there are, and their characters.
+    pub codes: u64,
+    /// See `codes`.
+    pub characters: u64,
+    /// How many are shorter than [`WeakCodes::SHORT`].
+    pub short: u64,
+    /// How many of the others are mostly letters of an alphabet.
+    pub alphabetic: u64,
+}
+
+impl WeakCodes {
+    /// Codes of fewer characters are short.
+    pub const SHORT: usize = 8;
+
+    /// Adds a code that is not empty.
+    pub fn add(&mut self, code: &str) {
+        /// From here on a script mostly has a character for a word.
+        const CJK: char = '\u{2e80}';
+        let (mut characters, mut letters) = (0, 0);
+        for c in code.chars() {
+            characters += 1;
+            letters += usize::from(c < CJK);
+        }
+        self.codes += u64::from(characters > 0);
+        self.characters += characters as u64;
+        if characters < Self::SHORT {
+            self.short += u64::from(characters > 0);
+        } else {
+            self.alphabetic += u64::from(2 * letters > characters);
+        }
+    }
+
+    /// These and others.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            codes: self.codes + other.codes,
+            characters: self.characters + other.characters,
+            short: self.short + other.short,
+            alphabetic: self.alphabetic + other.alphabetic,
+        }
+    }
+
+    /// Whether the caller is to be told: they are more than half of all.
+    pub fn are_many(&self) -> bool {
+        2 * (self.short + self.alphabetic) > self.codes
+    }
+}
+
+impl Display for WeakCodes {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { codes, characters, short, alphabetic } = self;
+        let mean = *characters as f64 / (*codes).max(1) as f64;
+        let least = Self::SHORT;
+        write!(
+            f,
+            "of {codes} feature codes, {mean:.1} characters long on average, {short} are shorter than {least} and \
+             {alphabetic} mostly letters of an alphabet: parts of such codes are equal by chance"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_that_say_little() {
+        let of = |codes: &[&str]| {
+            let mut weak = WeakCodes::default();
+            codes.iter().for_each(|code| weak.add(code));
+            weak
+        };
+        let chinese = "系法這流以点从码";
+        let weak = of(&[chinese, "", "系法這", "abcdefgh", "系法這abcdef"]);
+        assert_eq!(weak, WeakCodes { codes: 4, characters: 28, short: 1, alphabetic: 2 });
+        assert!(weak.are_many() && !of(&[chinese, "abc"]).are_many() && !of(&[""]).are_many());
+        assert_eq!(of(&["abc"]).and(of(&[chinese, ""])), of(&[chinese, "abc"]));
+        assert_eq!(
+            weak.to_string(),
+            "of 4 feature codes, 7.0 characters long on average, 1 are shorter than 8 and 2 mostly letters of an \
+             alphabet: parts of such codes are equal by chance"
+        );
+    }
 }

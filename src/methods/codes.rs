@@ -1,5 +1,6 @@
 //! Methods `repeatability` and `exact_code`: documents by their feature codes.
 
+use super::account::WeakCodes;
 use super::explain::{Details, Explanation, TwoCodes};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -34,6 +35,7 @@ pub struct ByCodes {
 struct Coder {
     codes: TextCollector,
     empty: u64,
+    said: WeakCodes,
 }
 
 impl Coder {
@@ -43,6 +45,7 @@ impl Coder {
         let code = feature_code(text, spec, stop)?;
         self.codes.add(row, &code)?;
         self.empty += u64::from(code.is_empty());
+        self.said.add(&code);
         Ok(())
     }
 }
@@ -59,6 +62,10 @@ impl ByCodes {
             Ok(coders.iter().map(|coder| coder.codes.bytes()).sum())
         })?;
         reading.account.skipped_empty = coders.iter().map(|coder| coder.empty).sum();
+        if self.threshold.is_some() {
+            let all = coders.iter().map(|coder| coder.said);
+            reading.account.codes = all.fold(WeakCodes::default(), WeakCodes::and);
+        }
         let codes = coders.into_iter().map(|coder| coder.codes).collect();
         let distinct = distinct(codes, reading.right_from(), reading.workers)?;
         reading.account.distinct_sets = distinct.texts.len() as u64;

@@ -1,6 +1,8 @@
 //! The search for passages that documents share: `partial_duplicates`.
 
+use super::account::Unsigned;
 use super::reading::Reading;
+use super::spotsigs::NO_SPOT;
 use crate::error::Result;
 use crate::features::units::sets::{Unit, Units};
 use crate::passages::Parameters;
@@ -29,6 +31,13 @@ pub fn search(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Sear
     account.tokens = found.signatures;
     account.distinct_tokens = found.distinct_signatures;
     account.distinct_sets = found.distinct_sets;
+    account.unsigned = Unsigned {
+        count: found.unsigned,
+        of: found.sentences,
+        units: "sentences",
+        without: NO_SPOT,
+        found: "they begin no passage",
+    };
     account.counts = found.counts;
     account.counts.stop_signatures = found.capped.sentences;
     account.counts.stop_documents = found.capped.occurrences;

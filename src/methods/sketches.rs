@@ -8,7 +8,7 @@ use super::reading::Reading;
 use crate::error::Result;
 use crate::features::hash_sets::{HashSets, SetCollector};
 use crate::joins::pairs::Pairs;
-use crate::joins::sketches::combination::{Combination, SignedDocuments, TechniqueSpec, join};
+use crate::joins::sketches::combination::{Combination, Safeguards, SignedDocuments, TechniqueSpec, join};
 use crate::joins::sketches::explain::{Said, TwoDocuments, two_documents};
 use crate::joins::sketches::rule::Rule;
 use crate::sketches::sign::Signer;
@@ -21,15 +21,15 @@ pub struct Sketches {
     pub combination: Combination,
     /// Whether the rule knows sites.
     pub sites: bool,
-    /// Documents whose pairs are looked for exactly, to measure the recall.
-    pub sample: usize,
+    /// What is done beside the join.
+    pub safeguards: Safeguards,
 }
 
 impl Sketches {
     /// One technique.
     pub fn of(technique: TechniqueSpec) -> Self {
         let combination = Combination { techniques: vec![technique], rule: Rule::Technique(0), most: None };
-        Self { combination, sites: false, sample: 0 }
+        Self { combination, sites: false, safeguards: Safeguards::default() }
     }
 
     /// The recall that is promised, by minhash alone.
@@ -76,10 +76,11 @@ impl Method for Sketches {
         let resources = reading.resources_after(0);
         let right_from = reading.right_from();
         let documents = SignedDocuments { signers, sets, sites: reading.sites(), right_from };
-        let joined = join(documents, &recipe, comparison, self.sample, resources)?;
+        let joined = join(documents, &recipe, comparison, self.safeguards, resources)?;
         reading.account.distinct_sets = joined.distinct;
         reading.account.promised_recall = self.promised();
         reading.account.measured_recall = joined.recall;
+        reading.account.handed_over = joined.handed_over;
         reading.held(joined.peak_bytes);
         Ok(joined.pairs)
     }

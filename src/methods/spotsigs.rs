@@ -1,5 +1,6 @@
 //! Method `spotsigs`: the exact join of the documents' sets of spot signatures by Jaccard similarity.
 
+use super::account::Unsigned;
 use super::explain::Explanation;
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -12,6 +13,9 @@ use crate::joins::pairs::Pairs;
 use crate::joins::sets::Algorithm;
 use crate::verify::predicate::Predicate;
 use crate::workers::Stop;
+
+/// What a text without spot signatures lacks.
+pub(super) const NO_SPOT: &str = "antecedent that a telling word follows";
 
 /// How documents become sets, and which are similar.
 #[derive(Debug, Clone)]
@@ -54,14 +58,22 @@ impl Method for SpotSigs {
         // Rows are numbered with 32 bits.
         let units = Units::of_rows(reading.rows() as u32, reading.right_from())?;
         let resources = reading.resources_after(library.bytes() + units.bytes());
-        let UnitSets { ordered, signatures, empty } =
+        let UnitSets { ordered, signatures, empty, unsigned } =
             make_sets(&mut library, &units, &maker, resources, |done| {
                 reading.report(|| format!("making signatures, {done} documents"));
             })?;
         reading.held(library.bytes() + ordered.peak_bytes);
         drop(library);
         let right = ordered.right.as_ref().map_or(0, |right| right.members.len());
+        let of = reading.texts();
         let account = &mut reading.account;
+        account.unsigned = Unsigned {
+            count: unsigned,
+            of,
+            units: "documents",
+            without: NO_SPOT,
+            found: "nothing is similar to them",
+        };
         // Rows without a text have no signature, either.
         account.skipped_empty = empty - account.skipped_null;
         account.tokens = signatures;

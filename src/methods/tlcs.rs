@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use super::account::Unsigned;
 use super::explain::{Common, Details, Explanation, Region, Subsequence};
 use super::method::{Grouping, Method};
 use super::pair::TwoTexts;
@@ -52,6 +53,13 @@ impl Tlcs {
         reading.account.tokens = lists.signatures;
         reading.account.distinct_tokens = lists.distinct;
         reading.account.distinct_sets = distinct.texts.len() as u64;
+        reading.account.unsigned = Unsigned {
+            count: lists.unsigned,
+            of: reading.texts(),
+            units: "documents",
+            without: "sentence that is wide enough",
+            found: "only documents that differ in white space alone are similar to them",
+        };
         reading.held(distinct.texts.bytes() + peak_bytes.max(lists.bytes()));
         Ok((distinct, lists))
     }

@@ -26,7 +26,7 @@ const DOING: &str = "finding passages";
 pub struct Account {
     /// Sentences of all documents.
     pub sentences: u64,
-    /// Those without a signature.
+    /// Those that have words and no signature.
     pub unsigned: u64,
     /// Signatures of all sentences, and how many distinct ones.
     pub signatures: u64,
@@ -69,12 +69,12 @@ impl Search {
         parameters.check()?;
         let all = units.len();
         let signing = |done: u32| progress((Phase::Signing, f64::from(done) / f64::from(all.max(1))));
-        let UnitSets { ordered, signatures, empty } =
+        let UnitSets { ordered, signatures, unsigned, .. } =
             make_sets(&mut library, &units, maker, resources, signing)?;
         let right_sets = ordered.right.as_ref().map_or(0, |right| right.members.len());
         let mut account = Account {
             sentences: all.into(),
-            unsigned: empty,
+            unsigned,
             signatures,
             distinct_signatures: ordered.distinct_tokens as u64,
             distinct_sets: (ordered.left.members.len() + right_sets) as u64,

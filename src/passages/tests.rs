@@ -31,7 +31,10 @@ fn signatures(sentence: &str, features: &Features, documents: &[BTreeSet<String>
         Features::Imatch(range) => {
             let n = if documents.len() <= 2 { 1 } else { documents.len() };
             let mut terms: Vec<_> =
-                words.into_iter().filter(|word| range.keeps(df(word) as u64, n as u64)).collect();
+                words.iter().filter(|word| range.keeps(df(word) as u64, n as u64)).cloned().collect();
+            if terms.is_empty() {
+                terms = words;
+            }
             terms.sort();
             terms.dedup();
             if terms.is_empty() { BTreeSet::new() } else { [terms.join(" ")].into() }

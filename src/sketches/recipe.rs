@@ -66,7 +66,7 @@ pub struct Recipe {
 
 impl Recipe {
     /// Numbers before the parts where sets are kept.
-    const OF_SET: usize = 3;
+    pub const OF_SET: usize = 3;
 
     /// Adds a kind of tokens, or finds it.
     pub fn feature(&mut self, spec: FeatureSpec) -> usize {

@@ -18,6 +18,7 @@ pub mod measure;
 pub mod overlap;
 pub mod predicate;
 pub mod region;
+pub mod region_bound;
 pub mod repeatability;
 pub mod tlcs;
 pub mod windows;

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use neardup::features::FeatureSpec;
 use neardup::hash::{hash_bytes, hash_sequence, mix};
 use neardup::joins::sketches::banding::Banding;
-use neardup::joins::sketches::combination::{Combination, TechniqueSpec};
+use neardup::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
 use neardup::joins::sketches::rule::Rule;
 use neardup::methods::corpus::Corpus;
 use neardup::methods::sketches::Sketches;
@@ -39,7 +39,11 @@ const PLAIN: Run = Run { threads: 4, right_from: None, budget: run::ENOUGH };
 
 /// The pairs that the code under test finds.
 fn find(combination: &Combination, texts: &[String], sites: Option<&[u32]>, run: Run) -> Found {
-    let method = Sketches { combination: combination.clone(), sites: sites.is_some(), sample: 0 };
+    let method = Sketches {
+        combination: combination.clone(),
+        sites: sites.is_some(),
+        safeguards: Safeguards::default(),
+    };
     let mut corpus = Corpus::of_texts(texts).split(run.right_from.map(|row| row as usize));
     if let Some(sites) = sites {
         let known = |&site: &u32| (site != u32::MAX).then(|| site.to_string());

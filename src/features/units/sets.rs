@@ -217,6 +217,8 @@ pub struct UnitSets {
     pub signatures: u64,
     /// How many units have none.
     pub empty: u64,
+    /// How many of these have words.
+    pub unsigned: u64,
 }
 
 /// Some units of a document.
@@ -239,7 +241,7 @@ pub fn make_sets(
 ) -> Result<UnitSets> {
     let Resources { files, budget, workers } = resources;
     let mut builder = SetBuilder::new(WORDS, workers.count()).with_files(files);
-    let mut peak_bytes = 0;
+    let (mut peak_bytes, mut unsigned) = (0, 0);
     let mut parts = Parts { units, at: (0, 0), bytes: (budget / 64).clamp(1 << 14, 4 << 20) };
     while let Some(batch) = parts.next(library)? {
         let first = batch.first().map_or(0, |part| part.number);
@@ -248,7 +250,8 @@ pub fn make_sets(
         }
         let mut rows = batch.iter().map(|part| part.row).collect();
         let open = library.open(&mut rows)?;
-        let pending = make_batch(&open, batch, maker, &mut builder, workers)?;
+        let (pending, without) = make_batch(&open, batch, maker, &mut builder, workers)?;
+        unsigned += without;
         let held = builder.spill(0, budget)?;
         peak_bytes = peak_bytes.max(held.max(pending) + 2 * parts.bytes);
         progress(parts.done());
@@ -260,7 +263,7 @@ pub fn make_sets(
     let (signatures, empty) = (builder.tokens(), builder.empty());
     let mut ordered = builder.order(budget, workers)?;
     ordered.peak_bytes = ordered.peak_bytes.max(peak_bytes);
-    Ok(UnitSets { ordered, signatures, empty })
+    Ok(UnitSets { ordered, signatures, empty, unsigned })
 }
 
 /// Cuts all units into batches.
@@ -309,16 +312,19 @@ struct Share<'a> {
     scratch: SignatureScratch,
     /// The units that are too long to be numbered with the others.
     long: Vec<Part>,
+    /// How many units have words and no signature.
+    unsigned: u64,
 }
 
-/// Makes the sets of a batch; gives the most bytes that the collectors held.
+/// Makes the sets of a batch; gives the most bytes that the collectors held, and how many units with words have no
+/// signature.
 fn make_batch(
     open: &super::library::Open<'_>,
     batch: Vec<Part>,
     maker: &Maker,
     builder: &mut SetBuilder<'_>,
     workers: &dyn Workers,
-) -> Result<usize> {
+) -> Result<(usize, u64)> {
     let mut shares: Vec<Share> = Vec::new();
     for collector in &mut builder.collectors {
         shares.push(Share {
@@ -327,6 +333,7 @@ fn make_batch(
             next: 0,
             scratch: SignatureScratch::default(),
             long: Vec::new(),
+            unsigned: 0,
         });
     }
     // Shared out by the number of units; few documents are cut, so that each thread has some.
@@ -348,17 +355,21 @@ fn make_batch(
         }
     }
     workers::each(workers, &mut shares, |share, stop| share.work(open, maker, stop))?;
+    let mut unsigned: u64 = shares.iter().map(|share| share.unsigned).sum();
     let long: Vec<Part> = shares.into_iter().flat_map(|share| share.long).collect();
     let pending = builder.number(workers)?;
     for part in long {
-        let mut signatures = Vec::new();
-        workers::one(workers, &mut signatures, |signatures, stop| {
+        let mut made = (Vec::new(), false);
+        workers::one(workers, &mut made, |(signatures, has_words), stop| {
             let unit = open.get(part.row).unit(part.units.start as usize);
-            maker.make(unit, &mut SignatureScratch::default(), signatures, stop)
+            *has_words = maker.make(unit, &mut SignatureScratch::default(), signatures, stop)?;
+            Ok(())
         })?;
+        let (signatures, has_words) = made;
+        unsigned += u64::from(has_words && signatures.is_empty());
         builder.add_long(part.number, &Document::Numbers(signatures), workers)?;
     }
-    Ok(pending)
+    Ok((pending, unsigned))
 }
 
 impl Share<'_> {
@@ -372,8 +383,10 @@ impl Share<'_> {
                 if text.len() > SetBuilder::LONG {
                     memory::push(&mut self.long, Part { units: unit..unit + 1, ..*part }, DOING)?;
                 } else if let Document::Numbers(signatures) = &mut document {
-                    maker.make(text, &mut self.scratch, signatures, stop)?;
+                    let has_words = maker.make(text, &mut self.scratch, signatures, stop)?;
+                    let unsigned = has_words && signatures.is_empty();
                     self.collector.add(part.number, &document, stop)?;
+                    self.unsigned += u64::from(unsigned);
                 }
                 part.units.start += 1;
                 part.number += 1;

@@ -19,7 +19,7 @@ const DOING: &str = "making signatures";
 pub enum Features {
     /// Shingles of this many words; a unit of fewer words is one shingle.
     Shingles(usize),
-    /// One signature of the terms whose idf is in a range.
+    /// One signature of the terms whose idf is in a range; where none is, of all.
     Imatch(IdfRange),
     /// Chains that follow common words.
     Spotsigs(SpotSpec),
@@ -166,35 +166,39 @@ struct Words {
 }
 
 impl Maker {
-    /// Fills in the signatures of a unit, repeats included. Words are cut as everywhere, so that neither case nor
-    /// white space counts.
+    /// Fills in the signatures of a unit, repeats included, and says whether it has a word. Words are cut as
+    /// everywhere, so that neither case nor white space counts.
     pub fn make(
         &self,
         unit: &str,
         scratch: &mut SignatureScratch,
         signatures: &mut Vec<i64>,
         stop: &Stop,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         signatures.clear();
         let SignatureScratch { word, hashes, bytes, terms, spots } = scratch;
         if let Self::Imatch(which) = self {
             terms.text.clear();
             terms.places.clear();
             for_each_word(unit, word, stop, |word| if which.count(word) { terms.add(word) } else { Ok(()) })?;
-            return match terms.signature(stop)? {
-                Some(signature) => memory::push(signatures, signature, DOING),
-                None => Ok(()),
-            };
+            if terms.places.is_empty() {
+                // What many documents have in common has no word that few of them have.
+                for_each_word(unit, word, stop, |word| terms.add(word))?;
+            }
+            let signature = terms.signature(stop)?;
+            memory::extend(signatures, signature.as_slice(), DOING)?;
+            return Ok(signature.is_some());
         }
         hashes.clear();
         for_each_word(unit, word, stop, |word| memory::push(hashes, hash_bytes(word.as_bytes()), DOING))?;
         match self {
             Self::Shingles(k) => for_each_shingle(hashes, *k, false, bytes, stop, |shingle| {
                 memory::push(signatures, shingle.cast_signed(), DOING)
-            }),
-            Self::Spotsigs(maker) => maker.add(hashes, spots, signatures, stop),
-            Self::Imatch(_) => Ok(()),
+            })?,
+            Self::Spotsigs(maker) => maker.add(hashes, spots, signatures, stop)?,
+            Self::Imatch(_) => {}
         }
+        Ok(!hashes.is_empty())
     }
 
     /// Bytes on the heap.
@@ -271,7 +275,10 @@ mod tests {
         let maker = Maker::Imatch(Terms::counted(IdfRange::default(), &counts, 10).unwrap());
         assert_eq!(of(&maker, "The crane of the quay"), of(&maker, "quay crane quay"));
         assert_ne!(of(&maker, "quay crane"), of(&maker, "quay"));
-        assert!(of(&maker, "of the").is_empty());
+        // Where all would be dropped all count.
+        assert_eq!(of(&maker, "of the"), of(&Maker::Imatch(Terms::default()), "The, of, of"));
+        assert_ne!(of(&maker, "of the"), of(&maker, "the"));
+        assert!(of(&maker, "...").is_empty());
         // Only words of two documents count: those that are not listed are of one.
         let range = IdfRange::new(0.1, 0.9).unwrap();
         let some = Maker::Imatch(Terms::counted(range, &counts, 10).unwrap());

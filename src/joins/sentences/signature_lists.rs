@@ -32,6 +32,8 @@ pub struct SignatureLists {
     pub signatures: u64,
     /// See `signatures`.
     pub distinct: u64,
+    /// How many rows have a text of no signature: one without a sentence that is wide enough.
+    pub unsigned: u64,
 }
 
 impl SignatureLists {

@@ -146,10 +146,11 @@ impl<'a> Signing<'a> {
                 to += 1;
             }
             bytes += own;
-            units.push(UnsignedTexts { texts: from..to, entries: Vec::new() });
+            units.push(UnsignedTexts { texts: from..to, entries: Vec::new(), unsigned: 0 });
             from = to;
         }
         let parameters = self.parameters;
+        let lister = ListMaker { distinct: self.distinct, rules: self.rules, sites: self.sites };
         workers::each(workers, &mut units, |unit, stop| {
             let mut signatures = SentenceSigner::new(parameters)?;
             let mut words = String::new();
@@ -160,8 +161,10 @@ impl<'a> Signing<'a> {
                     let hashed = hash::mix((signature >> 64) as u64 ^ hash::mix(signature as u64));
                     unit.entries.push([hashed, text.into()]);
                 }
+                let has_none = own.is_empty();
                 if let Some(whole) = whole_text(texts.text(text), &mut words)? {
                     unit.entries.push([whole, u64::from(text) | WHOLE]);
+                    unit.unsigned += if has_none { lister.rows(text).len() as u64 } else { 0 };
                 }
                 unit.texts.start += 1;
             }
@@ -169,6 +172,7 @@ impl<'a> Signing<'a> {
         })?;
         let shift = 64 - self.parts.len().trailing_zeros();
         for unit in units {
+            self.lists.unsigned += unit.unsigned;
             for entry in unit.entries {
                 let part = entry[0].checked_shr(shift).unwrap_or(0);
                 memory::push(&mut self.parts[part as usize].entries, entry, DOING)?;
@@ -226,6 +230,8 @@ impl<'a> Signing<'a> {
 struct UnsignedTexts {
     texts: Range<u32>,
     entries: Vec<SignedDocument>,
+    /// The rows of those without a signature.
+    unsigned: u64,
 }
 
 /// The hash of a text without its white space; none where there is nothing else.

@@ -1,7 +1,7 @@
 //! A combination of techniques, from documents to pairs (Henzinger; docs/design/algorithms.md sections 2 to 4).
 //!
 //! ```
-//! use neardup::joins::sketches::combination::{Combination, SignedDocuments, TechniqueSpec, join};
+//! use neardup::joins::sketches::combination::{Combination, Safeguards, SignedDocuments, TechniqueSpec, join};
 //! use neardup::joins::sketches::rule::Rule;
 //! use neardup::features::FeatureSpec;
 //! use neardup::files::NoFiles;
@@ -20,7 +20,7 @@
 //! let workers = PlainThreads(1);
 //! let documents = SignedDocuments { signers: vec![signer], ..SignedDocuments::default() };
 //! let resources = Resources { files: &NoFiles, budget: 1 << 20, workers: &workers };
-//! let mut pairs = join(documents, &recipe, comparison, 0, resources)?.pairs;
+//! let mut pairs = join(documents, &recipe, comparison, Safeguards::default(), resources)?.pairs;
 //! let pair = pairs.next(&workers)?.expect("the first two have the same words");
 //! assert_eq!((pair.left, pair.right, pair.similarity), (0, 1, 1.0));
 //! assert_eq!(pairs.next(&workers)?, None);
@@ -29,9 +29,11 @@
 
 use super::banding::Banding;
 use super::buckets::MostNeighbours;
+use super::exact::exact_pairs;
 use super::hamming::Hamming;
 use super::recall::measured_recall;
 use super::rule::Rule;
+use super::skew::is_skewed;
 use super::technique::{MinhashBands, Shingling, Technique, Verify};
 use super::{Comparison, sketch_pairs};
 use crate::error::{Error, Result};
@@ -200,6 +202,8 @@ pub struct Join {
     /// The share of the similar pairs of a sample that the bands find, where that was asked for and there are such
     /// pairs.
     pub recall: Option<f64>,
+    /// Whether the exact join finds the pairs.
+    pub handed_over: bool,
 }
 
 /// Documents that were signed.
@@ -215,13 +219,21 @@ pub struct SignedDocuments<'a> {
     pub right_from: Option<u32>,
 }
 
-/// Makes ready to find the pairs of the documents. `sample` is a number of documents whose pairs are looked
-/// for exactly, to measure the recall of minhash.
+/// What is done beside a join by minhash.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Safeguards {
+    /// A number of documents whose pairs are looked for exactly, to measure the recall.
+    pub sample: usize,
+    /// Whether the exact join finds the pairs where that is less work.
+    pub hand_over: bool,
+}
+
+/// Makes ready to find the pairs of the documents.
 pub fn join(
     documents: SignedDocuments<'_>,
     recipe: &Recipe,
     comparison: Comparison,
-    sample: usize,
+    Safeguards { sample, hand_over }: Safeguards,
     Resources { files, budget, workers }: Resources<'_>,
 ) -> Result<Join> {
     let SignedDocuments { signers, mut sets, sites, right_from } = documents;
@@ -239,16 +251,31 @@ pub fn join(
     sets.finish(own, files)?;
     let read = signatures.iter().map(|part| part.bytes()).sum::<usize>();
     let signatures = distinct(signatures, right_from, workers)?;
+    let distinct_signatures = signatures.len() as u64;
+    if let ([Technique::Minhash(minhash)], Rule::Technique(0), true) =
+        (&comparison.techniques[..], &comparison.rule, hand_over)
+        && let Verify::Sets(predicate) = minhash.verify
+        && is_skewed(&signatures, &mut sets, (*minhash, predicate), comparison.most, budget, workers)?
+    {
+        let (pairs, held) = exact_pairs(signatures, sets, predicate, Resources { files, budget, workers })?;
+        return Ok(Join {
+            pairs,
+            distinct: distinct_signatures,
+            peak_bytes: held + read,
+            // It loses none.
+            recall: (sample > 0).then_some(1.0),
+            handed_over: true,
+        });
+    }
     let recall = match comparison.techniques.first() {
         Some(Technique::Minhash(minhash)) if sample > 0 => {
-            measured_recall(&signatures, &mut sets, *minhash, sample, budget, workers)?
+            measured_recall(&signatures, &mut sets, *minhash, sample, comparison.most, budget, workers)?
         }
         _ => None,
     };
     let held = signatures.bytes() + sets.bytes();
-    let distinct = signatures.len() as u64;
     let budget = budget.saturating_sub(held).max(budget / 4);
     let sets = comparison.needs_sets().then_some(sets);
     let pairs = sketch_pairs(signatures, sets, comparison, budget)?;
-    Ok(Join { pairs, distinct, peak_bytes: held + read, recall })
+    Ok(Join { pairs, distinct: distinct_signatures, peak_bytes: held + read, recall, handed_over: false })
 }

@@ -67,7 +67,7 @@ pub fn two_documents(
     };
     let of_sets = || compared.unwrap_or_default();
     let said = combination.techniques.iter().zip(&comparison.techniques).map(|(spec, technique)| {
-        let found = technique.finds(a, b) || matches!(technique, Technique::Sets(_));
+        let found = technique.finds(a, b, None) || matches!(technique, Technique::Sets(_));
         Said {
             technique: *spec,
             similarity: technique.measure(a, b, of_sets()),
@@ -78,7 +78,7 @@ pub fn two_documents(
     let said = said.collect();
     let techniques = &comparison.techniques;
     let sources = comparison.rule.sources(techniques).unwrap_or_default();
-    let similarity = (sources.iter().any(|&source| techniques[source].finds(a, b)))
+    let similarity = (sources.iter().any(|&source| techniques[source].finds(a, b, None)))
         .then(|| comparison.rule.similarity(techniques, a, b, Some(&of_sets)))
         .flatten();
     Ok(Some(TwoDocuments { said, similarity, sets: compared }))

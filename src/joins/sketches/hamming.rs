@@ -146,10 +146,11 @@ impl<const W: usize> Keys for BlockKeys<'_, W> {
         self.blocks[band].len().min(64) as u32
     }
 
-    fn met_before(&self, a: u32, b: u32, band: usize) -> bool {
-        let (a, b) = (self.signatures.get(a), self.signatures.get(b));
-        let mut before = self.blocks[..band].iter().cloned();
-        before.any(|block| self.of.block(a, block.clone()) == self.of.block(b, block))
+    #[inline]
+    fn meet(&self, a: u32, b: u32, band: usize) -> bool {
+        let block = &self.blocks[band];
+        let of = |record| self.of.block(self.signatures.get(record), block.clone());
+        of(a) == of(b)
     }
 
     fn load(&self, bucket: &[KeyEntry], space: &mut Vec<u64>) -> Result<()> {

@@ -2,16 +2,20 @@
 //! the rule asks for them.
 //!
 //! Rows of equal signatures are one record. Where a rule has several techniques that find candidates, they
-//! work in turn, and a pair that an earlier one finds is left out of the later ones.
+//! work in turn, and a pair that an earlier one compared is left out of the later ones.
 
 pub mod banding;
 pub mod buckets;
 pub mod combination;
+mod exact;
 pub mod explain;
 pub mod hamming;
 pub mod presets;
 pub mod recall;
+mod record_sets;
 pub mod rule;
+mod skew;
+mod source;
 pub mod technique;
 
 use std::cell::OnceCell;
@@ -26,8 +30,11 @@ use crate::features::signatures::Signatures;
 use crate::memory;
 use crate::verify::overlap::SharedTokens;
 use crate::workers::{self, Workers};
+use buckets::keys::Keys;
+use buckets::windows::Windows;
 use buckets::{Buckets, MostNeighbours};
 use rule::Rule;
+use source::Source;
 use technique::Technique;
 
 const DOING: &str = "joining by signatures";
@@ -60,7 +67,9 @@ pub fn sketch_pairs(
     comparison: Comparison,
     budget: usize,
 ) -> Result<Pairs> {
-    let sources = comparison.rule.sources(&comparison.techniques).ok_or_else(|| Error::Parameter {
+    let Comparison { techniques, rule, sizes, most } = &comparison;
+    let sources = Source::all(rule, techniques, *sizes, signatures.width(), most.is_some());
+    let sources = sources.ok_or_else(|| Error::Parameter {
         name: "combination",
         value: "one of exact measures alone".to_owned(),
         allowed: "one that has a technique which finds candidates in every alternative",
@@ -89,7 +98,7 @@ pub fn sketch_pairs(
     }
     let self_join = right.is_none();
     let join = SketchJoin {
-        buckets: Buckets::new(records, split, self_join, comparison.most, budget),
+        buckets: None,
         judge: Judge { signatures, first_rows, comparison, sources, source: 0, split, self_join },
         sets,
         budget,
@@ -106,8 +115,8 @@ struct Judge {
     /// For each record a row that has its set.
     first_rows: Vec<u32>,
     comparison: Comparison,
-    /// The techniques that find candidates, and which of them is at work.
-    sources: Vec<usize>,
+    /// What finds candidates, and which of them is at work.
+    sources: Vec<Source>,
     source: usize,
     split: u32,
     self_join: bool,
@@ -123,11 +132,12 @@ impl Judge {
         workers: &dyn Workers,
     ) -> Result<Vec<RecordPair>> {
         const PAIRS_A_UNIT: usize = 1 << 11;
+        let earlier: Vec<_> = self.sources[..self.source].iter().map(|source| self.earlier(source)).collect();
         let mut units: Vec<_> = pairs.chunks(PAIRS_A_UNIT).map(|pairs| (pairs, Vec::new())).collect();
         workers::each(workers, &mut units, |(pairs, found), stop| {
             while let Some((&pair, rest)) = pairs.split_first() {
                 stop.check()?;
-                if let Some(pair) = self.pair(pair, sets, verified) {
+                if let Some(pair) = self.pair(pair, &earlier, sets, verified) {
                     memory::push(found, pair, DOING)?;
                 }
                 *pairs = rest;
@@ -140,16 +150,26 @@ impl Judge {
         Ok(all)
     }
 
-    /// The pair if it is similar and was not found before.
+    /// A source that is done.
+    fn earlier<'a>(&'a self, source: &'a Source) -> Earlier<'a> {
+        let Comparison { techniques, sizes, .. } = &self.comparison;
+        let technique = &techniques[source.technique];
+        let keys = technique.keys(&self.signatures, *sizes);
+        let cut = keys.filter(|keys| !source.done.is_empty_before(keys.bands()));
+        Earlier { technique, sizes: *sizes, cut: cut.map(|keys| (keys, &source.done)) }
+    }
+
+    /// The pair if it is similar and was not compared before.
     fn pair(
         &self,
         (left, right): (u32, u32),
+        earlier: &[Earlier<'_>],
         sets: Option<&Loaded<'_>>,
         verified: &AtomicU64,
     ) -> Option<RecordPair> {
         let Comparison { techniques, rule, .. } = &self.comparison;
         let (a, b) = (self.signatures.get(left), self.signatures.get(right));
-        if self.sources[..self.source].iter().any(|&earlier| techniques[earlier].finds(a, b)) {
+        if earlier.iter().any(|earlier| earlier.compared((left, right), a, b)) {
             return None;
         }
         // Compared at most once, whatever the rule asks.
@@ -171,12 +191,32 @@ impl Judge {
     }
 }
 
+/// A technique whose candidates were compared.
+struct Earlier<'a> {
+    technique: &'a Technique,
+    sizes: Option<usize>,
+    /// Its keys, and which pairs of its buckets were compared where not all were.
+    cut: Option<(Box<dyn Keys + 'a>, &'a Windows)>,
+}
+
+impl Earlier<'_> {
+    /// Whether a pair with these signatures was compared.
+    fn compared(&self, (left, right): (u32, u32), a: &[u64], b: &[u64]) -> bool {
+        self.technique.finds(a, b, self.sizes)
+            && self.cut.as_ref().is_none_or(|(keys, windows)| {
+                let mut bands = 0..keys.bands();
+                bands.any(|band| keys.meet(left, right, band) && windows.compare(left, right, band))
+            })
+    }
+}
+
 /// A join in progress.
 #[derive(Debug)]
 struct SketchJoin {
     judge: Judge,
     sets: Option<HashSets>,
-    buckets: Buckets,
+    /// Of the source that is at work, once it has begun.
+    buckets: Option<Buckets>,
     budget: usize,
     /// Candidates that are still to be compared.
     pending: Vec<(u32, u32)>,
@@ -188,18 +228,25 @@ impl SketchJoin {
     fn candidates(&mut self, workers: &dyn Workers) -> Result<Option<Vec<(u32, u32)>>> {
         let Judge { signatures, comparison, sources, source, split, self_join, .. } = &mut self.judge;
         let Comparison { techniques, sizes, most, .. } = &*comparison;
-        while let Some(&technique) = sources.get(*source) {
-            let keys = techniques[technique].keys(signatures, *sizes);
-            let found = keys.map_or(Ok(None), |keys| self.buckets.next_batch(&*keys, workers))?;
+        while let Some(at_work) = sources.get_mut(*source) {
+            let buckets = match &mut self.buckets {
+                Some(buckets) => buckets,
+                none => {
+                    let new = Buckets::new(signatures.len() as u32, *split, *self_join, *most, self.budget);
+                    none.insert(new.with_classes(at_work.classes(signatures, workers)?))
+                }
+            };
+            let keys = techniques[at_work.technique].keys(signatures, *sizes);
+            let found = keys.map_or(Ok(None), |keys| buckets.next_batch(&*keys, workers))?;
             if found.is_some() {
                 return Ok(found);
             }
-            let met = self.buckets.met();
+            let met = buckets.met();
             self.counts.candidates += met.compared;
             self.counts.hot_buckets += met.hot_buckets;
             self.counts.hot_records += met.hot_records;
+            at_work.done = self.buckets.take().map(Buckets::into_windows).unwrap_or_default();
             *source += 1;
-            self.buckets = Buckets::new(signatures.len() as u32, *split, *self_join, *most, self.budget);
         }
         Ok(None)
     }
@@ -269,7 +316,7 @@ impl RecordJoin for SketchJoin {
     }
 
     fn counts(&self) -> Counts {
-        let met = self.buckets.met();
+        let met = self.buckets.as_ref().map(Buckets::met).unwrap_or_default();
         Counts {
             candidates: self.counts.candidates + met.compared,
             hot_buckets: self.counts.hot_buckets + met.hot_buckets,
@@ -281,9 +328,10 @@ impl RecordJoin for SketchJoin {
     fn progress(&self) -> f64 {
         let Judge { signatures, comparison, sources, source, .. } = &self.judge;
         let bands = (sources.get(*source))
-            .and_then(|&n| comparison.techniques[n].keys(signatures, None))
+            .and_then(|source| comparison.techniques[source.technique].keys(signatures, None))
             .map_or(1, |keys| keys.bands());
-        (*source as f64 + self.buckets.progress(bands)) / (sources.len() as f64).max(1.0)
+        let of_source = self.buckets.as_ref().map_or(0.0, |buckets| buckets.progress(bands));
+        (*source as f64 + of_source) / (sources.len() as f64).max(1.0)
     }
 
     fn bytes(&self) -> usize {
@@ -291,6 +339,7 @@ impl RecordJoin for SketchJoin {
             + self.sets.as_ref().map_or(0, HashSets::bytes)
             + memory::bytes(&self.judge.first_rows)
             + memory::bytes(&self.pending)
-            + self.buckets.bytes()
+            + self.buckets.as_ref().map_or(0, Buckets::bytes)
+            + self.judge.sources.iter().map(|source| source.done.bytes()).sum::<usize>()
     }
 }

@@ -5,6 +5,9 @@ use std::sync::Mutex;
 
 use hashbrown::HashTable;
 
+use super::buckets::windows::Windows;
+use super::buckets::{Buckets, MostNeighbours};
+use super::record_sets::{first_row, for_each_part};
 use super::technique::{MinhashBands, Technique, Verify};
 use crate::error::{Error, Result};
 use crate::features::hash_sets::{HashSets, Loaded};
@@ -77,13 +80,15 @@ impl SamplePostings {
     }
 }
 
-/// The share of the similar pairs of `sample` records with any others that share a band; none where there is no
-/// such pair. Pairs are of distinct documents, those of different tables where there are two. O(all tokens).
+/// The share of the similar pairs of `sample` records with any others that share a band and are compared there; none
+/// where there is no such pair. Pairs are of distinct documents, those of different tables where there are two.
+/// O(all tokens), and a sort of each band where buckets may be cut.
 pub fn measured_recall(
     signatures: &Signatures,
     sets: &mut HashSets,
     minhash: MinhashBands,
     sample: usize,
+    most: MostNeighbours,
     budget: usize,
     workers: &dyn Workers,
 ) -> Result<Option<f64>> {
@@ -94,10 +99,7 @@ pub fn measured_recall(
     let lefts = if two_tables { signatures.split } else { records };
     let count = (sample as u64).min(lefts.into());
     let asked: Vec<u32> = (0..count).map(|n| (n * u64::from(lefts) / count) as u32).collect();
-    let row = |record: u32| match signatures.right.as_ref().filter(|_| record >= signatures.split) {
-        Some(right) => right.rows((record - signatures.split) as usize)[0],
-        None => signatures.left.rows(record as usize)[0],
-    };
+    let row = |record| first_row(signatures, record);
     let own: Vec<Vec<u64>> = {
         let mut rows: Vec<u32> = asked.iter().map(|&record| row(record)).collect();
         let loaded = sets.load(&mut rows)?;
@@ -106,18 +108,21 @@ pub fn measured_recall(
     let own: Vec<&[u64]> = own.iter().map(Vec::as_slice).collect();
     let postings = SamplePostings::new(&own)?;
     let technique = Technique::Minhash(minhash);
+    let windows = match technique.keys(signatures, None) {
+        Some(keys) if most.is_some_and(|most| records > most) => {
+            let buckets = Buckets::new(records, lefts, !two_tables, most, budget / 4);
+            buckets.windows_of(asked.clone(), &*keys, workers)?
+        }
+        _ => Windows::default(),
+    };
+    let is_found = |asked: u32, record: u32| {
+        let own = |record| &signatures.get(record)[minhash.at..][..minhash.bands];
+        let mut bands = own(asked).iter().zip(own(record)).zip(0..);
+        bands.any(|((a, b), band)| a == b && windows.compare(asked, record, band))
+    };
     let (mut similar, mut found) = (0u64, 0u64);
-    let mut from = if two_tables { signatures.split } else { 0 };
-    while from < records {
-        let mut hashes = 0;
-        let fits = (from..records).take_while(|&record| {
-            let fits = hashes == 0 || hashes < budget / 4 / size_of::<u64>();
-            hashes += sets.size(row(record)) as usize;
-            fits
-        });
-        let to = from + fits.count() as u32;
-        let mut rows: Vec<u32> = if sets.is_in_file() { (from..to).map(row).collect() } else { Vec::new() };
-        let loaded = sets.load(&mut rows)?;
+    let others = if two_tables { signatures.split } else { 0 }..records;
+    for_each_part(signatures, sets, others, budget, |part, loaded| {
         let count_in = |range: std::ops::Range<u32>, totals: &mut (u64, u64), loaded: &Loaded<'_>| {
             let mut counts = vec![0u32; asked.len()];
             let mut touched = Vec::new();
@@ -136,19 +141,18 @@ pub fn measured_recall(
                     let (asked, size) = (asked[n as usize], own[n as usize].len() as u32);
                     if asked != record && predicate.passes(shared, size, set.len() as u32) {
                         totals.0 += 1;
-                        let pair = (signatures.get(asked), signatures.get(record));
-                        totals.1 += u64::from(technique.finds(pair.0, pair.1));
+                        totals.1 += u64::from(is_found(asked, record));
                     }
                 }
             }
         };
         const RECORDS_A_UNIT: usize = 1 << 8;
         let totals = Mutex::new((0, 0));
-        let mut units: Vec<u32> = (from..to).step_by(RECORDS_A_UNIT).collect();
+        let mut units: Vec<u32> = part.clone().step_by(RECORDS_A_UNIT).collect();
         workers::each(workers, &mut units, |start, stop| {
             stop.check()?;
             let mut own = (0, 0);
-            count_in(*start..to.min(*start + RECORDS_A_UNIT as u32), &mut own, &loaded);
+            count_in(*start..part.end.min(*start + RECORDS_A_UNIT as u32), &mut own, loaded);
             if let Ok(mut totals) = totals.lock() {
                 *totals = (totals.0 + own.0, totals.1 + own.1);
             }
@@ -156,7 +160,7 @@ pub fn measured_recall(
         })?;
         let totals = totals.into_inner().unwrap_or_default();
         (similar, found) = (similar + totals.0, found + totals.1);
-        from = to;
-    }
+        Ok(())
+    })?;
     Ok((similar > 0).then(|| found as f64 / similar as f64))
 }

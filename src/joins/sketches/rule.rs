@@ -66,6 +66,27 @@ impl Rule {
         }
     }
 
+    /// Adds the techniques that it is made of, each once, as they come.
+    pub fn techniques(&self, all: &mut Vec<usize>) {
+        match self {
+            Self::Technique(n) if all.contains(n) => {}
+            Self::Technique(n) => all.push(*n),
+            Self::All(rules) | Self::Any(rules) => rules.iter().for_each(|rule| rule.techniques(all)),
+            Self::BySite { same, different, .. } => {
+                [same, different].into_iter().flatten().for_each(|rule| rule.techniques(all));
+            }
+        }
+    }
+
+    /// Where in a signature the site stands, if the rule asks for it.
+    pub fn site_at(&self) -> Option<usize> {
+        match self {
+            Self::Technique(_) => None,
+            Self::All(rules) | Self::Any(rules) => rules.iter().find_map(Self::site_at),
+            Self::BySite { at, .. } => Some(*at),
+        }
+    }
+
     /// Says where in a signature the site stands.
     pub fn set_site_at(&mut self, place: usize) {
         match self {

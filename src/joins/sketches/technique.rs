@@ -164,10 +164,11 @@ impl Technique {
         matches!(self, Self::Sets(_) | Self::Minhash(MinhashBands { verify: Verify::Sets(_), .. }))
     }
 
-    /// Whether the pair is among the candidates that the technique finds; none of those of its
-    /// [`Technique::keys`] comes without.
-    pub fn finds(&self, a: &[u64], b: &[u64]) -> bool {
+    /// Whether the pair is among the candidates that the keys of the technique find where all buckets are expanded
+    /// whole; `sizes` as there.
+    pub fn finds(&self, a: &[u64], b: &[u64], sizes: Option<usize>) -> bool {
         match self {
+            Self::Minhash(_) if !self.may_pass(a, b, sizes) => false,
             Self::Minhash(MinhashBands { at, bands, .. }) => {
                 a[*at..*at + bands].iter().zip(&b[*at..*at + bands]).any(|(a, b)| a == b)
             }
@@ -176,18 +177,22 @@ impl Technique {
         }
     }
 
+    /// Whether sets of these sizes can be similar, where the technique compares sets and their sizes are known.
+    #[inline]
+    fn may_pass(&self, a: &[u64], b: &[u64], sizes: Option<usize>) -> bool {
+        let (Self::Minhash(MinhashBands { verify: Verify::Sets(predicate), .. }), Some(at)) = (self, sizes)
+        else {
+            return true;
+        };
+        // Sizes are those of sets: 32 bits.
+        let (x, y) = (a[at] as u32, b[at] as u32);
+        predicate.least_overlap(x, y).is_some_and(|least| least <= x.min(y))
+    }
+
     /// Keys by which candidates are found; none where the technique finds none. `sizes` is where in a
     /// signature the size of its set is, where it has one.
     pub fn keys<'a>(&self, signatures: &'a Signatures, sizes: Option<usize>) -> Option<Box<dyn Keys + 'a>> {
-        let shared = |technique, bands| {
-            let sizes = match (technique, sizes) {
-                (Self::Minhash(MinhashBands { verify: Verify::Sets(predicate), .. }), Some(at)) => {
-                    Some((at, predicate))
-                }
-                _ => None,
-            };
-            Box::new(Shared { technique, bands, signatures, sizes })
-        };
+        let shared = |technique, bands| Box::new(Shared { technique, bands, signatures, sizes });
         Some(match *self {
             Self::Simhash(hamming) => match hamming.bits {
                 0..=64 => Box::new(BlockKeys::<1>::new(hamming, signatures)),
@@ -213,8 +218,8 @@ struct Shared<'a> {
     technique: Technique,
     bands: usize,
     signatures: &'a Signatures,
-    /// Where the sizes of sets stand, and what is asked of these.
-    sizes: Option<(usize, Predicate)>,
+    /// Where the sizes of sets stand.
+    sizes: Option<usize>,
 }
 
 impl Shared<'_> {
@@ -254,9 +259,9 @@ impl Keys for Shared<'_> {
         self.key_of(self.signatures.get(record), band)
     }
 
-    fn met_before(&self, a: u32, b: u32, band: usize) -> bool {
-        let (a, b) = (self.signatures.get(a), self.signatures.get(b));
-        (0..band).any(|band| self.key_of(a, band) == self.key_of(b, band))
+    #[inline]
+    fn meet(&self, a: u32, b: u32, band: usize) -> bool {
+        self.key_of(self.signatures.get(a), band) == self.key_of(self.signatures.get(b), band)
     }
 
     fn near(
@@ -271,14 +276,9 @@ impl Keys for Shared<'_> {
         let signature = self.signatures.get(probe.record);
         near.extend((others.start as u32..).zip(&bucket[others]).filter_map(|(place, entry)| {
             let other = self.signatures.get(entry.record);
-            let possible = match (self.sizes, self.technique) {
-                (Some((at, predicate)), _) => {
-                    // Sizes are those of sets: 32 bits.
-                    let (x, y) = (signature[at] as u32, other[at] as u32);
-                    predicate.least_overlap(x, y).is_some_and(|least| least <= x.min(y))
-                }
-                (None, Technique::Minhash(_)) => true,
-                (None, technique) => technique.finds(signature, other),
+            let possible = match self.technique {
+                Technique::Minhash(_) => self.technique.may_pass(signature, other, self.sizes),
+                technique => technique.finds(signature, other, None),
             };
             possible.then_some(place)
         }));

@@ -7,7 +7,7 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::near_duplicates::{Run, too_many_pairs};
-use super::near_duplicates_stats::Kept;
+use super::near_duplicates_stats::{Kept, tell_weak};
 use crate::clusters::Clustering;
 use crate::clusters::edge::Edge;
 use crate::clusters::edges::Edges;
@@ -99,6 +99,7 @@ impl Grouped {
         reading.weigh_by(weight);
         let workers = reading.workers;
         let (mut sets, mut account) = reading.run(|reading| grouping.sets(reading))?;
+        tell_weak(request.name, &account);
         let Finished { left: ids, mut progress, .. } = reading.finish();
         account.phases[1] = milliseconds(began) - account.phases[0];
         let began = Instant::now();

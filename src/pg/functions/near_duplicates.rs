@@ -5,10 +5,10 @@ use std::time::Instant;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
-use super::near_duplicates_stats::Kept;
+use super::near_duplicates_stats::{Kept, tell_weak};
 use crate::clusters::leaders::Leaders;
 use crate::joins::pairs::{Pair, Pairs};
-use crate::methods::account::milliseconds;
+use crate::methods::account::{Account, milliseconds};
 use crate::pg::query::ids::Ids;
 use crate::pg::read::documents::Finished;
 use crate::pg::request::Request;
@@ -65,6 +65,9 @@ impl Run {
         let began = Instant::now();
         let mut reading = request.reading();
         let (pairs, mut account) = reading.run(|reading| request.method.pairs(reading))?;
+        tell_weak(request.name, &account);
+        tell_recall(request.name, &account);
+        tell_handed_over(request.name, &account);
         let finished = reading.finish();
         account.phases[1] = milliseconds(began) - account.phases[0];
         let run = Self {
@@ -157,6 +160,28 @@ impl Drop for Run {
     }
 }
 
+/// Who asked for minhash is told that its bands were not used.
+fn tell_handed_over(name: &str, account: &Account) {
+    if account.handed_over {
+        pgrx::notice!(
+            "{name}: documents have so much in common that the exact join finds the pairs, all of them; \
+             options => '{{\"hand_over\": false}}' leaves them to minhash"
+        );
+    }
+}
+
+/// The recall is promised; where a sample shows less the caller is told.
+fn tell_recall(name: &str, account: &Account) {
+    if let (Some(promised), Some(measured)) = (account.promised_recall, account.measured_recall)
+        && measured < promised
+    {
+        pgrx::notice!(
+            "{name}: the recall measured on a sample is {measured:.3}, below the promised {promised:.3}; \
+             see near_duplicates_stats()"
+        );
+    }
+}
+
 /// What the method of a request eliminates without pairs where the longest documents are to stay: the ids, the rows
 /// in their order, and what becomes of each. None where it needs pairs.
 pub(crate) fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Leaders)>> {
@@ -165,6 +190,7 @@ pub(crate) fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Lea
     let (eliminated, mut account) = reading.run(|reading| request.method.eliminate(reading))?;
     let Some((order, leaders)) = eliminated else { return Ok(None) };
     let Finished { left, .. } = reading.finish();
+    tell_weak(request.name, &account);
     account.phases[2] = milliseconds(began) - account.phases[0];
     account.pairs = (0..).zip(&leaders.of).filter(|(vertex, leader)| vertex != *leader).count() as u64;
     drop(Kept::of(account));

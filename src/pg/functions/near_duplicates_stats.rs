@@ -14,6 +14,16 @@ thread_local! {
     static LAST: RefCell<Option<(pg_sys::Oid, Account)>> = const { RefCell::new(None) };
 }
 
+/// Documents or sentences that are not compared are told of where they are many, and so are codes that say little.
+pub(crate) fn tell_weak(name: &str, account: &Account) {
+    if account.codes.are_many() {
+        pgrx::notice!("{name}: {}; edit or the measures of words tell such texts apart", account.codes);
+    }
+    if account.unsigned.are_many() {
+        pgrx::notice!("{name}: {}; see near_duplicates_stats()", account.unsigned);
+    }
+}
+
 /// The account of a call of the present role. However the call ends, `near_duplicates_stats()` has it then.
 #[derive(Debug)]
 pub(crate) struct Kept {
@@ -54,7 +64,7 @@ struct Row {
 }
 
 /// How many columns the account has.
-const COLUMNS: usize = 25;
+const COLUMNS: usize = 27;
 
 impl Rows<COLUMNS> for Row {
     fn columns(&self) -> [&'static str; COLUMNS] {
@@ -84,6 +94,8 @@ impl Rows<COLUMNS> for Row {
             "measured_recall",
             "hot_buckets",
             "hot_documents",
+            "unsigned",
+            "handed_over",
         ]
     }
 
@@ -116,6 +128,8 @@ impl Rows<COLUMNS> for Row {
             account.measured_recall.map(f64::to_bits),
             Some(counts.hot_buckets),
             Some(counts.hot_records),
+            Some(account.unsigned.count),
+            Some(account.handed_over.into()),
         ];
         let values = numbers.into_iter().chain(account.phases.map(f64::to_bits)).map(Some).chain(later);
         for ((column, null), value) in row.iter_mut().zip(&mut self.nulls).zip(values) {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
-use super::near_duplicates_stats::Kept;
+use super::near_duplicates_stats::{Kept, tell_weak};
 use super::spans::range;
 use crate::methods::account::milliseconds;
 use crate::methods::passages;
@@ -71,6 +71,7 @@ impl Run {
         let mut reading = ServerReading::of(name, left, right.as_ref(), *id_type);
         let (search, mut account) = reading.run(|reading| passages::search(parameters, reading))?;
         tell_capped(request, search.account.capped);
+        tell_weak(request.name, &account);
         let finished = reading.finish();
         account.phases[1] = milliseconds(began) - account.phases[0];
         Ok(Self {

@@ -52,7 +52,7 @@ sql_function! {
         let maker = Maker::Imatch(Terms::counted(range, &counts, documents)?);
         let mut signatures = Vec::new();
         workers::one(workers_for(text.len()), &mut signatures, |signatures, stop| {
-            maker.make(&text, &mut SignatureScratch::default(), signatures, stop)
+            maker.make(&text, &mut SignatureScratch::default(), signatures, stop).map(|_| ())
         })?;
         number_array(&signatures)
     }

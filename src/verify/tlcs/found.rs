@@ -49,7 +49,7 @@ impl Found {
 /// Counts what became of comparisons.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Steps {
-    /// Pairs whose sketches were too short: no LCS was computed.
+    /// Pairs whose sketches are too short, or hold too little that is trustable: no LCS was computed.
     pub filtered: u64,
     /// Pairs whose LCS was computed.
     pub aligned: u64,

@@ -9,6 +9,7 @@ use crate::memory;
 use crate::verify::filter::Filter;
 use crate::verify::lcs::Lcs;
 use crate::verify::region::Curve;
+use crate::verify::region_bound::may_hold;
 use crate::verify::windows::WindowedText;
 use crate::workers::Stop;
 
@@ -64,6 +65,16 @@ impl Workspace {
             steps.filtered += 1;
             return Ok(None);
         }
+        let centre = if parameters.least_part > 0 { [0.0, 1.0] } else { parameters.centre };
+        let blocks = parameters.blocks as usize;
+        if parameters.trustable {
+            let (a, sketch) = if swapped { (right, &filter.right) } else { (left, &filter.left) };
+            let length = a.symbols.len();
+            if !may_hold(sketch, length, (parameters.slope, blocks), centre, least)? {
+                steps.filtered += 1;
+                return Ok(None);
+            }
+        }
         steps.aligned += 1;
         for (symbols, sketch, text) in [(&mut *x, &filter.left, left), (&mut *y, &filter.right, right)] {
             symbols.clear();
@@ -87,8 +98,7 @@ impl Workspace {
         }
         matched.reverse();
         curve.set(a_text.symbols.len(), b_text.symbols.len(), matched)?;
-        let centre = if parameters.least_part > 0 { [0.0, 1.0] } else { parameters.centre };
-        let Some(region) = curve.trustable(parameters.slope, parameters.blocks as usize, centre) else {
+        let Some(region) = curve.trustable(parameters.slope, blocks, centre) else {
             return Ok(None);
         };
         let inside = |n: u32| matched.partition_point(|&(a, _)| a < n);

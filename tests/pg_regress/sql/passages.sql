@@ -86,6 +86,15 @@ SELECT left_id, right_id, left_sentence, right_sentence, sentences FROM partial_
 SELECT pairs, stop_signatures, stop_documents FROM near_duplicates_stats();
 SELECT count(*) FROM partial_duplicates('pages', features => 'shingles', options => '{"max_similar": 5000}', min_sentences => 1);
 
+-- Of equal documents no word is rare: then all count.
+CREATE TABLE equal AS SELECT i AS id, 'The crane moved to the north quay. It was a dark night. Nobody saw it happen.'::text AS body FROM generate_series(1, 5) i;
+CREATE VIEW equal_2 AS SELECT * FROM equal WHERE id <= 2;
+CREATE VIEW equal_3 AS SELECT * FROM equal WHERE id <= 3;
+CREATE VIEW equal_5 AS SELECT * FROM equal;
+SELECT n, (SELECT count(*) FROM partial_duplicates(('equal_' || n)::regclass, id_column => 'id')) AS passages, (SELECT count(*) FROM near_duplicates(('equal_' || n)::regclass, method => 'imatch', id_column => 'id')) AS pairs
+FROM unnest(ARRAY[2, 3, 5]) n;
+SELECT unsigned FROM near_duplicates_stats();
+
 -- Documents by SpotSigs.
 CREATE TABLE spots AS SELECT a.id AS a, b.id AS b, shared / (cardinality(x) + cardinality(y) - shared)::float8 AS similarity
 FROM many a JOIN many b ON a.id < b.id, spotsigs(a.body) x, spotsigs(b.body) y, LATERAL (SELECT count(*) FROM unnest(x) s WHERE s = ANY (y)) c(shared) WHERE shared > 0;

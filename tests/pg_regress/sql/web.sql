@@ -75,6 +75,14 @@ CREATE TABLE hot AS SELECT n AS id, repeat('the frame of all pages ', 20) || n A
 SELECT count(*) < 780 AS fewer FROM near_duplicates('hot', 0.5, options => '{"max_bucket": 5}', method => 'minhash', id_column => 'id', tokenizer => 'words', shingle => 3);
 SELECT hot_buckets > 0 AS told, hot_documents >= 40 AS how_many FROM near_duplicates_stats();
 SELECT count(*) FROM near_duplicates('hot', 0.5, method => 'minhash', id_column => 'id', shingle => 3);
+-- Where all have a template in common the exact join finds the pairs, and that is said.
+CREATE TABLE frames AS SELECT n AS id, string_agg(CASE WHEN w <= 36 THEN 'frame' ELSE 'p' || n - (n % 10 = 9 AND w < 40)::int || 'w' END || w, ' ' ORDER BY w) AS body
+FROM generate_series(1, 400) n, generate_series(1, 40) w GROUP BY n;
+SELECT count(*) FROM near_duplicates('frames', 0.9, method => 'minhash', id_column => 'id', shingle => 1);
+SELECT handed_over, measured_recall, hot_buckets, verified < 400 AS few FROM near_duplicates_stats();
+SELECT count(*) > 30 AS most FROM near_duplicates('frames', 0.9, options => '{"hand_over": false}', method => 'minhash', id_column => 'id', shingle => 1);
+SELECT handed_over, verified > 10000 AS many FROM near_duplicates_stats();
+SELECT count(*) FROM near_duplicates_between('frames', 'frames', 0.9, method => 'minhash', id_column => 'id', shingle => 1);
 
 -- Plans.
 SELECT DISTINCT bands, "rows", permutations, detection_at_threshold >= 0.95 AS kept FROM neardup_plan(0.8);

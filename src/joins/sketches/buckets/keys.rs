@@ -23,8 +23,13 @@ pub trait Keys: Debug + Sync {
         entries.extend(records.map(|record| KeyEntry { key: self.key(record, band), record }));
     }
 
-    /// Whether two records have the same key in one of the bands before this one.
-    fn met_before(&self, a: u32, b: u32, band: usize) -> bool;
+    /// Whether two records have the same key in a band.
+    fn meet(&self, a: u32, b: u32, band: usize) -> bool;
+
+    /// Whether they have in one of the bands before this one.
+    fn met_before(&self, a: u32, b: u32, band: usize) -> bool {
+        (0..band).any(|band| self.meet(a, b, band))
+    }
 
     /// Copies what is compared of the records of a bucket to `space`, concatenated.
     fn load(&self, _bucket: &[KeyEntry], _space: &mut Vec<u64>) -> Result<()> {

@@ -1,11 +1,13 @@
 //! Pairs of records that share a key: in one of some bands, supershingles, blocks of a simhash.
 //!
 //! Band by band the records are sorted by their keys; those of equal keys, a bucket, are paired. A pair
-//! is taken in the first band in which both have the same key and passed over in later ones, so that each
-//! comes once and none has to be remembered. Only the bands that are worked on are in memory, 32 bytes a
-//! record each. O(bands · n) where keys are narrow or hashes, and the pairs in buckets.
+//! is taken in the first band in which both have the same key and are compared, and passed over in later ones, so that
+//! each comes once and none has to be remembered. Only the bands that are worked on are in memory, 32 bytes a
+//! record each, and 12 bytes for each record of a bucket that is expanded in part. O(bands · n) where keys are
+//! narrow or hashes, and the pairs in buckets.
 
 pub mod keys;
+pub mod windows;
 mod work;
 
 #[cfg(test)]
@@ -17,6 +19,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use keys::{KeyEntry, Keys};
+use windows::{Cut, Window, Windows};
 use work::{DOING, WorkUnit, plan};
 
 use crate::error::Result;
@@ -25,7 +28,7 @@ use crate::radix;
 use crate::workers::{self, Stop, Workers};
 
 /// Buckets of more records than this are expanded in part: each record is paired with the nearest ones in
-/// the order of records only. None: all are expanded whole.
+/// the order of their classes only. None: all are expanded whole.
 pub type MostNeighbours = Option<u32>;
 
 /// What was met on the way.
@@ -53,6 +56,9 @@ pub struct Buckets {
     wave: Vec<BandBuckets>,
     units: VecDeque<WorkUnit>,
     units_in_wave: usize,
+    windows: Windows,
+    /// The classes whose windows are kept, ascending; none for all.
+    asked: Option<Vec<u32>>,
     met: Met,
 }
 
@@ -66,6 +72,7 @@ struct BandBuckets {
     /// Room to sort in.
     other: Vec<KeyEntry>,
     units: Vec<WorkUnit>,
+    windows: Vec<Window>,
     hot_buckets: u64,
     hot_records: u64,
 }
@@ -85,8 +92,32 @@ impl Buckets {
             wave: Vec::new(),
             units: VecDeque::new(),
             units_in_wave: 0,
+            windows: Windows::default(),
+            asked: None,
             met: Met::default(),
         }
+    }
+
+    /// The same with records as classes, those of the left table before those of the right one: large buckets are
+    /// cut by these, and those of a class have one key in each band.
+    #[must_use]
+    pub fn with_classes(self, classes: Option<Vec<u32>>) -> Self {
+        Self { windows: Windows::new(classes), ..self }
+    }
+
+    /// Which records some classes, ascending, are compared with: nothing is paired.
+    pub fn windows_of(mut self, asked: Vec<u32>, keys: &dyn Keys, workers: &dyn Workers) -> Result<Windows> {
+        self.asked = Some(asked);
+        while self.next_band < keys.bands() {
+            self.fill(keys, workers)?;
+            self.units.clear();
+        }
+        Ok(self.windows)
+    }
+
+    /// What was cut, once all is done.
+    pub fn into_windows(self) -> Windows {
+        self.windows
     }
 
     /// The next pairs, the record of the left table, or with the smaller number, first; none after the last.
@@ -147,6 +178,7 @@ impl Buckets {
                     entries,
                     other,
                     units: Vec::new(),
+                    windows: Vec::new(),
                     hot_buckets: 0,
                     hot_records: 0,
                 }
@@ -160,6 +192,7 @@ impl Buckets {
             self.units.extend(std::mem::take(&mut band.units));
             self.met.hot_buckets += band.hot_buckets;
             self.met.hot_records += band.hot_records;
+            self.windows.push(std::mem::take(&mut band.windows), workers)?;
         }
         self.next_band += count;
         self.units_in_wave = self.units.len();
@@ -176,11 +209,13 @@ impl Buckets {
             ref mut entries,
             ref mut other,
             ref mut units,
+            ref mut windows,
             ref mut hot_buckets,
             ref mut hot_records,
         } = band;
         entries.clear();
         units.clear();
+        windows.clear();
         (*hot_buckets, *hot_records) = (0, 0);
         memory::reserve(entries, self.records as usize, DOING)?;
         let mut first = 0;
@@ -214,9 +249,14 @@ impl Buckets {
                     || entries[from].record < self.split && entries[from + size - 1].record >= self.split);
             if has_pair {
                 entries.copy_within(from..from + size, kept);
-                if self.most.is_some_and(|most| size > most as usize) {
-                    *hot_buckets += 1;
-                    *hot_records += size as u64;
+                if let Some(most) = self.most.map(|most| most as usize).filter(|&most| size > most) {
+                    let Self { windows: all, split, self_join, asked, .. } = self;
+                    let cut =
+                        Cut { all, split: *split, self_join: *self_join, most, asked: asked.as_deref() };
+                    if cut.bucket(&mut entries[kept..kept + size], windows, stop)? {
+                        *hot_buckets += 1;
+                        *hot_records += size as u64;
+                    }
                 }
                 plan(units, kept..kept + size)?;
                 kept += size;
@@ -262,7 +302,7 @@ impl Buckets {
                 loaded = tile.clone();
             }
             let probe = entries[at];
-            let others = self.others(entries, at, &bucket);
+            let others = self.others(entries, at, &bucket, band.number);
             let others = others.start.max(tile.start)..others.end.min(tile.end);
             if others.start < others.end {
                 scratch.near.clear();
@@ -271,8 +311,11 @@ impl Buckets {
                 keys.near(&probe, &entries[tile.clone()], places, &scratch.space, &mut scratch.near)?;
                 for &place in &scratch.near {
                     let other = entries[tile.start + place as usize].record;
-                    if !keys.met_before(probe.record, other, band.number) {
-                        memory::push(found, (probe.record, other), DOING)?;
+                    if !self.compared_before(keys, probe.record, other, band.number) {
+                        // In the order of classes either may come first.
+                        let swap = self.self_join && other < probe.record;
+                        let pair = if swap { (other, probe.record) } else { (probe.record, other) };
+                        memory::push(found, pair, DOING)?;
                     }
                 }
             }
@@ -282,26 +325,29 @@ impl Buckets {
     }
 
     /// The entries of the bucket that the one at `at` is paired with.
-    fn others(&self, entries: &[KeyEntry], at: usize, bucket: &Range<usize>) -> Range<usize> {
-        let most = self.most.map(|most| most as usize).filter(|&most| bucket.len() > most);
-        if self.self_join {
-            return at + 1..most.map_or(bucket.end, |most| bucket.end.min(at + 1 + most));
-        }
+    fn others(&self, entries: &[KeyEntry], at: usize, bucket: &Range<usize>, band: usize) -> Range<usize> {
         let records = &entries[bucket.clone()];
-        let lefts = records.partition_point(|entry| entry.record < self.split);
-        if at - bucket.start >= lefts {
+        let all = if self.self_join {
+            at + 1..bucket.end
+        } else if entries[at].record < self.split {
+            bucket.start + records.partition_point(|entry| entry.record < self.split)..bucket.end
+        } else {
             return 0..0;
+        };
+        let Some(Window { first, last, .. }) = self.windows.of(entries[at].record, band) else { return all };
+        let class = |entry: &KeyEntry| self.windows.class(entry.record);
+        let from = bucket.start + records.partition_point(|entry| class(entry) < first);
+        let to = bucket.start + records.partition_point(|entry| class(entry) <= last);
+        all.start.max(from)..all.end.min(to)
+    }
+
+    /// Whether two records met in a band before this one, and were compared there.
+    #[inline]
+    fn compared_before(&self, keys: &dyn Keys, a: u32, b: u32, band: usize) -> bool {
+        if self.windows.is_empty_before(band) {
+            return keys.met_before(a, b, band);
         }
-        let rights = bucket.start + lefts..bucket.end;
-        match most.filter(|&most| rights.len() > most) {
-            None => rights,
-            // Those about as far down among the right records as it is among the left ones.
-            Some(most) => {
-                let middle = (at - bucket.start) * rights.len() / lefts;
-                let first = middle.saturating_sub(most / 2).min(rights.len() - most);
-                rights.start + first..rights.start + first + most
-            }
-        }
+        (0..band).any(|band| keys.meet(a, b, band) && self.windows.compare(a, b, band))
     }
 
     /// What was met so far.
@@ -319,6 +365,7 @@ impl Buckets {
     pub fn bytes(&self) -> usize {
         self.wave.iter().map(|band| memory::bytes(&band.entries) + memory::bytes(&band.other)).sum::<usize>()
             + self.units.capacity() * size_of::<WorkUnit>()
+            + self.windows.bytes()
     }
 }
 

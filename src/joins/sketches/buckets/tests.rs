@@ -16,8 +16,8 @@ impl Keys for Table {
         self.0[record as usize][band]
     }
 
-    fn met_before(&self, a: u32, b: u32, band: usize) -> bool {
-        (0..band).any(|band| self.key(a, band) == self.key(b, band))
+    fn meet(&self, a: u32, b: u32, band: usize) -> bool {
+        self.key(a, band) == self.key(b, band)
     }
 
     fn near(
@@ -35,7 +35,10 @@ impl Keys for Table {
 
 fn pairs(table: &Table, split: Option<u32>, most: MostNeighbours, threads: usize) -> (Vec<(u32, u32)>, Met) {
     let n = table.0.len() as u32;
-    let mut buckets = Buckets::new(n, split.unwrap_or(n), split.is_none(), most, threads << 20);
+    all_of(Buckets::new(n, split.unwrap_or(n), split.is_none(), most, threads << 20), table, threads)
+}
+
+fn all_of(mut buckets: Buckets, table: &Table, threads: usize) -> (Vec<(u32, u32)>, Met) {
     let mut all = Vec::new();
     while let Some(batch) = buckets.next_batch(table, &PlainThreads(threads)).unwrap() {
         all.extend(batch);
@@ -53,6 +56,24 @@ fn naive(table: &Table, split: Option<u32>) -> Vec<(u32, u32)> {
         .collect()
 }
 
+/// The pairs that are near in the bucket of a band.
+fn in_part(table: &Table, split: Option<u32>, most: usize) -> Vec<(u32, u32)> {
+    let n = table.0.len() as u32;
+    let near = |a: u32, b: u32, band: usize| {
+        let bucket: Vec<u32> = (0..n).filter(|&c| table.meet(a, c, band)).collect();
+        let place = |list: &[u32], record| list.iter().position(|&other| other == record).unwrap();
+        let Some(split) = split else { return place(&bucket, b) - place(&bucket, a) <= most };
+        let (lefts, rights): (Vec<u32>, Vec<u32>) = bucket.iter().partition(|&&record| record < split);
+        let middle = place(&lefts, a) * rights.len() / lefts.len();
+        let first = middle.saturating_sub(most / 2).min(rights.len().saturating_sub(most));
+        (first..first + most).contains(&place(&rights, b)) || rights.len() <= most
+    };
+    let met = naive(table, split);
+    met.into_iter()
+        .filter(|&(a, b)| (0..table.1).any(|band| table.meet(a, b, band) && near(a, b, band)))
+        .collect()
+}
+
 proptest! {
     #[test]
     fn each_pair_that_shares_a_key_comes_once(
@@ -66,11 +87,42 @@ proptest! {
         let (found, met) = pairs(&table, split, None, threads);
         prop_assert_eq!(&found, &naive(&table, split));
         prop_assert_eq!(met.hot_buckets, 0);
-        // Expanded in part: fewer pairs, the same for any number of threads.
+        // Expanded in part: what is near in some band, by the definition, whatever met elsewhere; the same for any
+        // number of threads.
         let (part, met) = pairs(&table, split, Some(2), threads);
         prop_assert_eq!(&part, &pairs(&table, split, Some(2), 1).0);
-        prop_assert!(part.iter().all(|pair| found.contains(pair)));
+        prop_assert_eq!(&part, &in_part(&table, split, 2));
         prop_assert!(met.hot_buckets > 0 || part == found);
+    }
+
+    #[test]
+    fn classes_are_cut_as_records_of_their_own_are(
+        keys in prop::collection::vec(prop::collection::vec(0..4u64, 2), 1..20),
+        classes in prop::collection::vec(0..20u32, 1..60),
+        most in 1..4u32,
+    ) {
+        // Records of one class have the keys of one record of the small table.
+        let mut classes: Vec<u32> = classes.into_iter().map(|class| class % keys.len() as u32).collect();
+        let of_class = Table(keys.clone(), 2);
+        let of_record = Table(classes.iter().map(|&class| keys[class as usize].clone()).collect(), 2);
+        let n = classes.len() as u32;
+        // All classes have a record, so that both tables have the same ones.
+        let mut present = classes.clone();
+        present.sort_unstable();
+        present.dedup();
+        classes.iter_mut().for_each(|class| *class = present.binary_search(class).unwrap() as u32);
+        let small = Table(present.iter().map(|&class| of_class.0[class as usize].clone()).collect(), 2);
+        let alone = pairs(&small, None, Some(most), 1).0;
+        let buckets = Buckets::new(n, n, true, Some(most), 1 << 20).with_classes(Some(classes.clone()));
+        let found = all_of(buckets, &of_record, 2).0;
+        let expected: Vec<(u32, u32)> = (0..n)
+            .flat_map(|a| (a + 1..n).map(move |b| (a, b)))
+            .filter(|&(a, b)| {
+                let (x, y) = (classes[a as usize], classes[b as usize]);
+                x == y || alone.contains(&(x.min(y), x.max(y)))
+            })
+            .collect();
+        prop_assert_eq!(found, expected);
     }
 }
 

@@ -4,9 +4,9 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::techniques::{self, Given, TechniqueOptions, complete, preset};
+use super::techniques::{self, Given, TechniqueOptions, complete, flag, preset};
 use crate::features::{FeatureSpec, Tokenizer};
-use crate::joins::sketches::combination::{Combination, TechniqueSpec};
+use crate::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
 use crate::joins::sketches::rule::Rule;
 use crate::methods::Method;
 use crate::methods::sketches::Sketches;
@@ -25,7 +25,7 @@ const SAMPLE: usize = 1000;
 pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let method = arguments.method;
     let general: &[&str] = match method {
-        "minhash" => &["preset", "max_bucket", "sample"],
+        "minhash" => &["preset", "max_bucket", "sample", "hand_over"],
         "exact_text" => &[],
         _ => &["preset", "max_bucket"],
     };
@@ -41,7 +41,10 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     // A range of 32 bits.
     let most = options.max_bucket.map(|most| most.0 as u32);
     let most = most.or((method == "minhash").then_some(MOST_IN_A_BUCKET));
-    let sample = options.sample.map_or(SAMPLE, |sample| sample.0 as usize);
+    let safeguards = Safeguards {
+        sample: options.sample.map_or(SAMPLE, |sample| sample.0 as usize),
+        hand_over: flag(options.hand_over, true),
+    };
     if method == "exact_text" {
         arguments.only_threshold_one("has equal texts only")?;
     }
@@ -52,7 +55,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     arguments.threshold(threshold_of(&spec))?;
     arguments.accept();
     let combination = Combination { techniques: vec![spec], rule: Rule::Technique(0), most };
-    Ok(Box::new(Sketches { combination, sites: false, sample }))
+    Ok(Box::new(Sketches { combination, sites: false, safeguards }))
 }
 
 /// Reads the parameters of `title`: texts that are equal as they stand.
@@ -63,7 +66,7 @@ pub(crate) fn parse_title(arguments: &mut Arguments<'_>) -> Result<Box<dyn Metho
     arguments.whole_texts("compares titles as they are")?;
     let spec = TechniqueSpec::ExactText { clean: false, html: false };
     let combination = Combination { techniques: vec![spec], rule: Rule::Technique(0), most: None };
-    Ok(Box::new(Sketches { combination, sites: false, sample: 0 }))
+    Ok(Box::new(Sketches { combination, sites: false, safeguards: Safeguards::default() }))
 }
 
 /// How documents are cut, single tokens.
@@ -245,7 +248,7 @@ pub(crate) fn parse_combined(arguments: &mut Arguments<'_>) -> Result<Box<dyn Me
     combination.compile(sites).map_err(|error| SqlError::from(error).hint(such_as(&arguments.example)))?;
     arguments.example.threshold = arguments.threshold;
     arguments.accept();
-    Ok(Box::new(Sketches { combination, sites, sample: 0 }))
+    Ok(Box::new(Sketches { combination, sites, safeguards: Safeguards::default() }))
 }
 
 /// Reads rules of techniques.

@@ -65,6 +65,8 @@ pub(crate) struct TechniqueOptions {
     pub max_bucket: Option<Whole<1, 4_294_967_295>>,
     /// Documents whose pairs are looked for exactly.
     pub sample: Option<Whole<0, 1_000_000>>,
+    /// Whether the exact join takes over where it is less work.
+    pub hand_over: Option<Flag>,
     /// The threshold of a stage.
     pub threshold: Option<Share>,
     /// Tokens to a shingle of a stage.
@@ -252,6 +254,6 @@ pub(crate) fn complete(options: &mut TechniqueOptions, preset: &Preset) {
     }
 }
 
-fn flag(given: Option<Flag>, default: bool) -> bool {
+pub(crate) fn flag(given: Option<Flag>, default: bool) -> bool {
     given.map_or(default, |flag| flag.0)
 }

@@ -1,0 +1,118 @@
+//! The exact join in place of one by sketches, of sets that are there already.
+
+use super::record_sets::{first_row, for_each_part};
+use crate::error::Result;
+use crate::features::FeatureSpec;
+use crate::features::hash_sets::HashSets;
+use crate::features::sets::builder::SetBuilder;
+use crate::features::sets::collect::Collector;
+use crate::features::sets::records::Members;
+use crate::features::signatures::Signatures;
+use crate::features::tokens::Document;
+use crate::joins::pairs::Pairs;
+use crate::joins::sets::Algorithm;
+use crate::memory;
+use crate::resources::Resources;
+use crate::verify::predicate::Predicate;
+use crate::workers;
+
+const DOING: &str = "taking sets over";
+
+/// Some records for one worker.
+struct Share<'a> {
+    collector: &'a mut Collector,
+    records: std::ops::Range<u32>,
+}
+
+/// Makes ready to find the pairs of rows whose sets are similar, all of them. Gives the most bytes that were held at one
+/// time, too.
+pub(super) fn exact_pairs(
+    mut signatures: Signatures,
+    mut sets: HashSets,
+    predicate: Predicate,
+    Resources { files, budget, workers }: Resources<'_>,
+) -> Result<(Pairs, usize)> {
+    // The tokens are numbers.
+    let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
+    let mut builder = SetBuilder::new(spec, workers.count()).within(budget).with_files(files);
+    let long = builder.long();
+    let two = signatures.right.is_some();
+    let (split, all) = (signatures.split, signatures.len() as u32);
+    let others = signatures.bytes() + sets.bytes();
+    let (mut held, part) = (0, (budget / 8).min(64 << 20));
+    let sides = [Some(0..if two { split } else { all }), two.then_some(split..all)];
+    for (side, records) in sides.into_iter().flatten().enumerate() {
+        if side == 1 {
+            builder.go_right(split);
+        }
+        let mut done = records.start;
+        while done < records.end {
+            // As many as for_each_part takes at one time.
+            let mut bytes = 0;
+            let fits = (done..records.end).take_while(|&record| {
+                let fits = bytes < part;
+                bytes += size_of::<u64>() * sets.size(first_row(&signatures, record)) as usize;
+                fits
+            });
+            let to = done + fits.count() as u32;
+            for_each_part(&signatures, &mut sets, done..to, usize::MAX, |records, loaded| {
+                let document = |record| {
+                    let set = loaded.get(first_row(&signatures, record));
+                    let mut numbers = Vec::new();
+                    memory::reserve(&mut numbers, set.len(), DOING)?;
+                    numbers.extend(set.iter().map(|hash| hash.cast_signed()));
+                    Ok(Document::Numbers(numbers))
+                };
+                let is_long = |record| size_of_val(loaded.get(first_row(&signatures, record))) > long;
+                let each = records.len().div_ceil(builder.collectors.len()) as u32;
+                let mut shares: Vec<Share> = Vec::new();
+                for (n, collector) in (0..).zip(&mut builder.collectors) {
+                    let from = records.end.min(records.start + n * each);
+                    shares.push(Share { collector, records: from..records.end.min(from + each) });
+                }
+                workers::each(workers, &mut shares, |share, stop| {
+                    while let Some(record) = share.records.clone().next() {
+                        stop.check()?;
+                        if !is_long(record) {
+                            share.collector.add(record, &document(record)?, stop)?;
+                        }
+                        share.records.start += 1;
+                    }
+                    Ok(())
+                })?;
+                held = held.max(builder.number(workers)?);
+                for record in records.clone().filter(|&record| is_long(record)) {
+                    builder.add_long(record, &document(record)?, workers)?;
+                }
+                held = held.max(builder.spill(others + bytes, budget)?);
+                Ok(())
+            })?;
+            done = to;
+        }
+    }
+    drop(sets);
+    let left = budget.saturating_sub(signatures.bytes()).max(budget / 4);
+    let mut ordered = builder.order(left, workers)?;
+    let peak = others + held.max(ordered.peak_bytes);
+    // What was joined are records: now the rows that they stand for.
+    let (lefts, rights) = signatures.take_members();
+    ordered.left.members = rows_of(&ordered.left.members, |record| lefts.rows(record as usize))?;
+    if let (Some(table), Some(rights)) = (&mut ordered.right, rights) {
+        table.members = rows_of(&table.members, |record| rights.rows((record - split) as usize))?;
+    }
+    Ok((Pairs::new(ordered, predicate, Algorithm::Auto, left)?, peak))
+}
+
+/// Members that are records, replaced by the rows of these.
+fn rows_of<'a>(members: &Members, rows: impl Fn(u32) -> &'a [u32]) -> Result<Members> {
+    let (mut all, mut starts) = (Vec::new(), Vec::new());
+    memory::reserve(&mut starts, members.len() + 1, DOING)?;
+    for record in 0..members.len() {
+        starts.push(all.len());
+        for &of in members.rows(record) {
+            memory::extend(&mut all, rows(of), DOING)?;
+        }
+    }
+    starts.push(all.len());
+    Ok(Members::new(all, starts))
+}

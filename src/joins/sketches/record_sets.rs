@@ -1,0 +1,45 @@
+//! The sets of records, some at a time where they are in a file.
+
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::features::hash_sets::{HashSets, Loaded};
+use crate::features::signatures::Signatures;
+use crate::memory;
+
+/// The row that stands for a record.
+pub(super) fn first_row(signatures: &Signatures, record: u32) -> u32 {
+    match signatures.right.as_ref().filter(|_| record >= signatures.split) {
+        Some(right) => right.rows((record - signatures.split) as usize)[0],
+        None => signatures.left.rows(record as usize)[0],
+    }
+}
+
+/// Calls `work` with some records at a time and their sets, which take about a part of `budget`.
+pub(super) fn for_each_part(
+    signatures: &Signatures,
+    sets: &mut HashSets,
+    records: Range<u32>,
+    budget: usize,
+    mut work: impl FnMut(Range<u32>, &Loaded<'_>) -> Result<()>,
+) -> Result<()> {
+    let row = |record| first_row(signatures, record);
+    let mut from = records.start;
+    while from < records.end {
+        let mut hashes = 0;
+        let fits = (from..records.end).take_while(|&record| {
+            let fits = hashes == 0 || hashes < budget / 4 / size_of::<u64>();
+            hashes += sets.size(row(record)) as usize;
+            fits
+        });
+        let to = from + fits.count() as u32;
+        let mut rows = Vec::new();
+        if sets.is_in_file() {
+            memory::reserve(&mut rows, (to - from) as usize, "loading sets")?;
+            rows.extend((from..to).map(row));
+        }
+        work(from..to, &sets.load(&mut rows)?)?;
+        from = to;
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! Whether minhash is the right way to find its pairs: where very many documents have most of their tokens in common, as
+//! pages of one template, they meet in most buckets, and most of what is compared is compared in vain. The exact join
+//! begins with the rarest tokens, which a template has not. Both decide the same pairs, and the exact join loses none.
+//!
+//! What each would have to look at is estimated on a sample: for the bands the others in the buckets of a record, for
+//! the exact join the sets that have one of its rarest tokens. Neither depends on threads, memory or the order of rows.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use super::buckets::MostNeighbours;
+use super::record_sets::{first_row, for_each_part};
+use super::technique::MinhashBands;
+use crate::error::Result;
+use crate::features::hash_sets::HashSets;
+use crate::features::signatures::Signatures;
+use crate::joins::sets::bounds::{Bounds, Side};
+use crate::memory;
+use crate::verify::predicate::Predicate;
+use crate::workers::{self, Workers};
+
+const DOING: &str = "looking for skew";
+
+/// Records that are looked at.
+const SAMPLE: u64 = 256;
+/// Of long documents fewer, down to so many tokens.
+const MOST_TOKENS: u64 = 1 << 22;
+/// Of fewer records all pairs are soon compared.
+const FEW: u32 = 256;
+/// Others that a record may meet, all bands together, before the exact join is thought of.
+const MEETINGS: u64 = 16;
+/// Whether the exact join is to find the pairs.
+pub(super) fn is_skewed(
+    signatures: &Signatures,
+    sets: &mut HashSets,
+    (minhash, predicate): (MinhashBands, Predicate),
+    most: MostNeighbours,
+    budget: usize,
+    workers: &dyn Workers,
+) -> Result<bool> {
+    let sample = Sample::of(signatures, sets);
+    if sample.others.len() < FEW as usize || sample.records.is_empty() {
+        return Ok(false);
+    }
+    let meetings = sample.meetings(signatures, minhash, most, workers)?;
+    if meetings < MEETINGS * sample.records.len() as u64 {
+        return Ok(false);
+    }
+    let entries = sample.entries(signatures, sets, predicate, budget, workers)?;
+    Ok(entries <= meetings)
+}
+
+/// Records in even steps, and those that they may be paired with.
+struct Sample {
+    records: Vec<u32>,
+    others: Range<u32>,
+}
+
+/// Some of what is counted: numbers in the order of `keys`, which are ascending.
+struct Counted {
+    keys: Vec<u64>,
+    /// One bit for a few keys each: most of what is looked up is not there.
+    bits: Vec<u64>,
+}
+
+impl Counted {
+    fn new(mut keys: Vec<u64>, workers: &dyn Workers) -> Result<Self> {
+        workers::one(workers, &mut keys, |keys, stop| workers::sort_unstable_by(keys, stop, &Ord::cmp))?;
+        keys.dedup();
+        let words = (keys.len() * 16).next_power_of_two().max(64) / 64;
+        let mut bits = memory::filled(0u64, words, DOING)?;
+        keys.iter().for_each(|&key| bits[(key >> 6) as usize % words] |= 1 << (key % 64));
+        Ok(Self { keys, bits })
+    }
+
+    /// The place of a key, which is a hash.
+    #[inline]
+    fn place(&self, key: u64) -> Option<usize> {
+        let word = self.bits[(key >> 6) as usize % self.bits.len()];
+        if word >> (key % 64) & 1 == 0 { None } else { self.keys.binary_search(&key).ok() }
+    }
+}
+
+impl Sample {
+    fn of(signatures: &Signatures, sets: &HashSets) -> Self {
+        let records = signatures.len() as u32;
+        let two = signatures.right.is_some();
+        let lefts = if two { signatures.split } else { records };
+        let count = SAMPLE.min(lefts.into());
+        let mut sampled: Vec<u32> = (0..count).map(|n| (n * u64::from(lefts) / count) as u32).collect();
+        let size = |&record: &u32| u64::from(sets.size(first_row(signatures, record)));
+        while sampled.len() > 1 && sampled.iter().map(size).sum::<u64>() > MOST_TOKENS {
+            let mut every_second = false;
+            sampled.retain(|_| {
+                every_second = !every_second;
+                every_second
+            });
+        }
+        Self { records: sampled, others: if two { signatures.split..records } else { 0..records } }
+    }
+
+    /// Counts what `each` is told of all others, on all threads.
+    fn count(
+        &self,
+        counted: &Counted,
+        others: Range<u32>,
+        workers: &dyn Workers,
+        each: impl Fn(u32, &mut dyn FnMut(u64)) + Sync,
+    ) -> Result<Vec<u64>> {
+        const RECORDS_A_UNIT: usize = 1 << 14;
+        let totals = Mutex::new(memory::filled(0u64, counted.keys.len(), DOING)?);
+        let mut units: Vec<u32> = others.clone().step_by(RECORDS_A_UNIT).collect();
+        workers::each(workers, &mut units, |start, stop| {
+            let mut own = memory::filled(0u64, counted.keys.len(), DOING)?;
+            for record in *start..others.end.min(start.saturating_add(RECORDS_A_UNIT as u32)) {
+                stop.check()?;
+                each(record, &mut |key| {
+                    if let Some(place) = counted.place(key) {
+                        own[place] += 1;
+                    }
+                });
+            }
+            if let Ok(mut totals) = totals.lock() {
+                totals.iter_mut().zip(own).for_each(|(total, own)| *total += own);
+            }
+            Ok(())
+        })?;
+        Ok(totals.into_inner().unwrap_or_default())
+    }
+
+    /// How many others the records of the sample meet in their buckets, as far as these are compared.
+    fn meetings(
+        &self,
+        signatures: &Signatures,
+        minhash: MinhashBands,
+        most: MostNeighbours,
+        workers: &dyn Workers,
+    ) -> Result<u64> {
+        let mut all = 0;
+        // Neighbours on both sides in one table.
+        let most =
+            most.map_or(u64::MAX, |most| u64::from(most) * if signatures.right.is_some() { 1 } else { 2 });
+        for band in 0..minhash.bands {
+            let key = |record| signatures.get(record)[minhash.at + band];
+            let counted = Counted::new(self.records.iter().map(|&record| key(record)).collect(), workers)?;
+            let counts =
+                self.count(&counted, self.others.clone(), workers, |record, count| count(key(record)))?;
+            let of = |record: &u32| counted.place(key(*record)).map_or(0, |place| counts[place].min(most));
+            all += self.records.iter().map(of).sum::<u64>();
+        }
+        Ok(all)
+    }
+
+    /// How many other sets have one of the rarest tokens of the sample's: those of their prefixes.
+    fn entries(
+        &self,
+        signatures: &Signatures,
+        sets: &mut HashSets,
+        predicate: Predicate,
+        budget: usize,
+        workers: &dyn Workers,
+    ) -> Result<u64> {
+        let row = |record| first_row(signatures, record);
+        let mut rows: Vec<u32> = self.records.iter().map(|&record| row(record)).collect();
+        let (mut own, mut ends) = (Vec::new(), Vec::new());
+        {
+            let loaded = sets.load(&mut rows)?;
+            for &record in &self.records {
+                memory::extend(&mut own, loaded.get(row(record)), DOING)?;
+                ends.push(own.len());
+            }
+        }
+        let mut keys = Vec::new();
+        memory::extend(&mut keys, &own, DOING)?;
+        let counted = Counted::new(keys, workers)?;
+        let mut counts = memory::filled(0u64, counted.keys.len(), DOING)?;
+        for_each_part(signatures, sets, self.others.clone(), budget, |records, loaded| {
+            let each = |record, count: &mut dyn FnMut(u64)| {
+                loaded.get(row(record)).iter().for_each(|&token| count(token));
+            };
+            let more = self.count(&counted, records, workers, each)?;
+            counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+            Ok(())
+        })?;
+        let bounds = Bounds::new(predicate);
+        let mut begin = 0;
+        let entries = ends.into_iter().map(|end| {
+            let set = &own[std::mem::replace(&mut begin, end)..end];
+            let mut having: Vec<u64> =
+                set.iter().filter_map(|&token| counted.place(token)).map(|place| counts[place]).collect();
+            having.sort_unstable();
+            // No set has more tokens than 32 bits count. Smaller partners are found by prefixes of their own.
+            let size = set.len() as u32;
+            having.iter().take(bounds.prefix(Side::Left, size, size) as usize).sum::<u64>()
+        });
+        Ok(entries.sum())
+    }
+}

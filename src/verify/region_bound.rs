@@ -1,0 +1,132 @@
+//! What a trustable region can hold at most, before the alignment is known (docs/design/algorithms.md section 5).
+//!
+//! A character of A that the filter took is a deletion in every alignment. So a run of blocks whose slope is too great by
+//! these alone is no base region, and the region reaches at most one block beyond its base region on either side.
+//! Pages of one site, whose sketches are their common frame, mostly end here: nothing of the frame is trustable and
+//! touches the centre. O(blocks² + blocks · log of the sketch).
+
+use crate::error::Result;
+use crate::memory;
+
+/// Whether a trustable region of a text of `length` characters may hold `least` matched ones, of which all are among
+/// `kept`, ascending. The rest is as [`super::region::Curve::trustable`] has it.
+pub fn may_hold(
+    kept: &[u32],
+    length: usize,
+    (slope, blocks): (f64, usize),
+    centre: [f64; 2],
+    least: usize,
+) -> Result<bool> {
+    let blocks = blocks.min(length);
+    if blocks == 0 {
+        return Ok(false);
+    }
+    let start = |block: usize| block * length / blocks;
+    // How many are kept before each block.
+    let mut before: Vec<usize> = Vec::new();
+    memory::reserve(&mut before, blocks + 1, super::column::DOING)?;
+    before.extend((0..=blocks).map(|block| kept.partition_point(|&n| (n as usize) < start(block))));
+    for from in 0..blocks {
+        for to in from + 1..=blocks {
+            let (first, last) = (from.saturating_sub(1), (to + 1).min(blocks));
+            let touches = (start(first) as f64) < centre[1] * length as f64
+                && start(last) as f64 > centre[0] * length as f64;
+            if !touches || before[last] - before[first] < least {
+                continue;
+            }
+            let characters = start(to) - start(from);
+            // No text has more characters than 32 bits count.
+            let deletions = (characters - (before[to] - before[from])) as u32;
+            if f64::from(deletions) / characters as f64 <= slope {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::region::{BLOCKS, Curve};
+    use proptest::prelude::*;
+
+    /// An alignment by the whole table of the longest common subsequences; of the optimal ones any.
+    fn aligned(a: &[u8], b: &[u8], left_first: bool) -> Vec<(u32, u32)> {
+        let mut table = vec![vec![0u32; b.len() + 1]; a.len() + 1];
+        for i in (0..a.len()).rev() {
+            for j in (0..b.len()).rev() {
+                table[i][j] = match a[i] == b[j] {
+                    true => table[i + 1][j + 1] + 1,
+                    false => table[i + 1][j].max(table[i][j + 1]),
+                };
+            }
+        }
+        let (mut i, mut j, mut matched) = (0, 0, Vec::new());
+        while i < a.len() && j < b.len() {
+            if a[i] == b[j] && table[i][j] == table[i + 1][j + 1] + 1 {
+                matched.push((i as u32, j as u32));
+                (i, j) = (i + 1, j + 1);
+            } else if table[i + 1][j] == table[i][j] && (left_first || table[i][j + 1] < table[i][j]) {
+                i += 1;
+            } else {
+                j += 1;
+            }
+        }
+        matched
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// Whatever is matched in the region of the alignment of two sketches, the bound lets pass.
+        #[test]
+        fn passes_what_the_region_holds(
+            runs in prop::collection::vec(("[ab]{1,30}", prop::bool::weighted(0.8), prop::bool::weighted(0.8)), 0..12),
+            left_first: bool,
+            slope in 0..40u32,
+            blocks in prop_oneof![Just(BLOCKS), 1..40usize],
+            centre in prop_oneof![Just([0.0, 1.0]), Just([0.4, 0.6]), Just([0.5, 0.5])],
+        ) {
+            // What both have is kept; else it is text of its own that no window of the other covers.
+            let (mut a, mut b, mut kept, mut others) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+            for (text, in_left, in_right) in &runs {
+                let both = *in_left && *in_right;
+                for (has, text_of, kept) in [(*in_left, &mut a, &mut kept), (*in_right, &mut b, &mut others)] {
+                    if has {
+                        let from = text_of.len() as u32;
+                        text_of.extend_from_slice(text.as_bytes());
+                        kept.extend((from..text_of.len() as u32).filter(|_| both));
+                    }
+                }
+            }
+            let sketch = |text: &[u8], kept: &[u32]| kept.iter().map(|&n| text[n as usize]).collect::<Vec<_>>();
+            let matched: Vec<(u32, u32)> = aligned(&sketch(&a, &kept), &sketch(&b, &others), left_first)
+                .into_iter()
+                .map(|(i, j)| (kept[i as usize], others[j as usize]))
+                .collect();
+            let slope = f64::from(slope) / 100.0;
+            let mut curve = Curve::default();
+            curve.set(a.len(), b.len(), &matched).unwrap();
+            let region = (!a.is_empty()).then(|| curve.trustable(slope, blocks, centre)).flatten();
+            if let Some(region) = region {
+                let inside = matched.iter().filter(|(n, _)| region.contains(&(*n as usize))).count();
+                prop_assert!(may_hold(&kept, a.len(), (slope, blocks), centre, inside).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn a_frame_does_not_reach_the_centre() {
+        let length = 2000;
+        let may = |kept: &[u32], least| may_hold(kept, length, (0.1, BLOCKS), [0.4, 0.6], least).unwrap();
+        // A frame of 300 characters above and below, of which the first holds two blocks.
+        let frame: Vec<u32> = (0..300).chain(1700..2000).collect();
+        assert!(!may(&frame, 1));
+        // With the centre it does, but only for what there is in a run and its neighbours.
+        let all: Vec<u32> = (0..300).chain(800..1200).chain(1700..2000).collect();
+        assert!(may(&all, 400) && !may(&all, 500));
+        assert!(may(&(0..2000).collect::<Vec<_>>(), 2000) && !may(&[], 0) && !may(&[], 1));
+        assert!(!may_hold(&[], 0, (0.1, BLOCKS), [0.0, 1.0], 0).unwrap());
+    }
+}

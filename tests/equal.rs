@@ -1,0 +1,134 @@
+//! Equal documents, however many and whatever they hold, are pairs by every method; what a method cannot find it
+//! counts.
+
+#[path = "common/methods.rs"]
+mod list;
+#[path = "common/run.rs"]
+mod run;
+
+use neardup::features::FeatureSpec;
+use neardup::features::imatch::IdfRange;
+use neardup::features::spotsigs::SpotSpec;
+use neardup::features::units::signatures::Features;
+use neardup::hash::mix;
+use neardup::methods::corpus::Corpus;
+use neardup::methods::documents::Quiet;
+use neardup::methods::imatch::Imatch;
+use neardup::methods::passages;
+use neardup::methods::reading::Reading;
+use neardup::passages::Parameters;
+use neardup::resources::Resources;
+use neardup::workers::PlainThreads;
+
+use list::all_methods;
+use run::{ENOUGH, find};
+
+/// Long ones, short ones, and of another script.
+const TEXTS: [&str; 4] = [
+    "The meeting of the two ministers in the capital ended without a word to the press. It had lasted for an hour. \
+     A second one will be held in the spring, said a spokesman of the government.",
+    "Crane, quay, north",
+    "quay quay quay quay",
+    "起重机三月移到北码头。没有人看见。那是一个黑夜。第二天下雨了。",
+];
+
+const COUNTS: [usize; 5] = [2, 3, 5, 12, 50];
+
+#[test]
+fn of_every_method() {
+    for text in TEXTS {
+        for count in COUNTS {
+            let texts = vec![text; count];
+            for (name, method) in all_methods() {
+                let (found, account) = find(&*method, Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
+                // These have no chain, and no common word either that begins one.
+                let unsigned = name == "spotsigs" && (text == TEXTS[1] || text == TEXTS[2]);
+                let expected = if unsigned { 0 } else { count * (count - 1) / 2 };
+                assert_eq!(found.len(), expected, "{name}, {count} of {text}");
+                assert!(found.iter().all(|&(.., similarity)| similarity == 1f64.to_bits()));
+                assert_eq!(account.unsigned.are_many(), account.unsigned.count > 0, "{name}");
+                if unsigned {
+                    assert_eq!((account.unsigned.count, account.unsigned.of), (count as u64, count as u64));
+                }
+            }
+        }
+    }
+}
+
+/// How many passages there are, and how many sentences have no signature.
+fn passages_of(texts: &[String], features: Features) -> (usize, u64) {
+    let parameters = Parameters { features, ..Parameters::default() };
+    let workers = PlainThreads(2);
+    let resources = Resources { files: &neardup::files::MemoryFiles, budget: 1 << 30, workers: &workers };
+    let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
+    let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
+    let mut search = passages::search(&parameters, &mut reading).unwrap();
+    let unsigned = reading.account.unsigned.count;
+    let mut found = 0;
+    while let Some(batch) = search.next_batch(resources.workers).unwrap() {
+        found += batch.len();
+    }
+    (found, unsigned)
+}
+
+#[test]
+fn of_every_feature_of_passages() {
+    for text in [TEXTS[0], TEXTS[3]] {
+        for count in COUNTS {
+            let texts = vec![text.to_owned(); count];
+            let pairs = count * (count - 1) / 2;
+            for features in [
+                Features::Imatch(IdfRange::default()),
+                Features::Imatch(IdfRange::new(0.4, 0.6).unwrap()),
+                Features::Shingles(4),
+            ] {
+                assert_eq!(
+                    passages_of(&texts, features.clone()),
+                    (pairs, 0),
+                    "{features:?}, {count} of {text}"
+                );
+            }
+        }
+    }
+    let texts = vec![TEXTS[0].to_owned(); 5];
+    assert_eq!(passages_of(&texts, Features::Spotsigs(SpotSpec::default())), (10, 0));
+    // A sentence with no common word, or with none that a telling one follows, has no chain.
+    let texts = vec!["Cranes moved boxes. The crane moved a box. Boats sank. Nobody saw it.".to_owned(); 3];
+    let (found, unsigned) = passages_of(&texts, Features::Spotsigs(SpotSpec::default()));
+    assert_eq!((found, unsigned), (0, 9));
+}
+
+/// A passage that more than half of the documents share, so that none of its words is rare.
+#[test]
+fn a_passage_that_most_documents_share() {
+    let own = |n: u64| -> String {
+        let words: Vec<_> = (0..12).map(|k| format!("w{}", mix(n << 8 | k) % 1_000_000)).collect();
+        format!("Of {}", words.join(" "))
+    };
+    for shared in [400, 520, 700u64] {
+        let texts: Vec<String> = (0..1000)
+            .map(|n| match n < shared {
+                true => format!(
+                    "{}. The crane moved to the north quay. It was a dark night. No one saw it. {}.",
+                    own(n),
+                    own(n + 5000)
+                ),
+                false => format!("{}. {}.", own(n), own(n + 5000)),
+            })
+            .collect();
+        let pairs = (shared * (shared - 1) / 2) as usize;
+        assert_eq!(passages_of(&texts, Features::Imatch(IdfRange::default())), (pairs, 0), "{shared}");
+    }
+}
+
+/// What the range leaves of other documents never equals what stands for those of which it leaves nothing.
+#[test]
+fn documents_of_frequent_words_only() {
+    let mut texts = vec!["the of and".to_owned(); 30];
+    texts.extend((0..70).map(|n| format!("the of and w{n}")));
+    texts.extend((0..2).map(|_| "of the".to_owned()));
+    let method =
+        Imatch { spec: FeatureSpec { multiset: false, ..FeatureSpec::WORDS }, range: IdfRange::default() };
+    let (found, _) = find(&method, Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
+    assert_eq!(found.len(), 30 * 29 / 2 + 1);
+}

@@ -1,0 +1,154 @@
+//! What is found where large buckets are cut: whatever is near in some bucket, and what the sample says of it; and the
+//! recall at the threshold itself, with and without limits.
+
+#[path = "common/pages.rs"]
+mod pages;
+#[path = "common/run.rs"]
+mod run;
+
+use std::collections::BTreeSet;
+
+use neardup::features::FeatureSpec;
+use neardup::joins::sketches::banding::Banding;
+use neardup::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
+use neardup::joins::sketches::rule::Rule;
+use neardup::methods::account::Account;
+use neardup::methods::corpus::Corpus;
+use neardup::methods::sets::Sets;
+use neardup::methods::sketches::Sketches;
+use neardup::verify::measure::Measure;
+use neardup::verify::predicate::Predicate;
+use neardup::workers::PlainThreads;
+
+use pages::{pages, sets_at};
+use run::{ENOUGH, Found, find};
+
+fn words(shingle: usize) -> FeatureSpec {
+    FeatureSpec { shingle, multiset: false, ..FeatureSpec::WORDS }
+}
+
+fn minhash(feature: FeatureSpec, threshold: f64, recall: f64) -> TechniqueSpec {
+    let plan = Banding::for_recall(threshold, recall).unwrap();
+    TechniqueSpec::Minhash { feature, plan, seed: 1, threshold, verify: true }
+}
+
+fn run(rule: Rule, techniques: &[TechniqueSpec], most: Option<u32>, corpus: Corpus<'_>) -> (Found, Account) {
+    let combination = Combination { techniques: techniques.to_vec(), rule, most };
+    let method =
+        Sketches { combination, sites: false, safeguards: Safeguards { sample: 1000, hand_over: false } };
+    find(&method, corpus, &PlainThreads(2), ENOUGH)
+}
+
+fn pairs(found: &Found) -> BTreeSet<(u32, u32)> {
+    found.iter().map(|&(left, right, _)| (left, right)).collect()
+}
+
+/// Of the pairs that the exact join finds the sample shows the share that is found.
+#[test]
+fn the_measured_recall_knows_the_limits() {
+    // The frame alone makes most of them similar.
+    let texts = pages(1200, 60, 78);
+    let feature = words(1);
+    let exact = Sets { spec: feature, ..Sets::of_words(Measure::Jaccard, 0.6).unwrap() };
+    for right_from in [None, Some(500)] {
+        let corpus = || Corpus::of_texts(&texts).split(right_from);
+        let all = find(&exact, corpus(), &PlainThreads(2), ENOUGH).0;
+        let mut least = 1f64;
+        for most in [None, Some(10_000), Some(400), Some(100), Some(10)] {
+            let (found, account) = run(Rule::Technique(0), &[minhash(feature, 0.6, 0.95)], most, corpus());
+            assert!(pairs(&found).is_subset(&pairs(&all)));
+            let (truth, measured) = (found.len() as f64 / all.len() as f64, account.measured_recall.unwrap());
+            assert!((truth - measured).abs() < 0.02, "{most:?}: {measured}, in truth {truth}");
+            least = least.min(truth);
+            if most.is_none_or(|most| most > 1200) {
+                assert!(truth >= 0.95 && account.counts.hot_buckets == 0, "{truth}");
+            }
+        }
+        assert!(least < 0.95, "some limit loses pairs: {least}");
+    }
+}
+
+/// Pairs that are just similar enough are found as often as promised.
+#[test]
+fn the_recall_at_the_threshold() {
+    const SEEDS: i64 = 12;
+    let feature = words(1);
+    for (threshold, frame) in [(0.5, 0), (0.8, 0), (0.8, 60), (0.9, 80)] {
+        let sets = sets_at(threshold, 500, 100, frame);
+        for most in [None, Some(50)] {
+            // Pairs that have a frame in common are found by common chances: so by several seeds.
+            let (mut sum, mut hot) = (0.0, 0);
+            let mut promised = 0.0;
+            for seed in 1..=SEEDS {
+                let plan = Banding::for_recall(threshold, 0.95).unwrap();
+                let techniques = [TechniqueSpec::Minhash { feature, plan, seed, threshold, verify: true }];
+                let (found, account) = run(Rule::Technique(0), &techniques, most, Corpus::of_sets(&sets));
+                assert!(found.iter().all(|&(a, b, _)| a % 2 == 0 && b == a + 1));
+                let truth = found.len() as f64 / 500.0;
+                let measured = account.measured_recall.unwrap();
+                assert!(
+                    (truth - measured).abs() < 0.02,
+                    "{threshold} {frame} {most:?}: {measured}, in truth {truth}"
+                );
+                sum += truth;
+                hot += account.counts.hot_buckets;
+                promised = account.promised_recall.unwrap();
+            }
+            let truth = sum / SEEDS as f64;
+            assert!(hot > 0 || truth >= promised - 0.01, "{threshold} {frame}: {truth} of {promised}");
+            assert!(most.is_some() || hot == 0);
+        }
+    }
+}
+
+/// Whatever a member of a union finds alone the union finds, however buckets are cut.
+#[test]
+fn a_union_finds_what_its_members_find() {
+    let texts = pages(300, 40, 70);
+    let simhash = |shingle, threshold| TechniqueSpec::Simhash {
+        feature: words(shingle),
+        bits: 64,
+        frequency: true,
+        threshold,
+    };
+    let shingling = TechniqueSpec::Shingling {
+        feature: words(2),
+        values: 12,
+        groups: 6,
+        seed: 1,
+        threshold: 2.0 / 6.0,
+        megashingles: false,
+    };
+    let exact =
+        TechniqueSpec::Sets { feature: words(1), predicate: Predicate::new(Measure::Jaccard, 0.7).unwrap() };
+    let techniques = [minhash(words(1), 0.7, 0.9), simhash(1, 0.8), shingling, simhash(2, 0.7), exact];
+    let t = Rule::Technique;
+    let members = [t(0), t(1), Rule::All(vec![t(2), t(3)]), Rule::All(vec![t(3), t(4)]), t(3)];
+    for most in [None, Some(1), Some(5), Some(40), Some(150)] {
+        for right_from in [None, Some(140)] {
+            let corpus = || Corpus::of_texts(&texts).split(right_from);
+            // A member alone has no other numbers in its signatures than its own.
+            let alone = members.iter().map(|member| {
+                let mut own = Vec::new();
+                member.techniques(&mut own);
+                let place = |n: &usize| t(own.iter().position(|other| other == n).unwrap());
+                let rule = match member {
+                    Rule::Technique(n) => place(n),
+                    _ => Rule::All(own.iter().map(place).collect()),
+                };
+                let techniques: Vec<_> = own.iter().map(|&n| techniques[n]).collect();
+                pairs(&run(rule, &techniques, most, corpus()).0)
+            });
+            let alone: Vec<_> = alone.collect();
+            let union = pairs(&run(Rule::Any(members.to_vec()), &techniques, most, corpus()).0);
+            for (member, found) in members.iter().zip(&alone) {
+                assert!(found.is_subset(&union), "{most:?} {member:?}: {} of {}", found.len(), union.len());
+            }
+            if most.is_none() {
+                assert_eq!(alone.into_iter().reduce(|all, more| &all | &more), Some(union));
+            } else {
+                assert!(!union.is_empty());
+            }
+        }
+    }
+}
