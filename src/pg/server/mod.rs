@@ -1,5 +1,6 @@
 //! The server underneath: calls and errors, memory, threads, files, settings.
 
+pub(crate) mod aggregate;
 pub(crate) mod allocator;
 pub(crate) mod call;
 pub(crate) mod checks;

@@ -20,7 +20,7 @@ mod common;
 mod minhash;
 mod simhash;
 
-pub use common::Source;
+pub use common::{Source, from_hex, number, push_hex};
 pub use minhash::{Minhash, MinhashHeader};
 pub use simhash::{Simhash, SimhashHeader};
 
