@@ -25,8 +25,7 @@ use crate::pg::server::workers::{BackendWorkers, workers_for};
 use crate::verify::predicate::Predicate;
 use crate::workers;
 
-const EXAMPLE: &str =
-    "The way of all five functions, from texts to pairs, is in the manual, page \"More than one machine\".";
+const EXAMPLE: &str = "For example: prefix_groups(set, ranks, 'jaccard', 0.8, 64), and then join_part(id, size, bitmap, prefix, 'jaccard', 0.8)";
 
 sql_function! {
     /// `prefix_groups(token_set, token_ranks, method, threshold, parts)`
