@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # install.sh [PROFILE [ARGUMENTS OF cargo build]]: builds the extension and installs it into the PostgreSQL of PG_CONFIG,
-# with DESTDIR into the same folders below that. All of its SQL is written by hand: there are three files to copy.
+# with DESTDIR into the same folders below that. All of its SQL is written by hand: the library, the control
+# file and the scripts are all there is to copy.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$project"
@@ -15,6 +16,8 @@ trap 'rm -rf "$made"' EXIT
 sed "s/@CARGO_VERSION@/$version/" neardup.control >"$made/neardup.control"
 # In the order of the declarations, which is that of what uses what.
 grep -rhoP '^extension_sql_file!\("(\.\./)*\K[^"]+' src | xargs cat >"$made/neardup--$version.sql"
+# What leads there from every version before: docs/operations/upgrading.md.
+cp sql/upgrades/neardup--*--*.sql "$made"
 
 libraries=${DESTDIR:-}$("$PG_CONFIG" --pkglibdir)
 extensions=${DESTDIR:-}$("$PG_CONFIG" --sharedir)/extension

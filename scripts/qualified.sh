@@ -12,6 +12,8 @@
 #   exact one, so that every argument is cast to its type there, and wherever the schema may hold others' functions.
 # - Syntax that stands for an operator without a schema is refused: IN, LIKE, BETWEEN, NULLIF, IS DISTINCT FROM,
 #   CASE x WHEN y, JOIN … USING, NATURAL JOIN. COALESCE, GREATEST, LEAST, ORDER BY, DISTINCT go by the type alone.
+# An upgrade script (sql/upgrades) may replace, drop and alter: the server refuses what is not the extension's to replace, and
+# what it drops and alters is there as long as the extension is.
 # Statements of jobs (src/pg/jobs/statements/) need none of this: only that folder can make them, and they run only where
 # pg_catalog is all of the path, which is checked each time.
 set -euo pipefail
@@ -258,6 +260,8 @@ sub check_sql {
         elsif ($atomic && $word eq 'case') { $cases++ }
         elsif ($atomic && $word eq 'end') { if ($cases) { $cases-- } else { $atomic = 0 } }
         if ($word ne ';' || $atomic) { push @statement, $token; next }
+        my $upgrades = $file =~ m{^sql/upgrades/};
+        splice @statement, 1, 2 if $upgrades && word($statement[1]) eq 'or' && word($statement[2]) eq 'replace';
         my ($first, $second) = (word($statement[0]), word($statement[1]));
         my $line = @statement ? $statement[0][2] : 0;
         if (!@statement) { }
@@ -265,6 +269,8 @@ sub check_sql {
         elsif ($first eq 'create' && $second eq 'or') { refuse($line, 'OR REPLACE takes over what others made') }
         elsif (grep { word($_) eq 'exists' } @statement[0 .. ($#statement < 5 ? $#statement : 5)]) { refuse($line, 'IF EXISTS takes over what others made') }
         elsif ($first eq 'comment' || $first eq 'grant' || $first eq 'revoke') { }
+        elsif ($upgrades && $first eq 'drop') { }
+        elsif ($upgrades && $first eq 'alter') { check_declaration(\@statement) }
         elsif ($first eq 'create' && $second =~ /^(?:type|operator|access|cast|schema)$/) { }
         elsif ($first eq 'create' && $second =~ /^(?:function|procedure|aggregate|domain|table|sequence|trigger)$/) { check_declaration(\@statement) }
         elsif ($first eq 'create' && $second eq 'view') {

@@ -133,7 +133,10 @@ fn homeless(sql: &Sources, rust: &Sources) -> Vec<String> {
 
 #[test]
 fn functions_are_where_their_sql_file_says() {
-    none(homeless(&sources(&["sql"], ".sql"), &src()));
+    let mut sql = sources(&["sql"], ".sql");
+    // Scripts of whole versions are of all files.
+    sql.retain(|path, _| path.matches('/').count() == 1);
+    none(homeless(&sql, &src()));
 }
 
 fn too_long(sources: &Sources) -> Vec<String> {

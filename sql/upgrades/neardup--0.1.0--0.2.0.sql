@@ -1,0 +1,2 @@
+-- From 0.1.0 to 0.2.0. docs/operations/upgrading.md says how such a script is written; pg_test/cluster/upgrade.sh compares
+-- what it leads to with a fresh install.
