@@ -3,27 +3,28 @@
 CREATE FUNCTION prefix_groups(
     set token_set,
     ranks token_ranks,
-    method text,
+    method set_measure,
     threshold float8,
     parts int
 ) RETURNS TABLE(part int, size int, bitmap bytea, prefix bytea)
     AS 'MODULE_PATHNAME', 'neardup_prefix_groups'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10;
-COMMENT ON FUNCTION prefix_groups(token_set, token_ranks, text, float8, int) IS
+COMMENT ON FUNCTION prefix_groups(token_set, token_ranks, set_measure, float8, int) IS
     'a set of tokens as rows for join_part: one for each part that tokens of its prefix fall into, numbered from 0';
 
-CREATE FUNCTION join_part_step(internal, anyelement, int, bytea, bytea, text, float8) RETURNS internal
+CREATE FUNCTION join_part_step(internal, anyelement, int, bytea, bytea, set_measure, float8) RETURNS internal
     AS 'MODULE_PATHNAME', 'neardup_join_part_step'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION join_part_step(internal, anyelement, int, bytea, bytea, text, float8) IS 'internal: adds a row to a part for join_part';
+COMMENT ON FUNCTION join_part_step(internal, anyelement, int, bytea, bytea, set_measure, float8) IS 'internal: adds a row to a part for join_part';
 
-CREATE FUNCTION join_part_result(internal, anyelement, int, bytea, bytea, text, float8) RETURNS anyarray
+-- Without a cost: three servers with all groups each would seem more work than one with all, and nothing be sent to them.
+CREATE FUNCTION join_part_result(internal, anyelement, int, bytea, bytea, set_measure, float8) RETURNS anyarray
     AS 'MODULE_PATHNAME', 'neardup_join_part_result'
-    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION join_part_result(internal, anyelement, int, bytea, bytea, text, float8) IS 'internal: the result of join_part';
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION join_part_result(internal, anyelement, int, bytea, bytea, set_measure, float8) IS 'internal: the result of join_part';
 
 -- So much space for a state makes the server sort the rows of many parts, and have one part at a time in memory.
-CREATE AGGREGATE join_part(id anyelement, size int, bitmap bytea, prefix bytea, method text, threshold float8) (
+CREATE AGGREGATE join_part(id anyelement, size int, bitmap bytea, prefix bytea, method set_measure, threshold float8) (
     SFUNC = join_part_step,
     STYPE = internal,
     SSPACE = 67108864,
@@ -32,7 +33,7 @@ CREATE AGGREGATE join_part(id anyelement, size int, bitmap bytea, prefix bytea, 
     FINALFUNC_MODIFY = READ_WRITE,
     PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE join_part(anyelement, int, bytea, bytea, text, float8) IS
+COMMENT ON AGGREGATE join_part(anyelement, int, bytea, bytea, set_measure, float8) IS
     'the pairs of a part that may be similar, as ids one after the other: each pair once in a part, the lesser id first';
 
 CREATE FUNCTION candidate_pairs(ids anyarray) RETURNS TABLE(left_id anyelement, right_id anyelement)

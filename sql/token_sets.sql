@@ -67,6 +67,10 @@ CREATE TYPE token_ranks (
 );
 COMMENT ON TYPE token_ranks IS 'what token_order() makes: the frequent tokens of a sample, from rare to frequent';
 
+-- Not a text: postgres_fdw sends no call with a text that is not of a column, as it might have another collation there.
+CREATE TYPE set_measure AS ENUM ('jaccard', 'cosine', 'dice', 'overlap');
+COMMENT ON TYPE set_measure IS 'how the similarity of two sets is measured';
+
 CREATE FUNCTION tokens(
     text text,
     tokenizer text DEFAULT 'words',
@@ -105,10 +109,10 @@ CREATE FUNCTION tokens(
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION tokens(bigint[], int, bool) IS 'the set of numbers that are given, such as shingles';
 
-CREATE FUNCTION token_similarity(a token_set, b token_set, method text DEFAULT 'jaccard') RETURNS float8
+CREATE FUNCTION token_similarity(a token_set, b token_set, method set_measure DEFAULT 'jaccard') RETURNS float8
     AS 'MODULE_PATHNAME', 'neardup_token_similarity'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION token_similarity(token_set, token_set, text) IS
+COMMENT ON FUNCTION token_similarity(token_set, token_set, set_measure) IS
     'the similarity of two sets of tokens by jaccard, cosine, dice or overlap, to the last bit that of near_duplicates';
 
 CREATE FUNCTION token_order_step(internal, token_set, int) RETURNS internal

@@ -3,7 +3,7 @@
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode};
 
-use super::token_sets::measure;
+use super::token_sets::measure_of;
 use crate::error::Error;
 use crate::joins::parts::groups::{self, Groups, groups};
 use crate::joins::parts::part::Part;
@@ -120,7 +120,7 @@ fn bytea(bytes: &[u8]) -> Datum {
 
 /// Which pairs are similar: the method, argument `n`, and the threshold behind it.
 fn predicate(call: Call, n: usize) -> Result<Predicate> {
-    let measure = measure(&call.text(n)?.unwrap_or_default())?;
+    let (measure, _) = measure_of(call, n)?;
     let threshold: f64 = call.need(n + 1, "threshold")?;
     Predicate::new(measure, threshold).map_err(|error| SqlError::from(error).hint(EXAMPLE))
 }
@@ -162,7 +162,8 @@ fn detoasted(call: Call, n: usize) -> Option<&'static [u8]> {
 struct Joined {
     /// No ids, but their type.
     ids: Ids,
-    method: String,
+    /// The number of the measure.
+    method: Datum,
     threshold: f64,
     part: Part<ServerFiles>,
     id: Vec<u64>,
@@ -170,7 +171,7 @@ struct Joined {
 
 fn step(call: Call) -> Result<Datum> {
     let threshold: f64 = call.need(6, "threshold")?;
-    let method = call.text(5)?.unwrap_or_default();
+    let (_, method) = measure_of(call, 5)?;
     let (datum, state) = aggregate::state(call, || {
         let id_type = call.type_of(1);
         if !has_order(id_type) {
@@ -180,13 +181,13 @@ fn step(call: Call) -> Result<Datum> {
         }
         Ok(Joined {
             ids: Ids::new(id_type),
-            method: method.as_ref().to_owned(),
+            method,
             threshold,
             part: Part::new(predicate(call, 5)?, ServerFiles::in_current_context(), settings::memory()),
             id: Vec::new(),
         })
     })?;
-    if state.method != *method || state.threshold.to_bits() != threshold.to_bits() {
+    if state.method.value() != method.value() || state.threshold.to_bits() != threshold.to_bits() {
         return Err(
             SqlError::parameter("method and threshold must be the same for all rows of a part").hint(EXAMPLE)
         );

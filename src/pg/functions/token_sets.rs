@@ -1,6 +1,7 @@
 //! Sets of tokens as values, their similarity, and orders of tokens (docs/reference/functions.md).
 
-use pgrx::pg_sys::Datum;
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Datum};
 
 use super::sketch_types::{Form, input, output, receive};
 use super::sketches::document_of;
@@ -11,6 +12,7 @@ use crate::joins::parts::token_set::{self, Origin, TokenSet, of_document};
 use crate::pg::query::decode::Kind;
 use crate::pg::server::aggregate;
 use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::settings;
 use crate::pg::server::values::{LARGEST, too_large};
@@ -92,7 +94,7 @@ sql_function! {
     /// `token_similarity(token_set, token_set, method) → float8`
     neardup_token_similarity, pg_finfo_neardup_token_similarity, |call| {
         let Some((a, b)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<f64>(None)) };
-        let measure = measure(&call.text(2)?.unwrap_or_default())?;
+        let (measure, _) = measure_of(call, 2)?;
         let (left, right) = (TokenSet::parse(a)?, TokenSet::parse(b)?);
         let mut similarity = 0.0;
         workers::one(workers_for(a.len() + b.len()), &mut similarity, |similarity, stop| {
@@ -160,6 +162,16 @@ fn tokens(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, n: usize
     Ok(call.give(Some(set)))
 }
 
+/// The measure that argument `n` is, and its number: a `set_measure`.
+pub(super) fn measure_of(call: Call, n: usize) -> Result<(Measure, Datum)> {
+    let datum = call.datum(n).ok_or_else(|| {
+        SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, "method must not be NULL")
+    })?;
+    // SAFETY: a value of an enum, whose output is a C string.
+    let name = unsafe { encoding::c_string(pg_sys::OidOutputFunctionCall(pg_sys::F_ENUM_OUT.into(), datum)) };
+    Ok((measure(&name)?, datum))
+}
+
 /// The measure of this name, of those that know no direction.
 pub(super) fn measure(name: &str) -> Result<Measure> {
     match name {
@@ -170,6 +182,6 @@ pub(super) fn measure(name: &str) -> Result<Measure> {
         _ => Err(SqlError::parameter(format!(
             "method must be jaccard, cosine, dice or overlap, not \"{name}\""
         ))
-        .hint("For example: token_similarity(tokens('a rose'), tokens('a rose is a rose'), 'jaccard')")),
+        .hint("The extension and its library are of different versions: ALTER EXTENSION neardup UPDATE;")),
     }
 }

@@ -3,7 +3,7 @@ SELECT tokens('near near duplicates'), tokens(''), tokens(NULL);
 SELECT tokens('漢字ab', 'chars', 2), tokens('a  b', 'whitespace', 1, false), tokens('<p>a</p>', 'html');
 SELECT tokens('{a,b,a}'::text[]), tokens('{1,2}'::bigint[]), tokens('a:1,2 b:3'::tsvector);
 SELECT tokens('a b')::text::token_set::text = tokens('a b')::text AS again;
-SELECT token_similarity(tokens('a b c'), tokens('a b d'), m), m FROM unnest('{jaccard,cosine,dice,overlap}'::text[]) m;
+SELECT token_similarity(tokens('a b c'), tokens('a b d'), m), m FROM unnest(enum_range(NULL::set_measure)) m;
 SELECT token_similarity(tokens(''), tokens('a')), token_similarity(tokens(''), tokens(''));
 
 -- Documents of some words each, and copies that differ in some.
@@ -15,7 +15,7 @@ INSERT INTO parts_docs SELECT 2000 + id, 'f' || id, body FROM parts_docs WHERE i
 INSERT INTO parts_docs VALUES (5000, 'null', NULL), (5001, 'empty', '');
 
 -- How many pairs are found in parts, and how many are not the same as those of near_duplicates, for both types of ids.
-CREATE FUNCTION parts_differ(method text, threshold float8, parts int, keep int, shingle int, multiset bool)
+CREATE FUNCTION parts_differ(method set_measure, threshold float8, parts int, keep int, shingle int, multiset bool)
     RETURNS TABLE(found bigint, differ bigint, names_differ bigint) LANGUAGE sql AS $$
 WITH sets AS MATERIALIZED (SELECT id, name, tokens(body, shingle => shingle, multiset => multiset) AS set FROM parts_docs WHERE body IS NOT NULL),
 ranks AS MATERIALIZED (SELECT token_order(set, keep) AS ranks FROM sets),
@@ -30,14 +30,14 @@ named AS (SELECT left_id, right_id, token_similarity(l.set, r.set, method) AS si
     FROM names JOIN sets l ON l.name = left_id JOIN sets r ON r.name = right_id)
 SELECT (SELECT count(*) FROM pairs WHERE similarity >= threshold),
     (SELECT count(*) FROM (SELECT * FROM pairs WHERE similarity >= threshold) p
-        FULL JOIN near_duplicates('parts_docs', threshold, id_column => 'id', text_column => 'body', method => method, shingle => shingle, multiset => multiset) n
+        FULL JOIN near_duplicates('parts_docs', threshold, id_column => 'id', text_column => 'body', method => method::text, shingle => shingle, multiset => multiset) n
         USING (left_id, right_id) WHERE p.similarity IS DISTINCT FROM n.similarity),
     (SELECT count(*) FROM (SELECT * FROM named WHERE similarity >= threshold) p
-        FULL JOIN near_duplicates('parts_docs', threshold, NULL::text, id_column => 'name', text_column => 'body', method => method, shingle => shingle, multiset => multiset) n
+        FULL JOIN near_duplicates('parts_docs', threshold, NULL::text, id_column => 'name', text_column => 'body', method => method::text, shingle => shingle, multiset => multiset) n
         USING (left_id, right_id) WHERE p.similarity IS DISTINCT FROM n.similarity)
 $$;
 SELECT method, threshold, found > 0 AS found, differ, names_differ
-FROM unnest('{jaccard,cosine,dice,overlap}'::text[]) method, unnest('{0.5,0.8,0.9,1}'::float8[]) threshold,
+FROM unnest(enum_range(NULL::set_measure)) method, unnest('{0.5,0.8,0.9,1}'::float8[]) threshold,
     parts_differ(method, threshold, 5, 1000, 1, true);
 SELECT parts, keep, shingle, multiset, found > 0 AS found, differ, names_differ
 FROM (VALUES (1, 0, 1, true), (1000, 3, 1, false), (7, 100, 2, false), (7, 100, 3, true)) v(parts, keep, shingle, multiset),
@@ -71,7 +71,7 @@ SELECT join_part(1, -1, bitmap, prefix, 'jaccard', 0.5) FROM prefix_groups(token
 SELECT join_part(1, size, '\x02', prefix, 'jaccard', 0.5) FROM prefix_groups(tokens('a'), 'ranks:v1::', 'jaccard', 0.5, 1);
 SELECT join_part(1, size, bitmap, '\x01ff', 'jaccard', 0.5) FROM prefix_groups(tokens('a'), 'ranks:v1::', 'jaccard', 0.5, 1);
 SELECT join_part(g, size, bitmap, prefix, 'jaccard', g / 10.0) FROM generate_series(5, 6) g, prefix_groups(tokens('a'), 'ranks:v1::', 'jaccard', 0.5, 1);
-SELECT join_part_step(NULL, 1, size, bitmap, prefix, 'jaccard', 0.5::float8) FROM prefix_groups(tokens('a'), 'ranks:v1::', 'jaccard', 0.5, 1);
+SELECT join_part_step(NULL, 1, size, bitmap, prefix, 'jaccard'::set_measure, 0.5::float8) FROM prefix_groups(tokens('a'), 'ranks:v1::', 'jaccard', 0.5, 1);
 SELECT candidate_pairs('{1,2,3}'::int[]);
 SELECT 'tokens:v1:words:h1.1:k1:multiset:02'::token_set;
 SELECT 'tokens:v1:words:h1.1:k1:multiset:02000000000000000100000000000000'::token_set IS NULL;
