@@ -277,6 +277,11 @@ BEGIN
         PERFORM pg_catalog.set_config('enable_partitionwise_aggregate'::pg_catalog.text, 'on'::pg_catalog.text, true),
             pg_catalog.set_config('enable_partitionwise_join'::pg_catalog.text, 'on'::pg_catalog.text, true);
         EXECUTE pg_catalog.format('SELECT pg_catalog.max(l.step) FROM %s l'::pg_catalog.text, log) INTO done;
+        -- Joins of tables that are spread alike are the servers' work, however few rows the planner thinks they have.
+        IF done OPERATOR(pg_catalog.=) 4 OR done OPERATOR(pg_catalog.=) 5 THEN
+            PERFORM pg_catalog.set_config('enable_mergejoin'::pg_catalog.text, 'off'::pg_catalog.text, true), pg_catalog.set_config('enable_hashjoin'::pg_catalog.text, 'off'::pg_catalog.text, true),
+                pg_catalog.set_config('enable_nestloop'::pg_catalog.text, 'off'::pg_catalog.text, true);
+        END IF;
         -- Rows of unlogged tables are lost where a server crashed; in one transaction all is seen as it is now.
         lost := false;
         FOR i IN 1..done LOOP
@@ -320,9 +325,10 @@ BEGIN
             $$INSERT INTO %1$I.%3$I SELECT %9$s.token_order(s.set::%9$s.token_set, 200000::pg_catalog.int4) FROM %1$I.%2$I s WHERE s.n OPERATOR(pg_catalog.%%) %13$s::pg_catalog.int8 OPERATOR(pg_catalog.=) 0::pg_catalog.int8$$,
             $$INSERT INTO %1$I.%4$I SELECT g.part, s.n, g.size, g.bitmap, g.prefix FROM %1$I.%2$I s, %1$I.%3$I o,
                 %9$s.prefix_groups(s.set::%9$s.token_set, o.ranks::%9$s.token_ranks, %10$L::%9$s.set_measure, %11$L::pg_catalog.float8, %12$s::pg_catalog.int4) g$$,
-            $$INSERT INTO %1$I.%5$I SELECT DISTINCT p.left_id, p.right_id FROM
-                (SELECT part, %9$s.join_part(n::pg_catalog.int8, size::pg_catalog.int4, bitmap::pg_catalog.bytea, prefix::pg_catalog.bytea, %10$L::%9$s.set_measure, %11$L::pg_catalog.float8) AS ids FROM %1$I.%4$I GROUP BY part) j,
-                %9$s.candidate_pairs(j.ids::pg_catalog.int8[]) p$$,
+            -- Planned by itself: each server with its own parts is what costs least.
+            $$WITH j AS MATERIALIZED (SELECT part, %9$s.join_part(n::pg_catalog.int8, size::pg_catalog.int4, bitmap::pg_catalog.bytea, prefix::pg_catalog.bytea, %10$L::%9$s.set_measure, %11$L::pg_catalog.float8) AS ids
+                FROM %1$I.%4$I GROUP BY part)
+                INSERT INTO %1$I.%5$I SELECT DISTINCT p.left_id, p.right_id FROM j, %9$s.candidate_pairs(j.ids::pg_catalog.int8[]) p$$,
             $$INSERT INTO %1$I.%6$I SELECT c.l, c.r, s.set FROM %1$I.%5$I c JOIN %1$I.%2$I s ON s.n OPERATOR(pg_catalog.=) c.l$$,
             $$INSERT INTO %1$I.%7$I SELECT h.l, h.r, %9$s.token_similarity(h.set::%9$s.token_set, s.set::%9$s.token_set, %10$L::%9$s.set_measure) FROM %1$I.%6$I h JOIN %1$I.%2$I s ON s.n OPERATOR(pg_catalog.=) h.r
                 WHERE %9$s.token_similarity(h.set::%9$s.token_set, s.set::%9$s.token_set, %10$L::%9$s.set_measure) OPERATOR(pg_catalog.>=) %11$L::pg_catalog.float8$$

@@ -12,7 +12,7 @@ stop_all() {
 trap stop_all EXIT
 for n in 1 2 3; do
     workers+=("$(private_dir)")
-    server_in "${workers[-1]}" "log_statement = all"
+    server_in "${workers[-1]}" $'log_statement = all\nlog_parameter_max_length = 0'
     createdb documents
     q -d documents -c 'CREATE EXTENSION neardup'
 done
@@ -84,8 +84,8 @@ expect 'a method that is not made in parts' 0 "$(differ docs id 0.7 minhash)"
 expect 'another one' 0 "$(differ docs id 0.7 minhash)"
 expect 'another one' 0 "$(differ docs id 0.7 edit)"
 for n in 1 2 3; do
-    expect "server $n joins parts" t "$(grep -aq 'execute .*join_part(' "${workers[n - 1]}/log" && echo t)"
-    expect "server $n compares sets" t "$(grep -aq 'execute .*token_similarity(' "${workers[n - 1]}/log" && echo t)"
+    expect "server $n joins parts" t "$(grep -aq 'SELECT .*public.join_part(' "${workers[n - 1]}/log" && echo t)"
+    expect "server $n compares sets" t "$(grep -aq 'SELECT .*public.token_similarity(' "${workers[n - 1]}/log" && echo t)"
 done
 # No working table is left anywhere.
 left_behind() {
