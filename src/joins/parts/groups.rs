@@ -34,7 +34,7 @@ pub fn check_parts(parts: i64) -> Result<u32> {
 /// The part that a token falls into.
 fn part_of(token: u64, parts: u32) -> u32 {
     // The lower bits of the hash are the bitmap's.
-    ((hash::mix(token) >> 32) * u64::from(parts) >> 32) as u32
+    (((hash::mix(token) >> 32) * u64::from(parts)) >> 32) as u32
 }
 
 /// The rows of a set.

@@ -12,6 +12,9 @@ use crate::memory;
 use crate::verify::predicate::Predicate;
 use crate::workers::{self, Workers};
 
+/// What takes the candidates: the words of the ids of two rows.
+pub type Each<'a> = dyn FnMut(&[u64], &[u64]) -> Result<()> + 'a;
+
 /// Rows that were written to the file.
 #[derive(Debug, Clone, Copy)]
 struct Run {
@@ -75,11 +78,7 @@ impl<F: TempFiles> Part<F> {
     }
 
     /// Calls `each` with the ids of all candidates, each two rows once, the row that is not smaller first.
-    pub fn candidates(
-        mut self,
-        workers: &dyn Workers,
-        each: &mut dyn FnMut(&[u64], &[u64]) -> Result<()>,
-    ) -> Result<()> {
+    pub fn candidates(mut self, workers: &dyn Workers, each: &mut Each<'_>) -> Result<()> {
         if self.runs.is_empty() {
             sort(&mut self.rows, workers)?;
             return join(&self.rows, &self.rows, Partners::Before, self.bounds, workers, each);
@@ -117,7 +116,7 @@ fn join(
     partners: Partners,
     bounds: Bounds,
     workers: &dyn Workers,
-    each: &mut dyn FnMut(&[u64], &[u64]) -> Result<()>,
+    each: &mut Each<'_>,
 ) -> Result<()> {
     let mut engine = Engine::new(probes, found, partners, bounds)?;
     while let Some(batch) = engine.next_batch(workers)? {

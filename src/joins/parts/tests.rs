@@ -86,7 +86,7 @@ fn any_order(sets: &[Vec<u8>], seed: u64) -> Vec<u8> {
     let mut frequencies = Frequencies::default();
     for set in sets {
         let tokens: BTreeSet<u64> = TokenSet::parse(set).unwrap().hashes().collect();
-        for token in tokens.into_iter().filter(|token| (token ^ seed) % 3 > 0) {
+        for token in tokens.into_iter().filter(|token| !(token ^ seed).is_multiple_of(3)) {
             for _ in 0..crate::hash::mix(token ^ seed) % 4 {
                 let one = [&set[..8], &token.to_le_bytes()].concat();
                 frequencies.add(&TokenSet::parse(&one).unwrap(), 1 << 20, &Stop::default()).unwrap();

@@ -141,7 +141,7 @@ fn detoasted(call: Call, n: usize) -> Option<&'static [u8]> {
     unsafe {
         let varlena: *mut pg_sys::varlena = datum.cast_mut_ptr();
         let on_disk = pgrx::varatt_is_1b_e(varlena)
-            && u32::from(pgrx::vartag_1b_e(varlena)) == u32::from(pg_sys::vartag_external::VARTAG_ONDISK);
+            && u32::from(pgrx::vartag_1b_e(varlena)) == pg_sys::vartag_external::VARTAG_ONDISK;
         if !on_disk {
             return call.bytes(n);
         }
