@@ -6,12 +6,14 @@
 //! * [`sentences`]: documents that have sentence signatures in common
 //! * [`codes`]: feature codes by common substrings
 //! * [`incremental`]: few changed sets against digests of many others
+//! * [`parts`]: sets in parts that know nothing of each other, on one machine or many
 //! * [`pairs`]: the pairs of rows that the records of all these stand for
 
 pub mod codes;
 pub mod edit;
 pub mod incremental;
 pub mod pairs;
+pub mod parts;
 pub mod sentences;
 pub mod sets;
 pub mod sketches;

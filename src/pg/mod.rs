@@ -31,7 +31,10 @@ extension_sql_file!("../../sql/sketches.sql", name = "sketches", requires = ["sk
 extension_sql_file!("../../sql/near.sql", name = "near", requires = ["sketch_types"]);
 extension_sql_file!("../../sql/shares.sql", name = "shares");
 extension_sql_file!("../../sql/index.sql", name = "index", requires = ["sketches", "near"]);
+extension_sql_file!("../../sql/token_sets.sql", name = "token_sets");
+extension_sql_file!("../../sql/parts.sql", name = "parts", requires = ["token_sets"]);
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
+extension_sql_file!("../../sql/near_duplicates_into.sql", name = "into", requires = ["parts"]);
 extension_sql_file!("../../sql/near_duplicates_stats.sql", name = "near_duplicates_stats");
 extension_sql_file!("../../sql/passages.sql", name = "passages");
 extension_sql_file!("../../sql/clusters.sql", name = "clusters");

@@ -13,13 +13,13 @@ use crate::sketches::balls::{MinhashBall, SimhashBall};
 use crate::sketches::wire::{Minhash, Simhash};
 
 /// What one of the types reads and writes.
-struct Form {
-    name: &'static str,
-    from_text: fn(&str) -> CoreResult<Vec<u8>>,
+pub(super) struct Form {
+    pub name: &'static str,
+    pub from_text: fn(&str) -> CoreResult<Vec<u8>>,
     /// The text of a value's bytes, which are checked.
-    to_text: fn(&[u8]) -> CoreResult<String>,
+    pub to_text: fn(&[u8]) -> CoreResult<String>,
     /// A value of the type, for hints.
-    example: &'static str,
+    pub example: &'static str,
 }
 
 const MINHASH_SKETCH: Form = Form {
@@ -118,7 +118,7 @@ sql_function! {
     neardup_text_ball_recv, pg_finfo_neardup_text_ball_recv, |call| receive(call, &TEXT_BALL)
 }
 
-fn input(call: Call, form: &Form) -> Result<Datum> {
+pub(super) fn input(call: Call, form: &Form) -> Result<Datum> {
     // Values are long; their beginning says enough.
     const SHOWN: usize = 60;
     let text: &std::ffi::CStr = call.need(0, "the text of a value")?;
@@ -136,7 +136,7 @@ fn input(call: Call, form: &Form) -> Result<Datum> {
     Ok(call.give(Some(bytes)))
 }
 
-fn output(call: Call, form: &Form) -> Result<Datum> {
+pub(super) fn output(call: Call, form: &Form) -> Result<Datum> {
     let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
     let mut text = (form.to_text)(bytes)?;
     if explaining::is_printing() {
@@ -147,7 +147,7 @@ fn output(call: Call, form: &Form) -> Result<Datum> {
     Ok(unsafe { pg_sys::pstrdup(text.as_ptr()) }.into())
 }
 
-fn receive(call: Call, form: &Form) -> Result<Datum> {
+pub(super) fn receive(call: Call, form: &Form) -> Result<Datum> {
     // SAFETY: the server calls receive functions with a StringInfo.
     let message: pg_sys::StringInfo = match call.datum(0) {
         Some(datum) => datum.cast_mut_ptr(),

@@ -154,7 +154,7 @@ fn simhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
 }
 
 /// Argument 0 as a document; none if it is NULL.
-fn document_of(call: Call, kind: Kind) -> Result<Option<Document>> {
+pub(super) fn document_of(call: Call, kind: Kind) -> Result<Option<Document>> {
     if kind == Kind::Text {
         return call.text(0)?.map(document).transpose();
     }

@@ -52,42 +52,41 @@ impl Values {
     /// # Safety
     /// The datum is of the ids' type.
     pub(crate) unsafe fn push(&mut self, id: Datum) -> Result<()> {
-        // SAFETY: the entry lives as long as the session.
-        let (by_value, length) = unsafe { ((*self.cache).typbyval, (*self.cache).typlen) };
-        if by_value {
+        if self.by_value() {
             memory::push(&mut self.places, id.value(), DOING)?;
             return Ok(());
         }
-        // SAFETY: a datum by reference is a varlena (-1), a C string (-2), or has a fixed length.
-        let bytes: &[u8] = unsafe {
-            match length {
-                -1 => {
-                    let plain = pg_sys::pg_detoast_datum(id.cast_mut_ptr());
-                    std::slice::from_raw_parts(plain.cast(), pgrx::varsize_any(plain))
-                }
-                -2 => std::ffi::CStr::from_ptr(id.cast_mut_ptr()).to_bytes_with_nul(),
-                fixed => std::slice::from_raw_parts(id.cast_mut_ptr(), fixed as usize),
-            }
-        };
         memory::push(&mut self.places, self.arena.len(), DOING)?;
-        memory::reserve(&mut self.arena, bytes.len().div_ceil(8), DOING)?;
-        self.arena.extend(bytes.chunks(8).map(|chunk| {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            u64::from_ne_bytes(word)
-        }));
-        Ok(())
+        // SAFETY: the caller's promise.
+        unsafe { append(self.cache, id, &mut self.arena) }
+    }
+
+    /// Appends an id as words, of which [`Values::of_words`] makes it again.
+    ///
+    /// # Safety
+    /// The datum is of the ids' type.
+    pub(crate) unsafe fn to_words(&self, id: Datum, words: &mut Vec<u64>) -> Result<()> {
+        if self.by_value() {
+            return Ok(memory::push(words, id.value() as u64, DOING)?);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { append(self.cache, id, words) }
+    }
+
+    /// The id that words stand for, as long as these stay where they are.
+    pub(crate) fn of_words(&self, words: &[u64]) -> Datum {
+        if self.by_value() { Datum::from(words[0] as usize) } else { Datum::from(words.as_ptr()) }
+    }
+
+    fn by_value(&self) -> bool {
+        // SAFETY: the entry lives as long as the session.
+        unsafe { (*self.cache).typbyval }
     }
 
     /// The value of a row, as long as these live.
     pub(crate) fn datum(&self, row: usize) -> Datum {
         let place = self.places[row];
-        // SAFETY: the entry lives as long as the session.
-        if unsafe { (*self.cache).typbyval } {
-            Datum::from(place)
-        } else {
-            Datum::from(&raw const self.arena[place])
-        }
+        if self.by_value() { Datum::from(place) } else { Datum::from(&raw const self.arena[place]) }
     }
 
     /// How the value of a row is written.
@@ -139,4 +138,30 @@ impl Values {
         self.rank = rank;
         Ok(double)
     }
+}
+
+/// Appends the bytes of a value that is passed by reference, in words, so that it is aligned as any type may need it.
+///
+/// # Safety
+/// The datum is of the type whose entry this is.
+unsafe fn append(cache: *mut pg_sys::TypeCacheEntry, id: Datum, words: &mut Vec<u64>) -> Result<()> {
+    // SAFETY: the entry lives as long as the session; a datum by reference is a varlena (-1), a C string (-2), or has a
+    // fixed length.
+    let bytes: &[u8] = unsafe {
+        match (*cache).typlen {
+            -1 => {
+                let plain = pg_sys::pg_detoast_datum(id.cast_mut_ptr());
+                std::slice::from_raw_parts(plain.cast(), pgrx::varsize_any(plain))
+            }
+            -2 => std::ffi::CStr::from_ptr(id.cast_mut_ptr()).to_bytes_with_nul(),
+            fixed => std::slice::from_raw_parts(id.cast_mut_ptr(), fixed as usize),
+        }
+    };
+    memory::reserve(words, bytes.len().div_ceil(8), DOING)?;
+    words.extend(bytes.chunks(8).map(|chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u64::from_ne_bytes(word)
+    }));
+    Ok(())
 }

@@ -177,6 +177,26 @@ impl Ids {
         Ok((numbers, rows))
     }
 
+    /// Appends an id as words, of which [`Ids::of_words`] makes it again.
+    ///
+    /// # Safety
+    /// `id` is a datum of the type that [`Ids::new`] was given.
+    pub(crate) unsafe fn to_words(&self, id: Datum, words: &mut Vec<u64>) -> Result<()> {
+        match self {
+            Self::Integers(_) => Ok(memory::push(words, id.value() as u64, DOING)?),
+            // SAFETY: the caller's promise.
+            Self::Values(values) => unsafe { values.to_words(id, words) },
+        }
+    }
+
+    /// The id that words stand for, as long as these stay where they are.
+    pub(crate) fn of_words(&self, words: &[u64]) -> Datum {
+        match self {
+            Self::Integers(_) => Datum::from(words[0] as usize),
+            Self::Values(values) => values.of_words(words),
+        }
+    }
+
     /// Compares two ids of the type.
     pub(crate) fn compare(&self, a: Datum, b: Datum) -> std::cmp::Ordering {
         match self {

@@ -40,7 +40,7 @@ pub(crate) struct Source {
     /// The relation.
     pub oid: pg_sys::Oid,
     /// The documents in terms of the alias `d`.
-    document: String,
+    pub document: String,
     /// The id of a row, of the ids' type, and the documents' column, in terms of the alias `d`.
     pub id: String,
     /// The id as indexes know it: integers of any length are compared with each other as they are.
@@ -49,7 +49,8 @@ pub(crate) struct Source {
     pub column: String,
     /// The relation as SQL text needs it.
     pub table: String,
-    kind: Kind,
+    /// What the documents are.
+    pub kind: Kind,
     /// The relation's name, for messages.
     pub relation: String,
     /// Whether rows come without delay: from a table itself, by no function of a user's.

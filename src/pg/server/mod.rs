@@ -1,6 +1,7 @@
 //! The server underneath: calls and errors, memory, threads, files, settings.
 
 pub(crate) mod activity;
+pub(crate) mod aggregate;
 pub(crate) mod allocator;
 pub(crate) mod call;
 pub(crate) mod checks;

@@ -139,12 +139,12 @@ pub(super) fn common_from_text(what: &'static str, kind: &str, fields: [&str; 5]
 }
 
 /// The number that follows a name.
-pub(super) fn number<T: std::str::FromStr>(field: &str, name: &str) -> Option<T> {
+pub fn number<T: std::str::FromStr>(field: &str, name: &str) -> Option<T> {
     field.strip_prefix(name)?.parse().ok()
 }
 
 /// Appends bytes in hexadecimal digits.
-pub(super) fn push_hex(text: &mut String, bytes: &[u8]) {
+pub fn push_hex(text: &mut String, bytes: &[u8]) {
     for byte in bytes {
         for digit in [byte >> 4, byte & 15] {
             text.extend(char::from_digit(digit.into(), 16));
@@ -153,7 +153,7 @@ pub(super) fn push_hex(text: &mut String, bytes: &[u8]) {
 }
 
 /// The bytes that hexadecimal digits stand for, if they do.
-pub(super) fn from_hex(digits: &str) -> Option<Vec<u8>> {
+pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(*high)? << 4 | digit(*low)?).ok();

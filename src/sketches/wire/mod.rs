@@ -20,7 +20,7 @@ mod common;
 mod minhash;
 mod simhash;
 
-pub use common::{Source, VERSION};
+pub use common::{Source, VERSION, from_hex, number, push_hex};
 pub use minhash::{Minhash, MinhashHeader};
 pub use simhash::{Simhash, SimhashHeader};
 

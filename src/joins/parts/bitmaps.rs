@@ -1,0 +1,98 @@
+//! Parity bitmaps that travel: as long as their set needs, and comparable with those of other lengths.
+//!
+//! As in [`crate::joins::sets::bitmap`], each token flips one bit. A length is a power of two, and the bits of a longer
+//! bitmap folded onto each other are the shorter one of the same set.
+
+use crate::error::{Error, Result};
+use crate::hash;
+use crate::joins::sets::bounds::{Bounds, Side};
+use crate::memory;
+
+/// The value, for errors.
+const NAME: &str = "bitmap";
+const VERSION: u8 = 1;
+const MOST_WORDS: usize = 256;
+
+/// How many words the bitmap of a set of this size has: a candidate that is left costs far more than a longer bitmap, so
+/// that sets which have little in common differ in more bits than they may by a wide margin.
+pub fn words(bounds: &Bounds, size: u32) -> usize {
+    let least = bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
+    let allowed = 2.0 * f64::from(size - least.min(size));
+    let enough = |words: usize| {
+        let bits = 64.0 * words as f64;
+        // This many flips at random positions leave this many bits set; 3·√bits is six standard deviations.
+        let flips = 1.7 * f64::from(size);
+        bits / 2.0 * (1.0 - (-2.0 * flips / bits).exp()) - 3.0 * bits.sqrt() > allowed
+    };
+    let mut words = 1;
+    while words < MOST_WORDS && !enough(words) && 64 * words < 4 * size as usize {
+        words *= 2;
+    }
+    words
+}
+
+/// The bitmap of a set, as bytes.
+pub fn of_hashes(hashes: impl Iterator<Item = u64>, words: usize) -> Result<Vec<u8>> {
+    let mut bits = memory::filled(0u64, words, "making a bitmap")?;
+    for token in hashes {
+        let bit = hash::mix(token) as usize % (words * 64);
+        bits[bit / 64] ^= 1 << (bit % 64);
+    }
+    let mut bytes = vec![VERSION];
+    bits.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+    Ok(bytes)
+}
+
+/// The words of a bitmap's bytes; errors for bytes that are none.
+pub fn parse(bytes: &[u8]) -> Result<&[[u8; size_of::<u64>()]]> {
+    let bad = |why| Error::Malformed { what: NAME, why };
+    let (&version, words) = bytes.split_first().ok_or_else(|| bad("it has no bytes".to_owned()))?;
+    if version != VERSION {
+        return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
+    }
+    let (words, rest) = words.as_chunks();
+    if !rest.is_empty() || !words.len().is_power_of_two() || words.len() > MOST_WORDS {
+        return Err(bad(format!("{} bytes are not 1 and 8 times a power of two", bytes.len())));
+    }
+    Ok(words)
+}
+
+/// In how many bits two bitmaps differ, the longer one folded to the length of the other.
+#[inline]
+pub fn differ(a: &[u64], b: &[u64]) -> u32 {
+    if a.len() == b.len() {
+        return a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum();
+    }
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    let folded = |n: usize| long[n..].iter().step_by(short.len()).fold(0, |sum, word| sum ^ word);
+    short.iter().enumerate().map(|(n, word)| (word ^ folded(n)).count_ones()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn longer_ones_fold_to_shorter_ones() {
+        let set = |from: u64, to: u64| (from..to).map(hash::mix);
+        let words = |set: &mut dyn Iterator<Item = u64>, words: usize| -> Vec<u64> {
+            let bytes = of_hashes(set, words).unwrap();
+            parse(&bytes).unwrap().iter().map(|&word| u64::from_le_bytes(word)).collect()
+        };
+        for long in [1, 2, 8, 64] {
+            for short in [1, 2, 4] {
+                assert_eq!(differ(&words(&mut set(0, 300), long), &words(&mut set(0, 300), short)), 0);
+                let apart = differ(&words(&mut set(0, 300), long), &words(&mut set(10, 320), short));
+                assert!((1..=30).contains(&apart) || short == 1);
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_none_are_errors() {
+        for bytes in [&[][..], &[1], &[2, 0, 0, 0, 0, 0, 0, 0, 0], &[1, 0, 0], &[1; 25], &[1; 8 * 512 + 1]] {
+            assert!(parse(bytes).is_err());
+        }
+        assert!(parse(&[1; 17]).is_ok());
+    }
+}

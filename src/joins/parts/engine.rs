@@ -1,0 +1,208 @@
+//! Candidates among the rows of a part: by shared tokens of their prefixes, sizes, places of the shared token, and bitmaps.
+//!
+//! As in [`crate::joins::sets`] a record probes for those that are not larger: these are found under fewer tokens than
+//! they came with. What is left is similar as far as a part can know.
+
+use std::ops::Range;
+
+use super::bitmaps::differ;
+use super::rows::{DOING, Rows};
+use crate::error::Result;
+use crate::joins::sets::bounds::{Bounds, Side};
+use crate::memory;
+use crate::workers::{self, Stop, Workers};
+
+/// Which of the found rows a probe may be paired with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Partners {
+    /// Those before it among the same rows.
+    Before,
+    /// Those of other rows that are not larger.
+    NotLarger,
+    /// Those of other rows that are smaller.
+    Smaller,
+}
+
+/// A token of a row that is found.
+#[derive(Debug, Clone, Copy)]
+struct Posting {
+    token: u64,
+    row: u32,
+    place: u32,
+}
+
+/// Where the postings of a token are.
+#[derive(Debug, Clone, Copy, Default)]
+struct List {
+    token: u64,
+    start: u32,
+    end: u32,
+}
+
+/// The rows that have each token.
+#[derive(Debug, Default)]
+struct Index {
+    postings: Vec<Posting>,
+    /// By hash, with gaps; empty ones end where they start.
+    lists: Vec<List>,
+}
+
+impl Index {
+    fn new(rows: &Rows, bounds: &Bounds, stop: &Stop) -> Result<Self> {
+        let mut postings = Vec::new();
+        let (mut size, mut prefix) = (0, 0);
+        for place in 0..rows.len() {
+            stop.check()?;
+            let row = rows.get(place);
+            if row.size != size {
+                size = row.size;
+                // What probes is not smaller.
+                prefix = bounds.prefix(Side::Left, size, size);
+            }
+            for (token, at) in row.tokens().take_while(|&(_, at)| at < prefix) {
+                // Rows are numbered with 32 bits.
+                memory::push(&mut postings, Posting { token, row: place as u32, place: at }, DOING)?;
+            }
+        }
+        workers::sort_unstable_by(&mut postings, stop, &|a, b| (a.token, a.row).cmp(&(b.token, b.row)))?;
+        let distinct = postings.chunk_by(|a, b| a.token == b.token).count();
+        let mut lists = memory::filled(List::default(), (2 * distinct).next_power_of_two(), DOING)?;
+        let mut start = 0;
+        for list in postings.chunk_by(|a, b| a.token == b.token) {
+            let token = list[0].token;
+            let mut slot = crate::hash::mix(token) as usize & (lists.len() - 1);
+            while lists[slot].end > 0 {
+                slot = (slot + 1) & (lists.len() - 1);
+            }
+            let end = start + list.len() as u32;
+            lists[slot] = List { token, start, end };
+            start = end;
+        }
+        Ok(Self { postings, lists })
+    }
+
+    #[inline]
+    fn list(&self, token: u64) -> &[Posting] {
+        let mut slot = crate::hash::mix(token) as usize & (self.lists.len() - 1);
+        loop {
+            let list = self.lists[slot];
+            if list.end == 0 {
+                return &[];
+            }
+            if list.token == token {
+                return &self.postings[list.start as usize..list.end as usize];
+            }
+            slot = (slot + 1) & (self.lists.len() - 1);
+        }
+    }
+}
+
+/// Two rows, by their places among those that probe and those that are found.
+pub type Candidate = (u32, u32);
+
+/// A join of rows with themselves or with others.
+#[derive(Debug)]
+pub struct Engine<'a> {
+    probes: &'a Rows,
+    found: &'a Rows,
+    partners: Partners,
+    bounds: Bounds,
+    index: Option<Index>,
+    next: usize,
+    /// By the place of a row that is found: 1 and the last probe that met it.
+    met: Vec<u32>,
+}
+
+impl<'a> Engine<'a> {
+    /// A join of rows in the order of their sizes.
+    pub fn new(probes: &'a Rows, found: &'a Rows, partners: Partners, bounds: Bounds) -> Result<Self> {
+        let met = memory::filled(0, found.len(), DOING)?;
+        Ok(Self { probes, found, partners, bounds, index: None, next: 0, met })
+    }
+
+    /// Some of the candidates, each once; none when the join is done.
+    pub fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<Candidate>>> {
+        const ENOUGH: usize = 1 << 16;
+        if self.next == self.probes.len() {
+            return Ok(None);
+        }
+        let mut state = (self, Vec::new());
+        workers::one(workers, &mut state, |(engine, batch), stop| {
+            let index = match engine.index.take() {
+                Some(index) => index,
+                None => Index::new(engine.found, &engine.bounds, stop)?,
+            };
+            let mut done = Ok(());
+            while done.is_ok() && engine.next < engine.probes.len() && batch.len() < ENOUGH {
+                let before = batch.len();
+                done = engine.probe(&index, engine.next, batch, stop);
+                match done {
+                    Ok(()) => engine.next += 1,
+                    // It begins anew.
+                    Err(_) => {
+                        batch.truncate(before);
+                        engine.met.fill(0);
+                    }
+                }
+            }
+            engine.index = Some(index);
+            done
+        })?;
+        Ok(Some(state.1))
+    }
+
+    /// The places of rows that a probe may be paired with.
+    fn reach(&self, place: usize, size: u32) -> Range<usize> {
+        let partners = self.bounds.partner_sizes(Side::Left, size, size);
+        let end = match self.partners {
+            Partners::Before => place,
+            Partners::NotLarger => self.found.first_of(size.saturating_add(1)),
+            Partners::Smaller => self.found.first_of(size),
+        };
+        partners.map_or(0..0, |partners| self.found.first_of(*partners.start()).min(end)..end)
+    }
+
+    fn probe(&mut self, index: &Index, place: usize, batch: &mut Vec<Candidate>, stop: &Stop) -> Result<()> {
+        const CHECK_EVERY: usize = 1 << 12;
+        stop.check()?;
+        let probe = self.probes.get(place);
+        let reach = self.reach(place, probe.size);
+        if reach.is_empty() {
+            return Ok(());
+        }
+        let mark = place as u32 + 1;
+        let (mut size, mut need) = (0, None);
+        for (token, at) in probe.tokens() {
+            let list = index.list(token);
+            let from = list.partition_point(|posting| (posting.row as usize) < reach.start);
+            for postings in list[from..].chunks(CHECK_EVERY) {
+                stop.check()?;
+                for posting in postings {
+                    if posting.row as usize >= reach.end {
+                        break;
+                    }
+                    if std::mem::replace(&mut self.met[posting.row as usize], mark) == mark {
+                        continue;
+                    }
+                    let other = self.found.get(posting.row as usize);
+                    if other.size != size {
+                        size = other.size;
+                        need = self.bounds.least_overlap(Side::Left, probe.size, size);
+                    }
+                    let Some(need) = need else { continue };
+                    // No more can be shared before this token, and after it, than the shorter of both ends has.
+                    let before = u64::from(at.min(posting.place));
+                    let after = u64::from((probe.size - at).min(size - posting.place));
+                    if before + after < u64::from(need) {
+                        continue;
+                    }
+                    let allowed = u64::from(probe.size) + u64::from(size) - 2 * u64::from(need);
+                    if u64::from(differ(probe.bitmap(), other.bitmap())) <= allowed {
+                        memory::push(batch, (mark - 1, posting.row), DOING)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,143 @@
+//! A set as the rows that go to parts: one for each part that tokens of its prefix fall into.
+//!
+//! The tokens of a row as bytes: the version of this format, then for each its hash in 8 bytes, little-endian, and how
+//! many places behind the one before it stands in the set's order (for the first its place, from 0), in groups of 7 bits,
+//! lowest first, of which all but the last have bit 7 set.
+
+use super::bitmaps;
+use super::ranks::TokenRanks;
+use super::token_set::TokenSet;
+use crate::error::{Error, Result};
+use crate::hash;
+use crate::joins::sets::bounds::{Bounds, Side};
+use crate::memory;
+use crate::workers::{self, Stop};
+
+/// The value, for errors.
+const NAME: &str = "prefix";
+const VERSION: u8 = 1;
+const DOING: &str = "grouping tokens";
+const HASH: usize = size_of::<u64>();
+
+/// Most parts that a join can have.
+pub const MOST_PARTS: i64 = 1 << 20;
+
+/// Checks a number of parts that a user gave.
+pub fn check_parts(parts: i64) -> Result<u32> {
+    let allowed = "between 1 and 1048576";
+    match u32::try_from(parts) {
+        Ok(number) if (1..=MOST_PARTS).contains(&parts) => Ok(number),
+        _ => Err(Error::Parameter { name: "parts", value: parts.to_string(), allowed }),
+    }
+}
+
+/// The part that a token falls into.
+fn part_of(token: u64, parts: u32) -> u32 {
+    // The lower bits of the hash are the bitmap's.
+    (((hash::mix(token) >> 32) * u64::from(parts)) >> 32) as u32
+}
+
+/// The rows of a set.
+#[derive(Debug, Default)]
+pub struct Groups {
+    /// How many tokens the set has.
+    pub size: u32,
+    /// Its bitmap.
+    pub bitmap: Vec<u8>,
+    /// The parts, ascending, and their tokens.
+    pub parts: Vec<(u32, Vec<u8>)>,
+}
+
+/// The rows of a set, none where no other set can be similar. O(n · log n) for n tokens.
+pub fn groups(
+    set: &TokenSet<'_>,
+    ranks: &TokenRanks<'_>,
+    bounds: &Bounds,
+    parts: u32,
+    stop: &Stop,
+) -> Result<Groups> {
+    let size = set.len();
+    let mut order: Vec<(u32, u64)> = Vec::new();
+    memory::reserve(&mut order, size as usize, DOING)?;
+    for (n, hash) in set.hashes().enumerate() {
+        if n.is_multiple_of(1 << 12) {
+            stop.check()?;
+        }
+        order.push((ranks.of(hash), hash));
+    }
+    // Partners may be smaller and larger.
+    let partners = if size == 0 { None } else { bounds.partner_sizes(Side::Left, size, u32::MAX) };
+    let prefix = partners.map_or(0, |partners| bounds.prefix(Side::Left, size, *partners.start())) as usize;
+    if prefix == 0 {
+        return Ok(Groups::default());
+    }
+    if prefix < order.len() {
+        order.select_nth_unstable(prefix);
+        order.truncate(prefix);
+    }
+    workers::sort_unstable_by(&mut order, stop, &Ord::cmp)?;
+    let mut tokens: Vec<(u32, u32, u64)> = Vec::new();
+    memory::reserve(&mut tokens, order.len(), DOING)?;
+    tokens.extend(order.iter().zip(0..).map(|(&(_, token), place)| (part_of(token, parts), place, token)));
+    workers::sort_unstable_by(&mut tokens, stop, &Ord::cmp)?;
+    let bitmap = bitmaps::of_hashes(set.hashes(), bitmaps::words(bounds, size))?;
+    let mut rows = Groups { size, bitmap, parts: Vec::new() };
+    for tokens in tokens.chunk_by(|a, b| a.0 == b.0) {
+        stop.check()?;
+        let mut bytes = Vec::new();
+        memory::reserve(&mut bytes, 1 + tokens.len() * (HASH + 1), DOING)?;
+        bytes.push(VERSION);
+        let mut before = 0;
+        for &(_, place, token) in tokens {
+            memory::extend(&mut bytes, &token.to_le_bytes(), DOING)?;
+            let mut behind = place - before;
+            while behind > 0x7f {
+                memory::push(&mut bytes, behind as u8 | 0x80, DOING)?;
+                behind >>= 7;
+            }
+            memory::push(&mut bytes, behind as u8, DOING)?;
+            before = place;
+        }
+        memory::push(&mut rows.parts, (tokens[0].0, bytes), DOING)?;
+    }
+    Ok(rows)
+}
+
+/// Calls `each` with the tokens of a row of a set of `size` tokens and their places, which ascend and are below `size`;
+/// errors for bytes that are none.
+pub fn for_each_token(bytes: &[u8], size: u32, mut each: impl FnMut(u64, u32) -> Result<()>) -> Result<()> {
+    let bad = |why: String| Error::Malformed { what: NAME, why };
+    let cut = || bad("it is cut short".to_owned());
+    let (&version, mut rest) = bytes.split_first().ok_or_else(cut)?;
+    if version != VERSION {
+        return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
+    }
+    let mut before = None;
+    while !rest.is_empty() {
+        let (token, after) = rest.split_first_chunk::<HASH>().ok_or_else(cut)?;
+        let (mut behind, mut shift) = (0u64, 0);
+        rest = after;
+        loop {
+            let (&byte, after) = rest.split_first().ok_or_else(cut)?;
+            rest = after;
+            behind |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte & 0x80 == 0 {
+                break;
+            }
+            if shift > 28 {
+                return Err(bad("a place is too large".to_owned()));
+            }
+        }
+        let place = match before {
+            None => behind,
+            Some(before) if behind > 0 => before + behind,
+            Some(_) => return Err(bad("two tokens have one place".to_owned())),
+        };
+        let place_below = u32::try_from(place).ok().filter(|&place| place < size);
+        let place_below = place_below.ok_or_else(|| bad(format!("a token has place {place} of {size}")))?;
+        each(u64::from_le_bytes(*token), place_below)?;
+        before = Some(place);
+    }
+    Ok(())
+}

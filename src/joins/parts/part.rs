@@ -1,0 +1,129 @@
+//! A part: its rows as they come, in files where memory is short, and all candidates among them.
+//!
+//! What does not fit is joined run by run, each with itself and with every other one: two of them and one's index are in
+//! memory at a time.
+
+use super::engine::{Engine, Partners};
+use super::rows::Rows;
+use crate::error::Result;
+use crate::files::{TempFile, TempFiles};
+use crate::joins::sets::bounds::Bounds;
+use crate::memory;
+use crate::verify::predicate::Predicate;
+use crate::workers::{self, Workers};
+
+/// What takes the candidates: the words of the ids of two rows.
+pub type Each<'a> = dyn FnMut(&[u64], &[u64]) -> Result<()> + 'a;
+
+/// Rows that were written to the file.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    /// Where they begin, in words.
+    at: u64,
+    rows: usize,
+    words: usize,
+}
+
+/// The rows of a part.
+pub struct Part<F> {
+    files: F,
+    budget: usize,
+    bounds: Bounds,
+    rows: Rows,
+    file: Option<Box<dyn TempFile>>,
+    runs: Vec<Run>,
+    written: u64,
+}
+
+impl<F> std::fmt::Debug for Part<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Part of {} rows and {} runs", self.rows.len(), self.runs.len())
+    }
+}
+
+impl<F: TempFiles> Part<F> {
+    /// A part without rows, to be joined with about `budget` bytes.
+    pub fn new(predicate: Predicate, files: F, budget: usize) -> Self {
+        let (rows, runs) = (Rows::default(), Vec::new());
+        Self { files, budget, bounds: Bounds::new(predicate), rows, file: None, runs, written: 0 }
+    }
+
+    /// Which candidates are wanted.
+    pub fn predicate(&self) -> &Predicate {
+        self.bounds.predicate()
+    }
+
+    /// Adds a row: the words of its id, the size of its set, its bitmap, its tokens.
+    pub fn add(&mut self, id: &[u64], size: u32, bitmap: &[u8], prefix: &[u8]) -> Result<()> {
+        self.rows.push(id, size, bitmap, prefix)?;
+        // Its index takes about as much again.
+        if self.rows.bytes() > self.budget / 3 { self.spill() } else { Ok(()) }
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(self.files.create()?),
+        };
+        for (rows, words) in self.rows.write(&mut **file)? {
+            memory::push(&mut self.runs, Run { at: self.written, rows, words }, super::rows::DOING)?;
+            self.written += words as u64;
+        }
+        Ok(())
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.rows.bytes() + memory::bytes(&self.runs)
+    }
+
+    /// Calls `each` with the ids of all candidates, each two rows once, the row that is not smaller first.
+    pub fn candidates(mut self, workers: &dyn Workers, each: &mut Each<'_>) -> Result<()> {
+        if self.runs.is_empty() {
+            sort(&mut self.rows, workers)?;
+            return join(&self.rows, &self.rows, Partners::Before, self.bounds, workers, each);
+        }
+        if !self.rows.is_empty() {
+            self.spill()?;
+        }
+        let Self { file: Some(mut file), runs, bounds, .. } = self else { return Ok(()) };
+        for (n, run) in runs.iter().enumerate() {
+            let one = load(&mut *file, run, workers)?;
+            join(&one, &one, Partners::Before, bounds, workers, each)?;
+            for run in &runs[n + 1..] {
+                let other = load(&mut *file, run, workers)?;
+                join(&one, &other, Partners::NotLarger, bounds, workers, each)?;
+                join(&other, &one, Partners::Smaller, bounds, workers, each)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn load(file: &mut dyn TempFile, run: &Run, workers: &dyn Workers) -> Result<Rows> {
+    let mut rows = Rows::read(file, run.at, run.rows, run.words)?;
+    sort(&mut rows, workers)?;
+    Ok(rows)
+}
+
+fn sort(rows: &mut Rows, workers: &dyn Workers) -> Result<()> {
+    workers::one(workers, rows, |rows, stop| rows.sort(stop))
+}
+
+fn join(
+    probes: &Rows,
+    found: &Rows,
+    partners: Partners,
+    bounds: Bounds,
+    workers: &dyn Workers,
+    each: &mut Each<'_>,
+) -> Result<()> {
+    let mut engine = Engine::new(probes, found, partners, bounds)?;
+    while let Some(batch) = engine.next_batch(workers)? {
+        workers.breathe()?;
+        for (probe, other) in batch {
+            each(probes.get(probe as usize).id(), found.get(other as usize).id())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! The order of tokens that prefixes are taken in: rare ones first. Made of a sample, and the same for all parts.
+//!
+//! A token that is not listed is among the rarest; these are ordered by their hashes. Any order gives the same pairs: a
+//! better one gives fewer candidates.
+//!
+//! | bytes | |
+//! | --- | --- |
+//! | 0 | version of this format |
+//! | 1 to 7 | 0 |
+//! | 8 for each | hashes of tokens, ascending |
+//! | 4 for each | their ranks from 1 on: the greater, the more frequent |
+
+use std::collections::HashMap;
+
+use super::token_set::TokenSet;
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::sketches::wire::{from_hex, push_hex};
+use crate::workers::{self, Stop};
+
+/// The type, for errors.
+pub const NAME: &str = "token_ranks";
+const VERSION: u8 = 1;
+const HEADER: usize = 8;
+const DOING: &str = "ordering tokens";
+
+fn bad(why: impl Into<String>) -> Error {
+    Error::Malformed { what: NAME, why: why.into() }
+}
+
+/// The ranks of the frequent tokens, in their bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct TokenRanks<'a> {
+    hashes: &'a [[u8; size_of::<u64>()]],
+    ranks: &'a [[u8; size_of::<u32>()]],
+}
+
+impl<'a> TokenRanks<'a> {
+    /// Reads ranks; errors for bytes that are none. O(1).
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
+            return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
+        }
+        let Some((header, rest)) = bytes.split_first_chunk::<HEADER>() else {
+            return Err(bad(format!("{} bytes are too few", bytes.len())));
+        };
+        if header[1..] != [0; HEADER - 1] {
+            return Err(bad("reserved bytes are not 0"));
+        }
+        let count = rest.len() / (size_of::<u64>() + size_of::<u32>());
+        let (hashes, ranks) = rest.split_at(count * size_of::<u64>());
+        let (ranks, left_over) = ranks.as_chunks();
+        if ranks.len() != count || !left_over.is_empty() {
+            return Err(bad(format!("{} bytes are no whole number of tokens", bytes.len())));
+        }
+        Ok(Self { hashes: hashes.as_chunks().0, ranks })
+    }
+
+    /// The same for bytes from elsewhere: hashes must ascend.
+    pub fn check(bytes: &'a [u8]) -> Result<Self> {
+        let ranks = Self::parse(bytes)?;
+        let ascend = ranks.hashes.is_sorted_by(|a, b| u64::from_le_bytes(*a) < u64::from_le_bytes(*b));
+        if ascend { Ok(ranks) } else { Err(bad("its tokens do not ascend")) }
+    }
+
+    /// How many tokens are listed.
+    pub fn len(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// Whether no token is listed.
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
+    /// The rank of a token, 0 where it is not listed. Looks about where it stands if hashes are spread evenly, then in
+    /// steps that double.
+    pub fn of(&self, hash: u64) -> u32 {
+        let at = |n: usize| u64::from_le_bytes(self.hashes[n]);
+        let count = self.len();
+        // Below `count`.
+        let guess = ((u128::from(hash) * count as u128) >> u64::BITS) as usize;
+        let (mut low, mut high, mut step) = (guess, guess, 1);
+        while low > 0 && at(low) > hash {
+            low = low.saturating_sub(step);
+            step *= 2;
+        }
+        step = 1;
+        while high < count && at(high) < hash {
+            low = high + 1;
+            high += step;
+            step *= 2;
+        }
+        let high = count.min(high + 1);
+        let found =
+            self.hashes[low.min(high)..high].partition_point(|&other| u64::from_le_bytes(other) < hash);
+        let place = low.min(high) + found;
+        if place < count && at(place) == hash { u32::from_le_bytes(self.ranks[place]) } else { 0 }
+    }
+
+    /// The ranks as text: `ranks:v1:`, the hashes, a colon and the ranks, byte by byte in hexadecimal digits.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("ranks:v{VERSION}:");
+        push_hex(&mut text, self.hashes.as_flattened());
+        text.push(':');
+        push_hex(&mut text, self.ranks.as_flattened());
+        text
+    }
+
+    /// Reads what [`TokenRanks::to_text`] writes, and gives its bytes.
+    pub fn from_text(text: &str) -> Result<Vec<u8>> {
+        let fields: Vec<&str> = text.trim().split(':').collect();
+        let &["ranks", version, hashes, ranks] = fields.as_slice() else {
+            return Err(bad("it should begin with ranks: and have 4 parts with colons between them"));
+        };
+        if version != format!("v{VERSION}") {
+            return Err(bad(format!("its format is {version}, this neardup knows v{VERSION}")));
+        }
+        let [hashes, ranks] = [hashes, ranks]
+            .map(|digits| from_hex(digits).ok_or_else(|| bad("its numbers are not hexadecimal digits")));
+        let (hashes, ranks) = (hashes?, ranks?);
+        if hashes.len() / size_of::<u64>() != ranks.len() / size_of::<u32>() {
+            return Err(bad("it has not as many ranks as tokens"));
+        }
+        let bytes = [header().as_slice(), &hashes, &ranks].concat();
+        TokenRanks::check(&bytes)?;
+        Ok(bytes)
+    }
+}
+
+fn header() -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    header[0] = VERSION;
+    header
+}
+
+/// How many sets of a sample have each token. Where memory runs short the rarest are forgotten.
+#[derive(Debug, Default)]
+pub struct Frequencies {
+    /// Hashed anew with a secret: sets may come from anywhere.
+    counts: HashMap<u64, u32>,
+}
+
+impl Frequencies {
+    /// Bytes of an entry of the table, and of its copy when that grows.
+    const ENTRY: usize = 3 * size_of::<(u64, u32)>();
+
+    /// Counts the tokens of a set, in about `budget` bytes.
+    pub fn add(&mut self, set: &TokenSet<'_>, budget: usize, stop: &Stop) -> Result<()> {
+        let most = (budget / Self::ENTRY).max(1 << 10);
+        for (n, hash) in set.hashes().enumerate() {
+            if n.is_multiple_of(1 << 14) {
+                stop.check()?;
+            }
+            if self.counts.len() == self.counts.capacity() {
+                self.make_room(most)?;
+            }
+            let count = self.counts.entry(hash).or_default();
+            *count = count.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    fn make_room(&mut self, most: usize) -> Result<()> {
+        let mut least = 1;
+        while self.counts.len() >= most {
+            self.counts.retain(|_, count| *count > least);
+            least *= 2;
+        }
+        memory::suffices(DOING)?;
+        let more = self.counts.len().max(1 << 10);
+        self.counts.try_reserve(more).map_err(|_| Error::OutOfMemory { doing: DOING })
+    }
+
+    /// The order of the `keep` tokens that most sets have, of those that more than one has.
+    pub fn ranks(&self, keep: usize, stop: &Stop) -> Result<Vec<u8>> {
+        let mut frequent: Vec<(u32, u64)> = Vec::new();
+        memory::reserve(&mut frequent, self.counts.len(), DOING)?;
+        frequent
+            .extend(self.counts.iter().filter(|(_, count)| **count > 1).map(|(hash, count)| (*count, *hash)));
+        workers::sort_unstable_by(&mut frequent, stop, &Ord::cmp)?;
+        let from = frequent.len() - keep.min(frequent.len());
+        // Ranks are numbers of 32 bits, as values of the server hold fewer.
+        let mut ranked: Vec<(u64, u32)> = Vec::new();
+        memory::reserve(&mut ranked, frequent.len() - from, DOING)?;
+        ranked.extend(frequent[from..].iter().zip(1..).map(|(&(_, hash), rank)| (hash, rank)));
+        drop(frequent);
+        workers::sort_unstable_by(&mut ranked, stop, &Ord::cmp)?;
+        let mut bytes = Vec::new();
+        memory::reserve(&mut bytes, HEADER + ranked.len() * (size_of::<u64>() + size_of::<u32>()), DOING)?;
+        bytes.extend(header());
+        ranked.iter().for_each(|(hash, _)| bytes.extend(hash.to_le_bytes()));
+        ranked.iter().for_each(|(_, rank)| bytes.extend(rank.to_le_bytes()));
+        Ok(bytes)
+    }
+}

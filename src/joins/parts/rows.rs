@@ -1,0 +1,171 @@
+//! The rows of a part in memory and in files: numbers of 64 bits, concatenated.
+//!
+//! A row: the size of its set and in the upper half how many words its id has; how many words its bitmap has and in the
+//! upper half how many tokens; the id, the bitmap, the tokens, and two places a word.
+
+use super::{bitmaps, groups};
+use crate::error::{Error, Result};
+use crate::files::TempFile;
+use crate::memory;
+use crate::ragged::Ragged;
+use crate::workers::{self, Stop};
+
+pub(super) const DOING: &str = "joining a part";
+const HEADER: usize = 2;
+const HALF: u32 = u32::BITS;
+
+/// Rows, which know no more of an id than its words.
+#[derive(Debug, Default)]
+pub struct Rows {
+    rows: Ragged<u64>,
+    /// The rows in ascending order of size, once that was asked for.
+    order: Vec<u32>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    /// How many tokens the set has.
+    pub size: u32,
+    words: &'a [u64],
+    id: usize,
+    bitmap: usize,
+    tokens: usize,
+}
+
+impl<'a> Row<'a> {
+    #[inline]
+    fn new(words: &'a [u64]) -> Self {
+        let (first, second) = (words[0], words[1]);
+        // Both halves are numbers of 32 bits.
+        let (size, id) = (first as u32, (first >> HALF) as usize);
+        Self { size, words, id, bitmap: second as u32 as usize, tokens: (second >> HALF) as usize }
+    }
+
+    /// The words of its id.
+    pub fn id(&self) -> &'a [u64] {
+        &self.words[HEADER..][..self.id]
+    }
+
+    /// Its bitmap.
+    #[inline]
+    pub fn bitmap(&self) -> &'a [u64] {
+        &self.words[HEADER + self.id..][..self.bitmap]
+    }
+
+    /// Its tokens in this part, and their places in the order of the set.
+    #[inline]
+    pub fn tokens(&self) -> impl Iterator<Item = (u64, u32)> + 'a {
+        let (tokens, places) = self.words[HEADER + self.id + self.bitmap..].split_at(self.tokens);
+        tokens
+            .iter()
+            .enumerate()
+            .map(|(n, &token)| (token, (places[n / 2] >> (HALF as usize * (n % 2))) as u32))
+    }
+}
+
+impl Rows {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.rows.bytes() + memory::bytes(&self.order)
+    }
+
+    /// Adds a row from its bytes; after an error all is as before.
+    pub fn push(&mut self, id: &[u64], size: u32, bitmap: &[u8], prefix: &[u8]) -> Result<()> {
+        if u32::try_from(self.rows.len() + 1).is_err() {
+            return Err(Error::TooMany { what: "rows in memory", limit: u32::MAX.into() });
+        }
+        let start = self.rows.values.len();
+        let added = self.add(id, size, bitmap, prefix);
+        if added.is_err() {
+            self.rows.values.truncate(start);
+        }
+        added
+    }
+
+    fn add(&mut self, id: &[u64], size: u32, bitmap: &[u8], prefix: &[u8]) -> Result<()> {
+        let start = self.rows.values.len();
+        let words = bitmaps::parse(bitmap)?;
+        let values = &mut self.rows.values;
+        memory::reserve(values, HEADER + id.len() + words.len(), DOING)?;
+        values.extend([u64::from(size) | (id.len() as u64) << HALF, 0]);
+        values.extend(id);
+        values.extend(words.iter().map(|&word| u64::from_le_bytes(word)));
+        let mut tokens = 0u64;
+        let mut places: Vec<u64> = Vec::new();
+        groups::for_each_token(prefix, size, |token, place| {
+            memory::push(values, token, DOING)?;
+            match places.last_mut().filter(|_| tokens % 2 == 1) {
+                Some(last) => *last |= u64::from(place) << HALF,
+                None => memory::push(&mut places, place.into(), DOING)?,
+            }
+            tokens += 1;
+            Ok(())
+        })?;
+        memory::extend(values, &places, DOING)?;
+        // A set has fewer tokens than 32 bits count.
+        values[start + 1] = words.len() as u64 | tokens << HALF;
+        self.rows.close(DOING)
+    }
+
+    /// Puts the rows in ascending order of size.
+    pub fn sort(&mut self, stop: &Stop) -> Result<()> {
+        let count = self.len();
+        if self.order.len() < count {
+            self.order.clear();
+            memory::reserve(&mut self.order, count, DOING)?;
+            // Rows are numbered with 32 bits.
+            self.order.extend(0..count as u32);
+        }
+        let rows = &self.rows;
+        let size = |row: u32| Row::new(rows.get(row as usize)).size;
+        workers::sort_unstable_by(&mut self.order, stop, &|&a, &b| (size(a), a).cmp(&(size(b), b)))
+    }
+
+    /// A row by its place in the order of sizes.
+    #[inline]
+    pub fn get(&self, place: usize) -> Row<'_> {
+        Row::new(self.rows.get(self.order[place] as usize))
+    }
+
+    /// The first place whose set has not less than `size` tokens.
+    pub fn first_of(&self, size: u32) -> usize {
+        self.order.partition_point(|&row| Row::new(self.rows.get(row as usize)).size < size)
+    }
+
+    /// Writes all rows behind what a file has, and forgets them; in runs of about half of them, each with its rows and
+    /// words.
+    pub fn write(&mut self, file: &mut dyn TempFile) -> Result<Vec<(usize, usize)>> {
+        file.write(bytemuck::cast_slice(&self.rows.values))?;
+        let middle = self.len() / 2;
+        let halves = [0..middle, middle..self.len()].into_iter().filter(|half| !half.is_empty());
+        let runs = halves.map(|half| (half.len(), self.rows.range_of(half).len())).collect();
+        *self = Self::default();
+        Ok(runs)
+    }
+
+    /// Reads a run of rows.
+    pub fn read(file: &mut dyn TempFile, at: u64, rows: usize, words: usize) -> Result<Self> {
+        let mut values = memory::filled(0u64, words, DOING)?;
+        file.read(at * size_of::<u64>() as u64, bytemuck::cast_slice_mut(&mut values))?;
+        let mut starts = Vec::new();
+        memory::reserve(&mut starts, rows + 1, DOING)?;
+        starts.push(0);
+        for _ in 0..rows {
+            let start = starts[starts.len() - 1];
+            let row = Row::new(&values[start..]);
+            starts.push(start + HEADER + row.id + row.bitmap + row.tokens + row.tokens.div_ceil(2));
+        }
+        Ok(Self { rows: Ragged::new(values, starts), order: Vec::new() })
+    }
+}

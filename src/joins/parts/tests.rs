@@ -1,0 +1,241 @@
+//! All pairs, one by one, against the whole way in parts: any order of tokens, any number of parts, any memory.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::groups::{self, Groups, groups};
+use super::part::Part;
+use super::ranks::{Frequencies, TokenRanks};
+use super::token_set::{Origin, TokenSet, of_document};
+use crate::features::tokens::{Document, Scratch};
+use crate::features::{FeatureSpec, Tokenizer};
+use crate::files::MemoryFiles;
+use crate::joins::sets::bounds::Bounds;
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
+use crate::workers::{PlainThreads, Stop};
+
+const MEASURES: [Measure; 4] = [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap];
+
+fn set_of(text: &str, spec: &FeatureSpec) -> Vec<u8> {
+    let document = Document::Text(text.to_owned());
+    let origin = Origin::of_text(spec.tokenizer).unwrap();
+    of_document(&document, spec, origin, &mut Scratch::default(), &Stop::default()).unwrap()
+}
+
+/// The similar pairs among sets, found in parts; each must be a candidate at most once in a part.
+fn in_parts(
+    sets: &[Vec<u8>],
+    predicate: Predicate,
+    parts: u32,
+    ranks: &[u8],
+    budget: usize,
+) -> BTreeSet<(u64, u64, u64)> {
+    let stop = &Stop::default();
+    let bounds = Bounds::new(predicate);
+    let ranks = TokenRanks::check(ranks).unwrap();
+    let mut all: Vec<Part<MemoryFiles>> =
+        (0..parts).map(|_| Part::new(predicate, MemoryFiles, budget)).collect();
+    for (id, set) in sets.iter().enumerate() {
+        let set = TokenSet::check(set).unwrap();
+        let Groups { size, bitmap, parts } = groups(&set, &ranks, &bounds, parts, stop).unwrap();
+        for (part, prefix) in parts {
+            all[part as usize].add(&[id as u64], size, &bitmap, &prefix).unwrap();
+        }
+    }
+    let mut pairs = BTreeSet::new();
+    for part in all {
+        let mut here = BTreeSet::new();
+        part.candidates(&PlainThreads(1), &mut |a, b| {
+            let pair = (a[0].min(b[0]), a[0].max(b[0]));
+            assert!(pair.0 < pair.1 && here.insert(pair), "{pair:?} twice");
+            Ok(())
+        })
+        .unwrap();
+        for (a, b) in here {
+            let [left, right] = [a, b].map(|id| TokenSet::parse(&sets[id as usize]).unwrap());
+            let shared = left.shared(&right, stop).unwrap();
+            if predicate.passes(shared, left.len(), right.len()) {
+                let similarity = predicate.similarity(shared, left.len(), right.len());
+                pairs.insert((a, b, similarity.to_bits()));
+            }
+        }
+    }
+    pairs
+}
+
+fn naive(sets: &[Vec<u8>], measure: Measure, threshold: f64) -> BTreeSet<(u64, u64, u64)> {
+    let tokens: Vec<BTreeSet<u64>> =
+        sets.iter().map(|set| TokenSet::parse(set).unwrap().hashes().collect()).collect();
+    let mut pairs = BTreeSet::new();
+    for a in 0..tokens.len() {
+        for b in a + 1..tokens.len() {
+            let shared = tokens[a].intersection(&tokens[b]).count() as u32;
+            let similarity = measure.similarity(shared, tokens[a].len() as u32, tokens[b].len() as u32);
+            if similarity >= threshold {
+                pairs.insert((a as u64, b as u64, similarity.to_bits()));
+            }
+        }
+    }
+    pairs
+}
+
+/// An order of the sets' tokens that has nothing to do with frequency.
+fn any_order(sets: &[Vec<u8>], seed: u64) -> Vec<u8> {
+    let mut frequencies = Frequencies::default();
+    for set in sets {
+        let tokens: BTreeSet<u64> = TokenSet::parse(set).unwrap().hashes().collect();
+        for token in tokens.into_iter().filter(|token| !(token ^ seed).is_multiple_of(3)) {
+            for _ in 0..crate::hash::mix(token ^ seed) % 4 {
+                let one = [&set[..8], &token.to_le_bytes()].concat();
+                frequencies.add(&TokenSet::parse(&one).unwrap(), 1 << 20, &Stop::default()).unwrap();
+            }
+        }
+    }
+    frequencies.ranks(usize::MAX, &Stop::default()).unwrap()
+}
+
+fn specs() -> [FeatureSpec; 5] {
+    let words = FeatureSpec::WORDS;
+    [
+        words,
+        FeatureSpec { multiset: false, ..words },
+        FeatureSpec { shingle: 2, multiset: false, ..words },
+        FeatureSpec { tokenizer: Tokenizer::Chars, shingle: 2, ..words },
+        FeatureSpec { tokenizer: Tokenizer::Whitespace, ..words },
+    ]
+}
+
+proptest! {
+    #[test]
+    fn all_pairs_are_found(
+        texts in prop::collection::vec(prop::collection::vec(0..12u8, 0..14), 0..30),
+        spec in 0..5usize, measure in 0..4usize, parts in 1..9u32, seed in any::<u64>(),
+        threshold in prop_oneof![Just(0.5), Just(0.8), Just(0.9), Just(1.0), Just(2.0 / 3.0), Just(0.75), 0.01..1.0],
+        budget in prop_oneof![Just(0usize), Just(4000), Just(1 << 20)],
+        kept in prop_oneof![Just(0usize), Just(3), Just(usize::MAX)],
+    ) {
+        let spec = specs()[spec];
+        let text = |words: &Vec<u8>| words.iter().map(|w| format!("w{w}")).collect::<Vec<_>>().join(" ");
+        let sets: Vec<Vec<u8>> = texts.iter().map(|words| set_of(&text(words), &spec)).collect();
+        let measure = MEASURES[measure];
+        let predicate = Predicate::new(measure, threshold).unwrap();
+        let expected = naive(&sets, measure, threshold);
+        prop_assert_eq!(&in_parts(&sets, predicate, parts, &any_order(&sets, seed), budget), &expected);
+        let mut frequencies = Frequencies::default();
+        for set in &sets {
+            frequencies.add(&TokenSet::parse(set).unwrap(), budget, &Stop::default()).unwrap();
+        }
+        let ranks = frequencies.ranks(kept, &Stop::default()).unwrap();
+        prop_assert_eq!(&in_parts(&sets, predicate, parts, &ranks, budget), &expected);
+        // At the similarities themselves.
+        for &(_, _, similarity) in expected.iter().take(3) {
+            let threshold = f64::from_bits(similarity);
+            let predicate = Predicate::new(measure, threshold).unwrap();
+            let found = in_parts(&sets, predicate, parts, &ranks, budget);
+            prop_assert_eq!(found, naive(&sets, measure, threshold));
+        }
+    }
+
+    /// Whatever the bytes, there is an error or a value that is written as it was read.
+    #[test]
+    fn any_bytes(
+        bytes in prop::collection::vec(any::<u8>(), 0..60), head in 0..3u8,
+        cut in any::<prop::sample::Index>(), with in any::<u8>(), size in any::<u32>(),
+    ) {
+        let mut bytes = bytes;
+        let mut frequencies = Frequencies::default();
+        let set = set_of("a b c a", &FeatureSpec::WORDS);
+        match head {
+            0 => {}
+            1 => bytes = set,
+            _ => {
+                frequencies.add(&TokenSet::parse(&set).unwrap(), 0, &Stop::default()).unwrap();
+                frequencies.add(&TokenSet::parse(&set).unwrap(), 0, &Stop::default()).unwrap();
+                bytes = frequencies.ranks(9, &Stop::default()).unwrap();
+            }
+        }
+        if head > 0 {
+            let at = cut.index(bytes.len());
+            bytes[at] = with;
+        }
+        if let Ok(set) = TokenSet::check(&bytes) {
+            prop_assert_eq!(TokenSet::from_text(&set.to_text()).unwrap(), bytes.clone());
+        }
+        if let Ok(ranks) = TokenRanks::check(&bytes) {
+            prop_assert_eq!(TokenRanks::from_text(&ranks.to_text()).unwrap(), bytes.clone());
+        }
+        if let Ok(ranks) = TokenRanks::parse(&bytes) {
+            let _ = (ranks.of(0), ranks.of(u64::MAX), ranks.of(u64::from(size)));
+        }
+        let _ = groups::for_each_token(&bytes, size, |_, place| {
+            assert!(place < size);
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn any_text(text in ".{0,40}", head in 0..3u8) {
+        let text = match head {
+            0 => text,
+            1 => format!("tokens:v1:words:h1.1:k1:multiset:{text}"),
+            _ => format!("ranks:v1:{text}"),
+        };
+        let _ = (TokenSet::from_text(&text), TokenRanks::from_text(&text));
+    }
+
+    #[test]
+    fn ranks_are_found(tokens in prop::collection::btree_map(any::<u64>(), 1..9u32, 0..200), other in any::<u64>()) {
+        let header = [1, 0, 0, 0, 0, 0, 0, 0].to_vec();
+        let hashes = tokens.keys().flat_map(|token| token.to_le_bytes());
+        let bytes: Vec<u8> = header.into_iter().chain(hashes).chain(tokens.values().flat_map(|r| r.to_le_bytes())).collect();
+        let ranks = TokenRanks::check(&bytes).unwrap();
+        for (&token, &rank) in &tokens {
+            prop_assert_eq!(ranks.of(token), rank);
+        }
+        prop_assert_eq!(ranks.of(other), tokens.get(&other).copied().unwrap_or(0));
+    }
+}
+
+#[test]
+fn golden_bytes() {
+    let bytes = set_of("near near duplicates", &FeatureSpec::WORDS);
+    assert_eq!(bytes[..8], [1, 1, 1, 1, 1, 0, 1, 0]);
+    assert_eq!(bytes.len(), 8 + 3 * 8);
+    let text = TokenSet::check(&bytes).unwrap().to_text();
+    assert_eq!(text, GOLDEN);
+    assert_eq!(TokenSet::from_text(&text).unwrap(), bytes);
+    let cut = |length: usize| TokenSet::parse(&bytes[..length]).is_err();
+    assert!((0..bytes.len()).all(|length| (length >= 8 && length % 8 == 0) || cut(length)));
+}
+
+/// Of the three tokens near, its second occurrence, and duplicates.
+const GOLDEN: &str = "tokens:v1:words:h1.1:k1:multiset:2cb578b6b0b7a6338d98fb99cf3982c392fae0b7f9c994dc";
+
+#[test]
+fn unlike_sets_do_not_compare() {
+    let [a, b, c] = [specs()[0], specs()[1], specs()[2]].map(|spec| set_of("a b", &spec));
+    let parse = |bytes| TokenSet::parse(bytes).unwrap();
+    let stop = &Stop::default();
+    assert_eq!(parse(&a).shared(&parse(&a), stop), Ok(2));
+    assert!(parse(&a).shared(&parse(&b), stop).is_err() && parse(&b).shared(&parse(&c), stop).is_err());
+}
+
+#[test]
+fn forgets_the_rare_ones_where_memory_is_short() {
+    let mut frequencies = Frequencies::default();
+    let stop = &Stop::default();
+    let common = set_of("the of and", &FeatureSpec::WORDS);
+    for n in 0..200 {
+        let rare: Vec<String> = (0..100).map(|word| format!("w{n}x{word}")).collect();
+        frequencies
+            .add(&TokenSet::parse(&set_of(&rare.join(" "), &FeatureSpec::WORDS)).unwrap(), 0, stop)
+            .unwrap();
+        frequencies.add(&TokenSet::parse(&common).unwrap(), 0, stop).unwrap();
+    }
+    let bytes = frequencies.ranks(10, stop).unwrap();
+    let ranks = TokenRanks::check(&bytes).unwrap();
+    assert_eq!(ranks.len(), 3);
+    assert!(TokenSet::parse(&common).unwrap().hashes().all(|hash| ranks.of(hash) > 0));
+}

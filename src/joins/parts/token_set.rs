@@ -1,0 +1,268 @@
+//! Sets of tokens as values: hashes of 64 bits, and what they were made of. All numbers are little-endian.
+//!
+//! | bytes | |
+//! | --- | --- |
+//! | 0 | version of this format |
+//! | 1 | version of the hash |
+//! | 2 | version of the text rules |
+//! | 3 | what it was made of ([`Origin`]) |
+//! | 4 | 1 where the k-th occurrence of a token is a token of its own, else 0 |
+//! | 5 | 0 |
+//! | 6, 7 | tokens to a shingle |
+//! | from 8 on | the hashes, ascending |
+
+use crate::error::{Error, Result};
+use crate::features::hash_sets::make_set;
+use crate::features::tokens::{Document, Scratch, Token, for_each_token};
+use crate::features::{FeatureSpec, Tokenizer};
+use crate::sketches::wire::{from_hex, number, push_hex};
+use crate::verify::measure::Measure;
+use crate::workers::Stop;
+use crate::{hash, memory, text};
+
+/// The type, for errors.
+pub const NAME: &str = "token_set";
+/// Of the format, and of how hashes are made of tokens.
+const VERSION: u8 = 1;
+const HEADER: usize = 8;
+const DOING: &str = "making a set of tokens";
+
+/// What the tokens are. The numbers are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Origin {
+    /// Words of a text.
+    Words = 1,
+    /// q-grams of characters of a text.
+    Chars = 2,
+    /// Runs of a text without white space.
+    Whitespace = 3,
+    /// Strings that were given.
+    Tokens = 4,
+    /// Numbers that were given.
+    Numbers = 5,
+    /// Lexemes of a tsvector.
+    Lexemes = 6,
+    /// Words of an HTML page.
+    Html = 7,
+}
+
+impl Origin {
+    const NAMES: [(Self, &'static str); 7] = [
+        (Self::Words, "words"),
+        (Self::Chars, "chars"),
+        (Self::Whitespace, "whitespace"),
+        (Self::Tokens, "tokens"),
+        (Self::Numbers, "numbers"),
+        (Self::Lexemes, "lexemes"),
+        (Self::Html, "html"),
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize - 1].1
+    }
+
+    fn from_byte(byte: u8) -> Option<Self> {
+        Self::NAMES.get(usize::from(byte).checked_sub(1)?).map(|(origin, _)| *origin)
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find(|(_, its)| *its == name).map(|(origin, _)| origin)
+    }
+
+    /// What a tokenizer makes of a text; none where it makes no tokens.
+    pub fn of_text(tokenizer: Tokenizer) -> Option<Self> {
+        match tokenizer {
+            Tokenizer::Words => Some(Self::Words),
+            Tokenizer::Chars => Some(Self::Chars),
+            Tokenizer::Whitespace => Some(Self::Whitespace),
+            Tokenizer::Html => Some(Self::Html),
+            Tokenizer::RawChars | Tokenizer::Whole => None,
+        }
+    }
+}
+
+/// What a set says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    hash_version: u8,
+    text_version: u8,
+    origin: Origin,
+    multiset: bool,
+    shingle: u16,
+}
+
+impl Header {
+    /// That of a set made now. Shingles have at most 1000 tokens.
+    pub fn new(origin: Origin, spec: &FeatureSpec) -> Self {
+        let (multiset, shingle) = (spec.multiset, spec.shingle as u16);
+        Self { hash_version: hash::VERSION, text_version: text::VERSION, origin, multiset, shingle }
+    }
+
+    fn bytes(&self) -> [u8; HEADER] {
+        let [low, high] = self.shingle.to_le_bytes();
+        let Self { hash_version, text_version, origin, multiset, .. } = *self;
+        [VERSION, hash_version, text_version, origin as u8, multiset.into(), 0, low, high]
+    }
+
+    fn repeats(&self) -> &'static str {
+        if self.multiset { "multiset" } else { "set" }
+    }
+
+    fn describe(&self) -> String {
+        let Self { hash_version, text_version, origin, shingle, .. } = self;
+        let repeats = self.repeats();
+        format!("{}, shingle {shingle}, {repeats}, version {hash_version}.{text_version}", origin.name())
+    }
+}
+
+/// The bytes of the set of a document. O(n · log n) for n tokens.
+pub fn of_document(
+    document: &Document,
+    spec: &FeatureSpec,
+    origin: Origin,
+    scratch: &mut Scratch,
+    stop: &Stop,
+) -> Result<Vec<u8>> {
+    let mut hashes = Vec::new();
+    for_each_token(document, spec, scratch, stop, |token| {
+        let hash = match token {
+            Token::Bytes(bytes) => hash::hash_bytes(bytes),
+            Token::Number(number) => hash::mix(number),
+        };
+        memory::push(&mut hashes, hash, DOING)
+    })?;
+    make_set(&mut hashes, spec.multiset, stop)?;
+    let mut bytes = Vec::new();
+    memory::reserve(&mut bytes, HEADER + hashes.len() * size_of::<u64>(), DOING)?;
+    bytes.extend(Header::new(origin, spec).bytes());
+    for hashes in hashes.chunks(1 << 16) {
+        stop.check()?;
+        hashes.iter().for_each(|hash| bytes.extend(hash.to_le_bytes()));
+    }
+    Ok(bytes)
+}
+
+/// A set in its bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct TokenSet<'a> {
+    header: Header,
+    hashes: &'a [[u8; size_of::<u64>()]],
+}
+
+fn bad(why: impl Into<String>) -> Error {
+    Error::Malformed { what: NAME, why: why.into() }
+}
+
+impl<'a> TokenSet<'a> {
+    /// Reads a set; errors for bytes that are none. That hashes ascend is for [`TokenSet::check`]. O(1).
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
+            return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
+        }
+        let Some((&[_, hash_version, text_version, origin, multiset, zero, low, high], rest)) =
+            bytes.split_first_chunk::<HEADER>()
+        else {
+            return Err(bad(format!("{} bytes are too few", bytes.len())));
+        };
+        let origin = Origin::from_byte(origin).ok_or_else(|| bad(format!("origin {origin} is not known")))?;
+        if multiset > 1 || zero != 0 {
+            return Err(bad("reserved bytes are not 0"));
+        }
+        let shingle = u16::from_le_bytes([low, high]);
+        FeatureSpec::check_shingle("shingle", shingle.into()).map_err(|error| bad(error.to_string()))?;
+        let (hashes, rest) = rest.as_chunks();
+        if !rest.is_empty() || u32::try_from(hashes.len()).is_err() {
+            return Err(bad(format!("{} bytes are no whole number of tokens", bytes.len())));
+        }
+        let multiset = multiset == 1;
+        Ok(Self { header: Header { hash_version, text_version, origin, multiset, shingle }, hashes })
+    }
+
+    /// The same for bytes from elsewhere: hashes must ascend.
+    pub fn check(bytes: &'a [u8]) -> Result<Self> {
+        let set = Self::parse(bytes)?;
+        if set.hashes().is_sorted_by(|a, b| a < b) { Ok(set) } else { Err(bad("its tokens do not ascend")) }
+    }
+
+    /// How many tokens there are.
+    pub fn len(&self) -> u32 {
+        // Checked when it was read.
+        self.hashes.len() as u32
+    }
+
+    /// Whether there is no token.
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
+    /// The hashes, ascending.
+    pub fn hashes(&self) -> impl Iterator<Item = u64> + '_ {
+        self.hashes.iter().map(|&hash| u64::from_le_bytes(hash))
+    }
+
+    /// How many tokens two sets share that were made in the same way. O(|a| + |b|).
+    pub fn shared(&self, other: &TokenSet<'_>, stop: &Stop) -> Result<u32> {
+        const CHECK_EVERY: usize = 1 << 16;
+        if self.header != other.header {
+            let [a, b] = [self, other].map(|set| set.header.describe());
+            return Err(Error::Unlike { what: NAME, a, b });
+        }
+        let (a, b) = (self.hashes, other.hashes);
+        let (mut i, mut j, mut shared) = (0, 0, 0);
+        while i < a.len() && j < b.len() {
+            stop.check()?;
+            for _ in 0..(a.len() - i).min(b.len() - j).min(CHECK_EVERY) {
+                let (x, y) = (u64::from_le_bytes(a[i]), u64::from_le_bytes(b[j]));
+                // Without branches: which of the two is less cannot be foretold.
+                shared += u32::from(x == y);
+                i += usize::from(x <= y);
+                j += usize::from(y <= x);
+            }
+        }
+        Ok(shared)
+    }
+
+    /// The similarity of two sets that were made in the same way; 0 where one is empty.
+    pub fn similarity(&self, other: &TokenSet<'_>, measure: Measure, stop: &Stop) -> Result<f64> {
+        Ok(measure.similarity(self.shared(other, stop)?, self.len(), other.len()))
+    }
+
+    /// The set as text: `tokens:v1:words:h1.1:k1:multiset:` and its hashes, byte by byte in hexadecimal digits.
+    pub fn to_text(&self) -> String {
+        let Header { hash_version, text_version, origin, shingle, .. } = self.header;
+        let (name, repeats) = (origin.name(), self.header.repeats());
+        let mut text =
+            format!("tokens:v{VERSION}:{name}:h{hash_version}.{text_version}:k{shingle}:{repeats}:");
+        push_hex(&mut text, self.hashes.as_flattened());
+        text
+    }
+
+    /// Reads what [`TokenSet::to_text`] writes, and gives its bytes.
+    pub fn from_text(text: &str) -> Result<Vec<u8>> {
+        let fields: Vec<&str> = text.trim().split(':').collect();
+        let &["tokens", version, origin, versions, shingle, repeats, hashes] = fields.as_slice() else {
+            return Err(bad("it should begin with tokens: and have 7 parts with colons between them"));
+        };
+        if number::<u8>(version, "v") != Some(VERSION) {
+            return Err(bad(format!("its format is {version}, this neardup knows v{VERSION}")));
+        }
+        let origin = Origin::from_name(origin).ok_or_else(|| bad("what it was made of is not known"))?;
+        let versions = versions.strip_prefix('h').and_then(|versions| versions.split_once('.'));
+        let versions = versions.and_then(|(hash, text)| Some((hash.parse().ok()?, text.parse().ok()?)));
+        let (hash_version, text_version) =
+            versions.ok_or_else(|| bad("the versions of hash and text are missing"))?;
+        let shingle = number(shingle, "k").ok_or_else(|| bad("its k is missing"))?;
+        let multiset = match repeats {
+            "multiset" => true,
+            "set" => false,
+            _ => return Err(bad("it should say multiset or set")),
+        };
+        let hashes = from_hex(hashes).ok_or_else(|| bad("its tokens are not hexadecimal digits"))?;
+        let header = Header { hash_version, text_version, origin, multiset, shingle };
+        let bytes = [&header.bytes(), hashes.as_slice()].concat();
+        TokenSet::check(&bytes)?;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,265 @@
+//! The exact join of sets in parts: `prefix_groups`, `join_part`, `candidate_pairs` (docs/reference/functions.md).
+
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgMemoryContexts, PgSqlErrorCode};
+
+use super::token_sets::measure_of;
+use crate::error::Error;
+use crate::joins::parts::groups::{self, Groups, groups};
+use crate::joins::parts::part::Part;
+use crate::joins::parts::ranks::TokenRanks;
+use crate::joins::parts::token_set::TokenSet;
+use crate::joins::sets::bounds::Bounds;
+use crate::memory;
+use crate::pg::query::decode::elements;
+use crate::pg::query::ids::{Ids, has_order};
+use crate::pg::query::names::type_name;
+use crate::pg::server::aggregate;
+use crate::pg::server::call::{Call, sql_function, varlena_bytes};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::settings;
+use crate::pg::server::temp_file::ServerFiles;
+use crate::pg::server::values::LARGEST;
+use crate::pg::server::workers::{BackendWorkers, workers_for};
+use crate::verify::predicate::Predicate;
+use crate::workers;
+
+const EXAMPLE: &str = "For example: prefix_groups(set, ranks, 'jaccard', 0.8, 64), and then join_part(id, size, bitmap, prefix, 'jaccard', 0.8)";
+
+sql_function! {
+    /// `prefix_groups(token_set, token_ranks, method, threshold, parts)`
+    neardup_prefix_groups, pg_finfo_neardup_prefix_groups, |call| {
+        let (Some(set), Some(ranks)) = (call.bytes(0), detoasted(call, 1)) else { return Ok(call.give::<i32>(None)) };
+        let bounds = Bounds::new(predicate(call, 2)?);
+        let parts = groups::check_parts(call.need::<i32>(4, "parts")?.into()).map_err(|error| {
+            SqlError::from(error).hint("Some for each processor: parts => 64")
+        })?;
+        let (tokens, ranks) = (TokenSet::parse(set)?, TokenRanks::parse(ranks)?);
+        let mut rows = Groups::default();
+        workers::one(workers_for(set.len()), &mut rows, |rows, stop| {
+            *rows = groups(&tokens, &ranks, &bounds, parts, stop)?;
+            Ok(())
+        })?;
+        let bitmap = bytea(&rows.bitmap);
+        set_returning::all(call, Grouped { rows, bitmap, next: 0 })
+    }
+}
+sql_function! {
+    /// `join_part_step(internal, id, size, bitmap, prefix, method, threshold) → internal`
+    neardup_join_part_step, pg_finfo_neardup_join_part_step, |call| step(call)
+}
+sql_function! {
+    /// `join_part_result(internal, …) → anyarray`
+    neardup_join_part_result, pg_finfo_neardup_join_part_result, |call| {
+        match aggregate::take::<Joined>(call)? {
+            Some(state) => state.candidates(),
+            None => Ok(call.give::<i32>(None)),
+        }
+    }
+}
+sql_function! {
+    /// `candidate_pairs(anyarray) → (left_id, right_id)`
+    neardup_candidate_pairs, pg_finfo_neardup_candidate_pairs, |call| {
+        let Some(array) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
+        // SAFETY: our SQL declares an array; its elements live as long as the call.
+        let ids = unsafe {
+            let plain: *mut pg_sys::ArrayType = pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast();
+            elements(plain.into(), (*plain).elemtype)?
+        };
+        if !ids.len().is_multiple_of(2) {
+            let message = format!("{} ids are no whole number of pairs", ids.len());
+            return Err(SqlError::parameter(message).hint("What join_part gives has two ids for each pair."));
+        }
+        set_returning::all(call, PairsOf { ids, next: 0 })
+    }
+}
+
+/// The rows of a set.
+struct Grouped {
+    rows: Groups,
+    bitmap: Datum,
+    next: usize,
+}
+
+impl Rows<4> for Grouped {
+    fn columns(&self) -> [&'static str; 4] {
+        ["part", "size", "bitmap", "prefix"]
+    }
+
+    fn next(&mut self) -> Result<Option<[Datum; 4]>> {
+        let Some((part, prefix)) = self.rows.parts.get(self.next) else { return Ok(None) };
+        self.next += 1;
+        // Parts are at most 2²⁰, and a value of 1 GB has fewer tokens than an int counts.
+        Ok(Some([Datum::from(*part), Datum::from(self.rows.size), self.bitmap, bytea(prefix)]))
+    }
+}
+
+/// The pairs of a list of ids.
+struct PairsOf {
+    ids: Vec<Datum>,
+    next: usize,
+}
+
+impl Rows<2> for PairsOf {
+    fn columns(&self) -> [&'static str; 2] {
+        ["left_id", "right_id"]
+    }
+
+    fn next(&mut self) -> Result<Option<[Datum; 2]>> {
+        let pair = self.ids.get(self.next..self.next + 2).map(|ids| [ids[0], ids[1]]);
+        self.next += 2;
+        Ok(pair)
+    }
+}
+
+/// A bytea in the current memory context.
+fn bytea(bytes: &[u8]) -> Datum {
+    pgrx::IntoDatum::into_datum(bytes).unwrap_or(Datum::null())
+}
+
+/// Which pairs are similar: the method, argument `n`, and the threshold behind it.
+fn predicate(call: Call, n: usize) -> Result<Predicate> {
+    let (measure, _) = measure_of(call, n)?;
+    let threshold: f64 = call.need(n + 1, "threshold")?;
+    Predicate::new(measure, threshold).map_err(|error| SqlError::from(error).hint(EXAMPLE))
+}
+
+/// The bytes of argument `n`. Those of a value out of line are kept from call to call: an order of tokens has many, and
+/// is the same for all rows of a query.
+fn detoasted(call: Call, n: usize) -> Option<&'static [u8]> {
+    /// Header, tag and what varatt.h calls varatt_external.
+    const POINTER: usize = 2 + size_of::<pg_sys::varatt_external>();
+    struct Kept {
+        pointer: [u8; POINTER],
+        bytes: &'static [u8],
+    }
+    let datum = call.datum(n)?;
+    // SAFETY: the argument is of variable length; a pointer to what is stored on disk has so many bytes. What is kept
+    // lives in the memory context of the function's state in the query, as long as the place that points to it. While the
+    // query runs its snapshot keeps the stored value, so that its number means no other one.
+    unsafe {
+        let varlena: *mut pg_sys::varlena = datum.cast_mut_ptr();
+        let on_disk = pgrx::varatt_is_1b_e(varlena)
+            && u32::from(pgrx::vartag_1b_e(varlena)) == pg_sys::vartag_external::VARTAG_ONDISK;
+        if !on_disk {
+            return call.bytes(n);
+        }
+        let pointer: [u8; POINTER] = *varlena.cast();
+        let place = &raw mut (*(*call.info).flinfo).fn_extra;
+        let kept: *mut Kept = (*place).cast();
+        if let Some(kept) = kept.as_ref().filter(|kept| kept.pointer == pointer) {
+            return Some(kept.bytes);
+        }
+        let mut context = PgMemoryContexts::For((*(*call.info).flinfo).fn_mcxt);
+        let bytes = context.switch_to(|_| varlena_bytes(datum));
+        *place = context.leak_and_drop_on_delete(Kept { pointer, bytes }).cast();
+        Some(bytes)
+    }
+}
+
+/// The state of `join_part`.
+struct Joined {
+    /// No ids, but their type.
+    ids: Ids,
+    /// The number of the measure.
+    method: Datum,
+    threshold: f64,
+    part: Part<ServerFiles>,
+    id: Vec<u64>,
+}
+
+fn step(call: Call) -> Result<Datum> {
+    let threshold: f64 = call.need(6, "threshold")?;
+    let (_, method) = measure_of(call, 5)?;
+    let (datum, state) = aggregate::state(call, || {
+        let id_type = call.type_of(1);
+        if !has_order(id_type) {
+            let message = format!("values of type {} cannot be ids: they have no order", type_name(id_type));
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message)
+                .hint("Cast the ids to a type with an order: join_part(id::text, size, bitmap, prefix, 'jaccard', 0.8)"));
+        }
+        Ok(Joined {
+            ids: Ids::new(id_type),
+            method,
+            threshold,
+            part: Part::new(predicate(call, 5)?, ServerFiles::in_current_context(), settings::memory()),
+            id: Vec::new(),
+        })
+    })?;
+    if state.method.value() != method.value() || state.threshold.to_bits() != threshold.to_bits() {
+        return Err(
+            SqlError::parameter("method and threshold must be the same for all rows of a part").hint(EXAMPLE)
+        );
+    }
+    let missing = |name: &str| {
+        SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{name} must not be NULL"))
+    };
+    let id = call.datum(1).ok_or_else(|| missing("id"))?;
+    let size = call.whole(2, "size")?;
+    let bitmap = call.bytes(3).ok_or_else(|| missing("bitmap"))?;
+    let prefix = call.bytes(4).ok_or_else(|| missing("prefix"))?;
+    state.id.clear();
+    // SAFETY: the server passes ids of the type that it said.
+    unsafe { state.ids.to_words(id, &mut state.id)? };
+    state.part.add(&state.id, size, bitmap, prefix)?;
+    Ok(datum)
+}
+
+impl Joined {
+    /// The array of the ids of all candidates.
+    fn candidates(self) -> Result<Datum> {
+        let Self { ids, part, .. } = self;
+        let mut found = Found::default();
+        let joined = part.candidates(&BackendWorkers::single(), &mut |a, b| found.add(&ids, a, b));
+        if found.is_full {
+            let message = "the candidates of a part would be larger than 1 GB".to_owned();
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
+                .hint("Make more parts of the same rows, or raise the threshold: prefix_groups(set, ranks, 'jaccard', 0.9, 1024)"));
+        }
+        joined?;
+        found.array(&ids)
+    }
+}
+
+/// The ids of pairs, concatenated.
+#[derive(Default)]
+struct Found {
+    words: Vec<u64>,
+    ends: Vec<usize>,
+    is_full: bool,
+}
+
+impl Found {
+    fn add(&mut self, ids: &Ids, a: &[u64], b: &[u64]) -> crate::error::Result<()> {
+        const DOING: &str = "collecting candidates";
+        let in_order = ids.compare(ids.of_words(a), ids.of_words(b)).is_lt();
+        for id in if in_order { [a, b] } else { [b, a] } {
+            memory::extend(&mut self.words, id, DOING)?;
+            memory::push(&mut self.ends, self.words.len(), DOING)?;
+        }
+        // The server's array of values takes 8 bytes of each, too.
+        let values = self.words.len().max(self.ends.len()) * size_of::<u64>();
+        self.is_full = values > LARGEST - (1 << 10);
+        if self.is_full { Err(Error::Source) } else { Ok(()) }
+    }
+
+    fn array(&self, ids: &Ids) -> Result<Datum> {
+        let mut values = Vec::new();
+        memory::reserve(&mut values, self.ends.len(), "making an array")?;
+        let mut start = 0;
+        for &end in &self.ends {
+            values.push(ids.of_words(&self.words[start..end]));
+            start = end;
+        }
+        let type_oid = ids.type_oid();
+        let (mut length, mut by_value, mut align) = (0, false, 0);
+        // SAFETY: values of that type, which stay where they are until they are copied; no more than an int counts.
+        Ok(unsafe {
+            pg_sys::get_typlenbyvalalign(type_oid, &raw mut length, &raw mut by_value, &raw mut align);
+            let count = values.len() as i32;
+            pg_sys::construct_array(values.as_mut_ptr(), count, type_oid, length.into(), by_value, align)
+        }
+        .into())
+    }
+}

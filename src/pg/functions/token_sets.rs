@@ -1,0 +1,187 @@
+//! Sets of tokens as values, their similarity, and orders of tokens (docs/reference/functions.md).
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Datum};
+
+use super::sketch_types::{Form, input, output, receive};
+use super::sketches::document_of;
+use crate::features::tokens::Scratch;
+use crate::features::{FeatureSpec, Tokenizer};
+use crate::joins::parts::ranks::{self, Frequencies, TokenRanks};
+use crate::joins::parts::token_set::{self, Origin, TokenSet, of_document};
+use crate::pg::query::decode::Kind;
+use crate::pg::server::aggregate;
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::encoding;
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::settings;
+use crate::pg::server::values::{LARGEST, too_large};
+use crate::pg::server::workers::workers_for;
+use crate::verify::measure::Measure;
+use crate::workers;
+
+const TOKEN_SET: Form = Form {
+    name: token_set::NAME,
+    from_text: TokenSet::from_text,
+    to_text: |bytes| Ok(TokenSet::check(bytes)?.to_text()),
+    example: "tokens:v1:words:h1.1:k1:multiset:0102030405060708",
+};
+
+const TOKEN_RANKS: Form = Form {
+    name: ranks::NAME,
+    from_text: TokenRanks::from_text,
+    to_text: |bytes| Ok(TokenRanks::check(bytes)?.to_text()),
+    example: "ranks:v1:0102030405060708:01000000",
+};
+
+sql_function! {
+    /// `token_set_in(cstring) → token_set`
+    neardup_token_set_in, pg_finfo_neardup_token_set_in, |call| input(call, &TOKEN_SET)
+}
+sql_function! {
+    /// `token_set_out(token_set) → cstring`
+    neardup_token_set_out, pg_finfo_neardup_token_set_out, |call| output(call, &TOKEN_SET)
+}
+sql_function! {
+    /// `token_set_recv(internal) → token_set`
+    neardup_token_set_recv, pg_finfo_neardup_token_set_recv, |call| receive(call, &TOKEN_SET)
+}
+sql_function! {
+    /// `token_ranks_in(cstring) → token_ranks`
+    neardup_token_ranks_in, pg_finfo_neardup_token_ranks_in, |call| input(call, &TOKEN_RANKS)
+}
+sql_function! {
+    /// `token_ranks_out(token_ranks) → cstring`
+    neardup_token_ranks_out, pg_finfo_neardup_token_ranks_out, |call| output(call, &TOKEN_RANKS)
+}
+sql_function! {
+    /// `token_ranks_recv(internal) → token_ranks`
+    neardup_token_ranks_recv, pg_finfo_neardup_token_ranks_recv, |call| receive(call, &TOKEN_RANKS)
+}
+
+sql_function! {
+    /// `tokens(text, tokenizer, shingle, multiset) → token_set`
+    neardup_tokens_text, pg_finfo_neardup_tokens_text, |call| {
+        let name = call.text(1)?;
+        let tokenizer = match name.as_deref() {
+            None | Some("words") => Tokenizer::Words,
+            Some("chars") => Tokenizer::Chars,
+            Some("whitespace") => Tokenizer::Whitespace,
+            Some("html") => Tokenizer::Html,
+            Some(name) => return Err(SqlError::parameter(format!("unknown tokenizer \"{name}\"")).hint(
+                "Tokenizers: words, chars, whitespace, html. Lexemes come as a tsvector: \
+                 tokens(to_tsvector('english', body))",
+            )),
+        };
+        let origin = Origin::of_text(tokenizer).unwrap_or(Origin::Words);
+        tokens(call, Kind::Text, tokenizer, origin, 2)
+    }
+}
+sql_function! {
+    /// `tokens(text[], shingle, multiset) → token_set`
+    neardup_tokens_tokens, pg_finfo_neardup_tokens_tokens, |call| tokens(call, Kind::Tokens, Tokenizer::Words, Origin::Tokens, 1)
+}
+sql_function! {
+    /// `tokens(tsvector, shingle, multiset) → token_set`
+    neardup_tokens_lexemes, pg_finfo_neardup_tokens_lexemes, |call| tokens(call, Kind::Vector, Tokenizer::Words, Origin::Lexemes, 1)
+}
+sql_function! {
+    /// `tokens(bigint[], shingle, multiset) → token_set`
+    neardup_tokens_numbers, pg_finfo_neardup_tokens_numbers, |call| tokens(call, Kind::Numbers, Tokenizer::Words, Origin::Numbers, 1)
+}
+
+sql_function! {
+    /// `token_similarity(token_set, token_set, method) → float8`
+    neardup_token_similarity, pg_finfo_neardup_token_similarity, |call| {
+        let Some((a, b)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<f64>(None)) };
+        let (measure, _) = measure_of(call, 2)?;
+        let (left, right) = (TokenSet::parse(a)?, TokenSet::parse(b)?);
+        let mut similarity = 0.0;
+        workers::one(workers_for(a.len() + b.len()), &mut similarity, |similarity, stop| {
+            *similarity = left.similarity(&right, measure, stop)?;
+            Ok(())
+        })?;
+        Ok(call.give(Some(similarity)))
+    }
+}
+
+sql_function! {
+    /// `token_order_step(internal, token_set, int) → internal`
+    neardup_token_order_step, pg_finfo_neardup_token_order_step, |call| {
+        let (datum, state) = aggregate::state(call, || {
+            let keep: i32 = call.need(2, "keep")?;
+            let keep = usize::try_from(keep).map_err(|_| {
+                SqlError::parameter(format!("keep must be at least 0, not {keep}"))
+                    .hint("The order of the 100000 most frequent tokens: token_order(tokens(body), 100000)")
+            })?;
+            Ok((Frequencies::default(), keep))
+        })?;
+        if let Some(bytes) = call.bytes(1) {
+            let set = TokenSet::parse(bytes)?;
+            let budget = settings::memory();
+            workers::one(workers_for(8 * bytes.len()), &mut state.0, |frequencies, stop| {
+                frequencies.add(&set, budget, stop)
+            })?;
+        }
+        Ok(datum)
+    }
+}
+sql_function! {
+    /// `token_order_result(internal) → token_ranks`
+    neardup_token_order_result, pg_finfo_neardup_token_order_result, |call| {
+        let mut state = (aggregate::take::<(Frequencies, usize)>(call)?.unwrap_or_default(), Vec::new());
+        workers::one(workers_for(usize::MAX), &mut state, |((frequencies, keep), bytes), stop| {
+            *bytes = frequencies.ranks(*keep, stop)?;
+            Ok(())
+        })?;
+        if state.1.len() > LARGEST - size_of::<i32>() {
+            return Err(too_large("an order of tokens"));
+        }
+        Ok(call.give(Some(state.1)))
+    }
+}
+
+/// The set of the document that argument 0 is; the shingle and whether repeats count stand from argument `n` on.
+fn tokens(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, n: usize) -> Result<Datum> {
+    let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
+    let chars = tokenizer == Tokenizer::Chars;
+    // As near_duplicates does it.
+    let shingle: i32 = call.get(n).unwrap_or(if chars { 3 } else { 1 });
+    let shingle = FeatureSpec::check_shingle("shingle", shingle.into())
+        .map_err(|error| SqlError::from(error).hint("Runs of five words: tokens(body, shingle => 5)"))?;
+    let multiset = call.get(n + 1).unwrap_or(chars || shingle == 1);
+    let spec = FeatureSpec { tokenizer, shingle, multiset, wrap: false };
+    let mut set = Vec::new();
+    workers::one(workers_for(document.bytes()), &mut set, |set, stop| {
+        *set = of_document(&document, &spec, origin, &mut Scratch::default(), stop)?;
+        Ok(())
+    })?;
+    if set.len() > LARGEST - size_of::<i32>() {
+        return Err(too_large("a set of tokens"));
+    }
+    Ok(call.give(Some(set)))
+}
+
+/// The measure that argument `n` is, and its number: a `set_measure`.
+pub(super) fn measure_of(call: Call, n: usize) -> Result<(Measure, Datum)> {
+    let datum = call.datum(n).ok_or_else(|| {
+        SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, "method must not be NULL")
+    })?;
+    // SAFETY: a value of an enum, whose output is a C string.
+    let name = unsafe { encoding::c_string(pg_sys::OidOutputFunctionCall(pg_sys::F_ENUM_OUT.into(), datum)) };
+    Ok((measure(&name)?, datum))
+}
+
+/// The measure of this name, of those that know no direction.
+pub(super) fn measure(name: &str) -> Result<Measure> {
+    match name {
+        "jaccard" => Ok(Measure::Jaccard),
+        "cosine" => Ok(Measure::Cosine),
+        "dice" => Ok(Measure::Dice),
+        "overlap" => Ok(Measure::Overlap),
+        _ => Err(SqlError::parameter(format!(
+            "method must be jaccard, cosine, dice or overlap, not \"{name}\""
+        ))
+        .hint("The extension and its library are of different versions: ALTER EXTENSION neardup UPDATE;")),
+    }
+}
