@@ -704,7 +704,7 @@ BEGIN
             EXECUTE pg_catalog.format('SELECT pg_catalog.min(s.id::pg_catalog.text) FROM (SELECT s.id FROM %I.%I s GROUP BY s.id HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1 LIMIT 1) s'::pg_catalog.text, home, names[1]) INTO twice;
             IF twice IS NOT NULL THEN
                 RAISE EXCEPTION USING ERRCODE := 'unique_violation', MESSAGE := pg_catalog.format('id %s stands in more than one row of %s'::pg_catalog.text, twice, docs),
-                    HINT := 'Every document needs an id of its own; name another column with id_column => ''…''.';
+                    HINT := 'Every document needs an id of its own; name another column with id_column.';
             END IF;
         END IF;
         IF step OPERATOR(pg_catalog.=) 6 AND max_pairs OPERATOR(pg_catalog.<) made THEN

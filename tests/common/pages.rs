@@ -10,8 +10,8 @@ const WORDS_A_SENTENCE: u64 = 12;
 /// content.
 pub fn pages(count: u64, words: u64, frame: u64) -> Vec<String> {
     let of_frame = words * frame / 100;
-    let before: String = sentences(0..of_frame / 2, |n| mix(n));
-    let behind: String = sentences(of_frame / 2..of_frame, |n| mix(n));
+    let before: String = sentences(0..of_frame / 2, mix);
+    let behind: String = sentences(of_frame / 2..of_frame, mix);
     (0..count)
         .map(|page| {
             let (of, changed) = if page % 5 == 4 { (page - 1, 1 + page / 5 % 6) } else { (page, 0) };
