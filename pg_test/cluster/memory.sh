@@ -54,7 +54,7 @@ own="SELECT substring(pg_read_file('/proc/self/status') FROM 'RssAnon:\s+(\d+)')
 
 # bounded …: what psql says, errors included. A process that ends for want of memory may hang instead, where it was to
 # write a backtrace; then it says nothing.
-bounded() { timeout 300 psql -X -qAt -v VERBOSITY=sqlstate -v ON_ERROR_STOP=0 "$@" 2>&1 || true; }
+bounded() { PGOPTIONS='-c client_min_messages=warning' timeout 300 psql -X -qAt -v VERBOSITY=sqlstate -v ON_ERROR_STOP=0 "$@" 2>&1 || true; }
 
 # limited MB: restarts the server with so much address space for each of its processes.
 limited() {
@@ -108,7 +108,7 @@ done
 
 # in_index ROOM STATEMENT
 in_index() {
-    count_out $((least + $1)) 4 "$2" "$(bounded -c "SET neardup.threads = 4" -c "SET client_min_messages = warning" -c "SET jit = off" \
+    count_out $((least + $1)) 4 "$2" "$(bounded -c "SET neardup.threads = 4" -c "SET jit = off" \
         -c "SET enable_seqscan = off" -c "SET work_mem = '1GB'" -c "SET maintenance_work_mem = '1GB'" -c "DROP INDEX IF EXISTS again" \
         -c "$2" -c "$tiny")"
 }

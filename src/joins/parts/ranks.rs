@@ -109,7 +109,7 @@ impl<'a> TokenRanks<'a> {
 
     /// Reads what [`TokenRanks::to_text`] writes, and gives its bytes.
     pub fn from_text(text: &str) -> Result<Vec<u8>> {
-        let fields: Vec<&str> = text.trim().split(':').collect();
+        let fields: Vec<&str> = text.trim().splitn(5, ':').collect();
         let &["ranks", version, hashes, ranks] = fields.as_slice() else {
             return Err(bad("it should begin with ranks: and have 4 parts with colons between them"));
         };

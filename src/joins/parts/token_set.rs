@@ -241,7 +241,7 @@ impl<'a> TokenSet<'a> {
 
     /// Reads what [`TokenSet::to_text`] writes, and gives its bytes.
     pub fn from_text(text: &str) -> Result<Vec<u8>> {
-        let fields: Vec<&str> = text.trim().split(':').collect();
+        let fields: Vec<&str> = text.trim().splitn(8, ':').collect();
         let &["tokens", version, origin, versions, shingle, repeats, hashes] = fields.as_slice() else {
             return Err(bad("it should begin with tokens: and have 7 parts with colons between them"));
         };

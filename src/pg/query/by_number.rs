@@ -4,6 +4,7 @@
 use pgrx::pg_sys::{self, Datum, Oid};
 
 use crate::pg::compat;
+use crate::pg::server::call::declared_otherwise;
 use crate::pg::server::error::Result;
 
 /// Puts rows into a table without triggers, policies and computed columns.
@@ -71,11 +72,11 @@ impl Drop for Inserter {
     }
 }
 
-/// Calls `read` with the columns of the row that has a number as its primary key, as it is at this moment, whatever the
-/// transaction sees otherwise.
+/// Calls `read` with the first `N` columns of the row that has a number as its primary key, as it is at this moment, whatever
+/// the transaction sees otherwise.
 ///
 /// # Safety
-/// The table is locked, has `N` columns none of which was dropped, and the first one is its primary key, an `oid`. The values
+/// The table is locked, none of its first `N` columns was dropped, and the first one is its primary key, an `oid`. The values
 /// are valid within the call only.
 pub(crate) unsafe fn read<const N: usize, T>(
     table: Oid,
@@ -85,21 +86,34 @@ pub(crate) unsafe fn read<const N: usize, T>(
     // SAFETY: the caller's promise. Where an error ends it the server gives back what was opened.
     unsafe {
         let relation = pg_sys::table_open(table, pg_sys::NoLock as i32);
+        // Another version of the extension may have others behind them, or fewer.
+        let columns = (*(*relation).rd_att).natts as usize;
+        if columns < N {
+            let message = format!("a table of the extension has {columns} columns, and should have {N}");
+            return Err(declared_otherwise(message));
+        }
         let mut wanted = pg_sys::ScanKeyData::default();
         let (equals, key) = (Oid::from(pg_sys::F_OIDEQ), Datum::from(key));
         pg_sys::ScanKeyInit(&raw mut wanted, 1, pg_sys::BTEqualStrategyNumber as u16, equals, key);
         let index = compat::primary_key(relation);
-        let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
+        // A catalog's rows are read as of now by themselves, also where a parallel plan allows no other snapshot.
+        let snapshot = if table.to_u32() < pg_sys::FirstNormalObjectId {
+            std::ptr::null_mut()
+        } else {
+            pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot())
+        };
         let has_index = index != pg_sys::InvalidOid;
         let scan = pg_sys::systable_beginscan(relation, index, has_index, snapshot, 1, &raw mut wanted);
         let tuple = pg_sys::systable_getnext(scan);
         let found = (!tuple.is_null()).then(|| {
-            let (mut values, mut nulls) = ([Datum::null(); N], [true; N]);
+            let (mut values, mut nulls) = (vec![Datum::null(); columns], vec![true; columns]);
             pg_sys::heap_deform_tuple(tuple, (*relation).rd_att, values.as_mut_ptr(), nulls.as_mut_ptr());
             read(std::array::from_fn(|column| (!nulls[column]).then_some(values[column])))
         });
         pg_sys::systable_endscan(scan);
-        pg_sys::UnregisterSnapshot(snapshot);
+        if !snapshot.is_null() {
+            pg_sys::UnregisterSnapshot(snapshot);
+        }
         pg_sys::relation_close(relation, pg_sys::NoLock as i32);
         found.transpose()
     }

@@ -24,3 +24,9 @@ pub(crate) fn log_bugs() {
         }
     }));
 }
+
+#[cfg(all(feature = "pg_test", not(test)))]
+super::call::sql_function! {
+    /// A bug that there always is, for the test of what is told of bugs; no SQL of the extension declares it.
+    neardup_bug, pg_finfo_neardup_bug, |_| panic!("a bug for tests")
+}

@@ -132,7 +132,7 @@ impl<'a> Minhash<'a> {
     /// Reads what [`Minhash::to_text`] writes, and gives its bytes.
     pub fn from_text(text: &str) -> Result<Vec<u8>> {
         let bad = |why: &str| Error::Malformed { what: Self::NAME, why: why.to_owned() };
-        let fields: Vec<&str> = text.trim().split(':').collect();
+        let fields: Vec<&str> = text.trim().splitn(9, ':').collect();
         let &[name, version, source, versions, k, seed, permutations, values] = fields.as_slice() else {
             return Err(bad("it should have 8 parts with colons between them"));
         };

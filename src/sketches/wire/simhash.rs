@@ -116,7 +116,7 @@ impl<'a> Simhash<'a> {
     /// Reads what [`Simhash::to_text`] writes, and gives its bytes.
     pub fn from_text(text: &str) -> Result<Vec<u8>> {
         let bad = |why: &str| Error::Malformed { what: Self::NAME, why: why.to_owned() };
-        let fields: Vec<&str> = text.trim().split(':').collect();
+        let fields: Vec<&str> = text.trim().splitn(7, ':').collect();
         let &[name, version, source, versions, k, bits] = fields.as_slice() else {
             return Err(bad("it should have 6 parts with colons between them"));
         };
