@@ -22,6 +22,11 @@ INSERT INTO docs SELECT i, 'text number ' || i || ' of these few texts' FROM gen
 CREATE INDEX by_body ON docs USING signature (body);
 GRANT SELECT ON docs TO reader;
 SQL
+parallel=$( ((version >= 16)) && echo debug_parallel_query || echo force_parallel_mode)
+expect_sql 'the versions are told in a parallel plan, too' t "SET $parallel = on; SELECT library = sql FROM neardup_version()"
+expect_sql 'and in a worker of it' t "SET $parallel = on; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+    SELECT bool_and((SELECT v.library = v.sql FROM neardup_version() v WHERE d.id > 0)) FROM his.docs d"
+
 expect_error 'who may only read an index has no right to look into it' 42501 'pg_monitor' "SELECT signature_index_merge('his.by_body')" -U reader
 
 # Maintenance is a privilege since 17, and the three functions are part of it; they run as the owner all the same.
