@@ -23,7 +23,6 @@ pub(crate) struct Extension {
     /// The number of that schema.
     pub namespace: pg_sys::Oid,
     /// The last argument of internal functions, with a comma in front: of a type that others may not declare functions with.
-    /// None in 0.1.0, whose SQL goes on with this library until it is updated.
     pub internal: String,
 }
 
@@ -38,11 +37,7 @@ impl Extension {
             (owner_of(function), extension, namespace, c_string(pg_sys::get_namespace_name(namespace)))
         };
         let schema = quote_identifier(&schema)?;
-        let internal = if has_type(c"neardup_internal", namespace) {
-            format!(", NULL::{schema}.neardup_internal")
-        } else {
-            String::new()
-        };
+        let internal = format!(", NULL::{schema}.neardup_internal");
         Ok(Self { owner, schema, extension, namespace, internal })
     }
 
@@ -88,16 +83,6 @@ impl Extension {
         Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
             .hint("DROP EXTENSION neardup; CREATE EXTENSION neardup;"))
     }
-}
-
-/// Whether a schema has a type of this name.
-fn has_type(name: &CStr, namespace: pg_sys::Oid) -> bool {
-    let cache = pg_sys::SysCacheIdentifier::TYPENAMENSP as i32;
-    let number = pg_sys::Anum_pg_type_oid as i16;
-    let (none, name) = (pg_sys::Datum::null(), pg_sys::Datum::from(name.as_ptr()));
-    // SAFETY: a look at the catalogue by a name and the number of a schema.
-    let found = unsafe { pg_sys::GetSysCacheOid(cache, number, name, namespace.into(), none, none) };
-    found != pg_sys::InvalidOid
 }
 
 /// Who owns a function; no user, if there is no such function.

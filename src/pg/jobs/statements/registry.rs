@@ -85,28 +85,17 @@ pub(crate) fn interrupt(runs: Oid, docs: Oid, started: Datum) -> Result<Statemen
 
 /// Adds a batch to a run: how many rows changed, pairs were removed and added, and rows wait.
 pub(crate) fn log(runs: Oid, docs: Oid, started: Datum, more: bool, counts: [i64; 4]) -> Result<Statement> {
-    // SAFETY: looks a column up.
-    let has_total = unsafe { pg_sys::get_attnum(runs, c"total".as_ptr()) } > 0;
-    // The SQL of 0.1.0 goes on with this library until it is updated.
-    let [column, value, update] = if has_total {
-        [", total", ", $4 + $7", ", total = GREATEST(r.total, r.rows + excluded.rows)"]
-    } else {
-        [""; 3]
-    };
-    let sql = format!(
-        "INSERT INTO {{}} AS r (docs, started, finished, status, batches, rows, pairs_removed, pairs_added{column}) \
+    let sql = "INSERT INTO {} AS r (docs, started, finished, status, batches, rows, pairs_removed, pairs_added, total) \
          VALUES ($1, $2, CASE WHEN NOT $3 THEN clock_timestamp() END, \
-         CASE WHEN $3 THEN 'running' ELSE 'done' END, ($4 > 0)::int, $4, $5, $6{value}) \
+         CASE WHEN $3 THEN 'running' ELSE 'done' END, ($4 > 0)::int, $4, $5, $6, $4 + $7) \
          ON CONFLICT (docs, started) DO UPDATE SET finished = excluded.finished, status = excluded.status, \
          batches = r.batches + excluded.batches, rows = r.rows + excluded.rows, \
          pairs_removed = r.pairs_removed + excluded.pairs_removed, \
-         pairs_added = r.pairs_added + excluded.pairs_added{update}"
-    );
+         pairs_added = r.pairs_added + excluded.pairs_added, total = GREATEST(r.total, r.rows + excluded.rows)";
     let [rows, removed, added, waiting] = counts.map(int8);
     let started = (pg_sys::TIMESTAMPTZOID, Some(started));
     let more = (pg_sys::BOOLOID, more.into_datum());
-    let parameters = [oid(docs), started, more, rows, removed, added, waiting];
-    on(runs, &sql, &parameters[..if has_total { 7 } else { 6 }])
+    on(runs, sql, [oid(docs), started, more, rows, removed, added, waiting])
 }
 
 /// Deletes all runs of a relation but the last ones.
