@@ -20,7 +20,7 @@ demo: ## find near duplicates among this machine's licence texts (DOCS=folder: a
 test: ## every check and test, with servers of their own
 	@scripts/test.sh
 
-test-all: ## the same on each version of PostgreSQL that is supported
+test-all: ## the same on each version of PostgreSQL that is supported, and the packages
 	@scripts/test_all.sh
 
 test-packages: ## install and remove the Debian package in a clean root, build from the PGXN zip

@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# Puts the Debian package into a clean root that has PostgreSQL from Debian and nothing else, asks a first question there,
-# and removes it without a trace.
+# What the Debian package has and asks for; then it goes into a clean root that has PostgreSQL from Debian and nothing
+# else, is asked a first question there, and removed without a trace. Debian 12 has PostgreSQL 15, 13 has 17, and what comes
+# after it 18: what is made here is tried there.
 set -euo pipefail
 source "$(dirname "$0")/root.sh"
 if [[ -z ${NEARDUP_WORK:-} ]]; then
     command -v dpkg >/dev/null || skip 'no dpkg'
+    need_packages 'Debian package' dpkg-dev debhelper fakeroot python3 || skip 'no tools to make a package with'
     deb=$("$project/packaging/deb.sh" | grep -v dbgsym)
     export deb
 fi
-in_namespace "$@"
-pg=$(pg_feature) pg=${pg#pg}
-apt-cache show "postgresql-$pg" >/dev/null 2>&1 || skip "Debian has no postgresql-$pg here"
 
 failures=0
 expect() {
@@ -19,9 +18,36 @@ expect() {
         failures=$((failures + 1))
     fi
 }
+pg=$(pg_feature) pg=${pg#pg}
+version=$(sed -n '/^version = "\(.*\)"/ { s//\1/p; q }' "$project/Cargo.toml")
+
+# What can be said of it without installing it.
+if [[ -z ${NEARDUP_WORK:-} ]]; then
+    expect 'what is in it' "$({
+        echo "./usr/lib/postgresql/$pg/lib/neardup.so"
+        for file in neardup.control "neardup--$version.sql" "$project"/sql/upgrades/neardup--*--*.sql; do
+            echo "./usr/share/postgresql/$pg/extension/${file##*/}"
+        done
+    } | sort)" "$(dpkg-deb --fsys-tarfile "$deb" | tar -t | grep -v -e '/$' -e '^./usr/share/doc/' -e '^./usr/share/lintian/' | sort)"
+    expect 'what it depends on' "postgresql-$pg libc6 libgcc-s1" \
+        "$(dpkg-deb --field "$deb" Depends | sed 's/ ([^)]*)//g; s/,//g')"
+    if command -v lintian >/dev/null; then
+        # Who packs is not known here.
+        expect 'lintian' '' "$(lintian --allow-root --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog,root-in-contact "$deb" 2>&1)"
+    fi
+    ((failures == 0)) || exit 1
+fi
+
+in_namespace "$@"
+case $pg in
+    17) debian=trixie ;;
+    18) debian=forky ;;
+esac
+if apt-cache show "postgresql-$pg" >/dev/null 2>&1; then debian=$(this_debian); fi
+[[ -n ${debian:-} ]] || skip "no release of Debian has postgresql-$pg; ${deb##*/} has the files and dependencies that it should"
 
 root=$work/root
-step "a clean root with postgresql-$pg (1 min)" clean_root "$root" "postgresql-$pg"
+step "a clean root of $debian with postgresql-$pg (1 min)" clean_root "$root" "postgresql-$pg"
 
 # What is there, but for what dpkg and apt write down, and the cluster.
 traces() {
@@ -67,4 +93,4 @@ in_root "$root" pg_ctlcluster "$pg" main stop
 expect 'nothing crashed' '' "$(grep -hE 'PANIC|was terminated by signal' "$root"/var/log/postgresql/* || true)"
 
 ((failures == 0)) || exit 1
-echo "${deb##*/}: installed, used and removed in a clean root"
+echo "${deb##*/}: installed, used and removed in a clean root of $debian"

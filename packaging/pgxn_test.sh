@@ -9,7 +9,10 @@ git rev-parse -q --verify HEAD >/dev/null || {
     echo 'skipped: no history here to make a zip of'
     exit 77
 }
-need_packages 'zip for PGXN' git unzip python3
+need_packages 'zip for PGXN' git unzip python3 || {
+    echo 'skipped: no tools to make a zip with'
+    exit 77
+}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 zip=$(packaging/pgxn.sh)

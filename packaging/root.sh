@@ -1,6 +1,7 @@
 # To be sourced: clean roots of Debian, in which packages are tried. Nothing of the machine itself is touched.
 #   in_namespace "$@"   first: begins the script again with mounts and processes of its own, which end with it
-#   clean_root FOLDER PACKAGE…   makes one with these packages; from the mirrors that apt is set to here
+#   clean_root FOLDER PACKAGE…   makes one with these packages, from the mirrors that apt is set to here; of the release
+#       of Debian that $debian names, by default of this machine's
 #   in_root FOLDER command…   runs a command there, without any network
 # Where that cannot be had the script ends with 77 and the reason.
 # shellcheck shell=bash
@@ -30,18 +31,22 @@ in_namespace() {
     exit "$status"
 }
 
+this_debian() { (. /etc/os-release && echo "${VERSION_CODENAME:-}"); }
+
 clean_root() {
-    local root=$1 codename sources
+    local root=$1 codename here sources
     shift
     need_packages 'clean root' mmdebstrap || true
     command -v mmdebstrap >/dev/null || skip 'no mmdebstrap'
-    codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+    here=$(this_debian) codename=${debian:-$here}
     # shellcheck disable=SC2016 # fields of apt
     sources=$(apt-get indextargets --format '$(ORIGIN) deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-        sed -n "s/^Debian \(deb [^ ]* $codename.*\)/\1/p" | sort -u)
+        sed -n "s/^Debian \(deb [^ ]* \)$here\(.*\)/\1$codename\2/p" | sort -u)
     [[ -n $sources ]] || skip 'apt knows no mirror of Debian'
     apt-config dump | grep -iE '^Acquire::[a-z]+::Proxy' >"$work/proxies" || true
+    # A mirror that does not answer is told of soon.
     echo "$sources" | mmdebstrap --quiet --mode=root --variant=minbase --aptopt="$work/proxies" \
+        --aptopt='Acquire::http::Timeout "20"' --aptopt='Acquire::https::Timeout "20"' --aptopt='Acquire::Retries "1"' \
         --include="$(IFS=,; echo "$*")" "$codename" "$root" - >"$work/mmdebstrap.log" 2>&1 || {
         tail -n 5 "$work/mmdebstrap.log"
         skip "no clean root of $codename with $*"

@@ -55,8 +55,11 @@ q -d users -c 'CREATE SCHEMA tools' -c 'CREATE EXTENSION neardup SCHEMA tools' -
 q -d users -f "$upgrade/world.sql" >/dev/null
 contents before
 expect 'no query fails' '' "$(grep ERROR "$place/before" || true)"
-# A counter that Debian's 15 keeps among the options of columns, and that servers of others refuse as unknown.
-q -d users -c 'SET allow_system_table_mods = on' -c "UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '{pg_attver=%}'"
+# The releases of November 2026 keep a version among the options of columns, which earlier ones refuse as unknown: to go to
+# such a one is no matter of ours, and what can be had of newer versions may be older.
+if ! grep -q pg_attver "$newer/pg_dump"; then
+    q -d users -c 'SET allow_system_table_mods = on' -c "UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '{pg_attver=%}'"
+fi
 stop
 
 at "$newer"

@@ -83,7 +83,7 @@ CREATE TEMP VIEW lines(kind, name, what) AS
             'view', CASE WHEN relkind = 'v' THEN pg_get_viewdef(oid) END, 'index', CASE WHEN relkind = 'i' THEN pg_get_indexdef(oid) END)
     FROM objects JOIN pg_class c ON classid = 'pg_class'::regclass AND objid = c.oid
     UNION ALL
-    -- Places count without columns that were dropped; pg_attver is a counter of the server's.
+    -- Places count without columns that were dropped; pg_attver is a version that the server counts.
     SELECT 'column', attrelid::regclass || '.' || attname, to_jsonb(a) - '{attrelid,atthasmissing,attmissingval,attcacheoff}'::text[]
         || jsonb_build_object('atttypid', format_type(atttypid, atttypmod), 'attcollation', attcollation::regcollation, 'attacl', pg_temp.names(attacl),
             'attoptions', (SELECT jsonb_agg(option) FROM unnest(attoptions) option WHERE option !~ '^pg_attver='),
