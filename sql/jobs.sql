@@ -174,12 +174,12 @@ COMMENT ON FUNCTION neardup_job_merge(regclass, neardup_internal) IS 'internal: 
 CREATE FUNCTION neardup_job_pairs(docs pg_catalog.regclass, threshold pg_catalog.float8, id_type pg_catalog.regtype, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,
     method pg_catalog.text, tokenizer pg_catalog.text, shingle pg_catalog.int4, multiset pg_catalog.bool, max_pairs pg_catalog.int8, site_column pg_catalog.text,
     state pg_catalog.regclass, changed pg_catalog.text, others pg_catalog.text, lists pg_catalog.regclass, new_segment pg_catalog.int8,
-    internal neardup_internal DEFAULT NULL)
+    candidates pg_catalog.bool DEFAULT false, internal neardup_internal DEFAULT NULL)
     RETURNS SETOF record -- left_id, right_id, similarity pg_catalog.float8, and the columns of the table of lists
     AS 'MODULE_PATHNAME', 'neardup_job_pairs' LANGUAGE c VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_job_pairs(
     regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, regclass, text, text, regclass, bigint,
-    neardup_internal
+    bool, neardup_internal
 ) IS 'internal: pairs of a changed row and any other one, and the outlines of changed rows as rows of the table of lists';
 CREATE FUNCTION neardup_job_clusters(pairs pg_catalog.text, id_type pg_catalog.regtype, max_cluster_size pg_catalog.int4, clustering pg_catalog.text, relation pg_catalog.regclass,
     internal neardup_internal DEFAULT NULL)

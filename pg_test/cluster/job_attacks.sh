@@ -127,6 +127,20 @@ expect_as 'results that are kept stay whose they are' "NOTICE:  left as they are
     carol "SELECT neardup_unwatch('alices.kept', keep_results => true)"
 expect_sql 'also when the table goes' 'alice|1' "DROP TABLE alices.kept; SELECT relowner::regrole, (SELECT count(*) FROM alices.kept_pairs) FROM pg_class WHERE oid = 'alices.kept_pairs'::regclass"
 
+# What the owner lets an index of the job's table compute runs as nobody for whoever writes, who says where things are found.
+as alice "SELECT new_docs('alices.indexed')" "CALL neardup_refresh('alices.indexed')" 'GRANT INSERT ON alices.indexed TO bob' \
+    'CREATE FUNCTION alices.helper() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$' \
+    'CREATE FUNCTION alices.waits(change int2) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM helper(); RETURN change IS NOT NULL; END $$' \
+    'DROP INDEX alices.indexed_neardup_change_id_idx' 'SET search_path = alices, public' \
+    'CREATE INDEX ON alices.indexed_neardup (change, id) WHERE alices.waits(change)' >/dev/null
+q -c 'DELETE FROM seen' -c 'CREATE SCHEMA bobs AUTHORIZATION bob' -c 'GRANT USAGE ON SCHEMA bobs TO PUBLIC'
+expect_as 'a planted helper under the path of who writes' '' bob \
+    "CREATE FUNCTION bobs.helper() RETURNS int LANGUAGE sql AS \$\$ SELECT public.note('bob: helper'); SELECT 1 \$\$" \
+    'SET search_path = bobs, public' "INSERT INTO alices.indexed VALUES (20, 'one two three four')"
+expect_sql 'is run by nobody' '' 'SELECT who, what FROM seen'
+as alice 'DROP INDEX alices.indexed_neardup_change_id_idx' 'CREATE INDEX ON alices.indexed_neardup (change, id) WHERE change IS NOT NULL'
+expect_as 'and what was written is found' $'done\n0' postgres "CALL neardup_refresh('alices.indexed')" "SELECT wrong('alices.indexed')"
+
 # --- Tables that are swapped ---
 
 # mallory owns the schema, alice her tables in it.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What an administrator meets: functions of the same names in other schemas, plans that can be read, a log that stays short,
 # refreshes seen from other sessions, locks, and a server where no extension can be installed.
+# shellcheck disable=SC2154 # server and bindir, of server.sh
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 server_start
@@ -121,6 +122,12 @@ exec 9>&-
 wait "$holder" "$caller"
 expect_script 'then it is done' 'done||3|50|50|t' "$progress"
 expect_script 'a session shows its query again' '' "DO \$\$ DECLARE s text; BEGIN CALL neardup_refresh('docs', s); ASSERT s = 'done' AND (SELECT query LIKE 'DO %' FROM pg_stat_activity WHERE pid = pg_backend_pid()); END \$\$"
+expect_script 'and its number all the time' '' "SET compute_query_id = on;
+DO \$\$ DECLARE s text; before bigint; BEGIN
+    SELECT query_id INTO STRICT before FROM pg_stat_activity WHERE pid = pg_backend_pid();
+    CALL neardup_refresh('docs', s);
+    ASSERT before IS NOT NULL AND before = (SELECT query_id FROM pg_stat_activity WHERE pid = pg_backend_pid());
+END \$\$"
 q -c "UPDATE neardup_all_runs SET status = 'running', finished = NULL WHERE docs = 'waits'::regclass AND started = (SELECT max(started) FROM neardup_all_runs WHERE docs = 'waits'::regclass)"
 expect_script 'one that has no session any more' interrupted "SELECT status FROM neardup_progress WHERE docs = 'waits'::regclass"
 
@@ -134,8 +141,44 @@ expect_script 'locks of an insert' $'AccessShareLock, RowExclusiveLock\nRowExclu
 $locks 'locked'::regclass;
 $locks 'locked_neardup'::regclass;
 $locks 'neardup_all_jobs'::regclass; COMMIT"
+# Which another session changes, in a transaction that goes on.
+expect_script 'a session that has written nothing yet waits neither for the log' '' "BEGIN; LOCK TABLE neardup_all_runs IN ACCESS EXCLUSIVE MODE;
+\\! psql -X -qAt -c \"SET lock_timeout = '20s'\" -c \"INSERT INTO locked VALUES (2, 'b')\"
+COMMIT"
+expect_script 'nor does one that updates and deletes' '1' "BEGIN; LOCK TABLE neardup_all_runs IN ACCESS EXCLUSIVE MODE;
+\\! psql -X -qAt -c \"SET lock_timeout = '20s'\" -c \"UPDATE locked SET body = 'c'\" -c 'DELETE FROM locked WHERE id = 2'
+SELECT count(*) FROM locked; COMMIT"
 expect_script 'locks of neardup_unwatch' 'AccessExclusiveLock, AccessShareLock' "BEGIN; SELECT neardup_unwatch('locked') \\g /dev/null
 $locks 'locked'::regclass; COMMIT"
+
+# --- Formats of other versions ---
+q -c 'CREATE TABLE formats (id int PRIMARY KEY, body text)' -c "INSERT INTO formats SELECT i, 'some words of row ' || i FROM generate_series(1, 50) i" -c 'CREATE INDEX of_format ON formats USING signature (body)' -c CHECKPOINT
+# Where the metapage has them, behind the header of a page and four bytes that say what it is.
+format=28 hashes=33
+# stored OFFSET BYTE: puts a byte into the file of the index.
+stored() {
+    local path
+    path=$(q -c "SELECT pg_relation_filepath('of_format')")
+    server_down "$server"
+    as_server "$bindir/pg_checksums" -D "$server/data" --disable >/dev/null 2>&1 || true
+    printf "%b" "\\x$2" | dd of="$server/data/$path" bs=1 seek="$1" conv=notrunc status=none
+    server_up
+}
+search="SET enable_seqscan = off; SELECT count(*) FROM formats WHERE body <@ near('some words of row 7', 0.9)"
+found=$(q -c "$search")
+while read -r -u 3 what at byte version hint; do
+    stored "$at" "$byte"
+    expect_error "a search in an index of version $version of its $what" 0A000 "index \"of_format\" has version $version of its $what, this neardup reads version 1" "$search"
+    expect_error "and what is to be done" 0A000 "$hint.*REINDEX INDEX (public\.)?of_format;" "$search"
+    expect_error "a write to it" 0A000 "has version $version of its $what" "INSERT INTO formats VALUES (51, 'a few words more')"
+    q -c 'REINDEX INDEX of_format' -c CHECKPOINT
+    expect_sql "made anew it answers" "$found" "$search"
+done 3<<MUTATIONS
+format $format 00 0 Build it anew
+format $format 02 2 A newer neardup made it
+hash $hashes 00 0 Build it anew
+hash $hashes 02 2 A newer neardup made it
+MUTATIONS
 
 # --- A server where nothing can be installed, and a small one of one's own ---
 managed=$server

@@ -53,6 +53,7 @@ ALTER DATABASE users SET search_path = public, tools;
 SQL
 q -d users -f "$upgrade/world.sql" >/dev/null
 contents before
+pg_dump users >"$place/dump"
 expect 'no query fails' '' "$(grep ERROR "$place/before" || true)"
 expect 'each index is used by its query' 12 "$(sed -n '/^-- indexes/,$p' "$place/before" | grep -cE '^[0-9]+\|(using|on) (by_|no_shared_tags)')"
 
@@ -91,6 +92,21 @@ SQL
 catalogue users catalogue.users
 catalogue fresh catalogue.fresh
 same 'the catalogues are those of a fresh install' "$place/catalogue.fresh" "$place/catalogue.users"
+
+# The same from a dump that was made before: into the definitions of this version, and into those of the first one, with an
+# update then. Indexes are made anew by it.
+dumped() { sed '/^-- indexes/,/^-- privileges/d' "$place/$1"; }
+for version in "$present" "$first"; do
+    createdb "restored_$version"
+    q -d "restored_$version" -c 'CREATE SCHEMA tools' -c "CREATE EXTENSION neardup SCHEMA tools VERSION '$version'" -c "ALTER DATABASE \"restored_$version\" SET search_path = public, tools"
+    seen=$(q -d "restored_$version" -o /dev/null -f <(grep -v '^CREATE SCHEMA tools;$' "$place/dump") 2>&1) || true
+    expect "a dump of $first, restored beside $version" '' "$(grep -v '^$' <<<"$seen" || true)"
+    if [[ $version != "$present" ]]; then q -d "restored_$version" -c 'ALTER EXTENSION neardup UPDATE'; fi
+    q -d "restored_$version" -f "$upgrade/contents.sql" >"$place/restored" 2>&1 || true
+    expect "all of it is there, beside $version" '' "$(diff <(dumped before) <(dumped restored) | head -n 20)"
+    expect_sql "its jobs go on, beside $version" 'done' "CALL neardup_refresh('job_sets')" -d "restored_$version"
+    expect_sql "with what waited, beside $version" 't' "SELECT count(*) = 0 FROM (TABLE job_sets_pairs EXCEPT SELECT * FROM near_duplicates('job_sets', 0.8, id_column => 'id', text_column => 'body')) d" -d "restored_$version"
+done
 
 # Jobs go on where they were.
 for job in sets compared sketches pages edits unborn; do
@@ -179,6 +195,26 @@ for left_out in "${!statements[@]}"; do
 done
 rm "$script"
 cp "$last" "$script"
+
+# What a script cannot keep it tells.
+expect 'privileges on functions that are made anew are told to be lost' 'WARNING:  these functions are made anew, without the privileges that were granted or revoked: near_duplicates_stats(), neardup_job_hash(text)
+HINT:  Grant and revoke them again.' "$(q -d mutants -o /dev/null -c 'BEGIN' -c 'CREATE SCHEMA tools' -c "CREATE EXTENSION neardup SCHEMA tools VERSION '$first'" -c 'SET LOCAL search_path = tools' \
+    -c 'REVOKE EXECUTE ON FUNCTION near_duplicates_stats() FROM PUBLIC' -c 'GRANT EXECUTE ON FUNCTION neardup_job_hash(text), words(text) TO reader' -c 'ALTER EXTENSION neardup UPDATE' 2>&1)"
+
+# Another superuser than the one who made it may update it, and be none any more.
+q -c 'CREATE ROLE maker SUPERUSER' -c 'CREATE ROLE updater SUPERUSER'
+createdb owners
+q -d owners -c 'SET ROLE maker' -c "CREATE EXTENSION neardup VERSION '$first'" -c 'SET ROLE updater' -c 'ALTER EXTENSION neardup UPDATE' -c 'RESET ROLE' -c 'ALTER ROLE updater NOSUPERUSER'
+expect_sql 'what an update brings belongs to who owns the rest' maker "SELECT DISTINCT refobjid::regrole FROM pg_depend d JOIN pg_shdepend s USING (classid, objid)
+    WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND s.deptype = 'o' AND s.dbid = (SELECT oid FROM pg_database WHERE datname = 'owners')" -d owners
+if [[ -n $old ]]; then
+    q -d owners -c "CREATE TABLE docs (id int PRIMARY KEY, body text); INSERT INTO docs VALUES (1, 'a b c'), (2, 'c b a')" -c "SELECT neardup_watch('docs', 0.8)" >/dev/null
+    expect_sql 'and jobs work' done "CALL neardup_refresh('docs')" -d owners
+    # Also where only the functions are another one's.
+    q -d owners -c 'ALTER FUNCTION neardup_refresh_step OWNER TO updater' -c 'ALTER FUNCTION neardup_changed OWNER TO updater' -c "INSERT INTO docs VALUES (3, 'b a c')"
+    expect_sql 'whoever owns the functions' done "CALL neardup_refresh('docs')" -d owners
+    expect_sql 'and has what there is' '3|done' "SELECT (SELECT count(*) FROM docs_pairs), (SELECT status FROM neardup_progress)" -d owners
+fi
 
 # What a script may get wrong otherwise.
 while read -r mutation; do

@@ -34,6 +34,25 @@ CREATE TYPE neardup_internal AS ENUM ();
 COMMENT ON TYPE neardup_internal IS 'internal: an argument of functions that users do not call; NULL';
 REVOKE USAGE ON TYPE neardup_internal FROM PUBLIC;
 
+-- What was granted on or revoked from functions that are made anew is lost: that is told, and not done again here, where it
+-- would count as the extension's own and be left out of dumps.
+DO $$
+DECLARE
+    changed text;
+BEGIN
+    SELECT pg_catalog.string_agg(p.oid::pg_catalog.regprocedure::pg_catalog.text, ', ' ORDER BY p.proname) INTO changed
+    FROM pg_catalog.pg_extension e
+        JOIN pg_catalog.pg_depend d ON d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+            AND d.refobjid OPERATOR(pg_catalog.=) e.oid AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
+        JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) d.objid
+    WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name AND p.proacl IS NOT NULL
+        AND p.proname OPERATOR(pg_catalog.=) ANY ('{near_duplicates_stats,neardup_refresh_step,neardup_job_check,neardup_job_hash,neardup_job_lists,neardup_job_merge,neardup_job_pairs,neardup_job_clusters,neardup_job_grouping}'::pg_catalog.name[]);
+    IF changed IS NOT NULL THEN
+        RAISE WARNING USING MESSAGE := pg_catalog.format('these functions are made anew, without the privileges that were granted or revoked: %s'::pg_catalog.text, changed),
+            HINT := 'Grant and revoke them again.';
+    END IF;
+END
+$$;
 DROP FUNCTION neardup_refresh_step(regclass, timestamptz, int);
 DROP FUNCTION neardup_job_check(regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, text, int);
 DROP FUNCTION neardup_job_hash(text);
@@ -75,12 +94,12 @@ COMMENT ON FUNCTION neardup_job_merge(regclass, neardup_internal) IS 'internal: 
 CREATE FUNCTION neardup_job_pairs(docs pg_catalog.regclass, threshold pg_catalog.float8, id_type pg_catalog.regtype, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,
     method pg_catalog.text, tokenizer pg_catalog.text, shingle pg_catalog.int4, multiset pg_catalog.bool, max_pairs pg_catalog.int8, site_column pg_catalog.text,
     state pg_catalog.regclass, changed pg_catalog.text, others pg_catalog.text, lists pg_catalog.regclass, new_segment pg_catalog.int8,
-    internal neardup_internal DEFAULT NULL)
+    candidates pg_catalog.bool DEFAULT false, internal neardup_internal DEFAULT NULL)
     RETURNS SETOF record -- left_id, right_id, similarity pg_catalog.float8, and the columns of the table of lists
     AS 'MODULE_PATHNAME', 'neardup_job_pairs' LANGUAGE c VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_job_pairs(
     regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, regclass, text, text, regclass, bigint,
-    neardup_internal
+    bool, neardup_internal
 ) IS 'internal: pairs of a changed row and any other one, and the outlines of changed rows as rows of the table of lists';
 CREATE FUNCTION neardup_job_clusters(pairs pg_catalog.text, id_type pg_catalog.regtype, max_cluster_size pg_catalog.int4, clustering pg_catalog.text, relation pg_catalog.regclass,
     internal neardup_internal DEFAULT NULL)
@@ -733,3 +752,42 @@ $procedure$;
 COMMENT ON PROCEDURE near_duplicates_into(
     regclass, float8, text, jsonb, text, text, text, text, int, bool, bigint, text, int, text
 ) IS 'near_duplicates as a table; of a table partitioned over servers made on these, in steps that commit';
+
+-- The last statement: where another superuser updates the extension than the one who made it, what is new belongs to who owns
+-- the registry of jobs, which some of it reads.
+DO $$
+DECLARE
+    extension pg_catalog.oid;
+    keeper pg_catalog.oid;
+    keeper_name pg_catalog.name;
+    change pg_catalog.text;
+BEGIN
+    SELECT e.oid, c.relowner, r.rolname INTO STRICT extension, keeper, keeper_name
+    FROM pg_catalog.pg_extension e
+        JOIN pg_catalog.pg_class c ON c.relnamespace OPERATOR(pg_catalog.=) e.extnamespace AND c.relname OPERATOR(pg_catalog.=) 'neardup_all_jobs'::pg_catalog.name
+        JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) c.relowner
+    WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
+    FOR change IN
+        WITH mine AS (
+            SELECT s.classid, s.objid
+            FROM pg_catalog.pg_shdepend s
+                JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) s.refobjid AND r.rolname OPERATOR(pg_catalog.=) CURRENT_USER
+                JOIN pg_catalog.pg_database b ON b.oid OPERATOR(pg_catalog.=) s.dbid AND b.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+                JOIN pg_catalog.pg_depend d ON d.classid OPERATOR(pg_catalog.=) s.classid AND d.objid OPERATOR(pg_catalog.=) s.objid
+            WHERE s.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_authid'::pg_catalog.regclass::pg_catalog.oid
+                AND s.deptype OPERATOR(pg_catalog.=) 'o'::pg_catalog."char" AND s.refobjid OPERATOR(pg_catalog.<>) keeper
+                AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+                AND d.refobjid OPERATOR(pg_catalog.=) extension AND d.deptype OPERATOR(pg_catalog.=) 'e'::pg_catalog."char")
+        SELECT pg_catalog.format('ALTER ROUTINE %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regprocedure, keeper_name)
+        FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
+        UNION ALL
+        SELECT pg_catalog.format('ALTER TYPE %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regtype, keeper_name)
+        FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_type'::pg_catalog.regclass::pg_catalog.oid
+        UNION ALL
+        SELECT pg_catalog.format('ALTER VIEW %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regclass, keeper_name)
+        FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
+    LOOP
+        EXECUTE change;
+    END LOOP;
+END
+$$;

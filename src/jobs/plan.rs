@@ -31,8 +31,10 @@ pub fn plan(state: &State) -> Vec<Step> {
     let Some(more) = state.more else {
         let rows = (!batch.everything).then_some(Rows::Known);
         let lists = lists_anew.then_some(Step::MakeLists(rows));
+        let reads_all = !present.alone && (lists_anew || !looks_up(state, &batch, present));
+        let doubt = (state.doubts() && reads_all).then_some(Step::Doubt);
         let clusters = Step::Cluster(clusters(state, &batch, removed));
-        return lists.into_iter().chain([clusters, Step::EndBatch]).collect();
+        return lists.into_iter().chain(doubt).chain([clusters, Step::EndBatch]).collect();
     };
     end(state, batch.most, more)
 }
@@ -44,13 +46,18 @@ fn take(state: &State) -> Vec<Step> {
     if state.job.other_type {
         return vec![Step::Retype];
     }
-    if state.job.first && state.unnoted.is_none() {
-        return vec![Step::TakeUnnoted, Step::LookAtRows { limit }];
+    if state.noted.is_none() {
+        // In this order: a change whose note is forgotten is seen.
+        return if state.job.first {
+            vec![Step::TakeUnnoted, Step::Look, Step::LookAtRows { limit }]
+        } else {
+            vec![Step::Look]
+        };
     }
     match state.contents {
         Some(Contents::Unseen { fits: true }) => vec![Step::ForgetWaiting, Step::TakeAll],
         Some(Contents::Unseen { fits: false }) => vec![Step::CompareAll { limit }],
-        Some(Contents::Seen) if state.compares() => vec![Step::CompareAll { limit }],
+        Some(Contents::Seen) | None if state.compares() => vec![Step::CompareAll { limit }],
         Some(Contents::Seen) | None => vec![Step::TakeMarks { limit }],
     }
 }
@@ -79,10 +86,15 @@ fn make_room(state: &State, batch: &Batch) -> Vec<Step> {
     steps
 }
 
+/// Whether the pairs of the batch are looked up in the lists.
+fn looks_up(state: &State, batch: &Batch, present: Present) -> bool {
+    state.job.upkeep == Upkeep::Sets && !present.alone && batch.is_small()
+}
+
 /// How the pairs of the batch are found.
 fn pairs(state: &State, batch: &Batch, present: Present, segment: Option<i64>) -> Step {
-    if state.job.upkeep == Upkeep::Sets && !present.alone && batch.is_small() {
-        return Step::LookUp { segment };
+    if looks_up(state, batch, present) {
+        return Step::LookUp { segment, doubts: state.doubts() };
     }
     Step::JoinRows(if state.job.upkeep.is_whole() || batch.everything {
         Join::All

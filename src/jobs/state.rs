@@ -87,6 +87,8 @@ pub struct State {
     pub job: Job,
     /// Whether rows changed of which triggers noted no ids.
     pub unnoted: Option<bool>,
+    /// Whether triggers noted each row that is not as it was seen.
+    pub noted: Option<bool>,
     /// What is known of rows.
     pub contents: Option<Contents>,
     /// How many changed rows were taken.
@@ -113,6 +115,7 @@ impl State {
         Self {
             job,
             unnoted: None,
+            noted: None,
             contents: None,
             rows: None,
             known: None,
@@ -136,10 +139,16 @@ impl State {
         if self.job.upkeep.is_whole() { i64::MAX - 1 } else { self.job.batch_rows }
     }
 
-    /// Whether all rows are compared with what is known of them, as changes may be unknown.
+    /// Whether all rows are compared with what is known of them, as changes may be unknown: once a refresh, or each time
+    /// where all pairs are made anew.
     pub fn compares(&self) -> bool {
-        let Job { first, told, same_definition, .. } = self.job;
-        first && (self.unnoted == Some(true) || !told || !same_definition)
+        let unknown = self.unnoted == Some(true) || self.noted == Some(false);
+        unknown && (self.job.first || self.job.upkeep.is_whole())
+    }
+
+    /// Whether rows that are joined with the batch may not be as they were seen, without a mark that says so.
+    pub fn doubts(&self) -> bool {
+        self.noted == Some(false) && !self.compares()
     }
 
     /// Whether the registry has to say what this refresh learnt.
@@ -180,7 +189,7 @@ impl Batch {
         self.rows > 1000 && self.rows.saturating_mul(20) > self.known
     }
 
-    /// Whether its rows are few enough to be looked up in lists.
+    /// Whether its rows are few enough to be looked up in lists of the others.
     pub fn is_small(&self) -> bool {
         self.rows.saturating_mul(4) < self.known
     }

@@ -44,6 +44,11 @@ pub enum Step {
     /// Forgets that rows changed of which triggers noted no ids, and tells whether some did. Before rows are compared: what
     /// changes later is not forgotten.
     TakeUnnoted,
+    /// Looks at the relation: up to [`Step::EndBatch`] steps see all rows, and their marks, as they are now. Tells whether
+    /// triggers noted each row that is not as it was seen.
+    ///
+    /// So what is known of the rows of the batch is what their pairs, their clusters and their places in lists are made of.
+    Look,
     /// Tells whether rows have been seen, and if not, whether so many or fewer are there.
     LookAtRows {
         /// The most rows that fit into the batch.
@@ -57,6 +62,7 @@ pub enum Step {
     /// wait for the next one; tells how many are in it.
     ///
     /// A row that waited may be what it was before: but a batch in between can have been joined with what it was meanwhile.
+    /// Rows that are in doubt wait, too.
     CompareAll {
         /// The most rows of the batch.
         limit: i64,
@@ -92,6 +98,8 @@ pub enum Step {
     LookUp {
         /// The segment that they become.
         segment: Option<i64>,
+        /// Whether rows that were found in the lists, similar or not, are in doubt where they are not as they were seen.
+        doubts: bool,
     },
     /// Joins rows, and tells how many pairs came.
     JoinRows(Join),
@@ -104,6 +112,9 @@ pub enum Step {
     MergeSegments,
     /// Makes the lists anew, of these rows or of all.
     MakeLists(Option<Rows>),
+    /// Compares all rows that have been seen with what is known of them. Those that differ are in doubt: they can have been
+    /// joined, or put into lists, as they were not seen, and be again what they were when rows are compared next.
+    Doubt,
     /// Brings the clusters up to date.
     Cluster(Clusters),
     /// Ends the batch: its marks go. Tells whether rows wait for another one.

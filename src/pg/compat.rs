@@ -130,6 +130,21 @@ pub(crate) unsafe fn count_index_scan(scan: pg_sys::IndexScanDesc) {
     }
 }
 
+/// Shows a text as what this session runs, in place of the query, whose number stays the one that is shown. Since 18 its plan
+/// has one, too.
+pub(crate) fn show_activity(text: &std::ffi::CStr) {
+    // SAFETY: a C string, which is copied; the numbers are this session's.
+    unsafe {
+        let query = pg_sys::pgstat_get_my_query_id();
+        #[cfg(feature = "pg18")]
+        let plan = pg_sys::pgstat_get_my_plan_id();
+        pg_sys::pgstat_report_activity(pg_sys::BackendState::STATE_RUNNING, text.as_ptr());
+        pg_sys::pgstat_report_query_id(query, true);
+        #[cfg(feature = "pg18")]
+        pg_sys::pgstat_report_plan_id(plan, true);
+    }
+}
+
 /// Lets VACUUM rest where its cost limit says so, and answers to interrupts.
 pub(crate) fn vacuum_delay() {
     // SAFETY: called where nothing is locked; no ANALYZE is at it.

@@ -19,15 +19,16 @@ const TOLD: Job = Job {
 /// The state of a batch of changed rows beside known ones.
 fn taken(job: Job, rows: i64, known: i64) -> State {
     let contents = Some(Contents::Seen);
-    State { contents, rows: Some(rows), known: Some(known), unnoted: Some(false), ..State::new(job) }
+    let noted = Some(true);
+    State { contents, rows: Some(rows), known: Some(known), unnoted: Some(false), noted, ..State::new(job) }
 }
 
 #[test]
 fn nothing_to_do_reads_no_row_of_the_relation() {
     let limit = 1000;
     let mut state = State::new(TOLD);
-    assert_eq!(plan(&state), [Step::TakeUnnoted, Step::LookAtRows { limit }]);
-    (state.unnoted, state.contents) = (Some(false), Some(Contents::Seen));
+    assert_eq!(plan(&state), [Step::TakeUnnoted, Step::Look, Step::LookAtRows { limit }]);
+    (state.unnoted, state.noted, state.contents) = (Some(false), Some(true), Some(Contents::Seen));
     assert_eq!(plan(&state), [Step::TakeMarks { limit }]);
     state.rows = Some(0);
     assert_eq!(plan(&state), [Step::Log { more: false }, Step::Done { more: false }]);
@@ -37,21 +38,61 @@ fn nothing_to_do_reads_no_row_of_the_relation() {
 fn rows_are_compared_where_triggers_did_not_tell_of_all_changes() {
     let limit = 1000;
     let compare = [Step::CompareAll { limit }];
-    let begun = |job, unnoted| {
+    let begun = |job, unnoted, noted| {
         let contents = Some(Contents::Seen);
-        State { unnoted: Some(unnoted), contents, ..State::new(job) }
+        State { unnoted: Some(unnoted), noted: Some(noted), contents, ..State::new(job) }
     };
-    assert_eq!(plan(&begun(TOLD, true)), compare);
-    assert_eq!(plan(&begun(Job { told: false, ..TOLD }, false)), compare);
-    assert_eq!(plan(&begun(Job { same_definition: false, ..TOLD }, false)), compare);
+    assert_eq!(plan(&begun(TOLD, false, true)), [Step::TakeMarks { limit }]);
+    assert_eq!(plan(&begun(TOLD, true, true)), compare);
+    assert_eq!(plan(&begun(TOLD, false, false)), compare);
     // Once a refresh: what changes meanwhile is noted, or found by the next one.
-    let later = State::new(Job { first: false, told: false, same_definition: false, ..TOLD });
-    assert_eq!(plan(&later), [Step::TakeMarks { limit }]);
+    let later = Job { first: false, told: false, same_definition: false, ..TOLD };
+    assert_eq!(plan(&State::new(later)), [Step::Look]);
+    let seen = |job| State { noted: Some(false), ..State::new(job) };
+    assert_eq!(plan(&seen(later)), [Step::TakeMarks { limit }]);
+    // Where all rows are joined they are all compared.
+    let whole = Job { upkeep: Upkeep::Whole, ..later };
+    assert_eq!(plan(&seen(whole)), [Step::CompareAll { limit: i64::MAX - 1 }]);
+}
+
+#[test]
+fn rows_that_may_have_changed_unnoted_are_doubted_where_they_are_read() {
+    let later = Job { first: false, told: false, ..TOLD };
+    let few = State {
+        unnoted: None,
+        noted: Some(false),
+        removed: Some(Removed::default()),
+        present: Some(Present { alone: false, rows: 8 }),
+        segment: Some(Some(4)),
+        ..taken(later, 10, 201)
+    };
+    // Where few are looked up, those that are found.
+    assert_eq!(plan(&few), [Step::LookUp { segment: Some(4), doubts: true }]);
+    let touched = Step::Cluster(Clusters::Touched { had_pairs: false });
+    let looked_up = State { found: Some(Found { pairs: 2, listed: true }), damaged: Some(false), ..few };
+    assert_eq!(plan(&looked_up), [touched, Step::EndBatch]);
+    // Where the lists are made anew, all.
+    let anew = [Step::MakeLists(Some(Rows::Known)), Step::Doubt, touched, Step::EndBatch];
+    assert_eq!(plan(&State { damaged: Some(true), ..looked_up }), anew);
+    assert_eq!(plan(&State { segment: Some(None), damaged: None, ..looked_up }), anew);
+    // Where all are joined with the batch, all.
+    let of_pairs = Step::Cluster(Clusters::OfPairs);
+    let many = State { rows: Some(300), known: Some(1000), ..looked_up };
+    assert_eq!(plan(&many), [Step::Doubt, of_pairs, Step::EndBatch]);
+    let pairs = State { job: Job { upkeep: Upkeep::Pairs, ..later }, ..looked_up };
+    assert_eq!(plan(&pairs), [Step::Doubt, touched, Step::EndBatch]);
+    // Not where there are no others, nor where all were compared.
+    let alone = State { present: Some(Present { alone: true, rows: 300 }), ..many };
+    assert_eq!(plan(&alone), [of_pairs, Step::EndBatch]);
+    let first = State { job: Job { first: true, ..later }, ..many };
+    assert_eq!(plan(&first), [of_pairs, Step::EndBatch]);
 }
 
 #[test]
 fn the_first_rows_are_joined_with_themselves() {
-    let mut state = State { unnoted: Some(false), ..State::new(Job { same_definition: false, ..TOLD }) };
+    let unnoted = Some(false);
+    let mut state =
+        State { unnoted, noted: Some(false), ..State::new(Job { same_definition: false, ..TOLD }) };
     state.contents = Some(Contents::Unseen { fits: true });
     assert_eq!(plan(&state), [Step::ForgetWaiting, Step::TakeAll]);
     state.rows = Some(1000);
@@ -73,7 +114,7 @@ fn few_rows_are_looked_up_in_lists() {
     state.present = Some(Present { alone: false, rows: 8 });
     assert_eq!(plan(&state), [Step::NextSegment { rows: 8 }]);
     state.segment = Some(Some(4));
-    assert_eq!(plan(&state), [Step::LookUp { segment: Some(4) }]);
+    assert_eq!(plan(&state), [Step::LookUp { segment: Some(4), doubts: false }]);
     state.found = Some(Found { pairs: 2, listed: true });
     assert_eq!(plan(&state), [Step::MergeSegments]);
     let touched = Step::Cluster(Clusters::Touched { had_pairs: true });
@@ -108,7 +149,8 @@ fn other_clusters_are_reached_before_and_after() {
 #[test]
 fn a_method_of_all_rows_makes_all_anew() {
     let job = Job { upkeep: Upkeep::Signatures, batch_rows: 2, first: false, ..TOLD };
-    assert_eq!(plan(&State::new(job)), [Step::TakeMarks { limit: i64::MAX - 1 }]);
+    let noted = Some(true);
+    assert_eq!(plan(&State { noted, ..State::new(job) }), [Step::TakeMarks { limit: i64::MAX - 1 }]);
     let mut state = taken(job, 1, 21);
     assert_eq!(plan(&state), [Step::RemoveAllPairs, Step::Reread]);
     state.removed = Some(Removed { pairs: 5, had_pairs: true });
@@ -123,5 +165,5 @@ fn ids_of_another_type_begin_anew() {
     let mut state = State::new(Job { first: false, other_type: true, ..TOLD });
     assert_eq!(plan(&state), [Step::Retype]);
     state.emptied();
-    assert_eq!(plan(&state), [Step::TakeUnnoted, Step::LookAtRows { limit: 1000 }]);
+    assert_eq!(plan(&state), [Step::TakeUnnoted, Step::Look, Step::LookAtRows { limit: 1000 }]);
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::world::{Id, World};
+use super::world::{Id, Note, World};
 use crate::jobs::plan::plan;
 use crate::jobs::state::{Contents, Found, Job, Present, Removed, State, Upkeep};
 use crate::jobs::step::Step;
@@ -12,6 +12,7 @@ fn tells_more(step: Step, state: &State) -> bool {
     match step {
         Step::Retype => state.job.other_type,
         Step::TakeUnnoted => state.unnoted.is_none(),
+        Step::Look => state.noted.is_none(),
         Step::LookAtRows { .. } => state.contents.is_none(),
         Step::TakeAll | Step::CompareAll { .. } | Step::TakeMarks { .. } => state.rows.is_none(),
         Step::CountKnown { .. } => state.known.is_none(),
@@ -38,10 +39,11 @@ prop_compose! {
 
 prop_compose! {
     /// What is known in the order in which steps tell it, up to some point, some of it beyond what a server would say.
-    fn states()(job in jobs(), [unnoted, fits, seen, had_pairs, alone, listed, damaged, more] in any::<[bool; 8]>(),
+    fn states()(job in jobs(), [unnoted, noted, fits, seen, had_pairs, alone, listed, damaged, more] in any::<[bool; 9]>(),
         rows in prop_oneof![Just(0), 1..i64::MAX], known in 0..i64::MAX, segment in any::<Option<i64>>(), so_far in 0..9usize) -> State {
         State {
             unnoted: (so_far > 0).then_some(unnoted),
+            noted: (so_far > 0).then_some(noted),
             contents: (so_far > 0).then_some(if seen { Contents::Seen } else { Contents::Unseen { fits } }),
             rows: (so_far > 1).then_some(rows),
             known: (so_far > 2).then_some(known),
@@ -59,17 +61,24 @@ prop_compose! {
 /// What happens to a job.
 #[derive(Debug, Clone)]
 enum Event {
-    Write(Id, Option<u8>),
-    /// A write that no trigger noted row by row.
-    Unnoted(Id, Option<u8>),
-    /// One that no trigger saw, by a change of the definition.
-    Unseen(Id, Option<u8>),
+    Write(Id, Option<u8>, Note),
     Renamed,
     OtherType,
     Damage,
     OtherVersion,
-    /// A refresh with writes before some of its steps, which ends without its last steps where it is interrupted.
-    Refresh(Vec<(usize, Id, Option<u8>)>, Option<usize>),
+    /// A refresh with writes before some of its steps, which ends without its last steps where it is interrupted. What was
+    /// written before a step may be taken back before a later one, or after the refresh.
+    Refresh(Vec<Meanwhile>, Option<usize>),
+}
+
+/// A write before a step of a refresh, by the number of the step, and before which it is taken back if it is.
+#[derive(Debug, Clone)]
+struct Meanwhile {
+    at: usize,
+    id: Id,
+    content: Option<u8>,
+    note: Note,
+    until: Option<usize>,
 }
 
 fn contents() -> impl Strategy<Value = Option<u8>> {
@@ -78,33 +87,64 @@ fn contents() -> impl Strategy<Value = Option<u8>> {
 
 fn events() -> impl Strategy<Value = Event> {
     let id = || 0..12u8;
+    let note = || prop_oneof![8 => Just(Note::Id), 1 => Just(Note::Unnoted), 1 => Just(Note::Definition)];
+    let meanwhile = || {
+        let until = prop::option::of(0..60usize);
+        let write = (0..40usize, id(), contents(), note(), until);
+        write.prop_map(|(at, id, content, note, until)| Meanwhile { at, id, content, note, until })
+    };
     prop_oneof![
-        8 => (id(), contents()).prop_map(|(id, content)| Event::Write(id, content)),
-        1 => (id(), contents()).prop_map(|(id, content)| Event::Unnoted(id, content)),
-        1 => (id(), contents()).prop_map(|(id, content)| Event::Unseen(id, content)),
+        10 => (id(), contents(), note()).prop_map(|(id, content, note)| Event::Write(id, content, note)),
         1 => Just(Event::Renamed),
         1 => Just(Event::OtherType),
         1 => Just(Event::Damage),
         1 => Just(Event::OtherVersion),
-        4 => (prop::collection::vec((0..30usize, id(), contents()), 0..4), prop::option::of(0..40usize))
+        6 => (prop::collection::vec(meanwhile(), 0..4), prop::option::of(0..60usize))
             .prop_map(|(writes, interrupted)| Event::Refresh(writes, interrupted)),
     ]
 }
 
 /// A refresh, with writes before some of its steps; it is rolled back to its last commit where it is interrupted. The steps
 /// that were done.
-fn refresh(world: &mut World, writes: &[(usize, Id, Option<u8>)], interrupted: Option<usize>) -> Vec<Step> {
+fn refresh(world: &mut World, writes: &[Meanwhile], interrupted: Option<usize>) -> Vec<Step> {
+    let mut before = vec![None; writes.len()];
+    let done = refresh_only(world, writes, &mut before, interrupted);
+    for (write, before) in writes.iter().zip(before) {
+        if let Some(content) = before.filter(|_| write.until.is_some()) {
+            world.write(write.id, content, write.note);
+        }
+    }
+    done
+}
+
+/// The same, which keeps what was there before those writes that were not taken back.
+fn refresh_only(
+    world: &mut World,
+    writes: &[Meanwhile],
+    before: &mut [Option<Option<u8>>],
+    interrupted: Option<usize>,
+) -> Vec<Step> {
     let mut done = Vec::new();
-    let (mut first, mut count, told) = (true, 0, world.job.told);
+    let (mut first, mut count) = (true, 0);
     loop {
         let mut committed = world.clone();
         let steps = world.transaction(first, |world, _| {
             count += 1;
-            // Where triggers do not tell, a change that is taken back while a refresh runs is not seen: rows are as they were
-            // when they are compared, and may have been joined as they were meanwhile.
-            for &(_, id, content) in writes.iter().filter(|(at, ..)| *at == count && told) {
-                world.write(id, content);
-                committed.write(id, content);
+            for (&Meanwhile { at, id, content, note, until }, before) in writes.iter().zip(&mut *before) {
+                let was = world.docs.get(&id).copied();
+                let back = before.take_if(|_| until == Some(count));
+                let content = if at == count {
+                    content
+                } else if let Some(was) = back {
+                    was
+                } else {
+                    continue;
+                };
+                if at == count {
+                    *before = Some(was);
+                }
+                world.write(id, content, note);
+                committed.write(id, content, note);
             }
             interrupted != Some(count)
         });
@@ -129,7 +169,7 @@ proptest! {
         prop_assert!(!before.iter().any(|step| matches!(step, Step::Done { .. } | Step::Retype)), "{steps:?}");
         // And what is known already is not asked again.
         let asks = |step: &&Step| !matches!(step, Step::ForgetWaiting | Step::ReachBefore | Step::Outline { .. }
-            | Step::MakeLists(_) | Step::Cluster(_) | Step::Analyze | Step::WriteEntry | Step::Log { .. });
+            | Step::MakeLists(_) | Step::Doubt | Step::Cluster(_) | Step::Analyze | Step::WriteEntry | Step::Log { .. });
         prop_assert!(before.iter().filter(asks).all(|step| tells_more(*step, &state)), "{steps:?}");
         // A batch is logged once, at the end.
         prop_assert_eq!(before.iter().filter(|step| matches!(step, Step::Log { .. })).count(), usize::from(matches!(last, Step::Done { .. })));
@@ -138,16 +178,10 @@ proptest! {
     #[test]
     fn nothing_is_lost(job in jobs(), docs in prop::collection::btree_map(0..12u8, 0..8u8, 0..12),
         events in prop::collection::vec(events(), 0..40)) {
-        let mut world = World::new(docs, Job { same_definition: false, ..job });
+        let mut world = World::new(docs, job);
         for event in &events {
             match event {
-                Event::Write(id, content) => world.write(*id, *content),
-                Event::Unnoted(id, content) => world.write_unnoted(*id, *content),
-                Event::Unseen(id, content) => {
-                    world.write_unnoted(*id, *content);
-                    world.unnoted = false;
-                    world.job.same_definition = false;
-                }
+                Event::Write(id, content, note) => world.write(*id, *content, *note),
                 Event::Renamed => world.job.renewed = true,
                 Event::OtherType => world.job.other_type = true,
                 Event::Damage => world.lists.damaged = true,
@@ -172,13 +206,13 @@ proptest! {
         let batches = world.batches;
         let again = refresh(&mut world, &[], None);
         prop_assert_eq!(world.batches, batches);
-        prop_assert!(again.len() <= 6, "{:?}", again);
+        prop_assert!(again.len() <= 7, "{:?}", again);
         prop_assert_eq!(again.iter().any(|step| matches!(step, Step::CompareAll { .. } | Step::TakeAll)), !job.told || world.docs.is_empty());
     }
 
     #[test]
     fn no_batch_is_larger_than_allowed(job in jobs(), docs in prop::collection::btree_map(0..30u8, 0..40u8, 0..30)) {
-        let mut world = World::new(docs, Job { same_definition: false, ..job });
+        let mut world = World::new(docs, job);
         let steps = refresh(&mut world, &[], None);
         let rows = world.docs.len();
         let batch = if job.upkeep.is_whole() { rows } else { job.batch_rows as usize };

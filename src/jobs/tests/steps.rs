@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::world::{Id, Lists, Segment, World, clusters, join, reach, similar};
+use super::world::{Id, Lists, Seen, Segment, World, clusters, join, reach, similar};
 use crate::jobs::plan::plan;
 use crate::jobs::state::{Contents, Found, Job, Present, Removed, State};
 use crate::jobs::step::{Clusters, Join, Rows, Step};
@@ -15,7 +15,10 @@ impl World {
         first: bool,
         mut each: impl FnMut(&mut Self, Step) -> bool,
     ) -> Vec<Step> {
-        let mut state = State::new(Job { first, ..self.job });
+        let same_definition =
+            if self.job.told { self.compared == Some(self.definition) } else { self.compared.is_some() };
+        self.seen = Seen { definition: self.definition, ..Seen::default() };
+        let mut state = State::new(Job { first, same_definition, ..self.job });
         let mut done = Vec::new();
         loop {
             for step in plan(&state) {
@@ -40,26 +43,38 @@ impl World {
                 self.clusters.clear();
                 self.known.clear();
                 self.waiting.clear();
+                self.doubtful.clear();
                 self.lists = Lists::default();
                 self.job.other_type = false;
                 state.emptied();
             }
             Step::TakeUnnoted => state.unnoted = Some(std::mem::take(&mut self.unnoted)),
+            Step::Look => {
+                self.seen.docs.clone_from(&self.docs);
+                self.seen.waiting = self.waiting.len();
+                let same = state.job.same_definition && self.seen.definition == self.definition;
+                state.noted = Some(state.job.told && same && !self.unnoted);
+            }
             Step::LookAtRows { limit } => {
-                let fits = self.docs.len() <= take(limit);
+                let fits = self.seen.docs.len() <= take(limit);
                 state.contents =
                     Some(if self.known.is_empty() { Contents::Unseen { fits } } else { Contents::Seen });
             }
-            Step::ForgetWaiting => self.waiting.clear(),
+            Step::ForgetWaiting => {
+                self.waiting.drain(..self.seen.waiting);
+                self.doubtful.clear();
+            }
             Step::TakeAll => {
-                self.known = self.docs.clone();
-                state.rows = Some(self.docs.len() as i64);
+                self.known = self.seen.docs.clone();
+                state.rows = Some(self.known.len() as i64);
             }
             Step::CompareAll { limit } => {
-                let waited: BTreeSet<Id> = self.waiting.drain(..).collect();
+                let mut waited: BTreeSet<Id> = self.waiting.drain(..self.seen.waiting).collect();
+                waited.append(&mut self.doubtful);
+                let docs = &self.seen.docs;
                 let ids: BTreeSet<Id> =
-                    self.docs.keys().chain(self.known.keys()).chain(&waited).copied().collect();
-                let differs = |id: &Id| self.docs.get(id) != self.known.get(id) || waited.contains(id);
+                    docs.keys().chain(self.known.keys()).chain(&waited).copied().collect();
+                let differs = |id: &Id| docs.get(id) != self.known.get(id) || waited.contains(id);
                 let changed = ids.into_iter().filter(differs);
                 let changed: Vec<Id> = changed.collect();
                 let (batch, rest) = changed.split_at(take(limit).min(changed.len()));
@@ -68,7 +83,8 @@ impl World {
                 state.rows = Some(batch.len() as i64);
             }
             Step::TakeMarks { limit } => {
-                let rest = self.waiting.split_off(take(limit).min(self.waiting.len()));
+                let rest = self.waiting.split_off(take(limit).min(self.seen.waiting));
+                self.seen.waiting -= self.waiting.len();
                 self.batch = self.waiting.drain(..).collect();
                 self.waiting = rest;
                 state.rows = Some(self.batch.len() as i64);
@@ -90,7 +106,7 @@ impl World {
             Step::Reread => {
                 self.known.retain(|id, _| !self.batch.contains(id));
                 let alone = self.known.is_empty();
-                let rows = self.batch.iter().filter_map(|id| Some((*id, *self.docs.get(id)?)));
+                let rows = self.batch.iter().filter_map(|id| Some((*id, *self.seen.docs.get(id)?)));
                 let rows: Vec<(Id, u8)> = rows.collect();
                 state.present = Some(Present { alone, rows: rows.len() as i64 });
                 self.known.extend(rows);
@@ -101,9 +117,13 @@ impl World {
                 let next = self.lists.segments.iter().map(|segment| segment.number + 1).max();
                 state.segment = Some(order.and(next));
             }
-            Step::LookUp { segment } => state.found = Some(self.look_up(segment)),
+            Step::LookUp { segment, doubts } => state.found = Some(self.look_up(segment, doubts)),
+            Step::Doubt => {
+                let ids: Vec<Id> = self.known.keys().copied().collect();
+                self.doubt(ids);
+            }
             Step::JoinRows(rows) => {
-                let found = join(&self.docs, |a, b| self.are_joined(rows, a, b));
+                let found = join(&self.seen.docs, |a, b| self.are_joined(rows, a, b));
                 let before = self.pairs.len();
                 self.pairs.extend(found);
                 state.found = Some(Found { pairs: (self.pairs.len() - before) as i64, listed: false });
@@ -125,6 +145,7 @@ impl World {
                     Some(Rows::Batch) => self.batch.contains(id),
                 };
                 let rows: Vec<(Id, u8)> = self
+                    .seen
                     .docs
                     .iter()
                     .map(|(id, content)| (*id, *content))
@@ -141,7 +162,9 @@ impl World {
             }
             Step::WriteEntry => {
                 self.job.renewed = false;
-                self.job.same_definition |= state.job.first;
+                if state.job.first {
+                    self.compared = Some(self.seen.definition);
+                }
             }
             Step::Log { .. } => self.batches += usize::from(state.rows != Some(0)),
             Step::Analyze | Step::Done { .. } => {}
@@ -159,31 +182,46 @@ impl World {
     }
 
     fn outline(&mut self, number: i64) {
-        let rows = self.batch.iter().filter_map(|id| Some((*id, *self.docs.get(id)?))).collect();
+        let rows = self.batch.iter().filter_map(|id| Some((*id, *self.seen.docs.get(id)?))).collect();
         self.lists.segments.push(Segment { number, rows });
+    }
+
+    /// Remembers which of some rows are not as they were seen. For those that wait that is known.
+    fn doubt(&mut self, ids: impl IntoIterator<Item = Id>) {
+        let Self { seen, known, waiting, .. } = self;
+        let differ = ids.into_iter().filter(|id| seen.docs.get(id) != known.get(id));
+        self.doubtful.extend(differ.filter(|id| !waiting[..seen.waiting].contains(id)));
     }
 
     /// Pairs of the batch with rows whose outlines, as they once were, are similar; with all known ones where the lists
     /// cannot be read.
-    fn look_up(&mut self, segment: Option<i64>) -> Found {
+    fn look_up(&mut self, segment: Option<i64>, doubts: bool) -> Found {
         let before = self.pairs.len();
+        let docs = &self.seen.docs;
         let is_listed = |id: Id, content: u8| {
             let mut rows = self.lists.segments.iter().flat_map(|segment| &segment.rows);
             rows.any(|&(other, was)| other == id && similar(was, content))
         };
         let found = if self.lists.damaged {
-            join(&self.docs, |a, b| self.are_joined(Join::BatchWithKnown, a, b))
+            join(docs, |a, b| self.are_joined(Join::BatchWithKnown, a, b))
         } else {
-            join(&self.docs, |a, b| match [a, b].map(|id| self.batch.contains(&id)) {
+            join(docs, |a, b| match [a, b].map(|id| self.batch.contains(&id)) {
                 [true, true] => true,
-                [true, false] => is_listed(b, self.docs[&a]),
-                [false, true] => is_listed(a, self.docs[&b]),
+                [true, false] => is_listed(b, docs[&a]),
+                [false, true] => is_listed(a, docs[&b]),
                 [false, false] => false,
             })
         };
+        if doubts && !self.lists.damaged {
+            let contents: BTreeSet<u8> = self.batch.iter().filter_map(|id| docs.get(id).copied()).collect();
+            let listed = self.lists.segments.iter().flat_map(|segment| &segment.rows);
+            let near = listed.filter(|(_, was)| contents.iter().any(|content| similar(*was, *content)));
+            let near: Vec<Id> = near.map(|(id, _)| *id).collect();
+            self.doubt(near);
+        }
         self.pairs.extend(found);
         // Where all rows of the batch were deleted there is nothing to put in.
-        let any = self.batch.iter().any(|id| self.docs.contains_key(id));
+        let any = self.batch.iter().any(|id| self.seen.docs.contains_key(id));
         let listed = (segment.is_some() && any) || self.lists.damaged;
         if let Some(segment) = segment.filter(|_| any && !self.lists.damaged) {
             self.outline(segment);
@@ -194,7 +232,10 @@ impl World {
     fn cluster(&mut self, how: Clusters) {
         let whole = self.job.whole_clusters;
         match how {
-            Clusters::OfSignatures => self.clusters = self.anew().1,
+            Clusters::OfSignatures => {
+                let pairs = join(&self.seen.docs, |_, _| true);
+                self.clusters = clusters(&pairs, whole);
+            }
             Clusters::OfPairs => self.clusters = clusters(&self.pairs, whole),
             Clusters::Touched { had_pairs } => {
                 let partners =

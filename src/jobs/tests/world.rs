@@ -26,15 +26,42 @@ pub(super) struct Lists {
     pub damaged: bool,
 }
 
+/// What a trigger does about a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Note {
+    /// It notes the id.
+    Id,
+    /// It notes that rows changed.
+    Unnoted,
+    /// Nothing, but the definition of the relation was changed.
+    Definition,
+}
+
+/// What the steps of a transaction see.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub docs: BTreeMap<Id, u8>,
+    /// How many marks of waiting rows: the first ones.
+    pub waiting: usize,
+    /// The definition with which the transaction began.
+    pub definition: usize,
+}
+
 /// A relation, and all that a job knows of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct World {
     pub docs: BTreeMap<Id, u8>,
-    /// What a transaction begins with.
+    /// What a transaction begins with, but for what is compared with the definition.
     pub job: Job,
+    /// The definition of the relation, which is another number with each change.
+    pub definition: usize,
+    /// That of when all rows were compared last.
+    pub compared: Option<usize>,
+    pub seen: Seen,
     pub unnoted: bool,
     pub known: BTreeMap<Id, u8>,
     pub waiting: Vec<Id>,
+    pub doubtful: BTreeSet<Id>,
     pub pairs: Pairs,
     pub clusters: Members,
     pub lists: Lists,
@@ -96,9 +123,13 @@ impl World {
         Self {
             docs,
             job,
+            definition: 0,
+            compared: None,
+            seen: Seen::default(),
             unnoted: false,
             known: BTreeMap::new(),
             waiting: Vec::new(),
+            doubtful: BTreeSet::new(),
             pairs: Pairs::new(),
             clusters: Members::new(),
             lists: Lists::default(),
@@ -128,26 +159,22 @@ impl World {
         };
         let has_lists = self.job.upkeep == Upkeep::Sets;
         self.waiting.is_empty()
+            && self.doubtful.is_empty()
             && self.batch.is_empty()
             && (!has_lists || self.lists.damaged || self.docs.iter().all(listed))
     }
 
-    /// A write that commits now, noted by a trigger where triggers tell.
-    pub(super) fn write(&mut self, id: Id, content: Option<u8>) {
+    /// A write that commits now, of which a trigger tells if there is one.
+    pub(super) fn write(&mut self, id: Id, content: Option<u8>, note: Note) {
         match content {
             Some(content) => self.docs.insert(id, content),
             None => self.docs.remove(&id),
         };
-        if self.job.told {
-            self.waiting.push(id);
+        match note {
+            Note::Id if self.job.told => self.waiting.push(id),
+            Note::Id => {}
+            Note::Unnoted => self.unnoted = true,
+            Note::Definition => self.definition += 1,
         }
-    }
-
-    /// One that no trigger noted by its id.
-    pub(super) fn write_unnoted(&mut self, id: Id, content: Option<u8>) {
-        let waiting = self.waiting.clone();
-        self.write(id, content);
-        self.waiting = waiting;
-        self.unnoted = true;
     }
 }

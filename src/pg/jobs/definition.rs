@@ -8,6 +8,7 @@
 use pgrx::pg_sys;
 
 use super::job::Job;
+use super::settings::Settings;
 use super::statements::catalog;
 use super::statements::statement::{read_bool, read_text};
 use crate::pg::query::as_user::as_user;
@@ -22,6 +23,14 @@ pub(super) struct Definition {
     pub has_triggers: bool,
     /// Another one whenever the definition of the table, of its columns or of these triggers was changed.
     pub version: String,
+}
+
+impl Definition {
+    /// Its version, if triggers see every change of the rows of a job of these settings.
+    pub(super) fn if_told(self, settings: &Settings) -> Option<String> {
+        let told = settings.by_triggers() && self.is_plain && self.has_triggers;
+        told.then_some(self.version)
+    }
 }
 
 /// The definition of the relation of a job, which is locked.

@@ -16,6 +16,7 @@ use crate::jobs::plan::plan;
 use crate::jobs::state::{self, State, Upkeep};
 use crate::jobs::step::Step;
 use crate::pg::query::as_user::{as_user, set};
+use crate::pg::query::moment::Moment;
 use crate::pg::request::example::literal;
 use crate::pg::server::activity::Activity;
 use crate::pg::server::call::sql_function;
@@ -94,19 +95,29 @@ impl Job {
         }
         let names =
             as_user(relation.owner, || Names::new(relation, &self.extension, &settings, &columns, tables))?;
-        let told = settings.by_triggers() && definition.is_plain && definition.has_triggers;
-        let seen = told.then_some(definition.version);
+        let seen = definition.if_told(&settings);
         let state = State::new(state::Job {
             upkeep,
             whole_clusters: settings.whole_clusters(),
             batch_rows,
             first,
             other_type,
-            told,
+            told: seen.is_some(),
             same_definition: seen == entry.seen,
             renewed,
         });
-        Ok(Work { job: self, entry, settings, seen, started, names, state, waiting: 0, near: None })
+        Ok(Work {
+            job: self,
+            entry,
+            settings,
+            seen,
+            started,
+            names,
+            moment: None,
+            state,
+            waiting: 0,
+            near: None,
+        })
     }
 }
 
@@ -120,6 +131,7 @@ fn run(work: &mut Work<'_>) -> Result<bool> {
                 Step::Done { more } => return Ok(more),
                 Step::Retype => tables::retype(work)?,
                 Step::TakeUnnoted => registry::take_unnoted(work)?,
+                Step::Look => registry::look(work)?,
                 Step::WriteEntry => registry::write_entry(work)?,
                 Step::Log { more } => registry::log(work, more)?,
                 step => as_owner(work, step)?,
@@ -131,11 +143,13 @@ fn run(work: &mut Work<'_>) -> Result<bool> {
 /// What others see of a step.
 fn doing(step: Step) -> &'static str {
     match step {
-        Step::TakeUnnoted | Step::LookAtRows { .. } | Step::TakeMarks { .. } | Step::CountKnown { .. } => {
-            "looking for changed rows"
-        }
+        Step::TakeUnnoted
+        | Step::Look
+        | Step::LookAtRows { .. }
+        | Step::TakeMarks { .. }
+        | Step::CountKnown { .. } => "looking for changed rows",
         Step::TakeAll | Step::Reread => "reading rows",
-        Step::CompareAll { .. } => "comparing rows",
+        Step::CompareAll { .. } | Step::Doubt => "comparing rows",
         Step::RemoveAllPairs | Step::RemovePairs { .. } => "removing pairs",
         Step::LookUp { .. } | Step::JoinRows(_) => "finding pairs",
         Step::NextSegment { .. } | Step::Outline { .. } | Step::MergeSegments | Step::MakeLists(_) => {
@@ -160,29 +174,49 @@ fn as_owner(work: &mut Work<'_>, step: Step) -> Result<()> {
             set(c"enable_nestloop", if batch.is_large() { c"off" } else { c"on" });
         }
         match step {
-            Step::LookAtRows { limit } => rows::look(work, limit),
-            Step::ForgetWaiting => rows::forget_waiting(work),
-            Step::TakeAll => rows::take_all(work),
-            Step::CompareAll { limit } => rows::compare_all(work, limit),
-            Step::TakeMarks { limit } => rows::take_marks(work, limit),
-            Step::CountKnown { limit } => rows::count_known(work, limit),
-            Step::Reread => rows::reread(work),
+            // What was noted meanwhile waits.
             Step::EndBatch => rows::end_batch(work),
-            Step::RemoveAllPairs => pairs::remove_all(work),
-            Step::RemovePairs { by_clusters } => pairs::remove(work, by_clusters),
-            Step::LookUp { segment } => pairs::look_up(work, segment),
-            Step::JoinRows(rows) => pairs::join(work, rows),
-            Step::NextSegment { rows } => lists::next_segment(work, rows),
-            Step::Outline { segment } => lists::outline(work, segment),
-            Step::MergeSegments => lists::merge(work),
-            Step::MakeLists(rows) => lists::make(work, rows),
-            Step::ReachBefore => clusters::reach_before(work),
-            Step::Cluster(how) => clusters::renew(work, how),
             Step::Analyze => tables::analyze(work),
-            // Not as the owner: `run`.
-            Step::Done { .. } | Step::Retype | Step::TakeUnnoted | Step::WriteEntry | Step::Log { .. } => {
-                Ok(())
+            step => {
+                let moment = work.moment.take().unwrap_or_else(Moment::of_transaction);
+                let done = moment.during(|| at_moment(work, step));
+                work.moment = Some(moment);
+                done
             }
         }
     })
+}
+
+/// Carries out a step that sees the relation, and what others did to the tables of the job, as they were when it was looked
+/// at.
+fn at_moment(work: &mut Work<'_>, step: Step) -> Result<()> {
+    match step {
+        Step::LookAtRows { limit } => rows::look(work, limit),
+        Step::ForgetWaiting => rows::forget_waiting(work),
+        Step::TakeAll => rows::take_all(work),
+        Step::CompareAll { limit } => rows::compare_all(work, limit),
+        Step::TakeMarks { limit } => rows::take_marks(work, limit),
+        Step::CountKnown { limit } => rows::count_known(work, limit),
+        Step::Reread => rows::reread(work),
+        Step::Doubt => rows::doubt(work),
+        Step::RemoveAllPairs => pairs::remove_all(work),
+        Step::RemovePairs { by_clusters } => pairs::remove(work, by_clusters),
+        Step::LookUp { segment, doubts } => pairs::look_up(work, segment, doubts),
+        Step::JoinRows(rows) => pairs::join(work, rows),
+        Step::NextSegment { rows } => lists::next_segment(work, rows),
+        Step::Outline { segment } => lists::outline(work, segment),
+        Step::MergeSegments => lists::merge(work),
+        Step::MakeLists(rows) => lists::make(work, rows),
+        Step::ReachBefore => clusters::reach_before(work),
+        Step::Cluster(how) => clusters::renew(work, how),
+        // Not at that moment, or not as the owner: `as_owner`, `run`.
+        Step::EndBatch
+        | Step::Analyze
+        | Step::Done { .. }
+        | Step::Retype
+        | Step::TakeUnnoted
+        | Step::Look
+        | Step::WriteEntry
+        | Step::Log { .. } => Ok(()),
+    }
 }

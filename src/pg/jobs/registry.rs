@@ -3,12 +3,15 @@
 //! Only the owner of its tables writes them, as whom all of this runs: so a statement must be about these very tables, whatever
 //! the owner of a schema puts in their place.
 
+use std::ffi::CStr;
+
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{IntoDatum, PgSqlErrorCode};
 
 use super::settings::Settings;
 use super::statements::registry::{self as statements, Values};
 use super::statements::statement::{Statement, read_oid, read_text};
+use super::tables::catalog::owner_of;
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::by_number::{self, Inserter};
 use crate::pg::server::call::varlena_bytes;
@@ -21,7 +24,6 @@ use crate::pg::server::settings;
 pub(super) struct Registry {
     /// The table of jobs.
     pub jobs: Oid,
-    runs: Oid,
     unnoted: Oid,
     owner: Oid,
 }
@@ -110,21 +112,21 @@ pub(super) struct Counts {
     pub waiting: i64,
 }
 
+/// The log.
+const RUNS: &CStr = c"neardup_all_runs";
+
 impl Registry {
-    /// Finds and locks the tables.
+    /// Finds and locks the tables, but for the log: writers, who have nothing to do with it, are not to wait for what changes
+    /// it. Functions that came with an update may have another owner than the tables.
     pub(super) fn open(extension: &Extension) -> Result<Self> {
-        let table = |name| extension.table(name);
-        Ok(Self {
-            jobs: table(c"neardup_all_jobs")?,
-            runs: table(c"neardup_all_runs")?,
-            unnoted: table(c"neardup_unnoted")?,
-            owner: extension.owner,
-        })
+        let jobs = extension.table(c"neardup_all_jobs")?;
+        let owner = owner_of(jobs).ok_or_else(|| Extension::gone(c"neardup_all_jobs"))?;
+        Ok(Self { jobs, unnoted: extension.table(c"neardup_unnoted")?, owner })
     }
 
     /// The numbers of the tables.
-    pub(super) fn tables(&self) -> [Oid; 3] {
-        [self.jobs, self.runs, self.unnoted]
+    pub(super) fn tables(&self) -> [Oid; 2] {
+        [self.jobs, self.unnoted]
     }
 
     /// Runs a statement as the owner of the tables; how many rows it was about.
@@ -202,8 +204,9 @@ impl Registry {
     }
 
     /// Does the same with the log, which may be long.
-    pub(super) fn clean_log(&self) -> Result<()> {
-        self.run(|| statements::clean(self.runs, "docs::oid")).map(|_| ())
+    pub(super) fn clean_log(&self, extension: &Extension) -> Result<()> {
+        let runs = extension.table(RUNS)?;
+        self.run(|| statements::clean(runs, "docs::oid")).map(|_| ())
     }
 
     /// Says that rows changed that no trigger noted. Never waits: rows are only added.
@@ -215,6 +218,11 @@ impl Registry {
         }
     }
 
+    /// Whether there was such a change.
+    pub(super) fn is_unnoted(&self, docs: Oid) -> Result<bool> {
+        as_user(self.owner, || statements::is_unnoted(self.unnoted, docs)?.holds())
+    }
+
     /// Whether there was such a change, which is forgotten. To be called before rows are compared: what is added later
     /// stays for the next time.
     pub(super) fn take_unnoted(&self, docs: Oid) -> Result<bool> {
@@ -222,13 +230,21 @@ impl Registry {
     }
 
     /// Logs a batch of a run, which goes on if there is `more` to do; at its end old runs go.
-    pub(super) fn log(&self, docs: Oid, started: Datum, more: bool, counts: Counts) -> Result<()> {
+    pub(super) fn log(
+        &self,
+        extension: &Extension,
+        docs: Oid,
+        started: Datum,
+        more: bool,
+        counts: Counts,
+    ) -> Result<()> {
+        let runs = extension.table(RUNS)?;
         // No other session is at it: what runs no more was interrupted.
-        self.run(|| statements::interrupt(self.runs, docs, started))?;
+        self.run(|| statements::interrupt(runs, docs, started))?;
         let Counts { rows, removed, added, waiting } = counts;
-        self.run(|| statements::log(self.runs, docs, started, more, [rows, removed, added, waiting]))?;
+        self.run(|| statements::log(runs, docs, started, more, [rows, removed, added, waiting]))?;
         if !more {
-            self.run(|| statements::forget_runs(self.runs, docs, settings::keep_runs()))?;
+            self.run(|| statements::forget_runs(runs, docs, settings::keep_runs()))?;
         }
         Ok(())
     }

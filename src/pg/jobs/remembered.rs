@@ -70,8 +70,7 @@ pub(super) fn registry(call: Call) -> Result<Registry> {
     }
     let (registry, keep) = learn(|| Registry::open(&Extension::of(call)?))?;
     if keep {
-        MEMORY.with_borrow_mut(|memory| memory.registry = Some((function, registry)));
-        ABOUT.with_borrow_mut(|about| about.extend(registry.tables()));
+        remember(|memory| memory.registry = Some((function, registry)));
     }
     Ok(registry)
 }
@@ -97,14 +96,13 @@ pub(super) fn way(docs: Oid, job: &Noted, find: impl FnOnce() -> Result<Option<W
     const MOST: usize = 64;
     let (found, keep) = learn(find)?;
     if let Some(way) = found.filter(|_| keep) {
-        MEMORY.with_borrow_mut(|memory| {
+        remember(|memory| {
             memory.ways.retain(|(way, _)| way.docs != docs);
             if memory.ways.len() == MOST {
                 memory.ways.remove(0);
             }
             memory.ways.push((way, job.bytes().to_vec()));
         });
-        ABOUT.with_borrow_mut(|about| about.extend([docs, way.state]));
     }
     Ok(found)
 }
@@ -113,6 +111,16 @@ pub(super) fn way(docs: Oid, job: &Noted, find: impl FnOnce() -> Result<Option<W
 pub(super) fn lock_state(state: Oid) -> bool {
     // SAFETY: any number can be locked; the lock stays until the transaction ends.
     unsafe { pg_sys::ConditionalLockRelationOid(state, pg_sys::RowExclusiveLock as i32) }
+}
+
+/// Keeps something in mind, and which relations all of it is about.
+fn remember(keep: impl FnOnce(&mut Memory)) {
+    MEMORY.with_borrow_mut(|memory| {
+        keep(memory);
+        let registry = memory.registry.iter().flat_map(|(_, registry)| registry.tables());
+        let ways = memory.ways.iter().flat_map(|(way, _)| [way.docs, way.state]);
+        ABOUT.set(registry.chain(ways).collect());
+    });
 }
 
 /// Looks something up, and says whether it may be kept: whether nothing changed meanwhile.
@@ -142,7 +150,8 @@ fn be_told() {
     if TOLD.replace(true) {
         return;
     }
-    // SAFETY: functions that stay; the server has room for these few, whatever else is loaded.
+    // SAFETY: functions that stay. A session has room for ten such functions that are told of relations, of all libraries
+    // together; one more would end it, here as in any of the others.
     unsafe {
         pg_sys::CacheRegisterRelcacheCallback(Some(relation_changed), Datum::null());
         for cache in [

@@ -52,7 +52,7 @@ impl Job {
         }
         registry.remove(relation.oid)?;
         registry.clean()?;
-        registry.clean_log()
+        registry.clean_log(&self.extension)
     }
 
     fn drop_triggers(&self) -> Result<()> {

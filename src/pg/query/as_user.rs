@@ -1,4 +1,4 @@
-//! Runs SQL of ours as another user: work on users' tables as their owner, and on the registry of jobs as the extension's.
+//! Runs SQL of ours as another user: work on users' tables as their owner, and on the registry of jobs as the owner of that.
 
 use std::ffi::CStr;
 
@@ -15,8 +15,6 @@ use crate::pg::server::version;
 /// The extension that a called function belongs to.
 #[derive(Debug)]
 pub(crate) struct Extension {
-    /// Who owns it.
-    pub owner: pg_sys::Oid,
     /// Its schema, as SQL text needs it.
     pub schema: String,
     extension: pg_sys::Oid,
@@ -30,15 +28,15 @@ impl Extension {
     /// That of the called function, which is found by its number, whatever the search path.
     pub(crate) fn of(call: Call) -> Result<Self> {
         // SAFETY: set by the function manager; a schema that a function is in has a name.
-        let (owner, extension, namespace, schema) = unsafe {
+        let (extension, namespace, schema) = unsafe {
             let function = (*(*call.info).flinfo).fn_oid;
             let extension = pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
             let namespace = pg_sys::get_func_namespace(function);
-            (owner_of(function), extension, namespace, c_string(pg_sys::get_namespace_name(namespace)))
+            (extension, namespace, c_string(pg_sys::get_namespace_name(namespace)))
         };
         let schema = quote_identifier(&schema)?;
         let internal = format!(", NULL::{schema}.neardup_internal");
-        Ok(Self { owner, schema, extension, namespace, internal })
+        Ok(Self { schema, extension, namespace, internal })
     }
 
     /// The version of its SQL definitions; none where the function is of no extension. While a script of the extension runs,
@@ -79,24 +77,14 @@ impl Extension {
                 return Ok(table);
             }
         }
-        let message = format!("the table {} of the extension is gone", name.to_string_lossy());
-        Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
-            .hint("DROP EXTENSION neardup; CREATE EXTENSION neardup;"))
+        Err(Self::gone(name))
     }
-}
 
-/// Who owns a function; no user, if there is no such function.
-fn owner_of(function: pg_sys::Oid) -> pg_sys::Oid {
-    // SAFETY: any number is looked up; the row is read before it is released.
-    unsafe {
-        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as i32, function.into());
-        if row.is_null() {
-            return pg_sys::InvalidOid;
-        }
-        let form: *const pg_sys::FormData_pg_proc = pg_sys::GETSTRUCT(row).cast();
-        let owner = (*form).proowner;
-        pg_sys::ReleaseSysCache(row);
-        owner
+    /// The error where a table of the extension is not there.
+    pub(crate) fn gone(name: &CStr) -> SqlError {
+        let message = format!("the table {} of the extension is gone", name.to_string_lossy());
+        SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
+            .hint("DROP EXTENSION neardup; CREATE EXTENSION neardup;")
     }
 }
 

@@ -10,6 +10,7 @@ pub(super) mod cursor;
 pub(super) mod decode;
 mod id_values;
 pub(super) mod ids;
+pub(super) mod moment;
 pub(super) mod names;
 pub(super) mod operators;
 mod prepared;

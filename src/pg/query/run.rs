@@ -1,11 +1,13 @@
 //! A statement run to its end, or looked at.
 
 use std::ffi::{c_char, c_int, c_long};
+use std::ptr;
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
 use super::columns::{check_columns, values_of};
+use super::moment::with_current;
 use super::prepared::{Prepared, in_session};
 use super::statement::Query;
 use crate::pg::compat::attributes;
@@ -21,6 +23,16 @@ unsafe extern "C-unwind" {
         read_only: bool,
         count: c_long,
     ) -> c_int;
+    fn SPI_execute_snapshot(
+        plan: pg_sys::SPIPlanPtr,
+        values: *mut Datum,
+        nulls: *const c_char,
+        snapshot: pg_sys::Snapshot,
+        crosscheck: pg_sys::Snapshot,
+        read_only: bool,
+        fire_triggers: bool,
+        count: c_long,
+    ) -> c_int;
 }
 
 /// What came of a statement.
@@ -33,15 +45,23 @@ pub(crate) struct Done<const N: usize> {
 }
 
 impl Query<'_> {
-    /// Runs the statement to its end. It gives columns of exactly these types, and few rows: all are in memory at once.
+    /// Runs the statement to its end, at the present [moment](super::moment) if it may write. It gives columns of exactly these types, and few rows: all are in memory at once.
     pub(crate) fn run<const N: usize>(&self, types: [pg_sys::Oid; N]) -> Result<Done<N>> {
         let mut prepared = Prepared::new(self)?;
         prepared.check(&types)?;
         let Prepared { plan, values, nulls, read_only, .. } = &mut prepared;
-        // SAFETY: the plan has as many parameters, and all is there until it was run.
-        let code = in_session(|| unsafe {
-            catch(|| SPI_execute_plan(*plan, values.as_mut_ptr(), nulls.as_ptr(), *read_only, 0))
-        })?;
+        let (plan, values, nulls, read_only) = (*plan, values.as_mut_ptr(), nulls.as_ptr(), *read_only);
+        // SAFETY: the plan has as many parameters, and all is there until it was run. The snapshot is registered; the server
+        // makes a copy of it that shows what this transaction wrote.
+        let run = |moment| unsafe {
+            catch(|| match moment {
+                Some(moment) if !read_only => {
+                    SPI_execute_snapshot(plan, values, nulls, moment, ptr::null_mut(), false, true, 0)
+                }
+                _ => SPI_execute_plan(plan, values, nulls, read_only, 0),
+            })
+        };
+        let code = with_current(|moment| in_session(|| run(moment)))?;
         if code < 0 {
             return Err(SqlError::new(
                 PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,

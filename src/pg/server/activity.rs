@@ -7,6 +7,7 @@ use std::ffi::{CStr, CString};
 use pgrx::pg_sys;
 
 use super::error::is_failing;
+use crate::pg::compat;
 
 thread_local! {
     static STEP: Cell<Option<&'static str>> = const { Cell::new(None) };
@@ -40,11 +41,15 @@ pub(crate) fn report(state: &str) {
     }
 }
 
+/// Without a query of a client, as in some processes of the server's own, nothing is shown.
 fn show(step: Option<&str>) {
     // SAFETY: null, or the text of the statement that the client sent.
     let query = unsafe {
         let query = pg_sys::debug_query_string;
-        if query.is_null() { c"" } else { CStr::from_ptr(query) }
+        if query.is_null() {
+            return;
+        }
+        CStr::from_ptr(query)
     };
     let shown = match step {
         None => query.to_owned(),
@@ -60,6 +65,5 @@ fn show(step: Option<&str>) {
             CString::new([&query[..left as usize], step.as_bytes()].concat()).unwrap_or_default()
         }
     };
-    // SAFETY: a C string, which is copied.
-    unsafe { pg_sys::pgstat_report_activity(pg_sys::BackendState::STATE_RUNNING, shown.as_ptr()) };
+    compat::show_activity(&shown);
 }

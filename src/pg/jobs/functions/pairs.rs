@@ -20,11 +20,12 @@ use crate::pg::server::set_returning::{Rows as _, Store};
 const COLUMNS: usize = 3 + 6;
 
 sql_function! {
-    /// `neardup_job_pairs(…, state, changed, others, lists, segment)`: pairs of a row of `changed` and one of `others`, both
+    /// `neardup_job_pairs(…, state, changed, others, lists, segment, candidates)`: pairs of a row of `changed` and one of `others`, both
     /// `batch` or `known` by the table `state` or all; the lesser id first, some twice. Of `others` among themselves where
     /// there is no `changed`. With the table of lists only those rows are read, instead of `others`, that may be similar to
     /// changed ones; with a number for a segment, too, changed rows become that, as rows that are no pairs. Where the lists
-    /// are damaged, or of another version, a row of kind `!` says so.
+    /// are damaged, or of another version, a row of kind `!` says so. With `candidates` rows of kind `c` name those that were
+    /// read.
     neardup_job_pairs, pg_finfo_neardup_job_pairs, |call| {
         let mut request = request(call)?;
         let all = request.left.clone();
@@ -59,6 +60,9 @@ sql_function! {
             }
             _ => None,
         };
+        if let Some(near) = near.as_ref().filter(|_| call.get(NEXT + 5) == Some(true)) {
+            Writer::<COLUMNS>::new(&mut store, 0).candidates(near.others())?;
+        }
         if let Some(near) = near.as_ref().filter(|near| near.fits()) {
             request.left = all.clone();
             near.pairs(&mut request, |ids, left, right, similarity| {

@@ -99,6 +99,11 @@ pub(crate) fn neighbours<const N: usize>(
 }
 
 impl Neighbours {
+    /// The ids of the others.
+    pub(crate) fn others(&self) -> &Ids {
+        &self.others
+    }
+
     /// The condition for the others, and the value of its parameter.
     pub(crate) fn condition(&self, key: &str) -> (String, Parameter) {
         (queries::is_any(key, &self.equals), self.array)

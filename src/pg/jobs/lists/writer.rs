@@ -7,6 +7,7 @@ use pgrx::pg_sys::Datum;
 use super::stored::DOING;
 use crate::joins::incremental::segment::{BLOCK, Segment};
 use crate::memory;
+use crate::pg::query::ids::Ids;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
@@ -78,21 +79,39 @@ impl<'a, const N: usize> Writer<'a, N> {
         Ok(())
     }
 
+    /// Writes ids of rows that may be similar to changed ones, which is for no table.
+    pub(crate) fn candidates(&mut self, ids: &Ids) -> Result<()> {
+        let rows = ids.len() as u32;
+        (0..rows).step_by(BLOCK).try_for_each(|from| {
+            let block = from..rows.min(from + BLOCK as u32);
+            self.put_ids(b'c', [0, 0], block, |row| ids.show(row))
+        })
+    }
+
     /// Writes the ids of all segments.
     pub(crate) fn ids(&mut self, show: impl Fn(u32) -> String) -> Result<()> {
         for (segment, rows) in std::mem::take(&mut self.rows) {
             for (block, n) in rows.chunks(BLOCK).zip(0..) {
-                let mut ids = Strings::default();
-                let mut collect = || -> Result<()> {
-                    block
-                        .iter()
-                        .try_for_each(|&row| Ok(ids.push(encoding::to_server(&show(row))?.as_bytes())?))
-                };
-                // SAFETY: what the server makes of ids goes when the row is put.
-                unsafe { self.context.switch_to(|_| collect()) }?;
-                self.put(b'i', [segment, n], None, None, Some(&ids))?;
+                self.put_ids(b'i', [segment, n], block.iter().copied(), &show)?;
             }
         }
         Ok(())
+    }
+
+    /// Writes the ids of some rows.
+    fn put_ids(
+        &mut self,
+        kind: u8,
+        at: [i64; 2],
+        mut rows: impl Iterator<Item = u32>,
+        show: impl Fn(u32) -> String,
+    ) -> Result<()> {
+        let mut ids = Strings::default();
+        let mut collect = || -> Result<()> {
+            rows.try_for_each(|row| Ok(ids.push(encoding::to_server(&show(row))?.as_bytes())?))
+        };
+        // SAFETY: what the server makes of ids goes when the row is put.
+        unsafe { self.context.switch_to(|_| collect()) }?;
+        self.put(kind, at, None, None, Some(&ids))
     }
 }

@@ -11,8 +11,8 @@ pub(crate) enum Kind {
     Pairs,
     /// Its clusters.
     Clusters,
-    /// A row of the relation as it was last seen (change is NULL), or a mark: 1 waits for a refresh; within one, 0 is in its
-    /// batch, and -1 and -2 are near such a row before and after.
+    /// A row of the relation as it was last seen (change is NULL), or a mark: 1 waits for a refresh, 2 is in doubt until all
+    /// rows are compared; within a refresh, 0 is in its batch, and -1 and -2 are near such a row before and after.
     State,
     /// Outlines of all rows, to find those that may be similar to a changed one without reading them.
     Lists,

@@ -34,10 +34,11 @@ fn call(
     [changed, others]: [Option<Rows>; 2],
     lists: Option<&Table>,
     segment: Option<i64>,
+    candidates: bool,
 ) -> String {
     let Names { schema, internal, arguments, id, tables, .. } = names;
     format!(
-        "{schema}.neardup_job_pairs({arguments}, {}, {}, {}, {}, {}{internal}) \
+        "{schema}.neardup_job_pairs({arguments}, {}, {}, {}, {}, {}, '{candidates}'::pg_catalog.bool{internal}) \
          AS f(left_id {id}, right_id {id}, similarity float8, kind \"char\", segment int8, part int4, documents int4, data bytea, ids text[])",
         calls::table(Some(&tables.state)),
         calls::rows(changed),
@@ -59,30 +60,48 @@ pub(crate) fn join(names: &Names, rows: Join) -> Statement {
         "INSERT INTO {} (left_id, right_id, similarity) SELECT LEAST(left_id, right_id), GREATEST(left_id, right_id), similarity \
          FROM {} ON CONFLICT DO NOTHING",
         pairs.name,
-        call(names, rows, None, None)
+        call(names, rows, None, None, false)
     );
     Statement::new(sql).about([pairs.oid])
 }
 
 /// Looks the rows of the batch up in the lists, into which they go as a segment if one is given. They are read once, for their
 /// pairs and for the lists. Gives the number of pairs, with `keep` the ids in these as an array, and whether anything was put
-/// into the lists.
-pub(crate) fn look_up(names: &Names, lists: &Table, segment: Option<i64>, keep: bool) -> Statement {
-    let pairs = &names.tables.pairs;
+/// into the lists. With `doubts` rows that were found there, similar or not, are marked as in doubt where they are not as they
+/// were seen, unless they wait.
+pub(crate) fn look_up(
+    names: &Names,
+    lists: &Table,
+    segment: Option<i64>,
+    [keep, doubts]: [bool; 2],
+) -> Statement {
+    let Names { tables, equals, column, source, .. } = names;
+    let (pairs, state) = (&tables.pairs, &tables.state.name);
+    let doubt = if doubts {
+        format!(
+            "doubt AS (INSERT INTO {state} (id, change) SELECT c.id, 2 \
+                 FROM (SELECT unnest(ids::text::{column}[]) AS id FROM found WHERE kind = 'c') c \
+                 LEFT JOIN {source} d ON d.id {equals} c.id \
+                 LEFT JOIN (SELECT id, hash FROM {state} WHERE change IS NULL) s ON s.id {equals} c.id \
+                 WHERE ((d.id IS NULL) <> (s.id IS NULL) OR d.hash IS DISTINCT FROM s.hash) \
+                 AND NOT EXISTS (SELECT FROM {state} w WHERE w.change = 1 AND w.id {equals} c.id)), "
+        )
+    } else {
+        String::new()
+    };
     let near = if keep { "(SELECT array_agg(id) FROM near)" } else { "NULL" };
     let sql = format!(
         "WITH found AS MATERIALIZED (SELECT * FROM {call}), \
              list AS (INSERT INTO {lists} (kind, segment, part, documents, data, ids) \
-                 SELECT kind, segment, part, documents, data, ids FROM found WHERE kind IS NOT NULL), \
+                 SELECT kind, segment, part, documents, data, ids FROM found WHERE kind <> 'c'), {doubt}\
              put AS (INSERT INTO {pairs} (left_id, right_id, similarity) \
                  SELECT DISTINCT LEAST(left_id, right_id), GREATEST(left_id, right_id), similarity FROM found \
                  WHERE kind IS NULL ORDER BY 1, 2 RETURNING left_id, right_id), \
              near AS (SELECT left_id AS id FROM put UNION SELECT right_id FROM put) \
-         SELECT (SELECT count(*) FROM put), {near}::{column}[], EXISTS (SELECT FROM found WHERE kind IS NOT NULL)",
-        call = call(names, [Some(Rows::Batch), Some(Rows::Known)], Some(lists), segment),
+         SELECT (SELECT count(*) FROM put), {near}::{column}[], EXISTS (SELECT FROM found WHERE kind <> 'c')",
+        call = call(names, [Some(Rows::Batch), Some(Rows::Known)], Some(lists), segment, doubts),
         lists = lists.name,
         pairs = pairs.name,
-        column = names.column,
     );
     Statement::new(sql).about([pairs.oid, lists.oid])
 }

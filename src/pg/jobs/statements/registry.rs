@@ -71,6 +71,11 @@ pub(crate) fn clean(table: Oid, docs: &str) -> Result<Statement> {
     on(table, &sql, [])
 }
 
+/// Whether there are marks of a relation whose rows changed unnoted.
+pub(crate) fn is_unnoted(unnoted: Oid, docs: Oid) -> Result<Statement> {
+    on(unnoted, "SELECT EXISTS (SELECT FROM {} WHERE docs = $1)", [oid(docs)])
+}
+
 /// Deletes the marks of a relation whose rows changed unnoted.
 pub(crate) fn take_unnoted(unnoted: Oid, docs: Oid) -> Result<Statement> {
     on(unnoted, "DELETE FROM {} WHERE docs = $1", [oid(docs)])

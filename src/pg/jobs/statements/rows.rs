@@ -18,10 +18,10 @@ pub(crate) fn count(names: &Names, limit: i64) -> Statement {
         .about([names.docs])
 }
 
-/// Deletes the marks of rows that wait.
+/// Deletes the marks of rows that wait or are in doubt.
 pub(crate) fn forget_waiting(names: &Names) -> Statement {
     let state = &names.tables.state;
-    Statement::new(format!("DELETE FROM {} WHERE change = 1", state.name)).about([state.oid])
+    Statement::new(format!("DELETE FROM {} WHERE change > 0", state.name)).about([state.oid])
 }
 
 /// Puts all rows in as seen.
@@ -31,12 +31,12 @@ pub(crate) fn take_all(names: &Names) -> Statement {
         .about([state.oid, names.docs])
 }
 
-/// Marks the rows that are not as they were seen, and those that waited, even where there is no such row: at most `limit` as
+/// Marks the rows that are not as they were seen, and those that waited or were in doubt, even where there is no such row: at most `limit` as
 /// of the batch, the others as waiting.
 pub(crate) fn compare_all(names: &Names, limit: i64) -> Statement {
     let Names { tables, equals, source, .. } = names;
     let sql = format!(
-        "WITH waiting AS (DELETE FROM {name} WHERE change = 1 RETURNING id) \
+        "WITH waiting AS (DELETE FROM {name} WHERE change > 0 RETURNING id) \
          INSERT INTO {name} (id, change) SELECT COALESCE(d.id, s.id, w.id), (row_number() OVER () > $1)::int::int2 \
          FROM {source} d FULL JOIN (SELECT id, hash FROM {name} WHERE change IS NULL) s ON d.id {equals} s.id \
          FULL JOIN (SELECT DISTINCT id FROM waiting) w ON w.id {equals} COALESCE(d.id, s.id) \
@@ -86,6 +86,18 @@ pub(crate) fn reread(names: &Names) -> Statement {
     let Names { tables, equals, source, .. } = names;
     let sql = format!(
         "INSERT INTO {name} (id, hash) SELECT d.id, d.hash FROM {source} d JOIN {name} b ON b.change = 0 AND b.id {equals} d.id",
+        name = tables.state.name
+    );
+    Statement::new(sql).about([tables.state.oid, names.docs])
+}
+
+/// Marks rows that have been seen as in doubt where they are not as they were seen, unless they wait.
+pub(crate) fn doubt(names: &Names) -> Statement {
+    let Names { tables, equals, source, .. } = names;
+    let sql = format!(
+        "INSERT INTO {name} (id, change) SELECT s.id, 2 FROM {name} s LEFT JOIN {source} d ON d.id {equals} s.id \
+         WHERE s.change IS NULL AND (d.id IS NULL OR d.hash IS DISTINCT FROM s.hash) \
+         AND NOT EXISTS (SELECT FROM {name} w WHERE w.change = 1 AND w.id {equals} s.id)",
         name = tables.state.name
     );
     Statement::new(sql).about([tables.state.oid, names.docs])

@@ -30,10 +30,10 @@ pub(crate) fn remove(work: &mut Work<'_>, by_clusters: bool) -> Result<()> {
 }
 
 /// Looks the rows of the batch up in the lists. Their partners are kept where clusters follow from them.
-pub(crate) fn look_up(work: &mut Work<'_>, segment: Option<i64>) -> Result<()> {
+pub(crate) fn look_up(work: &mut Work<'_>, segment: Option<i64>, doubts: bool) -> Result<()> {
     let keep = work.state.job.whole_clusters;
     let array = work.names.array_oid();
-    let statement = pairs::look_up(&work.names, work.lists()?, segment, keep);
+    let statement = pairs::look_up(&work.names, work.lists()?, segment, [keep, doubts]);
     let [added, near, listed] = statement.row([pg_sys::INT8OID, array, pg_sys::BOOLOID])?.unwrap_or_default();
     work.near = keep.then_some((array, near));
     let pairs = added.map_or(0, |added| added.value() as i64);

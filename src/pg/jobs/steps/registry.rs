@@ -1,14 +1,30 @@
 //! Steps on the registry, as its owner.
 
 use super::work::Work;
-use crate::pg::jobs::dependency;
 use crate::pg::jobs::registry::Counts;
+use crate::pg::jobs::{definition, dependency};
+use crate::pg::query::moment::Moment;
 use crate::pg::server::error::Result;
 
 /// Forgets that rows changed unnoted.
 pub(crate) fn take_unnoted(work: &mut Work<'_>) -> Result<()> {
     work.state.unnoted = Some(work.job.registry.take_unnoted(work.job.relation.oid)?);
     Ok(())
+}
+
+/// Looks at the relation. Only then at what was noted of it, and at its definition: what comes in between is seen, perhaps.
+pub(crate) fn look(work: &mut Work<'_>) -> Result<()> {
+    work.moment = Some(Moment::of_transaction());
+    let told = work.state.job.told && work.state.job.same_definition;
+    work.state.noted = Some(told && Moment::latest().during(|| is_still_told(work))?);
+    Ok(())
+}
+
+/// Whether triggers see every change as they did when the transaction began, and none was noted without its id.
+fn is_still_told(work: &Work<'_>) -> Result<bool> {
+    let Work { job, settings, seen, .. } = work;
+    let same = definition::of(job)?.if_told(settings) == *seen;
+    Ok(same && !job.registry.is_unnoted(job.relation.oid)?)
 }
 
 /// Writes what was learnt of the relation. A restored dump has no dependencies: they are made, too.
@@ -30,5 +46,5 @@ pub(crate) fn log(work: &mut Work<'_>, more: bool) -> Result<()> {
         added: work.state.found.unwrap_or_default().pairs,
         waiting: work.waiting,
     };
-    work.job.registry.log(work.job.relation.oid, work.started, more, counts)
+    work.job.registry.log(&work.job.extension, work.job.relation.oid, work.started, more, counts)
 }

@@ -58,7 +58,12 @@ pub(crate) fn reread(work: &mut Work<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Ends the batch.
+/// Doubts rows that are not as they were seen.
+pub(crate) fn doubt(work: &mut Work<'_>) -> Result<()> {
+    rows::doubt(&work.names).run().map(|_| ())
+}
+
+/// Ends the batch. Rows that were noted meanwhile wait, too.
 pub(crate) fn end_batch(work: &mut Work<'_>) -> Result<()> {
     rows::end_batch(&work.names).run()?;
     let more = rows::is_waiting(&work.names).holds()?;

@@ -9,6 +9,7 @@ use crate::pg::jobs::settings::Settings;
 use crate::pg::jobs::statements::names::Names;
 use crate::pg::jobs::tables::table::Table;
 use crate::pg::query::Parameter;
+use crate::pg::query::moment::Moment;
 use crate::pg::server::error::{Result, SqlError};
 
 /// A transaction of a refresh.
@@ -25,6 +26,8 @@ pub(crate) struct Work<'a> {
     pub started: Datum,
     /// What statements name.
     pub names: Names,
+    /// When the relation was looked at.
+    pub moment: Option<Moment>,
     /// What is known so far.
     pub state: State,
     /// How many rows wait for the next batch; counted in the first one only, since there may be many batches.

@@ -146,8 +146,9 @@ fn may_insert(table: Oid, schema: Oid, owner: Oid) -> bool {
         && has(pg_sys::F_HAS_SCHEMA_PRIVILEGE_OID_OID_TEXT, schema, c"USAGE")
 }
 
-/// Whether an index of a table of states takes any row: it computes nothing, and is unique for ids only, of rows that its
-/// predicate leaves to it.
+/// Whether an index of a table of states takes any row, and runs no functions but the server's: it computes nothing, and is
+/// unique for ids only, of rows that its predicate leaves to it, which looks whether a column is NULL. Types of users bring
+/// functions of theirs.
 ///
 /// # Safety
 /// An index of a table that is open and locked.
@@ -158,9 +159,31 @@ unsafe fn is_harmless(index: Oid) -> bool {
         let form = &*(*index).rd_index;
         let keys = form.indkey.values.as_slice(form.indnkeyatts as usize);
         let plain = keys.iter().all(|&key| key > 0) && !form.indisexclusion;
-        let partial = !pg_sys::RelationGetIndexPredicate(index).is_null();
-        let harmless = plain && (!form.indisunique || (partial && keys == [1]));
+        let predicate = pg_sys::RelationGetIndexPredicate(index);
+        let partial = !predicate.is_null();
+        let families = std::slice::from_raw_parts((*index).rd_opfamily, keys.len());
+        let types = compat::attributes((*index).rd_att).iter().map(|attribute| attribute.atttypid);
+        let of_users = |object: Oid| object.to_u32() >= pg_sys::FirstNormalObjectId;
+        let usual = families.iter().zip(types).all(|(&family, of)| of_users(of) || !of_users(family));
+        let harmless = plain
+            && usual
+            && (!partial || looks_for_null(predicate))
+            && (!form.indisunique || (partial && keys == [1]));
         pg_sys::index_close(index, pg_sys::NoLock as i32);
         harmless
+    }
+}
+
+/// Whether a predicate only says that a column is NULL, or is not.
+///
+/// # Safety
+/// The predicate of an index.
+unsafe fn looks_for_null(predicate: *mut pg_sys::List) -> bool {
+    // SAFETY: the caller's promise: a list of expressions, all of which hold.
+    unsafe {
+        let test: *const pg_sys::NullTest = pg_sys::list_nth(predicate, 0).cast();
+        (*predicate).length == 1
+            && (*test).xpr.type_ == pg_sys::NodeTag::T_NullTest
+            && (*(*test).arg).type_ == pg_sys::NodeTag::T_Var
     }
 }
