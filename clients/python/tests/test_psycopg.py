@@ -65,7 +65,7 @@ def test_another_schema(server: object, bare: str) -> None:
         connection.execute('CREATE SCHEMA "a %s"')
         connection.execute('CREATE EXTENSION neardup SCHEMA "a %s"')
         neardup.psycopg.register(connection)
-        row = connection.execute('SELECT "a %s".minhash(\'one\')').fetchone()
+        row = connection.execute("SELECT \"a %s\".minhash('one')").fetchone()
         assert row is not None
         assert isinstance(row[0], MinhashSketch)
 

@@ -35,37 +35,40 @@ _ARROW: Final = {
 
 def near_duplicates(source: Source, docs: str, threshold: float | None = None, **more: Value) -> pa.Table:
     """All pairs of rows of a relation whose texts are at least so similar: `left_id`, `right_id`, `similarity`."""
-    return _table(source, "near_duplicates", {"docs": docs, "threshold": threshold, **more})
+    return _table(source, "near_duplicates", docs, threshold=threshold, **more)
 
 
 def near_duplicates_between(
     source: Source, left: str, right: str, threshold: float | None = None, **more: Value
 ) -> pa.Table:
     """All pairs of a row of one relation and a row of another whose texts are at least so similar."""
-    return _table(source, "near_duplicates_between", {"left": left, "right": right, "threshold": threshold, **more})
+    return _table(source, "near_duplicates_between", left, right, threshold=threshold, **more)
 
 
 def near_duplicate_clusters(source: Source, docs: str, threshold: float | None = None, **more: Value) -> pa.Table:
     """Clusters of rows: `cluster_id`, `id`, `representative`, `size`, `similarity`."""
-    return _table(source, "near_duplicate_clusters", {"docs": docs, "threshold": threshold, **more})
+    return _table(source, "near_duplicate_clusters", docs, threshold=threshold, **more)
 
 
 def eliminate(source: Source, docs: str, threshold: float | None = None, **more: Value) -> pa.Table:
     """Rows that would be removed: `id`, `duplicate_of`, `similarity`. It removes nothing."""
-    return _table(source, "eliminate", {"docs": docs, "threshold": threshold, **more})
+    return _table(source, "eliminate", docs, threshold=threshold, **more)
 
 
-def partial_duplicates(source: Source, docs: str, threshold: float | None = None, **more: Value) -> pa.Table:
+def partial_duplicates(source: Source, docs: str, threshold: float = 0.9, **more: Value) -> pa.Table:
     """The passages that two rows share, with their places in both texts."""
-    return _table(source, "partial_duplicates", {"docs": docs, "threshold": threshold, **more})
+    return _table(source, "partial_duplicates", docs, threshold=threshold, **more)
 
 
 @contextmanager
-def batches(source: Source, function: str, **given: Value) -> Iterator[Iterator[pa.RecordBatch]]:
-    """The rows of a function in batches, for answers that are too large for one table."""
-    docs = str(given.get("docs") or given.get("left"))
+def batches(
+    source: Source, function: str, *docs: str, threshold: float | None = None, **more: Value
+) -> Iterator[Iterator[pa.RecordBatch]]:
+    """The rows of a function of one relation, or of two, in batches, for answers that are too large for one table."""
+    given: dict[str, Value] = dict(zip(("left", "right") if len(docs) > 1 else ("docs",), docs, strict=True))
+    given |= {"threshold": threshold, **more}
     with connection_of(source) as connection:
-        id_type = id_type_of(connection, docs, given.get("id_column"))
+        id_type = id_type_of(connection, docs[0], more.get("id_column"))
         sql, values = table_call(extension(connection), function, given, percent, id_type)
         with connection.transaction(), connection.cursor("neardup_rows", row_factory=tuple_row) as cursor:
             cursor.execute(sql.encode(), values)
@@ -91,6 +94,6 @@ def _array(values: tuple[Any, ...], of: pa.DataType) -> pa.Array:
     return pa.array(values, of)
 
 
-def _table(source: Source, function: str, given: dict[str, Value]) -> pa.Table:
-    with batches(source, function, **given) as found:
+def _table(source: Source, function: str, *docs: str, threshold: float | None, **more: Value) -> pa.Table:
+    with batches(source, function, *docs, threshold=threshold, **more) as found:
         return pa.Table.from_batches(found)

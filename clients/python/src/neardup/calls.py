@@ -54,11 +54,17 @@ def arguments(
 ) -> tuple[str, list[Value]]:
     """What stands between the parentheses of a call, and the values of its placeholders.
 
-    `id_type` is a type as `format_type` writes it: SQL, not a value.
+    `id_type` is a type as `format_type` writes it: SQL, not a value. It stands where it is declared, behind the
+    threshold: the parser of PostgreSQL finds the types of the columns by the place and not by the name of an argument.
     """
     parts: list[str] = []
     values: list[Value] = []
     for name, value in given.items():
+        if name == "threshold" and id_type is not None:
+            values.append(value)
+            parts.append(f'"threshold" => {placeholder(len(values))}::pg_catalog.float8')
+            parts.append(f"id_type => NULL::{id_type}")
+            continue
         if name not in ARGUMENT_TYPES:
             known = ", ".join(sorted(ARGUMENT_TYPES))
             raise TypeError(f"{name!r} is not an argument of neardup; these are: {known}")
@@ -66,8 +72,6 @@ def arguments(
             continue
         values.append(json.dumps(value) if name == "options" and not isinstance(value, str) else value)
         parts.append(f'"{name}" => {placeholder(len(values))}::pg_catalog.{ARGUMENT_TYPES[name]}')
-    if id_type is not None:
-        parts.append(f"id_type => NULL::{id_type}")
     return ", ".join(parts), values
 
 

@@ -35,7 +35,7 @@ def eliminate(source: Source, docs: str, threshold: float | None = None, **more:
     return _frame(arrow.eliminate(source, docs, threshold, **more))
 
 
-def partial_duplicates(source: Source, docs: str, threshold: float | None = None, **more: Value) -> pd.DataFrame:
+def partial_duplicates(source: Source, docs: str, threshold: float = 0.9, **more: Value) -> pd.DataFrame:
     """The passages that two rows share, with their places in both texts."""
     return _frame(arrow.partial_duplicates(source, docs, threshold, **more))
 

@@ -40,9 +40,9 @@ def connection_of(source: Source) -> Iterator[psycopg.Connection[Any]]:
     elif hasattr(source, "ensure_connection"):  # of Django
         source.ensure_connection()
         yield _psycopg(source.connection)
-    elif hasattr(source, "connection"):  # a Connection or a Session
-        held = source.connection
-        yield _psycopg((held().connection if callable(held) else held).driver_connection)
+    elif hasattr(source, "connection"):  # a Connection, or a Session, which makes one
+        held = source.connection() if callable(source.connection) else source
+        yield _psycopg(held.connection.driver_connection)
     else:
         yield _psycopg(source)
 
@@ -166,10 +166,11 @@ def progress(
         try:
             _set(connection, "on")
             yield showing
-            if connection.info.transaction_status != TransactionStatus.INERROR:
-                _set(connection, "off")
         finally:
             connection.remove_notice_handler(listen)
+            # In a transaction that failed nothing can be set; NOTICEs go on then, and are shown by nobody.
+            if connection.info.transaction_status in (TransactionStatus.IDLE, TransactionStatus.INTRANS):
+                _set(connection, "off")
 
 
 def _set(connection: psycopg.Connection[Any], value: str) -> None:
