@@ -12,7 +12,7 @@ from neardup.server import PrivateServer, ServerError
 
 TEXTS = {
     1: "The harbour of Port Ellis will stay closed until Thursday after a crane collapsed on the north quay.",
-    2: "PORT ELLIS - The harbour of Port Ellis will stay closed until Friday after a crane collapsed on the north quay.",
+    2: "PORT ELLIS - The harbour of Port Ellis will stay closed until Friday after a crane collapsed on the north quay.",  # noqa: E501
     3: "The library is closed on public holidays. Books can be returned at any time through the box beside the door.",
     4: "THE LIBRARY IS CLOSED on public holidays - books can be returned at any time through the box beside the door!",
     5: "Soak the beans overnight. Boil them until they are soft, then add the onions and salt.",

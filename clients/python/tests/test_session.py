@@ -1,10 +1,9 @@
 """Calls through psycopg, from whatever holds the connection: jobs, tables of pairs, statistics, progress."""
 
-from collections.abc import Iterator
-
 import psycopg
 import pytest
 import sqlalchemy
+import sqlalchemy.orm
 
 from neardup import session
 from neardup.catalog import MissingExtensionError
@@ -81,13 +80,13 @@ def test_without_the_extension(server: object, bare: str) -> None:
 
 
 @pytest.fixture
-def many(connection: psycopg.Connection) -> Iterator[psycopg.Connection]:
+def many(connection: psycopg.Connection) -> psycopg.Connection:
     """A table that takes long enough for progress to be told."""
     connection.execute("CREATE TABLE docs (id int PRIMARY KEY, body text)")
     connection.execute("""INSERT INTO docs SELECT n, (SELECT string_agg('w' || hashint8(n / 2 * 1000 + w) % 5000, ' ')
         FROM generate_series(1, 60) w) FROM generate_series(1, 30000) n""")
     connection.execute("SET neardup.threads = 1")
-    yield connection
+    return connection
 
 
 def test_progress_of_a_call(many: psycopg.Connection) -> None:
@@ -111,6 +110,8 @@ def test_progress_of_a_call_that_fails(docs: psycopg.Connection) -> None:
     with pytest.raises(psycopg.errors.UndefinedTable), session.progress(docs, Silent()):
         docs.execute("SELECT * FROM near_duplicates('nothing', 0.5)")
     docs.rollback()
+    with pytest.raises(ZeroDivisionError), session.progress(docs, Silent()):
+        docs.execute(b"SELECT %d" % (1 // 0))
     assert docs.execute("SHOW neardup.progress").fetchone() == ("off",)
 
 
