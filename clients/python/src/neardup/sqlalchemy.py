@@ -4,7 +4,7 @@
 
     class Doc(Base):
         body: Mapped[str]
-        sketch: Mapped[MinhashSketch] = mapped_column(MINHASH_SKETCH, Computed(minhash_sql("body")))
+        sketch: Mapped[MinhashSketch] = mapped_column(MINHASH_SKETCH, Computed(minhash_sql("body"), persisted=True))
         __table_args__ = (signature_index("doc_sketch", "sketch", operators="minhash_jaccard_ops", threshold=0.7),)
 
     select(Doc).where(in_ball(Doc.body, near("a text", 0.8)))
@@ -36,7 +36,6 @@ CONTAINS = custom_op("@>", return_type=Boolean(), is_comparison=True)
 class _Type(UserDefinedType[Any]):
     """A type of the extension: values of Python in and out, as text, so that every driver takes them."""
 
-    cache_ok = True
     render_bind_cast = True
     of: ClassVar[type[Sketch] | type[Ball[Any]]]
 
@@ -94,6 +93,7 @@ class _SimhashComparator(_SketchComparator):
 class MINHASH_SKETCH(_Type):  # noqa: N801
     """Minhash sketches."""
 
+    cache_ok = True
     of = MinhashSketch
     comparator_factory = _MinhashComparator
 
@@ -101,6 +101,7 @@ class MINHASH_SKETCH(_Type):  # noqa: N801
 class SIMHASH_SKETCH(_Type):  # noqa: N801
     """Simhash sketches."""
 
+    cache_ok = True
     of = SimhashSketch
     comparator_factory = _SimhashComparator
 
@@ -108,6 +109,7 @@ class SIMHASH_SKETCH(_Type):  # noqa: N801
 class MINHASH_BALL(_Type):  # noqa: N801
     """Balls of minhash sketches."""
 
+    cache_ok = True
     of = MinhashBall
     comparator_factory = _BallComparator
 
@@ -115,6 +117,7 @@ class MINHASH_BALL(_Type):  # noqa: N801
 class SIMHASH_BALL(_Type):  # noqa: N801
     """Balls of simhash sketches."""
 
+    cache_ok = True
     of = SimhashBall
     comparator_factory = _BallComparator
 
@@ -122,6 +125,7 @@ class SIMHASH_BALL(_Type):  # noqa: N801
 class TEXT_BALL(_Type):  # noqa: N801
     """Balls of texts."""
 
+    cache_ok = True
     of = TextBall
     comparator_factory = _BallComparator
 
