@@ -159,9 +159,8 @@ def _connected(given: argparse.Namespace) -> Iterator[Any]:
 def _words(error: Any) -> str:
     told = error.diag
     lines = [told.message_primary or str(error).strip()]
-    lines += [
-        f"{title}: {text}" for title, text in (("DETAIL", told.message_detail), ("HINT", told.message_hint)) if text
-    ]
+    more = {"DETAIL": told.message_detail, "HINT": told.message_hint}
+    lines += [f"{title}: {text}" for title, text in more.items() if text]
     return "\n".join(lines)
 
 

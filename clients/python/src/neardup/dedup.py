@@ -20,7 +20,7 @@ from psycopg.rows import tuple_row
 from neardup.calls import Value, percent, table_call
 from neardup.files import Chunk, FileError, Reader, Writer, kind_of, reader, writer
 from neardup.progress import Bar
-from neardup.session import extension, progress
+from neardup.session import extension, progress, version
 
 TEXT_COLUMNS: Final = ("body", "content", "text", "document")
 """What a column of texts is called, where it is not named: as the extension has it."""
@@ -113,10 +113,10 @@ def check(task: Task) -> Reader:
     if task.id_column is not None:
         _require(source, task.id_column, "--id-column")
         source.check_id(task.id_column)
-    for name in _names(task, marked=True):
+    for name in _names(task, marked=task.mark) if task.mark or task.removed else []:
         if name in source.fields:
             raise FileError(
-                f"{task.source} has a column {name!r} already: give added columns other names, as --prefix nd_"
+                f"{task.source} has a column {name!r}: give those that are added other names, as --prefix nd_"
             )
     return source
 
@@ -127,11 +127,10 @@ def _text_column(task: Task, source: Reader) -> str:
         return task.text_column
     found = [name for name in source.fields if name.lower() in TEXT_COLUMNS]
     if len(found) != 1:
-        why = (
-            f"more than one is called so: {', '.join(found)}" if found else f"none is called {', '.join(TEXT_COLUMNS)}"
-        )
+        why = "more than one" if found else "none"
         raise FileError(
-            f"{source.path}: which column has the texts? {why}. It has: {_columns(source)}. Name it: --text-column NAME"
+            f"{source.path}: which column has the texts? Of {', '.join(TEXT_COLUMNS)} it has {why}."
+            f" It has: {_columns(source)}. Name it: --text-column NAME"
         )
     return found[0]
 
@@ -153,6 +152,8 @@ def _show(bar: Bar, source: Reader, rows: int) -> None:
 def _load(
     task: Task, source: Reader, text_column: str, connection: psycopg.Connection[Any], result: Result, bar: Bar
 ) -> None:
+    # A call loads the library, which then knows its settings and refuses wrong values.
+    version(connection)
     for name, value in task.settings.items():
         connection.execute("SELECT pg_catalog.set_config(%s, %s, false)", [name, value])
     connection.execute(_DOCS)

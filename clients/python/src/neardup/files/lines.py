@@ -140,9 +140,10 @@ class Csv(_Lines):
 
 
 def _create(path: Path, kind: Path) -> IO[str]:
+    # Half a character, which JSON can have and UTF-8 cannot, is written as JSON does: \\ud800.
     if kind.suffix == ".gz":
-        return gzip.open(path, "wt", encoding="utf-8", newline="", compresslevel=6)
-    return path.open("w", encoding="utf-8", newline="")
+        return gzip.open(path, "wt", 6, encoding="utf-8", errors="backslashreplace", newline="")
+    return path.open("w", encoding="utf-8", errors="backslashreplace", newline="")
 
 
 class JsonLinesWriter:
