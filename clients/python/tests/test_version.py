@@ -1,5 +1,6 @@
 """The version is that of the extension: of its source beside this, and of what is installed."""
 
+import os
 import re
 from importlib.metadata import version
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 import neardup
 from neardup import session
 
-CARGO = Path(__file__).parents[3] / "Cargo.toml"
+CARGO = Path(os.environ.get("NEARDUP_PROJECT", Path(__file__).parents[3])) / "Cargo.toml"
 
 
 def test_it_is_that_of_the_server(connection: psycopg.Connection) -> None:
@@ -21,5 +22,5 @@ def test_it_is_that_of_the_server(connection: psycopg.Connection) -> None:
 @pytest.mark.skipif(not CARGO.exists(), reason="not in the repository of the extension")
 def test_it_is_that_of_the_source() -> None:
     found = re.search(r'^version = "(.*)"', CARGO.read_text(), re.MULTILINE)
-    assert found is not None
+    assert found is not None, CARGO
     assert found[1] == neardup.__version__
