@@ -61,7 +61,8 @@ class Parquet:
 
     def _open(self) -> pq.ParquetFile:
         try:
-            return pq.ParquetFile(self.path)
+            # Buffered ahead would be the whole file.
+            return pq.ParquetFile(self.path, pre_buffer=False)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise FileError(f"{self.path}: {error}") from error
 
