@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The Python client: its tests, in a virtual environment of their own, against servers of their own that clients/python/src/neardup/server.py
-# starts. The packages come from the package index, of the versions of clients/python/constraints.txt; where there is no
-# Python 3.11, no venv or no index this is skipped.
+# The Python client: its tests, in a virtual environment of their own, against private servers, which the client starts
+# itself. Packages come from the package index of Python, of the versions of clients/python/constraints.txt; where there
+# is no Python 3.11, no venv or no index this is skipped.
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/common.sh"
 

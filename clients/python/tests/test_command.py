@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -193,21 +194,19 @@ def test_a_private_server_and_many_rows(tmp_path: Path, dsn: str) -> None:
 
 
 def test_a_server_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
-    source = tmp_path / "in.parquet"
+    source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
     generated(source, 20_000)
-    place = tmp_path / "t"
-    place.mkdir(mode=0o777)
-    place.chmod(0o777)
-    command = [sys.executable, "-m", "neardup", "dedup", str(source), str(tmp_path / "out.parquet"), "--quiet"]
-    before = set(Path("/tmp").glob("neardup-*"))
-    running = subprocess.Popen(command, env={**os.environ, "TMPDIR": "/tmp"})
-    while not (made := [path for path in set(Path("/tmp").glob("neardup-*")) - before if (path / "log").exists()]):
-        assert running.poll() is None
-        time.sleep(0.01)
-    running.send_signal(signal.SIGTERM)
-    assert running.wait() == 128 + signal.SIGTERM
-    assert not made[0].exists()
-    assert not (tmp_path / "out.parquet").exists()
+    command = [sys.executable, "-m", "neardup", "dedup", str(source), str(out), "--quiet"]
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        Path(place).chmod(0o755)
+        running = subprocess.Popen(command, env={**os.environ, "TMPDIR": place})
+        while not list(Path(place).glob("*/log")):
+            assert running.poll() is None
+            time.sleep(0.01)
+        running.send_signal(signal.SIGTERM)
+        assert running.wait() == 128 + signal.SIGTERM
+        assert list(Path(place).iterdir()) == []
+    assert not out.exists()
 
 
 def test_where(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -184,25 +184,32 @@ class PrivateServer:
         # What another server's clients were told must not lead its programs there.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
         try:
-            ran = subprocess.run(
+            # In a session of its own, so that a Ctrl-C is for us, who stop what was started.
+            process = subprocess.Popen(
                 command,
                 cwd="/",
                 env=environment,
                 user=self._user,
                 group=pwd.getpwnam(self._user).pw_gid if self._user else None,
                 extra_groups=[] if self._user else None,
+                start_new_session=True,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
-                check=False,
             )
         except OSError as error:
             user = f" as the user {self._user}" if self._user else ""
             raise ServerError(f"{command[0]} cannot be run{user}: {error}") from error
-        if ran.returncode != 0:
+        try:
+            said, _ = process.communicate()
+        except BaseException:
+            # Half a server cannot be stopped.
+            process.wait()
+            raise
+        if process.returncode != 0:
             log = self._folder / "log"
-            said = ran.stdout + (log.read_text(errors="replace")[-2000:] if log.exists() else "")
+            said += log.read_text(errors="replace")[-2000:] if log.exists() else ""
             raise ServerError(f"{program} failed:\n{said.strip()}")
 
 
