@@ -1,0 +1,32 @@
+"""Django: fields, lookups, distances, an index, the operation that creates the extension, and `refresh`.
+
+INSTALLED_APPS needs "django.contrib.postgres" and "neardup.django".
+
+    class Doc(models.Model):
+        body = models.TextField()
+        sketch = models.GeneratedField(
+            expression=Minhash("body"), output_field=MinhashField(), db_persist=True)
+
+        class Meta:
+            indexes = [SignatureIndex(fields=["body"], name="doc_body", threshold=0.7)]
+
+    Doc.objects.filter(body__near=("a text", 0.8))
+    Doc.objects.order_by(MinhashDistance("sketch", sketch))[:10]
+"""
+
+from neardup.django.fields import MinhashField, SimhashField
+from neardup.django.functions import Minhash, MinhashDistance, Simhash, SimhashDistance
+from neardup.django.indexes import SignatureIndex
+from neardup.django.operations import NeardupExtension, refresh
+
+__all__ = [
+    "Minhash",
+    "MinhashDistance",
+    "MinhashField",
+    "NeardupExtension",
+    "SignatureIndex",
+    "Simhash",
+    "SimhashDistance",
+    "SimhashField",
+    "refresh",
+]

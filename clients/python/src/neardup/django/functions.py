@@ -1,0 +1,68 @@
+"""Sketches of texts, and distances to order by."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.db.models import FloatField, Func, Value
+from django.db.models.expressions import Combinable
+
+from neardup.django.fields import MinhashField, SimhashField
+from neardup.sketches import Sketch
+
+
+class Minhash(Func):
+    """The minhash sketch of a text, also for generated columns and indexes."""
+
+    function = "minhash"
+    template = "%(function)s(%(expressions)s, %(k)d, %(permutations)d, %(seed)d::bigint, '%(tokenizer)s'::text)"
+    arity = 1
+
+    def __init__(
+        self, expression: Any, k: int = 5, permutations: int = 128, seed: int = 1, tokenizer: str = "words"
+    ) -> None:
+        made: dict[str, Any] = {"k": k, "permutations": permutations, "seed": seed, "tokenizer": _word(tokenizer)}
+        super().__init__(expression, output_field=MinhashField(), **made)
+
+
+class Simhash(Func):
+    """The simhash sketch of a text, also for generated columns and indexes."""
+
+    function = "simhash"
+    template = "%(function)s(%(expressions)s, %(bits)d, %(k)d, '%(tokenizer)s'::text)"
+    arity = 1
+
+    def __init__(self, expression: Any, bits: int = 64, k: int = 1, tokenizer: str = "words") -> None:
+        made: dict[str, Any] = {"bits": bits, "k": k, "tokenizer": _word(tokenizer)}
+        super().__init__(expression, output_field=SimhashField(), **made)
+
+
+class _Distance(Func):
+    template = "(%(expressions)s)"
+    arity = 2
+    of: ClassVar[type[MinhashField] | type[SimhashField]]
+
+    def __init__(self, expression: Combinable | str, other: Combinable | Sketch | str) -> None:
+        # A sketch that is given as its text would be taken for the name of a field.
+        given = Value(other, output_field=self.of()) if isinstance(other, Sketch) else other
+        super().__init__(expression, given, output_field=FloatField())
+
+
+class MinhashDistance(_Distance):
+    """`<%>`, with its percent sign written as parameters need it; an index gives rows in this order."""
+
+    arg_joiner = " <%%> "
+    of = MinhashField
+
+
+class SimhashDistance(_Distance):
+    """`<~>`: the number of bits that differ."""
+
+    arg_joiner = " <~> "
+    of = SimhashField
+
+
+def _word(tokenizer: str) -> str:
+    if tokenizer not in ("words", "chars", "whitespace"):
+        raise ValueError(f"tokenizer must be words, chars or whitespace, not {tokenizer!r}")
+    return tokenizer

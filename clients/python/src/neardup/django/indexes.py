@@ -1,0 +1,71 @@
+"""The index of the access method `signature`."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from django.contrib.postgres.indexes import OpClass, PostgresIndex
+from django.core.exceptions import ImproperlyConfigured
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.backends.ddl_references import Statement
+from django.db.models import Model
+from django.db.models.expressions import Func
+from django.db.models.indexes import IndexExpression
+
+from neardup.options import Options, operator_class, storage_parameters
+
+
+class SignatureIndex(PostgresIndex):
+    """An index USING signature on a field, or on `Minhash(…)` or `Simhash(…)`.
+
+    `operators` is the operator class; that of texts, or of the function's sketches, where it is not given.
+    """
+
+    suffix = "signature"
+
+    def __init__(
+        self,
+        *expressions: Any,
+        name: str,
+        fields: tuple[str, ...] | list[str] = (),
+        operators: str | None = None,
+        condition: Any = None,
+        db_tablespace: str | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        if len(expressions) + len(fields) != 1:
+            raise ValueError("an index of signature has one field or one expression")
+        self.operators = operators
+        self.options = options
+        self._expression = expressions[:1]
+        functions = {"minhash": "minhash_jaccard_ops", "simhash": "simhash_hamming_ops"}
+        of = operators or next((functions.get(e.function or "") for e in expressions if isinstance(e, Func)), None)
+        clause = operator_class(of or "text_minhash_ops", options)
+        more: dict[str, Any] = {"opclasses": [clause], "fields": list(fields)} if fields else {}
+        super().__init__(
+            *(OpClass(expression, name=clause) for expression in expressions),
+            name=name,
+            condition=condition,
+            db_tablespace=db_tablespace,
+            **more,
+        )
+
+    def deconstruct(self) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+        """What migrations have: the arguments as they were given."""
+        path, _, kwargs = super().deconstruct()
+        kwargs.pop("opclasses", None)
+        if self.operators is not None:
+            kwargs["operators"] = self.operators
+        return path, self._expression, {**kwargs, **self.options}
+
+    def get_with_params(self) -> list[str]:
+        """What stands behind WITH."""
+        return [f"{name} = {value}" for name, value in storage_parameters(self.options).items()]
+
+    def create_sql(
+        self, model: type[Model], schema_editor: BaseDatabaseSchemaEditor, using: str = "", **kwargs: Any
+    ) -> Statement:
+        """The statement; it takes an app that knows operator classes of expressions."""
+        if self._expression and OpClass not in IndexExpression.wrapper_classes:
+            raise ImproperlyConfigured('an index on an expression needs "django.contrib.postgres" in INSTALLED_APPS')
+        return super().create_sql(model, schema_editor, using, **kwargs)

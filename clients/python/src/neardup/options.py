@@ -1,0 +1,94 @@
+"""What an index of the access method `signature` is made of: expressions, operator classes and their options, as SQL.
+
+Expressions are written as the server writes them back, all arguments and their types, so that a tool which compares a
+model with a database sees no difference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, TypedDict
+
+from neardup.catalog import quoted
+
+CLASSES: Final[Mapping[str, frozenset[str]]] = {
+    "text_minhash_ops": frozenset({"k", "permutations"}),
+    "minhash_jaccard_ops": frozenset({"k", "permutations", "seed", "source"}),
+    "simhash_hamming_ops": frozenset({"bits", "k", "source"}),
+    "bigint_signature_ops": frozenset(),
+    "uuid_signature_ops": frozenset(),
+}
+"""The operator classes and the options that each has."""
+
+STORAGE: Final = ("threshold", "distance", "pending_limit", "stop_signature_limit")
+"""The storage parameters of an index."""
+
+_PLAIN_NAME: Final = re.compile(r"[a-z_][a-z0-9_$]*")
+
+
+class Options(TypedDict, total=False):
+    """Options of an operator class, and storage parameters."""
+
+    k: int
+    permutations: int
+    seed: int
+    source: str
+    bits: int
+    threshold: float
+    distance: int
+    pending_limit: int
+    stop_signature_limit: int
+
+
+def class_of(expression: str) -> str:
+    """The operator class of a column or an expression that is not named: of texts, but for calls of our functions."""
+    if expression.startswith("minhash("):
+        return "minhash_jaccard_ops"
+    return "simhash_hamming_ops" if expression.startswith("simhash(") else "text_minhash_ops"
+
+
+def operator_class(name: str, options: Options) -> str:
+    """An operator class with its options, as CREATE INDEX has it behind the column."""
+    if name not in CLASSES:
+        raise ValueError(f"{name!r} is not an operator class of signature; these are: {', '.join(CLASSES)}")
+    given = {key: value for key, value in options.items() if key not in STORAGE}
+    if wrong := given.keys() - CLASSES[name]:
+        has = ", ".join(sorted(CLASSES[name])) or "none"
+        raise ValueError(f"{', '.join(sorted(wrong))}: not an option of {name}, which has: {has}")
+    inside = ", ".join(f"{key} = {_value(value)}" for key, value in given.items())
+    return f"{name} ({inside})" if inside else name
+
+
+def storage_parameters(options: Options) -> dict[str, int | float]:
+    """What stands behind WITH."""
+    given: dict[str, int | float] = {}
+    for key in STORAGE:
+        value = options.get(key)
+        if isinstance(value, int | float):
+            given[key] = value
+        elif value is not None:
+            raise TypeError(f"{key} must be a number, not {value!r}")
+    return given
+
+
+def minhash_sql(column: str, k: int = 5, permutations: int = 128, seed: int = 1, tokenizer: str = "words") -> str:
+    """The minhash sketch of a column of texts, for generated columns and indexes."""
+    return f"minhash({_name(column)}, {k:d}, {permutations:d}, '{seed:d}'::bigint, {_value(tokenizer)}::text)"
+
+
+def simhash_sql(column: str, bits: int = 64, k: int = 1, tokenizer: str = "words") -> str:
+    """The simhash sketch of a column of texts, for generated columns and indexes."""
+    return f"simhash({_name(column)}, {bits:d}, {k:d}, {_value(tokenizer)}::text)"
+
+
+def _name(name: str) -> str:
+    return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, str) and value.isalpha() and value.isascii():
+        return f"'{value}'"
+    raise TypeError(f"{value!r} is neither a number nor a word")

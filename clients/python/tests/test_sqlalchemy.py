@@ -1,0 +1,151 @@
+"""SQLAlchemy: values, operators, reflection, indexes; with psycopg and with asyncpg."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import Computed, Engine, MetaData, Table, Text, create_engine, func, insert, inspect, select, text
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+
+from neardup import MinhashBall, MinhashSketch, SimhashBall, SimhashSketch
+from neardup.server import PrivateServer
+from neardup.sqlalchemy import (
+    MINHASH_SKETCH,
+    SIMHASH_SKETCH,
+    in_ball,
+    minhash_sql,
+    near,
+    signature_index,
+    simhash_sql,
+)
+
+from .conftest import TEXTS
+
+OPTIONS = """SELECT options FROM pg_indexes, signature_index_stats(indexname::regclass)
+    WHERE tablename = 'docs' AND indexdef LIKE '%USING signature%' ORDER BY indexname"""
+
+
+class Base(DeclarativeBase):
+    pass
+
+
+class Doc(Base):
+    __tablename__ = "docs"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    body: Mapped[str] = mapped_column(Text)
+    sketch: Mapped[MinhashSketch] = mapped_column(MINHASH_SKETCH, Computed(minhash_sql("body", 2), persisted=True))
+    given: Mapped[SimhashSketch | None] = mapped_column(SIMHASH_SKETCH)
+    __table_args__ = (
+        signature_index("docs_body", "body", k=3, threshold=0.6),
+        signature_index("docs_sketch", "sketch", operators="minhash_jaccard_ops", k=2, threshold=0.5),
+        signature_index("docs_simhash", simhash_sql("body", 128), bits=128, distance=20),
+        signature_index("docs_minhash", minhash_sql("body", 8, 84), k=8, permutations=84, pending_limit=64),
+    )
+
+
+def url(server: PrivateServer, database: str, driver: str) -> str:
+    return f"postgresql+{driver}://postgres@/{database}?host={server.folder}&port=5432"
+
+
+@pytest.fixture
+def engine(server: PrivateServer, database: str) -> Iterator[Engine]:
+    engine = create_engine(url(server, database, "psycopg"))
+    Base.metadata.create_all(engine)
+    with Session(engine) as session:
+        session.add_all(Doc(id=number, body=body) for number, body in TEXTS.items())
+        session.commit()
+    yield engine
+    engine.dispose()
+
+
+def test_values(engine: Engine) -> None:
+    with Session(engine) as session:
+        doc = session.get_one(Doc, 1)
+        assert doc.sketch == session.scalar(select(func.minhash(TEXTS[1], 2)))
+        doc.given = session.scalar(select(func.simhash(TEXTS[1])))
+        session.commit()
+        assert isinstance(doc.given, SimhashSketch)
+        assert session.scalar(select(Doc.id).where(Doc.given == doc.given)) == 1
+        doc.given = None
+        session.commit()
+        assert doc.given is None
+
+
+def test_operators(engine: Engine) -> None:
+    with Session(engine) as session:
+        sketch = session.get_one(Doc, 3).sketch
+        asked = [
+            select(Doc.id).where(Doc.sketch.in_ball(near(sketch, 0.8))),
+            select(Doc.id).where(Doc.sketch.in_ball(MinhashBall(sketch, 0.8))),
+            select(Doc.id).where(in_ball(Doc.sketch, near(func.minhash(TEXTS[3], 2), 0.8))),
+            select(Doc.id).where(in_ball(Doc.body, near(TEXTS[3], 0.8, 2))),
+            select(Doc.id).where(Doc.sketch.distance(sketch) < 0.2),
+            select(Doc.id).where(func.simhash(Doc.body).in_ball(near(func.simhash(TEXTS[3]), 3))),
+        ]
+        for question in asked:
+            assert sorted(session.scalars(question)) == [3, 4], question
+        nearest = select(Doc.id, Doc.sketch.distance(sketch)).order_by(Doc.sketch.distance(sketch)).limit(1)
+        assert session.execute(nearest).one()[1] == 0.0
+        ball = session.scalar(select(near(func.simhash("one"), 3)))
+        assert isinstance(ball, SimhashBall)
+        assert "<%%>" in str(nearest.compile(engine))
+
+
+def test_literals(engine: Engine) -> None:
+    with engine.connect() as connection:
+        sketch = connection.scalar(select(func.minhash("one", 1, 2)))
+        question = select(Doc.id).where(Doc.sketch == sketch).compile(engine, compile_kwargs={"literal_binds": True})
+        assert f"'{sketch}'::minhash_sketch" in str(question)
+
+
+def test_reflection(engine: Engine) -> None:
+    table = Table("docs", MetaData(), autoload_with=engine)
+    assert isinstance(table.c.sketch.type, MINHASH_SKETCH)
+    assert isinstance(table.c.given.type, SIMHASH_SKETCH)
+    indexes = {index["name"]: index for index in inspect(engine).get_indexes("docs")}
+    assert {index["dialect_options"]["postgresql_using"] for index in indexes.values()} == {"signature"}
+    assert indexes["docs_sketch"]["dialect_options"]["postgresql_with"] == {"threshold": "0.5"}
+    assert indexes["docs_minhash"]["expressions"] == [minhash_sql("body", 8, 84)]
+    with engine.connect() as connection:
+        shown = connection.scalars(text(OPTIONS))
+        assert [line.split(",")[0] for line in shown] == [
+            "text_minhash_ops: 128 permutations of words",
+            "minhash_jaccard_ops: 84 permutations of words",
+            "simhash_hamming_ops: 128 bits of words",
+            "minhash_jaccard_ops: 128 permutations of words",
+        ]
+
+
+def test_an_index_serves(engine: Engine) -> None:
+    with engine.connect() as connection:
+        connection.execute(text("SET enable_seqscan = off"))
+        question = select(Doc.id).where(in_ball(Doc.body, near(TEXTS[3], 0.8, 3)))
+        plan = connection.scalars(text(f"EXPLAIN {question.compile(engine, compile_kwargs={'literal_binds': True})}"))
+        assert "docs_body" in "\n".join(plan)
+
+
+@pytest.mark.usefixtures("engine")
+def test_asyncpg(server: PrivateServer, database: str) -> None:
+    async def run() -> None:
+        other = create_async_engine(url(server, database, "asyncpg").replace("///", "//"))
+        async with other.begin() as connection:
+            sketch = await connection.scalar(select(Doc.sketch).where(Doc.id == 3))
+            assert isinstance(sketch, MinhashSketch)
+            near_it = await connection.scalars(select(Doc.id).where(in_ball(Doc.sketch, MinhashBall(sketch, 0.8))))
+            assert sorted(near_it) == [3, 4]
+            given = await connection.scalar(select(func.simhash("one")))
+            await connection.execute(insert(Doc).values(id=9, body="nine", given=given))
+            assert await connection.scalar(select(Doc.id).where(Doc.given == given)) == 9
+            ordered = select(Doc.id).order_by(Doc.sketch.distance(sketch), Doc.id).limit(2)
+            assert list(await connection.scalars(ordered)) == [3, 4]
+        await other.dispose()
+
+    asyncio.run(run())
+
+
+def test_options_that_are_none() -> None:
+    with pytest.raises(ValueError, match="bits: not an option of text_minhash_ops, which has: k, permutations"):
+        signature_index("an_index", "body", bits=64)
+    with pytest.raises(ValueError, match="not an operator class"):
+        signature_index("an_index", "body", operators="gin_trgm_ops")
