@@ -7,16 +7,21 @@ use hashbrown::HashTable;
 
 use super::buckets::windows::Windows;
 use super::buckets::{Buckets, MostNeighbours};
-use super::record_sets::{first_row, for_each_part};
+use super::record_sets::{first_row, for_each_part, sampled};
 use super::technique::{MinhashBands, Technique, Verify};
 use crate::error::{Error, Result};
-use crate::features::hash_sets::{HashSets, Loaded};
+use crate::features::hash_sets::HashSets;
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
 use crate::memory;
+use crate::ragged::Ragged;
 use crate::workers::{self, Workers};
 
 const DOING: &str = "measuring the recall";
+/// Tokens of a sample, all documents together: of long documents fewer are taken.
+const MOST_TOKENS: u64 = 1 << 20;
+/// Tokens that are looked up without looking for a stop; each may be in all documents of a sample.
+const TOKENS_A_CHECK: usize = 16;
 
 /// The documents of a sample that have a token.
 struct SamplePostings {
@@ -29,13 +34,13 @@ struct SamplePostings {
 }
 
 impl SamplePostings {
-    fn new(sample: &[&[u64]]) -> Result<Self> {
+    fn new(sample: &Ragged<u64>, workers: &dyn Workers) -> Result<Self> {
         let mut all = Vec::new();
-        memory::reserve(&mut all, sample.iter().map(|set| set.len()).sum(), DOING)?;
-        for (n, set) in (0u32..).zip(sample) {
+        memory::reserve(&mut all, sample.values.len(), DOING)?;
+        for (n, set) in (0u32..).zip(sample.iter()) {
             all.extend(set.iter().map(|&token| (token, n)));
         }
-        all.sort_unstable();
+        workers::one(workers, &mut all, |all, stop| workers::sort_unstable_by(all, stop, &Ord::cmp))?;
         let bits = (all.len() * 16).next_power_of_two().max(64) / 64;
         let mut postings =
             Self { table: HashTable::new(), records: Vec::new(), bits: memory::filled(0, bits, DOING)? };
@@ -66,6 +71,12 @@ impl SamplePostings {
         ((hash >> 32) as usize % self.bits.len(), 1 << (hash % 64))
     }
 
+    /// Bytes on the heap, with what they are made of.
+    fn bytes(&self) -> usize {
+        let table = self.table.capacity() * (size_of::<(u64, u32, u32)>() + 1);
+        table + memory::bytes(&self.bits) + self.records.len() * (size_of::<(u64, u32)>() + size_of::<u32>())
+    }
+
     /// The documents that have a token.
     #[inline]
     fn of(&self, token: u64) -> &[u32] {
@@ -80,9 +91,26 @@ impl SamplePostings {
     }
 }
 
-/// The share of the similar pairs of `sample` records with any others that share a band and are compared there; none
-/// where there is no such pair. Pairs are of distinct documents, those of different tables where there are two.
-/// O(all tokens), and a sort of each band where buckets may be cut.
+/// What a sample says of the recall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measured {
+    /// The similar pairs of the sample, at least one.
+    pub similar: u64,
+    /// Those of them that the bands find.
+    pub found: u64,
+}
+
+impl Measured {
+    /// The share that is found.
+    pub fn recall(&self) -> f64 {
+        self.found as f64 / self.similar as f64
+    }
+}
+
+/// How many similar pairs the records of a sample have with any others, and how many of these share a band and are
+/// compared there; none where there is no such pair. Pairs are of distinct documents, those of different tables where
+/// there are two. Gives the most bytes that were held at one time, too. O(all tokens), and a sort of each band where
+/// buckets may be cut.
 pub fn measured_recall(
     signatures: &Signatures,
     sets: &mut HashSets,
@@ -91,45 +119,58 @@ pub fn measured_recall(
     most: MostNeighbours,
     budget: usize,
     workers: &dyn Workers,
-) -> Result<Option<f64>> {
-    let Verify::Sets(predicate) = minhash.verify else { return Ok(None) };
+) -> Result<(Option<Measured>, usize)> {
+    let Verify::Sets(predicate) = minhash.verify else { return Ok((None, 0)) };
     let records = signatures.len() as u32;
     let two_tables = signatures.right.is_some();
-    // Those of the left table are asked, in even steps.
+    // Those of the left table are asked.
     let lefts = if two_tables { signatures.split } else { records };
-    let count = (sample as u64).min(lefts.into());
-    let asked: Vec<u32> = (0..count).map(|n| (n * u64::from(lefts) / count) as u32).collect();
+    let asked = sampled(signatures, sets, sample as u64, MOST_TOKENS)?;
     let row = |record| first_row(signatures, record);
-    let own: Vec<Vec<u64>> = {
-        let mut rows: Vec<u32> = asked.iter().map(|&record| row(record)).collect();
+    let mut own: Ragged<u64> = Ragged::default();
+    {
+        let mut rows = Vec::new();
+        memory::reserve(&mut rows, asked.len(), DOING)?;
+        rows.extend(asked.iter().map(|&record| row(record)));
         let loaded = sets.load(&mut rows)?;
-        asked.iter().map(|&record| loaded.get(row(record)).to_vec()).collect()
-    };
-    let own: Vec<&[u64]> = own.iter().map(Vec::as_slice).collect();
-    let postings = SamplePostings::new(&own)?;
+        for &record in &asked {
+            own.push(loaded.get(row(record)), DOING)?;
+        }
+    }
+    let postings = SamplePostings::new(&own, workers)?;
     let technique = Technique::Minhash(minhash);
     let windows = match technique.keys(signatures, None) {
         Some(keys) if most.is_some_and(|most| records > most) => {
+            let mut wanted = Vec::new();
+            memory::extend(&mut wanted, &asked, DOING)?;
             let buckets = Buckets::new(records, lefts, !two_tables, most, budget / 4);
-            buckets.windows_of(asked.clone(), &*keys, workers)?
+            buckets.windows_of(wanted, &*keys, workers)?
         }
         _ => Windows::default(),
     };
+    let held = own.bytes() + postings.bytes() + windows.bytes();
     let is_found = |asked: u32, record: u32| {
         let own = |record| &signatures.get(record)[minhash.at..][..minhash.bands];
         let mut bands = own(asked).iter().zip(own(record)).zip(0..);
         bands.any(|((a, b), band)| a == b && windows.compare(asked, record, band))
     };
-    let (mut similar, mut found) = (0u64, 0u64);
+    let mut measured = Measured { similar: 0, found: 0 };
     let others = if two_tables { signatures.split } else { 0 }..records;
-    for_each_part(signatures, sets, others, budget, |part, loaded| {
-        let count_in = |range: std::ops::Range<u32>, totals: &mut (u64, u64), loaded: &Loaded<'_>| {
-            let mut counts = vec![0u32; asked.len()];
+    let left = budget.saturating_sub(held).max(budget / 4);
+    for_each_part(signatures, sets, others, left, |part, loaded| {
+        const RECORDS_A_UNIT: usize = 1 << 8;
+        let totals = Mutex::new((0, 0));
+        let mut units: Vec<u32> = part.clone().step_by(RECORDS_A_UNIT).collect();
+        workers::each(workers, &mut units, |start, stop| {
+            let (mut similar, mut found) = (0, 0);
+            let mut counts = memory::filled(0u32, asked.len(), DOING)?;
             let mut touched = Vec::new();
-            for record in range {
+            memory::reserve(&mut touched, asked.len(), DOING)?;
+            for record in *start..part.end.min(*start + RECORDS_A_UNIT as u32) {
                 let set = loaded.get(row(record));
-                for &token in set {
-                    for &n in postings.of(token) {
+                for tokens in set.chunks(TOKENS_A_CHECK) {
+                    stop.check()?;
+                    for &n in tokens.iter().flat_map(|&token| postings.of(token)) {
                         if counts[n as usize] == 0 {
                             touched.push(n);
                         }
@@ -138,29 +179,24 @@ pub fn measured_recall(
                 }
                 for n in touched.drain(..) {
                     let shared = std::mem::take(&mut counts[n as usize]);
-                    let (asked, size) = (asked[n as usize], own[n as usize].len() as u32);
+                    // No document has more tokens than 32 bits count.
+                    let size = own.get(n as usize).len() as u32;
+                    let asked = asked[n as usize];
                     if asked != record && predicate.passes(shared, size, set.len() as u32) {
-                        totals.0 += 1;
-                        totals.1 += u64::from(is_found(asked, record));
+                        similar += 1;
+                        found += u64::from(is_found(asked, record));
                     }
                 }
             }
-        };
-        const RECORDS_A_UNIT: usize = 1 << 8;
-        let totals = Mutex::new((0, 0));
-        let mut units: Vec<u32> = part.clone().step_by(RECORDS_A_UNIT).collect();
-        workers::each(workers, &mut units, |start, stop| {
-            stop.check()?;
-            let mut own = (0, 0);
-            count_in(*start..part.end.min(*start + RECORDS_A_UNIT as u32), &mut own, loaded);
             if let Ok(mut totals) = totals.lock() {
-                *totals = (totals.0 + own.0, totals.1 + own.1);
+                *totals = (totals.0 + similar, totals.1 + found);
             }
             Ok(())
         })?;
         let totals = totals.into_inner().unwrap_or_default();
-        (similar, found) = (similar + totals.0, found + totals.1);
+        measured.similar += totals.0;
+        measured.found += totals.1;
         Ok(())
     })?;
-    Ok((similar > 0).then(|| found as f64 / similar as f64))
+    Ok(((measured.similar > 0).then_some(measured), held))
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::buckets::MostNeighbours;
-use super::record_sets::{first_row, for_each_part};
+use super::record_sets::{first_row, for_each_part, sampled};
 use super::technique::MinhashBands;
 use crate::error::Result;
 use crate::features::hash_sets::HashSets;
@@ -23,13 +23,16 @@ const DOING: &str = "looking for skew";
 
 /// Records that are looked at.
 const SAMPLE: u64 = 256;
-/// Of long documents fewer, down to so many tokens.
-const MOST_TOKENS: u64 = 1 << 22;
+/// Of long documents fewer, with so many tokens in all: what is held is the same whatever memory there is.
+const MOST_TOKENS: u64 = 1 << 18;
+/// What is held for a token of the sample: it, its key and bits, two counts; and one more count on each thread.
+const BYTES_A_TOKEN: usize = 6 * size_of::<u64>();
 /// Of fewer records all pairs are soon compared.
 const FEW: u32 = 256;
 /// Others that a record may meet, all bands together, before the exact join is thought of.
 const MEETINGS: u64 = 16;
-/// Whether the exact join is to find the pairs.
+
+/// Whether the exact join is to find the pairs, and the most bytes that were held at one time to tell.
 pub(super) fn is_skewed(
     signatures: &Signatures,
     sets: &mut HashSets,
@@ -37,17 +40,21 @@ pub(super) fn is_skewed(
     most: MostNeighbours,
     budget: usize,
     workers: &dyn Workers,
-) -> Result<bool> {
-    let sample = Sample::of(signatures, sets);
+) -> Result<(bool, usize)> {
+    let sample = Sample::of(signatures, sets)?;
     if sample.others.len() < FEW as usize || sample.records.is_empty() {
-        return Ok(false);
+        return Ok((false, 0));
     }
     let meetings = sample.meetings(signatures, minhash, most, workers)?;
     if meetings < MEETINGS * sample.records.len() as u64 {
-        return Ok(false);
+        return Ok((false, 0));
     }
-    let entries = sample.entries(signatures, sets, predicate, budget, workers)?;
-    Ok(entries <= meetings)
+    let size = |&record: &u32| sets.size(first_row(signatures, record)) as usize;
+    let tokens = sample.records.iter().map(size).sum::<usize>();
+    let held = tokens * (BYTES_A_TOKEN + workers.count() * size_of::<u32>());
+    let left = budget.saturating_sub(held).max(budget / 4);
+    let entries = sample.entries(signatures, sets, predicate, left, workers)?;
+    Ok((entries <= meetings, held))
 }
 
 /// Records in even steps, and those that they may be paired with.
@@ -82,21 +89,10 @@ impl Counted {
 }
 
 impl Sample {
-    fn of(signatures: &Signatures, sets: &HashSets) -> Self {
-        let records = signatures.len() as u32;
-        let two = signatures.right.is_some();
-        let lefts = if two { signatures.split } else { records };
-        let count = SAMPLE.min(lefts.into());
-        let mut sampled: Vec<u32> = (0..count).map(|n| (n * u64::from(lefts) / count) as u32).collect();
-        let size = |&record: &u32| u64::from(sets.size(first_row(signatures, record)));
-        while sampled.len() > 1 && sampled.iter().map(size).sum::<u64>() > MOST_TOKENS {
-            let mut every_second = false;
-            sampled.retain(|_| {
-                every_second = !every_second;
-                every_second
-            });
-        }
-        Self { records: sampled, others: if two { signatures.split..records } else { 0..records } }
+    fn of(signatures: &Signatures, sets: &HashSets) -> Result<Self> {
+        let all = signatures.len() as u32;
+        let others = if signatures.right.is_some() { signatures.split..all } else { 0..all };
+        Ok(Self { records: sampled(signatures, sets, SAMPLE, MOST_TOKENS)?, others })
     }
 
     /// Counts what `each` is told of all others, on all threads.
@@ -111,7 +107,8 @@ impl Sample {
         let totals = Mutex::new(memory::filled(0u64, counted.keys.len(), DOING)?);
         let mut units: Vec<u32> = others.clone().step_by(RECORDS_A_UNIT).collect();
         workers::each(workers, &mut units, |start, stop| {
-            let mut own = memory::filled(0u64, counted.keys.len(), DOING)?;
+            // No more than there are records, of which each counts a key once.
+            let mut own = memory::filled(0u32, counted.keys.len(), DOING)?;
             for record in *start..others.end.min(start.saturating_add(RECORDS_A_UNIT as u32)) {
                 stop.check()?;
                 each(record, &mut |key| {
@@ -121,7 +118,7 @@ impl Sample {
                 });
             }
             if let Ok(mut totals) = totals.lock() {
-                totals.iter_mut().zip(own).for_each(|(total, own)| *total += own);
+                totals.iter_mut().zip(own).for_each(|(total, own)| *total += u64::from(own));
             }
             Ok(())
         })?;
