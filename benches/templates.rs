@@ -87,7 +87,9 @@ fn main() {
     println!("| method | frame | pages | pairs | looked at | s | growth | × jaccard |");
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for frame in frames {
-        let texts = pages::pages(sizes.iter().copied().max().unwrap_or(0), WORDS_A_PAGE, frame);
+        let pages = pages::pages(sizes.iter().copied().max().unwrap_or(0), WORDS_A_PAGE, frame);
+        // Some words are antecedents of spot signatures.
+        let texts: Vec<String> = pages.iter().map(|page| page.replace("0 ", "0 the ")).collect();
         let mut exact = vec![None; sizes.len()];
         for (name, task) in tasks() {
             // Ratios need the exact join.

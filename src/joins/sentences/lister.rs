@@ -20,7 +20,7 @@ pub(super) enum Verdict {
     Kept,
     /// They are too many.
     Dropped,
-    /// They are many: a list if some of them are similar.
+    /// They are many: a list if enough of them are similar.
     Tried,
 }
 
@@ -65,6 +65,20 @@ impl<'a> ListMaker<'a> {
         entries.iter().map(|entry| self.rows(entry[1] as u32).len() as u64).sum()
     }
 
+    /// The documents of entries, those of the left table first.
+    pub(super) fn sides<'e>(&self, entries: &'e [SignedDocument]) -> [&'e [SignedDocument]; 2] {
+        // Entries are in the order of their documents, behind those of whole texts none.
+        let split = self.distinct.left.len() as u64;
+        let lefts = entries.partition_point(|entry| entry[1] < split);
+        [&entries[..lefts], &entries[lefts..]]
+    }
+
+    /// How many pairs of different texts these entries are of.
+    fn pairs(&self, entries: &[SignedDocument]) -> u64 {
+        let [lefts, rights] = self.sides(entries).map(|side| side.len() as u64);
+        if self.distinct.right.is_some() { lefts * rights } else { lefts * lefts.saturating_sub(1) / 2 }
+    }
+
     /// What becomes of a signature, whose entries these are.
     pub(super) fn verdict(&self, entries: &[SignedDocument]) -> Result<Verdict> {
         let rules = &self.rules;
@@ -78,7 +92,8 @@ impl<'a> ListMaker<'a> {
         // Of a site there are not more rows than of all.
         let least = rules.most_of_a_site.min(rules.tried_beyond.unwrap_or(u64::MAX));
         let site = if documents > least { self.site(entries, documents)? } else { None };
-        let tried = rules.is_tried(documents, site.map_or(self.rows, |site| self.rows_of_site[site]));
+        let all = site.map_or(self.rows, |site| self.rows_of_site[site]);
+        let tried = rules.is_tried(documents, all, self.pairs(entries));
         Ok(match site {
             Some(_) if documents > rules.most_of_a_site => Verdict::Dropped,
             _ if tried => Verdict::Tried,

@@ -1,8 +1,8 @@
 //! Whether the documents of a frequent signature are near duplicates, or have a frame or a formula in common.
 //!
 //! To compare all of them with each other takes a time that grows as the square of their number. So some pairs are
-//! compared, which the texts alone decide on: neighbours in the order of the hashes of the texts. Where none is similar
-//! the signature is dropped. Documents that are similar have, as a rule, signatures in common that others have not.
+//! compared, which the texts alone decide on: neighbours in the order of the hashes of the texts. Where hardly any is
+//! similar the signature is dropped. Documents that are similar have, as a rule, signatures in common that others have not.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -15,8 +15,11 @@ use crate::memory;
 use crate::verify::tlcs::{Comparer, Parameters, Thresholds};
 use crate::workers::{self, Stop, Workers};
 
-/// Pairs that are compared: of documents of which one pair in twenty is similar, one is found 24 times out of 25.
+/// Pairs that are compared.
 const PAIRS: usize = 64;
+/// As many of them have to be similar. Of documents of which one pair in ten is, as many are found 24 times out of 25; of
+/// pages in a frame, of which each is similar to one other, hardly ever.
+const LEAST: u32 = 3;
 
 /// A signature that is not simply kept.
 #[derive(Debug)]
@@ -27,11 +30,13 @@ pub(super) struct Frequent {
     pub verdict: Verdict,
     /// The next pair to be compared.
     next: usize,
+    /// How many were similar.
+    similar: u32,
 }
 
 impl Frequent {
     pub(super) fn new(entries: Range<usize>, verdict: Verdict) -> Self {
-        Self { entries, verdict, next: 0 }
+        Self { entries, verdict, next: 0, similar: 0 }
     }
 }
 
@@ -111,10 +116,13 @@ impl<'a> Trials<'a> {
                 }
             };
             if comparer.compare(texts.text(a), texts.text(b), Some(&self.thresholds), stop)?.is_some() {
+                frequent.similar += 1;
+            }
+            frequent.next += 1;
+            if frequent.similar == LEAST {
                 frequent.verdict = Verdict::Kept;
                 return Ok(());
             }
-            frequent.next += 1;
         }
         frequent.verdict = Verdict::Dropped;
         Ok(())

@@ -7,6 +7,7 @@
 pub mod banding;
 pub mod buckets;
 pub mod combination;
+mod counting;
 mod exact;
 pub mod explain;
 pub mod hamming;

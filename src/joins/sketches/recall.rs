@@ -1,5 +1,5 @@
-//! The recall of minhash bands, measured: the similar pairs of a sample of documents are found exactly, by counting
-//! shared tokens with all others, and looked up among those that the bands find.
+//! The recall of minhash bands, measured: the similar pairs of a sample of documents are found exactly, among the others
+//! that have one of their rarest tokens, and looked up among those that the bands find.
 
 use std::sync::Mutex;
 
@@ -7,14 +7,17 @@ use hashbrown::HashTable;
 
 use super::buckets::windows::Windows;
 use super::buckets::{Buckets, MostNeighbours};
+use super::counting::Counted;
 use super::record_sets::{first_row, for_each_part, sampled};
 use super::technique::{MinhashBands, Technique, Verify};
 use crate::error::{Error, Result};
-use crate::features::hash_sets::HashSets;
+use crate::features::hash_sets::{HashSets, shared};
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
+use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
 use crate::ragged::Ragged;
+use crate::verify::predicate::Predicate;
 use crate::workers::{self, Workers};
 
 const DOING: &str = "measuring the recall";
@@ -23,7 +26,7 @@ const MOST_TOKENS: u64 = 1 << 20;
 /// Tokens that are looked up without looking for a stop; each may be in all documents of a sample.
 const TOKENS_A_CHECK: usize = 16;
 
-/// The documents of a sample that have a token.
+/// The documents of a sample by their rarest tokens, of which whatever is similar to them has one.
 struct SamplePostings {
     /// Token, and its range in `records`.
     table: HashTable<(u64, u32, u32)>,
@@ -34,13 +37,35 @@ struct SamplePostings {
 }
 
 impl SamplePostings {
-    fn new(sample: &Ragged<u64>, workers: &dyn Workers) -> Result<Self> {
-        let mut all = Vec::new();
-        memory::reserve(&mut all, sample.values.len(), DOING)?;
-        for (n, set) in (0u32..).zip(sample.iter()) {
-            all.extend(set.iter().map(|&token| (token, n)));
-        }
-        workers::one(workers, &mut all, |all, stop| workers::sort_unstable_by(all, stop, &Ord::cmp))?;
+    /// `count` says how many others have a token.
+    fn new(
+        sample: &Ragged<u64>,
+        predicate: Predicate,
+        count: impl Fn(u64) -> u64 + Sync,
+        workers: &dyn Workers,
+    ) -> Result<Self> {
+        let bounds = Bounds::new(predicate);
+        let mut state = (Vec::new(), 0);
+        workers::one(workers, &mut state, |(all, next), stop| {
+            let mut rarest = Vec::new();
+            while *next < sample.len() {
+                let set = sample.get(*next);
+                rarest.clear();
+                memory::reserve(&mut rarest, set.len(), DOING)?;
+                rarest.extend(set.iter().map(|&token| (count(token), token)));
+                workers::sort_unstable_by(&mut rarest, stop, &Ord::cmp)?;
+                // No document has more tokens than 32 bits count, and no sample more documents.
+                let (size, n) = (set.len() as u32, *next as u32);
+                let partners = bounds.partner_sizes(Side::Left, size, u32::MAX);
+                let prefix =
+                    partners.map_or(0, |sizes| bounds.prefix(Side::Left, size, *sizes.start()) as usize);
+                memory::reserve(all, prefix, DOING)?;
+                all.extend(rarest[..prefix].iter().map(|&(_, token)| (token, n)));
+                *next += 1;
+            }
+            workers::sort_unstable_by(all, stop, &Ord::cmp)
+        })?;
+        let all = state.0;
         let bits = (all.len() * 16).next_power_of_two().max(64) / 64;
         let mut postings =
             Self { table: HashTable::new(), records: Vec::new(), bits: memory::filled(0, bits, DOING)? };
@@ -77,7 +102,7 @@ impl SamplePostings {
         table + memory::bytes(&self.bits) + self.records.len() * (size_of::<(u64, u32)>() + size_of::<u32>())
     }
 
-    /// The documents that have a token.
+    /// The documents that have a token among their rarest.
     #[inline]
     fn of(&self, token: u64) -> &[u32] {
         let (word, bit) = self.bit(token);
@@ -137,7 +162,15 @@ pub fn measured_recall(
             own.push(loaded.get(row(record)), DOING)?;
         }
     }
-    let postings = SamplePostings::new(&own, workers)?;
+    let others = if two_tables { signatures.split } else { 0 }..records;
+    let counted = {
+        let mut tokens = Vec::new();
+        memory::extend(&mut tokens, &own.values, DOING)?;
+        Counted::new(tokens, workers)?
+    };
+    let counts = counted.in_sets(signatures, sets, others.clone(), budget, workers)?;
+    let count = |token| counted.place(token).map_or(0, |place| counts[place]);
+    let postings = SamplePostings::new(&own, predicate, count, workers)?;
     let technique = Technique::Minhash(minhash);
     let windows = match technique.keys(signatures, None) {
         Some(keys) if most.is_some_and(|most| records > most) => {
@@ -148,14 +181,14 @@ pub fn measured_recall(
         }
         _ => Windows::default(),
     };
-    let held = own.bytes() + postings.bytes() + windows.bytes();
+    // A key and its count for each token, too.
+    let held = 3 * own.bytes() + postings.bytes() + windows.bytes();
     let is_found = |asked: u32, record: u32| {
         let own = |record| &signatures.get(record)[minhash.at..][..minhash.bands];
         let mut bands = own(asked).iter().zip(own(record)).zip(0..);
         bands.any(|((a, b), band)| a == b && windows.compare(asked, record, band))
     };
     let mut measured = Measured { similar: 0, found: 0 };
-    let others = if two_tables { signatures.split } else { 0 }..records;
     let left = budget.saturating_sub(held).max(budget / 4);
     for_each_part(signatures, sets, others, left, |part, loaded| {
         const RECORDS_A_UNIT: usize = 1 << 8;
@@ -163,7 +196,7 @@ pub fn measured_recall(
         let mut units: Vec<u32> = part.clone().step_by(RECORDS_A_UNIT).collect();
         workers::each(workers, &mut units, |start, stop| {
             let (mut similar, mut found) = (0, 0);
-            let mut counts = memory::filled(0u32, asked.len(), DOING)?;
+            let mut is_touched = memory::filled(false, asked.len(), DOING)?;
             let mut touched = Vec::new();
             memory::reserve(&mut touched, asked.len(), DOING)?;
             for record in *start..part.end.min(*start + RECORDS_A_UNIT as u32) {
@@ -171,20 +204,21 @@ pub fn measured_recall(
                 for tokens in set.chunks(TOKENS_A_CHECK) {
                     stop.check()?;
                     for &n in tokens.iter().flat_map(|&token| postings.of(token)) {
-                        if counts[n as usize] == 0 {
+                        if !std::mem::replace(&mut is_touched[n as usize], true) {
                             touched.push(n);
                         }
-                        counts[n as usize] += 1;
                     }
                 }
                 for n in touched.drain(..) {
-                    let shared = std::mem::take(&mut counts[n as usize]);
+                    stop.check()?;
+                    is_touched[n as usize] = false;
+                    let (own, asked) = (own.get(n as usize), asked[n as usize]);
                     // No document has more tokens than 32 bits count.
-                    let size = own.get(n as usize).len() as u32;
-                    let asked = asked[n as usize];
-                    if asked != record && predicate.passes(shared, size, set.len() as u32) {
-                        similar += 1;
-                        found += u64::from(is_found(asked, record));
+                    let [size, other] = [own, set].map(|set| set.len() as u32);
+                    if asked != record && predicate.passes(size.min(other), size, other) {
+                        let is_similar = predicate.passes(shared(own, set) as u32, size, other);
+                        similar += u64::from(is_similar);
+                        found += u64::from(is_similar && is_found(asked, record));
                     }
                 }
             }
