@@ -1,108 +1,275 @@
-//! Pages of a site, whose frame is 10 to 90 % of them: seconds from texts to the last pair, by method.
+//! Pages of a site, whose frame is 10 to 90 % of them: processor seconds from texts to the last pair, by method, and how
+//! these grow with the number of pages.
 //!
-//!     cargo bench --no-default-features --bench templates [-- PAGES ...]
+//!     cargo bench --no-default-features --bench templates [-- [METHOD …] [frames=10,50] [pages=1000,10000] [limit=20]]
 //!
-//! All pages are made here, from fixed numbers (tests/common/pages.rs). PAGES are the largest number of pages for the
-//! measures of words and minhash, 10,000 if not given, and for tlcs, 1,000; each is also run with a tenth and, for tlcs, a
-//! quarter. The pairs of minhash are compared with those of the exact join: nothing else, and no fewer than promised.
+//! All pages are made here, from fixed numbers (tests/common/pages.rs). A run is cut off after `limit` seconds of the
+//! processor, and larger sites are left out then. *growth*: log(time / time before) / log(pages / pages before); n·log n
+//! is 1.1 here. Where pairs grow faster than that, so may the time. *× jaccard*: the time by that of the exact join of the
+//! same pages, `jaccard` on shingles of 3 words at the same threshold.
+//!
+//! With `skew` instead, minhash beside the exact join on sets of which 36 of 40 tokens are a template, and on short
+//! records, as names with addresses are: `skew [sets=20000] [records=2000000]`.
 
 #[path = "common/machine.rs"]
 mod machine;
 #[path = "../tests/common/pages.rs"]
 mod pages;
-#[path = "../tests/common/run.rs"]
-mod run;
+#[path = "common/processor.rs"]
+mod processor;
 
-use std::collections::HashSet;
-use std::time::Instant;
-
+use neardup::error::Result;
 use neardup::features::FeatureSpec;
-use neardup::joins::sentences::signing::StopRules;
+use neardup::features::codes::CodeSpec;
+use neardup::features::imatch::IdfRange;
+use neardup::features::spotsigs::SpotSpec;
+use neardup::features::tokens::Document;
+use neardup::files::MemoryFiles;
+use neardup::hash::mix;
+use neardup::joins::Counts;
+use neardup::joins::sentences::stop_rules::StopRules;
 use neardup::joins::sketches::banding::Banding;
-use neardup::joins::sketches::combination::{Safeguards, TechniqueSpec};
-use neardup::methods::Method;
-use neardup::methods::account::Account;
+use neardup::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
+use neardup::joins::sketches::rule::Rule;
+use neardup::methods::codes::ByCodes;
 use neardup::methods::corpus::Corpus;
+use neardup::methods::documents::Quiet;
+use neardup::methods::edit::Edit;
+use neardup::methods::imatch::Imatch;
+use neardup::methods::reading::Reading;
 use neardup::methods::sets::Sets;
 use neardup::methods::sketches::Sketches;
+use neardup::methods::spotsigs::SpotSigs;
 use neardup::methods::tlcs::Tlcs;
+use neardup::methods::{Method, passages};
+use neardup::passages::Parameters as PassageParameters;
+use neardup::resources::Resources;
 use neardup::sketches::sentence;
 use neardup::verify::measure::Measure;
+use neardup::verify::predicate::Predicate;
 use neardup::verify::tlcs::{Parameters, Thresholds};
-use neardup::workers::PlainThreads;
-
-use run::{ENOUGH, Found, find};
+use neardup::workers::Workers;
 
 const THRESHOLD: f64 = 0.9;
 const RECALL: f64 = 0.95;
 const WORDS_A_PAGE: u64 = 200;
+/// More memory than any run needs.
+const ENOUGH: usize = 8 << 30;
+
+/// What is run: a method, or the search for passages.
+enum Task {
+    Pairs(Box<dyn Method>),
+    Passages(PassageParameters),
+}
 
 fn main() {
-    let arguments: Vec<u64> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
-    let largest = |n: usize, default| arguments.get(n).copied().unwrap_or(default);
+    let (mut names, mut frames, mut sizes) =
+        (Vec::new(), vec![10, 30, 50, 70, 90], vec![1000, 10_000, 100_000]);
+    let (mut limit, mut skewed) = (20.0, (20_000, 2_000_000));
+    for argument in std::env::args().skip(1).filter(|argument| !argument.starts_with('-')) {
+        let numbers = |list: &str| list.split(',').filter_map(|number| number.parse().ok()).collect();
+        match argument.split_once('=') {
+            Some(("frames", list)) => frames = numbers(list),
+            Some(("pages", list)) => sizes = numbers(list),
+            Some(("sets", count)) => skewed.0 = count.parse().expect("a number of sets"),
+            Some(("records", count)) => skewed.1 = count.parse().expect("a number of records"),
+            Some(("limit", seconds)) => limit = seconds.parse().expect("a number of seconds"),
+            _ => names.push(argument),
+        }
+    }
     machine::Machine::measure().print();
-    println!("\nOne thread, texts of {WORDS_A_PAGE} words, threshold {THRESHOLD}, shingles of 3 words:\n");
-    println!("| frame | pages | pairs | exact, s | minhash, s | ratio | handed over | minhash finds |");
-    println!("| ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: |");
-    for frame in [10, 30, 50, 70, 90] {
-        for count in [largest(0, 10_000) / 10, largest(0, 10_000)] {
-            sets_and_minhash(frame, count);
-        }
+    if names.iter().any(|name| name == "skew") {
+        return skew(skewed);
     }
-    println!("\nThe same pages by tlcs:\n");
-    println!("| frame | pages | pairs | s | candidates | aligned |");
-    println!("| ---: | ---: | ---: | ---: | ---: | ---: |");
-    for frame in [10, 30, 50] {
-        for count in [largest(1, 1000) / 4, largest(1, 1000)] {
-            tlcs(frame, count);
-        }
-    }
-}
-
-fn timed(method: &dyn Method, texts: &[String]) -> (Found, Account, f64) {
-    let began = Instant::now();
-    let (found, account) = find(method, Corpus::of_texts(texts), &PlainThreads(1), ENOUGH);
-    (found, account, began.elapsed().as_secs_f64())
-}
-
-fn sets_and_minhash(frame: u64, count: u64) {
-    let texts = pages::pages(count, WORDS_A_PAGE, frame);
-    let feature = FeatureSpec { shingle: 3, multiset: false, ..FeatureSpec::WORDS };
-    let measure = Sets::of_words(Measure::Jaccard, THRESHOLD).expect("a good threshold");
-    let (all, _, exact) = timed(&Sets { spec: feature, ..measure }, &texts);
-    let plan = Banding::for_recall(THRESHOLD, RECALL).expect("a good recall");
-    let spec = TechniqueSpec::Minhash { feature, plan, seed: 1, threshold: THRESHOLD, verify: true };
-    let mut method = Sketches::of(spec);
-    method.combination.most = Some(10_000);
-    method.safeguards = Safeguards { sample: 1000, hand_over: true };
-    let (found, account, seconds) = timed(&method, &texts);
-    let known: HashSet<_> = all.iter().collect();
-    assert!(found.iter().all(|pair| known.contains(pair)), "minhash finds similar pairs only");
-    let share = found.len() as f64 / all.len().max(1) as f64;
-    assert!(all.is_empty() || share >= RECALL - 0.05, "minhash finds {share} of the pairs");
     println!(
-        "| {frame} % | {count} | {} | {exact:.2} | {seconds:.2} | {:.1} | {} | {share:.3} |",
-        all.len(),
-        seconds / exact,
-        if account.handed_over { "yes" } else { "no" },
+        "\nOne thread, texts of {WORDS_A_PAGE} words, threshold {THRESHOLD} where a method has none of its own:\n"
     );
+    println!("| method | frame | pages | pairs | looked at | s | growth | × jaccard |");
+    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    for frame in frames {
+        let pages = pages::pages(sizes.iter().copied().max().unwrap_or(0), WORDS_A_PAGE, frame);
+        // Some words are antecedents of spot signatures.
+        let texts: Vec<String> = pages.iter().map(|page| page.replace("0 ", "0 the ")).collect();
+        let mut exact = vec![None; sizes.len()];
+        for (name, task) in tasks() {
+            // Ratios need the exact join.
+            if name != "jaccard" && !names.is_empty() && !names.iter().any(|wanted| wanted == name) {
+                continue;
+            }
+            let mut before: Option<(u64, f64)> = None;
+            for (&count, exact) in sizes.iter().zip(&mut exact) {
+                let texts = &texts[..count as usize];
+                let (answer, seconds) = processor::limited(limit, |workers| run(&task, texts, workers));
+                if name == "jaccard" {
+                    *exact = answer.is_some().then_some(seconds);
+                }
+                let growth = before.map(|(pages, time)| {
+                    (seconds / time.max(0.01)).ln() / (count as f64 / pages as f64).ln()
+                });
+                let shown = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.1}"));
+                let ratio = shown(exact.map(|exact: f64| seconds / exact.max(0.01)));
+                let growth = shown(growth);
+                match answer {
+                    Some((pairs, looked)) => println!(
+                        "| {name} | {frame} % | {count} | {pairs} | {looked} | {seconds:.2} | {growth} | {ratio} |"
+                    ),
+                    None => {
+                        println!("| {name} | {frame} % | {count} | - | - | over {limit} | - | - |");
+                        break;
+                    }
+                }
+                before = Some((count, seconds));
+            }
+        }
+    }
 }
 
-fn tlcs(frame: u64, count: u64) {
-    let texts = pages::pages(count, WORDS_A_PAGE, frame);
-    let method = Tlcs {
+/// Minhash beside the exact join where documents have most of their tokens, or some of few tokens, in common.
+fn skew((sets, records): (u64, u64)) {
+    /// More than any of these runs takes.
+    const LIMIT: f64 = 600.0;
+    println!(
+        "\n| input | t | pairs | exact, s | minhash, s | ratio | found |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    );
+    let words = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
+    let compare = |input: &str, threshold: f64, corpus: &dyn Fn() -> Corpus<'static>| {
+        let exact =
+            Sets { spec: words, ..Sets::of_words(Measure::Jaccard, threshold).expect("a good threshold") };
+        let measured = [&exact as &dyn Method, &minhash(words, threshold)].map(|method| {
+            let (answer, seconds) = processor::limited(LIMIT, |workers| pairs(method, corpus(), workers));
+            (answer.map_or(0, |(pairs, _)| pairs), seconds)
+        });
+        let [(all, exact), (found, minhash)] = measured;
+        let (ratio, share) = (minhash / exact.max(0.01), found as f64 / all as f64);
+        println!("| {input} | {threshold} | {all} | {exact:.2} | {minhash:.2} | {ratio:.1} | {share:.3} |");
+    };
+    let of_template = move |row: usize| {
+        let row = row as u64;
+        // Every tenth has 39 in common with the one before.
+        let of = |n: u64| if row % 10 == 9 && n < 39 { row - 1 } else { row };
+        let token = |n: u64| (mix(if n < 36 { n } else { (of(n) + 1) << 8 | n }) >> 2).cast_signed();
+        Some(Document::Numbers((0..40).map(token).collect()))
+    };
+    compare(&format!("{sets} sets"), 0.9, &|| Corpus::new(sets as usize, of_template));
+    for threshold in [0.7, 0.8] {
+        let record = |row: usize| Some(Document::Text(record(row as u64)));
+        compare(&format!("{records} records"), threshold, &|| Corpus::new(records as usize, record));
+    }
+}
+
+/// A name with an address; every eighth differs in its number alone from the one before.
+fn record(row: u64) -> String {
+    let of = if row % 8 == 7 { row - 1 } else { row };
+    let word = |n: u64, all: f64| {
+        // Few words are frequent, as in languages.
+        let chance = (mix(of << 8 | n) % 1_000_000 + 1) as f64 / 1e6;
+        all.powf(chance * chance) as u64
+    };
+    let parts = [3000.0, 50_000.0, 900.0, 200.0, 40.0];
+    let words = (0..).zip(parts).map(|(n, all)| format!("p{n}w{} ", word(n, all)));
+    format!("{}h{}", words.collect::<String>(), mix(row) % 200)
+}
+
+/// How many pairs, or passages, a task gives, and how many others it looked at.
+fn run(task: &Task, texts: &[String], workers: &dyn Workers) -> Result<(u64, u64)> {
+    match task {
+        Task::Pairs(method) => pairs(&**method, Corpus::of_texts(texts), workers),
+        Task::Passages(parameters) => {
+            let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
+            let mut reading = Reading::new(&mut corpus, &mut quiet, resources(workers));
+            let mut search = passages::search(parameters, &mut reading)?;
+            let mut count = 0;
+            while let Some(batch) = search.next_batch(workers)? {
+                count += batch.len() as u64;
+            }
+            Ok((count, looked(reading.account.counts)))
+        }
+    }
+}
+
+fn pairs(method: &dyn Method, mut corpus: Corpus<'_>, workers: &dyn Workers) -> Result<(u64, u64)> {
+    let mut quiet = Quiet;
+    let mut pairs = method.pairs(&mut Reading::new(&mut corpus, &mut quiet, resources(workers)))?;
+    while pairs.next(workers)?.is_some() {}
+    Ok((pairs.given(), looked(pairs.counts())))
+}
+
+fn resources(workers: &dyn Workers) -> Resources<'_> {
+    Resources { files: &MemoryFiles, budget: ENOUGH, workers }
+}
+
+/// Pairs that were looked at.
+fn looked(counts: Counts) -> u64 {
+    counts.candidates + counts.pruned_by_size + counts.pruned_by_bitmap
+}
+
+/// The method minhash with its defaults: bands that find the promised recall, and the exact join where that is less work.
+fn minhash(feature: FeatureSpec, threshold: f64) -> Sketches {
+    let plan = Banding::for_recall(threshold, RECALL).expect("a good recall");
+    let mut minhash =
+        Sketches::of(TechniqueSpec::Minhash { feature, plan, seed: 1, threshold, verify: true });
+    minhash.combination.most = Some(10_000);
+    minhash.safeguards = Safeguards { sample: 1000, hand_over: true };
+    minhash
+}
+
+/// Every method as its defaults have it, with the threshold of this page where it has none of its own.
+fn tasks() -> Vec<(&'static str, Task)> {
+    let words = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
+    let shingles = FeatureSpec { shingle: 3, ..words };
+    let sets =
+        |measure| Sets { spec: shingles, ..Sets::of_words(measure, THRESHOLD).expect("a good threshold") };
+    let simhash = |bits: u16, most: u16| TechniqueSpec::Simhash {
+        feature: words,
+        bits,
+        frequency: true,
+        threshold: f64::from(bits - most) / f64::from(bits),
+    };
+    let shingling = TechniqueSpec::Shingling {
+        feature: FeatureSpec { shingle: 8, ..words },
+        values: 84,
+        groups: 6,
+        seed: 1,
+        threshold: 2.0 / 6.0,
+        megashingles: false,
+    };
+    // As Henzinger has it: B-similar, then C-similar.
+    let combined = Sketches {
+        combination: Combination {
+            techniques: vec![shingling, simhash(384, 30)],
+            rule: Rule::All(vec![Rule::Technique(0), Rule::Technique(1)]),
+            most: None,
+        },
+        sites: false,
+        safeguards: Safeguards::default(),
+    };
+    let tlcs = |trustable| Tlcs {
         signatures: sentence::Parameters::default(),
         rules: StopRules::default(),
-        parameters: Parameters::default(),
+        parameters: Parameters { trustable, ..Parameters::default() },
         thresholds: Thresholds { resemblance: 0.28, containment: Some(0.7) },
         weight: None,
     };
-    let (found, account, seconds) = timed(&method, &texts);
-    let counts = account.counts;
-    println!(
-        "| {frame} % | {count} | {} | {seconds:.2} | {} | {} |",
-        found.len(),
-        counts.candidates,
-        counts.verified
-    );
+    let codes = |threshold| ByCodes { spec: CodeSpec::default(), threshold };
+    let predicate = Predicate::new(Measure::Jaccard, THRESHOLD).expect("a good threshold");
+    let methods: Vec<(&'static str, Box<dyn Method>)> = vec![
+        ("jaccard", Box::new(sets(Measure::Jaccard))),
+        ("cosine", Box::new(sets(Measure::Cosine))),
+        ("minhash", Box::new(minhash(shingles, THRESHOLD))),
+        ("simhash", Box::new(Sketches::of(simhash(64, 3)))),
+        ("shingling", Box::new(Sketches::of(shingling))),
+        ("combined", Box::new(combined)),
+        ("imatch", Box::new(Imatch { spec: words, range: IdfRange::default() })),
+        ("spotsigs", Box::new(SpotSigs { spec: SpotSpec::default(), predicate })),
+        ("tlcs", Box::new(tlcs(true))),
+        ("lcs", Box::new(tlcs(false))),
+        ("edit", Box::new(Edit::new(THRESHOLD).expect("a good threshold"))),
+        ("repeatability", Box::new(codes(Some(THRESHOLD)))),
+        ("exact_code", Box::new(codes(None))),
+        ("exact_text", Box::new(Sketches::of(TechniqueSpec::ExactText { clean: true, html: false }))),
+        ("title", Box::new(Sketches::of(TechniqueSpec::ExactText { clean: false, html: false }))),
+    ];
+    let mut tasks: Vec<_> = methods.into_iter().map(|(name, method)| (name, Task::Pairs(method))).collect();
+    tasks.push(("partial_duplicates", Task::Passages(PassageParameters::default())));
+    tasks
 }

@@ -60,6 +60,10 @@ fn the_measured_recall_knows_the_limits() {
             let (truth, measured) = (found.len() as f64 / all.len() as f64, account.measured_recall.unwrap());
             assert!((truth - measured).abs() < 0.02, "{most:?}: {measured}, in truth {truth}");
             least = least.min(truth);
+            // However many buckets a document is in.
+            let counts = account.counts;
+            assert!(counts.hot_documents <= 1200, "{counts:?}");
+            assert!((counts.hot_buckets > 0) == (counts.hot_documents > most.unwrap_or(1200).into()));
             if most.is_none_or(|most| most > 1200) {
                 assert!(truth >= 0.95 && account.counts.hot_buckets == 0, "{truth}");
             }
@@ -101,6 +105,71 @@ fn the_recall_at_the_threshold() {
     }
 }
 
+/// The same where the union stands in a chain or in a rule by site.
+#[test]
+fn a_union_within_a_rule_finds_what_its_members_find() {
+    let texts = pages(300, 40, 70);
+    let sites: Vec<_> = (0..300).map(|row| Some((row % 3).to_string())).collect();
+    let simhash = |shingle, threshold| TechniqueSpec::Simhash {
+        feature: words(shingle),
+        bits: 64,
+        frequency: true,
+        threshold,
+    };
+    let exact =
+        TechniqueSpec::Sets { feature: words(1), predicate: Predicate::new(Measure::Jaccard, 0.7).unwrap() };
+    let techniques = [minhash(words(1), 0.7, 0.9), simhash(1, 0.8), simhash(2, 0.7), exact];
+    let t = Rule::Technique;
+    let any = || Rule::Any(vec![t(0), t(1)]);
+    // What a rule is with one member in place of its union.
+    let chain = |rule| Rule::All(vec![rule, t(3)]);
+    let second = |rule| Rule::All(vec![t(3), rule, t(2)]);
+    let by_site = |rule| {
+        let (same, different) = (Some(Box::new(rule)), Some(Box::new(t(2))));
+        Rule::BySite { at: 0, same, different }
+    };
+    let nested = |rule| Rule::Any(vec![chain(rule), t(2)]);
+    let rules: [&dyn Fn(Rule) -> Rule; 4] = [&chain, &second, &by_site, &nested];
+    let run = |rule: Rule, most| {
+        let mut own = Vec::new();
+        rule.techniques(&mut own);
+        let combination = Combination {
+            techniques: own.iter().map(|&n| techniques[n]).collect(),
+            rule: renumbered(&rule, &own),
+            most,
+        };
+        let method = Sketches { sites: true, combination, safeguards: Safeguards::default() };
+        let corpus = Corpus::of_texts(&texts).with_sites(&sites).unwrap();
+        pairs(&find(&method, corpus, &PlainThreads(2), ENOUGH).0)
+    };
+    for most in [None, Some(1), Some(5), Some(40)] {
+        for (number, rule) in rules.iter().enumerate() {
+            let union = run(rule(any()), most);
+            let alone = [run(rule(t(0)), most), run(rule(t(1)), most)];
+            for (member, found) in alone.iter().enumerate() {
+                assert!(found.is_subset(&union), "{most:?} rule {number}, member {member}");
+            }
+            if most.is_none() {
+                assert_eq!(&alone[0] | &alone[1], union, "rule {number}");
+            }
+        }
+    }
+}
+
+/// A rule whose techniques are numbered by their places in `own`.
+fn renumbered(rule: &Rule, own: &[usize]) -> Rule {
+    let all = |rules: &[Rule]| rules.iter().map(|rule| renumbered(rule, own)).collect();
+    let boxed = |rule: &Option<Box<Rule>>| rule.as_ref().map(|rule| Box::new(renumbered(rule, own)));
+    match rule {
+        Rule::Technique(n) => Rule::Technique(own.iter().position(|other| other == n).unwrap()),
+        Rule::All(rules) => Rule::All(all(rules)),
+        Rule::Any(rules) => Rule::Any(all(rules)),
+        Rule::BySite { at, same, different } => {
+            Rule::BySite { at: *at, same: boxed(same), different: boxed(different) }
+        }
+    }
+}
+
 /// Whatever a member of a union finds alone the union finds, however buckets are cut.
 #[test]
 fn a_union_finds_what_its_members_find() {
@@ -131,11 +200,7 @@ fn a_union_finds_what_its_members_find() {
             let alone = members.iter().map(|member| {
                 let mut own = Vec::new();
                 member.techniques(&mut own);
-                let place = |n: &usize| t(own.iter().position(|other| other == n).unwrap());
-                let rule = match member {
-                    Rule::Technique(n) => place(n),
-                    _ => Rule::All(own.iter().map(place).collect()),
-                };
+                let rule = renumbered(member, &own);
                 let techniques: Vec<_> = own.iter().map(|&n| techniques[n]).collect();
                 pairs(&run(rule, &techniques, most, corpus()).0)
             });

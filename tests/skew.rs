@@ -124,3 +124,27 @@ fn frames_of_every_size() {
         }
     }
 }
+
+/// Of long documents few are looked at, and of one that is longer than what is looked at in all, none.
+#[test]
+fn long_documents_are_handed_over() {
+    let number = |n: u64| (mix(n) >> 2).cast_signed();
+    let mut sets: Vec<Vec<i64>> = (0..300u64)
+        .map(|row| {
+            let of = |n: u64| if row % 3 == 2 && n < 1960 { row - 1 } else { row };
+            (0..2000).map(|n| number(if n < 1850 { n } else { (of(n) + 1) << 20 | n })).collect()
+        })
+        .collect();
+    sets.insert(7, (0..300_000).map(|n| number(1 << 40 | n)).collect());
+    let (found, account) = find(&minhash(SETS, 0.9, true), Corpus::of_sets(&sets), &PlainThreads(2), ENOUGH);
+    assert!(account.handed_over);
+    let all = exact(SETS, 0.9, Corpus::of_sets(&sets));
+    assert!(all.len() >= 100, "{}", all.len());
+    assert_eq!(found, all);
+    // The recall of the bands is measured by some of them.
+    let bands = minhash(SETS, 0.9, false);
+    let (found, account) = find(&bands, Corpus::of_sets(&sets), &PlainThreads(2), ENOUGH);
+    let truth = found.len() as f64 / all.len() as f64;
+    let measured = account.measured_recall.unwrap();
+    assert!(account.measured_by > 0 && (measured - truth).abs() < 0.1, "{measured}, in truth {truth}");
+}

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use neardup::files::{MemoryFiles, NoFiles, TempFiles};
 use neardup::hash::mix;
-use neardup::joins::sentences::signing::StopRules;
+use neardup::joins::sentences::stop_rules::StopRules;
 use neardup::methods::corpus::Corpus;
 use neardup::methods::documents::Quiet;
 use neardup::methods::reading::Reading;
@@ -110,7 +110,7 @@ fn cases() -> impl Strategy<Value = Tlcs> {
     (signatures, rules, thresholds, any::<bool>(), prop_oneof![Just(0u32), Just(8), Just(16)]).prop_map(
         |((parts, kinds, smallest), (most_documents, most_of_a_site), (t, c), trustable, window)| Tlcs {
             signatures: sentence::Parameters { parts, kinds, smallest, wider_than: 16 },
-            rules: StopRules { most_documents, most_of_a_site },
+            rules: StopRules { most_documents, most_of_a_site, tried_beyond: None },
             parameters: Parameters { trustable, window, ..Parameters::default() },
             thresholds: Thresholds {
                 resemblance: f64::from(t) / 10.0,
@@ -295,4 +295,78 @@ fn pages_of_one_site_are_hardly_aligned() {
     assert!(counts.candidates > 10_000, "{counts:?}");
     assert!(counts.verified < counts.candidates / 20, "{counts:?}");
     assert_eq!(counts.verified + counts.pruned_by_sketch, counts.candidates);
+}
+
+/// A method that tries signatures of more than so many documents.
+fn trying(tried_beyond: Option<u64>) -> Tlcs {
+    Tlcs {
+        signatures: sentence::Parameters::default(),
+        rules: StopRules { tried_beyond, ..StopRules::default() },
+        parameters: Parameters::default(),
+        thresholds: Thresholds { resemblance: 0.28, containment: Some(0.7) },
+        weight: None,
+    }
+}
+
+/// Signatures of a frame are dropped, and no near pair with them: not of pages in frames of any size, and not where many
+/// pages are near duplicates of each other.
+#[test]
+fn frames_are_dropped_and_near_duplicates_stay() {
+    for frame in [0, 10, 33, 50, 70] {
+        let texts = pages::pages(600, 300, frame);
+        let run = |case: &Tlcs| find(case, Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
+        let (all, before) = run(&trying(None));
+        let (found, account) = run(&trying(Some(64)));
+        assert_eq!(found, all, "{frame}");
+        assert!(account.counts.candidates <= before.counts.candidates);
+        if frame == 33 {
+            assert!(account.counts.stop_signatures > 0, "{:?}", account.counts);
+            assert!(account.counts.candidates < before.counts.candidates, "{:?}", account.counts);
+        }
+    }
+    // Versions of one page, in one frame with others.
+    let texts: Vec<String> = (0..400u64)
+        .map(|row| {
+            let of = if row % 2 == 0 { row } else { 0 };
+            let own =
+                (0..20).map(|n| if row % 20 == n && row % 2 == 1 { row << 8 } else { (of + 1) << 20 | n });
+            let own: Vec<u64> = (900..905).chain(own).chain(905..910).collect();
+            text(&own)
+        })
+        .collect();
+    let (all, _) = find(&trying(None), Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
+    let (found, _) = find(&trying(Some(8)), Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
+    assert!(all.len() >= 201 * 200 / 2, "{}", all.len());
+    assert_eq!(found, all);
+}
+
+/// What is dropped depends on the texts and not on where they stand, how many threads there are, or the memory.
+#[test]
+fn trials_do_not_depend_on_the_order() {
+    let texts = pages::pages(300, 300, 33);
+    let case = trying(Some(10));
+    let (found, account) = find(&case, Corpus::of_texts(&texts), &PlainThreads(1), ENOUGH);
+    assert!(account.counts.stop_signatures > 0 && !found.is_empty());
+    let turned: Vec<String> = texts.iter().rev().cloned().collect();
+    for workers in [&PlainThreads(3) as &dyn Workers, &Interrupted::default()] {
+        for budget in [ENOUGH, 1 << 16] {
+            let (again, counts) = find(&case, Corpus::of_texts(&texts), workers, budget);
+            assert!(again == found && counts.counts.stop_signatures == account.counts.stop_signatures);
+            let (other, counts) = find(&case, Corpus::of_texts(&turned), workers, budget);
+            let mut other: Vec<_> = other.iter().map(|&(a, b, s)| (299 - b, 299 - a, s)).collect();
+            other.sort_unstable();
+            assert!(other == found && counts.counts.stop_signatures == account.counts.stop_signatures);
+        }
+    }
+    // Of two tables, and of sites.
+    for right_from in [100, 150] {
+        let run = |case: &Tlcs| {
+            find(case, Corpus::of_texts(&texts).split(Some(right_from)), &PlainThreads(2), ENOUGH).0
+        };
+        assert_eq!(run(&case), run(&trying(None)));
+    }
+    let sites: Vec<_> = (0..300).map(|row| Some((row / 100).to_string())).collect();
+    let corpus = || Corpus::of_texts(&texts).with_sites(&sites).unwrap();
+    let (of_sites, counts) = find(&case, corpus(), &PlainThreads(2), ENOUGH);
+    assert!(of_sites == found && counts.counts.stop_signatures >= account.counts.stop_signatures);
 }

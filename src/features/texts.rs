@@ -78,6 +78,12 @@ impl Texts {
         self.parts[part as usize].text(n as usize)
     }
 
+    /// Its hash, which is the same wherever the text stands.
+    pub fn hash(&self, text: u32) -> u64 {
+        let (part, n) = self.places[text as usize];
+        self.parts[part as usize].hashes[n as usize]
+    }
+
     /// The number of its characters.
     #[inline]
     pub fn length(&self, text: u32) -> u32 {

@@ -59,8 +59,8 @@ pub struct Counts {
     pub stop_documents: u64,
     /// Buckets of signatures that too many records share, expanded in part.
     pub hot_buckets: u64,
-    /// Records in these.
-    pub hot_records: u64,
+    /// Documents in these, each counted once.
+    pub hot_documents: u64,
 }
 
 impl Counts {
@@ -76,7 +76,7 @@ impl Counts {
         self.stop_signatures += other.stop_signatures;
         self.stop_documents += other.stop_documents;
         self.hot_buckets += other.hot_buckets;
-        self.hot_records += other.hot_records;
+        self.hot_documents += other.hot_documents;
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Account {
     pub promised_recall: Option<f64>,
     /// What was measured.
     pub measured_recall: Option<f64>,
+    /// The similar pairs of the sample that it was measured by.
+    pub measured_by: u64,
     /// Whether the exact join found the pairs of minhash.
     pub handed_over: bool,
     /// The codes of `repeatability`.
@@ -40,6 +42,16 @@ pub struct Account {
     pub unsigned: Unsigned,
     /// Milliseconds of reading and tokenising, of ordering, and of joining until now.
     pub phases: [f64; 3],
+}
+
+impl Account {
+    /// The recall that was promised and that which was measured, where the latter is less by more than the chance of a
+    /// sample: three standard errors.
+    pub fn low_recall(&self) -> Option<(f64, f64)> {
+        let (promised, measured) = (self.promised_recall?, self.measured_recall?);
+        let error = (promised * (1.0 - promised) / self.measured_by.max(1) as f64).sqrt();
+        (measured < promised - 3.0 * error).then_some((promised, measured))
+    }
 }
 
 /// The milliseconds since then.
@@ -145,6 +157,20 @@ impl Display for WeakCodes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_recall_is_low_beyond_chance() {
+        let of = |measured_by, measured| {
+            let (promised_recall, measured_recall) = (Some(0.95), Some(measured));
+            Account { promised_recall, measured_recall, measured_by, ..Account::default() }
+                .low_recall()
+                .is_some()
+        };
+        // One of twenty is missed more often than not.
+        assert!(!of(20, 0.95) && !of(20, 0.90) && !of(20, 0.81) && of(20, 0.80));
+        assert!(!of(10_000, 0.95) && !of(10_000, 0.944) && of(10_000, 0.943));
+        assert_eq!(Account::default().low_recall(), None);
+    }
 
     #[test]
     fn codes_that_say_little() {

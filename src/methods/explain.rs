@@ -27,6 +27,13 @@ impl Explanation {
         Self { similarity: None, evidence }
     }
 
+    /// Says what it depends on whether they are a pair.
+    #[must_use]
+    pub fn depending(mut self, on: &'static str) -> Self {
+        (self.evidence.pair, self.evidence.depends) = (None, Some(on));
+        self
+    }
+
     /// And this.
     #[must_use]
     pub fn with(mut self, details: Details) -> Self {
@@ -47,7 +54,10 @@ pub struct Evidence {
     /// Whether the two are a pair, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pair: Option<bool>,
-    /// Why it is not.
+    /// What that depends on where the two texts alone do not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depends: Option<&'static str>,
+    /// Why the similarity is not.
     #[serde(rename = "not computed", skip_serializing_if = "Option::is_none")]
     pub not_computed: Option<&'static str>,
     /// What the method knows beside.

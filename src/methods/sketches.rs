@@ -45,6 +45,9 @@ impl Method for Sketches {
     fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
         Ok(match two_documents(&self.combination, pair.documents(), stop)? {
             None => Explanation::new(0.0, false),
+            Some(compared) if self.safeguards.hand_over && is_similar_without_a_band(&compared) => {
+                explanation(&compared).depending(BY_EXACT_JOIN)
+            }
             Some(compared) => explanation(&compared),
         })
     }
@@ -79,11 +82,24 @@ impl Method for Sketches {
         let joined = join(documents, &recipe, comparison, self.safeguards, resources)?;
         reading.account.distinct_sets = joined.distinct;
         reading.account.promised_recall = self.promised();
-        reading.account.measured_recall = joined.recall;
+        // The exact join loses none.
+        let exact = (joined.handed_over && self.safeguards.sample > 0).then_some(1.0);
+        reading.account.measured_recall = joined.recall.map(|measured| measured.recall()).or(exact);
+        reading.account.measured_by = joined.recall.map_or(0, |measured| measured.similar);
         reading.account.handed_over = joined.handed_over;
         reading.held(joined.peak_bytes);
         Ok(joined.pairs)
     }
+}
+
+/// What a pair of minhash depends on that its bands do not find.
+const BY_EXACT_JOIN: &str = "no band is alike: it is found where the exact join takes over, as handed_over of \
+                             near_duplicates_stats() says";
+
+/// Whether minhash would have two documents as a pair if they shared a band, by their sets.
+fn is_similar_without_a_band(compared: &TwoDocuments) -> bool {
+    let [Said { technique, similarity, alike: Some((0, _)), .. }] = compared.said[..] else { return false };
+    matches!(technique, TechniqueSpec::Minhash { verify: true, threshold, .. } if similarity >= threshold)
 }
 
 /// What techniques say of two documents: the similarity is that of the last one.

@@ -15,7 +15,8 @@ use crate::features::texts::{Distinct, distinct};
 use crate::joins::pairs::Pairs;
 use crate::joins::sentences::sentence_pairs;
 use crate::joins::sentences::signature_lists::SignatureLists;
-use crate::joins::sentences::signing::{Signing, StopRules};
+use crate::joins::sentences::signing::Signing;
+use crate::joins::sentences::stop_rules::StopRules;
 use crate::memory;
 use crate::sketches::sentence::{self, SentenceSigner};
 use crate::verify::lcs::containment;
@@ -45,7 +46,8 @@ impl Tlcs {
         let budget = reading.left_after(distinct.texts.bytes());
         let (files, workers) = (reading.files, reading.workers);
         let (sites, progress) = reading.sites_and_progress();
-        let mut signing = Signing::new(&distinct, self.signatures, self.rules, sites, files, budget)?;
+        let (rules, compared) = ((self.rules, sites), (self.parameters, self.thresholds));
+        let mut signing = Signing::new(&distinct, self.signatures, rules, compared, files, budget)?;
         while signing.step(workers)? {
             progress.report(&|| format!("making signatures, {:.0} %", 100.0 * signing.progress()));
         }

@@ -14,8 +14,8 @@ use crate::workers::Stop;
 pub struct Filter {
     /// Bits of the fingerprints that are there: most windows of other texts end here.
     bits: Vec<u64>,
-    /// A hash table of windows, by their number from 1; 0 is free.
-    slots: Vec<u32>,
+    /// A hash table of windows, by their number from 1, below the upper half of their fingerprint; 0 is free.
+    slots: Vec<u64>,
     /// The first window with the same content as each.
     first: Vec<u32>,
     /// The last comparison that found each.
@@ -29,6 +29,15 @@ pub struct Filter {
 
 /// Bits of the table of bits.
 const BITS: u32 = 17;
+
+/// The half of a slot that is of the fingerprint.
+const TAG: u64 = u64::MAX << 32;
+
+/// What of a fingerprint stands in a slot. Slots are found by the lower half.
+#[inline]
+fn tag(fingerprint: u64) -> u64 {
+    fingerprint & TAG
+}
 
 impl Filter {
     /// Makes it that of this text. O(characters) as expected.
@@ -55,9 +64,9 @@ impl Filter {
             self.bits[bit as usize / 64] |= 1 << (bit % 64);
             let slot = self.slot(left, fingerprint, left.content(start));
             if self.slots[slot] == 0 {
-                self.slots[slot] = start as u32 + 1;
+                self.slots[slot] = tag(fingerprint) | (start as u64 + 1);
             }
-            self.first.push(self.slots[slot] - 1);
+            self.first.push(self.slots[slot] as u32 - 1);
         }
         Ok(())
     }
@@ -67,9 +76,9 @@ impl Filter {
     fn slot(&self, left: &WindowedText, fingerprint: u64, content: &[u32]) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = fingerprint as usize & mask;
-        while let Some(window) = self.slots[slot].checked_sub(1) {
-            let window = window as usize;
-            if left.fingerprint(window) == fingerprint && left.content(window) == content {
+        while let Some(window) = (self.slots[slot] as u32).checked_sub(1) {
+            let is_tagged = self.slots[slot] & TAG == tag(fingerprint);
+            if is_tagged && left.content(window as usize) == content {
                 break;
             }
             slot = (slot + 1) & mask;
@@ -79,25 +88,37 @@ impl Filter {
 
     /// Makes the sketches of the text that it was set to and another one.
     pub fn sketch(&mut self, left: &WindowedText, right: &WindowedText, stop: &Stop) -> Result<()> {
+        const CHECK_EVERY: usize = 1 << 14;
         self.comparison += 1;
         let mut sketch = std::mem::take(&mut self.right);
         sketch.clear();
         memory::reserve(&mut sketch, right.symbols.len(), DOING)?;
-        let mut covered = 0;
-        for start in 0..right.len() {
-            if start.is_multiple_of(1 << 14) {
+        let (mut covered, mut start, mut checked) = (0, 0, 0);
+        stop.check()?;
+        while start < right.len() {
+            if start - checked >= CHECK_EVERY {
                 stop.check()?;
+                checked = start;
             }
             let fingerprint = right.fingerprint(start);
             let bit = fingerprint >> (64 - BITS);
             if self.bits[bit as usize / 64] >> (bit % 64) & 1 == 0 {
+                start += 1;
                 continue;
             }
             let slot = self.slot(left, fingerprint, right.content(start));
-            if let Some(window) = self.slots[slot].checked_sub(1) {
-                self.found[window as usize] = self.comparison;
-                cover(&mut sketch, &mut covered, start, right.end(start));
+            let Some(window) = (self.slots[slot] as u32).checked_sub(1) else {
+                start += 1;
+                continue;
+            };
+            // Where one is found those after it mostly are, too, and need not be looked up.
+            let window = window as usize;
+            let last = start + right.run(start + 1, left, window + 1);
+            for &first in &self.first[window..=window + last - start] {
+                self.found[first as usize] = self.comparison;
             }
+            cover(&mut sketch, &mut covered, start, right.end(last));
+            start = last + 1;
         }
         self.right = sketch;
         self.left.clear();
@@ -106,10 +127,14 @@ impl Filter {
         }
         memory::reserve(&mut self.left, left.symbols.len(), DOING)?;
         let mut covered = 0;
-        for start in 0..left.len() {
-            if self.found[self.first[start] as usize] == self.comparison {
-                cover(&mut self.left, &mut covered, start, left.end(start));
+        let is_found = |start: &usize| self.found[self.first[*start] as usize] == self.comparison;
+        let mut start = 0;
+        while start < left.len() {
+            let run = (start..left.len()).take_while(is_found).count();
+            if run > 0 {
+                cover(&mut self.left, &mut covered, start, left.end(start + run - 1));
             }
+            start += run + 1;
         }
         Ok(())
     }
@@ -126,7 +151,7 @@ impl Filter {
     }
 }
 
-/// Adds the characters `start..end` that are not covered yet; windows come in order.
+/// Adds the characters of windows, `start..end`, that are not covered yet; windows come in order.
 #[inline]
 fn cover(sketch: &mut Vec<u32>, covered: &mut usize, start: usize, end: usize) {
     sketch.extend((*covered).max(start) as u32..end as u32);

@@ -5,7 +5,7 @@ use neardup::features::codes::CodeSpec;
 use neardup::features::imatch::IdfRange;
 use neardup::features::spotsigs::{Antecedents, SpotSpec};
 use neardup::features::{FeatureSpec, Tokenizer};
-use neardup::joins::sentences::signing::StopRules;
+use neardup::joins::sentences::stop_rules::StopRules;
 use neardup::joins::sketches::banding::Banding;
 use neardup::joins::sketches::combination::TechniqueSpec;
 use neardup::methods::Method;

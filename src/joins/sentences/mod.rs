@@ -6,8 +6,11 @@
 //! from document to document here, each with those after it that it has a list in common with. Where the sets
 //! themselves are wanted, only representatives are compared, with all they have a list in common with.
 
+mod lister;
 pub mod signature_lists;
 pub mod signing;
+pub mod stop_rules;
+mod trials;
 
 use std::sync::Mutex;
 

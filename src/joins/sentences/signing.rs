@@ -6,40 +6,23 @@
 //! its white space is one more signature, which no rule drops: texts that differ in nothing else are
 //! always candidates.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
+use super::lister::{ListMaker, SignedDocument, Verdict, WHOLE};
 use super::signature_lists::{DOING, SignatureLists};
+use super::stop_rules::{Sites, StopRules};
+use super::trials::{Frequent, Trials};
 use crate::error::{Error, Result};
 use crate::features::texts::Distinct;
 use crate::files::{TempFile, TempFiles};
 use crate::hash;
 use crate::memory;
 use crate::sketches::sentence::{Parameters, SentenceSigner};
-use crate::workers::{self, Workers};
+use crate::verify::tlcs::{self, Thresholds};
+use crate::workers::{self, Stop, Workers};
 
-/// Which signatures are dropped, as they say nothing about their documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StopRules {
-    /// Those of more documents than this.
-    pub most_documents: u64,
-    /// Those of more than this of which more than half are of one site.
-    pub most_of_a_site: u64,
-}
-
-impl Default for StopRules {
-    fn default() -> Self {
-        Self { most_documents: 10_000, most_of_a_site: 400 }
-    }
-}
-
-/// The site of each row, `u32::MAX` for rows without one.
-pub type Sites<'a> = Option<&'a [u32]>;
-
-/// A signature, hashed, and its document; a whole text has [`WHOLE`] beside its number.
-type SignedDocument = [u64; 2];
-/// Says that the hash is that of a whole text.
-const WHOLE: u64 = 1 << 32;
+/// Entries that are looked at without looking for a stop.
+const CHECK_EVERY: usize = 1 << 14;
 
 /// Entries of some of the signatures.
 #[derive(Default)]
@@ -54,8 +37,8 @@ struct SortPart {
 pub struct Signing<'a> {
     distinct: &'a Distinct,
     parameters: Parameters,
-    rules: StopRules,
-    sites: Sites<'a>,
+    lister: ListMaker<'a>,
+    trials: Trials<'a>,
     files: &'a dyn TempFiles,
     /// Entries that may be in memory.
     most: usize,
@@ -67,12 +50,13 @@ pub struct Signing<'a> {
 }
 
 impl<'a> Signing<'a> {
-    /// Nothing is done yet. Entries take about `budget` bytes at a time.
+    /// Nothing is done yet. `compared` says how pairs are compared, and which are similar. Entries take about `budget`
+    /// bytes at a time.
     pub fn new(
         distinct: &'a Distinct,
         parameters: Parameters,
-        rules: StopRules,
-        sites: Sites<'a>,
+        (rules, sites): (StopRules, Sites<'a>),
+        compared: (tlcs::Parameters, Thresholds),
         files: &'a dyn TempFiles,
         budget: usize,
     ) -> Result<Self> {
@@ -90,8 +74,8 @@ impl<'a> Signing<'a> {
         Ok(Self {
             distinct,
             parameters,
-            rules,
-            sites,
+            lister: ListMaker::new(distinct, rules, sites)?,
+            trials: Trials::new(distinct, compared),
             files,
             most,
             parts,
@@ -149,8 +133,7 @@ impl<'a> Signing<'a> {
             units.push(UnsignedTexts { texts: from..to, entries: Vec::new(), unsigned: 0 });
             from = to;
         }
-        let parameters = self.parameters;
-        let lister = ListMaker { distinct: self.distinct, rules: self.rules, sites: self.sites };
+        let (parameters, lister) = (self.parameters, &self.lister);
         workers::each(workers, &mut units, |unit, stop| {
             let mut signatures = SentenceSigner::new(parameters)?;
             let mut words = String::new();
@@ -207,23 +190,49 @@ impl<'a> Signing<'a> {
         workers::one(workers, &mut part.entries, |entries, stop| {
             workers::sort_unstable_by(entries, stop, &SignedDocument::cmp)
         })?;
+        let lister = &self.lister;
+        // What stands before the lists are made: the entries of most are kept without a trial.
+        let mut looked_at = (Vec::new(), 0);
+        workers::one(workers, &mut looked_at, |(frequent, at), stop| {
+            for_each_signature(&part.entries, at, stop, |entries, own| match lister.verdict(own)? {
+                Verdict::Kept => Ok(()),
+                verdict => memory::push(frequent, Frequent::new(entries, verdict), DOING),
+            })
+        })?;
+        let mut frequent = looked_at.0;
+        self.trials.hold(&part.entries, &mut frequent, workers)?;
         let mut state = (std::mem::take(&mut self.lists), 0);
-        let lister = ListMaker { distinct: self.distinct, rules: self.rules, sites: self.sites };
         let done = workers::one(workers, &mut state, |(lists, at), stop| {
-            while *at < part.entries.len() {
-                if at.is_multiple_of(64) {
-                    stop.check()?;
-                }
-                let key = part.entries[*at][0];
-                let run = part.entries[*at..].iter().take_while(|entry| entry[0] == key).count();
-                lister.add(&part.entries[*at..*at + run], lists)?;
-                *at += run;
-            }
-            Ok(())
+            for_each_signature(&part.entries, at, stop, |entries, own| {
+                let found = frequent.binary_search_by_key(&entries.start, |frequent| frequent.entries.start);
+                let dropped = found.is_ok_and(|n| frequent[n].verdict == Verdict::Dropped);
+                lister.add(own, dropped, lists)
+            })
         });
         self.lists = state.0;
         done
     }
+}
+
+/// Calls `each` with the entries of every signature from `at` on, which goes on with them.
+fn for_each_signature(
+    all: &[SignedDocument],
+    at: &mut usize,
+    stop: &Stop,
+    mut each: impl FnMut(Range<usize>, &[SignedDocument]) -> Result<()>,
+) -> Result<()> {
+    let mut looked = 0;
+    while let Some(&[key, _]) = all.get(*at) {
+        if looked >= CHECK_EVERY {
+            stop.check()?;
+            looked = 0;
+        }
+        let run = all[*at..].iter().take_while(|entry| entry[0] == key).count();
+        each(*at..*at + run, &all[*at..*at + run])?;
+        *at += run;
+        looked += run;
+    }
+    Ok(())
 }
 
 /// Texts, those that are still to be signed, and their entries.
@@ -245,66 +254,4 @@ fn whole_text(text: &str, words: &mut String) -> Result<Option<u64>> {
         words.push_str(word);
     });
     Ok((!words.is_empty()).then(|| hash::hash_bytes(words.as_bytes())))
-}
-
-/// Makes lists of entries.
-struct ListMaker<'a> {
-    distinct: &'a Distinct,
-    rules: StopRules,
-    sites: Sites<'a>,
-}
-
-impl ListMaker<'_> {
-    /// Adds the list of a signature, whose entries these are.
-    fn add(&self, entries: &[SignedDocument], lists: &mut SignatureLists) -> Result<()> {
-        let whole = entries.iter().any(|entry| entry[1] & WHOLE != 0);
-        if !whole {
-            lists.signatures += entries.len() as u64;
-            lists.distinct += 1;
-            let documents = entries.iter().map(|entry| self.rows(entry[1] as u32).len() as u64).sum();
-            if self.is_stop(entries, documents)? {
-                lists.dropped.signatures += 1;
-                lists.dropped.documents += documents;
-                return Ok(());
-            }
-            entries.iter().for_each(|entry| lists.weigh(entry[1] as u32));
-        }
-        let split = self.distinct.left.len() as u32;
-        let document = |entry: &SignedDocument| entry[1] as u32;
-        let lefts = entries.iter().filter(|entry| document(entry) < split).count();
-        // Of two tables both must be there.
-        let useful =
-            if self.distinct.right.is_some() { 0 < lefts && lefts < entries.len() } else { lefts > 1 };
-        if !useful {
-            return Ok(());
-        }
-        lists.push(entries.iter().map(document))
-    }
-
-    /// The rows that have a text.
-    fn rows(&self, document: u32) -> &[u32] {
-        let split = self.distinct.left.len() as u32;
-        match &self.distinct.right {
-            Some(right) if document >= split => right.rows((document - split) as usize),
-            _ => self.distinct.left.rows(document as usize),
-        }
-    }
-
-    fn is_stop(&self, entries: &[SignedDocument], documents: u64) -> Result<bool> {
-        if documents > self.rules.most_documents {
-            return Ok(true);
-        }
-        let Some(sites) = self.sites.filter(|_| documents > self.rules.most_of_a_site) else {
-            return Ok(false);
-        };
-        let mut of_site: HashMap<u32, u64> = HashMap::new();
-        for &row in entries.iter().flat_map(|entry| self.rows(entry[1] as u32)) {
-            let site = sites[row as usize];
-            if site != u32::MAX {
-                of_site.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
-                *of_site.entry(site).or_insert(0) += 1;
-            }
-        }
-        Ok(of_site.values().any(|&of_site| 2 * of_site > documents))
-    }
 }

@@ -31,7 +31,7 @@ use super::banding::Banding;
 use super::buckets::MostNeighbours;
 use super::exact::exact_pairs;
 use super::hamming::Hamming;
-use super::recall::measured_recall;
+use super::recall::{Measured, measured_recall};
 use super::rule::Rule;
 use super::skew::is_skewed;
 use super::technique::{MinhashBands, Shingling, Technique, Verify};
@@ -199,9 +199,8 @@ pub struct Join {
     pub distinct: u64,
     /// The most bytes that were held at one time.
     pub peak_bytes: usize,
-    /// The share of the similar pairs of a sample that the bands find, where that was asked for and there are such
-    /// pairs.
-    pub recall: Option<f64>,
+    /// How many similar pairs of a sample the bands find, where that was asked for and there are such pairs.
+    pub recall: Option<Measured>,
     /// Whether the exact join finds the pairs.
     pub handed_over: bool,
 }
@@ -252,30 +251,36 @@ pub fn join(
     let read = signatures.iter().map(|part| part.bytes()).sum::<usize>();
     let signatures = distinct(signatures, right_from, workers)?;
     let distinct_signatures = signatures.len() as u64;
+    let mut looking = 0;
     if let ([Technique::Minhash(minhash)], Rule::Technique(0), true) =
         (&comparison.techniques[..], &comparison.rule, hand_over)
         && let Verify::Sets(predicate) = minhash.verify
-        && is_skewed(&signatures, &mut sets, (*minhash, predicate), comparison.most, budget, workers)?
     {
-        let (pairs, held) = exact_pairs(signatures, sets, predicate, Resources { files, budget, workers })?;
-        return Ok(Join {
-            pairs,
-            distinct: distinct_signatures,
-            peak_bytes: held + read,
-            // It loses none.
-            recall: (sample > 0).then_some(1.0),
-            handed_over: true,
-        });
+        let bands = (*minhash, predicate);
+        let (skewed, held) = is_skewed(&signatures, &mut sets, bands, comparison.most, budget, workers)?;
+        looking = held + signatures.bytes() + sets.bytes();
+        if skewed {
+            let resources = Resources { files, budget, workers };
+            let (pairs, held) = exact_pairs(signatures, sets, predicate, resources)?;
+            return Ok(Join {
+                pairs,
+                distinct: distinct_signatures,
+                peak_bytes: looking.max(held) + read,
+                recall: None,
+                handed_over: true,
+            });
+        }
     }
-    let recall = match comparison.techniques.first() {
+    let (recall, measuring) = match comparison.techniques.first() {
         Some(Technique::Minhash(minhash)) if sample > 0 => {
             measured_recall(&signatures, &mut sets, *minhash, sample, comparison.most, budget, workers)?
         }
-        _ => None,
+        _ => (None, 0),
     };
     let held = signatures.bytes() + sets.bytes();
+    let peak_bytes = (held + measuring).max(looking) + read;
     let budget = budget.saturating_sub(held).max(budget / 4);
     let sets = comparison.needs_sets().then_some(sets);
     let pairs = sketch_pairs(signatures, sets, comparison, budget)?;
-    Ok(Join { pairs, distinct: distinct_signatures, peak_bytes: held + read, recall, handed_over: false })
+    Ok(Join { pairs, distinct: distinct_signatures, peak_bytes, recall, handed_over: false })
 }

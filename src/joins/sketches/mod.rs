@@ -7,6 +7,7 @@
 pub mod banding;
 pub mod buckets;
 pub mod combination;
+mod counting;
 mod exact;
 pub mod explain;
 pub mod hamming;
@@ -30,6 +31,7 @@ use crate::features::signatures::Signatures;
 use crate::memory;
 use crate::verify::overlap::SharedTokens;
 use crate::workers::{self, Workers};
+use buckets::hot::HotDocuments;
 use buckets::keys::Keys;
 use buckets::windows::Windows;
 use buckets::{Buckets, MostNeighbours};
@@ -76,6 +78,15 @@ pub fn sketch_pairs(
     })?;
     let (left, right) = signatures.take_members();
     let records = signatures.len() as u32;
+    let mut hot = HotDocuments::default();
+    if most.is_some() {
+        let mut rows = Vec::new();
+        memory::reserve(&mut rows, records as usize, DOING)?;
+        // Rows are numbered with 32 bits.
+        let sides = [Some(&left), right.as_ref()].into_iter().flatten();
+        rows.extend(sides.flat_map(|side| (0..side.len()).map(|record| side.rows(record).len() as u32)));
+        hot = HotDocuments::new(rows)?;
+    }
     let split = if right.is_some() { signatures.split } else { records };
     let mut first_rows = Vec::new();
     if sets.is_some() {
@@ -101,6 +112,7 @@ pub fn sketch_pairs(
         buckets: None,
         judge: Judge { signatures, first_rows, comparison, sources, source: 0, split, self_join },
         sets,
+        hot,
         budget,
         pending: Vec::new(),
         counts: Counts::default(),
@@ -217,6 +229,8 @@ struct SketchJoin {
     sets: Option<HashSets>,
     /// Of the source that is at work, once it has begun.
     buckets: Option<Buckets>,
+    /// The documents of large buckets, of the sources that are done.
+    hot: HotDocuments,
     budget: usize,
     /// Candidates that are still to be compared.
     pending: Vec<(u32, u32)>,
@@ -233,7 +247,8 @@ impl SketchJoin {
                 Some(buckets) => buckets,
                 none => {
                     let new = Buckets::new(signatures.len() as u32, *split, *self_join, *most, self.budget);
-                    none.insert(new.with_classes(at_work.classes(signatures, workers)?))
+                    let classes = at_work.classes(signatures, workers)?;
+                    none.insert(new.with_classes(classes).counting(std::mem::take(&mut self.hot)))
                 }
             };
             let keys = techniques[at_work.technique].keys(signatures, *sizes);
@@ -244,8 +259,7 @@ impl SketchJoin {
             let met = buckets.met();
             self.counts.candidates += met.compared;
             self.counts.hot_buckets += met.hot_buckets;
-            self.counts.hot_records += met.hot_records;
-            at_work.done = self.buckets.take().map(Buckets::into_windows).unwrap_or_default();
+            (at_work.done, self.hot) = self.buckets.take().map(Buckets::into_parts).unwrap_or_default();
             *source += 1;
         }
         Ok(None)
@@ -320,7 +334,7 @@ impl RecordJoin for SketchJoin {
         Counts {
             candidates: self.counts.candidates + met.compared,
             hot_buckets: self.counts.hot_buckets + met.hot_buckets,
-            hot_records: self.counts.hot_records + met.hot_records,
+            hot_documents: self.hot.count().max(met.hot_documents),
             ..self.counts
         }
     }
@@ -339,6 +353,7 @@ impl RecordJoin for SketchJoin {
             + self.sets.as_ref().map_or(0, HashSets::bytes)
             + memory::bytes(&self.judge.first_rows)
             + memory::bytes(&self.pending)
+            + self.hot.bytes()
             + self.buckets.as_ref().map_or(0, Buckets::bytes)
             + self.judge.sources.iter().map(|source| source.done.bytes()).sum::<usize>()
     }

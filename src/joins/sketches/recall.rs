@@ -1,5 +1,5 @@
-//! The recall of minhash bands, measured: the similar pairs of a sample of documents are found exactly, by counting
-//! shared tokens with all others, and looked up among those that the bands find.
+//! The recall of minhash bands, measured: the similar pairs of a sample of documents are found exactly, among the others
+//! that have one of their rarest tokens, and looked up among those that the bands find.
 
 use std::sync::Mutex;
 
@@ -7,18 +7,26 @@ use hashbrown::HashTable;
 
 use super::buckets::windows::Windows;
 use super::buckets::{Buckets, MostNeighbours};
-use super::record_sets::{first_row, for_each_part};
+use super::counting::Counted;
+use super::record_sets::{first_row, for_each_part, sampled};
 use super::technique::{MinhashBands, Technique, Verify};
 use crate::error::{Error, Result};
-use crate::features::hash_sets::{HashSets, Loaded};
+use crate::features::hash_sets::{HashSets, shared};
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
+use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
+use crate::ragged::Ragged;
+use crate::verify::predicate::Predicate;
 use crate::workers::{self, Workers};
 
 const DOING: &str = "measuring the recall";
+/// Tokens of a sample, all documents together: of long documents fewer are taken.
+const MOST_TOKENS: u64 = 1 << 20;
+/// Tokens that are looked up without looking for a stop; each may be in all documents of a sample.
+const TOKENS_A_CHECK: usize = 16;
 
-/// The documents of a sample that have a token.
+/// The documents of a sample by their rarest tokens, of which whatever is similar to them has one.
 struct SamplePostings {
     /// Token, and its range in `records`.
     table: HashTable<(u64, u32, u32)>,
@@ -29,13 +37,35 @@ struct SamplePostings {
 }
 
 impl SamplePostings {
-    fn new(sample: &[&[u64]]) -> Result<Self> {
-        let mut all = Vec::new();
-        memory::reserve(&mut all, sample.iter().map(|set| set.len()).sum(), DOING)?;
-        for (n, set) in (0u32..).zip(sample) {
-            all.extend(set.iter().map(|&token| (token, n)));
-        }
-        all.sort_unstable();
+    /// `count` says how many others have a token.
+    fn new(
+        sample: &Ragged<u64>,
+        predicate: Predicate,
+        count: impl Fn(u64) -> u64 + Sync,
+        workers: &dyn Workers,
+    ) -> Result<Self> {
+        let bounds = Bounds::new(predicate);
+        let mut state = (Vec::new(), 0);
+        workers::one(workers, &mut state, |(all, next), stop| {
+            let mut rarest = Vec::new();
+            while *next < sample.len() {
+                let set = sample.get(*next);
+                rarest.clear();
+                memory::reserve(&mut rarest, set.len(), DOING)?;
+                rarest.extend(set.iter().map(|&token| (count(token), token)));
+                workers::sort_unstable_by(&mut rarest, stop, &Ord::cmp)?;
+                // No document has more tokens than 32 bits count, and no sample more documents.
+                let (size, n) = (set.len() as u32, *next as u32);
+                let partners = bounds.partner_sizes(Side::Left, size, u32::MAX);
+                let prefix =
+                    partners.map_or(0, |sizes| bounds.prefix(Side::Left, size, *sizes.start()) as usize);
+                memory::reserve(all, prefix, DOING)?;
+                all.extend(rarest[..prefix].iter().map(|&(_, token)| (token, n)));
+                *next += 1;
+            }
+            workers::sort_unstable_by(all, stop, &Ord::cmp)
+        })?;
+        let all = state.0;
         let bits = (all.len() * 16).next_power_of_two().max(64) / 64;
         let mut postings =
             Self { table: HashTable::new(), records: Vec::new(), bits: memory::filled(0, bits, DOING)? };
@@ -66,7 +96,13 @@ impl SamplePostings {
         ((hash >> 32) as usize % self.bits.len(), 1 << (hash % 64))
     }
 
-    /// The documents that have a token.
+    /// Bytes on the heap, with what they are made of.
+    fn bytes(&self) -> usize {
+        let table = self.table.capacity() * (size_of::<(u64, u32, u32)>() + 1);
+        table + memory::bytes(&self.bits) + self.records.len() * (size_of::<(u64, u32)>() + size_of::<u32>())
+    }
+
+    /// The documents that have a token among their rarest.
     #[inline]
     fn of(&self, token: u64) -> &[u32] {
         let (word, bit) = self.bit(token);
@@ -80,9 +116,26 @@ impl SamplePostings {
     }
 }
 
-/// The share of the similar pairs of `sample` records with any others that share a band and are compared there; none
-/// where there is no such pair. Pairs are of distinct documents, those of different tables where there are two.
-/// O(all tokens), and a sort of each band where buckets may be cut.
+/// What a sample says of the recall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measured {
+    /// The similar pairs of the sample, at least one.
+    pub similar: u64,
+    /// Those of them that the bands find.
+    pub found: u64,
+}
+
+impl Measured {
+    /// The share that is found.
+    pub fn recall(&self) -> f64 {
+        self.found as f64 / self.similar as f64
+    }
+}
+
+/// How many similar pairs the records of a sample have with any others, and how many of these share a band and are
+/// compared there; none where there is no such pair. Pairs are of distinct documents, those of different tables where
+/// there are two. Gives the most bytes that were held at one time, too. O(all tokens), and a sort of each band where
+/// buckets may be cut.
 pub fn measured_recall(
     signatures: &Signatures,
     sets: &mut HashSets,
@@ -91,76 +144,93 @@ pub fn measured_recall(
     most: MostNeighbours,
     budget: usize,
     workers: &dyn Workers,
-) -> Result<Option<f64>> {
-    let Verify::Sets(predicate) = minhash.verify else { return Ok(None) };
+) -> Result<(Option<Measured>, usize)> {
+    let Verify::Sets(predicate) = minhash.verify else { return Ok((None, 0)) };
     let records = signatures.len() as u32;
     let two_tables = signatures.right.is_some();
-    // Those of the left table are asked, in even steps.
+    // Those of the left table are asked.
     let lefts = if two_tables { signatures.split } else { records };
-    let count = (sample as u64).min(lefts.into());
-    let asked: Vec<u32> = (0..count).map(|n| (n * u64::from(lefts) / count) as u32).collect();
+    let asked = sampled(signatures, sets, sample as u64, MOST_TOKENS)?;
     let row = |record| first_row(signatures, record);
-    let own: Vec<Vec<u64>> = {
-        let mut rows: Vec<u32> = asked.iter().map(|&record| row(record)).collect();
+    let mut own: Ragged<u64> = Ragged::default();
+    {
+        let mut rows = Vec::new();
+        memory::reserve(&mut rows, asked.len(), DOING)?;
+        rows.extend(asked.iter().map(|&record| row(record)));
         let loaded = sets.load(&mut rows)?;
-        asked.iter().map(|&record| loaded.get(row(record)).to_vec()).collect()
+        for &record in &asked {
+            own.push(loaded.get(row(record)), DOING)?;
+        }
+    }
+    let others = if two_tables { signatures.split } else { 0 }..records;
+    let counted = {
+        let mut tokens = Vec::new();
+        memory::extend(&mut tokens, &own.values, DOING)?;
+        Counted::new(tokens, workers)?
     };
-    let own: Vec<&[u64]> = own.iter().map(Vec::as_slice).collect();
-    let postings = SamplePostings::new(&own)?;
+    let counts = counted.in_sets(signatures, sets, others.clone(), budget, workers)?;
+    let count = |token| counted.place(token).map_or(0, |place| counts[place]);
+    let postings = SamplePostings::new(&own, predicate, count, workers)?;
     let technique = Technique::Minhash(minhash);
     let windows = match technique.keys(signatures, None) {
         Some(keys) if most.is_some_and(|most| records > most) => {
+            let mut wanted = Vec::new();
+            memory::extend(&mut wanted, &asked, DOING)?;
             let buckets = Buckets::new(records, lefts, !two_tables, most, budget / 4);
-            buckets.windows_of(asked.clone(), &*keys, workers)?
+            buckets.windows_of(wanted, &*keys, workers)?
         }
         _ => Windows::default(),
     };
+    // A key and its count for each token, too.
+    let held = 3 * own.bytes() + postings.bytes() + windows.bytes();
     let is_found = |asked: u32, record: u32| {
         let own = |record| &signatures.get(record)[minhash.at..][..minhash.bands];
         let mut bands = own(asked).iter().zip(own(record)).zip(0..);
         bands.any(|((a, b), band)| a == b && windows.compare(asked, record, band))
     };
-    let (mut similar, mut found) = (0u64, 0u64);
-    let others = if two_tables { signatures.split } else { 0 }..records;
-    for_each_part(signatures, sets, others, budget, |part, loaded| {
-        let count_in = |range: std::ops::Range<u32>, totals: &mut (u64, u64), loaded: &Loaded<'_>| {
-            let mut counts = vec![0u32; asked.len()];
-            let mut touched = Vec::new();
-            for record in range {
-                let set = loaded.get(row(record));
-                for &token in set {
-                    for &n in postings.of(token) {
-                        if counts[n as usize] == 0 {
-                            touched.push(n);
-                        }
-                        counts[n as usize] += 1;
-                    }
-                }
-                for n in touched.drain(..) {
-                    let shared = std::mem::take(&mut counts[n as usize]);
-                    let (asked, size) = (asked[n as usize], own[n as usize].len() as u32);
-                    if asked != record && predicate.passes(shared, size, set.len() as u32) {
-                        totals.0 += 1;
-                        totals.1 += u64::from(is_found(asked, record));
-                    }
-                }
-            }
-        };
+    let mut measured = Measured { similar: 0, found: 0 };
+    let left = budget.saturating_sub(held).max(budget / 4);
+    for_each_part(signatures, sets, others, left, |part, loaded| {
         const RECORDS_A_UNIT: usize = 1 << 8;
         let totals = Mutex::new((0, 0));
         let mut units: Vec<u32> = part.clone().step_by(RECORDS_A_UNIT).collect();
         workers::each(workers, &mut units, |start, stop| {
-            stop.check()?;
-            let mut own = (0, 0);
-            count_in(*start..part.end.min(*start + RECORDS_A_UNIT as u32), &mut own, loaded);
+            let (mut similar, mut found) = (0, 0);
+            let mut is_touched = memory::filled(false, asked.len(), DOING)?;
+            let mut touched = Vec::new();
+            memory::reserve(&mut touched, asked.len(), DOING)?;
+            for record in *start..part.end.min(*start + RECORDS_A_UNIT as u32) {
+                let set = loaded.get(row(record));
+                for tokens in set.chunks(TOKENS_A_CHECK) {
+                    stop.check()?;
+                    for &n in tokens.iter().flat_map(|&token| postings.of(token)) {
+                        if !std::mem::replace(&mut is_touched[n as usize], true) {
+                            touched.push(n);
+                        }
+                    }
+                }
+                for n in touched.drain(..) {
+                    stop.check()?;
+                    is_touched[n as usize] = false;
+                    let (own, asked) = (own.get(n as usize), asked[n as usize]);
+                    // No document has more tokens than 32 bits count.
+                    let [size, other] = [own, set].map(|set| set.len() as u32);
+                    if asked != record && predicate.passes(size.min(other), size, other) {
+                        let is_similar = predicate.passes(shared(own, set) as u32, size, other);
+                        similar += u64::from(is_similar);
+                        found += u64::from(is_similar && is_found(asked, record));
+                    }
+                }
+            }
             if let Ok(mut totals) = totals.lock() {
-                *totals = (totals.0 + own.0, totals.1 + own.1);
+                *totals = (totals.0 + similar, totals.1 + found);
             }
             Ok(())
         })?;
         let totals = totals.into_inner().unwrap_or_default();
-        (similar, found) = (similar + totals.0, found + totals.1);
+        measured.similar += totals.0;
+        measured.found += totals.1;
         Ok(())
     })?;
-    Ok((similar > 0).then(|| found as f64 / similar as f64))
+    Ok(((measured.similar > 0).then_some(measured), held))
 }

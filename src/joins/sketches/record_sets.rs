@@ -15,6 +15,26 @@ pub(super) fn first_row(signatures: &Signatures, record: u32) -> u32 {
     }
 }
 
+/// Records of the only or left table in even steps, `most` of them; of long documents fewer, so that their sets have no
+/// more than `tokens` together. Which ones does not depend on threads, memory or the order of rows.
+pub(super) fn sampled(signatures: &Signatures, sets: &HashSets, most: u64, tokens: u64) -> Result<Vec<u32>> {
+    let lefts = if signatures.right.is_some() { signatures.split } else { signatures.len() as u32 };
+    let count = most.min(lefts.into());
+    let mut sampled: Vec<u32> = Vec::new();
+    // No more than there are records.
+    memory::reserve(&mut sampled, count as usize, "taking a sample")?;
+    sampled.extend((0..count).map(|n| (n * u64::from(lefts) / count) as u32));
+    let size = |&record: &u32| u64::from(sets.size(first_row(signatures, record)));
+    while sampled.iter().map(size).sum::<u64>() > tokens {
+        let mut every_second = sampled.len() == 1;
+        sampled.retain(|_| {
+            every_second = !every_second;
+            every_second
+        });
+    }
+    Ok(sampled)
+}
+
 /// Calls `work` with some records at a time and their sets, which take about a part of `budget`.
 pub(super) fn for_each_part(
     signatures: &Signatures,

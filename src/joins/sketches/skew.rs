@@ -6,10 +6,10 @@
 //! the exact join the sets that have one of its rarest tokens. Neither depends on threads, memory or the order of rows.
 
 use std::ops::Range;
-use std::sync::Mutex;
 
 use super::buckets::MostNeighbours;
-use super::record_sets::{first_row, for_each_part};
+use super::counting::Counted;
+use super::record_sets::{first_row, sampled};
 use super::technique::MinhashBands;
 use crate::error::Result;
 use crate::features::hash_sets::HashSets;
@@ -17,19 +17,22 @@ use crate::features::signatures::Signatures;
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
 use crate::verify::predicate::Predicate;
-use crate::workers::{self, Workers};
+use crate::workers::Workers;
 
 const DOING: &str = "looking for skew";
 
 /// Records that are looked at.
 const SAMPLE: u64 = 256;
-/// Of long documents fewer, down to so many tokens.
-const MOST_TOKENS: u64 = 1 << 22;
+/// Of long documents fewer, with so many tokens in all: what is held is the same whatever memory there is.
+const MOST_TOKENS: u64 = 1 << 18;
+/// What is held for a token of the sample: it, its key and bits, two counts; and one more count on each thread.
+const BYTES_A_TOKEN: usize = 6 * size_of::<u64>();
 /// Of fewer records all pairs are soon compared.
 const FEW: u32 = 256;
 /// Others that a record may meet, all bands together, before the exact join is thought of.
 const MEETINGS: u64 = 16;
-/// Whether the exact join is to find the pairs.
+
+/// Whether the exact join is to find the pairs, and the most bytes that were held at one time to tell.
 pub(super) fn is_skewed(
     signatures: &Signatures,
     sets: &mut HashSets,
@@ -37,17 +40,21 @@ pub(super) fn is_skewed(
     most: MostNeighbours,
     budget: usize,
     workers: &dyn Workers,
-) -> Result<bool> {
-    let sample = Sample::of(signatures, sets);
+) -> Result<(bool, usize)> {
+    let sample = Sample::of(signatures, sets)?;
     if sample.others.len() < FEW as usize || sample.records.is_empty() {
-        return Ok(false);
+        return Ok((false, 0));
     }
     let meetings = sample.meetings(signatures, minhash, most, workers)?;
     if meetings < MEETINGS * sample.records.len() as u64 {
-        return Ok(false);
+        return Ok((false, 0));
     }
-    let entries = sample.entries(signatures, sets, predicate, budget, workers)?;
-    Ok(entries <= meetings)
+    let size = |&record: &u32| sets.size(first_row(signatures, record)) as usize;
+    let tokens = sample.records.iter().map(size).sum::<usize>();
+    let held = tokens * (BYTES_A_TOKEN + workers.count() * size_of::<u32>());
+    let left = budget.saturating_sub(held).max(budget / 4);
+    let entries = sample.entries(signatures, sets, predicate, left, workers)?;
+    Ok((entries <= meetings, held))
 }
 
 /// Records in even steps, and those that they may be paired with.
@@ -56,76 +63,11 @@ struct Sample {
     others: Range<u32>,
 }
 
-/// Some of what is counted: numbers in the order of `keys`, which are ascending.
-struct Counted {
-    keys: Vec<u64>,
-    /// One bit for a few keys each: most of what is looked up is not there.
-    bits: Vec<u64>,
-}
-
-impl Counted {
-    fn new(mut keys: Vec<u64>, workers: &dyn Workers) -> Result<Self> {
-        workers::one(workers, &mut keys, |keys, stop| workers::sort_unstable_by(keys, stop, &Ord::cmp))?;
-        keys.dedup();
-        let words = (keys.len() * 16).next_power_of_two().max(64) / 64;
-        let mut bits = memory::filled(0u64, words, DOING)?;
-        keys.iter().for_each(|&key| bits[(key >> 6) as usize % words] |= 1 << (key % 64));
-        Ok(Self { keys, bits })
-    }
-
-    /// The place of a key, which is a hash.
-    #[inline]
-    fn place(&self, key: u64) -> Option<usize> {
-        let word = self.bits[(key >> 6) as usize % self.bits.len()];
-        if word >> (key % 64) & 1 == 0 { None } else { self.keys.binary_search(&key).ok() }
-    }
-}
-
 impl Sample {
-    fn of(signatures: &Signatures, sets: &HashSets) -> Self {
-        let records = signatures.len() as u32;
-        let two = signatures.right.is_some();
-        let lefts = if two { signatures.split } else { records };
-        let count = SAMPLE.min(lefts.into());
-        let mut sampled: Vec<u32> = (0..count).map(|n| (n * u64::from(lefts) / count) as u32).collect();
-        let size = |&record: &u32| u64::from(sets.size(first_row(signatures, record)));
-        while sampled.len() > 1 && sampled.iter().map(size).sum::<u64>() > MOST_TOKENS {
-            let mut every_second = false;
-            sampled.retain(|_| {
-                every_second = !every_second;
-                every_second
-            });
-        }
-        Self { records: sampled, others: if two { signatures.split..records } else { 0..records } }
-    }
-
-    /// Counts what `each` is told of all others, on all threads.
-    fn count(
-        &self,
-        counted: &Counted,
-        others: Range<u32>,
-        workers: &dyn Workers,
-        each: impl Fn(u32, &mut dyn FnMut(u64)) + Sync,
-    ) -> Result<Vec<u64>> {
-        const RECORDS_A_UNIT: usize = 1 << 14;
-        let totals = Mutex::new(memory::filled(0u64, counted.keys.len(), DOING)?);
-        let mut units: Vec<u32> = others.clone().step_by(RECORDS_A_UNIT).collect();
-        workers::each(workers, &mut units, |start, stop| {
-            let mut own = memory::filled(0u64, counted.keys.len(), DOING)?;
-            for record in *start..others.end.min(start.saturating_add(RECORDS_A_UNIT as u32)) {
-                stop.check()?;
-                each(record, &mut |key| {
-                    if let Some(place) = counted.place(key) {
-                        own[place] += 1;
-                    }
-                });
-            }
-            if let Ok(mut totals) = totals.lock() {
-                totals.iter_mut().zip(own).for_each(|(total, own)| *total += own);
-            }
-            Ok(())
-        })?;
-        Ok(totals.into_inner().unwrap_or_default())
+    fn of(signatures: &Signatures, sets: &HashSets) -> Result<Self> {
+        let all = signatures.len() as u32;
+        let others = if signatures.right.is_some() { signatures.split..all } else { 0..all };
+        Ok(Self { records: sampled(signatures, sets, SAMPLE, MOST_TOKENS)?, others })
     }
 
     /// How many others the records of the sample meet in their buckets, as far as these are compared.
@@ -143,8 +85,7 @@ impl Sample {
         for band in 0..minhash.bands {
             let key = |record| signatures.get(record)[minhash.at + band];
             let counted = Counted::new(self.records.iter().map(|&record| key(record)).collect(), workers)?;
-            let counts =
-                self.count(&counted, self.others.clone(), workers, |record, count| count(key(record)))?;
+            let counts = counted.count(self.others.clone(), workers, |record, count| count(key(record)))?;
             let of = |record: &u32| counted.place(key(*record)).map_or(0, |place| counts[place].min(most));
             all += self.records.iter().map(of).sum::<u64>();
         }
@@ -173,15 +114,7 @@ impl Sample {
         let mut keys = Vec::new();
         memory::extend(&mut keys, &own, DOING)?;
         let counted = Counted::new(keys, workers)?;
-        let mut counts = memory::filled(0u64, counted.keys.len(), DOING)?;
-        for_each_part(signatures, sets, self.others.clone(), budget, |records, loaded| {
-            let each = |record, count: &mut dyn FnMut(u64)| {
-                loaded.get(row(record)).iter().for_each(|&token| count(token));
-            };
-            let more = self.count(&counted, records, workers, each)?;
-            counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
-            Ok(())
-        })?;
+        let counts = counted.in_sets(signatures, sets, self.others.clone(), budget, workers)?;
         let bounds = Bounds::new(predicate);
         let mut begin = 0;
         let entries = ends.into_iter().map(|end| {

@@ -1,9 +1,9 @@
 //! Where the candidates of a rule come from: techniques in turn, each with the records as the alternative that it stands
 //! for would see them alone.
 //!
-//! Where large buckets are cut, which pairs are compared depends on which records there are, and in what order. A union
-//! is to find whatever any of its alternatives finds alone. So for each alternative records that it cannot tell apart are
-//! one class, in the order in which they would be its records.
+//! Where large buckets are cut, which pairs are compared depends on which records there are, and in what order. A rule is
+//! to find whatever it finds with one member in place of a union, at any depth. So for each alternative records that it
+//! cannot tell apart are one class, in the order in which they would be its records.
 
 use std::ops::Range;
 
@@ -17,6 +17,8 @@ use crate::sketches::recipe::Recipe;
 use crate::workers::{self, Workers};
 
 const DOING: &str = "telling signatures apart";
+/// A rule that stands for more alternatives is looked at as a whole.
+const MOST_ALTERNATIVES: usize = 64;
 
 /// A technique that finds candidates.
 #[derive(Debug)]
@@ -40,15 +42,19 @@ impl Source {
         cuts: bool,
     ) -> Option<Vec<Self>> {
         let source = |technique, view| Self { technique, view, done: Windows::default() };
-        let Some(alternatives) = alternatives(rule).filter(|_| cuts) else {
+        let alternatives = if cuts { alternatives(rule).filter(|all| all.len() > 1) } else { None };
+        let Some(alternatives) = alternatives else {
             let all = rule.sources(techniques)?;
             return Some(all.into_iter().map(|technique| source(technique, None)).collect());
         };
-        let mut all = Vec::new();
+        let mut all: Vec<Self> = Vec::new();
         for rule in alternatives {
-            let view = view(rule, techniques, sizes, width);
-            let own = rule.sources(techniques)?.into_iter();
-            all.extend(own.map(|technique| source(technique, Some(view.clone()))));
+            let view = Some(view(&rule, techniques, sizes, width));
+            for technique in rule.sources(techniques)? {
+                if !all.iter().any(|known| known.technique == technique && known.view == view) {
+                    all.push(source(technique, view.clone()));
+                }
+            }
         }
         Some(all)
     }
@@ -83,10 +89,44 @@ impl Source {
     }
 }
 
-/// The alternatives of a union.
-fn alternatives(rule: &Rule) -> Option<Vec<&Rule>> {
-    let Rule::Any(rules) = rule else { return None };
-    Some(rules.iter().flat_map(|rule| alternatives(rule).unwrap_or_else(|| vec![rule])).collect())
+/// What a rule with unions in it stands for, where these are replaced by each of their members; a rule without one is
+/// itself alone. None where they are more than [`MOST_ALTERNATIVES`].
+fn alternatives(rule: &Rule) -> Option<Vec<Rule>> {
+    let all = match rule {
+        Rule::Technique(_) => vec![rule.clone()],
+        Rule::Any(rules) => rules.iter().map(alternatives).collect::<Option<Vec<_>>>()?.concat(),
+        Rule::All(rules) => {
+            let mut chains = vec![Vec::new()];
+            for rule in rules {
+                chains = with_each(&chains, &alternatives(rule)?, |chain: &Vec<Rule>, rule| {
+                    let mut chain = chain.clone();
+                    chain.push(rule.clone());
+                    chain
+                })?;
+            }
+            chains.into_iter().map(Rule::All).collect()
+        }
+        Rule::BySite { at, same, different } => {
+            let of = |rule: &Option<Box<Rule>>| match rule {
+                None => Some(vec![None]),
+                Some(rule) => Some(alternatives(rule)?.into_iter().map(Box::new).map(Some).collect()),
+            };
+            with_each(&of(same)?, &of(different)?, |same, different| Rule::BySite {
+                at: *at,
+                same: same.clone(),
+                different: different.clone(),
+            })?
+        }
+    };
+    Some(all).filter(|all| all.len() <= MOST_ALTERNATIVES)
+}
+
+/// Each of some with each of others, unless they are too many.
+fn with_each<A, B, C>(some: &[A], others: &[B], both: impl Fn(&A, &B) -> C) -> Option<Vec<C>> {
+    if some.len() * others.len() > MOST_ALTERNATIVES {
+        return None;
+    }
+    Some(some.iter().flat_map(|a| others.iter().map(|b| both(a, b)).collect::<Vec<_>>()).collect())
 }
 
 /// The numbers of a signature that a rule looks at, in the order in which they would stand in a signature of its own.

@@ -96,7 +96,7 @@ impl Run {
     fn tell_hot_buckets(&self) {
         let counts = self.pairs.counts();
         if counts.hot_buckets > 0 {
-            let (buckets, documents) = (counts.hot_buckets, counts.hot_records);
+            let (buckets, documents) = (counts.hot_buckets, counts.hot_documents);
             pgrx::notice!(
                 "{}: {buckets} buckets of more than max_bucket documents, {documents} in all, were expanded in part, \
                  so pairs among these may be missing; see near_duplicates_stats()",
@@ -172,12 +172,11 @@ fn tell_handed_over(name: &str, account: &Account) {
 
 /// The recall is promised; where a sample shows less the caller is told.
 fn tell_recall(name: &str, account: &Account) {
-    if let (Some(promised), Some(measured)) = (account.promised_recall, account.measured_recall)
-        && measured < promised
-    {
+    if let Some((promised, measured)) = account.low_recall() {
         pgrx::notice!(
-            "{name}: the recall measured on a sample is {measured:.3}, below the promised {promised:.3}; \
-             see near_duplicates_stats()"
+            "{name}: the recall measured on {} pairs of a sample is {measured:.3}, below the promised {promised:.3}; \
+             see near_duplicates_stats()",
+            account.measured_by
         );
     }
 }

@@ -127,7 +127,7 @@ impl Rows<COLUMNS> for Row {
             account.promised_recall.map(f64::to_bits),
             account.measured_recall.map(f64::to_bits),
             Some(counts.hot_buckets),
-            Some(counts.hot_records),
+            Some(counts.hot_documents),
             Some(account.unsigned.count),
             Some(account.handed_over.into()),
         ];

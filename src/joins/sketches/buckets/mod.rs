@@ -6,6 +6,7 @@
 //! record each, and 12 bytes for each record of a bucket that is expanded in part. O(bands · n) where keys are
 //! narrow or hashes, and the pairs in buckets.
 
+pub mod hot;
 pub mod keys;
 pub mod windows;
 mod work;
@@ -18,6 +19,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hot::HotDocuments;
 use keys::{KeyEntry, Keys};
 use windows::{Cut, Window, Windows};
 use work::{DOING, WorkUnit, plan};
@@ -38,8 +40,8 @@ pub struct Met {
     pub compared: u64,
     /// Buckets that were expanded in part.
     pub hot_buckets: u64,
-    /// Records in them.
-    pub hot_records: u64,
+    /// Documents in them, each counted once.
+    pub hot_documents: u64,
 }
 
 /// The search for pairs of records in a common bucket, in progress.
@@ -60,6 +62,7 @@ pub struct Buckets {
     /// The classes whose windows are kept, ascending; none for all.
     asked: Option<Vec<u32>>,
     met: Met,
+    hot: HotDocuments,
 }
 
 /// The buckets of a band, those of single records left out.
@@ -74,7 +77,8 @@ struct BandBuckets {
     units: Vec<WorkUnit>,
     windows: Vec<Window>,
     hot_buckets: u64,
-    hot_records: u64,
+    /// The records of these, each as often as it is in one.
+    hot: Vec<u32>,
 }
 
 impl Buckets {
@@ -95,6 +99,7 @@ impl Buckets {
             windows: Windows::default(),
             asked: None,
             met: Met::default(),
+            hot: HotDocuments::default(),
         }
     }
 
@@ -103,6 +108,12 @@ impl Buckets {
     #[must_use]
     pub fn with_classes(self, classes: Option<Vec<u32>>) -> Self {
         Self { windows: Windows::new(classes), ..self }
+    }
+
+    /// The same, and counts the documents of large buckets beside those that were met before.
+    #[must_use]
+    pub fn counting(self, hot: HotDocuments) -> Self {
+        Self { hot, ..self }
     }
 
     /// Which records some classes, ascending, are compared with: nothing is paired.
@@ -115,9 +126,9 @@ impl Buckets {
         Ok(self.windows)
     }
 
-    /// What was cut, once all is done.
-    pub fn into_windows(self) -> Windows {
-        self.windows
+    /// What was cut, and the documents that this is about, once all is done.
+    pub fn into_parts(self) -> (Windows, HotDocuments) {
+        (self.windows, self.hot)
     }
 
     /// The next pairs, the record of the left table, or with the smaller number, first; none after the last.
@@ -180,7 +191,7 @@ impl Buckets {
                     units: Vec::new(),
                     windows: Vec::new(),
                     hot_buckets: 0,
-                    hot_records: 0,
+                    hot: Vec::new(),
                 }
             })
             .collect();
@@ -191,7 +202,7 @@ impl Buckets {
             band.units.iter_mut().for_each(|unit| unit.band = n);
             self.units.extend(std::mem::take(&mut band.units));
             self.met.hot_buckets += band.hot_buckets;
-            self.met.hot_records += band.hot_records;
+            self.hot.add(&std::mem::take(&mut band.hot));
             self.windows.push(std::mem::take(&mut band.windows), workers)?;
         }
         self.next_band += count;
@@ -211,12 +222,13 @@ impl Buckets {
             ref mut units,
             ref mut windows,
             ref mut hot_buckets,
-            ref mut hot_records,
+            ref mut hot,
         } = band;
         entries.clear();
         units.clear();
         windows.clear();
-        (*hot_buckets, *hot_records) = (0, 0);
+        hot.clear();
+        *hot_buckets = 0;
         memory::reserve(entries, self.records as usize, DOING)?;
         let mut first = 0;
         while first < self.records {
@@ -255,7 +267,9 @@ impl Buckets {
                         Cut { all, split: *split, self_join: *self_join, most, asked: asked.as_deref() };
                     if cut.bucket(&mut entries[kept..kept + size], windows, stop)? {
                         *hot_buckets += 1;
-                        *hot_records += size as u64;
+                        let records = &entries[kept..kept + size];
+                        memory::reserve(hot, size, DOING)?;
+                        hot.extend(records.iter().map(|entry| entry.record));
                     }
                 }
                 plan(units, kept..kept + size)?;
@@ -352,7 +366,7 @@ impl Buckets {
 
     /// What was met so far.
     pub fn met(&self) -> Met {
-        self.met
+        Met { hot_documents: self.hot.count(), ..self.met }
     }
 
     /// The share of the bands that is done, 0 to 1.
@@ -366,6 +380,7 @@ impl Buckets {
         self.wave.iter().map(|band| memory::bytes(&band.entries) + memory::bytes(&band.other)).sum::<usize>()
             + self.units.capacity() * size_of::<WorkUnit>()
             + self.windows.bytes()
+            + self.hot.bytes()
     }
 }
 

@@ -132,7 +132,8 @@ fn large_buckets_are_cut_into_tiles() {
     let table = Table((0..n).map(|row| vec![u64::from(row % 1000 != 0)]).collect(), 1);
     let split = n as u32 / 2;
     let buckets = |self_join, most| {
-        let mut buckets = Buckets::new(n as u32, split, self_join, most, 1 << 30);
+        let hot = HotDocuments::new(vec![2; n]).unwrap();
+        let mut buckets = Buckets::new(n as u32, split, self_join, most, 1 << 30).counting(hot);
         let mut count = 0u64;
         while let Some(batch) = buckets.next_batch(&table, &PlainThreads(3)).unwrap() {
             assert!(batch.len() < 1 << 18);
@@ -145,6 +146,6 @@ fn large_buckets_are_cut_into_tiles() {
     assert_eq!(buckets(false, None).0, often * often / 4 + rare * rare / 4);
     let (count, met) = buckets(true, Some(100));
     assert_eq!(count, (often - 100) * 100 + 99 * 100 / 2 + rare * (rare - 1) / 2);
-    assert_eq!((met.hot_buckets, met.hot_records, met.compared), (1, often, count));
+    assert_eq!((met.hot_buckets, met.hot_documents, met.compared), (1, 2 * often, count));
     assert_eq!(buckets(false, Some(100)).0, often / 2 * 100 + rare * rare / 4);
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::joins::sentences::signing::StopRules;
+use crate::joins::sentences::stop_rules::StopRules;
 use crate::methods::Method;
 use crate::methods::tlcs::Tlcs;
 use crate::pg::request::arguments::Arguments;
@@ -120,6 +120,8 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let rules = StopRules {
         most_documents: count(options.stop_documents, rules.most_documents),
         most_of_a_site: count(options.stop_site_documents, rules.most_of_a_site),
+        // Who says how many are too many means that fewer are not.
+        tried_beyond: rules.tried_beyond.filter(|_| options.stop_documents.is_none()),
     };
     let parameters = Parameters::default();
     let parameters = Parameters {

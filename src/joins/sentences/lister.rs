@@ -1,0 +1,147 @@
+//! The documents of one signature: whether they are to be compared, and their list.
+
+use std::collections::HashMap;
+
+use super::signature_lists::{DOING, SignatureLists};
+use super::stop_rules::{Sites, StopRules};
+use crate::error::{Error, Result};
+use crate::features::texts::Distinct;
+use crate::memory;
+
+/// A signature, hashed, and its document; a whole text has [`WHOLE`] beside its number.
+pub(super) type SignedDocument = [u64; 2];
+/// Says that the hash is that of a whole text.
+pub(super) const WHOLE: u64 = 1 << 32;
+
+/// What becomes of a signature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Its documents are a list.
+    Kept,
+    /// They are too many.
+    Dropped,
+    /// They are many: a list if enough of them are similar.
+    Tried,
+}
+
+/// Makes lists of entries.
+pub(super) struct ListMaker<'a> {
+    distinct: &'a Distinct,
+    rules: StopRules,
+    sites: Sites<'a>,
+    /// The rows of all tables that have a text, and those of each site.
+    rows: u64,
+    rows_of_site: Vec<u64>,
+}
+
+impl<'a> ListMaker<'a> {
+    pub(super) fn new(distinct: &'a Distinct, rules: StopRules, sites: Sites<'a>) -> Result<Self> {
+        let mut lister = Self { distinct, rules, sites, rows: 0, rows_of_site: Vec::new() };
+        let texts = distinct.texts.len() as u32;
+        lister.rows = (0..texts).map(|text| lister.rows(text).len() as u64).sum();
+        let sites = sites.unwrap_or_default().iter().filter(|&&site| site != u32::MAX);
+        for &site in sites {
+            let (site, known) = (site as usize, lister.rows_of_site.len());
+            if site >= known {
+                memory::reserve(&mut lister.rows_of_site, site + 1 - known, DOING)?;
+                lister.rows_of_site.resize(site + 1, 0);
+            }
+            lister.rows_of_site[site] += 1;
+        }
+        Ok(lister)
+    }
+
+    /// The rows that have a text.
+    pub(super) fn rows(&self, document: u32) -> &[u32] {
+        let split = self.distinct.left.len() as u32;
+        match &self.distinct.right {
+            Some(right) if document >= split => right.rows((document - split) as usize),
+            _ => self.distinct.left.rows(document as usize),
+        }
+    }
+
+    /// How many rows have a signature, whose entries these are.
+    fn documents(&self, entries: &[SignedDocument]) -> u64 {
+        entries.iter().map(|entry| self.rows(entry[1] as u32).len() as u64).sum()
+    }
+
+    /// The documents of entries, those of the left table first.
+    pub(super) fn sides<'e>(&self, entries: &'e [SignedDocument]) -> [&'e [SignedDocument]; 2] {
+        // Entries are in the order of their documents, behind those of whole texts none.
+        let split = self.distinct.left.len() as u64;
+        let lefts = entries.partition_point(|entry| entry[1] < split);
+        [&entries[..lefts], &entries[lefts..]]
+    }
+
+    /// How many pairs of different texts these entries are of.
+    fn pairs(&self, entries: &[SignedDocument]) -> u64 {
+        let [lefts, rights] = self.sides(entries).map(|side| side.len() as u64);
+        if self.distinct.right.is_some() { lefts * rights } else { lefts * lefts.saturating_sub(1) / 2 }
+    }
+
+    /// What becomes of a signature, whose entries these are.
+    pub(super) fn verdict(&self, entries: &[SignedDocument]) -> Result<Verdict> {
+        let rules = &self.rules;
+        let documents = self.documents(entries);
+        if entries.iter().any(|entry| entry[1] & WHOLE != 0) {
+            return Ok(Verdict::Kept);
+        }
+        if documents > rules.most_documents {
+            return Ok(Verdict::Dropped);
+        }
+        // Of a site there are not more rows than of all.
+        let least = rules.most_of_a_site.min(rules.tried_beyond.unwrap_or(u64::MAX));
+        let site = if documents > least { self.site(entries, documents)? } else { None };
+        let all = site.map_or(self.rows, |site| self.rows_of_site[site]);
+        let tried = rules.is_tried(documents, all, self.pairs(entries));
+        Ok(match site {
+            Some(_) if documents > rules.most_of_a_site => Verdict::Dropped,
+            _ if tried => Verdict::Tried,
+            _ => Verdict::Kept,
+        })
+    }
+
+    /// The site that more than half of the rows are of, where there is one.
+    fn site(&self, entries: &[SignedDocument], documents: u64) -> Result<Option<usize>> {
+        let Some(sites) = self.sites else { return Ok(None) };
+        let mut of_site: HashMap<u32, u64> = HashMap::new();
+        for &row in entries.iter().flat_map(|entry| self.rows(entry[1] as u32)) {
+            let site = sites[row as usize];
+            if site != u32::MAX {
+                of_site.try_reserve(1).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+                *of_site.entry(site).or_insert(0) += 1;
+            }
+        }
+        let most = of_site.into_iter().find(|&(_, of_site)| 2 * of_site > documents);
+        Ok(most.map(|(site, _)| site as usize))
+    }
+
+    /// Adds the list of a signature, whose entries these are, unless it is dropped.
+    pub(super) fn add(
+        &self,
+        entries: &[SignedDocument],
+        dropped: bool,
+        lists: &mut SignatureLists,
+    ) -> Result<()> {
+        if !entries.iter().any(|entry| entry[1] & WHOLE != 0) {
+            lists.signatures += entries.len() as u64;
+            lists.distinct += 1;
+            if dropped {
+                lists.dropped.signatures += 1;
+                lists.dropped.documents += self.documents(entries);
+                return Ok(());
+            }
+            entries.iter().for_each(|entry| lists.weigh(entry[1] as u32));
+        }
+        let split = self.distinct.left.len() as u32;
+        let document = |entry: &SignedDocument| entry[1] as u32;
+        let lefts = entries.iter().filter(|entry| document(entry) < split).count();
+        // Of two tables both must be there.
+        let useful =
+            if self.distinct.right.is_some() { 0 < lefts && lefts < entries.len() } else { lefts > 1 };
+        if !useful {
+            return Ok(());
+        }
+        lists.push(entries.iter().map(document))
+    }
+}

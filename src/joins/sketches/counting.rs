@@ -1,0 +1,88 @@
+//! How many records have each of some keys: of those of a sample, what is rare.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use super::record_sets::{first_row, for_each_part};
+use crate::error::Result;
+use crate::features::hash_sets::HashSets;
+use crate::features::signatures::Signatures;
+use crate::memory;
+use crate::workers::{self, Workers};
+
+const DOING: &str = "counting tokens of a sample";
+
+/// What is counted: hashes, ascending, known by their places.
+pub(super) struct Counted {
+    keys: Vec<u64>,
+    /// One bit for a few keys each: most of what is looked up is not there.
+    bits: Vec<u64>,
+}
+
+impl Counted {
+    /// These, in any order and perhaps several times.
+    pub(super) fn new(mut keys: Vec<u64>, workers: &dyn Workers) -> Result<Self> {
+        workers::one(workers, &mut keys, |keys, stop| workers::sort_unstable_by(keys, stop, &Ord::cmp))?;
+        keys.dedup();
+        let words = (keys.len() * 16).next_power_of_two().max(64) / 64;
+        let mut bits = memory::filled(0u64, words, DOING)?;
+        keys.iter().for_each(|&key| bits[(key >> 6) as usize % words] |= 1 << (key % 64));
+        Ok(Self { keys, bits })
+    }
+
+    /// The place of a key.
+    #[inline]
+    pub(super) fn place(&self, key: u64) -> Option<usize> {
+        let word = self.bits[(key >> 6) as usize % self.bits.len()];
+        if word >> (key % 64) & 1 == 0 { None } else { self.keys.binary_search(&key).ok() }
+    }
+
+    /// Counts what `each` is told of records, on all threads.
+    pub(super) fn count(
+        &self,
+        records: Range<u32>,
+        workers: &dyn Workers,
+        each: impl Fn(u32, &mut dyn FnMut(u64)) + Sync,
+    ) -> Result<Vec<u64>> {
+        const RECORDS_A_UNIT: usize = 1 << 14;
+        let totals = Mutex::new(memory::filled(0u64, self.keys.len(), DOING)?);
+        let mut units: Vec<u32> = records.clone().step_by(RECORDS_A_UNIT).collect();
+        workers::each(workers, &mut units, |start, stop| {
+            // No more than there are records, of which each counts a key once.
+            let mut own = memory::filled(0u32, self.keys.len(), DOING)?;
+            for record in *start..records.end.min(start.saturating_add(RECORDS_A_UNIT as u32)) {
+                stop.check()?;
+                each(record, &mut |key| {
+                    if let Some(place) = self.place(key) {
+                        own[place] += 1;
+                    }
+                });
+            }
+            if let Ok(mut totals) = totals.lock() {
+                totals.iter_mut().zip(own).for_each(|(total, own)| *total += u64::from(own));
+            }
+            Ok(())
+        })?;
+        Ok(totals.into_inner().unwrap_or_default())
+    }
+
+    /// In the sets of how many records each key is.
+    pub(super) fn in_sets(
+        &self,
+        signatures: &Signatures,
+        sets: &mut HashSets,
+        records: Range<u32>,
+        budget: usize,
+        workers: &dyn Workers,
+    ) -> Result<Vec<u64>> {
+        let mut counts = memory::filled(0u64, self.keys.len(), DOING)?;
+        for_each_part(signatures, sets, records, budget, |records, loaded| {
+            let more = self.count(records, workers, |record, count| {
+                loaded.get(first_row(signatures, record)).iter().for_each(|&token| count(token));
+            })?;
+            counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+            Ok(())
+        })?;
+        Ok(counts)
+    }
+}
