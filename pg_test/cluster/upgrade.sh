@@ -205,7 +205,7 @@ HINT:  Grant and revoke them again.' "$(q -d mutants -o /dev/null -c 'BEGIN' -c 
 q -c 'CREATE ROLE maker SUPERUSER' -c 'CREATE ROLE updater SUPERUSER'
 createdb owners
 q -d owners -c 'SET ROLE maker' -c "CREATE EXTENSION neardup VERSION '$first'" -c 'SET ROLE updater' -c 'ALTER EXTENSION neardup UPDATE' -c 'RESET ROLE' -c 'ALTER ROLE updater NOSUPERUSER'
-expect_sql 'what an update brings belongs to who owns the rest' maker "SELECT DISTINCT refobjid::regrole FROM pg_depend d JOIN pg_shdepend s USING (classid, objid)
+expect_sql 'what an update brings belongs to who owns the rest' maker "SELECT DISTINCT s.refobjid::regrole FROM pg_depend d JOIN pg_shdepend s USING (classid, objid)
     WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND s.deptype = 'o' AND s.dbid = (SELECT oid FROM pg_database WHERE datname = 'owners')" -d owners
 if [[ -n $old ]]; then
     q -d owners -c "CREATE TABLE docs (id int PRIMARY KEY, body text); INSERT INTO docs VALUES (1, 'a b c'), (2, 'c b a')" -c "SELECT neardup_watch('docs', 0.8)" >/dev/null

@@ -38,7 +38,7 @@ REVOKE USAGE ON TYPE neardup_internal FROM PUBLIC;
 -- would count as the extension's own and be left out of dumps.
 DO $$
 DECLARE
-    changed text;
+    changed pg_catalog.text;
 BEGIN
     SELECT pg_catalog.string_agg(p.oid::pg_catalog.regprocedure::pg_catalog.text, ', ' ORDER BY p.proname) INTO changed
     FROM pg_catalog.pg_extension e
