@@ -82,7 +82,7 @@ async def progress(connection: asyncpg.Connection, bar: Bar | None = None) -> As
         try:
             yield showing
         finally:
-            # In a transaction that failed nothing can be set; NOTICEs go on then, and are shown by nobody.
+            # In a transaction that failed nothing can be set; NOTICEs go on then, and are not shown.
             with suppress(asyncpg.InFailedSQLTransactionError, asyncpg.InterfaceError):
                 await connection.execute("SELECT pg_catalog.set_config($1, $2, false)", SETTING, before or "off")
     finally:
