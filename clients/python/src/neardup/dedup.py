@@ -85,6 +85,8 @@ def dedup(task: Task, connection: psycopg.Connection[Any], bar: Callable[[str], 
         _load(task, source, text_column, connection, result, showing)
     with closing(bar("comparing")) as showing, progress(connection, showing) as told:
         _compare(task, connection, result)
+        showing.n = 100
+        showing.set_postfix_str(f"{result.removed:,} to remove")
     result.notices += told.other
     with (
         closing(bar("writing")) as showing,
