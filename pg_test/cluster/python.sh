@@ -24,12 +24,12 @@ trap 'rm -rf "$place"' EXIT
 pip=("$place/venv/bin/python" -m pip --disable-pip-version-check --no-input)
 client=$project/clients/python
 # One small package tells whether there is an index; after that whatever fails is a failure.
-"${pip[@]}" download -q --no-deps -c "$client/constraints.txt" -d "$place/download" flit_core || skip 'no package index'
+"${pip[@]}" download -q --retries 2 --timeout 60 --no-deps -c "$client/constraints.txt" -d "$place/download" flit_core || skip 'no package index'
 
 # A copy is built, so that nothing is left in the source; what is tested is what is installed.
 mkdir "$place/neardup"
 cp -r "$client"/{LICENSE,README.md,pyproject.toml,src,tests} "$place/neardup"
-step 'pip install (1 min)' "${pip[@]}" install -q -c "$client/constraints.txt" "$place/neardup[test]"
+step 'pip install (1 min)' "${pip[@]}" install -q --no-compile -c "$client/constraints.txt" "$place/neardup[test]"
 rm -r "$place/neardup/src"
 export NEARDUP_PROJECT=$project
 unset PYTHONPATH PGHOST PGHOSTADDR PGPORT PGUSER PGDATABASE PGSERVICE PGOPTIONS

@@ -40,6 +40,7 @@ def test_values_come_and_go(server: PrivateServer, database: str, form: Literal[
                 name = value.type_name
                 back = await connection.fetchrow(f"SELECT $1::{name}, $1::{name}::text, ARRAY[$1, NULL]", value)
                 assert tuple(back) == (value, str(value), [value, None])
+                assert await connection.fetchval(f"SELECT $1::{name}", str(value)) == value
 
     connected(server, database, work)
 

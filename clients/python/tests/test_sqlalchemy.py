@@ -8,6 +8,7 @@ from sqlalchemy import Computed, Engine, MetaData, Table, Text, create_engine, f
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
+import neardup.asyncpg
 from neardup import MinhashBall, MinhashSketch, SimhashBall, SimhashSketch
 from neardup.server import PrivateServer
 from neardup.sqlalchemy import (
@@ -130,8 +131,11 @@ def test_asyncpg(server: PrivateServer, database: str) -> None:
     async def run() -> None:
         other = create_async_engine(url(server, database, "asyncpg").replace("///", "//"))
         async with other.begin() as connection:
-            sketch = await connection.scalar(select(Doc.sketch).where(Doc.id == 3))
+            plain = await connection.scalar(select(Doc.sketch).where(Doc.id == 3))
+            await neardup.asyncpg.register((await connection.get_raw_connection()).driver_connection)
+            sketch = await connection.scalar(select(Doc.sketch).where(Doc.sketch == plain).order_by(Doc.id).limit(1))
             assert isinstance(sketch, MinhashSketch)
+            assert sketch == plain
             near_it = await connection.scalars(select(Doc.id).where(in_ball(Doc.sketch, MinhashBall(sketch, 0.8))))
             assert sorted(near_it) == [3, 4]
             given = await connection.scalar(select(func.simhash("one")))

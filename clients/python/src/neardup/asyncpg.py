@@ -6,7 +6,7 @@ await connection.fetch("SELECT id FROM docs WHERE sketch <@ near($1, 0.8)", sket
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Literal
 
@@ -28,12 +28,18 @@ async def extension(connection: asyncpg.Connection) -> Extension:
 
 
 async def register(connection: asyncpg.Connection, *, format: Literal["binary", "text"] = "binary") -> None:  # noqa: A002
-    """Makes a connection read and write the extension's types; arrays of them, too."""
+    """Makes a connection read and write the extension's types; arrays of them, too. Texts are taken for values."""
     schema = (await extension(connection)).schema
     for of in (MinhashSketch, SimhashSketch, MinhashBall, SimhashBall, TextBall):
-        from_bytes: Any = getattr(of, "from_bytes", of)
-        codec = (bytes, from_bytes) if format == "binary" else (str, of.from_text)
-        await connection.set_type_codec(of.type_name, schema=schema, encoder=codec[0], decoder=codec[1], format=format)
+        encoder, decoder = _binary(of) if format == "binary" else (str, of.from_text)
+        await connection.set_type_codec(of.type_name, schema=schema, encoder=encoder, decoder=decoder, format=format)
+
+
+def _binary(of: Any) -> tuple[Callable[[Any], bytes], Callable[[bytes], Any]]:
+    def encode(value: Any) -> bytes:
+        return bytes(of.from_text(value) if isinstance(value, str) else value)
+
+    return encode, getattr(of, "from_bytes", of)
 
 
 async def refresh(connection: asyncpg.Connection, docs: str, *, batch_rows: int | None = None) -> str:
@@ -76,7 +82,7 @@ async def progress(connection: asyncpg.Connection, bar: Bar | None = None) -> As
         try:
             yield showing
         finally:
-            # In a transaction that failed nothing can be set; NOTICEs go on then, and are shown by nobody.
+            # In a transaction that failed nothing can be set; NOTICEs go on then, and are not shown.
             with suppress(asyncpg.InFailedSQLTransactionError, asyncpg.InterfaceError):
                 await connection.execute("SELECT pg_catalog.set_config($1, $2, false)", SETTING, before or "off")
     finally:

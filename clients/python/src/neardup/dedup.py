@@ -25,7 +25,7 @@ from neardup.session import extension, progress, version
 TEXT_COLUMNS: Final = ("body", "content", "text", "document")
 """What a column of texts is called, where it is not named: as the extension has it."""
 
-_DOCS: Final = "CREATE TEMP TABLE neardup_docs (id int8, key text, body text)"
+_DOCS: Final = "CREATE TEMP TABLE neardup_docs (id pg_catalog.int8, key pg_catalog.text, body pg_catalog.text)"
 _COPY: Final = "COPY pg_temp.neardup_docs (id, key, body) FROM STDIN"
 _INDEX: Final = "ALTER TABLE pg_temp.neardup_docs ADD PRIMARY KEY (id)"
 _GONE: Final = """
@@ -85,6 +85,8 @@ def dedup(task: Task, connection: psycopg.Connection[Any], bar: Callable[[str], 
         _load(task, source, text_column, connection, result, showing)
     with closing(bar("comparing")) as showing, progress(connection, showing) as told:
         _compare(task, connection, result)
+        showing.n = 100
+        showing.set_postfix_str(f"{result.removed:,} to remove")
     result.notices += told.other
     with (
         closing(bar("writing")) as showing,

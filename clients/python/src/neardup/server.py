@@ -67,16 +67,20 @@ def installations() -> Iterator[Installation]:
         places.append(Path(named))
     if (wheel := _wheel()) is not None:
         places.append(wheel / "pg_config")
-    if found := shutil.which("pg_config"):
-        places.append(Path(found))
+    if in_path := shutil.which("pg_config"):
+        places.append(Path(in_path))
     versions = Path("/usr/lib/postgresql")
     places += sorted(versions.glob("*/bin/pg_config"), key=lambda path: -int(path.parts[4]))
+    seen: set[Path] = set()
     for place in dict.fromkeys(place.resolve() for place in places if place.exists()):
         # Debian's own in the path is a script that asks for server headers; where it fails there are the others.
         try:
-            yield installation(place)
+            found = installation(place)
         except ServerError:
             continue
+        if found.bindir not in seen:
+            seen.add(found.bindir)
+            yield found
 
 
 def _wheel() -> Path | None:

@@ -168,7 +168,7 @@ def progress(
             yield showing
         finally:
             connection.remove_notice_handler(listen)
-            # In a transaction that failed nothing can be set; NOTICEs go on then, and are shown by nobody.
+            # In a transaction that failed nothing can be set; NOTICEs go on then, and are not shown.
             if connection.info.transaction_status in (TransactionStatus.IDLE, TransactionStatus.INTRANS):
                 _set(connection, "off")
 
