@@ -308,8 +308,7 @@ fn trying(tried_beyond: Option<u64>) -> Tlcs {
     }
 }
 
-/// Signatures of a frame are dropped, and no near pair with them: not of pages in frames of any size, and not where many
-/// pages are near duplicates of each other.
+/// Signatures of a frame are dropped, and no near pair with them.
 #[test]
 fn frames_are_dropped_and_near_duplicates_stay() {
     for frame in [0, 10, 33, 50, 70] {
@@ -324,7 +323,11 @@ fn frames_are_dropped_and_near_duplicates_stay() {
             assert!(account.counts.candidates < before.counts.candidates, "{:?}", account.counts);
         }
     }
-    // Versions of one page, in one frame with others.
+}
+
+/// Versions of one page, in one frame with others.
+#[test]
+fn versions_of_a_page_are_no_frame() {
     let texts: Vec<String> = (0..400u64)
         .map(|row| {
             let of = if row % 2 == 0 { row } else { 0 };
@@ -336,7 +339,7 @@ fn frames_are_dropped_and_near_duplicates_stay() {
         .collect();
     let (all, _) = find(&trying(None), Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
     let (found, _) = find(&trying(Some(8)), Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
-    assert!(all.len() >= 201 * 200 / 2, "{}", all.len());
+    assert!(all.len() >= 20_000, "{}", all.len());
     assert_eq!(found, all);
 }
 
