@@ -11,7 +11,7 @@ use crate::methods::tlcs::Tlcs;
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::centre::centre;
 use crate::pg::request::example::such_as;
-use crate::pg::request::options::{self, Number, Options, Real};
+use crate::pg::request::options::{self, ColumnName, Number, Options, Real};
 use crate::pg::server::error::{Result, SqlError};
 use crate::sketches::sentence;
 use crate::verify::tlcs::{Parameters, Thresholds};
@@ -33,17 +33,18 @@ struct TlcsOptions {
     window: Option<Number>,
     first: Option<Number>,
     weight: Option<ColumnName>,
+    url: Option<ColumnName>,
     slope: Option<Real>,
     centre: Option<Shares>,
     min_part: Option<Number>,
 }
-const OF_BOTH: usize = 10;
+const OF_BOTH: usize = 11;
 
 impl Options for TlcsOptions {
     fn good(key: &str) -> Option<String> {
         let value = match key {
-            // Whether there is such a column is not known.
-            "weight" => return None,
+            // Whether there are such columns is not known.
+            "weight" | "url" => return None,
             "containment" => json!(CONTAINMENT),
             "slope" => json!(0.1),
             "centre" => json!([0.4, 0.6]),
@@ -71,19 +72,6 @@ impl TryFrom<Value> for LeastContainment {
         let share = value.as_f64().ok_or("a number")?;
         let good = Some(share).filter(|share| *share > 0.0 && *share <= 1.0);
         good.map(|share| Self(Some(share))).ok_or("greater than 0 and at most 1, or false")
-    }
-}
-
-/// The name of a column.
-#[derive(Debug, Deserialize)]
-#[serde(try_from = "Value")]
-struct ColumnName(String);
-
-impl TryFrom<Value> for ColumnName {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
-        value.as_str().map(|name| Self(name.to_owned())).ok_or("the name of a column")
     }
 }
 
@@ -139,8 +127,9 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let hint = |error: Error| SqlError::from(error).hint(such_as(&arguments.example));
     signatures.check().map_err(hint)?;
     parameters.check().map_err(hint)?;
-    // Whether there is such a column is not known yet, and hints show calls that work.
-    arguments.accept_without("weight");
+    // Whether there are such columns is not known yet, and hints show calls that work.
+    arguments.accept_without(&["weight", "url"]);
+    arguments.pages(options.url, "compares sentences and characters")?;
     arguments.whole_texts("compares sentences and characters")?;
     arguments.has_sites();
     let thresholds = Thresholds { resemblance, containment };
