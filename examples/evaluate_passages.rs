@@ -24,6 +24,7 @@ use neardup::methods::reading::Reading;
 use neardup::methods::spotsigs::SpotSigs;
 use neardup::passages::{Parameters, Passage};
 use neardup::resources::Resources;
+use neardup::text::sentences::sentences;
 use neardup::text::width::width_of;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
@@ -39,6 +40,8 @@ fn main() {
     };
     let planted: Vec<Planted> =
         ["planted_en_a", "planted_zh_a"].iter().map(|name| Planted::read(&data, name)).collect();
+    settings(&planted);
+    widths(&data, &planted);
     signatures(&planted);
     lengths(&planted);
     edits(&planted);
@@ -84,12 +87,17 @@ fn kinds_of_features() -> Vec<(&'static str, Features)> {
     ]
 }
 
+/// The sentences of a long run: as many as a passage has by default.
+const RUN: usize = 3;
+
 /// News with planted passages. Characters are numbered without white space, which copies need not keep.
 struct Planted {
     name: &'static str,
     texts: Vec<String>,
     /// The characters of both documents that were planted, by kind, host and donor.
     truth: BTreeMap<(String, u32, u32), [HashSet<usize>; 2]>,
+    /// Of these, pairs with a run of fewer than [`RUN`] sentences.
+    short: HashSet<(u32, u32)>,
 }
 
 /// For each character of a text, how many before it are no white space.
@@ -115,15 +123,20 @@ impl Planted {
         }
         let places: Vec<Vec<usize>> = texts.iter().map(|text| solid(text)).collect();
         let mut truth: BTreeMap<_, [HashSet<usize>; 2]> = BTreeMap::new();
+        let mut short = HashSet::new();
         for line in std::fs::read_to_string(folder.join("spans.tsv")).expect("spans").lines().skip(1) {
             let fields: Vec<&str> = line.split('\t').collect();
             let (host, donor) = (rows[fields[0]], rows[fields[1]]);
             let at: Vec<usize> = fields[3..7].iter().map(|at| at.parse().expect("a number")).collect();
+            let run: String = texts[host as usize].chars().skip(at[0]).take(at[1] - at[0]).collect();
+            if sentences(&run).len() < RUN {
+                short.insert((host, donor));
+            }
             let of = truth.entry((fields[2].to_owned(), host, donor)).or_default();
             of[0].extend(characters(&places[host as usize], &(at[0]..at[1])));
             of[1].extend(characters(&places[donor as usize], &(at[2]..at[3])));
         }
-        Self { name, texts, truth }
+        Self { name, texts, truth, short }
     }
 
     /// The same with hosts wrapped at so many columns; a line that is indented, or follows an empty one, begins
@@ -134,7 +147,18 @@ impl Planted {
             true => wrap(text, width),
             false => text.clone(),
         });
-        Self { name: self.name, texts: texts.collect(), truth: self.truth.clone() }
+        Self { name: self.name, texts: texts.collect(), truth: self.truth.clone(), short: self.short.clone() }
+    }
+
+    /// The same without pairs with a run of fewer than [`RUN`] sentences.
+    fn of_runs(&self) -> Self {
+        let truth = self.truth.iter().filter(|((_, host, donor), _)| !self.short.contains(&(*host, *donor)));
+        Self {
+            name: self.name,
+            texts: self.texts.clone(),
+            truth: truth.map(|(key, own)| (key.clone(), own.clone())).collect(),
+            short: HashSet::new(),
+        }
     }
 
     fn kinds(&self) -> Vec<&str> {
@@ -270,6 +294,63 @@ fn both(planted: &Planted, parameters: &Parameters, kinds: &[&str]) -> String {
 
 /// Copies that were not changed, in any order and place.
 const UNCHANGED: [&str; 3] = ["verbatim", "reorder", "split"];
+
+/// Which setting is for what.
+fn settings(planted: &[Planted]) {
+    println!("### Settings: passages of all kinds\n");
+    head(
+        "setting",
+        planted,
+        "_: precision | recall | F1 | runs of {RUN} or more: precision | recall | F1"
+            .replace("{RUN}", &RUN.to_string())
+            .as_str(),
+    );
+    for (name, features, threshold, min_sentences) in [
+        ("the defaults: I-Match, 3 sentences", imatch(), 0.9, 3),
+        ("I-Match, 1 sentence", imatch(), 0.9, 1),
+        ("4-shingles at 0.9, 1 sentence", shingles(4), 0.9, 1),
+        ("2-shingles at 0.5, 3 sentences", shingles(2), 0.5, 3),
+        ("2-shingles at 0.5, 2 sentences", shingles(2), 0.5, 2),
+        ("2-shingles at 0.5, 1 sentence", shingles(2), 0.5, 1),
+    ] {
+        let parameters = Parameters { features, threshold, min_sentences, ..Parameters::default() };
+        row(name, planted, |planted| {
+            let found = passages(&planted.texts, &parameters);
+            let runs = planted.of_runs();
+            [planted, &runs].map(|planted| planted.judge(&found, &planted.kinds()).cells()).join(" | ")
+        });
+    }
+    println!();
+}
+
+/// The least width of a passage: what it keeps of planted passages, and how many it leaves of the others.
+fn widths(data: &Path, planted: &[Planted]) {
+    println!("### The least width of a passage (2-shingles at 0.5, 1 sentence or more)\n");
+    let corpora = ["zh_news_a", "html_zh_a", "en_reuters_a", "html_kafka_a"];
+    let texts = corpora.map(|name| corpora::texts(data, name));
+    let titles: Vec<String> = corpora
+        .iter()
+        .zip(&texts)
+        .map(|(name, texts)| format!("{name}, {} documents: passages", texts.len()))
+        .collect();
+    let first = format!("columns | {}", titles.join(" | "));
+    head(&first, planted, "_: precision | recall | F1");
+    for min_width in [0, 10, 16, 20, 24, 32, 40, 60] {
+        let parameters = Parameters {
+            features: shingles(2),
+            threshold: 0.5,
+            min_sentences: 1,
+            min_width,
+            ..Parameters::default()
+        };
+        let counts: Vec<String> =
+            texts.iter().map(|texts| passages(texts, &parameters).len().to_string()).collect();
+        row(&format!("{min_width} | {}", counts.join(" | ")), planted, |planted| {
+            planted.score(&parameters, &planted.kinds()).cells()
+        });
+    }
+    println!();
+}
 
 /// Zhang et al. (SIGIR 2010), table 2: signatures.
 fn signatures(planted: &[Planted]) {

@@ -23,6 +23,7 @@
 mod between;
 pub mod diagonals;
 pub mod grow;
+pub mod hot;
 pub mod pairs;
 pub mod progress;
 pub mod search;

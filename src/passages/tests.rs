@@ -348,6 +348,34 @@ fn frequent_sentences_are_not_quadratic_and_are_told() {
 }
 
 #[test]
+fn sentences_of_a_template_are_not_compared_with_each_other() {
+    // Each page has its own, and two of them more in common.
+    let notice = |n: usize| {
+        format!("All rights of page {n} and of item {} are reserved by the harbour office.", n * 7919)
+    };
+    let mut texts: Vec<String> =
+        (0..2000).map(|n| format!("Story {n} of {}. {} Ends {n}.", n * 7919, notice(n))).collect();
+    for (n, text) in texts[..2].iter_mut().enumerate() {
+        text.push_str(&format!(" The crane moved. {} It came back.", notice(n)));
+    }
+    let parameters = Parameters {
+        features: Features::Shingles(1),
+        threshold: 0.6,
+        extend: None,
+        most_similar: 100,
+        ..Parameters::default()
+    };
+    for split in [None, Some(1)] {
+        let (found, account) = found(&texts, split, &parameters, (2, 1 << 30));
+        assert!(account.counts.verified < 20_000, "{:?}", account.counts);
+        assert!(!account.capped.equal_only && account.capped.sentences >= 1999 * u64::from(split.is_none()));
+        let of_two = found.iter().filter(|passage| (passage.left_row, passage.right_row) == (0, 1));
+        let cuts: Vec<String> = of_two.map(|passage| cut(&texts[1], &passage.right_span)).collect();
+        assert_eq!(cuts, [format!("The crane moved. {} It came back.", notice(1))]);
+    }
+}
+
+#[test]
 fn a_stopped_search_ends() {
     let stop = Stop::default();
     stop.request();

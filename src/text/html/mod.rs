@@ -1,7 +1,7 @@
 //! The text of an HTML page (docs/design/algorithms.md section 1, *HTML*).
 //!
-//! Tags and comments are white space, but for tags that change how text looks, as `b` and `wbr` do (formatting is ignored:
-//! patent US 8,015,162, section 4.2.1); soft hyphens are dropped. The ends of block elements and `br` are blank lines, so
+//! Tags and comments are white space, but for tags that change how text looks, as `b` and `wbr` do (formatting directives are
+//! removed: Huang et al., TLCS (CIKM 2008), section 3.2); soft hyphens are dropped. The ends of block elements and `br` are blank lines, so
 //! that what reads text afterwards finds paragraphs. `script`, `style`, `template` and what else a reader does not see
 //! give nothing. Entities are decoded. An image gives the URL it points to, as Henzinger does
 //! (patent US 8,015,162, section 4.2.3): pages that differ in their pictures alone differ.

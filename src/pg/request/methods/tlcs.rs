@@ -34,11 +34,12 @@ struct TlcsOptions {
     first: Option<Number>,
     weight: Option<ColumnName>,
     url: Option<ColumnName>,
+    dispersed: Option<Distance>,
     slope: Option<Real>,
     centre: Option<Shares>,
     min_part: Option<Number>,
 }
-const OF_BOTH: usize = 11;
+const OF_BOTH: usize = 12;
 
 impl Options for TlcsOptions {
     fn good(key: &str) -> Option<String> {
@@ -47,6 +48,7 @@ impl Options for TlcsOptions {
             "weight" | "url" => return None,
             "containment" => json!(CONTAINMENT),
             "slope" => json!(0.1),
+            "dispersed" => json!(0.2),
             "centre" => json!([0.4, 0.6]),
             "s" => json!(3),
             "m" => json!(7),
@@ -72,6 +74,20 @@ impl TryFrom<Value> for LeastContainment {
         let share = value.as_f64().ok_or("a number")?;
         let good = Some(share).filter(|share| *share > 0.0 && *share <= 1.0);
         good.map(|share| Self(Some(share))).ok_or("greater than 0 and at most 1, or false")
+    }
+}
+
+/// A share of a document's sentences that lies between some of them, in thousandths.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "Value")]
+struct Distance(u32);
+
+impl TryFrom<Value> for Distance {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
+        let share = value.as_f64().filter(|share| (0.0..=0.5).contains(share));
+        share.map(|share| Self((1000.0 * share).round() as u32)).ok_or("a number from 0 to 0.5")
     }
 }
 
@@ -104,6 +120,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
         kinds: number(options.n, signatures.kinds),
         smallest: number(options.s, signatures.smallest),
         wider_than: number(options.min_width, signatures.wider_than),
+        dispersed: options.dispersed.map_or(signatures.dispersed, |distance| distance.0),
     };
     let rules = StopRules {
         most_documents: count(options.stop_documents, rules.most_documents),
