@@ -24,7 +24,6 @@ use neardup::methods::reading::Reading;
 use neardup::methods::spotsigs::SpotSigs;
 use neardup::passages::{Parameters, Passage};
 use neardup::resources::Resources;
-use neardup::text::sentences::sentences;
 use neardup::text::width::width_of;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
@@ -96,8 +95,17 @@ struct Planted {
     texts: Vec<String>,
     /// The characters of both documents that were planted, by kind, host and donor.
     truth: BTreeMap<(String, u32, u32), [HashSet<usize>; 2]>,
-    /// Of these, pairs with a run of fewer than [`RUN`] sentences.
+    /// Of these, pairs whose sentences are not one run of at least [`RUN`] in both documents.
     short: HashSet<(u32, u32)>,
+    /// The planted sentences.
+    sentences: Vec<PlantedSentence>,
+}
+
+/// A sentence that was copied: its host and its donor, and its characters in both.
+#[derive(Clone)]
+struct PlantedSentence {
+    rows: [u32; 2],
+    spans: [Range<usize>; 2],
 }
 
 /// For each character of a text, how many before it are no white space.
@@ -123,20 +131,25 @@ impl Planted {
         }
         let places: Vec<Vec<usize>> = texts.iter().map(|text| solid(text)).collect();
         let mut truth: BTreeMap<_, [HashSet<usize>; 2]> = BTreeMap::new();
-        let mut short = HashSet::new();
+        let mut sentences: Vec<PlantedSentence> = Vec::new();
         for line in std::fs::read_to_string(folder.join("spans.tsv")).expect("spans").lines().skip(1) {
             let fields: Vec<&str> = line.split('\t').collect();
             let (host, donor) = (rows[fields[0]], rows[fields[1]]);
             let at: Vec<usize> = fields[3..7].iter().map(|at| at.parse().expect("a number")).collect();
-            let run: String = texts[host as usize].chars().skip(at[0]).take(at[1] - at[0]).collect();
-            if sentences(&run).len() < RUN {
-                short.insert((host, donor));
-            }
+            let spans = [(host, &at[..2]), (donor, &at[2..])]
+                .map(|(row, at)| characters(&places[row as usize], &(at[0]..at[1])));
+            sentences.push(PlantedSentence { rows: [host, donor], spans });
             let of = truth.entry((fields[2].to_owned(), host, donor)).or_default();
             of[0].extend(characters(&places[host as usize], &(at[0]..at[1])));
             of[1].extend(characters(&places[donor as usize], &(at[2]..at[3])));
         }
-        Self { name, texts, truth, short }
+        let follow = |pair: &[PlantedSentence]| {
+            [0, 1].iter().all(|&side| pair[0].spans[side].end == pair[1].spans[side].start)
+        };
+        let is_short = |own: &&[PlantedSentence]| own.len() < RUN || !own.windows(2).all(follow);
+        let of_pairs = sentences.chunk_by(|a, b| a.rows == b.rows);
+        let short = of_pairs.filter(is_short).map(|own| own[0].rows.into()).collect();
+        Self { name, texts, truth, short, sentences }
     }
 
     /// The same with hosts wrapped at so many columns; a line that is indented, or follows an empty one, begins
@@ -147,7 +160,13 @@ impl Planted {
             true => wrap(text, width),
             false => text.clone(),
         });
-        Self { name: self.name, texts: texts.collect(), truth: self.truth.clone(), short: self.short.clone() }
+        Self {
+            name: self.name,
+            texts: texts.collect(),
+            truth: self.truth.clone(),
+            short: self.short.clone(),
+            sentences: self.sentences.clone(),
+        }
     }
 
     /// The same without pairs with a run of fewer than [`RUN`] sentences.
@@ -158,6 +177,7 @@ impl Planted {
             texts: self.texts.clone(),
             truth: truth.map(|(key, own)| (key.clone(), own.clone())).collect(),
             short: HashSet::new(),
+            sentences: Vec::new(),
         }
     }
 
@@ -193,6 +213,28 @@ impl Planted {
             }
         }
         score
+    }
+
+    /// The share of the planted sentences of which passages have at least half the characters in both documents.
+    fn sentences_found(&self, found: &[Passage]) -> f64 {
+        let places: Vec<Vec<usize>> = self.texts.iter().map(|text| solid(text)).collect();
+        let mut of: BTreeMap<[u32; 2], Vec<[Range<usize>; 2]>> = BTreeMap::new();
+        for passage in found {
+            let rows = [passage.left_row, passage.right_row];
+            let spans = [&passage.left_span, &passage.right_span];
+            let [left, right] = [0, 1].map(|side| characters(&places[rows[side] as usize], spans[side]));
+            of.entry(rows).or_default().push([left.clone(), right.clone()]);
+            of.entry([rows[1], rows[0]]).or_default().push([right, left]);
+        }
+        let is_found = |PlantedSentence { rows, spans }: &&PlantedSentence| {
+            let all: &[[Range<usize>; 2]] = of.get(rows).map_or(&[], Vec::as_slice);
+            [0, 1].iter().all(|&side| {
+                let inside = |at: &usize| all.iter().any(|passage| passage[side].contains(at));
+                2 * spans[side].clone().filter(inside).count() >= spans[side].len()
+            })
+        };
+        let count = self.sentences.iter().filter(is_found).count();
+        count as f64 / self.sentences.len().max(1) as f64
     }
 
     /// The same of a search.
@@ -298,13 +340,10 @@ const UNCHANGED: [&str; 3] = ["verbatim", "reorder", "split"];
 /// Which setting is for what.
 fn settings(planted: &[Planted]) {
     println!("### Settings: passages of all kinds\n");
-    head(
-        "setting",
-        planted,
-        "_: precision | recall | F1 | runs of {RUN} or more: precision | recall | F1"
-            .replace("{RUN}", &RUN.to_string())
-            .as_str(),
+    let columns = format!(
+        "_: precision | recall | F1 | sentences found | runs of {RUN} or more: precision | recall | F1"
     );
+    head("setting", planted, &columns);
     for (name, features, threshold, min_sentences) in [
         ("the defaults: I-Match, 3 sentences", imatch(), 0.9, 3),
         ("I-Match, 1 sentence", imatch(), 0.9, 1),
@@ -317,7 +356,9 @@ fn settings(planted: &[Planted]) {
         row(name, planted, |planted| {
             let found = passages(&planted.texts, &parameters);
             let runs = planted.of_runs();
-            [planted, &runs].map(|planted| planted.judge(&found, &planted.kinds()).cells()).join(" | ")
+            let [all, of_runs] =
+                [planted, &runs].map(|planted| planted.judge(&found, &planted.kinds()).cells());
+            format!("{all} | {:.3} | {of_runs}", planted.sentences_found(&found))
         });
     }
     println!();
@@ -326,7 +367,7 @@ fn settings(planted: &[Planted]) {
 /// The least width of a passage: what it keeps of planted passages, and how many it leaves of the others.
 fn widths(data: &Path, planted: &[Planted]) {
     println!("### The least width of a passage (2-shingles at 0.5, 1 sentence or more)\n");
-    let corpora = ["zh_news_a", "html_zh_a", "en_reuters_a", "html_kafka_a"];
+    let corpora = ["zh_news_a", "html_zh_a", "en_reuters_a"];
     let texts = corpora.map(|name| corpora::texts(data, name));
     let titles: Vec<String> = corpora
         .iter()
