@@ -317,7 +317,8 @@ fn head(first: &str, planted: &[Planted], columns: &str) {
         |planted: &Planted| columns.replace('_', if planted.name.contains("zh") { "zh" } else { "en" });
     let all: Vec<String> = planted.iter().map(names).collect();
     println!("| {first} | {} |", all.join(" | "));
-    println!("|---|{}", "---:|".repeat(all.iter().map(|cells| cells.split('|').count()).sum()));
+    let cells = first.matches('|').count() + all.iter().map(|cells| cells.split('|').count()).sum::<usize>();
+    println!("|---|{}", "---:|".repeat(cells));
 }
 
 const BOTH: &str = "_: precision | recall | F1 | extended: precision | recall | F1";

@@ -125,7 +125,7 @@ fn near(corpus: &Corpus) -> Vec<Pair> {
 
 /// Sentences dispersed over the document, also on made pages of a site of which every fifth is nearly the one before.
 pub fn dispersed(corpora: &Corpora) {
-    const SHARES: [u32; 5] = [0, 100, 200, 300, 400];
+    const SHARES: [u32; 4] = [0, 100, 200, 300];
     println!("### Sentences dispersed over the document: coverage and candidates, by the least distance\n");
     let made = [(400, 30), (400, 60), (1000, 30)].map(|(words, frame)| Corpus {
         name: format!("300 pages of {words} words, frame {frame} %"),
