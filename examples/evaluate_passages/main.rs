@@ -6,11 +6,13 @@
 //! The folder holds planted_en_a and planted_zh_a, news into which sentences of others were copied at known places, and
 //! en_reuters_a, html_kafka_a and zh_news_a.
 
-#[path = "../tests/common/corpora.rs"]
+#[path = "../../tests/common/corpora.rs"]
 mod corpora;
+mod score;
+mod wrap;
 
 use std::collections::{BTreeMap, HashSet};
-use std::ops::{AddAssign, Range};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use neardup::features::imatch::IdfRange;
@@ -24,10 +26,11 @@ use neardup::methods::reading::Reading;
 use neardup::methods::spotsigs::SpotSigs;
 use neardup::passages::{Parameters, Passage};
 use neardup::resources::Resources;
-use neardup::text::width::width_of;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
 use neardup::workers::PlainThreads;
+use score::Score;
+use wrap::wrap;
 
 const WORKERS: PlainThreads = PlainThreads(4);
 const RESOURCES: Resources<'static> = Resources { files: &NoFiles, budget: 1 << 30, workers: &WORKERS };
@@ -240,75 +243,6 @@ impl Planted {
     /// The same of a search.
     fn score(&self, parameters: &Parameters, kinds: &[&str]) -> Score {
         self.judge(&passages(&self.texts, parameters), kinds)
-    }
-}
-
-fn wrap(text: &str, width: usize) -> String {
-    let mut all = String::new();
-    let (mut column, mut paragraph) = (0, true);
-    for line in text.lines() {
-        let indent = &line[..line.len() - line.trim_start().len()];
-        if line.trim().is_empty() || !indent.is_empty() || paragraph {
-            if !all.is_empty() {
-                all.push('\n');
-            }
-            all.push_str(indent);
-            column = indent.chars().map(width_of).sum();
-        } else if column > 0 && line.chars().next().is_some_and(|c| width_of(c) == 1) {
-            all.push(' ');
-            column += 1;
-        }
-        paragraph = line.trim().is_empty();
-        let mut rest = line.trim();
-        while let Some(first) = rest.chars().next() {
-            // A wide character can stand on a line of its own.
-            let end = match width_of(first) {
-                1 => rest.find(|c: char| c == ' ' || width_of(c) == 2).unwrap_or(rest.len()),
-                _ => first.len_utf8(),
-            };
-            let (word, after) = rest.split_at(end);
-            let columns: usize = word.chars().map(width_of).sum();
-            if column > 0 && column + columns > width {
-                all.truncate(all.trim_end_matches(' ').len());
-                all.push('\n');
-                column = 0;
-            }
-            all.push_str(word);
-            column += columns;
-            rest = after.trim_start_matches(' ');
-            if rest.len() < after.len() && !rest.is_empty() {
-                all.push(' ');
-                column += 1;
-            }
-        }
-    }
-    all
-}
-
-/// Characters found and planted.
-#[derive(Debug, Clone, Copy, Default)]
-struct Score {
-    both: usize,
-    found: usize,
-    truth: usize,
-}
-
-impl AddAssign for Score {
-    fn add_assign(&mut self, other: Self) {
-        self.both += other.both;
-        self.found += other.found;
-        self.truth += other.truth;
-    }
-}
-
-impl Score {
-    /// Precision, recall and F1 as cells of a table.
-    fn cells(self) -> String {
-        let share = |whole: usize| if whole == 0 { 0.0 } else { self.both as f64 / whole as f64 };
-        let (precision, recall) = (share(self.found), share(self.truth));
-        let f1 = if self.both == 0 { 0.0 } else { 2.0 * precision * recall / (precision + recall) };
-        let precision = if self.found == 0 { "-".to_owned() } else { format!("{precision:.3}") };
-        format!("{precision} | {recall:.3} | {f1:.3}")
     }
 }
 
