@@ -4,8 +4,9 @@
 //!     cargo run --release --no-default-features --example evaluate_passages -- FOLDER_OF_CORPORA
 //!
 //! The folder holds planted_en_a and planted_zh_a, news into which sentences of others were copied at known places, and
-//! en_reuters_a, html_kafka_a and zh_news_a.
+//! en_reuters_a, html_kafka_a, html_zh_a and zh_news_a.
 
+mod characters;
 #[path = "../../tests/common/corpora.rs"]
 mod corpora;
 mod score;
@@ -15,6 +16,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use characters::{characters, solid};
 use neardup::features::imatch::IdfRange;
 use neardup::features::spotsigs::{Antecedents, SpotSpec};
 use neardup::features::units::signatures::Features;
@@ -109,19 +111,6 @@ struct Planted {
 struct PlantedSentence {
     rows: [u32; 2],
     spans: [Range<usize>; 2],
-}
-
-/// For each character of a text, how many before it are no white space.
-fn solid(text: &str) -> Vec<usize> {
-    let mut before = vec![0];
-    for c in text.chars() {
-        before.push(before[before.len() - 1] + usize::from(!c.is_whitespace()));
-    }
-    before
-}
-
-fn characters(solid: &[usize], span: &Range<usize>) -> Range<usize> {
-    solid[span.start]..solid[span.end]
 }
 
 impl Planted {
