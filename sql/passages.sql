@@ -10,7 +10,8 @@ CREATE FUNCTION partial_duplicates(
     min_sentences int DEFAULT 3,
     extend bool DEFAULT true,
     shingle int DEFAULT NULL,
-    max_passages bigint DEFAULT NULL
+    max_passages bigint DEFAULT NULL,
+    tokenizer text DEFAULT NULL
 ) RETURNS TABLE(
     left_id bigint,
     right_id bigint,
@@ -24,7 +25,7 @@ CREATE FUNCTION partial_duplicates(
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION partial_duplicates(
-    regclass, float8, jsonb, text, text, text, int, bool, int, bigint
+    regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text
 ) IS 'the passages that two rows of a table share, with their places in both texts, for ids that are integers';
 
 CREATE FUNCTION partial_duplicates(
@@ -38,7 +39,8 @@ CREATE FUNCTION partial_duplicates(
     min_sentences int DEFAULT 3,
     extend bool DEFAULT true,
     shingle int DEFAULT NULL,
-    max_passages bigint DEFAULT NULL
+    max_passages bigint DEFAULT NULL,
+    tokenizer text DEFAULT NULL
 ) RETURNS TABLE(
     left_id anyelement,
     right_id anyelement,
@@ -52,7 +54,7 @@ CREATE FUNCTION partial_duplicates(
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_typed'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION partial_duplicates(
-    regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint
+    regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text
 ) IS 'the passages that two rows of a table share, with their places in both texts, for ids of the given type';
 
 CREATE FUNCTION partial_duplicates_between(
@@ -68,7 +70,8 @@ CREATE FUNCTION partial_duplicates_between(
     shingle int DEFAULT NULL,
     max_passages bigint DEFAULT NULL,
     right_id_column text DEFAULT NULL,
-    right_text_column text DEFAULT NULL
+    right_text_column text DEFAULT NULL,
+    tokenizer text DEFAULT NULL
 ) RETURNS TABLE(
     left_id bigint,
     right_id bigint,
@@ -82,7 +85,7 @@ CREATE FUNCTION partial_duplicates_between(
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_between'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION partial_duplicates_between(
-    regclass, regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text, text
+    regclass, regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text, text, text
 ) IS 'the passages that a row of the left and a row of the right table share, with their places in both texts, for ids that are integers';
 
 CREATE FUNCTION partial_duplicates_between(
@@ -99,7 +102,8 @@ CREATE FUNCTION partial_duplicates_between(
     shingle int DEFAULT NULL,
     max_passages bigint DEFAULT NULL,
     right_id_column text DEFAULT NULL,
-    right_text_column text DEFAULT NULL
+    right_text_column text DEFAULT NULL,
+    tokenizer text DEFAULT NULL
 ) RETURNS TABLE(
     left_id anyelement,
     right_id anyelement,
@@ -113,7 +117,7 @@ CREATE FUNCTION partial_duplicates_between(
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_between_typed'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION partial_duplicates_between(
-    regclass, regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text, text
+    regclass, regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text, text, text
 ) IS 'the passages that a row of the left and a row of the right table share, with their places in both texts, for ids of the given type';
 
 CREATE FUNCTION shared_passages(
@@ -124,7 +128,8 @@ CREATE FUNCTION shared_passages(
     features text DEFAULT 'imatch',
     min_sentences int DEFAULT 3,
     extend bool DEFAULT true,
-    shingle int DEFAULT NULL
+    shingle int DEFAULT NULL,
+    tokenizer text DEFAULT NULL
 ) RETURNS TABLE(
     left_sentence int,
     right_sentence int,
@@ -135,5 +140,5 @@ CREATE FUNCTION shared_passages(
 )
     AS 'MODULE_PATHNAME', 'neardup_shared_passages'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 5000 ROWS 5;
-COMMENT ON FUNCTION shared_passages(text, text, float8, jsonb, text, int, bool, int) IS
+COMMENT ON FUNCTION shared_passages(text, text, float8, jsonb, text, int, bool, int, text) IS
     'the passages that two texts share, with their places in both';

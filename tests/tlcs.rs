@@ -109,7 +109,7 @@ fn cases() -> impl Strategy<Value = Tlcs> {
     let rules = (2..30u64, 1..6u64);
     (signatures, rules, thresholds, any::<bool>(), prop_oneof![Just(0u32), Just(8), Just(16)]).prop_map(
         |((parts, kinds, smallest), (most_documents, most_of_a_site), (t, c), trustable, window)| Tlcs {
-            signatures: sentence::Parameters { parts, kinds, smallest, wider_than: 16 },
+            signatures: sentence::Parameters { parts, kinds, smallest, ..sentence::Parameters::default() },
             rules: StopRules { most_documents, most_of_a_site, tried_beyond: None },
             parameters: Parameters { trustable, window, ..Parameters::default() },
             thresholds: Thresholds {

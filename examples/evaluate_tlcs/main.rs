@@ -5,6 +5,8 @@
 #[path = "../../tests/common/corpora.rs"]
 mod corpus;
 mod methods;
+#[path = "../../tests/common/pages.rs"]
+mod pages;
 mod pairs;
 #[path = "../common/plot.rs"]
 mod plot;
@@ -13,6 +15,7 @@ mod tables;
 use std::path::PathBuf;
 
 use corpus::Corpus;
+use neardup::sketches::sentence::Parameters as Signing;
 use pairs::Candidates;
 
 const CORPORA: [&str; 6] =
@@ -26,7 +29,7 @@ fn main() {
     };
     let read = |name: &&str| {
         let corpus = Corpus::read(&data, name);
-        let candidates = Candidates::of(&corpus, 3).judged(&corpus);
+        let candidates = Candidates::of(&corpus, Signing::default()).judged(&corpus);
         eprintln!(
             "{name}: {} documents, {} labelled pairs, {} candidates",
             corpus.texts.len(),
@@ -40,6 +43,7 @@ fn main() {
     tables::corpora(&corpora);
     save("tlcs_signatures.svg", tables::signatures(&corpora));
     tables::fingerprints(&corpora);
+    tables::dispersed(&corpora);
     save("tlcs_window.svg", tables::windows(&corpora));
     save("tlcs_slope.svg", tables::slopes(&corpora));
     tables::regions(&corpora);

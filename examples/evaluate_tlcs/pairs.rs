@@ -31,10 +31,9 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// The candidates of a corpus, for signatures of `smallest` fingerprints.
-    pub fn of(corpus: &Corpus, smallest: u32) -> Self {
+    /// The candidates of a corpus, by signatures that are made so.
+    pub fn of(corpus: &Corpus, parameters: Signing) -> Self {
         const MOST_DOCUMENTS: usize = 10_000;
-        let parameters = Signing { smallest, ..Signing::default() };
         let signatures = on_all(
             &corpus.texts,
             || SentenceSigner::new(parameters).expect("good parameters"),

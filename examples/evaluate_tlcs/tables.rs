@@ -1,10 +1,12 @@
 //! Each step of the method by itself, as in section 4.2 of Huang et al. (CIKM 2008).
 
 use neardup::hash::mix;
+use neardup::sketches::sentence::Parameters as Signing;
 use neardup::verify::tlcs::{Comparer, Found, Parameters};
 use neardup::workers::Stop;
 
 use crate::corpus::{Corpus, on_all};
+use crate::pages;
 use crate::pairs::{Candidates, Pair, compare, passes, sample};
 use crate::plot::{Line, svg, table};
 
@@ -99,13 +101,10 @@ pub fn fingerprints(corpora: &Corpora) {
     );
     let mut rows = Vec::new();
     for (corpus, _) in corpora {
-        let labelled: Vec<Pair> = sample(corpus.labelled.iter().copied().collect(), SAMPLE);
-        let found = compare(corpus, &labelled, Parameters::default());
-        let near: Vec<&Pair> =
-            labelled.iter().zip(&found).filter(|(_, found)| passes(found)).map(|p| p.0).collect();
+        let near = near(corpus);
         let mut cells = vec![corpus.name.clone()];
         for smallest in SMALLEST {
-            let kinds = Candidates::of(corpus, smallest).kinds;
+            let kinds = Candidates::of(corpus, Signing { smallest, ..Signing::default() }).kinds;
             let coverage = |most: u32| {
                 let covered = near.iter().filter(|pair| kinds.get(pair).is_some_and(|&least| least <= most));
                 share(covered.count() as f64, near.len() as f64)
@@ -115,6 +114,37 @@ pub fn fingerprints(corpora: &Corpora) {
         rows.push(cells);
     }
     table(&head("corpus", &SMALLEST.map(|s| format!("s = {s}"))), &rows);
+}
+
+/// Some of the labelled pairs that are near duplicates.
+fn near(corpus: &Corpus) -> Vec<Pair> {
+    let labelled: Vec<Pair> = sample(corpus.labelled.iter().copied().collect(), SAMPLE);
+    let found = compare(corpus, &labelled, Parameters::default());
+    labelled.into_iter().zip(&found).filter(|(_, found)| passes(found)).map(|(pair, _)| pair).collect()
+}
+
+/// Sentences dispersed over the document, also on made pages of a site of which every fifth is nearly the one before.
+pub fn dispersed(corpora: &Corpora) {
+    const SHARES: [u32; 4] = [0, 100, 200, 300];
+    println!("### Sentences dispersed over the document: coverage and candidates, by the least distance\n");
+    let made = [(400, 30), (400, 60), (1000, 30)].map(|(words, frame)| Corpus {
+        name: format!("300 pages of {words} words, frame {frame} %"),
+        texts: pages::pages(300, words, frame),
+        labelled: (1..=60).map(|n| (5 * n - 2, 5 * n - 1)).collect(),
+    });
+    let mut rows = Vec::new();
+    for corpus in corpora.iter().map(|(corpus, _)| corpus).chain(&made) {
+        let near = near(corpus);
+        let mut cells = vec![corpus.name.clone()];
+        for dispersed in SHARES {
+            let kinds = Candidates::of(corpus, Signing { dispersed, ..Signing::default() }).kinds;
+            let covered = near.iter().filter(|pair| kinds.contains_key(pair)).count();
+            cells.push(format!("{} / {}", number(share(covered as f64, near.len() as f64)), kinds.len()));
+        }
+        rows.push(cells);
+    }
+    let distances = SHARES.map(|share| format!("{}", f64::from(share) / 1000.0));
+    table(&head("corpus", &distances), &rows);
 }
 
 /// Labelled candidates and others, at most so many of each; unknown ones are in neither.

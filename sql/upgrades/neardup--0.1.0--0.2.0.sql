@@ -46,7 +46,7 @@ BEGIN
             AND d.refobjid OPERATOR(pg_catalog.=) e.oid AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
         JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) d.objid
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name AND p.proacl IS NOT NULL
-        AND p.proname OPERATOR(pg_catalog.=) ANY ('{near_duplicates_stats,neardup_refresh_step,neardup_job_check,neardup_job_hash,neardup_job_lists,neardup_job_merge,neardup_job_pairs,neardup_job_clusters,neardup_job_grouping}'::pg_catalog.name[]);
+        AND p.proname OPERATOR(pg_catalog.=) ANY ('{near_duplicates_stats,neardup_refresh_step,neardup_job_check,neardup_job_hash,neardup_job_lists,neardup_job_merge,neardup_job_pairs,neardup_job_clusters,neardup_job_grouping,partial_duplicates,partial_duplicates_between,shared_passages}'::pg_catalog.name[]);
     IF changed IS NOT NULL THEN
         RAISE WARNING USING MESSAGE := pg_catalog.format('these functions are made anew, without the privileges that were granted or revoked: %s'::pg_catalog.text, changed),
             HINT := 'Grant and revoke them again.';
@@ -752,6 +752,155 @@ $procedure$;
 COMMENT ON PROCEDURE near_duplicates_into(
     regclass, float8, text, jsonb, text, text, text, text, int, bool, bigint, text, int, text
 ) IS 'near_duplicates as a table; of a table partitioned over servers made on these, in steps that commit';
+
+-- Passages of HTML pages: partial_duplicates and its relatives have a tokenizer.
+DROP FUNCTION partial_duplicates(regclass, float8, jsonb, text, text, text, int, bool, int, bigint);
+DROP FUNCTION partial_duplicates(regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint);
+DROP FUNCTION partial_duplicates_between(regclass, regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text, text);
+DROP FUNCTION partial_duplicates_between(regclass, regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text, text);
+DROP FUNCTION shared_passages(text, text, float8, jsonb, text, int, bool, int);
+CREATE FUNCTION partial_duplicates(
+    docs regclass,
+    threshold float8 DEFAULT 0.9,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    features text DEFAULT 'imatch',
+    min_sentences int DEFAULT 3,
+    extend bool DEFAULT true,
+    shingle int DEFAULT NULL,
+    max_passages bigint DEFAULT NULL,
+    tokenizer text DEFAULT NULL
+) RETURNS TABLE(
+    left_id bigint,
+    right_id bigint,
+    left_sentence int,
+    right_sentence int,
+    sentences int,
+    left_span int4range,
+    right_span int4range,
+    similarity float8
+)
+    AS 'MODULE_PATHNAME', 'neardup_partial_duplicates'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION partial_duplicates(
+    regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text
+) IS 'the passages that two rows of a table share, with their places in both texts, for ids that are integers';
+
+CREATE FUNCTION partial_duplicates(
+    docs regclass,
+    threshold float8,
+    id_type anyelement,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    features text DEFAULT 'imatch',
+    min_sentences int DEFAULT 3,
+    extend bool DEFAULT true,
+    shingle int DEFAULT NULL,
+    max_passages bigint DEFAULT NULL,
+    tokenizer text DEFAULT NULL
+) RETURNS TABLE(
+    left_id anyelement,
+    right_id anyelement,
+    left_sentence int,
+    right_sentence int,
+    sentences int,
+    left_span int4range,
+    right_span int4range,
+    similarity float8
+)
+    AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_typed'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION partial_duplicates(
+    regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text
+) IS 'the passages that two rows of a table share, with their places in both texts, for ids of the given type';
+
+CREATE FUNCTION partial_duplicates_between(
+    "left" regclass,
+    "right" regclass,
+    threshold float8 DEFAULT 0.9,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    features text DEFAULT 'imatch',
+    min_sentences int DEFAULT 3,
+    extend bool DEFAULT true,
+    shingle int DEFAULT NULL,
+    max_passages bigint DEFAULT NULL,
+    right_id_column text DEFAULT NULL,
+    right_text_column text DEFAULT NULL,
+    tokenizer text DEFAULT NULL
+) RETURNS TABLE(
+    left_id bigint,
+    right_id bigint,
+    left_sentence int,
+    right_sentence int,
+    sentences int,
+    left_span int4range,
+    right_span int4range,
+    similarity float8
+)
+    AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_between'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION partial_duplicates_between(
+    regclass, regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text, text, text
+) IS 'the passages that a row of the left and a row of the right table share, with their places in both texts, for ids that are integers';
+
+CREATE FUNCTION partial_duplicates_between(
+    "left" regclass,
+    "right" regclass,
+    threshold float8,
+    id_type anyelement,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    features text DEFAULT 'imatch',
+    min_sentences int DEFAULT 3,
+    extend bool DEFAULT true,
+    shingle int DEFAULT NULL,
+    max_passages bigint DEFAULT NULL,
+    right_id_column text DEFAULT NULL,
+    right_text_column text DEFAULT NULL,
+    tokenizer text DEFAULT NULL
+) RETURNS TABLE(
+    left_id anyelement,
+    right_id anyelement,
+    left_sentence int,
+    right_sentence int,
+    sentences int,
+    left_span int4range,
+    right_span int4range,
+    similarity float8
+)
+    AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_between_typed'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION partial_duplicates_between(
+    regclass, regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text, text, text
+) IS 'the passages that a row of the left and a row of the right table share, with their places in both texts, for ids of the given type';
+
+CREATE FUNCTION shared_passages(
+    a text,
+    b text,
+    threshold float8 DEFAULT 0.9,
+    options jsonb DEFAULT '{}',
+    features text DEFAULT 'imatch',
+    min_sentences int DEFAULT 3,
+    extend bool DEFAULT true,
+    shingle int DEFAULT NULL,
+    tokenizer text DEFAULT NULL
+) RETURNS TABLE(
+    left_sentence int,
+    right_sentence int,
+    sentences int,
+    left_span int4range,
+    right_span int4range,
+    similarity float8
+)
+    AS 'MODULE_PATHNAME', 'neardup_shared_passages'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 5000 ROWS 5;
+COMMENT ON FUNCTION shared_passages(text, text, float8, jsonb, text, int, bool, int, text) IS
+    'the passages that two texts share, with their places in both';
 
 -- The last statement: where another superuser updates the extension than the one who made it, what is new belongs to who owns
 -- the registry of jobs, which some of it reads.

@@ -61,17 +61,54 @@ impl FeatureSpec {
 pub enum Document {
     /// A text, still to be cut.
     Text(String),
+    /// An HTML page, of which only the text counts, whatever the tokeniser.
+    Page(Page),
     /// Tokens already made.
     Tokens(Vec<String>),
     /// Numbers already made.
     Numbers(Vec<i64>),
 }
 
+/// An HTML page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Its source.
+    pub html: String,
+    /// Where it is, if that is known.
+    pub url: Option<String>,
+}
+
+impl Page {
+    /// Puts its text, as [`html::html_text`] gives it, in place of what was in `text`.
+    pub fn read(&self, text: &mut String, stop: &Stop) -> Result<()> {
+        html::read_text(&self.html, self.url.as_deref(), text, stop)
+    }
+}
+
+impl Default for Document {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
 impl Document {
+    /// The document itself or, of a page, its text, for which `space` is space.
+    pub fn read<'a>(&'a self, space: &'a mut Self, stop: &Stop) -> Result<&'a Self> {
+        let Self::Page(page) = self else { return Ok(self) };
+        let mut text = match std::mem::take(space) {
+            Self::Text(text) => text,
+            _ => String::new(),
+        };
+        let read = page.read(&mut text, stop);
+        *space = Self::Text(text);
+        read.map(|()| &*space)
+    }
+
     /// About how many bytes its tokens are made from.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
+            Self::Page(page) => page.html.len(),
             Self::Tokens(tokens) => tokens.iter().map(|t| t.len() + size_of::<String>()).sum(),
             Self::Numbers(numbers) => size_of_val(numbers.as_slice()),
         }
@@ -168,6 +205,10 @@ fn for_each_unit(
             words::for_each_word(page, word, stop, |word| each(word.as_bytes()))
         }
         Document::Text(text) => words::for_each_word(text, word, stop, |word| each(word.as_bytes())),
+        Document::Page(source) => {
+            source.read(page, stop)?;
+            words::for_each_word(page, word, stop, |word| each(word.as_bytes()))
+        }
         Document::Tokens(tokens) => tokens.iter().enumerate().try_for_each(|(n, token)| {
             if n % CHECK_EVERY == 0 {
                 stop.check()?;

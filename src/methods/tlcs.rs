@@ -59,7 +59,10 @@ impl Tlcs {
             count: lists.unsigned,
             of: reading.texts(),
             units: "documents",
-            without: "sentence that is wide enough",
+            without: match self.signatures.dispersed {
+                0 => "sentence that is wide enough",
+                _ => "sentence that is wide enough, or enough of them that are far enough apart",
+            },
             found: "only documents that differ in white space alone are similar to them",
         };
         reading.held(distinct.texts.bytes() + peak_bytes.max(lists.bytes()));

@@ -12,10 +12,19 @@ use crate::workers::{Stop, Work, Workers};
 /// The passages that two texts share, in the order of the left one. Words have no document frequency here, so all of
 /// them count.
 pub fn between(a: &str, b: &str, parameters: &Parameters, stop: &Stop) -> Result<Vec<Passage>> {
+    between_documents([a, b].map(|text| Document::Text(text.to_owned())), parameters, stop)
+}
+
+/// The same of two texts or pages.
+pub fn between_documents(
+    documents: [Document; 2],
+    parameters: &Parameters,
+    stop: &Stop,
+) -> Result<Vec<Passage>> {
     let workers = CallingThread { stop };
     let mut gathering = Gathering::new(Unit::Sentence, &parameters.features, &workers);
-    for (row, text) in [(0, a), (1, b)] {
-        gathering.readers[0].add(row, &Document::Text(text.to_owned()), stop)?;
+    for (row, document) in (0..).zip(&documents) {
+        gathering.readers[0].add(row, document, stop)?;
         gathering.settle(std::iter::empty(), &NoFiles, usize::MAX, &workers)?;
     }
     let (library, maker, _) = gathering.finish(&parameters.features, 1, &NoFiles, &workers)?;

@@ -23,6 +23,7 @@
 mod between;
 pub mod diagonals;
 pub mod grow;
+pub mod hot;
 pub mod pairs;
 pub mod progress;
 pub mod search;
@@ -37,7 +38,7 @@ use crate::error::{Error, Result};
 use crate::features::imatch::IdfRange;
 use crate::features::units::signatures::Features;
 use crate::verify::measure::check_threshold;
-pub use between::between;
+pub use between::{between, between_documents};
 
 /// What a passage is.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +54,8 @@ pub struct Parameters {
     /// How many sentences may be similar to one: of a sentence that has more, none is looked at, unless
     /// others lead to it.
     pub most_similar: u32,
+    /// The least width of a passage in both texts, in columns without white space; 0 for any.
+    pub min_width: u32,
 }
 
 impl Default for Parameters {
@@ -63,6 +66,7 @@ impl Default for Parameters {
             min_sentences: 3,
             extend: Some(Self::GAP),
             most_similar: 1000,
+            min_width: Self::MIN_WIDTH,
         }
     }
 }
@@ -70,6 +74,8 @@ impl Default for Parameters {
 impl Parameters {
     /// The differing characters that passages grow over by default.
     pub const GAP: u32 = 12;
+    /// The least width of a passage by default: formulas such as *Reuters.* are narrower, sentences wider.
+    pub const MIN_WIDTH: u32 = 20;
     /// The most of them.
     pub const WIDEST_GAP: u32 = 100;
 

@@ -3,10 +3,12 @@
 //!
 //! A sentence that very many are similar to, such as a copyright notice, would give pairs without end. So a
 //! sentence to which more than a number of sentences are similar gives none, and there are at most as many
-//! pairs a sentence. It still counts where a passage comes to it from another sentence ([`Bridges`]).
+//! pairs a sentence. It still counts where a passage comes to it from another sentence ([`Bridges`]). Which sentences
+//! these are is told before the join, as far as it can be ([`super::hot`]), so that they are not compared with each other.
 
 use std::collections::HashMap;
 
+use super::hot::{ClassStores, HotRecords};
 use super::progress::Phase;
 use super::starts::Starts;
 use super::{Capped, Parameters};
@@ -15,6 +17,7 @@ use crate::clusters::edges::Edges;
 use crate::error::{Error, Result};
 use crate::features::sets::order::Ordered;
 use crate::features::sets::records::Members;
+use crate::features::sets::store::Store;
 use crate::joins::sets::Algorithm;
 use crate::joins::sets::blocks::BlockJoin;
 use crate::joins::{Counts, RecordJoin};
@@ -52,9 +55,7 @@ pub fn sentence_pairs<'f>(
     let Ordered { left, right, shared_tokens, .. } = ordered;
     let (right_store, right_members) = right.map(|right| (right.store, right.members)).unzip();
     let classes = Classes::new(left.members, right_members);
-
-    let mut join =
-        BlockJoin::new(left.store, right_store, shared_tokens, predicate, Algorithm::Auto, budget / 2);
+    let mut stores: Vec<Store> = [Some(left.store), right_store].into_iter().flatten().collect();
     let mut similar = Edges::new(files, budget / 4);
     let most = parameters.most_similar;
     let mut stopped = Stopped::new(budget / 4);
@@ -62,25 +63,62 @@ pub fn sentence_pairs<'f>(
     if !classes.two {
         (degrees.iter_mut().zip(0..)).for_each(|(degree, class)| *degree = classes.size(class));
     }
-    while let Some(batch) = join.next_batch(workers)? {
-        for pair in batch {
-            let (a, b) = (pair.left, classes.right(pair.right));
-            for (of, other) in [(a, b), (b, a)] {
-                let degree = &mut degrees[of as usize];
-                *degree = degree.saturating_add(classes.size(other));
-            }
-            let edge = Edge::new(a, b, pair.similarity);
-            // What is stopped already need not wait for the end: these pairs may be very many.
-            if degrees[a as usize] > most || degrees[b as usize] > most {
-                stopped.add(edge)?;
-            } else {
-                similar.push(edge)?;
-            }
-        }
-        progress(Phase::Joining, join.progress());
+    let size = |class: u32| classes.size(class);
+    let mut of = ClassStores { stores: &mut stores, size: &size, shared_tokens };
+    let hot = of.hot(&predicate, most, budget / 8, workers)?;
+    let mut hot_records = None;
+    if let Some(hot) = &hot {
+        hot_records = HotRecords::new(&mut of, hot, predicate, files, budget / 8)?;
+        // Not known which, but too many.
+        hot.iter().zip(&mut degrees).filter(|(hot, _)| **hot).for_each(|(_, degree)| *degree = u32::MAX);
     }
-    let counts = join.counts();
-    drop(join);
+    // What is hot is not compared with what is hot.
+    let joins: &[[bool; 2]] = match (&hot, classes.two) {
+        (None, _) => &[[false, false]],
+        (Some(_), false) => &[[false, false], [false, true]],
+        (Some(_), true) => &[[false, false], [false, true], [true, false]],
+    };
+    let mut counts = Counts::default();
+    for (n, &[left_hot, right_hot]) in joins.iter().enumerate() {
+        let mut part = |table: usize, wanted| match &hot {
+            Some(hot) => of.part(table, hot, wanted, files, budget / 8),
+            None => Ok((of.stores[table].take_all(), Vec::new())),
+        };
+        let (left, left_classes) = part(0, left_hot)?;
+        let right = match (classes.two, right_hot) {
+            (true, _) => Some(part(1, right_hot)?),
+            (false, true) => Some(part(0, true)?),
+            (false, false) => None,
+        };
+        let (right, right_classes) = right.unzip();
+        // Where all classes are in one join their numbers are those of the records.
+        let class = |classes: &[u32], record: u32| classes.get(record as usize).copied().unwrap_or(record);
+        let of_right = |record: u32| match &right_classes {
+            Some(classes) if hot.is_some() => class(classes, record),
+            None if hot.is_some() => class(&left_classes, record),
+            _ => classes.right(record),
+        };
+        let mut join = BlockJoin::new(left, right, shared_tokens, predicate, Algorithm::Auto, budget / 2);
+        while let Some(batch) = join.next_batch(workers)? {
+            for pair in batch {
+                let (a, b) = (class(&left_classes, pair.left), of_right(pair.right));
+                for (of, other) in [(a, b), (b, a)] {
+                    let degree = &mut degrees[of as usize];
+                    *degree = degree.saturating_add(classes.size(other));
+                }
+                let edge = Edge::new(a, b, pair.similarity);
+                // What is stopped already need not wait for the end: these pairs may be very many.
+                if degrees[a as usize] > most || degrees[b as usize] > most {
+                    stopped.add(edge)?;
+                } else {
+                    similar.push(edge)?;
+                }
+            }
+            progress(Phase::Joining, (n as f64 + join.progress()) / joins.len() as f64);
+        }
+        counts.add(&join.counts());
+    }
+    drop(stores);
 
     let stops = |class: u32| degrees[class as usize] > most;
     let mut capped = Capped::default();
@@ -112,10 +150,10 @@ pub fn sentence_pairs<'f>(
         (classes.rows(edge.left).iter())
             .try_for_each(|&sentence| expansion.add(sentence, others, edge.similarity))
     })?;
-    capped.equal_only = stopped.too_many;
+    capped.equal_only = stopped.too_many || hot.is_some() && hot_records.is_none();
     let bridges = match capped.sentences {
         0 => None,
-        _ => Some(Bridges::new(&classes, all, stops, stopped.pairs)?),
+        _ => Some(Bridges::new(&classes, all, stops, stopped.pairs, hot_records)?),
     };
     Ok(SentencePairs { pairs, bridges, capped, counts })
 }
@@ -215,6 +253,8 @@ pub struct Bridges {
     stops: Vec<u64>,
     /// Pairs of classes one of which stops, the smaller first, and their similarities.
     similar: HashMap<u64, f64>,
+    /// The classes that no join compared with each other.
+    hot: Option<HotRecords>,
     /// Whether there are two tables, whose classes are never equal.
     two: bool,
 }
@@ -222,14 +262,20 @@ pub struct Bridges {
 const NONE: u32 = u32::MAX;
 
 impl Bridges {
-    fn new(of: &Classes, all: u32, stops: impl Fn(u32) -> bool, similar: HashMap<u64, f64>) -> Result<Self> {
+    fn new(
+        of: &Classes,
+        all: u32,
+        stops: impl Fn(u32) -> bool,
+        similar: HashMap<u64, f64>,
+        hot: Option<HotRecords>,
+    ) -> Result<Self> {
         let mut classes = memory::filled(NONE, all as usize, DOING)?;
         let mut bits = memory::filled(0u64, of.len().div_ceil(64), DOING)?;
         for class in 0..of.len() as u32 {
             of.rows(class).iter().for_each(|&sentence| classes[sentence as usize] = class);
             bits[class as usize / 64] |= u64::from(stops(class)) << (class % 64);
         }
-        Ok(Self { classes, stops: bits, similar, two: of.two })
+        Ok(Self { classes, stops: bits, similar, hot, two: of.two })
     }
 
     fn stops(&self, class: u32) -> bool {
@@ -245,7 +291,8 @@ impl Bridges {
         if a == b && !self.two {
             return Some(1.0);
         }
-        self.similar.get(&Edge::new(a, b, 0.0).vertices()).copied()
+        let known = self.similar.get(&Edge::new(a, b, 0.0).vertices()).copied();
+        known.or_else(|| self.hot.as_ref()?.similarity(a.min(b), a.max(b)))
     }
 
     /// Bytes on the heap.
@@ -253,5 +300,6 @@ impl Bridges {
         memory::bytes(&self.classes)
             + memory::bytes(&self.stops)
             + self.similar.capacity() * size_of::<(u64, f64)>()
+            + self.hot.as_ref().map_or(0, HotRecords::bytes)
     }
 }

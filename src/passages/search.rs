@@ -17,6 +17,7 @@ use crate::joins::Counts;
 use crate::memory;
 use crate::resources::Resources;
 use crate::text::spans::Span;
+use crate::text::width::width_of;
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "finding passages";
@@ -52,6 +53,7 @@ pub struct Search {
     diagonals: Diagonals,
     min_sentences: u32,
     extend: Option<u32>,
+    min_width: u32,
     /// What was done.
     pub account: Account,
 }
@@ -89,8 +91,8 @@ impl Search {
         progress((Phase::Sorting, 0.0));
         let in_order = pairs.in_order(resources.workers, |edge| by_diagonal(&starts, edge))?;
         let diagonals = Diagonals::new(starts, in_order, bridges, all);
-        let Parameters { min_sentences, extend, .. } = *parameters;
-        Ok(Self { library, units, diagonals, min_sentences, extend, account })
+        let Parameters { min_sentences, extend, min_width, .. } = *parameters;
+        Ok(Self { library, units, diagonals, min_sentences, extend, min_width, account })
     }
 
     /// The next passages, by the documents and then by the left sentences; none after the last. A batch may be
@@ -127,8 +129,10 @@ impl Search {
             return Ok(None);
         }
         let open = library.open(&mut rows)?;
-        let extend = self.extend;
-        workers::each(workers, &mut pairs, |pair, stop| pair.locate(&open, &found, extend, stop))?;
+        let (extend, min_width) = (self.extend, self.min_width as usize);
+        let locate =
+            |pair: &mut DocumentPair, stop: &Stop| pair.locate(&open, &found, extend, min_width, stop);
+        workers::each(workers, &mut pairs, locate)?;
         let mut passages = Vec::new();
         memory::reserve(&mut passages, found.len(), DOING)?;
         pairs.into_iter().for_each(|pair| passages.extend(pair.passages));
@@ -159,12 +163,13 @@ struct DocumentPair {
 type Places = [Span; 2];
 
 impl DocumentPair {
-    /// Makes passages of the diagonals. Starts over after a stop.
+    /// Makes passages of the diagonals, of those that are at least so wide in the end. Starts over after a stop.
     fn locate(
         &mut self,
         open: &Open<'_>,
         found: &[Diagonal],
         extend: Option<u32>,
+        min_width: usize,
         stop: &Stop,
     ) -> Result<()> {
         let entries = self.rows.map(|row| open.get(row));
@@ -190,7 +195,12 @@ impl DocumentPair {
         }
         self.passages.clear();
         memory::reserve(&mut self.passages, places.len(), DOING)?;
-        for (diagonal, [left, right]) in diagonals.iter().zip(places) {
+        for (diagonal, places) in diagonals.iter().zip(places) {
+            let is_wide = |(place, entry): (&Span, &OpenText<'_>)| is_wide(place.of(entry.text), min_width);
+            if !places.iter().zip(&entries).all(is_wide) {
+                continue;
+            }
+            let [left, right] = places;
             self.passages.push(Passage {
                 left_row: self.rows[0],
                 right_row: self.rows[1],
@@ -204,6 +214,16 @@ impl DocumentPair {
         }
         Ok(())
     }
+}
+
+/// Whether a text has at least so many columns without its white space, which copies need not keep.
+fn is_wide(text: &str, least: usize) -> bool {
+    let mut columns = 0;
+    least == 0
+        || text.chars().filter(|c| !c.is_whitespace()).any(|c| {
+            columns += width_of(c);
+            columns >= least
+        })
 }
 
 /// Lets a passage grow at both ends, at most to where the passage next to it in both texts, before or after it,

@@ -16,6 +16,8 @@ use crate::files::MemoryFiles;
 use crate::files::TempFiles;
 use crate::resources::Resources;
 use crate::text::sentences::sentences;
+use crate::text::spans::Span;
+use crate::text::width::width;
 use crate::text::words::words;
 use crate::verify::measure::Measure;
 use crate::workers::{PlainThreads, Stop};
@@ -59,7 +61,7 @@ fn signatures(sentence: &str, features: &Features, documents: &[BTreeSet<String>
 }
 
 /// What is expected of a document: its sentences' places and signatures.
-type Sentences = Vec<(crate::text::spans::Span, BTreeSet<String>)>;
+type Sentences = Vec<(Span, BTreeSet<String>)>;
 
 /// All passages of all pairs of documents, those of `split` and of more rows apart where it is given.
 fn naive(texts: &[String], split: Option<usize>, parameters: &Parameters) -> Vec<Passage> {
@@ -67,7 +69,7 @@ fn naive(texts: &[String], split: Option<usize>, parameters: &Parameters) -> Vec
     let documents: Vec<Sentences> = texts
         .iter()
         .map(|text| {
-            let of = |span: crate::text::spans::Span| {
+            let of = |span: Span| {
                 let own = signatures(span.of(text), &parameters.features, &bags);
                 (span, own)
             };
@@ -108,8 +110,14 @@ fn naive(texts: &[String], split: Option<usize>, parameters: &Parameters) -> Vec
                     let run: Vec<f64> = (0..).map_while(|n| pair(i + n, j + n)).collect();
                     let anchored =
                         (0..run.len()).any(|n| !degrees[&(left, i + n)] && !degrees[&(right, j + n)]);
-                    if run.len() >= parameters.min_sentences as usize && anchored {
-                        let last = (i + run.len() - 1, j + run.len() - 1);
+                    let last = (i + run.len() - 1, j + run.len() - 1);
+                    let is_wide = |text: &str, first: &Span, last: &Span| {
+                        let cut = &text[first.bytes.start..last.bytes.end];
+                        width(&cut.split_whitespace().collect::<String>()) >= parameters.min_width as usize
+                    };
+                    let wide = is_wide(&texts[left], &a[i].0, &a[last.0].0)
+                        && is_wide(&texts[right], &b[j].0, &b[last.1].0);
+                    if run.len() >= parameters.min_sentences as usize && anchored && wide {
                         own.push(Passage {
                             left_row: left as u32,
                             right_row: right as u32,
@@ -208,17 +216,20 @@ proptest! {
         threshold in prop_oneof![Just(0.9), Just(0.5), Just(2.0 / 3.0), Just(0.01), Just(1.0)],
         min_sentences in 1..4u32,
         most_similar in prop_oneof![Just(1000u32), 1..6u32],
+        min_width in prop_oneof![Just(0u32), 1..60u32],
         threads in 1..4usize,
         budget in prop_oneof![Just(0usize), Just(1 << 30)],
     ) {
         // The naive one has no list of its own for spot signatures beside the stop words of the language.
         let split = split.map(|split| split.min(texts.len()));
-        let parameters = Parameters { features, threshold, min_sentences, extend: None, most_similar };
+        let parameters = Parameters { features, threshold, min_sentences, extend: None, most_similar, min_width };
         let (all, account) = found(&texts, split, &parameters, (threads, budget));
         prop_assert_eq!(&all, &naive(&texts, split, &parameters));
         prop_assert!(!account.capped.equal_only);
-        // Passages grow, and nothing else of them changes.
-        let grown = Parameters { extend: Some(12), ..parameters };
+        // Passages grow, and nothing else of them changes; those that grew wide enough come, too.
+        let plain = Parameters { min_width: 0, ..parameters };
+        let (all, _) = found(&texts, split, &plain, (threads, budget));
+        let grown = Parameters { extend: Some(12), ..plain };
         let (wider, _) = found(&texts, split, &grown, (threads, budget));
         prop_assert_eq!(wider.len(), all.len());
         for (wide, plain) in wider.iter().zip(&all) {
@@ -234,6 +245,14 @@ proptest! {
             prop_assert!(l.end <= texts[wide.left_row as usize].chars().count());
             prop_assert!(r.end <= texts[wide.right_row as usize].chars().count());
         }
+        let least = |passage: &&Passage| {
+            let side = |row, span| width(&cut(&texts[row as usize], span).split_whitespace().collect::<String>());
+            side(passage.left_row, &passage.left_span).min(side(passage.right_row, &passage.right_span))
+                >= min_width as usize
+        };
+        let expected: Vec<Passage> = wider.iter().filter(least).cloned().collect();
+        let grown = Parameters { min_width, ..grown };
+        prop_assert_eq!(found(&texts, split, &grown, (threads, budget)).0, expected);
     }
 }
 
@@ -326,6 +345,34 @@ fn frequent_sentences_are_not_quadratic_and_are_told() {
         cut(&texts[0], &found[0].left_span),
         "The crane moved. All rights are reserved by us. It came back."
     );
+}
+
+#[test]
+fn sentences_of_a_template_are_not_compared_with_each_other() {
+    // Each page has its own, and two of them more in common.
+    let notice = |n: usize| {
+        format!("All rights of page {n} and of item {} are reserved by the harbour office.", n * 7919)
+    };
+    let mut texts: Vec<String> =
+        (0..2000).map(|n| format!("Story {n} of {}. {} Ends {n}.", n * 7919, notice(n))).collect();
+    for (n, text) in texts[..2].iter_mut().enumerate() {
+        text.push_str(&format!(" The crane moved. {} It came back.", notice(n)));
+    }
+    let parameters = Parameters {
+        features: Features::Shingles(1),
+        threshold: 0.6,
+        extend: None,
+        most_similar: 100,
+        ..Parameters::default()
+    };
+    for split in [None, Some(1)] {
+        let (found, account) = found(&texts, split, &parameters, (2, 1 << 30));
+        assert!(account.counts.verified < 20_000, "{:?}", account.counts);
+        assert!(!account.capped.equal_only && account.capped.sentences >= 1999 * u64::from(split.is_none()));
+        let of_two = found.iter().filter(|passage| (passage.left_row, passage.right_row) == (0, 1));
+        let cuts: Vec<String> = of_two.map(|passage| cut(&texts[1], &passage.right_span)).collect();
+        assert_eq!(cuts, [format!("The crane moved. {} It came back.", notice(1))]);
+    }
 }
 
 #[test]

@@ -4,7 +4,9 @@
 //! Each sentence, as its words joined by single spaces, has an MD5 fingerprint of 16 bytes and 16 derivatives
 //! of it, the ring of bytes read from each of them. The derivatives of one kind are parted by their remainder
 //! modulo m; of each part the s least ones vote, bit by bit, with the weight 1 + ln(width of the sentence).
-//! O(bytes) and, for each sentence, O(n).
+//! Where the sentences that vote are to be dispersed over the document, each is the least one that is far enough from
+//! those before it, and a part that has not s such ones makes no signature.
+//! O(bytes) and, for each sentence, O(n), dispersed O(n · log sentences).
 //!
 //! ```
 //! use neardup::sketches::sentence::{Parameters, SentenceSigner};
@@ -39,11 +41,14 @@ pub struct Parameters {
     pub smallest: u32,
     /// Sentences must be wider than this.
     pub wider_than: u32,
+    /// How far apart the sentences that vote on a signature must be, in thousandths of the document's sentences; 0 for
+    /// anywhere.
+    pub dispersed: u32,
 }
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self { parts: 7, kinds: 16, smallest: 3, wider_than: 16 }
+        Self { parts: 7, kinds: 16, smallest: 3, wider_than: 16, dispersed: 0 }
     }
 }
 
@@ -59,6 +64,10 @@ impl Parameters {
             Self { smallest, .. } if smallest == 2 || !(1..=64).contains(&smallest) => {
                 wrong("s", smallest, "1 or between 3 and 64")
             }
+            // Three need twice the distance.
+            Self { dispersed, .. } if dispersed > 500 => {
+                wrong("dispersed", dispersed, "between 0 and 500 thousandths")
+            }
             _ => Ok(()),
         }
     }
@@ -72,13 +81,27 @@ impl Parameters {
 /// A fingerprint and its vote.
 type Weighted = (u128, i64);
 
+/// A sentence that may vote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Fingerprint {
+    /// Its fingerprint, or a derivative of it.
+    value: u128,
+    /// Where it stands first, in sentences that are wide enough.
+    place: u32,
+    width: u32,
+}
+
 /// Makes signatures; its space is used again.
 #[derive(Debug, Default)]
 pub struct SentenceSigner {
     parameters: Parameters,
     word: String,
     sentence: String,
-    fingerprints: Vec<(u128, u32)>,
+    fingerprints: Vec<Fingerprint>,
+    /// The derivatives of a kind, ascending, where sentences are to be dispersed.
+    derivatives: Vec<Fingerprint>,
+    /// The places of the least derivatives of each part, then.
+    places: Vec<Vec<u32>>,
     /// The least derivatives of each part, ascending.
     least: Vec<Vec<Weighted>>,
     signatures: Vec<u128>,
@@ -98,18 +121,15 @@ impl SentenceSigner {
         self.signatures.clear();
         memory::reserve(&mut self.signatures, self.parameters.most(), DOING)?;
         self.least.resize_with(self.parameters.parts as usize, Vec::new);
+        let apart = self.fingerprints.len() as u64 * u64::from(self.parameters.dispersed) / 1000;
         for kind in 0..self.parameters.kinds {
             stop.check()?;
             self.least.iter_mut().for_each(Vec::clear);
-            for &(fingerprint, width) in &self.fingerprints {
-                let derivative = fingerprint.rotate_left(8 * kind);
-                let least = &mut self.least[remainder(derivative, self.parameters.parts)];
-                let place = least.partition_point(|&(other, _)| other < derivative);
-                if place < self.parameters.smallest as usize {
-                    least.truncate(self.parameters.smallest as usize - 1);
-                    memory::reserve(least, 1, DOING)?;
-                    least.insert(place, (derivative, weight(width)));
-                }
+            // No two sentences stand in one place.
+            if apart > 1 {
+                self.choose_dispersed(kind, apart, stop)?;
+            } else {
+                self.choose(kind)?;
             }
             for least in self.least.iter().filter(|least| !least.is_empty()) {
                 self.signatures.push(vote(least) & !0xf | u128::from(kind));
@@ -118,10 +138,53 @@ impl SentenceSigner {
         Ok(&self.signatures)
     }
 
+    /// Finds the least derivatives of a kind.
+    fn choose(&mut self, kind: u32) -> Result<()> {
+        let Self { parameters, fingerprints, least, .. } = self;
+        for fingerprint in fingerprints {
+            let derivative = fingerprint.value.rotate_left(8 * kind);
+            let least = &mut least[remainder(derivative, parameters.parts)];
+            let place = least.partition_point(|&(other, _)| other < derivative);
+            if place < parameters.smallest as usize {
+                least.truncate(parameters.smallest as usize - 1);
+                memory::reserve(least, 1, DOING)?;
+                least.insert(place, (derivative, weight(fingerprint.width)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the least derivatives of a kind that are so far apart in the document; none of a part that has too few.
+    fn choose_dispersed(&mut self, kind: u32, apart: u64, stop: &Stop) -> Result<()> {
+        let Self { parameters, fingerprints, derivatives, least, places, .. } = self;
+        let enough = parameters.smallest as usize;
+        derivatives.clear();
+        memory::reserve(derivatives, fingerprints.len(), DOING)?;
+        derivatives.extend(fingerprints.iter().map(|fingerprint| Fingerprint {
+            value: fingerprint.value.rotate_left(8 * kind),
+            ..*fingerprint
+        }));
+        crate::workers::sort_unstable_by(derivatives, stop, &|a, b| a.cmp(b))?;
+        places.resize_with(least.len(), Vec::new);
+        places.iter_mut().for_each(Vec::clear);
+        for &Fingerprint { value, place, width } in derivatives.iter() {
+            let part = remainder(value, parameters.parts);
+            let (least, places) = (&mut least[part], &mut places[part]);
+            let is_far = |&other: &u32| u64::from(place.abs_diff(other)) >= apart;
+            if least.len() < enough && places.iter().all(is_far) {
+                memory::push(least, (value, weight(width)), DOING)?;
+                memory::push(places, place, DOING)?;
+            }
+        }
+        least.iter_mut().filter(|least| least.len() < enough).for_each(Vec::clear);
+        Ok(())
+    }
+
     /// Finds the fingerprints of the text's sentences, each once.
     fn fingerprint(&mut self, text: &str, stop: &Stop) -> Result<()> {
         let Self { parameters, word, sentence, fingerprints, .. } = self;
         fingerprints.clear();
+        let mut place = 0;
         for_each_sentence(text, stop, |span| {
             sentence.clear();
             for_each_word(span.of(text), word, stop, |word| {
@@ -136,12 +199,14 @@ impl SentenceSigner {
             let wide = width(sentence) as u32;
             if wide > parameters.wider_than {
                 let digest = Md5::digest(sentence.as_bytes());
-                memory::push(fingerprints, (u128::from_be_bytes(digest.into()), wide), DOING)?;
+                let value = u128::from_be_bytes(digest.into());
+                memory::push(fingerprints, Fingerprint { value, place, width: wide }, DOING)?;
+                place += 1;
             }
             Ok(())
         })?;
         crate::workers::sort_unstable_by(fingerprints, stop, &|a, b| a.cmp(b))?;
-        fingerprints.dedup_by_key(|&mut (fingerprint, _)| fingerprint);
+        fingerprints.dedup_by_key(|fingerprint| fingerprint.value);
         Ok(())
     }
 }
@@ -180,37 +245,47 @@ mod tests {
 
     /// The definition of docs/design/algorithms.md section 5, written down.
     fn definition(text: &str, parameters: Parameters) -> Vec<u128> {
-        let Parameters { parts, kinds, smallest, wider_than } = parameters;
-        let mut all = std::collections::BTreeMap::new();
+        let Parameters { parts, kinds, smallest, wider_than, dispersed } = parameters;
+        let (mut all, mut wide) = (std::collections::BTreeMap::new(), 0usize);
         for span in sentences(text) {
             let sentence = words(span.of(text)).join(" ");
             if width(&sentence) > wider_than as usize {
                 let digest: [u8; 16] = Md5::digest(sentence.as_bytes()).into();
-                all.insert(digest, width(&sentence));
+                all.entry(digest).or_insert((width(&sentence), wide));
+                wide += 1;
             }
         }
         let mut signatures = Vec::new();
         for j in 0..kinds as usize {
-            let derivatives: Vec<(u128, usize)> = all
+            let derivatives: Vec<(u128, usize, usize)> = all
                 .iter()
-                .map(|(digest, &width)| {
+                .map(|(digest, &(width, place))| {
                     let ring: [u8; 16] = std::array::from_fn(|n| digest[(n + j) % 16]);
-                    (u128::from_be_bytes(ring), width)
+                    (u128::from_be_bytes(ring), width, place)
                 })
                 .collect();
+            let apart = all.len() * dispersed as usize / 1000;
             for i in 0..parts {
                 let mut part: Vec<_> =
-                    derivatives.iter().filter(|(d, _)| d % u128::from(parts) == u128::from(i)).collect();
+                    derivatives.iter().filter(|(d, ..)| d % u128::from(parts) == u128::from(i)).collect();
                 part.sort();
-                part.truncate(smallest as usize);
-                if part.is_empty() {
+                let mut chosen: Vec<usize> = Vec::new();
+                part.retain(|(.., place)| {
+                    let far = chosen.len() < smallest as usize
+                        && chosen.iter().all(|other| other.abs_diff(*place) >= apart);
+                    if far {
+                        chosen.push(*place);
+                    }
+                    far
+                });
+                if part.is_empty() || apart > 1 && part.len() < smallest as usize {
                     continue;
                 }
                 let mut signature = 0u128;
                 for bit in 0..128 {
                     let sum: f64 = part
                         .iter()
-                        .map(|(d, width)| {
+                        .map(|(d, width, _)| {
                             let w = (65536.0 * (1.0 + (*width as f64).ln())).round();
                             if d >> bit & 1 == 1 { w } else { -w }
                         })
@@ -232,9 +307,10 @@ mod tests {
             parts in 1..12u32,
             kinds in 1..=16u32,
             smallest in prop_oneof![Just(1u32), 3..6u32],
+            dispersed in prop_oneof![Just(0u32), 0..=500u32],
         ) {
             let text: String = sentences.iter().map(|sentence| format!("{sentence}. ")).collect();
-            let parameters = Parameters { parts, kinds, smallest, wider_than: 16 };
+            let parameters = Parameters { parts, kinds, smallest, wider_than: 16, dispersed };
             let mut signatures = SentenceSigner::new(parameters).unwrap();
             let stop = Stop::default();
             prop_assert_eq!(signatures.of(&text, &stop).unwrap(), definition(&text, parameters));
@@ -257,6 +333,28 @@ mod tests {
     }
 
     #[test]
+    fn dispersed_sentences_are_of_several_places() {
+        let stop = Stop::default();
+        let sentence = |name: &str, n: usize| format!("The {name} of sentence number {n} is here. ");
+        let frame = |half: usize| (0..10).map(|n| sentence("frame", 10 * half + n)).collect::<String>();
+        let page = |own: &str| {
+            let content: String = (0..20).map(|n| sentence(own, n)).collect();
+            format!("{}{content}{}", frame(0), frame(1))
+        };
+        let pages =
+            [page("harbour"), page("council"), page("harbour").replace("number 7 is", "number 7 was")];
+        let met = |parameters: Parameters, a: usize, b: usize| {
+            let mut signer = SentenceSigner::new(parameters).unwrap();
+            let of = signer.of(&pages[a], &stop).unwrap().to_vec();
+            signer.of(&pages[b], &stop).unwrap().iter().any(|signature| of.contains(signature))
+        };
+        let dispersed = Parameters { dispersed: 300, ..Parameters::default() };
+        // Three sentences of one half of the frame make a signature that all pages of the site have.
+        assert!(met(Parameters::default(), 0, 1) && met(Parameters::default(), 0, 2));
+        assert!(!met(dispersed, 0, 1) && met(dispersed, 0, 2));
+    }
+
+    #[test]
     fn pinned() {
         let stop = Stop::default();
         let mut signatures = SentenceSigner::new(Parameters::default()).unwrap();
@@ -276,6 +374,7 @@ mod tests {
             Parameters { kinds: 17, ..good },
             Parameters { smallest: 2, ..good },
             Parameters { smallest: 0, ..good },
+            Parameters { dispersed: 501, ..good },
         ] {
             assert!(SentenceSigner::new(bad).is_err(), "{bad:?}");
         }

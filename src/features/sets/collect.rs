@@ -77,6 +77,8 @@ pub struct Collector {
     /// How far sets are made of what is pending: documents, tokens, and those looked up in the dictionary.
     made: (usize, usize, usize),
     scratch: Scratch,
+    /// Space for the texts of pages that are kept.
+    page: Document,
 }
 
 impl Collector {
@@ -93,6 +95,7 @@ impl Collector {
             table: 0,
             made: (0, 0, 0),
             scratch: Scratch::default(),
+            page: Document::default(),
         }
     }
 
@@ -110,7 +113,9 @@ impl Collector {
     /// Adds the tokens of a document, to be numbered, or its text. After an error, a stop too, all is as
     /// it was before.
     pub fn add(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
-        if let (Tokenizer::Whole, Document::Text(text)) = (self.spec.tokenizer, document) {
+        if self.spec.tokenizer == Tokenizer::Whole
+            && let Document::Text(text) = document.read(&mut self.page, stop)?
+        {
             self.texts.add(row, text)?;
             self.empty += u64::from(text.is_empty());
             return Ok(());

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::records::{Members, Records};
 use crate::error::Result;
-use crate::files::TempFile;
+use crate::files::{TempFile, TempFiles};
 use crate::memory;
 
 const DOING: &str = "loading records";
@@ -60,6 +60,11 @@ impl Store {
         }
     }
 
+    /// The store itself, which is left empty.
+    pub fn take_all(&mut self) -> Self {
+        std::mem::replace(self, Self::Memory(Records::default()))
+    }
+
     /// A copy of some records, to work with in memory.
     pub fn load(&mut self, range: Range<usize>) -> Result<Records> {
         match self {
@@ -76,6 +81,82 @@ impl Store {
                 Ok(Records::new(tokens, places, own_sizes))
             }
         }
+    }
+
+    /// Calls `each` with every record, its size, and its tokens that can be shared; of those in a file about `budget` bytes
+    /// are in memory at a time.
+    pub fn for_each(
+        &mut self,
+        budget: usize,
+        mut each: impl FnMut(usize, u32, &[u32]) -> Result<()>,
+    ) -> Result<()> {
+        let mut from = 0;
+        while from < self.sizes().len() {
+            let to = match self {
+                Self::Memory(_) => self.sizes().len(),
+                Self::File { starts, .. } => {
+                    let most = starts[from] + (budget / size_of::<u32>()) as u64;
+                    (starts.partition_point(|&start| start <= most) - 1).clamp(from + 1, starts.len() - 1)
+                }
+            };
+            let loaded;
+            let records = match self {
+                Self::Memory(records) => &*records,
+                Self::File { .. } => {
+                    loaded = self.load(from..to)?;
+                    &loaded
+                }
+            };
+            for n in 0..records.len() {
+                each(from + n, records.size(n), records.tokens(n))?;
+            }
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// A copy of the records that are wanted: in memory, or in a file where they take more than `budget` bytes.
+    pub fn part(
+        &mut self,
+        wanted: impl Fn(usize) -> bool,
+        files: &dyn TempFiles,
+        budget: usize,
+    ) -> Result<Self> {
+        const WRITE: usize = 1 << 18;
+        const READ: usize = 1 << 22;
+        let all = 0..self.sizes().len();
+        let records: usize = all.clone().filter(|&record| wanted(record)).count();
+        let tokens: usize = all.filter(|&record| wanted(record)).map(|record| self.shared(record)).sum();
+        let (mut sizes, mut starts) = (Vec::new(), Vec::new());
+        memory::reserve(&mut sizes, records, DOING)?;
+        memory::reserve(&mut starts, records + 1, DOING)?;
+        starts.push(0u64);
+        let in_file = tokens.saturating_mul(size_of::<u32>()) > budget;
+        let mut file = if in_file { Some(files.create()?) } else { None };
+        let (mut held, mut written) = (Vec::new(), 0);
+        self.for_each(budget.min(READ), |record, size, own| {
+            if !wanted(record) {
+                return Ok(());
+            }
+            memory::extend(&mut held, own, DOING)?;
+            sizes.push(size);
+            starts.push((written + held.len()) as u64);
+            if let Some(file) = &mut file
+                && held.len() >= WRITE
+            {
+                file.write(bytemuck::cast_slice(&held))?;
+                written += held.len();
+                held.clear();
+            }
+            Ok(())
+        })?;
+        if let Some(mut file) = file {
+            file.write(bytemuck::cast_slice(&held))?;
+            return Ok(Self::File { file, starts, sizes });
+        }
+        // They were counted in memory.
+        let starts = starts.into_iter().map(|start| start as usize).collect();
+        Ok(Self::Memory(Records::new(held, starts, sizes)))
     }
 
     /// Bytes on the heap.
@@ -100,5 +181,51 @@ impl Table {
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.store.bytes() + self.members.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::MemoryFiles;
+    use proptest::prelude::*;
+
+    fn all(store: &mut Store, budget: usize) -> Vec<(u32, Vec<u32>)> {
+        let mut all = Vec::new();
+        store
+            .for_each(budget, |n, size, tokens| {
+                assert_eq!(n, all.len());
+                all.push((size, tokens.to_vec()));
+                Ok(())
+            })
+            .unwrap();
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn parts_are_what_is_wanted(
+            sets in prop::collection::vec(prop::collection::vec(0..9u32, 0..5), 0..12),
+            wanted in prop::collection::vec(any::<bool>(), 12),
+            budgets in prop::array::uniform3(0..40usize),
+        ) {
+            let records: Vec<(u32, Vec<u32>)> =
+                sets.into_iter().zip(1..).map(|(set, n)| (n + set.len() as u32, set)).collect();
+            let mut starts = vec![0];
+            records.iter().for_each(|(_, set)| starts.push(starts[starts.len() - 1] + set.len()));
+            let tokens = records.iter().flat_map(|(_, set)| set.clone()).collect();
+            let sizes = records.iter().map(|&(size, _)| size).collect();
+            let mut store = Store::Memory(Records::new(tokens, starts, sizes));
+            // Of memory, and of a file.
+            for budget in budgets {
+                let mut copy = store.part(|_| true, &MemoryFiles, budget).unwrap();
+                prop_assert_eq!(all(&mut copy, budget), records.clone());
+                let mut part = copy.part(|record| wanted[record], &MemoryFiles, budget).unwrap();
+                let expected: Vec<_> =
+                    records.iter().zip(&wanted).filter(|(_, wanted)| **wanted).map(|(r, _)| r.clone()).collect();
+                prop_assert_eq!(part.sizes().len(), expected.len());
+                prop_assert_eq!(all(&mut part, budget), expected);
+            }
+        }
     }
 }

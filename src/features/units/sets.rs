@@ -36,6 +36,8 @@ pub struct Reader {
     /// Counts words, where that is wanted.
     words: Option<Collector>,
     spans: Vec<Span>,
+    /// Space for the texts of pages.
+    page: Document,
     empty: u64,
 }
 
@@ -44,9 +46,11 @@ const WORDS: FeatureSpec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS }
 impl Reader {
     /// Adds a document. After a stop all is as it was before.
     pub fn add(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
+        let Self { spans, page, .. } = self;
+        let is_long = document.bytes() > SetBuilder::LONG;
+        let document = document.read(page, stop)?;
         // Columns of other things are refused.
         let Document::Text(text) = document else { return Ok(()) };
-        let Self { spans, .. } = self;
         spans.clear();
         match self.unit {
             Unit::Sentence => for_each_sentence(text, stop, |span| memory::push(spans, span, DOING))?,
@@ -56,7 +60,7 @@ impl Reader {
             }
         }
         if let Some(words) = &mut self.words
-            && text.len() <= SetBuilder::LONG
+            && !is_long
         {
             words.add(row, document, stop)?;
         }
@@ -84,6 +88,7 @@ impl Gathering {
             shelf: Shelf::default(),
             words: features.are_counted().then(|| Collector::new(WORDS)),
             spans: Vec::new(),
+            page: Document::default(),
             empty: 0,
         };
         Self {

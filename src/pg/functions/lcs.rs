@@ -122,6 +122,7 @@ sql_function! {
             kinds: call.whole(2, "n")?,
             smallest: call.whole(3, "s")?,
             wider_than: call.whole(4, "min_width")?,
+            ..sentence::Parameters::default()
         };
         let example = "For example: SELECT sentence_signatures('…', m => 7, n => 16, s => 3);";
         parameters.check().map_err(|error| SqlError::from(error).hint(example))?;

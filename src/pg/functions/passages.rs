@@ -8,14 +8,15 @@ use pgrx::pg_sys::Datum;
 
 use super::near_duplicates_stats::{Kept, tell_weak};
 use super::spans::range;
+use crate::features::tokens::{Document, Page};
 use crate::methods::account::milliseconds;
 use crate::methods::passages;
 use crate::passages::search::Search;
-use crate::passages::{Capped, Passage, between};
+use crate::passages::{Capped, Passage, between_documents};
 use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, Form};
-use crate::pg::request::{Given, PassageRequest, parameters};
+use crate::pg::request::{Given, Pages, PassageRequest, Wanted, such_as, wanted};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
@@ -173,17 +174,27 @@ impl Rows<8> for Run {
 }
 
 sql_function! {
-    /// `shared_passages(a, b, threshold, options, features, min_sentences, extend, shingle)`: the passages of two
-    /// texts.
+    /// `shared_passages(a, b, threshold, options, features, min_sentences, extend, shingle, tokenizer)`: the passages of
+    /// two texts.
     neardup_shared_passages, pg_finfo_neardup_shared_passages, |call| {
         set_returning::answer(call, || {
             let mut example = Example::new("shared_passages", ["…".to_owned(), "…".to_owned()]);
             let given = Given::new(form::SHARED_PASSAGES.of(call))?;
-            let parameters = parameters(given, &mut example)?;
+            let Wanted { parameters, pages } = wanted(given, &mut example)?;
+            if let Some(Pages { url: Some(_) }) = pages {
+                let message = "url names a column, and shared_passages reads no relation";
+                let hint = "The text of a page that has a URL is html_text(page, url).";
+                return Err(SqlError::parameter(message).hint(format!("{hint} {}", such_as(&example))));
+            }
             let mut found = Vec::new();
-            if let Some([a, b]) = call.two_texts()? {
-                workers::one(workers_for(a.len() + b.len()), &mut found, |found, stop| {
-                    *found = between(&a, &b, &parameters, stop)?;
+            if let Some(texts) = call.two_texts()? {
+                let bytes = texts.iter().map(|text| text.len()).sum();
+                workers::one(workers_for(bytes), &mut found, |found, stop| {
+                    let document = |text: &str| match pages {
+                        Some(_) => Document::Page(Page { html: text.to_owned(), url: None }),
+                        None => Document::Text(text.to_owned()),
+                    };
+                    *found = between_documents([document(&texts[0]), document(&texts[1])], &parameters, stop)?;
                     Ok(())
                 })?;
             }

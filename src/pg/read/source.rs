@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts, pg_sys};
 
 use crate::error::Error;
-use crate::features::tokens::Document;
+use crate::features::tokens::{Document, Page};
 use crate::memory;
 use crate::methods::sites::Sites;
 use crate::pg::query::column::Column;
@@ -21,8 +21,8 @@ use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 
 const DOING: &str = "reading documents";
-/// The column of sites where none is asked for.
-const NO_SITE: &str = "NULL::pg_catalog.text";
+/// The column of sites, or of URLs, where none is asked for.
+const NONE: &str = "NULL::pg_catalog.text";
 
 /// A query for ids and documents.
 #[derive(Debug, Clone)]
@@ -59,6 +59,10 @@ pub(crate) struct Source {
     has_key: bool,
     id_column: String,
     site_column: Option<String>,
+    /// Whether the documents are HTML pages of which the text is wanted.
+    are_pages: bool,
+    /// The column of their URLs, with its name.
+    url: Option<[String; 2]>,
     /// The argument that names the column of the ids.
     pub id_argument: &'static str,
 }
@@ -78,12 +82,14 @@ pub(crate) struct Asked<'a> {
     pub tsearch: Option<pg_sys::Oid>,
     /// The column of sites.
     pub site: Option<&'a Column>,
+    /// Whether texts are HTML pages of which the text is wanted, and the column of their URLs.
+    pub pages: Option<Option<&'a Column>>,
 }
 
 impl Source {
     /// The query for the documents of a relation.
     pub(crate) fn new(relation: &Relation, asked: Asked<'_>) -> Result<Self> {
-        let Asked { id, id_argument, id_type, text, tsearch, site } = asked;
+        let Asked { id, id_argument, id_type, text, tsearch, site, pages } = asked;
         let kind = Kind::of(text.base_type);
         let column = format!("d.{}", text.quoted()?);
         let document = match (kind, tsearch) {
@@ -96,14 +102,21 @@ impl Source {
             (Kind::Numbers, _) => format!("{column}::pg_catalog.int8[]"),
             (Kind::Vector, _) => format!("{column}::pg_catalog.tsvector"),
         };
+        let as_text = |column: &Column| Ok::<_, SqlError>(format!("d.{}::pg_catalog.text", column.quoted()?));
         let site_value = match site {
-            Some(site) => format!("d.{}::pg_catalog.text", site.quoted()?),
-            None => NO_SITE.to_owned(),
+            Some(site) => as_text(site)?,
+            None => NONE.to_owned(),
         };
+        let url =
+            pages.flatten().map(|url| Ok::<_, SqlError>([as_text(url)?, url.name.clone()])).transpose()?;
+        let url_value = url.as_ref().map_or(NONE, |[value, _]| value);
         // Ids are compared as their type is, whatever the column's collation takes for equal.
         let quoted = format!("d.{}::{}{}", id.quoted()?, qualified_type(id_type), id.collated());
         Ok(Self {
-            sql: format!("SELECT {quoted}, {document}, {site_value} FROM {} AS d", relation.qualified),
+            sql: format!(
+                "SELECT {quoted}, {document}, {site_value}, {url_value} FROM {} AS d",
+                relation.qualified
+            ),
             parameters: Vec::new(),
             relations: vec![relation.oid],
             id_type,
@@ -123,9 +136,12 @@ impl Source {
                 && tsearch.is_none()
                 && text.is_plain_text()
                 && (id.is_integer() || id.base_type == id_type)
-                && site.is_none_or(Column::is_plain_text),
+                && site.is_none_or(Column::is_plain_text)
+                && pages.flatten().is_none_or(Column::is_plain_text),
             id_column: id.name.clone(),
             site_column: site.map(|site| site.name.clone()),
+            are_pages: pages.is_some(),
+            url,
             id_argument,
         })
     }
@@ -146,16 +162,23 @@ impl Source {
     #[must_use]
     pub(crate) fn listed(&self, keys: Parameter, equals: &str) -> Self {
         let Self { document, table, key, .. } = self;
+        let url = match &self.url {
+            Some([url, _]) if self.has_key => {
+                &format!("(SELECT {url} FROM {table} AS d WHERE {key} {equals} x.id)")
+            }
+            Some([url, _]) => url,
+            None => NONE,
+        };
         let parameters = vec![keys];
         let keys = "pg_catalog.unnest($1) WITH ORDINALITY AS x(id, n)";
         let sql = if self.has_key {
             // One by one through the index: a planner would rather read all of the table.
             format!(
-                "SELECT x.n, (SELECT {document} FROM {table} AS d WHERE {key} {equals} x.id), {NO_SITE} FROM {keys}"
+                "SELECT x.n, (SELECT {document} FROM {table} AS d WHERE {key} {equals} x.id), {NONE}, {url} FROM {keys}"
             )
         } else {
             format!(
-                "SELECT x.n, {document}, {NO_SITE} FROM {keys} LEFT JOIN {table} AS d ON {key} {equals} x.id ORDER BY x.n"
+                "SELECT x.n, {document}, {NONE}, {url} FROM {keys} LEFT JOIN {table} AS d ON {key} {equals} x.id ORDER BY x.n"
             )
         };
         Self { sql, parameters, id_type: pg_sys::INT8OID, is_listed: true, ..self.clone() }
@@ -165,7 +188,8 @@ impl Source {
     pub(crate) fn stream(&self) -> Result<Stream<'_>> {
         let Self { sql, parameters, relations, .. } = self;
         let query = Query { parameters, relations, ..Query::new(sql) };
-        let cursor = Cursor::open(&query, [self.id_type, self.kind.type_oid(), pg_sys::TEXTOID])?;
+        let cursor =
+            Cursor::open(&query, [self.id_type, self.kind.type_oid(), pg_sys::TEXTOID, pg_sys::TEXTOID])?;
         let context = PgMemoryContexts::new("neardup: documents");
         Ok(Stream { source: self, context, cursor, rows: 16, ended: false })
     }
@@ -175,20 +199,42 @@ impl Source {
         self.site_column.is_some()
     }
 
-    /// The text of a site.
+    /// The text of a site or a URL, of a column of this name.
     ///
     /// # Safety
-    /// `value` is a text that lives as long as the site.
-    unsafe fn site<'a>(&self, value: Option<pg_sys::Datum>) -> Result<Option<Cow<'a, str>>> {
+    /// `value` is a text that lives as long as the outcome.
+    unsafe fn place<'a>(
+        &self,
+        column: Option<&str>,
+        value: Option<pg_sys::Datum>,
+    ) -> Result<Option<Cow<'a, str>>> {
         let Some(value) = value else { return Ok(None) };
         // SAFETY: the caller's promise.
-        let site = encoding::to_utf8(unsafe { varlena_bytes(value) })?;
-        site.map(Some).ok_or_else(|| {
-            let column = self.site_column.as_deref().unwrap_or_default();
+        let place = encoding::to_utf8(unsafe { varlena_bytes(value) })?;
+        place.map(Some).ok_or_else(|| {
+            let column = column.unwrap_or_default();
             SqlError::new(
                 PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
                 format!("column \"{column}\" of {} holds what is not valid UTF-8", self.relation),
             )
+        })
+    }
+
+    /// A document; none where it holds bytes that are not text.
+    ///
+    /// # Safety
+    /// `value` is of the documents' kind and `url` a text. Copies that are needed on the way are left in the current memory
+    /// context.
+    unsafe fn document(&self, value: pg_sys::Datum, url: Option<pg_sys::Datum>) -> Result<Option<Document>> {
+        // SAFETY: the caller's promise.
+        Ok(match unsafe { decode(self.kind, value)? } {
+            Some(Document::Text(html)) if self.are_pages => {
+                let column = self.url.as_ref().map(|[_, name]| name.as_str());
+                // SAFETY: as above.
+                let url = unsafe { self.place(column, url)? }.map(Cow::into_owned);
+                Some(Document::Page(Page { html, url }))
+            }
+            document => document,
         })
     }
 
@@ -225,7 +271,7 @@ pub(crate) struct Stream<'a> {
     source: &'a Source,
     /// Detoasted copies live here until their rows are done.
     context: PgMemoryContexts,
-    cursor: Cursor<3>,
+    cursor: Cursor<4>,
     rows: usize,
     /// Whether there are no more.
     pub ended: bool,
@@ -246,7 +292,7 @@ impl Stream<'_> {
         check_for_interrupts!();
         let Self { source, cursor, context, .. } = self;
         let (mut fetched, mut bytes) = (0, 0);
-        for [id, value, site] in cursor.fetch(self.rows)? {
+        for [id, value, site, url] in cursor.fetch(self.rows)? {
             fetched += 1;
             let row = u32::try_from(ids.len())
                 .map_err(|_| Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
@@ -260,9 +306,9 @@ impl Stream<'_> {
                 let document = context.switch_to(|_| {
                     ids.push(id)?;
                     if let Some(sites) = sites {
-                        sites.push(source.site(site)?.as_deref())?;
+                        sites.push(source.place(source.site_column.as_deref(), site)?.as_deref())?;
                     }
-                    value.map(|value| decode(source.kind, value)).transpose()
+                    value.map(|value| source.document(value, url)).transpose()
                 })?;
                 context.reset();
                 document

@@ -6,8 +6,8 @@ use pgrx::pg_sys;
 use serde_json::Value;
 
 use super::example::{Example, literal, such_as};
-use super::options::{self, ByName, OfAll, Options};
-use super::tokenizer::parse_tokenizer;
+use super::options::{self, ByName, ColumnName, OfAll, Options};
+use super::tokenizer::{HTML, Pages, parse_tokenizer};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::pg::server::error::{Result, SqlError};
 use crate::verify::measure::check_threshold;
@@ -37,6 +37,8 @@ pub(crate) struct Arguments<'a> {
     pub(crate) shingle: Option<i32>,
     pub(crate) multiset: Option<bool>,
     pub(crate) tsearch: Option<pg_sys::Oid>,
+    /// Documents that are HTML pages of which the text is compared.
+    pub(crate) pages: Option<Pages>,
     pub(crate) max_pairs: Option<u64>,
 }
 
@@ -59,6 +61,7 @@ impl Arguments<'static> {
             shingle: None,
             multiset: None,
             tsearch: None,
+            pages: None,
             max_pairs: None,
         }
     }
@@ -112,13 +115,13 @@ impl Arguments<'_> {
 
     /// Takes the options, which were found good, into the example.
     pub(crate) fn accept(&mut self) {
-        self.accept_without("");
+        self.accept_without(&[]);
     }
 
-    /// The same without one that is not known to be good.
-    pub(crate) fn accept_without(&mut self, name: &str) {
+    /// The same without those that are not known to be good.
+    pub(crate) fn accept_without(&mut self, names: &[&str]) {
         let mut given = std::mem::take(&mut self.given);
-        given.remove(name);
+        given.retain(|name, _| !names.contains(&&**name));
         if !given.is_empty() {
             self.example = self.example.with("options", literal(&Value::Object(given).to_string()));
         }
@@ -178,6 +181,23 @@ impl Arguments<'_> {
             self.example = self.example.with("multiset", multiset);
         }
         Ok(FeatureSpec { tokenizer, shingle, multiset, wrap: false })
+    }
+
+    /// Takes documents for HTML pages where the call says so, for a method that compares texts as they are (`how` says in a
+    /// clause what it does); `url` is the column of their URLs.
+    pub(crate) fn pages(&mut self, url: Option<ColumnName>, how: &str) -> Result<()> {
+        let example = self.example.with("tokenizer", literal(HTML));
+        let asked = self.tokenizer.take();
+        self.pages = Pages::of(asked.as_deref(), url, &example)?;
+        if let (Some(name), None) = (asked, &self.pages) {
+            let message =
+                format!("method \"{}\" {how}: tokenizer \"{name}\" is not used, only html is", self.method);
+            return Err(SqlError::parameter(message).hint(such_as(&example)));
+        }
+        if self.pages.is_some() {
+            self.example = example;
+        }
+        Ok(())
     }
 
     /// Refuses what has no meaning for a method that compares texts as they are (`how` says in a clause

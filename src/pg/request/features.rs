@@ -4,11 +4,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::example::{Example, literal, such_as};
-use super::options::{self, Bound, LISTED, Options, Whole, whole};
+use super::options::{self, Bound, ColumnName, LISTED, Options, Whole, whole};
 use crate::features::FeatureSpec;
 use crate::features::imatch::IdfRange;
 use crate::features::spotsigs::{Antecedents, SpotSpec};
 use crate::features::units::signatures::Features;
+use crate::passages::Parameters;
 use crate::pg::server::error::{Result, SqlError};
 
 /// Options of SpotSigs.
@@ -74,6 +75,10 @@ pub(super) struct PassageOptions {
     pub max_similar: Option<options::Count>,
     /// How many differing characters passages grow over.
     pub max_gap: Option<Whole<0, 100>>,
+    /// The least width of a passage.
+    pub min_width: Option<options::Number>,
+    /// The column of the URLs of pages.
+    pub url: Option<ColumnName>,
     lo: Option<Bound>,
     hi: Option<Bound>,
     antecedents: Option<AntecedentWords>,
@@ -85,6 +90,9 @@ impl Options for PassageOptions {
     fn good(key: &str) -> Option<String> {
         Some(match key {
             "max_similar" => "{\"max_similar\": 1000}".to_owned(),
+            // Whether there is such a column is not known.
+            "url" => return None,
+            "min_width" => format!("{{\"min_width\": {}}}", Parameters::MIN_WIDTH),
             "lo" => "{\"lo\":0.1}".to_owned(),
             "hi" => "{\"hi\":1.0}".to_owned(),
             _ => format!("{{\"{key}\": 1}}"),
@@ -95,9 +103,9 @@ impl Options for PassageOptions {
 /// The options that go with the kind of signatures of this name.
 pub(super) fn known(name: &str, example: &Example) -> Result<&'static [&'static str]> {
     match name {
-        "shingles" => Ok(&["max_similar", "max_gap"]),
-        "imatch" => Ok(&["max_similar", "max_gap", "lo", "hi"]),
-        "spotsigs" => Ok(&["max_similar", "max_gap", "antecedents", "chain", "distance"]),
+        "shingles" => Ok(&["max_similar", "max_gap", "min_width", "url"]),
+        "imatch" => Ok(&["max_similar", "max_gap", "min_width", "url", "lo", "hi"]),
+        "spotsigs" => Ok(&["max_similar", "max_gap", "min_width", "url", "antecedents", "chain", "distance"]),
         _ => Err(SqlError::parameter(format!("unknown features \"{name}\"")).hint(format!(
             "Features: shingles, imatch, spotsigs. {}",
             such_as(&example.with("features", literal("shingles")))

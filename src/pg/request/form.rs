@@ -115,12 +115,15 @@ forms! {
     ],
     PARTIAL_DUPLICATES = "partial_duplicates" [
         Docs, Threshold, IdType, Options, IdColumn, TextColumn, Features, MinSentences, Extend, Shingle, MaxPassages,
+        Tokenizer,
     ],
     PARTIAL_DUPLICATES_BETWEEN = "partial_duplicates_between" [
         Left, Right, Threshold, IdType, Options, IdColumn, TextColumn, Features, MinSentences, Extend, Shingle, MaxPassages,
-        RightIdColumn, RightTextColumn,
+        RightIdColumn, RightTextColumn, Tokenizer,
     ],
-    SHARED_PASSAGES = "shared_passages" [A, B, Threshold, Options, Features, MinSentences, Extend, Shingle],
+    SHARED_PASSAGES = "shared_passages" [
+        A, B, Threshold, Options, Features, MinSentences, Extend, Shingle, Tokenizer,
+    ],
     CLUSTERS_OF_PAIRS = "clusters_of_pairs" [Pairs, IdType, MaxClusterSize, Clustering, Thresholds],
     CLUSTER_STATS = "cluster_stats" [Pairs, IdType, MaxClusterSize, Clustering],
     CLUSTER_LINKS = "cluster_links" [Pairs, IdType, Links],

@@ -86,6 +86,7 @@ impl Request {
             shingle: given.get(Argument::Shingle),
             multiset: given.get(Argument::Multiset),
             tsearch: None,
+            pages: None,
             max_pairs: None,
         };
         let method = parse(&mut arguments)?;
@@ -93,7 +94,7 @@ impl Request {
             return Err(SqlError::parameter(format!("method \"{name}\" makes no use of site_column"))
                 .hint(such_as(&without_sites.with("method", literal(name)))));
         }
-        let Arguments { example, tsearch, max_pairs, .. } = arguments;
+        let Arguments { example, tsearch, pages, max_pairs, .. } = arguments;
         let max_pairs = match given.get(Argument::MaxPairs) {
             None => max_pairs,
             Some(most) => Some(
@@ -102,7 +103,7 @@ impl Request {
             ),
         };
 
-        let (left, right) = tables.sources(columns, id_type, tsearch, |table, number| {
+        let (left, right) = tables.sources(columns, id_type, tsearch, pages.as_ref(), |table, number| {
             let site = sites.get(number).and_then(Option::as_ref);
             site.map(|(name, argument)| table.relation.named(name, argument.name())).transpose()
         })?;

@@ -16,4 +16,5 @@ mod tokenizer;
 pub(crate) use clustering::How;
 pub(crate) use example::such_as;
 pub(crate) use join::Request;
-pub(crate) use passages::{Given, PassageRequest, parameters};
+pub(crate) use passages::{Given, PassageRequest, Wanted, wanted};
+pub(crate) use tokenizer::Pages;

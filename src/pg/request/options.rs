@@ -187,6 +187,19 @@ impl<const LEAST: i64, const MOST: i64> TryFrom<Value> for Whole<LEAST, MOST> {
     }
 }
 
+/// The name of a column.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "Value")]
+pub(crate) struct ColumnName(pub String);
+
+impl TryFrom<Value> for ColumnName {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
+        value.as_str().map(|name| Self(name.to_owned())).ok_or("the name of a column")
+    }
+}
+
 /// A number that must be at least 1.
 pub(super) fn at_least_one(name: &str, number: i64) -> Result<u64> {
     u64::try_from(number).ok().filter(|&n| n > 0).ok_or_else(|| {

@@ -10,6 +10,7 @@ use super::features::{PassageOptions, known};
 use super::form::{Argument, Form, Named};
 use super::options::{self, at_least_one};
 use super::tables::Tables;
+use super::tokenizer::{HTML, Pages};
 use crate::passages::Parameters;
 use crate::pg::query::decode::Kind;
 use crate::pg::read::source::Source;
@@ -53,7 +54,7 @@ impl PassageRequest {
                 SqlError::parameter(message).hint("Name a column of texts with text_column => \'…\'.")
             );
         }
-        let parameters = parameters(Given::new(given)?, &mut example)?;
+        let Wanted { parameters, pages } = wanted(Given::new(given)?, &mut example)?;
         let max_passages = match given.get(Argument::MaxPassages) {
             None => None,
             Some(most) => Some(
@@ -61,7 +62,7 @@ impl PassageRequest {
                     .map_err(|error| error.hint(such_as(&example.with("max_passages", 1000))))?,
             ),
         };
-        let (left, right) = tables.sources(columns, id_type, None, |_, _| Ok(None))?;
+        let (left, right) = tables.sources(columns, id_type, None, pages.as_ref(), |_, _| Ok(None))?;
         Ok(Self { name: form.name, left, right, id_type, parameters, max_passages, example })
     }
 }
@@ -80,6 +81,8 @@ pub(crate) struct Given {
     pub extend: Option<bool>,
     /// Words to a shingle.
     pub shingle: Option<i32>,
+    /// What texts are.
+    pub tokenizer: Option<Cow<'static, str>>,
 }
 
 impl Given {
@@ -92,12 +95,21 @@ impl Given {
             min_sentences: given.get(Argument::MinSentences),
             extend: given.get(Argument::Extend),
             shingle: given.get(Argument::Shingle),
+            tokenizer: given.text(Argument::Tokenizer)?,
         })
     }
 }
 
+/// What the arguments say.
+pub(crate) struct Wanted {
+    /// What a passage is.
+    pub parameters: Parameters,
+    /// Whether texts are HTML pages.
+    pub pages: Option<Pages>,
+}
+
 /// Checks arguments; those that are found good become part of the example.
-pub(crate) fn parameters(given: Given, example: &mut Example) -> Result<Parameters> {
+pub(crate) fn wanted(given: Given, example: &mut Example) -> Result<Wanted> {
     let default = Parameters::default();
     let threshold = given.threshold.unwrap_or(THRESHOLD);
     example.threshold = Some(THRESHOLD);
@@ -115,22 +127,38 @@ pub(crate) fn parameters(given: Given, example: &mut Example) -> Result<Paramete
     if min_sentences != u64::from(default.min_sentences) {
         *example = example.with("min_sentences", min_sentences);
     }
+    let tokenizer = given.tokenizer.as_deref().filter(|&name| name != "words");
+    if let Some(name) = tokenizer.filter(|&name| name != HTML) {
+        let message = format!("sentences are made of words: tokenizer must be words or html, not {name}");
+        return Err(SqlError::parameter(message).hint(such_as(&example.with("tokenizer", literal(HTML)))));
+    }
+    if tokenizer.is_some() {
+        *example = example.with("tokenizer", literal(HTML));
+    }
     let hint = || such_as(&options::with(example, "{\"max_similar\": 1000}"));
-    let by_name = options::given(given.options, hint)?;
+    let mut by_name = options::given(given.options, hint)?;
     options::only_known(&by_name, known, example)?;
     let read: PassageOptions = options::read(&by_name, example)?;
     let most_similar = read.max_similar.map_or(default.most_similar.into(), |most| most.0);
     // At most 100.
     let gap = read.max_gap.map_or(Parameters::GAP, |gap| gap.0 as u32);
+    let min_width = read.min_width.map_or(default.min_width, |width| width.0);
+    let with_html =
+        if tokenizer.is_some() { example.clone() } else { example.with("tokenizer", literal(HTML)) };
+    let pages = Pages::of(tokenizer, read.url.clone(), &with_html)?;
     let features = read.features(&name, given.shingle, example)?;
+    // Whether there is such a column is not known yet.
+    by_name.remove("url");
     if !by_name.is_empty() {
         *example = example.with("options", literal(&Value::Object(by_name).to_string()));
     }
-    Ok(Parameters {
+    let parameters = Parameters {
         features,
         threshold,
         min_sentences: u32::try_from(min_sentences).unwrap_or(u32::MAX),
         extend: given.extend.unwrap_or(true).then_some(gap),
         most_similar: u32::try_from(most_similar).unwrap_or(u32::MAX),
-    })
+        min_width,
+    };
+    Ok(Wanted { parameters, pages })
 }

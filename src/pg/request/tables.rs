@@ -6,6 +6,7 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::example::{Example, literal, such_as};
 use super::form::{Argument, Form, Named};
+use super::tokenizer::Pages;
 use crate::pg::query::column::Column;
 use crate::pg::query::ids;
 use crate::pg::query::names::type_name;
@@ -122,12 +123,13 @@ impl Tables {
     }
 
     /// The documents of the only or left relation, and of the right one; `site` says which column of a relation, by its
-    /// number, has sites. `tsearch` is a text-search configuration to parse texts with.
+    /// number, has sites. `tsearch` is a text-search configuration to parse texts with; `pages` says that they are HTML pages.
     pub(super) fn sources<'a>(
         &'a self,
         columns: Vec<(&Column, &Column)>,
         id_type: pg_sys::Oid,
         tsearch: Option<pg_sys::Oid>,
+        pages: Option<&Pages>,
         site: impl Fn(&'a Table, usize) -> Result<Option<&'a Column>>,
     ) -> Result<(Source, Option<Source>)> {
         let mut sources = Vec::new();
@@ -135,7 +137,10 @@ impl Tables {
             self.tables.iter().zip(columns).zip(COLUMNS).enumerate()
         {
             let (id_argument, site) = (argument.name(), site(table, number)?);
-            let asked = Asked { id, id_argument, id_type, text, tsearch, site };
+            let url = pages.and_then(|pages| pages.url.as_deref());
+            let url = url.map(|name| table.relation.named(name, "url")).transpose()?;
+            let pages = pages.map(|_| url);
+            let asked = Asked { id, id_argument, id_type, text, tsearch, site, pages };
             sources.push(Source::new(&table.relation, asked)?);
         }
         let right = (sources.len() == 2).then(|| sources.remove(1));

@@ -3,9 +3,38 @@
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::example::{Example, literal, such_as};
+use super::options::ColumnName;
 use crate::features::Tokenizer;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::values;
+
+/// The tokeniser of HTML pages.
+pub(super) const HTML: &str = "html";
+
+/// HTML pages whose text is compared as other texts are.
+#[derive(Debug, Clone)]
+pub(crate) struct Pages {
+    /// The column of their URLs.
+    pub url: Option<String>,
+}
+
+impl Pages {
+    /// Those that a tokeniser of this name means; none unless it is `html`, and then no column of URLs either. `example` is a
+    /// call that names it.
+    pub(super) fn of(
+        tokenizer: Option<&str>,
+        url: Option<ColumnName>,
+        example: &Example,
+    ) -> Result<Option<Self>> {
+        let is_html = tokenizer == Some(HTML);
+        if let (false, Some(ColumnName(url))) = (is_html, &url) {
+            let message =
+                format!("url is the column of the URLs of HTML pages, not \"{url}\" of plain texts");
+            return Err(SqlError::parameter(message).hint(such_as(example)));
+        }
+        Ok(is_html.then(|| Self { url: url.map(|url| url.0) }))
+    }
+}
 
 /// The units that a tokeniser makes, and the text-search configuration if it is one.
 pub(super) fn parse_tokenizer(
@@ -16,7 +45,7 @@ pub(super) fn parse_tokenizer(
         None | Some("words") => (Tokenizer::Words, None),
         Some("chars") => (Tokenizer::Chars, None),
         Some("whitespace") => (Tokenizer::Whitespace, None),
-        Some("html") => (Tokenizer::Html, None),
+        Some(HTML) => (Tokenizer::Html, None),
         Some(name) => match name.strip_prefix("tsearch:") {
             Some(configuration) => {
                 (Tokenizer::Words, Some(text_search_configuration(configuration, example)?))

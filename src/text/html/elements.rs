@@ -1,4 +1,4 @@
-//! What elements do to paragraphs.
+//! What elements do to paragraphs and words.
 
 /// Elements before and after which a paragraph ends. Cells of tables too: layouts are made of them.
 pub(super) fn ends_paragraph(name: &[u8]) -> bool {
@@ -63,5 +63,44 @@ pub(super) fn ends_paragraph(name: &[u8]) -> bool {
             | b"tr"
             | b"ul"
             | b"xmp"
+    )
+}
+
+/// Elements that change how text looks and nothing else: words go on through their tags. Links, quotations (which browsers
+/// put into marks) and what was inserted or deleted are not of them.
+pub(super) fn formats(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"abbr"
+            | b"acronym"
+            | b"b"
+            | b"basefont"
+            | b"bdi"
+            | b"bdo"
+            | b"big"
+            | b"blink"
+            | b"cite"
+            | b"code"
+            | b"data"
+            | b"dfn"
+            | b"em"
+            | b"font"
+            | b"i"
+            | b"kbd"
+            | b"mark"
+            | b"nobr"
+            | b"s"
+            | b"samp"
+            | b"small"
+            | b"span"
+            | b"strike"
+            | b"strong"
+            | b"sub"
+            | b"sup"
+            | b"time"
+            | b"tt"
+            | b"u"
+            | b"var"
+            | b"wbr"
     )
 }

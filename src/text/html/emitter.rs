@@ -2,6 +2,7 @@
 
 use html5gum::{Emitter, State};
 
+use super::elements::formats;
 use super::page::{DOING, Gap, Name, Page, Tag};
 use crate::error::Error;
 use crate::memory;
@@ -54,7 +55,9 @@ impl Emitter for &mut Page<'_> {
     fn emit_current_tag(&mut self) -> Option<State> {
         self.end_run();
         self.skip = false;
-        self.widen(Gap::Space);
+        if !formats(self.tag.name.get()) {
+            self.widen(Gap::Space);
+        }
         if self.tag.end {
             self.end_tag();
             return None;

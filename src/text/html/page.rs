@@ -16,6 +16,9 @@ pub(super) const DOING: &str = "reading an HTML page";
 /// How many bytes are read between looks at [`Stop`].
 pub(super) const CHECK_EVERY: usize = 1 << 16;
 
+/// Where a word may be broken, and no part of it.
+const SOFT_HYPHEN: char = '\u{ad}';
+
 /// What stands between the text so far and what comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gap {
@@ -157,6 +160,9 @@ impl<'a> Page<'a> {
             if at >= next_check {
                 self.stop.check()?;
                 next_check = at + CHECK_EVERY;
+            }
+            if c == SOFT_HYPHEN {
+                continue;
             }
             if c == '\n' && self.preformatted > 0 {
                 self.gap = if self.gap >= Gap::Line { Gap::Paragraph } else { Gap::Line };

@@ -63,7 +63,7 @@ RETURNS TABLE (left_id bigint, right_id bigint, left_sentence int, right_sentenc
 $$;
 CREATE FUNCTION check_passages(threshold float8, features text, fewest int) RETURNS TABLE (missing bigint, extra bigint, found bool) LANGUAGE sql AS $$
     WITH found AS (SELECT left_id, right_id, left_sentence, right_sentence, sentences, left_span, right_span, round(similarity::numeric, 6) AS similarity
-        FROM partial_duplicates('many', threshold, features => check_passages.features, min_sentences => fewest, extend => false, shingle => CASE WHEN check_passages.features = 'shingles' THEN 2 END)),
+        FROM partial_duplicates('many', threshold, features => check_passages.features, min_sentences => fewest, extend => false, shingle => CASE WHEN check_passages.features = 'shingles' THEN 2 END, options => '{"min_width": 0}')),
     expected AS (SELECT * FROM truth(threshold, check_passages.features, fewest))
     SELECT (SELECT count(*) FROM (SELECT * FROM expected EXCEPT ALL SELECT * FROM found) x), (SELECT count(*) FROM (SELECT * FROM found EXCEPT ALL SELECT * FROM expected) x), (SELECT count(*) > 5 FROM found)
 $$;
@@ -85,6 +85,43 @@ INSERT INTO pages SELECT i, format('Story %s is told by %s. All rights are reser
 SELECT left_id, right_id, left_sentence, right_sentence, sentences FROM partial_duplicates('pages', options => '{"max_similar": 100, "lo": 0}');
 SELECT pairs, stop_signatures, stop_documents FROM near_duplicates_stats();
 SELECT count(*) FROM partial_duplicates('pages', features => 'shingles', options => '{"max_similar": 5000}', min_sentences => 1);
+-- Formulas are narrower than sentences: a passage has 20 columns in both texts, without white space, unless the call says otherwise.
+CREATE TABLE formulas (id int PRIMARY KEY, body text);
+INSERT INTO formulas VALUES (1, 'One of them came home. （完）'), (2, '雨下了一整天也没有停。（完）'), (3, 'The end. （完）'), (4, 'It  is  the  end  of  it  a ll.'), (5, 'Rain. It is the end of it a ll. Snow.');
+SELECT width, left_id, right_id, left_span, right_span FROM unnest(ARRAY[NULL, 0, 2, 3, 18, 19, 20, 40]) width,
+    partial_duplicates('formulas', min_sentences => 1, features => 'shingles', options => jsonb_strip_nulls(jsonb_build_object('min_width', width))) ORDER BY width NULLS FIRST, 2, 3;
+SELECT count(*) FROM shared_passages('Is it the end? Yes.', 'No! Is it the end?', min_sentences => 1) UNION ALL
+SELECT count(*) FROM shared_passages('Is it the end? Yes.', 'No! Is it the end?', min_sentences => 1, options => '{"min_width": 11}');
+
+-- HTML pages without a view: sentences and places are those of html_text(page, url).
+CREATE TABLE html (id int PRIMARY KEY, address text, page text);
+INSERT INTO html VALUES
+    (1, 'https://port.example/1', '<title>News</title><div><a href=/>Home</a> <a href=/x>Port</a></div><p>The <b>c</b>rane moved to the <i>north</i> quay in Mar&shy;ch.<p>No&#98;ody saw it hap<wbr>pen. It was a dark night, as in <img src="https://port.example/a/crane.png"> here.</p><script>a("The crane moved")</script>'),
+    (2, 'https://quay.example/7', '<h1>Letters</h1>Dear all, <blockquote>The crane moved to the north quay in March.<br><span>Nobody</span> saw it happen. It was a <u>dark night</u>, as in <img src="/b/crane.png"> here.</blockquote>Yours, R.'),
+    (3, NULL, NULL), (4, NULL, '<p>'), (5, 'x', '<!-- The crane moved to the north quay in March. Nobody saw it happen. It was a dark night. -->');
+SELECT count(*) AS of_the_source FROM partial_duplicates('html', text_column => 'page');
+SELECT p.*, substring(html_text(l.page) from lower(left_span) for upper(left_span) - lower(left_span)) AS left, substring(html_text(r.page) from lower(right_span) for upper(right_span) - lower(right_span)) AS right
+FROM unnest(ARRAY['imatch', 'shingles']) features, partial_duplicates('html', text_column => 'page', tokenizer => 'html', features => features, min_sentences => 2) p JOIN html l ON l.id = left_id JOIN html r ON r.id = right_id \gx
+SELECT documents, skipped_null, skipped_empty FROM near_duplicates_stats();
+-- With its URL the picture of the first page is a file name as that of the second is.
+SELECT p.*, substring(html_text(l.page, l.address) from lower(left_span) for upper(left_span) - lower(left_span)) = substring(html_text(r.page, r.address) from lower(right_span) for upper(right_span) - lower(right_span)) AS equal
+FROM partial_duplicates('html', text_column => 'page', tokenizer => 'html', options => '{"url": "address"}') p JOIN html l ON l.id = left_id JOIN html r ON r.id = right_id;
+SELECT count(*) FROM partial_duplicates_between('html', 'html', text_column => 'page', tokenizer => 'html', options => '{"url": "address"}') WHERE left_id <> right_id;
+-- As of a view of the texts.
+CREATE VIEW texts AS SELECT id, html_text(page, address) AS body FROM html;
+SELECT count(*) FROM ((SELECT * FROM partial_duplicates('html', 0.5, text_column => 'page', tokenizer => 'html', min_sentences => 1, features => 'shingles', options => '{"url": "address", "min_width": 0}')
+    EXCEPT SELECT * FROM partial_duplicates('texts', 0.5, id_column => 'id', min_sentences => 1, features => 'shingles', options => '{"min_width": 0}'))
+    UNION ALL (SELECT * FROM partial_duplicates('texts', 0.5, id_column => 'id', min_sentences => 1, features => 'shingles', options => '{"min_width": 0}')
+    EXCEPT SELECT * FROM partial_duplicates('html', 0.5, text_column => 'page', tokenizer => 'html', min_sentences => 1, features => 'shingles', options => '{"url": "address", "min_width": 0}'))) x;
+SELECT p.* FROM html a, html b, shared_passages(a.page, b.page, tokenizer => 'html', min_sentences => 2) p WHERE a.id = 1 AND b.id = 2;
+SELECT count(*) FROM partial_duplicates('html', text_column => 'page', tokenizer => 'words');
+-- tlcs and lcs, too.
+SELECT method, (SELECT count(*) FROM near_duplicates('html', 0.5, text_column => 'page', method => method)) AS source,
+    (SELECT array_agg(round(similarity::numeric, 3)) FROM near_duplicates('html', 0.5, text_column => 'page', method => method, tokenizer => 'html')) AS text,
+    (SELECT array_agg(round(similarity::numeric, 3)) FROM near_duplicates('html', 0.5, text_column => 'page', method => method, tokenizer => 'html', options => '{"url": "address"}')) AS with_url,
+    (SELECT array_agg(round(similarity::numeric, 3)) FROM near_duplicates('texts', 0.5, id_column => 'id', method => method)) AS of_view,
+    (SELECT count(*) FROM near_duplicates_between('html', 'html', 0.5, text_column => 'page', method => method, tokenizer => 'html', options => '{"url": "address"}') WHERE left_id < right_id) AS between
+FROM unnest(ARRAY['tlcs', 'lcs']) method;
 
 -- Of equal documents no word is rare: then all count.
 CREATE TABLE equal AS SELECT i AS id, 'The crane moved to the north quay. It was a dark night. Nobody saw it happen.'::text AS body FROM generate_series(1, 5) i;
@@ -121,6 +158,15 @@ SELECT * FROM partial_duplicates('docs', options => '{"lo": 0.5, "hi": 0.4}');
 SELECT * FROM partial_duplicates('docs', options => '{"lo": "much"}');
 SELECT * FROM partial_duplicates('docs', options => '{"max_similar": 0}');
 SELECT * FROM partial_duplicates('docs', options => '{"max_gap": 101}');
+SELECT * FROM partial_duplicates('docs', options => '{"min_width": -1}');
+SELECT * FROM partial_duplicates('docs', tokenizer => 'chars');
+SELECT * FROM partial_duplicates('docs', options => '{"url": "address"}');
+SELECT * FROM partial_duplicates('docs', tokenizer => 'html', options => '{"url": "address"}');
+SELECT * FROM partial_duplicates('docs', tokenizer => 'html', options => '{"url": 1}');
+SELECT * FROM shared_passages('a', 'b', tokenizer => 'html', options => '{"url": "address"}');
+SELECT * FROM near_duplicates('docs', method => 'tlcs', tokenizer => 'words');
+SELECT * FROM near_duplicates('docs', method => 'tlcs', options => '{"url": "address"}');
+SELECT * FROM near_duplicates('docs', method => 'lcs', tokenizer => 'html', options => '{"url": "address"}');
 SELECT * FROM partial_duplicates('docs', features => 'spotsigs', options => '{"antecedents": ["of the"]}');
 SELECT * FROM partial_duplicates('docs', features => 'spotsigs', options => '{"antecedents": [1]}');
 SELECT * FROM partial_duplicates('docs', features => 'spotsigs', options => '{"antecedents": 0}');

@@ -5,6 +5,7 @@ SET search_path = web_test, public;
 RESET client_min_messages;
 SELECT html_text('<title>Port &amp; quay</title><p>Caf&eacute;<br>open<script>x()</script> <img src="/a/quay.jpg">');
 SELECT html_text('<img src="http://cdn.example/q.png"> <img src=//www.example/a/b.png>', 'https://www.example/page');
+SELECT html_text('<b>N</b>eardup un<wbr>believable, un&shy;believable') AS formatted, html_text('<a>a</a>b<div>c</div>d<q>e</q>f') AS parted;
 SELECT html_text(NULL) IS NULL AS of_null, html_text('') AS of_nothing;
 SELECT words(html_text('see http://a.example/b.c, <b>now</b>'));
 -- A million open tags.

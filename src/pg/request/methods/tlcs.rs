@@ -11,7 +11,7 @@ use crate::methods::tlcs::Tlcs;
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::centre::centre;
 use crate::pg::request::example::such_as;
-use crate::pg::request::options::{self, Number, Options, Real};
+use crate::pg::request::options::{self, ColumnName, Number, Options, Real};
 use crate::pg::server::error::{Result, SqlError};
 use crate::sketches::sentence;
 use crate::verify::tlcs::{Parameters, Thresholds};
@@ -33,19 +33,22 @@ struct TlcsOptions {
     window: Option<Number>,
     first: Option<Number>,
     weight: Option<ColumnName>,
+    url: Option<ColumnName>,
+    dispersed: Option<Distance>,
     slope: Option<Real>,
     centre: Option<Shares>,
     min_part: Option<Number>,
 }
-const OF_BOTH: usize = 10;
+const OF_BOTH: usize = 12;
 
 impl Options for TlcsOptions {
     fn good(key: &str) -> Option<String> {
         let value = match key {
-            // Whether there is such a column is not known.
-            "weight" => return None,
+            // Whether there are such columns is not known.
+            "weight" | "url" => return None,
             "containment" => json!(CONTAINMENT),
             "slope" => json!(0.1),
+            "dispersed" => json!(0.2),
             "centre" => json!([0.4, 0.6]),
             "s" => json!(3),
             "m" => json!(7),
@@ -74,16 +77,17 @@ impl TryFrom<Value> for LeastContainment {
     }
 }
 
-/// The name of a column.
-#[derive(Debug, Deserialize)]
+/// A share of a document's sentences that lies between some of them, in thousandths.
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "Value")]
-struct ColumnName(String);
+struct Distance(u32);
 
-impl TryFrom<Value> for ColumnName {
+impl TryFrom<Value> for Distance {
     type Error = &'static str;
 
     fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
-        value.as_str().map(|name| Self(name.to_owned())).ok_or("the name of a column")
+        let share = value.as_f64().filter(|share| (0.0..=0.5).contains(share));
+        share.map(|share| Self((1000.0 * share).round() as u32)).ok_or("a number from 0 to 0.5")
     }
 }
 
@@ -116,6 +120,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
         kinds: number(options.n, signatures.kinds),
         smallest: number(options.s, signatures.smallest),
         wider_than: number(options.min_width, signatures.wider_than),
+        dispersed: options.dispersed.map_or(signatures.dispersed, |distance| distance.0),
     };
     let rules = StopRules {
         most_documents: count(options.stop_documents, rules.most_documents),
@@ -141,8 +146,9 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let hint = |error: Error| SqlError::from(error).hint(such_as(&arguments.example));
     signatures.check().map_err(hint)?;
     parameters.check().map_err(hint)?;
-    // Whether there is such a column is not known yet, and hints show calls that work.
-    arguments.accept_without("weight");
+    // Whether there are such columns is not known yet, and hints show calls that work.
+    arguments.accept_without(&["weight", "url"]);
+    arguments.pages(options.url, "compares sentences and characters")?;
     arguments.whole_texts("compares sentences and characters")?;
     arguments.has_sites();
     let thresholds = Thresholds { resemblance, containment };

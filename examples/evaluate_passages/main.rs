@@ -4,15 +4,19 @@
 //!     cargo run --release --no-default-features --example evaluate_passages -- FOLDER_OF_CORPORA
 //!
 //! The folder holds planted_en_a and planted_zh_a, news into which sentences of others were copied at known places, and
-//! en_reuters_a, html_kafka_a and zh_news_a.
+//! en_reuters_a, html_kafka_a, html_zh_a and zh_news_a.
 
-#[path = "../tests/common/corpora.rs"]
+mod characters;
+#[path = "../../tests/common/corpora.rs"]
 mod corpora;
+mod score;
+mod wrap;
 
 use std::collections::{BTreeMap, HashSet};
-use std::ops::{AddAssign, Range};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use characters::{characters, solid};
 use neardup::features::imatch::IdfRange;
 use neardup::features::spotsigs::{Antecedents, SpotSpec};
 use neardup::features::units::signatures::Features;
@@ -24,10 +28,11 @@ use neardup::methods::reading::Reading;
 use neardup::methods::spotsigs::SpotSigs;
 use neardup::passages::{Parameters, Passage};
 use neardup::resources::Resources;
-use neardup::text::width::width_of;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
 use neardup::workers::PlainThreads;
+use score::Score;
+use wrap::wrap;
 
 const WORKERS: PlainThreads = PlainThreads(4);
 const RESOURCES: Resources<'static> = Resources { files: &NoFiles, budget: 1 << 30, workers: &WORKERS };
@@ -39,6 +44,8 @@ fn main() {
     };
     let planted: Vec<Planted> =
         ["planted_en_a", "planted_zh_a"].iter().map(|name| Planted::read(&data, name)).collect();
+    settings(&planted);
+    widths(&data, &planted);
     signatures(&planted);
     lengths(&planted);
     edits(&planted);
@@ -84,25 +91,26 @@ fn kinds_of_features() -> Vec<(&'static str, Features)> {
     ]
 }
 
+/// The sentences of a long run: as many as a passage has by default.
+const RUN: usize = 3;
+
 /// News with planted passages. Characters are numbered without white space, which copies need not keep.
 struct Planted {
     name: &'static str,
     texts: Vec<String>,
     /// The characters of both documents that were planted, by kind, host and donor.
     truth: BTreeMap<(String, u32, u32), [HashSet<usize>; 2]>,
+    /// Of these, pairs whose sentences are not one run of at least [`RUN`] in both documents.
+    short: HashSet<(u32, u32)>,
+    /// The planted sentences.
+    sentences: Vec<PlantedSentence>,
 }
 
-/// For each character of a text, how many before it are no white space.
-fn solid(text: &str) -> Vec<usize> {
-    let mut before = vec![0];
-    for c in text.chars() {
-        before.push(before[before.len() - 1] + usize::from(!c.is_whitespace()));
-    }
-    before
-}
-
-fn characters(solid: &[usize], span: &Range<usize>) -> Range<usize> {
-    solid[span.start]..solid[span.end]
+/// A sentence that was copied: its host and its donor, and its characters in both.
+#[derive(Clone)]
+struct PlantedSentence {
+    rows: [u32; 2],
+    spans: [Range<usize>; 2],
 }
 
 impl Planted {
@@ -115,15 +123,25 @@ impl Planted {
         }
         let places: Vec<Vec<usize>> = texts.iter().map(|text| solid(text)).collect();
         let mut truth: BTreeMap<_, [HashSet<usize>; 2]> = BTreeMap::new();
+        let mut sentences: Vec<PlantedSentence> = Vec::new();
         for line in std::fs::read_to_string(folder.join("spans.tsv")).expect("spans").lines().skip(1) {
             let fields: Vec<&str> = line.split('\t').collect();
             let (host, donor) = (rows[fields[0]], rows[fields[1]]);
             let at: Vec<usize> = fields[3..7].iter().map(|at| at.parse().expect("a number")).collect();
+            let spans = [(host, &at[..2]), (donor, &at[2..])]
+                .map(|(row, at)| characters(&places[row as usize], &(at[0]..at[1])));
+            sentences.push(PlantedSentence { rows: [host, donor], spans });
             let of = truth.entry((fields[2].to_owned(), host, donor)).or_default();
             of[0].extend(characters(&places[host as usize], &(at[0]..at[1])));
             of[1].extend(characters(&places[donor as usize], &(at[2]..at[3])));
         }
-        Self { name, texts, truth }
+        let follow = |pair: &[PlantedSentence]| {
+            [0, 1].iter().all(|&side| pair[0].spans[side].end == pair[1].spans[side].start)
+        };
+        let is_short = |own: &&[PlantedSentence]| own.len() < RUN || !own.windows(2).all(follow);
+        let of_pairs = sentences.chunk_by(|a, b| a.rows == b.rows);
+        let short = of_pairs.filter(is_short).map(|own| own[0].rows.into()).collect();
+        Self { name, texts, truth, short, sentences }
     }
 
     /// The same with hosts wrapped at so many columns; a line that is indented, or follows an empty one, begins
@@ -134,7 +152,25 @@ impl Planted {
             true => wrap(text, width),
             false => text.clone(),
         });
-        Self { name: self.name, texts: texts.collect(), truth: self.truth.clone() }
+        Self {
+            name: self.name,
+            texts: texts.collect(),
+            truth: self.truth.clone(),
+            short: self.short.clone(),
+            sentences: self.sentences.clone(),
+        }
+    }
+
+    /// The same without pairs with a run of fewer than [`RUN`] sentences.
+    fn of_runs(&self) -> Self {
+        let truth = self.truth.iter().filter(|((_, host, donor), _)| !self.short.contains(&(*host, *donor)));
+        Self {
+            name: self.name,
+            texts: self.texts.clone(),
+            truth: truth.map(|(key, own)| (key.clone(), own.clone())).collect(),
+            short: HashSet::new(),
+            sentences: Vec::new(),
+        }
     }
 
     fn kinds(&self) -> Vec<&str> {
@@ -171,78 +207,31 @@ impl Planted {
         score
     }
 
+    /// The share of the planted sentences of which passages have at least half the characters in both documents.
+    fn sentences_found(&self, found: &[Passage]) -> f64 {
+        let places: Vec<Vec<usize>> = self.texts.iter().map(|text| solid(text)).collect();
+        let mut of: BTreeMap<[u32; 2], Vec<[Range<usize>; 2]>> = BTreeMap::new();
+        for passage in found {
+            let rows = [passage.left_row, passage.right_row];
+            let spans = [&passage.left_span, &passage.right_span];
+            let [left, right] = [0, 1].map(|side| characters(&places[rows[side] as usize], spans[side]));
+            of.entry(rows).or_default().push([left.clone(), right.clone()]);
+            of.entry([rows[1], rows[0]]).or_default().push([right, left]);
+        }
+        let is_found = |PlantedSentence { rows, spans }: &&PlantedSentence| {
+            let all: &[[Range<usize>; 2]] = of.get(rows).map_or(&[], Vec::as_slice);
+            [0, 1].iter().all(|&side| {
+                let inside = |at: &usize| all.iter().any(|passage| passage[side].contains(at));
+                2 * spans[side].clone().filter(inside).count() >= spans[side].len()
+            })
+        };
+        let count = self.sentences.iter().filter(is_found).count();
+        count as f64 / self.sentences.len().max(1) as f64
+    }
+
     /// The same of a search.
     fn score(&self, parameters: &Parameters, kinds: &[&str]) -> Score {
         self.judge(&passages(&self.texts, parameters), kinds)
-    }
-}
-
-fn wrap(text: &str, width: usize) -> String {
-    let mut all = String::new();
-    let (mut column, mut paragraph) = (0, true);
-    for line in text.lines() {
-        let indent = &line[..line.len() - line.trim_start().len()];
-        if line.trim().is_empty() || !indent.is_empty() || paragraph {
-            if !all.is_empty() {
-                all.push('\n');
-            }
-            all.push_str(indent);
-            column = indent.chars().map(width_of).sum();
-        } else if column > 0 && line.chars().next().is_some_and(|c| width_of(c) == 1) {
-            all.push(' ');
-            column += 1;
-        }
-        paragraph = line.trim().is_empty();
-        let mut rest = line.trim();
-        while let Some(first) = rest.chars().next() {
-            // A wide character can stand on a line of its own.
-            let end = match width_of(first) {
-                1 => rest.find(|c: char| c == ' ' || width_of(c) == 2).unwrap_or(rest.len()),
-                _ => first.len_utf8(),
-            };
-            let (word, after) = rest.split_at(end);
-            let columns: usize = word.chars().map(width_of).sum();
-            if column > 0 && column + columns > width {
-                all.truncate(all.trim_end_matches(' ').len());
-                all.push('\n');
-                column = 0;
-            }
-            all.push_str(word);
-            column += columns;
-            rest = after.trim_start_matches(' ');
-            if rest.len() < after.len() && !rest.is_empty() {
-                all.push(' ');
-                column += 1;
-            }
-        }
-    }
-    all
-}
-
-/// Characters found and planted.
-#[derive(Debug, Clone, Copy, Default)]
-struct Score {
-    both: usize,
-    found: usize,
-    truth: usize,
-}
-
-impl AddAssign for Score {
-    fn add_assign(&mut self, other: Self) {
-        self.both += other.both;
-        self.found += other.found;
-        self.truth += other.truth;
-    }
-}
-
-impl Score {
-    /// Precision, recall and F1 as cells of a table.
-    fn cells(self) -> String {
-        let share = |whole: usize| if whole == 0 { 0.0 } else { self.both as f64 / whole as f64 };
-        let (precision, recall) = (share(self.found), share(self.truth));
-        let f1 = if self.both == 0 { 0.0 } else { 2.0 * precision * recall / (precision + recall) };
-        let precision = if self.found == 0 { "-".to_owned() } else { format!("{precision:.3}") };
-        format!("{precision} | {recall:.3} | {f1:.3}")
     }
 }
 
@@ -251,7 +240,8 @@ fn head(first: &str, planted: &[Planted], columns: &str) {
         |planted: &Planted| columns.replace('_', if planted.name.contains("zh") { "zh" } else { "en" });
     let all: Vec<String> = planted.iter().map(names).collect();
     println!("| {first} | {} |", all.join(" | "));
-    println!("|---|{}", "---:|".repeat(all.iter().map(|cells| cells.split('|').count()).sum()));
+    let cells = first.matches('|').count() + all.iter().map(|cells| cells.split('|').count()).sum::<usize>();
+    println!("|---|{}", "---:|".repeat(cells));
 }
 
 const BOTH: &str = "_: precision | recall | F1 | extended: precision | recall | F1";
@@ -270,6 +260,62 @@ fn both(planted: &Planted, parameters: &Parameters, kinds: &[&str]) -> String {
 
 /// Copies that were not changed, in any order and place.
 const UNCHANGED: [&str; 3] = ["verbatim", "reorder", "split"];
+
+/// Which setting is for what.
+fn settings(planted: &[Planted]) {
+    println!("### Settings: passages of all kinds\n");
+    let columns = format!(
+        "_: precision | recall | F1 | sentences found | runs of {RUN} or more: precision | recall | F1"
+    );
+    head("setting", planted, &columns);
+    for (name, features, threshold, min_sentences) in [
+        ("the defaults: I-Match, 3 sentences", imatch(), 0.9, 3),
+        ("I-Match, 1 sentence", imatch(), 0.9, 1),
+        ("4-shingles at 0.9, 1 sentence", shingles(4), 0.9, 1),
+        ("2-shingles at 0.5, 3 sentences", shingles(2), 0.5, 3),
+        ("2-shingles at 0.5, 2 sentences", shingles(2), 0.5, 2),
+        ("2-shingles at 0.5, 1 sentence", shingles(2), 0.5, 1),
+    ] {
+        let parameters = Parameters { features, threshold, min_sentences, ..Parameters::default() };
+        row(name, planted, |planted| {
+            let found = passages(&planted.texts, &parameters);
+            let runs = planted.of_runs();
+            let [all, of_runs] =
+                [planted, &runs].map(|planted| planted.judge(&found, &planted.kinds()).cells());
+            format!("{all} | {:.3} | {of_runs}", planted.sentences_found(&found))
+        });
+    }
+    println!();
+}
+
+/// The least width of a passage: what it keeps of planted passages, and how many it leaves of the others.
+fn widths(data: &Path, planted: &[Planted]) {
+    println!("### The least width of a passage (2-shingles at 0.5, 1 sentence or more)\n");
+    let corpora = ["zh_news_a", "html_zh_a", "en_reuters_a"];
+    let texts = corpora.map(|name| corpora::texts(data, name));
+    let titles: Vec<String> = corpora
+        .iter()
+        .zip(&texts)
+        .map(|(name, texts)| format!("{name}, {} documents: passages", texts.len()))
+        .collect();
+    let first = format!("columns | {}", titles.join(" | "));
+    head(&first, planted, "_: precision | recall | F1");
+    for min_width in [0, 10, 16, 20, 24, 32, 40, 60] {
+        let parameters = Parameters {
+            features: shingles(2),
+            threshold: 0.5,
+            min_sentences: 1,
+            min_width,
+            ..Parameters::default()
+        };
+        let counts: Vec<String> =
+            texts.iter().map(|texts| passages(texts, &parameters).len().to_string()).collect();
+        row(&format!("{min_width} | {}", counts.join(" | ")), planted, |planted| {
+            planted.score(&parameters, &planted.kinds()).cells()
+        });
+    }
+    println!();
+}
 
 /// Zhang et al. (SIGIR 2010), table 2: signatures.
 fn signatures(planted: &[Planted]) {

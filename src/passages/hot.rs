@@ -1,0 +1,203 @@
+//! Sentences that more than a number of sentences are similar to for certain, found without comparing any two.
+//!
+//! Pages of a site are made from a template, so that thousands of sentences differ in a name, a number or a date alone.
+//! Each is similar to all the others, which is the square of their number in pairs, all in vain: such sentences begin no
+//! passage. Here the tokens of a sentence that are frequent are its core; sentences of one core whose sizes are such that
+//! it suffices are similar to each other, whatever else they have. What this leaves is counted by the join.
+//! O(tokens + sentences · log sentences).
+
+use crate::error::{Error, Result};
+use crate::features::sets::records::Records;
+use crate::features::sets::store::Store;
+use crate::files::TempFiles;
+use crate::hash::hash_bytes_128;
+use crate::memory;
+use crate::verify::overlap::shared_at_least;
+use crate::verify::predicate::Predicate;
+use crate::workers::{self, Workers};
+
+const DOING: &str = "looking for frequent sentences";
+const NONE: u32 = u32::MAX;
+
+/// Classes of sentences with equal signatures: the records of the left table, then those of the right one.
+pub struct ClassStores<'a> {
+    /// The records of both tables, or of the only one.
+    pub stores: &'a mut [Store],
+    /// How many sentences a class has.
+    pub size: &'a dyn Fn(u32) -> u32,
+    /// Tokens that can be shared are numbered below this.
+    pub shared_tokens: usize,
+}
+
+/// A class whose core suffices, by the hash of that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Core {
+    hash: u128,
+    class: u32,
+}
+
+impl ClassStores<'_> {
+    fn count(&self) -> usize {
+        self.stores.iter().map(|store| store.sizes().len()).sum()
+    }
+
+    /// Calls `each` with every class, its size in tokens, and those that can be shared.
+    fn for_each(
+        &mut self,
+        budget: usize,
+        workers: &dyn Workers,
+        mut each: impl FnMut(u32, u32, &[u32]) -> Result<()>,
+    ) -> Result<()> {
+        const BREATHE_EVERY: u32 = 1 << 12;
+        let mut class = 0;
+        for store in self.stores.iter_mut() {
+            store.for_each(budget, |_, size, tokens| {
+                if class % BREATHE_EVERY == 0 {
+                    workers.breathe()?;
+                }
+                each(class, size, tokens)?;
+                class += 1;
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Whether more than `most` sentences are similar to those of a class for certain, by class; none where no class is
+    /// such a one. A class may be one that is not found here.
+    pub fn hot(
+        &mut self,
+        predicate: &Predicate,
+        most: u32,
+        budget: usize,
+        workers: &dyn Workers,
+    ) -> Result<Option<Vec<bool>>> {
+        let (size, two) = (self.size, self.stores.len() == 2);
+        let mut sentences = memory::filled(0u32, self.shared_tokens, DOING)?;
+        self.for_each(budget, workers, |class, _, tokens| {
+            for &token in tokens {
+                let count = &mut sentences[token as usize];
+                *count = count.saturating_add(size(class));
+            }
+            Ok(())
+        })?;
+        if sentences.iter().all(|&count| count <= most) {
+            return Ok(None);
+        }
+        let (mut cores, mut core): (Vec<Core>, Vec<u32>) = (Vec::new(), Vec::new());
+        self.for_each(budget, workers, |class, size, tokens| {
+            core.clear();
+            memory::reserve(&mut core, tokens.len(), DOING)?;
+            core.extend(tokens.iter().filter(|&&token| sentences[token as usize] > most));
+            // With any partner that is not larger, and what suffices for the larger one does for the smaller.
+            let suffices =
+                predicate.least_overlap(size, size).is_some_and(|least| core.len() as u32 >= least);
+            if suffices && !core.is_empty() {
+                let hash = hash_bytes_128(bytemuck::cast_slice(&core));
+                memory::push(&mut cores, Core { hash, class }, DOING)?;
+            }
+            Ok(())
+        })?;
+        drop(sentences);
+        workers::one(workers, &mut cores, |cores, stop| {
+            workers::sort_unstable_by(cores, stop, &|a, b| a.cmp(b))
+        })?;
+        let first_right = if two { self.stores[0].sizes().len() as u32 } else { NONE };
+        let mut hot = memory::filled(false, self.count(), DOING)?;
+        let mut any = false;
+        for alike in cores.chunk_by(|a, b| a.hash == b.hash) {
+            let mut sums = [0u64; 2];
+            for &Core { class, .. } in alike {
+                sums[usize::from(class >= first_right)] += u64::from(size(class));
+            }
+            for &Core { class, .. } in alike {
+                // Partners are of the other table.
+                let partners = if two { sums[usize::from(class < first_right)] } else { sums[0] };
+                hot[class as usize] = partners > u64::from(most);
+                any |= hot[class as usize];
+            }
+        }
+        Ok(any.then_some(hot))
+    }
+
+    /// The records of a table that are hot, or those that are not, and their classes; in a file where they are large.
+    pub fn part(
+        &mut self,
+        table: usize,
+        hot: &[bool],
+        wanted: bool,
+        files: &dyn TempFiles,
+        budget: usize,
+    ) -> Result<(Store, Vec<u32>)> {
+        let first = if table == 0 { 0 } else { self.stores[0].sizes().len() };
+        let store = &mut self.stores[table];
+        let hot = &hot[first..first + store.sizes().len()];
+        let mut classes = Vec::new();
+        for (record, _) in hot.iter().enumerate().filter(|&(_, &is_hot)| is_hot == wanted) {
+            memory::push(&mut classes, (first + record) as u32, DOING)?;
+        }
+        Ok((store.part(|record| hot[record] == wanted, files, budget)?, classes))
+    }
+}
+
+/// The records of hot classes, to be compared where it matters: when a passage comes to them.
+#[derive(Debug)]
+pub struct HotRecords {
+    records: Vec<Records>,
+    /// Which table's record a class is, and which of them; [`NONE`] of others.
+    places: Vec<u32>,
+    first_right: u32,
+    predicate: Predicate,
+}
+
+impl HotRecords {
+    /// None where they would take more than `budget` bytes.
+    pub fn new(
+        of: &mut ClassStores<'_>,
+        hot: &[bool],
+        predicate: Predicate,
+        files: &dyn TempFiles,
+        budget: usize,
+    ) -> Result<Option<Self>> {
+        const LEAST_ROOM: usize = 1 << 20;
+        let sizes =
+            of.stores.iter().flat_map(|store| (0..store.sizes().len()).map(|record| store.shared(record)));
+        let tokens: usize = sizes.zip(hot).filter(|(_, is_hot)| **is_hot).map(|(size, _)| size).sum();
+        if tokens.saturating_mul(size_of::<u32>()) > budget.max(LEAST_ROOM) {
+            return Ok(None);
+        }
+        let mut records = Vec::new();
+        let mut places = memory::filled(NONE, hot.len(), DOING)?;
+        for table in 0..of.stores.len() {
+            let (mut store, classes) = of.part(table, hot, true, files, usize::MAX)?;
+            classes.iter().zip(0..).for_each(|(&class, place)| places[class as usize] = place);
+            records.push(store.take()?);
+        }
+        let first_right = match &*of.stores {
+            [left, _] => u32::try_from(left.sizes().len())
+                .map_err(|_| Error::TooMany { what: "sentences", limit: u32::MAX.into() })?,
+            _ => NONE,
+        };
+        Ok(Some(Self { records, places, first_right, predicate }))
+    }
+
+    fn record(&self, class: u32) -> Option<(&Records, usize)> {
+        let place = self.places[class as usize];
+        let table = usize::from(class >= self.first_right);
+        (place != NONE).then(|| (&self.records[table], place as usize))
+    }
+
+    /// The similarity of two classes, if both are hot and they are similar.
+    pub fn similarity(&self, a: u32, b: u32) -> Option<f64> {
+        let ((left, a), (right, b)) = (self.record(a)?, self.record(b)?);
+        let (size, other) = (left.size(a), right.size(b));
+        let least = self.predicate.least_overlap(size, other)?;
+        let shared = shared_at_least(left.tokens(a), right.tokens(b), least as usize)?;
+        Some(self.predicate.similarity(shared as u32, size, other))
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.places) + self.records.iter().map(Records::bytes).sum::<usize>()
+    }
+}
