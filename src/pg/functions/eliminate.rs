@@ -59,7 +59,16 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
 
 /// What rows are ordered by so that the ones to keep come first; none for the order of ids.
 fn order_to_keep(arguments: Named, keep: Option<&str>, request: &Request) -> Result<Option<String>> {
+    let is_sketch = request.left.kind.sketches().is_some();
     let (column, direction) = match keep {
+        // All are of one length.
+        None if is_sketch => return Ok(None),
+        Some("longest") if is_sketch => {
+            let message = "keep rule \"longest\" needs texts, and the column has sketches";
+            let example = request.example.with("keep", literal("first"));
+            return Err(SqlError::parameter(message)
+                .hint(format!("Rules: first, min:column, max:column. {}", such_as(&example))));
+        }
         None | Some("longest") => {
             return Ok(Some(format!("pg_catalog.length({}::pg_catalog.text) DESC", request.left.column)));
         }

@@ -6,6 +6,7 @@ pub(crate) mod imatch;
 pub(crate) mod sets;
 pub(crate) mod sketches;
 pub(crate) mod spotsigs;
+pub(crate) mod stored;
 pub(crate) mod techniques;
 pub(crate) mod tlcs;
 

@@ -1,0 +1,146 @@
+//! Sketches that were made and stored before, as documents: what they are compared by, in numbers.
+//!
+//! Two minhash sketches of m values agree in a of them where the sets of their values, each with its place, share a
+//! elements; 2a / (m + m) is their estimate, which is the Dice coefficient of these sets. A simhash is its number of
+//! bits and then its bits, 64 to a number. A sketch of an empty document has no numbers: it is similar to nothing.
+
+use super::simhash;
+use super::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
+use crate::error::{Error, Result};
+use crate::features::tokens::Document;
+use crate::memory;
+
+const DOING: &str = "reading a sketch";
+
+/// What kind of sketches a column has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SketchKind {
+    /// Minhash sketches.
+    Minhash,
+    /// Simhash sketches.
+    Simhash,
+}
+
+impl SketchKind {
+    /// The name of the method that compares them.
+    pub fn method(self) -> &'static str {
+        match self {
+            Self::Minhash => "minhash",
+            Self::Simhash => "simhash",
+        }
+    }
+
+    /// The name of their type.
+    pub fn type_name(self) -> &'static str {
+        match self {
+            Self::Minhash => "minhash_sketch",
+            Self::Simhash => "simhash_sketch",
+        }
+    }
+}
+
+/// Reads sketches that are to be compared with each other, so all have to be made in one way.
+#[derive(Debug, Clone, Default)]
+pub struct SketchReader {
+    minhash: Option<MinhashHeader>,
+    simhash: Option<SimhashHeader>,
+}
+
+impl SketchReader {
+    /// A sketch as a document; an error where its bytes are no sketch, or one that does not compare with those before.
+    pub fn read(&mut self, kind: SketchKind, bytes: &[u8]) -> Result<Document> {
+        match kind {
+            SketchKind::Minhash => self.minhash(&Minhash::parse(bytes)?),
+            SketchKind::Simhash => self.simhash(&Simhash::parse(bytes)?),
+        }
+    }
+
+    fn minhash(&mut self, sketch: &Minhash<'_>) -> Result<Document> {
+        self.minhash.get_or_insert(sketch.header).check_like(&sketch.header)?;
+        let mut numbers = Vec::new();
+        if !sketch.header.empty {
+            let (values, _) = sketch.values.as_chunks::<4>();
+            memory::reserve(&mut numbers, values.len(), DOING)?;
+            // At most 2048 places.
+            let number =
+                |(place, value): (i64, &[u8; 4])| place << 32 | i64::from(u32::from_le_bytes(*value));
+            numbers.extend((0..).zip(values).map(number));
+        }
+        Ok(Document::Numbers(numbers))
+    }
+
+    fn simhash(&mut self, sketch: &Simhash<'_>) -> Result<Document> {
+        let known = self.simhash.get_or_insert(sketch.header);
+        known.check_like(&sketch.header)?;
+        // Bits that were made elsewhere compare with any; what comes later has to compare with the others, too.
+        if known.source == Source::Bits {
+            *known = sketch.header;
+        }
+        let mut numbers = Vec::new();
+        if !sketch.header.empty {
+            memory::reserve(&mut numbers, 1 + sketch.bits.len().div_ceil(8), DOING)?;
+            numbers.push(sketch.header.bits.into());
+            numbers.extend(simhash::words(sketch.bits, sketch.header.bits).map(u64::cast_signed));
+        }
+        Ok(Document::Numbers(numbers))
+    }
+
+    /// The bits of the simhash that [`SketchReader::read`] made a document of, and these as words; none of an empty
+    /// document's. An error for a document that is no simhash.
+    pub fn simhash_of(document: &Document) -> Result<Option<(u16, &[i64])>> {
+        let wrong = || Error::Malformed {
+            what: SketchKind::Simhash.type_name(),
+            why: "its words are not as many as its bits".to_owned(),
+        };
+        let Document::Numbers(numbers) = document else { return Err(wrong()) };
+        let Some((&bits, words)) = numbers.split_first() else { return Ok(None) };
+        let bits = simhash::check_bits(bits)?;
+        if words.len() == usize::from(bits).div_ceil(64) { Ok(Some((bits, words))) } else { Err(wrong()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn minhash(k: u16, values: Option<&[u32]>) -> Vec<u8> {
+        MinhashHeader::new(Source::Words, k, 2, 1).sketch(values)
+    }
+
+    fn simhash(source: Source, k: u16, bits: Option<&[u8]>) -> Vec<u8> {
+        SimhashHeader::new(source, k, 100).sketch(bits)
+    }
+
+    #[test]
+    fn numbers_of_sketches() {
+        let mut reader = SketchReader::default();
+        let mut read = |bytes: &[u8]| reader.read(SketchKind::Minhash, bytes);
+        assert_eq!(read(&minhash(5, None)), Ok(Document::Numbers(vec![])));
+        let last = i64::from(u32::MAX);
+        assert_eq!(read(&minhash(5, Some(&[7, u32::MAX]))), Ok(Document::Numbers(vec![7, 1 << 32 | last])));
+        assert!(matches!(read(&minhash(4, Some(&[1, 2]))), Err(Error::Unlike { .. })));
+        assert!(matches!(read(&[1, 2]), Err(Error::Malformed { .. })));
+
+        let bits = [&[0xff; 12][..], &[0x50]].concat();
+        let document = SketchReader::default()
+            .read(SketchKind::Simhash, &simhash(Source::Words, 1, Some(&bits)))
+            .unwrap();
+        assert_eq!(document, Document::Numbers(vec![100, -1, (1 << 36) - 1 - 0xa]));
+        assert_eq!(SketchReader::simhash_of(&document).unwrap().unwrap().0, 100);
+        for wrong in [vec![100, 1], vec![3, 1], vec![-64, 1], vec![64, 1, 2]] {
+            assert!(SketchReader::simhash_of(&Document::Numbers(wrong)).is_err());
+        }
+    }
+
+    #[test]
+    fn bits_from_elsewhere_hide_no_difference() {
+        let bits = [0; 13];
+        let of = |source, k| simhash(source, k, Some(&bits));
+        let all = [of(Source::Words, 1), of(Source::Bits, 1), of(Source::Words, 2)];
+        for order in [[0, 1, 2], [1, 0, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
+            let mut reader = SketchReader::default();
+            let read = order.map(|n: usize| reader.read(SketchKind::Simhash, &all[n]).is_ok());
+            assert_eq!(read.iter().filter(|good| **good).count(), 2, "{order:?}");
+        }
+    }
+}
