@@ -1,30 +1,26 @@
 //! Methods `minhash` and `simhash` on sketches that were made and stored before ([`crate::sketches::stored`]): all pairs
 //! by the estimate of their sketches, which is what the functions `minhash_similarity` and `simhash_similarity` give.
 //!
-//! No pair is lost: minhash sketches are joined as the sets of their values, simhashes by blocks of which one agrees
-//! (docs/design/algorithms.md sections 2, 3 and 8).
+//! No pair is lost ([`crate::joins::stored`], [`crate::joins::sketches::hamming`]). Sketches stay in memory.
 
 use super::explain::Explanation;
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
-use super::sets::Sets;
 use crate::error::{Error, Result};
-use crate::features::FeatureSpec;
-use crate::features::signatures::{SignatureCollector, distinct};
+use crate::features::signatures::{SignatureCollector, Signatures, distinct};
 use crate::features::tokens::Document;
 use crate::joins::pairs::Pairs;
-use crate::joins::sets::Algorithm;
 use crate::joins::sketches::hamming::Hamming;
 use crate::joins::sketches::rule::Rule;
 use crate::joins::sketches::technique::Technique;
 use crate::joins::sketches::{Comparison, sketch_pairs};
+use crate::joins::stored::minhash_pairs;
 use crate::sketches::simhash::{check_distance, usual_share};
-use crate::sketches::stored::{SketchKind, SketchReader};
+use crate::sketches::stored::SketchKind;
 use crate::sketches::wire::{Minhash, Simhash};
 use crate::sketches::{minhash, simhash};
-use crate::verify::measure::Measure;
-use crate::verify::predicate::Predicate;
+use crate::verify::measure::check_threshold;
 use crate::workers::Stop;
 
 /// Minhash sketches of which at least this share of the values agrees.
@@ -49,9 +45,13 @@ impl Method for StoredMinhash {
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
-        let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
-        let predicate = Predicate::new(Measure::Dice, self.threshold)?;
-        Sets { spec, predicate, algorithm: Algorithm::Auto }.pairs(reading)
+        check_threshold(self.threshold)?;
+        let (signatures, values) = read(SketchKind::Minhash, reading)?;
+        reading.account.tokens *= u64::from(values);
+        let (held, budget) = (signatures.bytes(), reading.left_after(signatures.bytes()));
+        let (pairs, peak) = minhash_pairs(signatures, values, self.threshold, budget, reading.workers)?;
+        reading.held(held.max(peak));
+        Ok(pairs)
     }
 }
 
@@ -101,32 +101,10 @@ impl Method for StoredSimhash {
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
-        /// Of a table without any sketch.
-        const NO_BITS: u16 = 64;
-        let count = reading.workers.count();
-        let mut known: Option<u16> = None;
-        let mut shares: Vec<Share> = Vec::new();
-        reading.read(|batch| {
-            if known.is_none() {
-                known = batch.documents().find_map(|(_, document)| bits_of(document));
-                let empty = shares.drain(..).map(|share| share.empty).sum();
-                shares.extend((0..count).map(|_| Share::new(known.unwrap_or(NO_BITS))));
-                shares[0].empty = empty;
-            }
-            batch.share_out(&mut shares, |share, row, document, stop| {
-                stop.check()?;
-                share.add(row, document)
-            })?;
-            Ok(shares.iter().map(|share| share.signatures.bytes()).sum())
-        })?;
-        reading.account.skipped_empty = shares.iter().map(|share| share.empty).sum();
-        let parts: Vec<_> = shares.into_iter().map(|share| share.signatures).collect();
-        let read: usize = parts.iter().map(SignatureCollector::bytes).sum();
-        let signatures = distinct(parts, reading.right_from(), reading.workers)?;
-        reading.account.distinct_sets = signatures.len() as u64;
-        reading.held(read + signatures.bytes());
+        let (signatures, bits) = read(SketchKind::Simhash, reading)?;
+        reading.account.tokens = 0;
         let comparison = Comparison {
-            techniques: vec![Technique::Simhash(self.hamming(known.unwrap_or(NO_BITS))?)],
+            techniques: vec![Technique::Simhash(self.hamming(bits)?)],
             rule: Rule::Technique(0),
             sizes: None,
             most: None,
@@ -136,15 +114,43 @@ impl Method for StoredSimhash {
     }
 }
 
-/// The bits of a simhash, of one that is not of an empty document.
-fn bits_of(document: &Document) -> Option<u16> {
-    SketchReader::simhash_of(document).ok().flatten().map(|(bits, _)| bits)
+/// Reads sketches and accounts for them: the distinct ones, and of how many values or bits they are. As tokens they are
+/// counted one each.
+fn read(kind: SketchKind, reading: &mut Reading<'_>) -> Result<(Signatures, u16)> {
+    /// Of a table without any sketch.
+    const NONE: u16 = 64;
+    let count = reading.workers.count();
+    let mut known: Option<u16> = None;
+    let mut shares: Vec<Share> = Vec::new();
+    reading.read(|batch| {
+        if known.is_none() {
+            let size = |document| kind.parts(document).ok().flatten().map(|(size, _)| size);
+            known = batch.documents().find_map(|(_, document)| size(document));
+            let empty = shares.drain(..).map(|share| share.empty).sum();
+            shares.extend((0..count).map(|_| Share::new(kind, known.unwrap_or(NONE))));
+            shares[0].empty = empty;
+        }
+        batch.share_out(&mut shares, |share, row, document, stop| {
+            stop.check()?;
+            share.add(row, document)
+        })?;
+        Ok(shares.iter().map(|share| share.signatures.bytes()).sum())
+    })?;
+    reading.account.skipped_empty = shares.iter().map(|share| share.empty).sum();
+    let parts: Vec<_> = shares.into_iter().map(|share| share.signatures).collect();
+    reading.account.tokens = parts.iter().map(|part| part.len() as u64).sum();
+    let held: usize = parts.iter().map(SignatureCollector::bytes).sum();
+    let signatures = distinct(parts, reading.right_from(), reading.workers)?;
+    reading.account.distinct_sets = signatures.len() as u64;
+    reading.held(held + signatures.bytes());
+    Ok((signatures, known.unwrap_or(NONE)))
 }
 
-/// The simhashes of one worker.
+/// The sketches of one worker.
 #[derive(Debug)]
 struct Share {
-    bits: u16,
+    kind: SketchKind,
+    size: u16,
     signatures: SignatureCollector,
     /// Those of empty documents.
     empty: u64,
@@ -152,19 +158,19 @@ struct Share {
 }
 
 impl Share {
-    fn new(bits: u16) -> Self {
-        let signatures = SignatureCollector::new(usize::from(bits).div_ceil(64));
-        Self { bits, signatures, empty: 0, words: Vec::new() }
+    fn new(kind: SketchKind, size: u16) -> Self {
+        let signatures = SignatureCollector::new(kind.words(size));
+        Self { kind, size, signatures, empty: 0, words: Vec::new() }
     }
 
     fn add(&mut self, row: u32, document: &Document) -> Result<()> {
-        let Some((bits, words)) = SketchReader::simhash_of(document)? else {
+        let Some((size, words)) = self.kind.parts(document)? else {
             self.empty += 1;
             return Ok(());
         };
-        if bits != self.bits {
-            let [a, b] = [self.bits, bits].map(|bits| format!("{bits} bits"));
-            return Err(Error::Unlike { what: SketchKind::Simhash.type_name(), a, b });
+        if size != self.size {
+            let [a, b] = [self.size, size].map(|size| format!("{size} values or bits"));
+            return Err(Error::Unlike { what: self.kind.type_name(), a, b });
         }
         self.words.clear();
         self.words.extend(words.iter().map(|word| word.cast_unsigned()));

@@ -1,14 +1,12 @@
-//! Sketches that were made and stored before, as documents: what they are compared by, in numbers.
-//!
-//! Two minhash sketches of m values agree in a of them where the sets of their values, each with its place, share a
-//! elements; 2a / (m + m) is their estimate, which is the Dice coefficient of these sets. A simhash is its number of
-//! bits and then its bits, 64 to a number. A sketch of an empty document has no numbers: it is similar to nothing.
+//! Sketches that were made and stored before, as documents: numbers, of which the first says how many values or bits a
+//! sketch has, and the others have these: two values, or 64 bits. A sketch of an empty document has no numbers: it is
+//! similar to nothing.
 
-use super::simhash;
 use super::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
 use crate::error::{Error, Result};
 use crate::features::tokens::Document;
 use crate::memory;
+use crate::sketches::{minhash, simhash};
 
 const DOING: &str = "reading a sketch";
 
@@ -59,12 +57,13 @@ impl SketchReader {
         self.minhash.get_or_insert(sketch.header).check_like(&sketch.header)?;
         let mut numbers = Vec::new();
         if !sketch.header.empty {
-            let (values, _) = sketch.values.as_chunks::<4>();
-            memory::reserve(&mut numbers, values.len(), DOING)?;
-            // At most 2048 places.
-            let number =
-                |(place, value): (i64, &[u8; 4])| place << 32 | i64::from(u32::from_le_bytes(*value));
-            numbers.extend((0..).zip(values).map(number));
+            memory::reserve(&mut numbers, 1 + sketch.values.len().div_ceil(8), DOING)?;
+            numbers.push(sketch.header.permutations.into());
+            numbers.extend(sketch.values.chunks(8).map(|two| {
+                let mut bytes = [0; 8];
+                bytes[..two.len()].copy_from_slice(two);
+                i64::from_le_bytes(bytes)
+            }));
         }
         Ok(Document::Numbers(numbers))
     }
@@ -84,18 +83,31 @@ impl SketchReader {
         }
         Ok(Document::Numbers(numbers))
     }
+}
 
-    /// The bits of the simhash that [`SketchReader::read`] made a document of, and these as words; none of an empty
-    /// document's. An error for a document that is no simhash.
-    pub fn simhash_of(document: &Document) -> Result<Option<(u16, &[i64])>> {
+impl SketchKind {
+    /// How many numbers have so many values or bits.
+    pub fn words(self, size: u16) -> usize {
+        match self {
+            Self::Minhash => usize::from(size).div_ceil(2),
+            Self::Simhash => usize::from(size).div_ceil(64),
+        }
+    }
+
+    /// How many values or bits a sketch has that [`SketchReader::read`] made a document of, and the numbers that have
+    /// them; none where it is of an empty document. An error for a document that is no such sketch.
+    pub fn parts(self, document: &Document) -> Result<Option<(u16, &[i64])>> {
         let wrong = || Error::Malformed {
-            what: SketchKind::Simhash.type_name(),
-            why: "its words are not as many as its bits".to_owned(),
+            what: self.type_name(),
+            why: "its numbers are not as many as it says".to_owned(),
         };
         let Document::Numbers(numbers) = document else { return Err(wrong()) };
-        let Some((&bits, words)) = numbers.split_first() else { return Ok(None) };
-        let bits = simhash::check_bits(bits)?;
-        if words.len() == usize::from(bits).div_ceil(64) { Ok(Some((bits, words))) } else { Err(wrong()) }
+        let Some((&size, words)) = numbers.split_first() else { return Ok(None) };
+        let size = match self {
+            Self::Minhash => minhash::check_permutations(size)?,
+            Self::Simhash => simhash::check_bits(size)?,
+        };
+        if words.len() == self.words(size) { Ok(Some((size, words))) } else { Err(wrong()) }
     }
 }
 
@@ -103,11 +115,11 @@ impl SketchReader {
 mod tests {
     use super::*;
 
-    fn minhash(k: u16, values: Option<&[u32]>) -> Vec<u8> {
+    fn of_values(k: u16, values: Option<&[u32]>) -> Vec<u8> {
         MinhashHeader::new(Source::Words, k, 2, 1).sketch(values)
     }
 
-    fn simhash(source: Source, k: u16, bits: Option<&[u8]>) -> Vec<u8> {
+    fn of_bits(source: Source, k: u16, bits: Option<&[u8]>) -> Vec<u8> {
         SimhashHeader::new(source, k, 100).sketch(bits)
     }
 
@@ -115,27 +127,30 @@ mod tests {
     fn numbers_of_sketches() {
         let mut reader = SketchReader::default();
         let mut read = |bytes: &[u8]| reader.read(SketchKind::Minhash, bytes);
-        assert_eq!(read(&minhash(5, None)), Ok(Document::Numbers(vec![])));
-        let last = i64::from(u32::MAX);
-        assert_eq!(read(&minhash(5, Some(&[7, u32::MAX]))), Ok(Document::Numbers(vec![7, 1 << 32 | last])));
-        assert!(matches!(read(&minhash(4, Some(&[1, 2]))), Err(Error::Unlike { .. })));
+        assert_eq!(read(&of_values(5, None)), Ok(Document::Numbers(vec![])));
+        assert_eq!(read(&of_values(5, Some(&[7, u32::MAX]))), Ok(Document::Numbers(vec![2, 7 | -1 << 32])));
+        assert!(matches!(read(&of_values(4, Some(&[1, 2]))), Err(Error::Unlike { .. })));
         assert!(matches!(read(&[1, 2]), Err(Error::Malformed { .. })));
 
         let bits = [&[0xff; 12][..], &[0x50]].concat();
         let document = SketchReader::default()
-            .read(SketchKind::Simhash, &simhash(Source::Words, 1, Some(&bits)))
+            .read(SketchKind::Simhash, &of_bits(Source::Words, 1, Some(&bits)))
             .unwrap();
         assert_eq!(document, Document::Numbers(vec![100, -1, (1 << 36) - 1 - 0xa]));
-        assert_eq!(SketchReader::simhash_of(&document).unwrap().unwrap().0, 100);
+        assert_eq!(SketchKind::Simhash.parts(&document).unwrap().unwrap().0, 100);
         for wrong in [vec![100, 1], vec![3, 1], vec![-64, 1], vec![64, 1, 2]] {
-            assert!(SketchReader::simhash_of(&Document::Numbers(wrong)).is_err());
+            assert!(SketchKind::Simhash.parts(&Document::Numbers(wrong)).is_err());
+        }
+        assert_eq!(SketchKind::Minhash.parts(&Document::Numbers(vec![3, 1, 2])), Ok(Some((3, &[1, 2][..]))));
+        for wrong in [vec![3, 1], vec![0], vec![-1, 2], vec![4000]] {
+            assert!(SketchKind::Minhash.parts(&Document::Numbers(wrong)).is_err());
         }
     }
 
     #[test]
     fn bits_from_elsewhere_hide_no_difference() {
         let bits = [0; 13];
-        let of = |source, k| simhash(source, k, Some(&bits));
+        let of = |source, k| of_bits(source, k, Some(&bits));
         let all = [of(Source::Words, 1), of(Source::Bits, 1), of(Source::Words, 2)];
         for order in [[0, 1, 2], [1, 0, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
             let mut reader = SketchReader::default();

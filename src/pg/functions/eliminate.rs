@@ -62,13 +62,7 @@ fn order_to_keep(arguments: Named, keep: Option<&str>, request: &Request) -> Res
     let is_sketch = request.left.kind.sketches().is_some();
     let (column, direction) = match keep {
         // All are of one length.
-        None if is_sketch => return Ok(None),
-        Some("longest") if is_sketch => {
-            let message = "keep rule \"longest\" needs texts, and the column has sketches";
-            let example = request.example.with("keep", literal("first"));
-            return Err(SqlError::parameter(message)
-                .hint(format!("Rules: first, min:column, max:column. {}", such_as(&example))));
-        }
+        None | Some("longest") if is_sketch => return Ok(None),
         None | Some("longest") => {
             return Ok(Some(format!("pg_catalog.length({}::pg_catalog.text) DESC", request.left.column)));
         }
