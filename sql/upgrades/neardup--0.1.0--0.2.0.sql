@@ -733,3 +733,13 @@ $procedure$;
 COMMENT ON PROCEDURE near_duplicates_into(
     regclass, float8, text, jsonb, text, text, text, text, int, bool, bigint, text, int, text
 ) IS 'near_duplicates as a table; of a table partitioned over servers made on these, in steps that commit';
+
+-- Simhashes of more lengths.
+COMMENT ON FUNCTION simhash(text, int, int, text) IS
+    'simhash sketch of a text: bits by majority of the hashes of all runs of k (a multiple of 4 from 8 to 1024)';
+COMMENT ON FUNCTION simhash(text[], int, int) IS
+    'simhash sketch of words that are given: bits by majority of the hashes of all runs of k (a multiple of 4 from 8 to 1024)';
+COMMENT ON FUNCTION simhash(tsvector, int, int) IS
+    'simhash sketch of a tsvector: lexemes by their positions: bits by majority of the hashes of all runs of k (a multiple of 4 from 8 to 1024)';
+COMMENT ON FUNCTION simhash(bigint[], int, int) IS
+    'simhash sketch of numbers that are given, such as shingles: bits by majority of the hashes of all runs of k (a multiple of 4 from 8 to 1024)';

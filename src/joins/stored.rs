@@ -27,11 +27,6 @@ use crate::workers::{self, Workers};
 
 const DOING: &str = "joining sketches";
 
-/// The numbers that so many values take.
-pub fn words(values: u16) -> usize {
-    usize::from(values).div_ceil(2)
-}
-
 /// Makes ready to find all pairs of rows whose sketches of `values` values agree in at least the share `threshold`, in
 /// (0, 1]. Signatures stay in memory; what is sorted takes about `budget` bytes. Gives the most bytes that were held, too.
 pub fn minhash_pairs(
