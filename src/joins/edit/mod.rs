@@ -9,7 +9,7 @@
 //! ([`GramBound::new`]), and no pair has to be tried without a common gram.
 //!
 //! By a greatest distance alone short texts are similar that have no gram in common. So there are several joins then, by
-//! the length of the longer text (`spans`): by pairs of characters for long texts, by single ones for shorter ones, and
+//! the length of the longer text ([`stages`]): by pairs of characters for long texts, by single ones for shorter ones, and
 //! of those no longer than the distance all pairs, which are all in.
 //!
 //! ```
@@ -33,7 +33,7 @@
 //! # Ok::<(), neardup::error::Error>(())
 //! ```
 
-use std::ops::{Range, RangeInclusive};
+mod stages;
 
 use super::pairs::{Pair, Pairs};
 use super::sets::Algorithm;
@@ -47,6 +47,7 @@ use crate::verify::edit::{self, EditPredicate, GramBound};
 use crate::verify::levenshtein::Pattern;
 use crate::verify::predicate::Predicate;
 use crate::workers::{self, Stop, Workers};
+use stages::{AllPairs, Source, Stage, spans};
 
 const DOING: &str = "joining by edit distance";
 
@@ -119,107 +120,6 @@ pub fn edit_pairs(
         batch: 32,
     };
     Ok((Pairs::of_records(Box::new(join), left, right, equal), prepared))
-}
-
-/// Pairs by the length of their longer text, and how they are found.
-#[derive(Debug, Clone)]
-struct Span {
-    longer: RangeInclusive<u32>,
-    /// By grams in common; none where all pairs are in.
-    bound: Option<GramBound>,
-}
-
-/// The spans that a predicate takes; each pair is of one of them.
-fn spans(edit: EditPredicate) -> Vec<Span> {
-    let Some(distance) = edit.distance_alone() else {
-        return vec![Span { longer: 0..=u32::MAX, bound: Some(GramBound::new(edit)) }];
-    };
-    // Of texts of n characters at least n - q + 1 - q·distance grams are shared.
-    let (single, double) = (distance.saturating_add(1), distance.saturating_mul(2).saturating_add(2));
-    let span = |longer, q| Span { longer, bound: Some(GramBound::with_grams_of(edit, q)) };
-    vec![
-        span(double..=u32::MAX, 2),
-        span(single..=double - 1, 1),
-        Span { longer: 0..=single - 1, bound: None },
-    ]
-}
-
-/// What finds the pairs of a span.
-#[derive(Debug)]
-struct Stage {
-    span: Span,
-    source: Source,
-}
-
-/// Where candidates come from.
-#[derive(Debug)]
-enum Source {
-    /// Pairs of texts that share enough grams, in place of rows.
-    Grams(Pairs),
-    /// All pairs.
-    All(AllPairs),
-}
-
-/// All pairs of texts of one table, or of two.
-#[derive(Debug)]
-struct AllPairs {
-    lefts: Range<u32>,
-    rights: Option<Range<u32>>,
-    next: Option<u32>,
-    looked_at: u64,
-}
-
-impl AllPairs {
-    fn new(lefts: Range<u32>, rights: Option<Range<u32>>) -> Self {
-        Self { lefts, rights, next: None, looked_at: 0 }
-    }
-}
-
-impl Iterator for AllPairs {
-    type Item = Pair;
-
-    fn next(&mut self) -> Option<Pair> {
-        while let Some(left) = self.lefts.clone().next() {
-            let (first, end) = match &self.rights {
-                Some(rights) => (rights.start, rights.end),
-                None => (left + 1, self.lefts.end),
-            };
-            let right = self.next.unwrap_or(first);
-            if right < end {
-                self.next = Some(right + 1);
-                self.looked_at += 1;
-                return Some(Pair { left, right, similarity: 0.0 });
-            }
-            self.lefts.start += 1;
-            self.next = None;
-        }
-        None
-    }
-}
-
-impl Source {
-    /// The next candidate that is there already.
-    fn take(&mut self) -> Option<Pair> {
-        match self {
-            Self::Grams(pairs) => pairs.take(),
-            Self::All(pairs) => pairs.next(),
-        }
-    }
-
-    /// Goes on to more of them; false where there are none.
-    fn advance(&mut self, workers: &dyn Workers) -> Result<bool> {
-        match self {
-            Self::Grams(pairs) => pairs.advance(workers),
-            Self::All(_) => Ok(false),
-        }
-    }
-
-    fn counts(&self) -> Counts {
-        match self {
-            Self::Grams(pairs) => pairs.counts(),
-            Self::All(pairs) => Counts { candidates: pairs.looked_at, ..Counts::default() },
-        }
-    }
 }
 
 /// A join of distinct texts, in progress.
