@@ -102,7 +102,12 @@ pub(super) struct Rare {
 impl Rare {
     /// The `count` rarest of each; and the most bytes held. How often a value is in its place is counted by a hash, so
     /// that some seem more frequent than they are: any order will do, as long as it is the same for all sketches.
-    fn new(sketches: &Sketches, count: usize, budget: usize, workers: &dyn Workers) -> Result<(Self, usize)> {
+    pub(super) fn new(
+        sketches: &Sketches,
+        count: usize,
+        budget: usize,
+        workers: &dyn Workers,
+    ) -> Result<(Self, usize)> {
         const RECORDS_A_UNIT: usize = 1 << 10;
         const MOST_COUNTERS: usize = 1 << 26;
         let (records, values) = (sketches.signatures.len(), usize::from(sketches.values));

@@ -111,10 +111,8 @@ SELECT duplicates_report('docs', text_column => 's', method => 'simhash');
 CALL near_duplicates_into('docs', 0.8, 'in_a_table', text_column => 'm', method => 'minhash');
 SELECT count(*) = (SELECT count(*) FROM in_a_table) AS same FROM near_duplicates('docs', text_column => 'm', method => 'minhash');
 -- Sketches that were made in different ways, whichever comes first; bits from elsewhere go with any.
-BEGIN;
-UPDATE docs SET m = minhash(body, 2, 64, 2) WHERE id = 300;
-SELECT * FROM near_duplicates('docs', text_column => 'm', method => 'minhash');
-ROLLBACK;
+CREATE VIEW unlike AS SELECT id, CASE WHEN id = 300 THEN minhash(body, 2, 64, 2) ELSE m END AS m FROM docs ORDER BY id;
+SELECT * FROM near_duplicates('unlike', id_column => 'id', text_column => 'm', method => 'minhash');
 CREATE TABLE mixed (id int PRIMARY KEY, s simhash_sketch);
 INSERT INTO mixed VALUES (1, 1::bit(64)::simhash_sketch), (2, simhash('a b')), (3, 3::bit(64)::simhash_sketch), (4, simhash(''));
 SELECT * FROM near_duplicates('mixed', text_column => 's', method => 'simhash');
@@ -148,6 +146,9 @@ DELETE FROM others WHERE id % 11 = 0;
 CALL neardup_refresh('docs');
 CALL neardup_refresh('others');
 SELECT wrong();
-UPDATE docs SET m = minhash('a text', 3, 64) WHERE id = 1;
+-- Which sketch comes first is a matter of where rows stand.
+\set VERBOSITY sqlstate
+UPDATE docs SET m = minhash('a text', 3, 64) WHERE id = 2;
 CALL neardup_refresh('docs');
+\set VERBOSITY default
 DROP SCHEMA sketch_columns_test CASCADE;
