@@ -131,8 +131,8 @@ fn template_pages_among_others_of_the_frame() {
         format!("The {} is a {}.", words[0], words[1..].join(" "))
     };
     let page = |article: u64| -> String {
-        let frame = |from: u64| (from..from + 12).map(|n| sentence(n, 9)).collect::<Vec<_>>().join(" ");
-        let body: Vec<_> = (0..6).map(|n| sentence(1000 + 100 * article + n, 11)).collect();
+        let frame = |from: u64| (from..from + 6).map(|n| sentence(n, 6)).collect::<Vec<_>>().join(" ");
+        let body: Vec<_> = (0..4).map(|n| sentence(1000 + 100 * article + n, 7)).collect();
         format!("{} {} {}", frame(0), body.join(" "), frame(50))
     };
     let mut texts: Vec<String> = (0..500).map(page).collect();
