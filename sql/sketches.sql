@@ -54,7 +54,7 @@ CREATE FUNCTION simhash(
     AS 'MODULE_PATHNAME', 'neardup_simhash_text'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash(text, int, int, text) IS
-    'simhash sketch of a text: bits by majority of the hashes of all runs of k (64, 128, 192, 256, 384, 512 or 1024)';
+    'simhash sketch of a text: bits by majority of the hashes of all runs of k (a multiple of 4 from 8 to 1024)';
 
 CREATE FUNCTION simhash(
     tokens text[],
@@ -64,7 +64,7 @@ CREATE FUNCTION simhash(
     AS 'MODULE_PATHNAME', 'neardup_simhash_tokens'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash(text[], int, int) IS
-    'simhash sketch of words that are given: bits by majority of the hashes of all runs of k (64, 128, 192, 256, 384, 512 or 1024)';
+    'simhash sketch of words that are given: bits by majority of the hashes of all runs of k (a multiple of 4 from 8 to 1024)';
 
 CREATE FUNCTION simhash(
     lexemes tsvector,
@@ -74,7 +74,7 @@ CREATE FUNCTION simhash(
     AS 'MODULE_PATHNAME', 'neardup_simhash_lexemes'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash(tsvector, int, int) IS
-    'simhash sketch of a tsvector: lexemes by their positions: bits by majority of the hashes of all runs of k (64, 128, 192, 256, 384, 512 or 1024)';
+    'simhash sketch of a tsvector: lexemes by their positions: bits by majority of the hashes of all runs of k (a multiple of 4 from 8 to 1024)';
 
 CREATE FUNCTION simhash(
     numbers bigint[],
@@ -84,7 +84,7 @@ CREATE FUNCTION simhash(
     AS 'MODULE_PATHNAME', 'neardup_simhash_numbers'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash(bigint[], int, int) IS
-    'simhash sketch of numbers that are given, such as shingles: bits by majority of the hashes of all runs of k (64, 128, 192, 256, 384, 512 or 1024)';
+    'simhash sketch of numbers that are given, such as shingles: bits by majority of the hashes of all runs of k (a multiple of 4 from 8 to 1024)';
 
 CREATE FUNCTION minhash_similarity(a minhash_sketch, b minhash_sketch) RETURNS float8
     AS 'MODULE_PATHNAME', 'neardup_minhash_similarity'

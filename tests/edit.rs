@@ -3,11 +3,12 @@
 #[path = "common/run.rs"]
 mod run;
 
+use neardup::hash::mix;
 use neardup::joins::Counts;
 use neardup::joins::sets::Algorithm;
 use neardup::methods::corpus::Corpus;
 use neardup::methods::edit::Edit;
-use neardup::verify::edit::similarity;
+use neardup::verify::edit::{EditPredicate, similarity};
 use neardup::workers::{PlainThreads, Workers};
 use proptest::prelude::*;
 
@@ -50,6 +51,29 @@ fn join(texts: &[String], right_from: Option<usize>, threshold: f64, threads: us
     found
 }
 
+/// All pairs within a distance, and a threshold if there is one, by every algorithm and in every memory.
+fn join_within(
+    texts: &[String],
+    right_from: Option<usize>,
+    (distance, threshold): (u32, Option<f64>),
+    threads: usize,
+) -> Found {
+    let predicate = match threshold {
+        None => EditPredicate::within(distance),
+        Some(threshold) => EditPredicate::new(threshold).unwrap().and_within(distance),
+    };
+    let found = |algorithm, threads, budget| {
+        let corpus = Corpus::of_texts(texts).split(right_from);
+        find(&Edit { predicate, algorithm }, corpus, &PlainThreads(threads), budget).0
+    };
+    let all = found(Algorithm::Auto, threads, ENOUGH);
+    assert_eq!(all, found(Algorithm::Auto, 1, 0), "threads and memory make no difference");
+    for algorithm in [Algorithm::AllPairs, Algorithm::PpJoin, Algorithm::PpJoinPlus(2)] {
+        assert_eq!(all, found(algorithm, threads, ENOUGH), "{algorithm:?} makes no difference");
+    }
+    all
+}
+
 /// The definition of the distance.
 fn levenshtein(x: &[char], y: &[char]) -> u32 {
     let mut row: Vec<u32> = (0..=y.len() as u32).collect();
@@ -66,14 +90,21 @@ fn levenshtein(x: &[char], y: &[char]) -> u32 {
 
 /// The specification.
 fn naive(texts: &[String], right_from: Option<usize>, threshold: f64) -> Found {
+    naive_within(texts, right_from, (u32::MAX, Some(threshold)))
+}
+
+fn naive_within(texts: &[String], right_from: Option<usize>, (most, threshold): (u32, Option<f64>)) -> Found {
     let texts: Vec<Vec<char>> = texts.iter().map(|text| text.chars().collect()).collect();
     let mut found = Vec::new();
     for left in 0..right_from.unwrap_or(texts.len()) {
         for right in right_from.unwrap_or(left + 1)..texts.len() {
             let (x, y) = (&texts[left], &texts[right]);
             let longer = x.len().max(y.len()) as u32;
-            let similarity = similarity(levenshtein(x, y), longer);
-            if longer > 0 && similarity >= threshold {
+            let distance = levenshtein(x, y);
+            let similarity = similarity(distance, longer);
+            // An empty text is similar to nothing, however short the other one.
+            let has_both = !x.is_empty() && !y.is_empty();
+            if has_both && distance <= most && threshold.is_none_or(|threshold| similarity >= threshold) {
                 found.push((left as u32, right as u32, similarity.to_bits()));
             }
         }
@@ -125,6 +156,47 @@ proptest! {
     ) {
         let from = Some(at.min(texts.len()));
         prop_assert_eq!(join(&texts, from, threshold, threads), naive(&texts, from, threshold));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn pairs_within_a_distance(
+        texts in texts(),
+        distance in prop_oneof![0..8u32, 8..60u32, Just(u32::MAX)],
+        threshold in prop::option::of(thresholds()),
+        threads in 1..4usize,
+        at in prop::option::of(0..40usize),
+    ) {
+        let (from, within) = (at.map(|at| at.min(texts.len())), (distance, threshold));
+        prop_assert_eq!(join_within(&texts, from, within, threads), naive_within(&texts, from, within));
+    }
+}
+
+/// Texts of as many characters, all distinct, as far apart as they may be: of all partners of a text those of its own
+/// length have the most characters of their own.
+#[test]
+fn equal_lengths_in_two_tables() {
+    let character = |n: u64| char::from_u32(0x4e00 + (mix(n) % 20_000) as u32).unwrap();
+    let text = |n: u64, length: u64| -> String { (0..length).map(|k| character(n << 16 | k)).collect() };
+    for (threshold, length, changed) in [(2.0 / 3.0, 60, 20), (0.5, 40, 20), (0.8, 300, 60)] {
+        let pairs = 60;
+        let mut texts: Vec<String> = (0..pairs).map(|n| text(n, length)).collect();
+        // Others of all lengths, so that there are partners of all lengths.
+        texts.extend((0..2 * length).map(|n| text(5000 + n, n + 1)));
+        let left = texts.len();
+        for n in 0..pairs as usize {
+            let mut other: Vec<char> = texts[n].chars().collect();
+            for (k, place) in (0..changed).map(|k| (k, k * length / changed)) {
+                other[place as usize] = character(1 << 40 | (n as u64) << 16 | k);
+            }
+            texts.push(other.into_iter().collect());
+        }
+        texts.extend((0..2 * length).map(|n| text(9000 + n, n + 1)));
+        let (found, _) = join_with(&texts, Some(left), threshold, &PlainThreads(1), ENOUGH);
+        assert!(found.len() >= pairs as usize, "{threshold}: {} of {pairs}", found.len());
     }
 }
 

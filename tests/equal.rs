@@ -6,6 +6,8 @@ mod list;
 #[path = "common/run.rs"]
 mod run;
 
+use std::collections::HashSet;
+
 use neardup::features::FeatureSpec;
 use neardup::features::imatch::IdfRange;
 use neardup::features::spotsigs::SpotSpec;
@@ -118,6 +120,54 @@ fn a_passage_that_most_documents_share() {
             .collect();
         let pairs = (shared * (shared - 1) / 2) as usize;
         assert_eq!(passages_of(&texts, Features::Imatch(IdfRange::default())), (pairs, 0), "{shared}");
+    }
+}
+
+/// Pages of one site: a frame of many sentences, and an article. Of 500 each has its own; others are equal.
+#[test]
+fn template_pages_among_others_of_the_frame() {
+    let sentence = |n: u64, words: u64| -> String {
+        let words: Vec<_> = (0..words).map(|k| format!("word{}", mix(n << 8 | k) % 3000)).collect();
+        format!("The {} is a {}.", words[0], words[1..].join(" "))
+    };
+    let page = |article: u64| -> String {
+        let frame = |from: u64| (from..from + 6).map(|n| sentence(n, 6)).collect::<Vec<_>>().join(" ");
+        let body: Vec<_> = (0..4).map(|n| sentence(1000 + 100 * article + n, 7)).collect();
+        format!("{} {} {}", frame(0), body.join(" "), frame(50))
+    };
+    let mut texts: Vec<String> = (0..500).map(page).collect();
+    let mut equal = Vec::new();
+    for (group, count) in [2, 3, 5, 50].into_iter().enumerate() {
+        // Not side by side.
+        for _ in 0..count {
+            let place = texts.len() as u32;
+            equal.push((group, place));
+            texts.push(page(700 + group as u64));
+        }
+    }
+    let expected: Vec<(u32, u32)> = (equal.iter())
+        .flat_map(|&(group, a)| {
+            equal.iter().filter(move |&&(other, b)| other == group && a < b).map(move |&(_, b)| (a, b))
+        })
+        .collect();
+    for (name, method) in all_methods() {
+        let (found, account) = find(&*method, Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
+        let pairs: HashSet<(u32, u32)> = found.iter().map(|&(a, b, _)| (a, b)).collect();
+        let missing: Vec<_> = expected.iter().filter(|pair| !pairs.contains(pair)).collect();
+        assert!(missing.is_empty(), "{name}: {} of {} missing: {missing:?}", missing.len(), expected.len());
+        assert_eq!(account.unsigned.count, 0, "{name}");
+    }
+    // Of passages each pair has one that is the whole page.
+    for features in [
+        Features::Imatch(IdfRange::default()),
+        Features::Shingles(4),
+        Features::Spotsigs(SpotSpec::default()),
+    ] {
+        let few: Vec<String> = texts[495..].to_vec();
+        let (found, unsigned) = passages_of(&few, features.clone());
+        // The frame is a passage of every pair, or its halves are.
+        assert!(found >= few.len() * (few.len() - 1) / 2, "{features:?}: {found}");
+        assert_eq!(unsigned, 0, "{features:?}");
     }
 }
 

@@ -902,6 +902,16 @@ CREATE FUNCTION shared_passages(
 COMMENT ON FUNCTION shared_passages(text, text, float8, jsonb, text, int, bool, int, text) IS
     'the passages that two texts share, with their places in both';
 
+-- Simhashes of more lengths.
+COMMENT ON FUNCTION simhash(text, int, int, text) IS
+    'simhash sketch of a text: bits by majority of the hashes of all runs of k (a multiple of 4 from 8 to 1024)';
+COMMENT ON FUNCTION simhash(text[], int, int) IS
+    'simhash sketch of words that are given: bits by majority of the hashes of all runs of k (a multiple of 4 from 8 to 1024)';
+COMMENT ON FUNCTION simhash(tsvector, int, int) IS
+    'simhash sketch of a tsvector: lexemes by their positions: bits by majority of the hashes of all runs of k (a multiple of 4 from 8 to 1024)';
+COMMENT ON FUNCTION simhash(bigint[], int, int) IS
+    'simhash sketch of numbers that are given, such as shingles: bits by majority of the hashes of all runs of k (a multiple of 4 from 8 to 1024)';
+
 -- The last statement: where another superuser updates the extension than the one who made it, what is new belongs to who owns
 -- the registry of jobs, which some of it reads.
 DO $$

@@ -3,6 +3,7 @@
 //! * [`sets`]: distinct sets by prefix, size, positions, suffixes and bitmaps
 //! * [`edit`]: distinct texts by edit distance, made of the join of their q-grams
 //! * [`sketches`]: signatures by keys in common, and combinations of them
+//! * [`stored`]: minhash sketches that are there already, by agreeing values
 //! * [`sentences`]: documents that have sentence signatures in common
 //! * [`codes`]: feature codes by common substrings
 //! * [`incremental`]: few changed sets against digests of many others
@@ -17,6 +18,7 @@ pub mod parts;
 pub mod sentences;
 pub mod sets;
 pub mod sketches;
+pub mod stored;
 
 use std::fmt::Debug;
 

@@ -40,6 +40,8 @@ pub struct Account {
     pub codes: WeakCodes,
     /// What has words and no signature.
     pub unsigned: Unsigned,
+    /// The texts of `edit`.
+    pub compared: ComparedTexts,
     /// Milliseconds of reading and tokenising, of ordering, and of joining until now.
     pub phases: [f64; 3],
 }
@@ -85,6 +87,36 @@ impl Display for Unsigned {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { count, of, units, without, found } = self;
         write!(f, "{count} of {of} {units} have no signature, as they have no {without}: {found}")
+    }
+}
+
+/// Distinct texts that are compared character by character, which takes long where they are long.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ComparedTexts {
+    /// How many there are.
+    pub texts: u64,
+    /// Characters of all.
+    pub characters: u64,
+}
+
+impl ComparedTexts {
+    /// Whether the caller is to be told: bodies, and so many of them that their pairs take longer than some seconds.
+    pub fn are_long(&self) -> bool {
+        const LONG: u64 = 400;
+        const MANY: u64 = 2000;
+        self.texts >= MANY && self.characters >= LONG * self.texts
+    }
+}
+
+impl Display for ComparedTexts {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { texts, characters } = self;
+        let mean = characters / (*texts).max(1);
+        write!(
+            f,
+            "edit compares {texts} texts of {mean} characters on average character by character, \
+             which takes a time that grows with the square of both"
+        )
     }
 }
 
@@ -183,6 +215,8 @@ mod tests {
         let weak = of(&[chinese, "", "系法這", "abcdefgh", "系法這abcdef"]);
         assert_eq!(weak, WeakCodes { codes: 4, characters: 28, short: 1, alphabetic: 2 });
         assert!(weak.are_many() && !of(&[chinese, "abc"]).are_many() && !of(&[""]).are_many());
+        let long = |texts, mean| ComparedTexts { texts, characters: texts * mean };
+        assert!(long(2000, 400).are_long() && !long(1999, 4000).are_long() && !long(20_000, 399).are_long());
         assert_eq!(of(&["abc"]).and(of(&[chinese, ""])), of(&[chinese, "abc"]));
         assert_eq!(
             weak.to_string(),

@@ -1,5 +1,6 @@
 //! Method `edit`: texts by their Levenshtein distance.
 
+use super::account::ComparedTexts;
 use super::explain::{Details, Distance, Explanation};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -26,6 +27,11 @@ impl Edit {
     pub fn new(threshold: f64) -> Result<Self> {
         Ok(Self { predicate: EditPredicate::new(threshold)?, algorithm: Algorithm::Auto })
     }
+
+    /// Texts that are at most so many edits apart.
+    pub fn within(distance: u32) -> Self {
+        Self { predicate: EditPredicate::within(distance), algorithm: Algorithm::Auto }
+    }
 }
 
 impl Method for Edit {
@@ -38,7 +44,7 @@ impl Method for Edit {
         }
         let (distance, longer) = edit::distance(a, b, stop)?;
         let similarity = edit::similarity(distance, longer);
-        let passes = similarity >= self.predicate.threshold();
+        let passes = longer > 0 && self.predicate.passes(distance, longer);
         Ok(Explanation::new(similarity, passes).with(Details::Edit(Distance { distance, longer })))
     }
 
@@ -49,6 +55,10 @@ impl Method for Edit {
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         let collectors = reading.read_texts()?;
         let distinct = distinct(collectors, reading.right_from(), reading.workers)?;
+        reading.account.compared = ComparedTexts {
+            texts: distinct.texts.len() as u64,
+            characters: distinct.texts.lengths().iter().map(|&length| u64::from(length)).sum(),
+        };
         // Texts stay.
         let budget = reading.left_after(distinct.texts.bytes());
         let (pairs, prepared) =

@@ -29,6 +29,7 @@ pub mod sets;
 pub mod sites;
 pub mod sketches;
 pub mod spotsigs;
+pub mod stored;
 pub mod tlcs;
 
 pub use method::{Grouping, Method, Update};

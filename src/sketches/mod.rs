@@ -1,6 +1,6 @@
 //! Fixed-size summaries of documents (docs/design/algorithms.md sections 2 and 3): minhash ([`minhash`]) with
 //! supershingles and megashingles ([`supershingles`]), simhash ([`simhash`]), signatures of sentences
-//! ([`sentence`]; section 5), the bands and blocks that a
+//! ([`sentence`]; section 5), sketches that are there already ([`stored`]), the bands and blocks that a
 //! search for them needs ([`pigeonhole`]), their bytes ([`wire`], [`balls`]), and the inner loops
 //! ([`kernels`]). A [`recipe`] says which of them make a signature, [`sign`] makes it, with a [`checksum`] of
 //! the text where that is asked for.
@@ -14,6 +14,7 @@ pub mod recipe;
 pub mod sentence;
 pub mod sign;
 pub mod simhash;
+pub mod stored;
 pub mod supershingles;
 pub mod wire;
 

@@ -40,7 +40,7 @@ impl Part {
     /// How many numbers it takes.
     pub fn width(&self) -> usize {
         match *self {
-            Self::Simhash { bits, .. } => usize::from(bits) / 64,
+            Self::Simhash { bits, .. } => usize::from(bits).div_ceil(64),
             Self::Bands { bands, rows, keep_values, .. } => {
                 let values = usize::from(bands) * usize::from(rows);
                 usize::from(bands) + if keep_values { values.div_ceil(2) } else { 0 }

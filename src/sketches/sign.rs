@@ -7,7 +7,7 @@ use super::checksum::checksum;
 use super::for_each_hash;
 use super::minhash::Minhasher;
 use super::recipe::{Part, Recipe};
-use super::simhash::Simhasher;
+use super::simhash::{self, Simhasher};
 use crate::error::Result;
 use crate::features::hash_sets::{SetCollector, make_set};
 use crate::features::signatures::SignatureCollector;
@@ -146,7 +146,8 @@ impl Signer {
                         chunk.iter().for_each(|&element| simhasher.add(element));
                     }
                     let Some(bits) = simhasher.bits() else { return Ok(false) };
-                    words.extend(bits.as_chunks::<8>().0.iter().map(|word| u64::from_be_bytes(*word)));
+                    let Part::Simhash { bits: count, .. } = *part else { return Ok(false) };
+                    words.extend(simhash::words(&bits, count));
                 }
                 PartSketcher::Minhash(minhasher) => {
                     minhasher.clear();

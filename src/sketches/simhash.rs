@@ -8,15 +8,34 @@
 use super::kernels::kernels;
 use crate::error::{Error, Result};
 
-/// The sizes of sketches in bits.
-pub const SIZES: [u16; 7] = [64, 128, 192, 256, 384, 512, 1024];
+/// The most bits of a sketch.
+pub const MOST_BITS: u16 = 1024;
 
-/// Checks a number of bits that a user gave.
+/// Checks a number of bits that a user gave: whole hexadecimal digits, from a byte on.
 pub fn check_bits(bits: i64) -> Result<u16> {
-    SIZES.into_iter().find(|&size| i64::from(size) == bits).ok_or_else(|| Error::Parameter {
-        name: "bits",
-        value: bits.to_string(),
-        allowed: "64, 128, 192, 256, 384, 512 or 1024",
+    match u16::try_from(bits) {
+        Ok(size) if (8..=MOST_BITS).contains(&size) && size.is_multiple_of(4) => Ok(size),
+        _ => Err(Error::Parameter {
+            name: "bits",
+            value: bits.to_string(),
+            allowed: "a multiple of 4 from 8 to 1024",
+        }),
+    }
+}
+
+/// The bytes that so many bits take; those of the last one that are no bits of the sketch are 0.
+pub const fn bytes(bits: u16) -> usize {
+    bits.div_ceil(8) as usize
+}
+
+/// Bits as words, the first bit the most significant; those of the last word are the least significant ones of it.
+pub fn words(bits: &[u8], count: u16) -> impl Iterator<Item = u64> {
+    let last = u32::from(count).div_ceil(64) * 64 - u32::from(count);
+    let words = usize::from(count).div_ceil(64);
+    bits.chunks(8).zip(1..).map(move |(bytes, n)| {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        u64::from_be_bytes(word) >> if n == words { last } else { 0 }
     })
 }
 
@@ -36,7 +55,8 @@ pub fn check_distance(distance: f64, bits: u16) -> Result<u16> {
 /// Makes simhashes, one document at a time.
 #[derive(Debug, Clone)]
 pub struct Simhasher {
-    /// How many elements had each bit, and for each word its bits from the least.
+    bits: u16,
+    /// How many elements had each bit of whole words, and for each word its bits from the least.
     ones: Vec<u64>,
     elements: u64,
     /// Elements that wait until they are many.
@@ -48,9 +68,10 @@ impl Simhasher {
     const BLOCK: usize = 1020;
     const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
 
-    /// For sketches of `bits` bits ([`check_bits`]).
+    /// For sketches of `bits` bits ([`check_bits`]). Those of fewer bits are the first ones of a longer sketch.
     pub fn new(bits: u16) -> Self {
-        Self { ones: vec![0; bits.into()], elements: 0, block: Vec::with_capacity(Self::BLOCK) }
+        let ones = vec![0; usize::from(bits).next_multiple_of(64)];
+        Self { bits, ones, elements: 0, block: Vec::with_capacity(Self::BLOCK) }
     }
 
     /// Begins another document.
@@ -90,7 +111,21 @@ impl Simhasher {
         let word = |ones: &[u64; 64]| {
             (0..64).fold(0u64, |word, bit| word | u64::from(2 * ones[bit] > self.elements) << bit)
         };
-        Some(words.iter().flat_map(|ones| word(ones).to_be_bytes()).collect())
+        let mut bits: Vec<u8> = words.iter().flat_map(|ones| word(ones).to_be_bytes()).collect();
+        bits.truncate(bytes(self.bits));
+        if let (Some(last), over @ 1..) = (bits.last_mut(), self.bits % 8) {
+            *last &= 0xff << (8 - over);
+        }
+        Some(bits)
+    }
+}
+
+/// The share of agreeing bits from which on documents are usually taken for near duplicates: 61 of 64 (Manku, Jain,
+/// Das Sarma, WWW 2007), and of other sizes what 372 is of 384 (Henzinger, SIGIR 2006).
+pub fn usual_share(bits: u16) -> f64 {
+    match bits {
+        64 => 61.0 / 64.0,
+        bits => (f64::from(bits) * 372.0 / 384.0).ceil() / f64::from(bits),
     }
 }
 
@@ -126,14 +161,29 @@ mod tests {
                 *sum += if word << (bit % 64) >> 63 == 1 { 1 } else { -1 };
             }
         }
-        let byte = |sums: &[i64]| sums.iter().fold(0u8, |byte, &sum| byte << 1 | u8::from(sum > 0));
+        let bit = |&sum: &i64| u8::from(sum > 0);
+        let byte = |sums: &[i64]| (0..8).fold(0u8, |byte, n| byte << 1 | sums.get(n).map_or(0, bit));
         (!elements.is_empty()).then(|| sums.chunks(8).map(byte).collect())
     }
 
     proptest! {
         #[test]
-        fn as_defined(elements in prop::collection::vec(0..40u64, 0..2500), size in 0..SIZES.len()) {
-            prop_assert_eq!(simhash(&elements, SIZES[size]), defined(&elements, SIZES[size]));
+        fn as_defined(elements in prop::collection::vec(0..40u64, 0..2500), digits in 2..=256u16) {
+            prop_assert_eq!(simhash(&elements, 4 * digits), defined(&elements, 4 * digits));
+        }
+
+        #[test]
+        fn words_have_all_bits(bits in prop::collection::vec(any::<u8>(), 1..=128), half in any::<bool>()) {
+            let (mut bits, mut count) = (bits.clone(), 8 * bits.len() as u16);
+            if half && count > 8 {
+                count -= 4;
+                *bits.last_mut().unwrap() &= 0xf0;
+            }
+            let bit = |n: usize| u64::from(bits[n / 8] >> (7 - n % 8) & 1);
+            let expected: Vec<u64> = (0..usize::from(count).div_ceil(64))
+                .map(|word| (64 * word..(64 * word + 64).min(count.into())).fold(0, |all, n| all << 1 | bit(n)))
+                .collect();
+            prop_assert_eq!(words(&bits, count).collect::<Vec<_>>(), expected);
         }
     }
 
@@ -145,6 +195,15 @@ mod tests {
         assert_eq!(bits[..8], GOLDEN[0].to_be_bytes());
         assert_eq!(bits[8..], GOLDEN[1].to_be_bytes());
         assert_eq!(simhash(&[5], 64).expect("an element"), hash::mix(5).to_be_bytes());
+        let short = simhash(&elements, 100).expect("elements");
+        assert_eq!((&short[..12], short[12]), (&bits[..12], bits[12] & 0xf0));
+    }
+
+    #[test]
+    fn numbers_of_bits_are_checked() {
+        let good: Vec<i64> = (-8..2000).filter(|&bits| check_bits(bits).is_ok()).collect();
+        assert_eq!(good, (2..=256).map(|digits| 4 * digits).collect::<Vec<_>>());
+        assert!(check_bits(65536 + 64).is_err() && check_bits(i64::MIN).is_err());
     }
 
     /// Made from the definition, in another language.

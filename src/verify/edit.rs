@@ -34,24 +34,39 @@ pub fn distance(a: &str, b: &str, stop: &Stop) -> Result<(u32, u32)> {
 /// Which pairs of texts are in.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EditPredicate {
+    /// 0 where the distance alone decides.
     threshold: f64,
+    /// The greatest distance, whatever the similarity.
+    most: u32,
 }
 
 impl EditPredicate {
     /// Pairs with a similarity `>= threshold`, in (0, 1].
     pub fn new(threshold: f64) -> Result<Self> {
         measure::check_threshold(threshold)?;
-        Ok(Self { threshold })
+        Ok(Self { threshold, most: u32::MAX })
     }
 
-    /// The threshold.
-    pub fn threshold(&self) -> f64 {
-        self.threshold
+    /// Pairs at most so many edits apart, whatever their similarity.
+    pub fn within(distance: u32) -> Self {
+        Self { threshold: 0.0, most: distance }
     }
 
+    /// This one, and at most so many edits apart.
+    #[must_use]
+    pub fn and_within(self, distance: u32) -> Self {
+        Self { most: self.most.min(distance), ..self }
+    }
+
+    /// The greatest distance where it alone decides.
+    pub fn distance_alone(&self) -> Option<u32> {
+        (self.threshold == 0.0).then_some(self.most)
+    }
+
+    /// Whether two texts of which the longer one has `longer` characters are in.
     #[inline]
-    fn passes(&self, distance: u32, longer: u32) -> bool {
-        similarity(distance, longer) >= self.threshold
+    pub fn passes(&self, distance: u32, longer: u32) -> bool {
+        distance <= self.most && similarity(distance, longer) >= self.threshold
     }
 
     /// The greatest distance of a pair whose longer text has `longer` characters; 0 where only equal
@@ -61,7 +76,7 @@ impl EditPredicate {
     pub fn most_distance(&self, longer: u32) -> u32 {
         // Where the search starts, to within rounding.
         let start = (1.0 - self.threshold) * f64::from(longer);
-        let mut most = (start as u32).min(longer);
+        let mut most = (start as u32).min(longer).min(self.most);
         while most < longer && self.passes(most + 1, longer) {
             most += 1;
         }
@@ -74,6 +89,9 @@ impl EditPredicate {
     /// The least length of a longer text that may have this distance from another; none where no text
     /// is so long. O(1).
     pub fn first_length(&self, distance: u32) -> Option<u32> {
+        if distance > self.most {
+            return None;
+        }
         let start = f64::from(distance) / (1.0 - self.threshold);
         let mut first = (start as u32).max(1);
         while !self.passes(distance.min(first), first) {
@@ -113,6 +131,12 @@ impl GramBound {
     /// one before, so that it never falls back.
     pub fn new(edit: EditPredicate) -> Self {
         let q = if edit.first_length(1).is_none_or(|first| first >= 4) { 2 } else { 1 };
+        Self { edit, q }
+    }
+
+    /// The bound for grams of `q` characters. It finds the pairs whose longer text has more than
+    /// q - 1 + q·d characters, if d is the distance that such a pair may have.
+    pub fn with_grams_of(edit: EditPredicate, q: u32) -> Self {
         Self { edit, q }
     }
 
@@ -158,10 +182,12 @@ impl GramBound {
         (least * 1.25) as u32
     }
 
-    /// By how much |x| + |y| - 2·overlap may lie over what it is at both ends of a range of |y|: the
-    /// overlap goes up and down by less than q about a straight line.
+    /// By how much |x| + |y| - 2·overlap may lie over what it is at both ends of a range of |y| that begins or
+    /// ends at |x|: the overlap goes up and down by less than q about a straight line. Where a greatest distance
+    /// bends that line, the range has at most as many lengths more, and each changes the sum by one.
     pub fn ripple(&self) -> u32 {
-        2 * self.q
+        let bent = if self.edit.most == u32::MAX { 0 } else { self.edit.most.saturating_add(1) };
+        (2 * self.q).saturating_add(bent)
     }
 }
 
@@ -211,6 +237,60 @@ mod tests {
         }
         assert_eq!(EditPredicate::new(1.0).unwrap().first_length(1), None);
         assert_eq!(EditPredicate::new(1.0).unwrap().most_distance(u32::MAX), 0);
+    }
+
+    #[test]
+    fn distances_bound_what_thresholds_let_pass() {
+        for t in [0.0, 0.3, 0.5, 0.8, 1.0] {
+            for distance in [0, 1, 2, 5, 70, u32::MAX] {
+                let edit = match t {
+                    0.0 => EditPredicate::within(distance),
+                    t => EditPredicate::new(t).unwrap().and_within(distance),
+                };
+                let most: Vec<u32> = (1..=150)
+                    .map(|longer| (0..=longer.min(distance)).rfind(|&d| similarity(d, longer) >= t).unwrap())
+                    .collect();
+                for (longer, &most) in (1..=150).zip(&most) {
+                    assert_eq!(edit.most_distance(longer), most, "{t} {distance} {longer}");
+                }
+                for d in 0..=most[149] {
+                    let first = (1..=150).find(|&n| most[n as usize - 1] >= d);
+                    assert_eq!(edit.first_length(d), first, "{t} {distance} {d}");
+                }
+                for q in [1, 2] {
+                    check_bound(GramBound::with_grams_of(edit, q));
+                }
+            }
+        }
+    }
+
+    /// What the bound says of ranges of lengths is what it says of each.
+    fn check_bound(bound: GramBound) {
+        const LONGEST: u32 = 320;
+        let q = bound.q();
+        let least = |size: u32| {
+            let longer = size + q - 1;
+            bound.least(longer, bound.edit.most_distance(longer)).max(1)
+        };
+        for size in 1..=LONGEST / 2 {
+            let lowest = (size..=LONGEST).map(least).min().unwrap() as u32;
+            // Lower where single steps are less than q lengths long.
+            assert!(bound.least_overlap_from(size, size / 2 + 1) <= lowest, "{bound:?} {size}");
+            let differ = |other: u32| {
+                bound.least_overlap(size, other).map(|o| i64::from(size + other) - 2 * i64::from(o))
+            };
+            let first = (1..=size).find(|&other| differ(other).is_some()).unwrap();
+            let last = (size..=LONGEST).take_while(|&other| differ(other).is_some()).last().unwrap();
+            let last = [size, (size + last) / 2, last];
+            for (first, last) in [first, (first + size) / 2].into_iter().flat_map(|f| last.map(|l| (f, l))) {
+                let ends = [differ(first), differ(size), differ(last)].into_iter().flatten().max().unwrap();
+                for other in first..=last {
+                    let over = differ(other).unwrap() - ends;
+                    // What a filter of sets allows beside.
+                    assert!(over <= i64::from(bound.ripple()) + 4, "{bound:?} {size} {other}: {over}");
+                }
+            }
+        }
     }
 
     /// The traps of docs/design/algorithms.md section 8: against integers for lengths up to some thousands.

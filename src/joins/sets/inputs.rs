@@ -113,14 +113,16 @@ impl Inputs {
     }
 
     /// In how many tokens a record of this size and one of the `partners` may differ: no more than at
-    /// both ends, but for a ripple ([`Predicate::ripple`]).
+    /// both ends and at its own size, but for a ripple ([`Predicate::ripple`]).
     fn most_difference(&self, size: u32, partners: &RangeInclusive<u32>) -> u32 {
         let largest = if self.is_self_join() { size } else { *partners.end() };
         let differ = |other: u32| {
             let least = self.bounds.least_overlap(Side::Left, size, other).unwrap_or(0);
             (size - least.min(size)).saturating_add(other - least.min(other))
         };
-        differ(*partners.start()).max(differ(largest)).saturating_add(self.bounds.predicate().ripple())
+        let own = size.clamp(*partners.start(), largest);
+        let most = differ(*partners.start()).max(differ(own)).max(differ(largest));
+        most.saturating_add(self.bounds.predicate().ripple())
     }
 
     /// The records that probe.

@@ -153,7 +153,7 @@ impl Technique {
     /// The numbers of a signature that are its own.
     fn range(&self) -> Range<usize> {
         match *self {
-            Self::Simhash(hamming) => hamming.at..hamming.at + hamming.bits as usize / 64,
+            Self::Simhash(hamming) => hamming.at..hamming.at + hamming.bits.div_ceil(64) as usize,
             Self::Shingling(Shingling { at, groups, .. }) => at..at + groups as usize,
             Self::Minhash(MinhashBands { at, bands, verify: Verify::Sets(_) }) => at..at + bands,
             Self::Minhash(MinhashBands {

@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 
+use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use crate::methods::account::Account;
 use crate::pg::server::call::sql_function;
@@ -14,13 +16,22 @@ thread_local! {
     static LAST: RefCell<Option<(pg_sys::Oid, Account)>> = const { RefCell::new(None) };
 }
 
-/// Documents or sentences that are not compared are told of where they are many, and so are codes that say little.
+/// Documents or sentences that are not compared are told of where they are many, and so are codes that say little, and
+/// long texts that are compared character by character.
 pub(crate) fn tell_weak(name: &str, account: &Account) {
     if account.codes.are_many() {
         pgrx::notice!("{name}: {}; edit or the measures of words tell such texts apart", account.codes);
     }
     if account.unsigned.are_many() {
         pgrx::notice!("{name}: {}; see near_duplicates_stats()", account.unsigned);
+    }
+    if account.compared.are_long() {
+        let hint = "Of bodies, jaccard compares words and tlcs sentences, in a time that hardly grows with their length; \
+                    edit is for names and titles.";
+        let message = format!("{name}: {}", account.compared);
+        ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
+            .set_hint(hint)
+            .report(PgLogLevel::NOTICE);
     }
 }
 

@@ -46,6 +46,10 @@ fn report(call: Call, form: Form) -> Result<Datum> {
     const EFFORT: u64 = 1 << 28;
     const LINKS: usize = 5;
     let request = Request::new(call, form)?;
+    if request.left.kind.sketches().is_some() {
+        return Err(SqlError::parameter("duplicates_report shows texts, and the column has sketches")
+            .hint("Name a column of texts with text_column => '…'."));
+    }
     let given = form.of(call);
     let how = how(given, &request.example)?;
     let count = |argument: Argument, default: i32| {

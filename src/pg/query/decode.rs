@@ -7,8 +7,9 @@ use pgrx::pg_sys::{self, Datum};
 use crate::features::tokens::Document;
 use crate::memory;
 use crate::pg::server::call::varlena_bytes;
-use crate::pg::server::encoding;
+use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::Result;
+use crate::sketches::stored::{SketchKind, SketchReader};
 
 const DOING: &str = "reading a document";
 
@@ -23,6 +24,8 @@ pub(crate) enum Kind {
     Numbers,
     /// `tsvector`: lexemes with positions.
     Vector,
+    /// Sketches that were made before, and their type.
+    Sketches(SketchKind, pg_sys::Oid),
 }
 
 impl Kind {
@@ -34,7 +37,9 @@ impl Kind {
         // SAFETY: any type is looked up; elements have a type that exists.
         let element = unsafe {
             match pg_sys::get_element_type(base_type) {
-                pg_sys::InvalidOid => return Self::Text,
+                pg_sys::InvalidOid => {
+                    return sketches(base_type).map_or(Self::Text, |kind| Self::Sketches(kind, base_type));
+                }
                 element => pg_sys::getBaseType(element),
             }
         };
@@ -43,9 +48,15 @@ impl Kind {
             _ => Self::Tokens,
         }
     }
-}
 
-impl Kind {
+    /// The kind of sketches, where it holds such.
+    pub(crate) fn sketches(self) -> Option<SketchKind> {
+        match self {
+            Self::Sketches(kind, _) => Some(kind),
+            _ => None,
+        }
+    }
+
     /// The type of the values that [`decode`] takes.
     pub(crate) fn type_oid(self) -> pg_sys::Oid {
         match self {
@@ -53,14 +64,37 @@ impl Kind {
             Self::Tokens => pg_sys::TEXTARRAYOID,
             Self::Numbers => pg_sys::INT8ARRAYOID,
             Self::Vector => pg_sys::TSVECTOROID,
+            Self::Sketches(_, of) => of,
         }
     }
+}
+
+/// Whether a type is one of our sketches: of the extension, whatever schema that is in, and of this name.
+fn sketches(of: pg_sys::Oid) -> Option<SketchKind> {
+    // SAFETY: any number is looked up; the row is read before it is released.
+    let kind = unsafe {
+        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, of.into());
+        if row.is_null() {
+            return None;
+        }
+        let form: *const pg_sys::FormData_pg_type = pg_sys::GETSTRUCT(row).cast();
+        let name = c_string((*form).typname.data.as_ptr());
+        pg_sys::ReleaseSysCache(row);
+        [SketchKind::Minhash, SketchKind::Simhash].into_iter().find(|kind| kind.type_name() == name)?
+    };
+    // SAFETY: the objects of extensions are looked up by their numbers; null where there is no such extension.
+    let extension = unsafe {
+        let extension = pg_sys::getExtensionOfObject(pg_sys::TypeRelationId, of);
+        pg_sys::get_extension_name(extension)
+    };
+    // SAFETY: a C string where it is not null.
+    (!extension.is_null() && unsafe { c_string(extension) } == "neardup").then_some(kind)
 }
 
 /// A document from a value of its kind; none if it holds bytes that are not text.
 ///
 /// # Safety
-/// `value` is a text, `text[]`, `int8[]` or tsvector, as `kind` says. Copies that are needed on the
+/// `value` is a text, `text[]`, `int8[]`, tsvector or sketch, as `kind` says. Copies that are needed on the
 /// way are left in the current memory context.
 pub(crate) unsafe fn decode(kind: Kind, value: Datum) -> Result<Option<Document>> {
     // SAFETY: the caller's promise, for each kind.
@@ -83,6 +117,7 @@ pub(crate) unsafe fn decode(kind: Kind, value: Datum) -> Result<Option<Document>
                 Ok(Some(Document::Numbers(numbers)))
             }
             Kind::Vector => vector(value),
+            Kind::Sketches(kind, _) => Ok(Some(SketchReader::default().read(kind, varlena_bytes(value))?)),
         }
     }
 }

@@ -140,7 +140,11 @@ impl Relation {
 
     /// A column that may hold documents, for hints.
     pub(crate) fn any_document(&self) -> Option<&Column> {
-        self.columns.iter().find(|column| column.is_text() || Kind::of(column.base_type) != Kind::Text)
+        let holds_tokens = |column: &Column| {
+            let kind = Kind::of(column.base_type);
+            kind != Kind::Text && kind.sketches().is_none()
+        };
+        self.columns.iter().find(|column| column.is_text() || holds_tokens(column))
     }
 
     /// The names of the columns, for hints.

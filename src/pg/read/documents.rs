@@ -19,6 +19,7 @@ use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::workers::{BackendWorkers, interrupt_pending};
 use crate::resources::Resources;
+use crate::sketches::stored::SketchReader;
 use crate::workers::Workers;
 
 /// Documents that come through cursors. An error of the server is kept here on its way through the core.
@@ -27,6 +28,8 @@ struct Tables<'a> {
     /// The ids of both tables, as far as they are read.
     ids: [Ids; 2],
     sites: Option<Sites>,
+    /// Reads the sketches of both, where they are such.
+    sketches: SketchReader,
     /// What rows of the left table are weighed by, as a query needs it.
     weight: Option<String>,
     stream: Option<Stream<'a>>,
@@ -66,7 +69,8 @@ impl Documents for Tables<'_> {
 
     fn fetch(&mut self, documents: &mut Vec<(u32, Document)>) -> CoreResult<usize> {
         let Some(stream) = &mut self.stream else { return Ok(0) };
-        let fetched = stream.fetch(documents, &mut self.ids[self.side as usize], &mut self.sites);
+        let ids = &mut self.ids[self.side as usize];
+        let fetched = stream.fetch(documents, ids, &mut self.sites, &mut self.sketches);
         self.keep(fetched)
     }
 
@@ -171,6 +175,7 @@ impl<'a> ServerReading<'a> {
                 sources: [Some(left), right],
                 ids: [Ids::new(id_type), Ids::new(id_type)],
                 sites: None,
+                sketches: SketchReader::default(),
                 weight: None,
                 stream: None,
                 side: Side::Left,

@@ -19,6 +19,7 @@ use crate::pg::query::{Parameter, Query};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
+use crate::sketches::stored::SketchReader;
 
 const DOING: &str = "reading documents";
 /// The column of sites, or of URLs, where none is asked for.
@@ -58,6 +59,7 @@ pub(crate) struct Source {
     /// Whether the ids are the primary key, so that rows are found by them at once.
     has_key: bool,
     id_column: String,
+    text_column: String,
     site_column: Option<String>,
     /// Whether the documents are HTML pages of which the text is wanted.
     are_pages: bool,
@@ -101,6 +103,8 @@ impl Source {
             (Kind::Tokens, _) => format!("{column}::pg_catalog.text[]"),
             (Kind::Numbers, _) => format!("{column}::pg_catalog.int8[]"),
             (Kind::Vector, _) => format!("{column}::pg_catalog.tsvector"),
+            // Of a domain, what it is of.
+            (Kind::Sketches(_, of), _) => format!("{column}::{}", qualified_type(of)),
         };
         let as_text = |column: &Column| Ok::<_, SqlError>(format!("d.{}::pg_catalog.text", column.quoted()?));
         let site_value = match site {
@@ -126,6 +130,7 @@ impl Source {
             document,
             key: if id.is_integer() { format!("d.{}", id.quoted()?) } else { format!("({quoted})") },
             id: quoted,
+            text_column: text.name.clone(),
             column,
             table: relation.qualified.clone(),
             kind: if tsearch.is_some() { Kind::Vector } else { kind },
@@ -134,7 +139,7 @@ impl Source {
             has_key: relation.is_key(id) && id.collated().is_empty(),
             is_quick: relation.is_plain
                 && tsearch.is_none()
-                && text.is_plain_text()
+                && (text.is_plain_text() || kind.sketches().is_some())
                 && (id.is_integer() || id.base_type == id_type)
                 && site.is_none_or(Column::is_plain_text)
                 && pages.flatten().is_none_or(Column::is_plain_text),
@@ -257,6 +262,20 @@ impl Source {
         ))
     }
 
+    /// The error of a sketch that does not go with those before it.
+    fn not_comparable(&self, error: Error, id: &str) -> SqlError {
+        let Error::Unlike { a, b, .. } = error else { return error.into() };
+        let Self { text_column, relation, .. } = self;
+        let message = format!(
+            "sketches that were made in different ways cannot be compared: with id {id} of {relation}, column \
+             \"{text_column}\" holds one of {b}, and before one of {a}"
+        );
+        SqlError::parameter(message).hint(
+            "Make all of them in the same way: with the same arguments, by the same version of neardup; or leave \
+             others out through a view.",
+        )
+    }
+
     fn not_text(&self, id: &str) -> SqlError {
         SqlError::new(
             PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
@@ -280,12 +299,13 @@ pub(crate) struct Stream<'a> {
 impl Stream<'_> {
     /// Reads a few documents more, each with the number of its row within this source, and gives about how
     /// many bytes they are. NULL documents have an id only. Ids are added to `ids`; NULL ones are an
-    /// error. Sites are added where they are wanted.
+    /// error. Sites are added where they are wanted. Sketches have to go with those that `sketches` read before.
     pub(crate) fn fetch(
         &mut self,
         documents: &mut Vec<(u32, Document)>,
         ids: &mut Ids,
         sites: &mut Option<Sites>,
+        sketches: &mut SketchReader,
     ) -> Result<usize> {
         /// Rows the server fetches at one time are between these; as many as fill about a megabyte.
         const ROWS_A_FETCH: std::ops::RangeInclusive<usize> = 1..=256;
@@ -308,7 +328,14 @@ impl Stream<'_> {
                     if let Some(sites) = sites {
                         sites.push(source.place(source.site_column.as_deref(), site)?.as_deref())?;
                     }
-                    value.map(|value| source.document(value, url)).transpose()
+                    let Some(value) = value else { return Ok(None) };
+                    match source.kind.sketches() {
+                        None => source.document(value, url).map(Some),
+                        Some(kind) => match sketches.read(kind, varlena_bytes(value)) {
+                            Ok(document) => Ok(Some(Some(document))),
+                            Err(error) => Err(source.not_comparable(error, &ids.show(row))),
+                        },
+                    }
                 })?;
                 context.reset();
                 document

@@ -127,6 +127,22 @@ impl Arguments<'_> {
         }
     }
 
+    /// An option that was given and of which `is` says so, before they are read.
+    pub(crate) fn given_option(&self, is: impl Fn(&str) -> bool) -> Option<&str> {
+        let Ok(Some(Value::Object(given))) = &self.options else { return None };
+        given.keys().map(String::as_str).find(|name| is(name))
+    }
+
+    /// The name of an argument that was given and says how texts are cut.
+    pub(crate) fn cutting(&self) -> Option<&'static str> {
+        let given = [
+            ("tokenizer", self.tokenizer.is_some()),
+            ("shingle", self.shingle.is_some()),
+            ("multiset", self.multiset.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
+
     /// Whether a column of sites was given, for a method that makes use of sites.
     pub(crate) fn has_sites(&mut self) -> bool {
         self.sites_are_used = true;
@@ -203,12 +219,7 @@ impl Arguments<'_> {
     /// Refuses what has no meaning for a method that compares texts as they are (`how` says in a clause
     /// what it does): arguments that say how texts are cut, and columns that hold no texts.
     pub(crate) fn whole_texts(&mut self, how: &str) -> Result<()> {
-        let given = [
-            ("tokenizer", self.tokenizer.is_some()),
-            ("shingle", self.shingle.is_some()),
-            ("multiset", self.multiset.is_some()),
-        ];
-        if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
+        if let Some(name) = self.cutting() {
             let message = format!("method \"{}\" {how}: {name} is not used", self.method);
             let example = self.without_method.with("method", literal(self.method));
             return Err(SqlError::parameter(message).hint(such_as(&example)));

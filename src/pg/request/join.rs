@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 use super::arguments::Arguments;
 use super::example::{Example, literal, such_as};
 use super::form::{Argument, Form};
-use super::methods;
+use super::methods::{self, stored};
 use super::options::{ByName, at_least_one};
 use super::tables::Tables;
 use crate::methods::Method;
@@ -62,12 +62,19 @@ impl Request {
             example = example.with(argument.name(), literal(name));
         }
 
+        let sketches = stored::kind_of(&columns)?;
+        if let Some((kind, _)) = sketches {
+            example = example.with("method", literal(kind.method()));
+        }
         let asked = given.text(Argument::Method)?.unwrap_or(Cow::Borrowed(methods::DEFAULT));
         let Some((name, parse)) = methods::find(&asked) else {
             return Err(SqlError::parameter(format!("unknown method \"{asked}\"")).hint(format!(
                 "Methods: {}. {}",
                 methods::names(),
-                such_as(&example.with("method", literal("cosine")))
+                such_as(&match sketches {
+                    Some(_) => example,
+                    None => example.with("method", literal("cosine")),
+                })
             )));
         };
         let made = columns.iter().find(|(_, text)| Kind::of(text.base_type) != Kind::Text);
@@ -78,7 +85,10 @@ impl Request {
             has_sites: sites[0].is_some(),
             sites_are_used: false,
             without_method: example.clone(),
-            example: if name == methods::DEFAULT { example } else { example.with("method", literal(name)) },
+            example: match sketches {
+                None if name != methods::DEFAULT => example.with("method", literal(name)),
+                _ => example,
+            },
             threshold: given.get(Argument::Threshold),
             options: given.json(Argument::Options).map_err(Some),
             given: ByName::new(),
@@ -89,9 +99,14 @@ impl Request {
             pages: None,
             max_pairs: None,
         };
-        let method = parse(&mut arguments)?;
+        let method = match sketches {
+            Some((kind, column)) => stored::parse(&mut arguments, kind, &column.name)?,
+            None => parse(&mut arguments)?,
+        };
         if sites[0].is_some() && !arguments.sites_are_used {
-            return Err(SqlError::parameter(format!("method \"{name}\" makes no use of site_column"))
+            let message =
+                if sketches.is_some() { "sketches make" } else { &*format!("method \"{name}\" makes") };
+            return Err(SqlError::parameter(format!("{message} no use of site_column"))
                 .hint(such_as(&without_sites.with("method", literal(name)))));
         }
         let Arguments { example, tsearch, pages, max_pairs, .. } = arguments;

@@ -17,7 +17,8 @@ pub(crate) trait Options: DeserializeOwned {
     /// Options that have a good value of this one, for the hint; none where the call is to be shown without.
     fn good(key: &str) -> Option<String> {
         let value = match key {
-            "max_pairs" | "max_depth" | "min_overlap" | "max_similar" => "1000",
+            "max_pairs" | "min_overlap" | "max_similar" => "1000",
+            "max_depth" => "2",
             "recall" | "high_recall" | "threshold" => "0.95",
             "clean" | "verify" | "wrap" | "megashingles" | "multiset" => "true",
             _ => "1",

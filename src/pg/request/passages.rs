@@ -48,8 +48,9 @@ impl PassageRequest {
         let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
         let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
         if let Some((_, made)) = columns.iter().find(|(_, text)| Kind::of(text.base_type) != Kind::Text) {
+            let what = Kind::of(made.base_type).sketches().map_or("tokens", |_| "sketches");
             let message =
-                format!("column \"{}\" holds tokens already made, which have no sentences", made.name);
+                format!("column \"{}\" holds {what} already made, which have no sentences", made.name);
             return Err(
                 SqlError::parameter(message).hint("Name a column of texts with text_column => \'…\'.")
             );

@@ -30,7 +30,6 @@ const _: () = assert!(MinhashHeader::BYTES == 20 && SimhashHeader::BYTES == 12);
 mod tests {
     use super::*;
     use crate::error::Error;
-    use crate::sketches::simhash::SIZES;
     use proptest::prelude::*;
 
     fn minhash(values: &[u32]) -> Vec<u8> {
@@ -52,6 +51,14 @@ mod tests {
         let text = "simhash:v1:bits:h1.1:k1:01020304050607ab";
         assert_eq!(Simhash::parse(&bytes).unwrap().to_text(), text);
         assert_eq!(Simhash::from_text(text).unwrap(), bytes);
+        // Half a byte at the end stands in the upper one.
+        let bytes = SimhashHeader::new(Source::Bits, 1, 12).sketch(Some(&[0xab, 0xc0]));
+        assert_eq!(bytes, [1, 1, 1, 0, 0, 0, 1, 0, 12, 0, 0, 0, 0xab, 0xc0]);
+        let text = "simhash:v1:bits:h1.1:k1:abc";
+        assert_eq!(Simhash::parse(&bytes).unwrap().to_text(), text);
+        assert_eq!(Simhash::from_text(text).unwrap(), bytes);
+        let more = [&bytes[..13], &[0xc1]].concat();
+        assert!(Simhash::parse(&more).is_err() && Simhash::from_text("simhash:v1:bits:h1.1:k1:a").is_err());
     }
 
     proptest! {
@@ -59,7 +66,7 @@ mod tests {
         fn texts_and_bytes_come_back(
             values in prop::collection::vec(any::<u32>(), 1..100),
             k in 1..1000u16, seed in any::<i64>(), source in 0..7u8, empty in any::<bool>(),
-            size in 0..SIZES.len(),
+            digits in 2..=256u16,
         ) {
             let source = Source::from_byte(source).unwrap();
             let header = MinhashHeader::new(source, k, values.len() as u16, seed);
@@ -67,8 +74,12 @@ mod tests {
             let sketch = Minhash::parse(&bytes).unwrap();
             prop_assert_eq!(sketch.header, MinhashHeader { empty, ..header });
             prop_assert_eq!(Minhash::from_text(&sketch.to_text()).unwrap(), bytes);
-            let bits: Vec<u8> = values.iter().cycle().take(SIZES[size] as usize / 8).map(|v| *v as u8).collect();
-            let header = SimhashHeader::new(source, k, SIZES[size]);
+            let size = usize::from(digits).div_ceil(2);
+            let mut bits: Vec<u8> = values.iter().cycle().take(size).map(|v| *v as u8).collect();
+            if digits % 2 == 1 {
+                bits[size - 1] &= 0xf0;
+            }
+            let header = SimhashHeader::new(source, k, 4 * digits);
             let bytes = header.sketch((!empty).then_some(&bits));
             let sketch = Simhash::parse(&bytes).unwrap();
             prop_assert_eq!(sketch.header, SimhashHeader { empty, ..header });

@@ -1,5 +1,7 @@
 //! Simhash sketches as bytes and as text.
 
+use std::borrow::Cow;
+
 use super::common::{Common, Source, VERSION, common_from_text, from_hex, number, push_hex};
 use crate::error::{Error, Result};
 use crate::sketches::simhash;
@@ -43,12 +45,13 @@ impl SimhashHeader {
 
     /// A sketch of these bits; none stand for an empty document.
     pub fn sketch(&self, bits: Option<&[u8]>) -> Vec<u8> {
-        debug_assert!(bits.is_none_or(|bits| 8 * bits.len() == usize::from(self.bits)));
-        let mut bytes = Vec::with_capacity(Self::BYTES + usize::from(self.bits) / 8);
+        let size = Self::BYTES + simhash::bytes(self.bits);
+        debug_assert!(bits.is_none_or(|bits| Self::BYTES + bits.len() == size));
+        let mut bytes = Vec::with_capacity(size);
         bytes.extend_from_slice(&Self { empty: bits.is_none(), ..*self }.common().bytes());
         match bits {
             Some(bits) => bytes.extend_from_slice(bits),
-            None => bytes.resize(bytes.capacity(), 0),
+            None => bytes.resize(size, 0),
         }
         bytes
     }
@@ -89,9 +92,12 @@ impl<'a> Simhash<'a> {
         let Common { hash_version, text_version, source, empty, k, size } = common;
         simhash::check_bits(size.into()).map_err(|error| bad(error.to_string()))?;
         let bits = &bytes[SimhashHeader::BYTES..];
-        if bits.len() * 8 != usize::from(size) {
-            let expected = SimhashHeader::BYTES + usize::from(size) / 8;
+        if bits.len() != simhash::bytes(size) {
+            let expected = SimhashHeader::BYTES + simhash::bytes(size);
             return Err(bad(format!("{size} bits take {expected} bytes, not {}", bytes.len())));
+        }
+        if size % 8 != 0 && bits.last().is_some_and(|last| last & 0x0f != 0) {
+            return Err(bad(format!("it has more than its {size} bits")));
         }
         if empty && bits.iter().any(|&byte| byte != 0) {
             return Err(bad("an empty document has bits".to_owned()));
@@ -109,6 +115,10 @@ impl<'a> Simhash<'a> {
             text.push_str(&format!("empty{bits}"));
         } else {
             push_hex(&mut text, self.bits);
+            if bits % 8 != 0 {
+                // Half a byte.
+                text.pop();
+            }
         }
         text
     }
@@ -127,8 +137,10 @@ impl<'a> Simhash<'a> {
             header.bits = simhash::check_bits(i64::from(size)).map_err(|error| bad(&error.to_string()))?;
             header.sketch(None)
         } else {
-            let bits = from_hex(bits).ok_or_else(|| bad("its bits are not hexadecimal digits"))?;
-            let size = 8i64.saturating_mul(bits.len() as i64);
+            let size = 4i64.saturating_mul(bits.len() as i64);
+            let whole =
+                if bits.len() % 2 == 0 { Cow::Borrowed(bits) } else { Cow::Owned(format!("{bits}0")) };
+            let bits = from_hex(&whole).ok_or_else(|| bad("its bits are not hexadecimal digits"))?;
             header.bits = simhash::check_bits(size).map_err(|error| bad(&error.to_string()))?;
             header.sketch(Some(&bits))
         };

@@ -78,6 +78,32 @@ SELECT algorithm, count(*) = (SELECT count(*) FROM truth WHERE side = 'left' AND
 FROM unnest(array['allpairs', 'ppjoin', 'ppjoin+']) algorithm,
     near_duplicates('docs', 0.6, method => 'edit', options => jsonb_build_object('algorithm', algorithm))
 GROUP BY algorithm ORDER BY algorithm;
+-- By a distance, with a threshold and without; the distance is what the similarity was made of.
+CREATE FUNCTION differences_within(side text, distance int, threshold float8) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    answer bigint;
+BEGIN
+    EXECUTE format('SELECT count(*) FROM (
+            SELECT truth.* FROM truth JOIN docs a ON a.id = truth.a JOIN (SELECT * FROM docs UNION ALL SELECT * FROM others) b ON b.id = truth.b,
+                greatest(length(a.body), length(b.body)) longer
+            WHERE side = $1 AND a.body <> '''' AND b.body <> '''' AND round((1 - similarity) * longer) <= $2 AND similarity >= coalesce($3, 0)) t
+        FULL JOIN %s(%s, threshold => $3, method => ''edit'', options => jsonb_build_object(''distance'', $2)) f ON left_id = a AND right_id = b
+        WHERE t.similarity IS DISTINCT FROM f.similarity',
+        CASE side WHEN 'left' THEN 'near_duplicates' ELSE 'near_duplicates_between' END,
+        CASE side WHEN 'left' THEN '''docs''' ELSE '''docs'', ''others''' END)
+    INTO answer USING side, distance, threshold;
+    RETURN answer;
+END
+$$;
+SELECT side, sum(differences_within(side, distance, threshold)) AS differences, count(*) AS joins
+FROM unnest(array['left', 'right']) side, unnest(array[0, 1, 2, 3, 5, 9, 40, 4000000]) distance, unnest(array[NULL, 0.3, 0.8]) threshold GROUP BY side ORDER BY side;
+SELECT * FROM near_duplicates('docs', method => 'edit', options => '{"distance": 1}') WHERE left_id > 1000 ORDER BY 1, 2;
+-- Many long texts: a NOTICE.
+CREATE TABLE bodies AS SELECT i AS id, md5(i::text) || repeat(md5(i::text), 12) AS body FROM generate_series(1, 2000) i;
+SET client_min_messages = notice;
+SELECT count(*) FROM near_duplicates('bodies', 0.99, method => 'edit', id_column => 'id');
+SELECT count(*) FROM near_duplicates('bodies', 0.99, method => 'jaccard', id_column => 'id');
+SET client_min_messages = warning;
 -- What it did.
 SELECT count(*) FROM near_duplicates('docs', 0.9, method => 'edit') \gset
 SELECT documents, skipped_null, skipped_empty, tokens > distinct_tokens AS tokens, distinct_sets = (SELECT count(DISTINCT body) - 1 FROM docs) AS sets,

@@ -95,6 +95,10 @@ SELECT seen('near_duplicates(''docs'', method => ''overlap'', options => ''{"min
 SELECT seen('near_duplicates(''docs'', options => ''{"algorithm": "quantum"}'')');
 SELECT seen('near_duplicates(''docs'', options => ''{"algorithm": 7}'')');
 SELECT seen('near_duplicates(''docs'', options => ''{"algorithm": "ppjoin+", "max_depth": 0}'')');
+SELECT seen('near_duplicates(''docs'', options => ''{"algorithm": "ppjoin+", "max_depth": 17}'')');
+SELECT seen('near_duplicates(''docs'', method => ''edit'', options => ''{"max_depth": 1000}'')');
+SELECT seen('near_duplicates(''docs'', method => ''edit'', options => ''{"distance": -1}'')');
+SELECT seen('near_duplicates(''docs'', 0.5, method => ''edit'', options => ''{"distance": "two"}'')');
 SELECT seen('near_duplicates(''docs'', options => ''{"it''''s": 1}'')');
 -- relations
 SELECT seen('near_duplicates(NULL, 0.8)');

@@ -137,7 +137,7 @@ CREATE INDEX ON docs USING signature (body) WITH (fillfactor = 90);
 CREATE INDEX ON docs USING signature (body text_minhash_ops (k = 0));
 CREATE INDEX ON docs USING signature (body text_minhash_ops (seed = 2));
 CREATE INDEX ON docs USING signature (body text_minhash_ops (permutations = 2048));
-CREATE INDEX ON docs USING signature (simhash(body) simhash_hamming_ops (bits = 100));
+CREATE INDEX ON docs USING signature (simhash(body) simhash_hamming_ops (bits = 98));
 CREATE INDEX ON docs USING signature (minhash(body) minhash_jaccard_ops (source = 'letters'));
 -- Sketches of another kind are refused, and the hint says what to do.
 CREATE INDEX ON docs USING signature (minhash(body, 8, 84));

@@ -43,7 +43,7 @@ SELECT 'minhash:v1:words:h1.1:k0:seed1:m1:01020304'::minhash_sketch;
 SELECT 'minhash:v1:letters:h1.1:k5:seed1:m1:01020304'::minhash_sketch;
 SELECT 'minhash:v1:words:h1:k5:seed1:m1:01020304'::minhash_sketch;
 SELECT 'simhash:v1:words:h1.1:k1:0123456789abcdef'::minhash_sketch;
-SELECT 'simhash:v1:words:h1.1:k1:0123456789abcd'::simhash_sketch;
+SELECT 'simhash:v1:words:h1.1:k1:0'::simhash_sketch;
 SELECT 'simhash:v1:words:h1.1:k1:empty65'::simhash_sketch;
 SELECT '<simhash:v1:words:h1.1:k1:0123456789abcdef,64>'::simhash_ball;
 SELECT '<simhash:v1:words:h1.1:k1:0123456789abcdef,x>'::simhash_ball;

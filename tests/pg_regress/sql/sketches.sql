@@ -42,6 +42,15 @@ SELECT simhash('some text')::bit(64), simhash('some text')::varbit = simhash('so
     simhash('some text')::bit(64)::simhash_sketch <~> simhash('some text') AS zero, simhash('some text')::bit(3);
 SELECT 1::bigint::bit(64)::simhash_sketch <~> 6::bigint::bit(64)::simhash_sketch AS three;
 SELECT B'101'::simhash_sketch;
+-- Any multiple of 4: the first bits of a longer one.
+SELECT simhash('some text', 100), simhash('some text', 100)::bit(100) = simhash('some text', 128)::bit(100) AS prefix, pg_column_size(simhash('some text', 100)) AS bytes;
+SELECT bits, simhash('one two three', bits) <~> simhash('one two four', bits) AS differ,
+    simhash('one two three', bits)::text::simhash_sketch = simhash('one two three', bits) AS text,
+    simhash('one two three', bits)::varbit::simhash_sketch <~> simhash('one two three', bits) AS zero
+FROM unnest(array[8, 12, 60, 68, 100, 300, 1020, 1024]) bits;
+SELECT simhash('', 100), simhash('', 100) <~> simhash('a', 100) AS all_differ;
+SELECT simhash('a', 98);
+SELECT simhash('a', 4);
 SELECT 1::bigint::bit(64)::simhash_sketch <~> simhash('a', 128);
 
 -- Supershingles and megashingles.

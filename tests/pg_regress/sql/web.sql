@@ -98,7 +98,7 @@ SELECT * FROM neardup_plan(preset => 'simhash_web');
 SELECT * FROM near_duplicates('hot', 0.8, options => '{"recall": 1}', id_column => 'id', method => 'minhash');
 SELECT * FROM near_duplicates('hot', 0.8, options => '{"bands": 3}', id_column => 'id', method => 'minhash');
 SELECT * FROM near_duplicates('hot', 0.8, options => '{"preset": "henzinger"}', id_column => 'id', method => 'minhash');
-SELECT * FROM near_duplicates('hot', 0.8, options => '{"bits": 100}', id_column => 'id', method => 'simhash');
+SELECT * FROM near_duplicates('hot', 0.8, options => '{"bits": 98}', id_column => 'id', method => 'simhash');
 SELECT * FROM near_duplicates('hot', 0.8, options => '{"distance": 3}', id_column => 'id', method => 'simhash');
 SELECT * FROM near_duplicates('hot', NULL, options => '{"distance": 64}', id_column => 'id', method => 'simhash');
 SELECT * FROM near_duplicates('hot', NULL, options => '{"groups": 5}', id_column => 'id', method => 'shingling');

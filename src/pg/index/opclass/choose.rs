@@ -37,7 +37,13 @@ impl Keys {
             let bits = checks::bits(options.bits.into())?;
             let distance = storage.distance().min(u32::from(bits) - 1);
             let bands = Bands::simhash(bits, distance as u16).count() as u32;
-            return Ok(Meta { width: bits.into(), bands, distance, payload: u32::from(bits) / 8, ..meta });
+            return Ok(Meta {
+                width: bits.into(),
+                bands,
+                distance,
+                payload: u32::from(bits).div_ceil(8),
+                ..meta
+            });
         }
         let permutations = checks::permutations(options.permutations.into())?;
         if usize::from(permutations) * 4 > LARGEST_PAYLOAD {

@@ -59,7 +59,7 @@ impl Keys {
         if class.has_sketches() {
             let values = meta.width as usize;
             let (size, payload) = match class {
-                Class::Simhash => (check_bits(meta.width.into()), values / 8),
+                Class::Simhash => (check_bits(meta.width.into()), values.div_ceil(8)),
                 _ => (check_permutations(meta.width.into()), values * 4),
             };
             let right = size.is_ok()

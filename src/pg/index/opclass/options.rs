@@ -178,7 +178,7 @@ pub(crate) fn declare(call: Call, class: Class) -> pg_sys::Datum {
             offset_of!(ClassOptions, permutations),
         ),
         (c"seed", c"Seed of the sketches.", 1, i32::MIN, i32::MAX, offset_of!(ClassOptions, seed)),
-        (c"bits", c"Bits of a sketch.", 64, 64, 1024, offset_of!(ClassOptions, bits)),
+        (c"bits", c"Bits of a sketch.", 64, 8, 1024, offset_of!(ClassOptions, bits)),
     ];
     let offered = |name: &std::ffi::CStr| {
         matches!(

@@ -1,11 +1,13 @@
 //! The methods of `near_duplicates` by name, and the parameters of each from its arguments.
 
 pub(crate) mod codes;
+pub(crate) mod combined;
 pub(crate) mod edit;
 pub(crate) mod imatch;
 pub(crate) mod sets;
 pub(crate) mod sketches;
 pub(crate) mod spotsigs;
+pub(crate) mod stored;
 pub(crate) mod techniques;
 pub(crate) mod tlcs;
 
@@ -29,7 +31,7 @@ const METHODS: &[(&str, Parse)] = &[
     ("minhash", sketches::parse),
     ("simhash", sketches::parse),
     ("shingling", sketches::parse),
-    ("combined", sketches::parse_combined),
+    ("combined", combined::parse),
     ("imatch", imatch::parse),
     ("spotsigs", spotsigs::parse),
     ("exact_text", sketches::parse),

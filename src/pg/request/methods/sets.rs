@@ -6,7 +6,7 @@ use crate::joins::sets::Algorithm;
 use crate::methods::Method;
 use crate::methods::sets::Sets;
 use crate::pg::request::arguments::Arguments;
-use crate::pg::request::options::{Count, Options};
+use crate::pg::request::options::{Count, Options, Whole};
 use crate::pg::server::error::Result;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
@@ -57,6 +57,9 @@ pub(crate) fn measure(method: &str, relations: usize) -> Measure {
     }
 }
 
+/// How often the suffix filter may split.
+pub(crate) type Depth = Whole<1, 16>;
+
 /// How candidates are found.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(crate) enum AlgorithmName {
@@ -77,10 +80,10 @@ pub(crate) enum AlgorithmName {
 /// Options of methods that find candidates by shared tokens.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct CandidateOptions {
-    /// How candidates are found.
-    algorithm: Option<AlgorithmName>,
+    /// The name of the way.
+    pub algorithm: Option<AlgorithmName>,
     /// How often the suffix filter splits.
-    max_depth: Option<Count>,
+    pub max_depth: Option<Depth>,
 }
 
 impl Options for CandidateOptions {}
@@ -89,7 +92,7 @@ impl Options for CandidateOptions {}
 #[derive(Debug, Default, Deserialize)]
 struct OverlapOptions {
     algorithm: Option<AlgorithmName>,
-    max_depth: Option<Count>,
+    max_depth: Option<Depth>,
     /// The least number of shared tokens.
     min_overlap: Option<Count>,
 }
@@ -99,9 +102,9 @@ impl Options for OverlapOptions {}
 impl CandidateOptions {
     /// How candidates are found, and how often the suffix filter splits.
     pub(crate) fn algorithm(&self) -> Algorithm {
-        const DEFAULT_DEPTH: u64 = 2;
-        const DEEPEST: u64 = 16;
-        let depth = self.max_depth.map_or(DEFAULT_DEPTH, |depth| depth.0).min(DEEPEST) as u32;
+        const DEFAULT_DEPTH: u32 = 2;
+        // At most 16.
+        let depth = self.max_depth.map_or(DEFAULT_DEPTH, |depth| depth.0 as u32);
         match self.algorithm {
             None | Some(AlgorithmName::Auto) => Algorithm::Auto,
             Some(AlgorithmName::AllPairs) => Algorithm::AllPairs,

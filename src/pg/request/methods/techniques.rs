@@ -12,7 +12,7 @@ use crate::pg::request::example::such_as;
 use crate::pg::request::example::{Example, literal};
 use crate::pg::request::options::{self, Flag, OpenShare, Options, Share, Whole, refused, whole};
 use crate::pg::server::error::{Result, SqlError};
-use crate::sketches::simhash::check_bits;
+use crate::sketches::simhash::{self, check_bits, usual_share};
 use crate::verify::measure::check_threshold;
 use crate::verify::predicate::Predicate;
 
@@ -134,25 +134,9 @@ impl Given<'_> {
                 SqlError::from(error).hint(such_as(&options::with(self.example, "{\"bits\": 384}")))
             })?,
         };
-        let mut without_threshold = self.example.clone();
-        without_threshold.threshold = None;
-        let most = i64::from(bits) - 1;
-        let distance = match &self.options.distance {
-            None => None,
-            Some(value) => {
-                Some(whole(value).filter(|distance| (0..=most).contains(distance)).ok_or_else(|| {
-                    let allowed = format!("a whole number from 0 to {most}");
-                    refused::<TechniqueOptions>("distance", value, &allowed, &without_threshold)
-                })?)
-            }
-        };
-        let threshold = match (distance, self.threshold) {
-            (Some(_), Some(_)) => {
-                let message = "distance and threshold say the same: only one of them can be given";
-                return Err(SqlError::parameter(message).hint(such_as(self.example)));
-            }
-            (Some(distance), None) => (f64::from(bits) - distance as f64) / f64::from(bits),
-            (None, _) => self.threshold(usual_share(bits))?,
+        let threshold = match distance_of(self.options, bits, self.threshold, self.example)? {
+            Some(distance) => simhash::similarity(distance, bits),
+            None => self.threshold(usual_share(bits))?,
         };
         // Every occurrence adds its vector unless the option says no.
         let frequency = self.multiset.unwrap_or(true);
@@ -209,12 +193,27 @@ impl Given<'_> {
     }
 }
 
-/// The share of bits that is usual: 61 of 64, and of others what 372 is of 384.
-fn usual_share(bits: u16) -> f64 {
-    match bits {
-        64 => 61.0 / 64.0,
-        bits => (f64::from(bits) * 372.0 / 384.0).ceil() / f64::from(bits),
+/// The distance of simhashes of at most so many bits, where options name one in place of a threshold.
+pub(crate) fn distance_of(
+    options: &TechniqueOptions,
+    bits: u16,
+    threshold: Option<f64>,
+    example: &Example,
+) -> Result<Option<u32>> {
+    let Some(value) = &options.distance else { return Ok(None) };
+    let mut without_threshold = example.clone();
+    without_threshold.threshold = None;
+    let most = u32::from(bits) - 1;
+    let distance = whole(value).and_then(|distance| u32::try_from(distance).ok()).filter(|&d| d <= most);
+    let distance = distance.ok_or_else(|| {
+        let allowed = format!("a whole number from 0 to {most}");
+        refused::<TechniqueOptions>("distance", value, &allowed, &without_threshold)
+    })?;
+    if threshold.is_some() {
+        let message = "distance and threshold say the same: only one of them can be given";
+        return Err(SqlError::parameter(message).hint(such_as(example)));
     }
+    Ok(Some(distance))
 }
 
 /// The preset that options name, of this method.

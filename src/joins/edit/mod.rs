@@ -8,6 +8,10 @@
 //! q = 3. So q is chosen by the threshold, small enough that similar texts always share one
 //! ([`GramBound::new`]), and no pair has to be tried without a common gram.
 //!
+//! By a greatest distance alone short texts are similar that have no gram in common. So there are several joins then, by
+//! the length of the longer text ([`stages`]): by pairs of characters for long texts, by single ones for shorter ones, and
+//! of those no longer than the distance all pairs, which are all in.
+//!
 //! ```
 //! use neardup::joins::edit::edit_pairs;
 //! use neardup::joins::sets::Algorithm;
@@ -29,6 +33,8 @@
 //! # Ok::<(), neardup::error::Error>(())
 //! ```
 
+mod stages;
+
 use super::pairs::{Pair, Pairs};
 use super::sets::Algorithm;
 use super::{Counts, RecordJoin, RecordPair};
@@ -41,6 +47,7 @@ use crate::verify::edit::{self, EditPredicate, GramBound};
 use crate::verify::levenshtein::Pattern;
 use crate::verify::predicate::Predicate;
 use crate::workers::{self, Stop, Workers};
+use stages::{AllPairs, Source, Stage, spans};
 
 const DOING: &str = "joining by edit distance";
 
@@ -68,29 +75,47 @@ pub fn edit_pairs(
     workers: &dyn Workers,
 ) -> Result<(Pairs, Prepared)> {
     let Distinct { texts, left, right } = distinct;
-    let bound = GramBound::new(edit);
     // Rows and so texts are numbered with 32 bits.
     let split = left.len() as u32;
-    let rights = right.as_ref().map(|right| split..split + right.len() as u32);
-    let GramSets { ordered, grams, peak_bytes } =
-        gram_sets(&texts, 0..split, rights, bound.q(), files, budget, workers)?;
-    let prepared = Prepared {
-        grams,
-        distinct_grams: ordered.distinct_tokens as u64,
-        distinct_texts: texts.len() as u64,
-        peak_bytes: peak_bytes + texts.bytes(),
-    };
+    let all = [Some(0..split), right.as_ref().map(|right| split..split + right.len() as u32)];
+    let spans = spans(edit);
+    let budget = budget / spans.len();
+    let mut prepared =
+        Prepared { grams: 0, distinct_grams: 0, distinct_texts: texts.len() as u64, peak_bytes: 0 };
+    let mut stages = Vec::new();
+    for span in spans {
+        // Shorter ones first.
+        let [lefts, rights] = all.clone().map(|range| {
+            let range = range?;
+            let lengths = &texts.lengths()[range.start as usize..range.end as usize];
+            let count = lengths.partition_point(|length| length <= span.longer.end()) as u32;
+            Some(range.start..range.start + count)
+        });
+        let lefts = lefts.unwrap_or_default();
+        let source = match span.bound {
+            None => Source::All(AllPairs::new(lefts, rights)),
+            Some(bound) => {
+                let GramSets { ordered, grams, peak_bytes } =
+                    gram_sets(&texts, lefts, rights, bound.q(), files, budget, workers)?;
+                prepared.grams += grams;
+                prepared.distinct_grams += ordered.distinct_tokens as u64;
+                prepared.peak_bytes = prepared.peak_bytes.max(peak_bytes + texts.bytes());
+                Source::Grams(Pairs::new(ordered, Predicate::Grams(bound), algorithm, budget)?)
+            }
+        };
+        stages.push(Stage { span, source });
+    }
     let mut equal = Vec::new();
     if right.is_none() {
         for record in (0..split).filter(|&record| left.rows(record as usize).len() > 1) {
             memory::push(&mut equal, record, DOING)?;
         }
     }
-    let grams = Pairs::new(ordered, Predicate::Grams(bound), algorithm, budget)?;
     let right_from = if right.is_some() { split } else { 0 };
     let join = EditJoin {
-        comparison: EditComparison { texts, edit, bound, right_from },
-        grams,
+        comparison: EditComparison { texts, edit, right_from },
+        stages,
+        at: 0,
         verified: 0,
         batch: 32,
     };
@@ -101,9 +126,10 @@ pub fn edit_pairs(
 #[derive(Debug)]
 struct EditJoin {
     comparison: EditComparison,
-    /// Pairs of texts that share enough grams, in place of rows.
-    grams: Pairs,
-    /// How many of them were compared.
+    stages: Vec<Stage>,
+    /// The stage that is at work.
+    at: usize,
+    /// How many candidates were compared.
     verified: u64,
     /// How many pairs the last batch compared at most.
     batch: usize,
@@ -114,7 +140,6 @@ struct EditJoin {
 struct EditComparison {
     texts: Texts,
     edit: EditPredicate,
-    bound: GramBound,
     /// The number of the first text of the right table, 0 where there is one table.
     right_from: u32,
 }
@@ -128,18 +153,22 @@ impl EditJoin {
         // The first pairs come soon, the others with less effort.
         self.batch = (2 * self.batch).min(LARGEST_BATCH);
         let (mut candidates, mut work, mut waited) = (Vec::new(), 0, false);
+        let Some(stage) = self.stages.get_mut(self.at) else { return Ok(None) };
         while candidates.len() < self.batch && work < MOST_WORK {
-            if let Some(pair) = self.grams.take() {
-                memory::push(&mut candidates, pair, DOING)?;
-                work += self.comparison.work(&pair);
+            if let Some(pair) = stage.source.take() {
                 waited = false;
+                // What another stage finds takes a step, too.
+                work += 1;
+                if stage.span.longer.contains(&self.comparison.longer(&pair)) {
+                    memory::push(&mut candidates, pair, DOING)?;
+                    work += self.comparison.work(&pair);
+                }
             } else if waited {
                 break;
-            } else if self.grams.advance(workers)? {
+            } else if stage.source.advance(workers)? {
                 waited = true;
-            } else if candidates.is_empty() {
-                return Ok(None);
             } else {
+                self.at += 1;
                 break;
             }
         }
@@ -149,9 +178,14 @@ impl EditJoin {
 }
 
 impl EditComparison {
+    /// Characters of the longer text.
+    fn longer(&self, pair: &Pair) -> u32 {
+        self.texts.length(pair.left).max(self.texts.length(pair.right))
+    }
+
     /// About how many steps a comparison takes.
     fn work(&self, pair: &Pair) -> u64 {
-        let longer = self.texts.length(pair.left).max(self.texts.length(pair.right));
+        let longer = self.longer(pair);
         64 + u64::from(longer) * (1 + u64::from(self.edit.most_distance(longer)) / 64)
     }
 }
@@ -159,6 +193,7 @@ impl EditComparison {
 impl RecordJoin for EditJoin {
     fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
         const WORK_A_UNIT: u64 = 1 << 20;
+        let bound = self.stages.get(self.at).and_then(|stage| stage.span.bound);
         let Some(candidates) = self.candidates(workers)? else { return Ok(None) };
         let mut units = Vec::new();
         let (mut from, mut work) = (0, 0);
@@ -169,7 +204,7 @@ impl RecordJoin for EditJoin {
                 (from, work) = (n + 1, 0);
             }
         }
-        workers::each(workers, &mut units, |unit, stop| unit.compare(&self.comparison, stop))?;
+        workers::each(workers, &mut units, |unit, stop| unit.compare(&self.comparison, bound, stop))?;
         let mut batch = Vec::new();
         memory::reserve(&mut batch, units.iter().map(|unit| unit.found.len()).sum(), DOING)?;
         units.iter().for_each(|unit| batch.extend_from_slice(&unit.found));
@@ -178,15 +213,25 @@ impl RecordJoin for EditJoin {
     }
 
     fn counts(&self) -> Counts {
-        Counts { verified: self.verified, ..self.grams.counts() }
+        let mut counts = Counts::default();
+        self.stages.iter().for_each(|stage| counts.add(&stage.source.counts()));
+        Counts { verified: self.verified, ..counts }
     }
 
     fn progress(&self) -> f64 {
-        self.grams.progress()
+        let of_stage = match self.stages.get(self.at).map(|stage| &stage.source) {
+            Some(Source::Grams(pairs)) => pairs.progress(),
+            _ => 0.0,
+        };
+        (self.at as f64 + of_stage) / self.stages.len() as f64
     }
 
     fn bytes(&self) -> usize {
-        self.comparison.texts.bytes() + self.grams.bytes()
+        let of_stages = self.stages.iter().map(|stage| match &stage.source {
+            Source::Grams(pairs) => pairs.bytes(),
+            Source::All(_) => 0,
+        });
+        self.comparison.texts.bytes() + of_stages.sum::<usize>()
     }
 }
 
@@ -202,8 +247,8 @@ struct Comparisons<'a> {
 
 impl Comparisons<'_> {
     /// Compares the pairs that are still to be compared.
-    fn compare(&mut self, comparison: &EditComparison, stop: &Stop) -> Result<()> {
-        let EditComparison { texts, edit, bound, right_from } = comparison;
+    fn compare(&mut self, comparison: &EditComparison, bound: Option<GramBound>, stop: &Stop) -> Result<()> {
+        let EditComparison { texts, edit, right_from } = comparison;
         while let Some((&Pair { left, right, similarity: jaccard }, rest)) = self.todo.split_first() {
             stop.check()?;
             if self.of != Some(left) {
@@ -213,8 +258,10 @@ impl Comparisons<'_> {
             }
             let (length, other) = (texts.length(left), texts.length(right));
             let longer = length.max(other);
-            let grams = |length: u32| length + 1 - bound.q();
-            let guess = bound.guess(grams(length), grams(other), jaccard);
+            let guess = bound.map_or(longer, |bound| {
+                let grams = |length: u32| (length + 1).saturating_sub(bound.q()).max(1);
+                bound.guess(grams(length), grams(other), jaccard)
+            });
             let most = edit.most_distance(longer);
             if let Some(distance) = self.pattern.distance(texts.text(right), other, most, guess, stop)? {
                 let similarity = edit::similarity(distance, longer);

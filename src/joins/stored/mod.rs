@@ -1,0 +1,136 @@
+//! All pairs of minhash sketches that agree in enough values, exactly (docs/design/algorithms.md section 2).
+//!
+//! Sketches of m values that agree in at least a differ in at most m - a. So they are found in two ways, of which the one
+//! is taken that compares fewer:
+//!
+//! * by bands: of m - a + 1 bands one agrees wholly (pigeonhole). Bands of some values tell most sketches apart.
+//! * by rare values: of the m - a + 1 values that are rarest in the tables, each in its place, similar sketches share one
+//!   (the prefix of a set, section 8). What a template puts into every sketch is not rare.
+//!
+//! Values stand two to a number in signatures. Beside them there are a few bits a value, and while the way is chosen
+//! counters of about 8 bytes a sketch for each thread.
+
+mod keys;
+
+use super::pairs::Pairs;
+use super::sketches::buckets::Buckets;
+use super::sketches::buckets::keys::Keys;
+use super::{Counts, RecordJoin, RecordPair};
+use crate::error::Result;
+use crate::features::signatures::Signatures;
+use crate::memory;
+use crate::sketches::minhash::{least_agreeing, similarity};
+use crate::sketches::pigeonhole::Bands;
+use crate::workers::{self, Workers};
+use keys::{ByBands, ByValues, Rare, Sketches};
+
+const DOING: &str = "joining sketches";
+
+/// Makes ready to find all pairs of rows whose sketches of `values` values agree in at least the share `threshold`, in
+/// (0, 1]. Signatures stay in memory; what is sorted takes about `budget` bytes. Gives the most bytes that were held, too.
+pub fn minhash_pairs(
+    mut signatures: Signatures,
+    values: u16,
+    threshold: f64,
+    budget: usize,
+    workers: &dyn Workers,
+) -> Result<(Pairs, usize)> {
+    let (left, right) = signatures.take_members();
+    let records = signatures.len() as u32;
+    let mut equal = Vec::new();
+    if right.is_none() {
+        for record in (0..records).filter(|&record| left.rows(record as usize).len() > 1) {
+            memory::push(&mut equal, record, DOING)?;
+        }
+    }
+    let split = if right.is_some() { signatures.split } else { records };
+    let bands = Bands::minhash(values, threshold);
+    let sketches = Sketches { signatures, values, least: least_agreeing(threshold, values) };
+    let (rare, held) = Rare::new(&sketches, bands.count(), budget, workers)?;
+    let by_bands = meetings(&ByBands { sketches: &sketches, bands }, records, workers)?;
+    let by_values = meetings(&ByValues { sketches: &sketches, rare: &rare }, records, workers)?;
+    let rare = (by_values < by_bands).then_some(rare);
+    let peak = held + sketches.signatures.bytes();
+    let join = StoredJoin {
+        buckets: Buckets::new(records, split, right.is_none(), None, budget),
+        sketches,
+        bands,
+        rare,
+        right_from: if right.is_some() { split } else { 0 },
+    };
+    Ok((Pairs::of_records(Box::new(join), left, right, equal), peak))
+}
+
+/// About how many pairs of records meet in buckets.
+fn meetings(keys: &dyn Keys, records: u32, workers: &dyn Workers) -> Result<u64> {
+    const CHECK_EVERY: usize = 1 << 12;
+    let size = (2 * records as usize).next_power_of_two().max(2);
+    let shift = u64::BITS - size.ilog2();
+    let mut units: Vec<(usize, u64)> = (0..keys.bands()).map(|band| (band, 0)).collect();
+    workers::each(workers, &mut units, |(band, meetings), stop| {
+        let mut counters = memory::filled(0u32, size, DOING)?;
+        let mut entries = Vec::new();
+        memory::reserve(&mut entries, CHECK_EVERY, DOING)?;
+        *meetings = 0;
+        for first in (0..records).step_by(CHECK_EVERY) {
+            stop.check()?;
+            entries.clear();
+            keys.entries(first..records.min(first + CHECK_EVERY as u32), *band, &mut entries);
+            for entry in &entries {
+                let counter = &mut counters[(entry.key >> shift) as usize];
+                *meetings += u64::from(*counter);
+                *counter += 1;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(units.iter().map(|(_, meetings)| meetings).sum())
+}
+
+/// A join in progress.
+#[derive(Debug)]
+struct StoredJoin {
+    sketches: Sketches,
+    bands: Bands,
+    /// Where rare values are what is looked for.
+    rare: Option<Rare>,
+    buckets: Buckets,
+    right_from: u32,
+}
+
+impl StoredJoin {
+    fn keys(&self) -> usize {
+        self.rare.as_ref().map_or(self.bands.count(), |_| self.sketches.values.into())
+    }
+}
+
+impl RecordJoin for StoredJoin {
+    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
+        let Self { sketches, bands, rare, buckets, right_from } = self;
+        let found = match rare {
+            Some(rare) => buckets.next_batch(&ByValues { sketches, rare }, workers)?,
+            None => buckets.next_batch(&ByBands { sketches, bands: *bands }, workers)?,
+        };
+        let Some(found) = found else { return Ok(None) };
+        let mut batch = Vec::new();
+        memory::reserve(&mut batch, found.len(), DOING)?;
+        batch.extend(found.iter().map(|&(left, right)| {
+            let similarity = similarity(sketches.agreeing(left, right), sketches.values);
+            RecordPair { left, right: right - *right_from, similarity }
+        }));
+        Ok(Some(batch))
+    }
+
+    fn counts(&self) -> Counts {
+        let compared = self.buckets.met().compared;
+        Counts { candidates: compared, verified: compared, ..Counts::default() }
+    }
+
+    fn progress(&self) -> f64 {
+        self.buckets.progress(self.keys())
+    }
+
+    fn bytes(&self) -> usize {
+        self.sketches.signatures.bytes() + self.rare.as_ref().map_or(0, Rare::bytes) + self.buckets.bytes()
+    }
+}

@@ -1,0 +1,179 @@
+//! Methods `minhash` and `simhash` on sketches that were made and stored before ([`crate::sketches::stored`]): all pairs
+//! by the estimate of their sketches, which is what the functions `minhash_similarity` and `simhash_similarity` give.
+//!
+//! No pair is lost ([`crate::joins::stored`], [`crate::joins::sketches::hamming`]). Sketches stay in memory.
+
+use super::explain::Explanation;
+use super::method::{Method, Update};
+use super::pair::TwoTexts;
+use super::reading::Reading;
+use crate::error::{Error, Result};
+use crate::features::signatures::{SignatureCollector, Signatures, distinct};
+use crate::features::tokens::Document;
+use crate::joins::pairs::Pairs;
+use crate::joins::sketches::hamming::Hamming;
+use crate::joins::sketches::rule::Rule;
+use crate::joins::sketches::technique::Technique;
+use crate::joins::sketches::{Comparison, sketch_pairs};
+use crate::joins::stored::minhash_pairs;
+use crate::sketches::simhash::{check_distance, usual_share};
+use crate::sketches::stored::SketchKind;
+use crate::sketches::wire::{Minhash, Simhash};
+use crate::sketches::{minhash, simhash};
+use crate::verify::measure::check_threshold;
+use crate::workers::Stop;
+
+/// Minhash sketches of which at least this share of the values agrees.
+#[derive(Debug, Clone, Copy)]
+pub struct StoredMinhash {
+    /// The least share.
+    pub threshold: f64,
+}
+
+impl Method for StoredMinhash {
+    fn explain(&self, pair: &TwoTexts<'_>, _stop: &Stop) -> Result<Explanation> {
+        let [a, b] = pair.texts.map(Minhash::from_text);
+        let (a, b) = (a?, b?);
+        let (a, b) = (Minhash::parse(&a)?, Minhash::parse(&b)?);
+        let similarity = minhash::similarity(a.agreeing(&b)?, a.header.permutations);
+        Ok(Explanation::new(similarity, similarity >= self.threshold))
+    }
+
+    fn update(&self) -> Update {
+        // All sketches are read, which shows whether they are made in one way.
+        Update::Pairs
+    }
+
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        check_threshold(self.threshold)?;
+        let (signatures, values) = read(SketchKind::Minhash, reading)?;
+        reading.account.tokens *= u64::from(values);
+        let (held, budget) = (signatures.bytes(), reading.left_after(signatures.bytes()));
+        let (pairs, peak) = minhash_pairs(signatures, values, self.threshold, budget, reading.workers)?;
+        reading.held(held.max(peak));
+        Ok(pairs)
+    }
+}
+
+/// Which simhashes are similar.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum NearBits {
+    /// Those that are usually near duplicates.
+    Usual,
+    /// Those of which at least this share of the bits agrees.
+    Share(f64),
+    /// Those that differ in at most so many bits.
+    Distance(u32),
+}
+
+/// Simhashes that are near each other.
+#[derive(Debug, Clone, Copy)]
+pub struct StoredSimhash {
+    /// How near.
+    pub near: NearBits,
+}
+
+impl StoredSimhash {
+    /// What is compared of simhashes of so many bits.
+    fn hamming(&self, bits: u16) -> Result<Hamming> {
+        Ok(match self.near {
+            NearBits::Usual => Hamming::at_least(0, bits.into(), usual_share(bits)),
+            NearBits::Share(share) => Hamming::at_least(0, bits.into(), share),
+            NearBits::Distance(distance) => {
+                let most = check_distance(distance.into(), bits)?.into();
+                Hamming { at: 0, bits: bits.into(), most }
+            }
+        })
+    }
+}
+
+impl Method for StoredSimhash {
+    fn explain(&self, pair: &TwoTexts<'_>, _stop: &Stop) -> Result<Explanation> {
+        let [a, b] = pair.texts.map(Simhash::from_text);
+        let (a, b) = (a?, b?);
+        let (a, b) = (Simhash::parse(&a)?, Simhash::parse(&b)?);
+        let (bits, distance) = (a.header.bits, a.distance(&b)?);
+        Ok(Explanation::new(simhash::similarity(distance, bits), distance <= self.hamming(bits)?.most))
+    }
+
+    fn update(&self) -> Update {
+        Update::Pairs
+    }
+
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        let (signatures, bits) = read(SketchKind::Simhash, reading)?;
+        reading.account.tokens = 0;
+        let comparison = Comparison {
+            techniques: vec![Technique::Simhash(self.hamming(bits)?)],
+            rule: Rule::Technique(0),
+            sizes: None,
+            most: None,
+        };
+        let budget = reading.left_after(signatures.bytes());
+        sketch_pairs(signatures, None, comparison, budget)
+    }
+}
+
+/// Reads sketches and accounts for them: the distinct ones, and of how many values or bits they are. As tokens they are
+/// counted one each.
+fn read(kind: SketchKind, reading: &mut Reading<'_>) -> Result<(Signatures, u16)> {
+    /// Of a table without any sketch.
+    const NONE: u16 = 64;
+    let count = reading.workers.count();
+    let mut known: Option<u16> = None;
+    let mut shares: Vec<Share> = Vec::new();
+    reading.read(|batch| {
+        if known.is_none() {
+            let size = |document| kind.parts(document).ok().flatten().map(|(size, _)| size);
+            known = batch.documents().find_map(|(_, document)| size(document));
+            let empty = shares.drain(..).map(|share| share.empty).sum();
+            shares.extend((0..count).map(|_| Share::new(kind, known.unwrap_or(NONE))));
+            shares[0].empty = empty;
+        }
+        batch.share_out(&mut shares, |share, row, document, stop| {
+            stop.check()?;
+            share.add(row, document)
+        })?;
+        Ok(shares.iter().map(|share| share.signatures.bytes()).sum())
+    })?;
+    reading.account.skipped_empty = shares.iter().map(|share| share.empty).sum();
+    let parts: Vec<_> = shares.into_iter().map(|share| share.signatures).collect();
+    reading.account.tokens = parts.iter().map(|part| part.len() as u64).sum();
+    let held: usize = parts.iter().map(SignatureCollector::bytes).sum();
+    let signatures = distinct(parts, reading.right_from(), reading.workers)?;
+    reading.account.distinct_sets = signatures.len() as u64;
+    reading.held(held + signatures.bytes());
+    Ok((signatures, known.unwrap_or(NONE)))
+}
+
+/// The sketches of one worker.
+#[derive(Debug)]
+struct Share {
+    kind: SketchKind,
+    size: u16,
+    signatures: SignatureCollector,
+    /// Those of empty documents.
+    empty: u64,
+    words: Vec<u64>,
+}
+
+impl Share {
+    fn new(kind: SketchKind, size: u16) -> Self {
+        let signatures = SignatureCollector::new(kind.words(size));
+        Self { kind, size, signatures, empty: 0, words: Vec::new() }
+    }
+
+    fn add(&mut self, row: u32, document: &Document) -> Result<()> {
+        let Some((size, words)) = self.kind.parts(document)? else {
+            self.empty += 1;
+            return Ok(());
+        };
+        if size != self.size {
+            let [a, b] = [self.size, size].map(|size| format!("{size} values or bits"));
+            return Err(Error::Unlike { what: self.kind.type_name(), a, b });
+        }
+        self.words.clear();
+        self.words.extend(words.iter().map(|word| word.cast_unsigned()));
+        self.signatures.add(row, &self.words)
+    }
+}

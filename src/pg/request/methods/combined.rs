@@ -1,0 +1,270 @@
+//! Method `combined`: combinations of the techniques that compare signatures, as JSON writes them.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::techniques::{self, Given, TechniqueOptions};
+use crate::features::FeatureSpec;
+use crate::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
+use crate::joins::sketches::rule::Rule;
+use crate::methods::Method;
+use crate::methods::sketches::Sketches;
+use crate::pg::request::arguments::Arguments;
+use crate::pg::request::example::{Example, literal, such_as};
+use crate::pg::request::options::{self, ByName, Options, Share, Whole};
+use crate::pg::server::error::{Result, SqlError};
+
+/// Options of `combined`.
+#[derive(Debug, Default, Deserialize)]
+struct CombinedOptions {
+    techniques: Option<RuleGiven>,
+    high_recall: Option<HighRecall>,
+    same_site: Option<SiteRule>,
+    different_site: Option<SiteRule>,
+    max_bucket: Option<Whole<1, 4_294_967_295>>,
+}
+
+impl Options for CombinedOptions {}
+
+/// A technique by its name; an object with its name and options; an array, which is a chain; an object with `all` or
+/// `any` and an array.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum RuleGiven {
+    Name(String),
+    Chain(Vec<RuleGiven>),
+    All(AllOf),
+    Any(AnyOf),
+    Technique(Stage),
+    /// None of these.
+    Other(Value),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AllOf {
+    all: Vec<RuleGiven>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AnyOf {
+    any: Vec<RuleGiven>,
+}
+
+/// A technique with options of its own.
+#[derive(Debug, Deserialize)]
+struct Stage {
+    method: String,
+    #[serde(flatten)]
+    options: ByName,
+}
+
+/// The rule of one site, or of two: `none`, another last threshold of the chain, or a rule.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum SiteRule {
+    Share(f64),
+    Rule(RuleGiven),
+}
+
+/// Whether pairs that simhash alone finds are in, and at which share of bits.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "Value")]
+enum HighRecall {
+    No,
+    At(f64),
+}
+
+impl TryFrom<Value> for HighRecall {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
+        match value {
+            Value::Bool(false) => Ok(Self::No),
+            Value::Bool(true) => Ok(Self::At(PAPER_SHARE)),
+            share => Share::try_from(share).map(|share| Self::At(share.0)),
+        }
+    }
+}
+
+/// Bits of simhash, and the share of agreeing ones that is as good as a chain's word, in Henzinger's (SIGIR 2006).
+const PAPER_BITS: u16 = 384;
+const PAPER_SHARE: f64 = 0.97;
+
+/// Reads the parameters of `combined`.
+pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+    let CombinedOptions { techniques, high_recall, same_site, different_site, max_bucket } =
+        arguments.options()?;
+    let sites = arguments.has_sites();
+    let feature = arguments.feature_spec(1)?;
+    let mut reader = RuleReader { arguments, feature, techniques: Vec::new() };
+    let usual = || RuleGiven::Chain(["shingling", "simhash"].map(|name| RuleGiven::Name(name.into())).into());
+    let chain = techniques.unwrap_or_else(usual);
+    let threshold = reader.arguments.threshold;
+    let rule = reader.rule(&chain, threshold, false)?;
+    let rule = match (same_site, different_site) {
+        (None, None) if sites => {
+            let example =
+                reader.arguments.example.with("options", literal("{\"different_site\": \"shingling\"}"));
+            let message =
+                "site_column needs the option same_site or different_site, or it makes no difference";
+            return Err(SqlError::parameter(message).hint(such_as(&example)));
+        }
+        (None, None) => rule,
+        (same, different) if sites => {
+            let mut other = |given: Option<SiteRule>| match given {
+                None => Ok(Some(Box::new(rule.clone()))),
+                Some(SiteRule::Rule(RuleGiven::Name(none))) if none == "none" => Ok(None),
+                // The chain with another last threshold.
+                Some(SiteRule::Share(share)) => {
+                    reader.rule(&chain, Some(share), true).map(|rule| Some(Box::new(rule)))
+                }
+                Some(SiteRule::Rule(given)) => {
+                    reader.rule(&given, None, false).map(|rule| Some(Box::new(rule)))
+                }
+            };
+            let (same, different) = (other(same)?, other(different)?);
+            Rule::BySite { at: 0, same, different }
+        }
+        _ => {
+            let message =
+                "same_site and different_site need site_column, which says what a document's site is";
+            let example = such_as(&reader.arguments.without_method.with("method", literal("combined")));
+            return Err(SqlError::parameter(message).hint(example));
+        }
+    };
+    let rule = match high_recall {
+        None | Some(HighRecall::No) => rule,
+        Some(HighRecall::At(share)) => Rule::Any(vec![rule, reader.simhash(share)?]),
+    };
+    let techniques = reader.techniques;
+    if rule.has_no_source(|n| matches!(techniques[n], TechniqueSpec::Sets { .. })) {
+        let example =
+            arguments.example.with("options", literal("{\"techniques\": [\"minhash\", \"cosine\"]}"));
+        return Err(SqlError::parameter("exact measures alone find no candidates in a combination").hint(
+            format!("Put shingling, simhash, minhash or exact_text into each chain. {}", such_as(&example)),
+        ));
+    }
+    // A range of 32 bits.
+    let most = max_bucket.map(|most| most.0 as u32);
+    let combination = Combination { techniques, rule, most };
+    // Whether the techniques go together at all.
+    combination.compile(sites).map_err(|error| SqlError::from(error).hint(such_as(&arguments.example)))?;
+    arguments.example.threshold = arguments.threshold;
+    arguments.accept();
+    Ok(Box::new(Sketches { combination, sites, safeguards: Safeguards::default() }))
+}
+
+/// Reads rules of techniques.
+struct RuleReader<'a, 'b> {
+    arguments: &'a Arguments<'b>,
+    feature: FeatureSpec,
+    techniques: Vec<TechniqueSpec>,
+}
+
+impl RuleReader<'_, '_> {
+    /// A rule as it was given. The `threshold` is that of the last technique unless it has one of its own,
+    /// or also then where it is `firm`.
+    fn rule(&mut self, given: &RuleGiven, threshold: Option<f64>, firm: bool) -> Result<Rule> {
+        match given {
+            RuleGiven::Name(name) => self.technique(name, &ByName::new(), threshold, firm),
+            RuleGiven::Technique(stage) => self.technique(&stage.method, &stage.options, threshold, firm),
+            RuleGiven::Chain(rules) | RuleGiven::All(AllOf { all: rules }) => {
+                self.rules(rules, threshold, firm).map(Rule::All)
+            }
+            RuleGiven::Any(AnyOf { any: rules }) => self.rules(rules, threshold, firm).map(Rule::Any),
+            RuleGiven::Other(value) => Err(self.not_a_rule(value)),
+        }
+    }
+
+    fn rules(&mut self, rules: &[RuleGiven], threshold: Option<f64>, firm: bool) -> Result<Vec<Rule>> {
+        if rules.is_empty() {
+            return Err(self.not_a_rule(&Value::Array(Vec::new())));
+        }
+        let last = rules.len() - 1;
+        let of = |(n, rule)| self.rule(rule, threshold.filter(|_| n == last), firm);
+        rules.iter().enumerate().map(of).collect()
+    }
+
+    fn technique(&mut self, name: &str, own: &ByName, threshold: Option<f64>, firm: bool) -> Result<Rule> {
+        let example = &self.arguments.example;
+        if !techniques::NAMES.contains(&name) {
+            return Err(SqlError::parameter(format!("unknown technique \"{name}\"")).hint(format!(
+                "Techniques: {}. {}",
+                techniques::NAMES.join(", "),
+                such_as(&with_chain(self.arguments))
+            )));
+        }
+        let known = [techniques::known(name), &["threshold", "shingle", "multiset"]].concat();
+        if let Some(key) = own.keys().find(|key| !known.contains(&&***key)) {
+            return Err(SqlError::parameter(format!("technique \"{name}\" has no option \"{key}\"")).hint(
+                format!("Its options: {}. {}", known.join(", "), such_as(&with_chain(self.arguments))),
+            ));
+        }
+        let own: TechniqueOptions = options::read(own, example)?;
+        let own_threshold = own.threshold.map(|threshold| threshold.0);
+        let threshold = if firm { threshold.or(own_threshold) } else { own_threshold.or(threshold) };
+        // What the call says of shingles is meant for those who make them anyway.
+        let of_call = self.arguments.asked_shingle().map(i64::from);
+        let of_call = of_call.filter(|_| matches!(name, "shingling" | "minhash"));
+        // Sets are cut in one way: that of the first technique that compares them.
+        let of_sets = match name {
+            "simhash" | "shingling" | "exact_text" => None,
+            _ => self.techniques.iter().find_map(|technique| match technique {
+                TechniqueSpec::Minhash { feature, verify: true, .. }
+                | TechniqueSpec::Sets { feature, .. } => Some(feature),
+                _ => None,
+            }),
+        };
+        let given = Given {
+            options: &own,
+            threshold,
+            feature: self.feature,
+            shingle: (own.shingle.map(|shingle| shingle.0).or(of_call))
+                .or(of_sets.map(|feature| feature.shingle as i64)),
+            multiset: (own.multiset.map(|flag| flag.0).or(self.arguments.asked_multiset()))
+                .or(of_sets.map(|feature| feature.multiset)),
+            relations: self.arguments.relations,
+            bits: PAPER_BITS,
+            example,
+        };
+        let spec = given.technique(name)?;
+        Ok(self.add(spec))
+    }
+
+    fn add(&mut self, spec: TechniqueSpec) -> Rule {
+        let known = self.techniques.iter().position(|known| *known == spec);
+        Rule::Technique(known.unwrap_or_else(|| {
+            self.techniques.push(spec);
+            self.techniques.len() - 1
+        }))
+    }
+
+    /// The simhash of the chain, or Henzinger's, with another threshold.
+    fn simhash(&mut self, share: f64) -> Result<Rule> {
+        let known = self.techniques.iter().find_map(|technique| match *technique {
+            TechniqueSpec::Simhash { feature, bits, frequency, .. } => {
+                Some(TechniqueSpec::Simhash { feature, bits, frequency, threshold: share })
+            }
+            _ => None,
+        });
+        match known {
+            Some(spec) => Ok(self.add(spec)),
+            None => self.technique("simhash", &ByName::new(), Some(share), false),
+        }
+    }
+
+    fn not_a_rule(&self, value: &Value) -> SqlError {
+        SqlError::parameter(format!("{value} is no combination of techniques")).hint(format!(
+            "A combination is the name of a technique, an object with method and options, an array of these (all \
+             must agree), or {{\"any\": […]}}. {}",
+            such_as(&with_chain(self.arguments))
+        ))
+    }
+}
+
+fn with_chain(arguments: &Arguments<'_>) -> Example {
+    let chain = "{\"techniques\": [\"shingling\", {\"method\": \"simhash\", \"bits\": 384}]}";
+    arguments.without_method.with("method", literal("combined")).with("options", literal(chain))
+}

@@ -1,0 +1,81 @@
+//! The methods `minhash` and `simhash` on columns of sketches, which are there already.
+
+use super::sets::DEFAULT_THRESHOLD;
+use super::techniques::{TechniqueOptions, distance_of};
+use crate::methods::Method;
+use crate::methods::stored::{NearBits, StoredMinhash, StoredSimhash};
+use crate::pg::query::column::Column;
+use crate::pg::query::decode::Kind;
+use crate::pg::request::arguments::Arguments;
+use crate::pg::request::example::such_as;
+use crate::pg::request::options;
+use crate::pg::server::error::{Result, SqlError};
+use crate::sketches::simhash::MOST_BITS;
+use crate::sketches::stored::SketchKind;
+
+/// What kind of sketches the documents of a call are, and a column that has them; none where they are none.
+pub(crate) fn kind_of<'a>(columns: &[(&'a Column, &'a Column)]) -> Result<Option<(SketchKind, &'a Column)>> {
+    let kind = |column: &Column| Kind::of(column.base_type).sketches();
+    let Some(&(_, first)) = columns.first() else { return Ok(None) };
+    if let Some((_, other)) = columns.iter().find(|(_, column)| kind(column) != kind(first)) {
+        let [a, b] =
+            [first, other].map(|column| format!("\"{}\" is of type {}", column.name, column.type_name()));
+        return Err(SqlError::parameter(format!(
+            "sketches compare with sketches of their type: column {a}, and {b}"
+        ))
+        .hint("Name columns of one type with text_column and right_text_column."));
+    }
+    Ok(kind(first).map(|kind| (kind, first)))
+}
+
+/// Reads the parameters. `column` is the name of a column of such sketches, and the example already a call on it.
+pub(crate) fn parse(
+    arguments: &mut Arguments<'_>,
+    kind: SketchKind,
+    column: &str,
+) -> Result<Box<dyn Method>> {
+    let refuse = |arguments: &Arguments<'_>, what: String| {
+        let (example, sketches) = (such_as(&arguments.example), kind.type_name());
+        Err(SqlError::parameter(format!("column \"{column}\" is of type {sketches}: {what}")).hint(example))
+    };
+    if arguments.method != kind.method() {
+        let what = format!("method \"{}\" does not compare such sketches", arguments.method);
+        return refuse(arguments, what);
+    }
+    let threshold = match kind {
+        SketchKind::Minhash => Some(arguments.threshold(DEFAULT_THRESHOLD)?),
+        SketchKind::Simhash => {
+            let given = arguments.threshold;
+            arguments.threshold(DEFAULT_THRESHOLD)?;
+            arguments.example.threshold = given;
+            given
+        }
+    };
+    let known: &[&str] = match kind {
+        SketchKind::Minhash => &[],
+        SketchKind::Simhash => &["distance"],
+    };
+    if let Some(option) = arguments
+        .given_option(|name| options::names::<TechniqueOptions>().contains(&name) && !known.contains(&name))
+    {
+        return refuse(
+            arguments,
+            format!("option \"{option}\" is for making sketches, which are made already"),
+        );
+    }
+    let options: TechniqueOptions = arguments.options_of(known)?;
+    let near = match distance_of(&options, MOST_BITS, threshold, &arguments.example)? {
+        Some(distance) => NearBits::Distance(distance),
+        None => threshold.map_or(NearBits::Usual, NearBits::Share),
+    };
+    arguments.accept();
+    if let Some(name) = arguments.cutting() {
+        return refuse(arguments, format!("{name} is for cutting texts"));
+    }
+    Ok(match (kind, threshold) {
+        (SketchKind::Minhash, threshold) => {
+            Box::new(StoredMinhash { threshold: threshold.unwrap_or(DEFAULT_THRESHOLD) })
+        }
+        (SketchKind::Simhash, _) => Box::new(StoredSimhash { near }),
+    })
+}

@@ -1,0 +1,161 @@
+//! Sketches that were made and stored before, as documents: numbers, of which the first says how many values or bits a
+//! sketch has, and the others have these: two values, or 64 bits. A sketch of an empty document has no numbers: it is
+//! similar to nothing.
+
+use super::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
+use crate::error::{Error, Result};
+use crate::features::tokens::Document;
+use crate::memory;
+use crate::sketches::{minhash, simhash};
+
+const DOING: &str = "reading a sketch";
+
+/// What kind of sketches a column has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SketchKind {
+    /// Minhash sketches.
+    Minhash,
+    /// Simhash sketches.
+    Simhash,
+}
+
+impl SketchKind {
+    /// The name of the method that compares them.
+    pub fn method(self) -> &'static str {
+        match self {
+            Self::Minhash => "minhash",
+            Self::Simhash => "simhash",
+        }
+    }
+
+    /// The name of their type.
+    pub fn type_name(self) -> &'static str {
+        match self {
+            Self::Minhash => "minhash_sketch",
+            Self::Simhash => "simhash_sketch",
+        }
+    }
+}
+
+/// Reads sketches that are to be compared with each other, so all have to be made in one way.
+#[derive(Debug, Clone, Default)]
+pub struct SketchReader {
+    minhash: Option<MinhashHeader>,
+    simhash: Option<SimhashHeader>,
+}
+
+impl SketchReader {
+    /// A sketch as a document; an error where its bytes are no sketch, or one that does not compare with those before.
+    pub fn read(&mut self, kind: SketchKind, bytes: &[u8]) -> Result<Document> {
+        match kind {
+            SketchKind::Minhash => self.minhash(&Minhash::parse(bytes)?),
+            SketchKind::Simhash => self.simhash(&Simhash::parse(bytes)?),
+        }
+    }
+
+    fn minhash(&mut self, sketch: &Minhash<'_>) -> Result<Document> {
+        self.minhash.get_or_insert(sketch.header).check_like(&sketch.header)?;
+        let mut numbers = Vec::new();
+        if !sketch.header.empty {
+            memory::reserve(&mut numbers, 1 + sketch.values.len().div_ceil(8), DOING)?;
+            numbers.push(sketch.header.permutations.into());
+            numbers.extend(sketch.values.chunks(8).map(|two| {
+                let mut bytes = [0; 8];
+                bytes[..two.len()].copy_from_slice(two);
+                i64::from_le_bytes(bytes)
+            }));
+        }
+        Ok(Document::Numbers(numbers))
+    }
+
+    fn simhash(&mut self, sketch: &Simhash<'_>) -> Result<Document> {
+        let known = self.simhash.get_or_insert(sketch.header);
+        known.check_like(&sketch.header)?;
+        // Bits that were made elsewhere compare with any; what comes later has to compare with the others, too.
+        if known.source == Source::Bits {
+            *known = sketch.header;
+        }
+        let mut numbers = Vec::new();
+        if !sketch.header.empty {
+            memory::reserve(&mut numbers, 1 + sketch.bits.len().div_ceil(8), DOING)?;
+            numbers.push(sketch.header.bits.into());
+            numbers.extend(simhash::words(sketch.bits, sketch.header.bits).map(u64::cast_signed));
+        }
+        Ok(Document::Numbers(numbers))
+    }
+}
+
+impl SketchKind {
+    /// How many numbers have so many values or bits.
+    pub fn words(self, size: u16) -> usize {
+        match self {
+            Self::Minhash => usize::from(size).div_ceil(2),
+            Self::Simhash => usize::from(size).div_ceil(64),
+        }
+    }
+
+    /// How many values or bits a sketch has that [`SketchReader::read`] made a document of, and the numbers that have
+    /// them; none where it is of an empty document. An error for a document that is no such sketch.
+    pub fn parts(self, document: &Document) -> Result<Option<(u16, &[i64])>> {
+        let wrong = || Error::Malformed {
+            what: self.type_name(),
+            why: "its numbers are not as many as it says".to_owned(),
+        };
+        let Document::Numbers(numbers) = document else { return Err(wrong()) };
+        let Some((&size, words)) = numbers.split_first() else { return Ok(None) };
+        let size = match self {
+            Self::Minhash => minhash::check_permutations(size)?,
+            Self::Simhash => simhash::check_bits(size)?,
+        };
+        if words.len() == self.words(size) { Ok(Some((size, words))) } else { Err(wrong()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_values(k: u16, values: Option<&[u32]>) -> Vec<u8> {
+        MinhashHeader::new(Source::Words, k, 2, 1).sketch(values)
+    }
+
+    fn of_bits(source: Source, k: u16, bits: Option<&[u8]>) -> Vec<u8> {
+        SimhashHeader::new(source, k, 100).sketch(bits)
+    }
+
+    #[test]
+    fn numbers_of_sketches() {
+        let mut reader = SketchReader::default();
+        let mut read = |bytes: &[u8]| reader.read(SketchKind::Minhash, bytes);
+        assert_eq!(read(&of_values(5, None)), Ok(Document::Numbers(vec![])));
+        assert_eq!(read(&of_values(5, Some(&[7, u32::MAX]))), Ok(Document::Numbers(vec![2, 7 | -1 << 32])));
+        assert!(matches!(read(&of_values(4, Some(&[1, 2]))), Err(Error::Unlike { .. })));
+        assert!(matches!(read(&[1, 2]), Err(Error::Malformed { .. })));
+
+        let bits = [&[0xff; 12][..], &[0x50]].concat();
+        let document = SketchReader::default()
+            .read(SketchKind::Simhash, &of_bits(Source::Words, 1, Some(&bits)))
+            .unwrap();
+        assert_eq!(document, Document::Numbers(vec![100, -1, (1 << 36) - 1 - 0xa]));
+        assert_eq!(SketchKind::Simhash.parts(&document).unwrap().unwrap().0, 100);
+        for wrong in [vec![100, 1], vec![3, 1], vec![-64, 1], vec![64, 1, 2]] {
+            assert!(SketchKind::Simhash.parts(&Document::Numbers(wrong)).is_err());
+        }
+        assert_eq!(SketchKind::Minhash.parts(&Document::Numbers(vec![3, 1, 2])), Ok(Some((3, &[1, 2][..]))));
+        for wrong in [vec![3, 1], vec![0], vec![-1, 2], vec![4000]] {
+            assert!(SketchKind::Minhash.parts(&Document::Numbers(wrong)).is_err());
+        }
+    }
+
+    #[test]
+    fn bits_from_elsewhere_hide_no_difference() {
+        let bits = [0; 13];
+        let of = |source, k| of_bits(source, k, Some(&bits));
+        let all = [of(Source::Words, 1), of(Source::Bits, 1), of(Source::Words, 2)];
+        for order in [[0, 1, 2], [1, 0, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
+            let mut reader = SketchReader::default();
+            let read = order.map(|n: usize| reader.read(SketchKind::Simhash, &all[n]).is_ok());
+            assert_eq!(read.iter().filter(|good| **good).count(), 2, "{order:?}");
+        }
+    }
+}
