@@ -62,9 +62,8 @@ impl World {
         let (mut refused, mut first) = (None, true);
         let mut done = Vec::new();
         loop {
-            match refused {
-                Some((why, true)) => return (Outcome::Refused(why), done),
-                Some((_, false)) | None => {}
+            if let Some((why, true)) = refused {
+                return (Outcome::Refused(why), done);
             }
             let mut state = self.state(arguments, first);
             state.refused = refused.is_some();

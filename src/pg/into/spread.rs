@@ -114,7 +114,7 @@ impl Spread<'_> {
         let place = self.place(table);
         let name = place.qualified()?;
         if place.relation()?.is_some() {
-            definitions::drop(&[name.clone()]).run()?;
+            definitions::drop(std::slice::from_ref(&name)).run()?;
         }
         let columns = definitions::columns(table, id, schema);
         let Some(by) = definitions::spread_by(table) else {
