@@ -34,6 +34,7 @@ pub mod error;
 pub mod features;
 pub mod files;
 pub mod hash;
+pub mod into;
 pub mod jobs;
 pub mod joins;
 pub mod memory;

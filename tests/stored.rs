@@ -28,8 +28,8 @@ fn sketches<T: Clone>(
         let random = mix(seed ^ n << 20);
         let before = (random >> 8) as usize % all.len().max(1);
         all.push(match all.get(before) {
-            _ if random % 17 == 0 => None,
-            Some(Some(before)) if random % 4 > 0 => {
+            _ if random.is_multiple_of(17) => None,
+            Some(Some(before)) if !random.is_multiple_of(4) => {
                 let mut copy = before.clone();
                 (0..random >> 32 & 31).for_each(|k| change(&mut copy, mix(random + k)));
                 Some(copy)
@@ -144,7 +144,8 @@ proptest! {
 #[test]
 fn a_template_costs_little() {
     let header = MinhashHeader::new(Source::Words, 5, 128, 1);
-    let value = |n: u64, place: u64| if place % 2 == 0 { place as u32 } else { mix(n << 8 | place) as u32 };
+    let value =
+        |n: u64, place: u64| if place.is_multiple_of(2) { place as u32 } else { mix(n << 8 | place) as u32 };
     let sketch = |n: u64| -> Vec<u32> { (0..128).map(|place| value(n, place)).collect() };
     let documents: Vec<Document> = (0..3000)
         .map(|n| SketchReader::default().read(SketchKind::Minhash, &header.sketch(Some(&sketch(n)))).unwrap())
@@ -162,12 +163,13 @@ fn what_is_said_of_one_pair() {
 
     let header = MinhashHeader::new(Source::Words, 5, 4, 1);
     let texts = [[1, 2, 3, 4], [1, 2, 3, 5]]
-        .map(|values| Minhash::parse(&header.sketch(Some(&values))).unwrap().to_text());
+        .map(|values| Minhash::parse(&header.sketch(Some(&values))).unwrap().to_text().unwrap());
     let pair = TwoTexts::new([&texts[0], &texts[1]]).unwrap();
     let said = StoredMinhash { threshold: 0.8 }.explain(&pair, &Stop::default()).unwrap();
     assert_eq!((said.similarity, said.evidence.pair), (Some(0.75), Some(false)));
     let header = SimhashHeader::new(Source::Words, 1, 8);
-    let texts = [[1], [3]].map(|bits| Simhash::parse(&header.sketch(Some(&bits))).unwrap().to_text());
+    let texts =
+        [[1], [3]].map(|bits| Simhash::parse(&header.sketch(Some(&bits))).unwrap().to_text().unwrap());
     let pair = TwoTexts::new([&texts[0], &texts[1]]).unwrap();
     let said = StoredSimhash { near: NearBits::Distance(1) }.explain(&pair, &Stop::default()).unwrap();
     assert_eq!((said.similarity, said.evidence.pair), (Some(0.875), Some(true)));

@@ -189,4 +189,14 @@ for role in maker postgres; do
         done
     done
 done
+
+# Tables of pairs.
+for role in maker postgres; do
+    for table in docs named; do
+        seen=$(q -d made -U $role -c 'SET client_min_messages = warning' -c "SET search_path = target, pg_catalog" \
+            -c "CALL target.near_duplicates_into('public.$table'::pg_catalog.regclass, $half, 'public.made'::pg_catalog.text, $column, clusters => 'public.grouped'::pg_catalog.text)" \
+            -c 'SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 0 FROM public.made' -c 'DROP TABLE public.made, public.grouped' 2>&1) || true
+        expect "a table of pairs of $role of $table" t "$seen"
+    done
+done
 finish

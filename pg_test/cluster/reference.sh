@@ -143,7 +143,7 @@ expect_sql 'nothing is of a kind that this test does not know' '' "SELECT pg_des
 # Errors by the names that the sources give them, and the SQLSTATEs that the page of errors explains. Those that are only
 # compared with, and what a notice or a warning has, are no errors of ours.
 raised=$(grep -rhoE --include='*.rs' 'ERRCODE_[A-Z_0-9]+' "$project/src" | sort -u |
-    grep -vE '^ERRCODE_(SUCCESSFUL_COMPLETION|WARNING|DATA_EXCEPTION|INTEGRITY_CONSTRAINT_VIOLATION|SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION)$')
+    grep -vE '^ERRCODE_(SUCCESSFUL_COMPLETION|WARNING|DATA_EXCEPTION|INTEGRITY_CONSTRAINT_VIOLATION|LOCK_NOT_AVAILABLE|SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION)$')
 missing='' sharedir=$("$PG_CONFIG" --sharedir)
 for name in $raised; do
     state=$(awk -v name="$name" '$3 == name { print $1 }' "${sharedir}/errcodes.txt" | head -n 1)

@@ -6,6 +6,7 @@
 mod compat;
 pub(crate) mod functions;
 mod index;
+mod into;
 mod jobs;
 mod query;
 pub(crate) mod read;
@@ -34,7 +35,6 @@ extension_sql_file!("../../sql/index.sql", name = "index", requires = ["sketches
 extension_sql_file!("../../sql/token_sets.sql", name = "token_sets");
 extension_sql_file!("../../sql/parts.sql", name = "parts", requires = ["token_sets"]);
 extension_sql_file!("../../sql/near_duplicates.sql", name = "near_duplicates");
-extension_sql_file!("../../sql/near_duplicates_into.sql", name = "into", requires = ["parts"]);
 extension_sql_file!("../../sql/near_duplicates_stats.sql", name = "near_duplicates_stats");
 extension_sql_file!("../../sql/passages.sql", name = "passages");
 extension_sql_file!("../../sql/clusters.sql", name = "clusters");
@@ -42,6 +42,7 @@ extension_sql_file!("../../sql/clusters_of_pairs.sql", name = "clusters_of_pairs
 extension_sql_file!("../../sql/eliminate.sql", name = "eliminate");
 extension_sql_file!("../../sql/report.sql", name = "report");
 extension_sql_file!("../../sql/jobs.sql", name = "jobs");
+extension_sql_file!("../../sql/into.sql", name = "into", requires = ["parts", "jobs"]);
 
 /// Called once when the library is loaded into a backend.
 #[pg_guard]

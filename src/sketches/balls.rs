@@ -55,8 +55,8 @@ impl<'a> MinhashBall<'a> {
     }
 
     /// The ball as text: `<minhash:…,0.8>`.
-    pub fn to_text(&self) -> String {
-        format!("<{},{}>", self.middle.to_text(), self.similarity)
+    pub fn to_text(&self) -> Result<String> {
+        Ok(format!("<{},{}>", self.middle.to_text()?, self.similarity))
     }
 
     /// Reads what [`MinhashBall::to_text`] writes, and gives its bytes.
@@ -99,8 +99,8 @@ impl<'a> SimhashBall<'a> {
     }
 
     /// The ball as text: `<simhash:…,3>`.
-    pub fn to_text(&self) -> String {
-        format!("<{},{}>", self.middle.to_text(), self.distance)
+    pub fn to_text(&self) -> Result<String> {
+        Ok(format!("<{},{}>", self.middle.to_text()?, self.distance))
     }
 
     /// Reads what [`SimhashBall::to_text`] writes, and gives its bytes.
@@ -173,7 +173,7 @@ mod tests {
             let ball = MinhashBall::parse(&bytes, "minhash_ball").unwrap();
             prop_assert_eq!(ball.contains(&y).unwrap(), reported >= similarity);
             prop_assert!(ball.contains(&x).unwrap());
-            prop_assert_eq!(MinhashBall::from_text(&ball.to_text(), "minhash_ball").unwrap(), bytes.clone());
+            prop_assert_eq!(MinhashBall::from_text(&ball.to_text().unwrap(), "minhash_ball").unwrap(), bytes.clone());
             for length in 0..bytes.len() {
                 prop_assert!(MinhashBall::parse(&bytes[..length], "minhash_ball").is_err());
             }
@@ -188,7 +188,7 @@ mod tests {
             let ball = SimhashBall::parse(&bytes).unwrap();
             let (x, y) = (Simhash::parse(&a).unwrap(), Simhash::parse(&b).unwrap());
             prop_assert_eq!(ball.contains(&y).unwrap(), x.distance(&y).unwrap() <= distance.into());
-            prop_assert_eq!(SimhashBall::from_text(&ball.to_text()).unwrap(), bytes);
+            prop_assert_eq!(SimhashBall::from_text(&ball.to_text().unwrap()).unwrap(), bytes);
         }
     }
 
@@ -216,10 +216,10 @@ mod tests {
                 bytes.resize(length, 0);
             }
             if let Ok(ball) = MinhashBall::parse(&bytes, "minhash_ball") {
-                prop_assert_eq!(MinhashBall::from_text(&ball.to_text(), "minhash_ball").unwrap(), bytes.clone());
+                prop_assert_eq!(MinhashBall::from_text(&ball.to_text().unwrap(), "minhash_ball").unwrap(), bytes.clone());
             }
             if let Ok(ball) = SimhashBall::parse(&bytes) {
-                prop_assert_eq!(SimhashBall::from_text(&ball.to_text()).unwrap(), bytes);
+                prop_assert_eq!(SimhashBall::from_text(&ball.to_text().unwrap()).unwrap(), bytes);
             }
         }
 

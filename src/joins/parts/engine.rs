@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::bitmaps::differ;
 use super::rows::{DOING, Rows};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
 use crate::workers::{self, Stop, Workers};
@@ -47,9 +47,16 @@ struct Index {
     lists: Vec<List>,
 }
 
+/// Bytes that an index and what goes with it take at most for each token and each row: a posting, and of the list of a token
+/// that no other row has up to four places, as places are at most twice as many as lists, rounded up to a power of two.
+pub(super) const BYTES_A_TOKEN: usize = size_of::<Posting>() + 4 * size_of::<List>();
+/// See above: the order of sizes, and when a row was met.
+pub(super) const BYTES_A_ROW: usize = 2 * size_of::<u32>();
+
 impl Index {
     fn new(rows: &Rows, bounds: &Bounds, stop: &Stop) -> Result<Self> {
         let mut postings = Vec::new();
+        memory::reserve(&mut postings, rows.tokens().min(u32::MAX as usize), DOING)?;
         let (mut size, mut prefix) = (0, 0);
         for place in 0..rows.len() {
             stop.check()?;
@@ -63,6 +70,10 @@ impl Index {
                 // Rows are numbered with 32 bits.
                 memory::push(&mut postings, Posting { token, row: place as u32, place: at }, DOING)?;
             }
+        }
+        // Where lists begin and end is numbered with 32 bits.
+        if u32::try_from(postings.len()).is_err() {
+            return Err(Error::TooMany { what: "tokens of a part in memory", limit: u32::MAX.into() });
         }
         workers::sort_unstable_by(&mut postings, stop, &|a, b| (a.token, a.row).cmp(&(b.token, b.row)))?;
         let distinct = postings.chunk_by(|a, b| a.token == b.token).count();

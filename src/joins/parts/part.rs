@@ -3,7 +3,7 @@
 //! What does not fit is joined run by run, each with itself and with every other one: two of them and one's index are in
 //! memory at a time.
 
-use super::engine::{Engine, Partners};
+use super::engine::{self, Engine, Partners};
 use super::rows::Rows;
 use crate::error::Result;
 use crate::files::{TempFile, TempFiles};
@@ -56,8 +56,9 @@ impl<F: TempFiles> Part<F> {
     /// Adds a row: the words of its id, the size of its set, its bitmap, its tokens.
     pub fn add(&mut self, id: &[u64], size: u32, bitmap: &[u8], prefix: &[u8]) -> Result<()> {
         self.rows.push(id, size, bitmap, prefix)?;
-        // Its index takes about as much again.
-        if self.rows.bytes() > self.budget / 3 { self.spill() } else { Ok(()) }
+        // Of what is written a half is indexed at a time, beside another one.
+        let index = self.rows.tokens() * engine::BYTES_A_TOKEN + self.rows.len() * engine::BYTES_A_ROW;
+        if self.rows.bytes() + index > self.budget { self.spill() } else { Ok(()) }
     }
 
     fn spill(&mut self) -> Result<()> {

@@ -99,12 +99,12 @@ impl<'a> TokenRanks<'a> {
     }
 
     /// The ranks as text: `ranks:v1:`, the hashes, a colon and the ranks, byte by byte in hexadecimal digits.
-    pub fn to_text(&self) -> String {
+    pub fn to_text(&self) -> Result<String> {
         let mut text = format!("ranks:v{VERSION}:");
-        push_hex(&mut text, self.hashes.as_flattened());
+        push_hex(&mut text, self.hashes.as_flattened())?;
         text.push(':');
-        push_hex(&mut text, self.ranks.as_flattened());
-        text
+        push_hex(&mut text, self.ranks.as_flattened())?;
+        Ok(text)
     }
 
     /// Reads what [`TokenRanks::to_text`] writes, and gives its bytes.
@@ -116,13 +116,16 @@ impl<'a> TokenRanks<'a> {
         if version != format!("v{VERSION}") {
             return Err(bad(format!("its format is {version}, this neardup knows v{VERSION}")));
         }
-        let [hashes, ranks] = [hashes, ranks]
-            .map(|digits| from_hex(digits).ok_or_else(|| bad("its numbers are not hexadecimal digits")));
-        let (hashes, ranks) = (hashes?, ranks?);
+        let digits = |digits| from_hex(digits)?.ok_or_else(|| bad("its numbers are not hexadecimal digits"));
+        let (hashes, ranks) = (digits(hashes)?, digits(ranks)?);
         if hashes.len() / size_of::<u64>() != ranks.len() / size_of::<u32>() {
             return Err(bad("it has not as many ranks as tokens"));
         }
-        let bytes = [header().as_slice(), &hashes, &ranks].concat();
+        let mut bytes = Vec::new();
+        memory::reserve(&mut bytes, HEADER + hashes.len() + ranks.len(), DOING)?;
+        bytes.extend(header());
+        bytes.extend_from_slice(&hashes);
+        bytes.extend_from_slice(&ranks);
         TokenRanks::check(&bytes)?;
         Ok(bytes)
     }

@@ -18,6 +18,8 @@ const HALF: u32 = u32::BITS;
 #[derive(Debug, Default)]
 pub struct Rows {
     rows: Ragged<u64>,
+    /// How many tokens they have in all.
+    tokens: usize,
     /// The rows in ascending order of size, once that was asked for.
     order: Vec<u32>,
 }
@@ -75,6 +77,11 @@ impl Rows {
         self.rows.is_empty()
     }
 
+    /// How many tokens they have in all.
+    pub fn tokens(&self) -> usize {
+        self.tokens
+    }
+
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.rows.bytes() + memory::bytes(&self.order)
@@ -115,7 +122,9 @@ impl Rows {
         memory::extend(values, &places, DOING)?;
         // A set has fewer tokens than 32 bits count.
         values[start + 1] = words.len() as u64 | tokens << HALF;
-        self.rows.close(DOING)
+        self.rows.close(DOING)?;
+        self.tokens += tokens as usize;
+        Ok(())
     }
 
     /// Puts the rows in ascending order of size.
@@ -161,11 +170,13 @@ impl Rows {
         let mut starts = Vec::new();
         memory::reserve(&mut starts, rows + 1, DOING)?;
         starts.push(0);
+        let mut tokens = 0;
         for _ in 0..rows {
             let start = starts[starts.len() - 1];
             let row = Row::new(&values[start..]);
+            tokens += row.tokens;
             starts.push(start + HEADER + row.id + row.bitmap + row.tokens + row.tokens.div_ceil(2));
         }
-        Ok(Self { rows: Ragged::new(values, starts), order: Vec::new() })
+        Ok(Self { rows: Ragged::new(values, starts), tokens, order: Vec::new() })
     }
 }

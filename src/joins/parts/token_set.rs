@@ -24,7 +24,8 @@ use crate::{hash, memory, text};
 pub const NAME: &str = "token_set";
 /// Of the format, and of how hashes are made of tokens.
 const VERSION: u8 = 1;
-const HEADER: usize = 8;
+/// Bytes before the hashes.
+pub const HEADER: usize = 8;
 const DOING: &str = "making a set of tokens";
 
 /// What the tokens are. The numbers are stored.
@@ -230,13 +231,13 @@ impl<'a> TokenSet<'a> {
     }
 
     /// The set as text: `tokens:v1:words:h1.1:k1:multiset:` and its hashes, byte by byte in hexadecimal digits.
-    pub fn to_text(&self) -> String {
+    pub fn to_text(&self) -> Result<String> {
         let Header { hash_version, text_version, origin, shingle, .. } = self.header;
         let (name, repeats) = (origin.name(), self.header.repeats());
         let mut text =
             format!("tokens:v{VERSION}:{name}:h{hash_version}.{text_version}:k{shingle}:{repeats}:");
-        push_hex(&mut text, self.hashes.as_flattened());
-        text
+        push_hex(&mut text, self.hashes.as_flattened())?;
+        Ok(text)
     }
 
     /// Reads what [`TokenSet::to_text`] writes, and gives its bytes.
@@ -259,9 +260,12 @@ impl<'a> TokenSet<'a> {
             "set" => false,
             _ => return Err(bad("it should say multiset or set")),
         };
-        let hashes = from_hex(hashes).ok_or_else(|| bad("its tokens are not hexadecimal digits"))?;
+        let hashes = from_hex(hashes)?.ok_or_else(|| bad("its tokens are not hexadecimal digits"))?;
         let header = Header { hash_version, text_version, origin, multiset, shingle };
-        let bytes = [&header.bytes(), hashes.as_slice()].concat();
+        let mut bytes = Vec::new();
+        memory::reserve(&mut bytes, HEADER + hashes.len(), DOING)?;
+        bytes.extend(header.bytes());
+        bytes.extend_from_slice(&hashes);
         TokenSet::check(&bytes)?;
         Ok(bytes)
     }

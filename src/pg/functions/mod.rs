@@ -10,7 +10,6 @@ pub(crate) mod html;
 pub(crate) mod lcs;
 pub(crate) mod near;
 pub(crate) mod near_duplicates;
-pub(crate) mod near_duplicates_into;
 pub(crate) mod near_duplicates_stats;
 pub(crate) mod parts;
 pub(crate) mod passages;

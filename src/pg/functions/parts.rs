@@ -125,19 +125,22 @@ fn predicate(call: Call, n: usize) -> Result<Predicate> {
     Predicate::new(measure, threshold).map_err(|error| SqlError::from(error).hint(EXAMPLE))
 }
 
-/// The bytes of argument `n`. Those of a value out of line are kept from call to call: an order of tokens has many, and
-/// is the same for all rows of a query.
+/// The bytes of argument `n`. Those of a value out of line are kept from call to call, until another one comes: an order of
+/// tokens has many, and is the same for all rows of a query.
 fn detoasted(call: Call, n: usize) -> Option<&'static [u8]> {
     /// Header, tag and what varatt.h calls varatt_external.
     const POINTER: usize = 2 + size_of::<pg_sys::varatt_external>();
     struct Kept {
         pointer: [u8; POINTER],
         bytes: &'static [u8],
+        /// Where the bytes are, and nothing else.
+        context: pg_sys::MemoryContext,
     }
     let datum = call.datum(n)?;
     // SAFETY: the argument is of variable length; a pointer to what is stored on disk has so many bytes. What is kept
-    // lives in the memory context of the function's state in the query, as long as the place that points to it. While the
-    // query runs its snapshot keeps the stored value, so that its number means no other one.
+    // lives in the memory context of the function's state in the query, as long as the place that points to it; the bytes
+    // live beneath it, and go where others take their place, as those of a call before are not looked at any more. While
+    // the query runs its snapshot keeps the stored value, so that its number means no other one.
     unsafe {
         let varlena: *mut pg_sys::varlena = datum.cast_mut_ptr();
         let on_disk = pgrx::varatt_is_1b_e(varlena)
@@ -147,13 +150,30 @@ fn detoasted(call: Call, n: usize) -> Option<&'static [u8]> {
         }
         let pointer: [u8; POINTER] = *varlena.cast();
         let place = &raw mut (*(*call.info).flinfo).fn_extra;
-        let kept: *mut Kept = (*place).cast();
+        let mut kept: *mut Kept = (*place).cast();
         if let Some(kept) = kept.as_ref().filter(|kept| kept.pointer == pointer) {
             return Some(kept.bytes);
         }
-        let mut context = PgMemoryContexts::For((*(*call.info).flinfo).fn_mcxt);
-        let bytes = context.switch_to(|_| varlena_bytes(datum));
-        *place = context.leak_and_drop_on_delete(Kept { pointer, bytes }).cast();
+        let state = (*(*call.info).flinfo).fn_mcxt;
+        if kept.is_null() {
+            let made: *mut Kept = pg_sys::MemoryContextAlloc(state, size_of::<Kept>()).cast();
+            let context = pg_sys::AllocSetContextCreateInternal(
+                state,
+                c"neardup: an order of tokens".as_ptr(),
+                pg_sys::ALLOCSET_DEFAULT_MINSIZE as usize,
+                pg_sys::ALLOCSET_DEFAULT_INITSIZE as usize,
+                pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
+            );
+            made.write(Kept { pointer: [0; POINTER], bytes: &[], context });
+            kept = made;
+            *place = made.cast();
+        }
+        let context = (*kept).context;
+        // Until the bytes are there nothing is kept.
+        (*kept).pointer = [0; POINTER];
+        pg_sys::MemoryContextReset(context);
+        let bytes = PgMemoryContexts::For(context).switch_to(|_| varlena_bytes(datum));
+        kept.write(Kept { pointer, bytes, context });
         Some(bytes)
     }
 }
@@ -210,7 +230,7 @@ impl Joined {
     /// The array of the ids of all candidates.
     fn candidates(self) -> Result<Datum> {
         let Self { ids, part, .. } = self;
-        let mut found = Found::default();
+        let mut found = Found::new(&ids);
         let joined = part.candidates(&BackendWorkers::single(), &mut |a, b| found.add(&ids, a, b));
         if found.is_full {
             let message = "the candidates of a part would be larger than 1 GB".to_owned();
@@ -223,20 +243,29 @@ impl Joined {
 }
 
 /// The ids of pairs, concatenated.
-#[derive(Default)]
 struct Found {
     words: Vec<u64>,
+    /// Where each id ends; empty where each is one word, the value itself.
     ends: Vec<usize>,
+    by_value: bool,
     is_full: bool,
 }
 
 impl Found {
+    fn new(ids: &Ids) -> Self {
+        // SAFETY: looks a type up.
+        let by_value = unsafe { pg_sys::get_typbyval(ids.type_oid()) };
+        Self { words: Vec::new(), ends: Vec::new(), by_value, is_full: false }
+    }
+
     fn add(&mut self, ids: &Ids, a: &[u64], b: &[u64]) -> crate::error::Result<()> {
         const DOING: &str = "collecting candidates";
         let in_order = ids.compare(ids.of_words(a), ids.of_words(b)).is_lt();
         for id in if in_order { [a, b] } else { [b, a] } {
             memory::extend(&mut self.words, id, DOING)?;
-            memory::push(&mut self.ends, self.words.len(), DOING)?;
+            if !self.by_value {
+                memory::push(&mut self.ends, self.words.len(), DOING)?;
+            }
         }
         // The server's array of values takes 8 bytes of each, too.
         let values = self.words.len().max(self.ends.len()) * size_of::<u64>();
@@ -245,20 +274,25 @@ impl Found {
     }
 
     fn array(&self, ids: &Ids) -> Result<Datum> {
-        let mut values = Vec::new();
+        let mut values: Vec<Datum> = Vec::new();
         memory::reserve(&mut values, self.ends.len(), "making an array")?;
         let mut start = 0;
         for &end in &self.ends {
             values.push(ids.of_words(&self.words[start..end]));
             start = end;
         }
+        let (values, count) = if self.by_value {
+            // A datum is a word.
+            (self.words.as_ptr().cast_mut().cast(), self.words.len())
+        } else {
+            (values.as_mut_ptr(), values.len())
+        };
         let type_oid = ids.type_oid();
         let (mut length, mut by_value, mut align) = (0, false, 0);
         // SAFETY: values of that type, which stay where they are until they are copied; no more than an int counts.
         Ok(unsafe {
             pg_sys::get_typlenbyvalalign(type_oid, &raw mut length, &raw mut by_value, &raw mut align);
-            let count = values.len() as i32;
-            pg_sys::construct_array(values.as_mut_ptr(), count, type_oid, length.into(), by_value, align)
+            pg_sys::construct_array(values, count as i32, type_oid, length.into(), by_value, align)
         }
         .into())
     }

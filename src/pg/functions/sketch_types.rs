@@ -16,6 +16,8 @@ use crate::sketches::wire::{Minhash, Simhash};
 pub(super) struct Form {
     pub name: &'static str,
     pub from_text: fn(&str) -> CoreResult<Vec<u8>>,
+    /// Whether bytes are those of a value.
+    pub check: fn(&[u8]) -> CoreResult<()>,
     /// The text of a value's bytes, which are checked.
     pub to_text: fn(&[u8]) -> CoreResult<String>,
     /// A value of the type, for hints.
@@ -25,35 +27,40 @@ pub(super) struct Form {
 const MINHASH_SKETCH: Form = Form {
     name: "minhash_sketch",
     from_text: Minhash::from_text,
-    to_text: |bytes| Ok(Minhash::parse(bytes)?.to_text()),
+    check: |bytes| Minhash::parse(bytes).map(|_| ()),
+    to_text: |bytes| Minhash::parse(bytes)?.to_text(),
     example: "minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff",
 };
 
 const SIMHASH_SKETCH: Form = Form {
     name: "simhash_sketch",
     from_text: Simhash::from_text,
-    to_text: |bytes| Ok(Simhash::parse(bytes)?.to_text()),
+    check: |bytes| Simhash::parse(bytes).map(|_| ()),
+    to_text: |bytes| Simhash::parse(bytes)?.to_text(),
     example: "simhash:v1:words:h1.1:k1:0123456789abcdef",
 };
 
 const MINHASH_BALL: Form = Form {
     name: "minhash_ball",
     from_text: |text| MinhashBall::from_text(text, "minhash_ball"),
-    to_text: |bytes| Ok(MinhashBall::parse(bytes, "minhash_ball")?.to_text()),
+    check: |bytes| MinhashBall::parse(bytes, "minhash_ball").map(|_| ()),
+    to_text: |bytes| MinhashBall::parse(bytes, "minhash_ball")?.to_text(),
     example: "<minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff,0.8>",
 };
 
 const SIMHASH_BALL: Form = Form {
     name: "simhash_ball",
     from_text: SimhashBall::from_text,
-    to_text: |bytes| Ok(SimhashBall::parse(bytes)?.to_text()),
+    check: |bytes| SimhashBall::parse(bytes).map(|_| ()),
+    to_text: |bytes| SimhashBall::parse(bytes)?.to_text(),
     example: "<simhash:v1:words:h1.1:k1:0123456789abcdef,3>",
 };
 
 const TEXT_BALL: Form = Form {
     name: "text_ball",
     from_text: |text| MinhashBall::from_text(text, "text_ball"),
-    to_text: |bytes| Ok(MinhashBall::parse(bytes, "text_ball")?.to_text()),
+    check: |bytes| MinhashBall::parse(bytes, "text_ball").map(|_| ()),
+    to_text: |bytes| MinhashBall::parse(bytes, "text_ball")?.to_text(),
     example: "<minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff,0.8>",
 };
 
@@ -125,6 +132,9 @@ pub(super) fn input(call: Call, form: &Form) -> Result<Datum> {
     // SAFETY: a C string.
     let text = unsafe { encoding::c_string(text.as_ptr()) };
     let bytes = (form.from_text)(&text).map_err(|error| {
+        if matches!(error, Error::OutOfMemory { .. }) {
+            return error.into();
+        }
         let mut shown: String = text.chars().take(SHOWN).collect();
         if shown.len() < text.len() {
             shown.push('…');
@@ -160,7 +170,7 @@ pub(super) fn receive(call: Call, form: &Form) -> Result<Datum> {
         message.cursor = message.len;
         std::slice::from_raw_parts(message.data.cast::<u8>().add(from), to.saturating_sub(from))
     };
-    (form.to_text)(bytes).map_err(|error| {
+    (form.check)(bytes).map_err(|error| {
         let message = format!("invalid binary form of type {}: {}", form.name, why(error));
         SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_BINARY_REPRESENTATION, message)
             .hint("The binary form is that of neardup's own output, byte for byte.")

@@ -23,14 +23,16 @@ use crate::workers;
 const TOKEN_SET: Form = Form {
     name: token_set::NAME,
     from_text: TokenSet::from_text,
-    to_text: |bytes| Ok(TokenSet::check(bytes)?.to_text()),
+    check: |bytes| TokenSet::check(bytes).map(|_| ()),
+    to_text: |bytes| TokenSet::check(bytes)?.to_text(),
     example: "tokens:v1:words:h1.1:k1:multiset:0102030405060708",
 };
 
 const TOKEN_RANKS: Form = Form {
     name: ranks::NAME,
     from_text: TokenRanks::from_text,
-    to_text: |bytes| Ok(TokenRanks::check(bytes)?.to_text()),
+    check: |bytes| TokenRanks::check(bytes).map(|_| ()),
+    to_text: |bytes| TokenRanks::check(bytes)?.to_text(),
     example: "ranks:v1:0102030405060708:01000000",
 };
 
@@ -173,7 +175,7 @@ pub(super) fn measure_of(call: Call, n: usize) -> Result<(Measure, Datum)> {
 }
 
 /// The measure of this name, of those that know no direction.
-pub(super) fn measure(name: &str) -> Result<Measure> {
+pub(crate) fn measure(name: &str) -> Result<Measure> {
     match name {
         "jaccard" => Ok(Measure::Jaccard),
         "cosine" => Ok(Measure::Cosine),

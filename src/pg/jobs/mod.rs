@@ -5,7 +5,7 @@
 //! it. Between them [`changes`] notes changed rows, by what the session has [`remembered`], if triggers see all of them as the
 //! [`definition`] of the relation is; and
 //! [`refresh`] carries out what `crate::jobs` plans, one of the [`steps`] after the other, in which only one session is at a
-//! time ([`lock`]). What SQL cannot do are internal [`functions`], which work with stored [`lists`] of rows.
+//! time ([`session_lock`](crate::pg::server::session_lock)). What SQL cannot do are internal [`functions`], which work with stored [`lists`] of rows.
 //!
 //! Work on users' tables runs as the owner of the watched relation, work on the registry as the owner of the extension. No SQL
 //! text is kept anywhere: [`statements`] makes it anew each time, of the numbers of tables that are locked and of columns;
@@ -19,15 +19,14 @@ mod functions;
 mod hints;
 mod job;
 mod lists;
-mod lock;
 mod queries;
 mod refresh;
 mod registry;
 mod remembered;
 mod settings;
-mod statements;
+pub(super) mod statements;
 mod steps;
-mod tables;
+pub(super) mod tables;
 mod unwatch;
 mod upkeep;
 mod watch;

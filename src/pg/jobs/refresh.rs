@@ -5,7 +5,6 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::hints::{anew, not_now};
 use super::job::Job;
-use super::lock::SessionLock;
 use super::registry::{Entry, Found, Wait};
 use super::statements::names::Names;
 use super::steps::work::Work;
@@ -21,6 +20,7 @@ use crate::pg::request::example::literal;
 use crate::pg::server::activity::Activity;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::session_lock::SessionLock;
 
 sql_function! {
     /// `neardup_refresh_step(docs, started, batch_rows)`: a batch of a refresh; what is to be done then.
@@ -51,7 +51,7 @@ impl Job {
             ));
         }
         registry.clean()?;
-        let lock = SessionLock { jobs: registry.jobs, docs: relation.oid };
+        let lock = SessionLock { class: registry.jobs, object: relation.oid };
         let began = started.value() as i64;
         let first = !lock.is_held_since(began);
         let mut entry = match registry.lock(relation.oid, Wait::Skip)? {

@@ -4,9 +4,19 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::pg::server::error::{Result, SqlError, settled};
 
-/// Runs work in a subtransaction: none if a value in it is not what it should be. It must call nothing of the server
-/// but through [`catch`](crate::pg::server::error::catch), and what it allocates goes with its memory context.
+/// Runs work in a subtransaction: none if a value in it is not what it should be. It is such work as that of [`apart`].
 pub(crate) fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+    match apart(work) {
+        Ok(done) => Ok(Some(done)),
+        // SAFETY: an error that was copied from the server.
+        Err(SqlError::Server(error)) if is_of_a_value(unsafe { (*error).sqlerrcode }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Runs work in a subtransaction: after an error all is as before it. It must call nothing of the server but through
+/// [`catch`](crate::pg::server::error::catch), and what it allocates goes with its memory context.
+pub(crate) fn apart<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // SAFETY: what PL/pgSQL does around a block with EXCEPTION; the work does not unwind.
     unsafe {
         let (memory, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
@@ -21,11 +31,7 @@ pub(crate) fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<Option<T>> 
         }
         pg_sys::CurrentMemoryContext = memory;
         pg_sys::CurrentResourceOwner = owner;
-        match result {
-            Ok(done) => Ok(Some(done)),
-            Err(SqlError::Server(error)) if is_of_a_value((*error).sqlerrcode) => Ok(None),
-            Err(error) => Err(error),
-        }
+        result
     }
 }
 

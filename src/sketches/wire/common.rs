@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
-use crate::{hash, text};
+use crate::{hash, memory, text};
 
 /// Version of the formats of both kinds.
 pub const VERSION: u8 = 1;
@@ -143,19 +143,29 @@ pub fn number<T: std::str::FromStr>(field: &str, name: &str) -> Option<T> {
     field.strip_prefix(name)?.parse().ok()
 }
 
+const DOING: &str = "reading or writing a text of digits";
+
 /// Appends bytes in hexadecimal digits.
-pub fn push_hex(text: &mut String, bytes: &[u8]) {
+pub fn push_hex(text: &mut String, bytes: &[u8]) -> Result<()> {
+    memory::reserve_text(text, 2 * bytes.len(), DOING)?;
     for byte in bytes {
         for digit in [byte >> 4, byte & 15] {
             text.extend(char::from_digit(digit.into(), 16));
         }
     }
+    Ok(())
 }
 
-/// The bytes that hexadecimal digits stand for, if they do.
-pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
+/// The bytes that hexadecimal digits stand for; none where they are others.
+pub fn from_hex(digits: &str) -> Result<Option<Vec<u8>>> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(*high)? << 4 | digit(*low)?).ok();
-    if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
+    let mut bytes = Vec::new();
+    memory::reserve(&mut bytes, pairs.len(), DOING)?;
+    for pair in pairs {
+        let Some(byte) = byte(pair) else { return Ok(None) };
+        bytes.push(byte);
+    }
+    Ok(rest.is_empty().then_some(bytes))
 }

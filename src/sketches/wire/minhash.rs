@@ -114,7 +114,7 @@ impl<'a> Minhash<'a> {
     }
 
     /// The sketch as text: `minhash:v1:words:h1.1:k5:seed1:m128:` and the values in hexadecimal digits, or `empty`.
-    pub fn to_text(&self) -> String {
+    pub fn to_text(&self) -> Result<String> {
         let MinhashHeader { hash_version, text_version, source, empty, k, permutations, seed } = self.header;
         let source = source.name();
         let mut text = format!(
@@ -124,9 +124,11 @@ impl<'a> Minhash<'a> {
             text.push_str("empty");
         } else {
             let (values, _) = self.values.as_chunks::<4>();
-            values.iter().for_each(|value| push_hex(&mut text, &[value[3], value[2], value[1], value[0]]));
+            values
+                .iter()
+                .try_for_each(|value| push_hex(&mut text, &[value[3], value[2], value[1], value[0]]))?;
         }
-        text
+        Ok(text)
     }
 
     /// Reads what [`Minhash::to_text`] writes, and gives its bytes.
@@ -145,7 +147,7 @@ impl<'a> Minhash<'a> {
         let bytes = if values == "empty" {
             header.sketch(None)
         } else {
-            let bytes = from_hex(values).ok_or_else(|| bad("its values are not hexadecimal digits"))?;
+            let bytes = from_hex(values)?.ok_or_else(|| bad("its values are not hexadecimal digits"))?;
             let (values, rest) = bytes.as_chunks::<4>();
             if !rest.is_empty() || values.len() != usize::from(permutations) {
                 return Err(bad("there are not as many values as it says, of 8 digits each"));

@@ -108,19 +108,19 @@ impl<'a> Simhash<'a> {
 
     /// The sketch as text: `simhash:v1:words:h1.1:k1:` and the bits in hexadecimal digits; `emptyB` for an empty
     /// document's of B bits.
-    pub fn to_text(&self) -> String {
+    pub fn to_text(&self) -> Result<String> {
         let SimhashHeader { hash_version, text_version, source, empty, k, bits } = self.header;
         let mut text = format!("simhash:v{VERSION}:{}:h{hash_version}.{text_version}:k{k}:", source.name());
         if empty {
             text.push_str(&format!("empty{bits}"));
         } else {
-            push_hex(&mut text, self.bits);
+            push_hex(&mut text, self.bits)?;
             if bits % 8 != 0 {
                 // Half a byte.
                 text.pop();
             }
         }
-        text
+        Ok(text)
     }
 
     /// Reads what [`Simhash::to_text`] writes, and gives its bytes.
@@ -137,11 +137,12 @@ impl<'a> Simhash<'a> {
             header.bits = simhash::check_bits(i64::from(size)).map_err(|error| bad(&error.to_string()))?;
             header.sketch(None)
         } else {
-            let size = 4i64.saturating_mul(bits.len() as i64);
+            // Before anything is made of a text of any length.
+            header.bits = simhash::check_bits(4i64.saturating_mul(bits.len() as i64))
+                .map_err(|error| bad(&error.to_string()))?;
             let whole =
                 if bits.len() % 2 == 0 { Cow::Borrowed(bits) } else { Cow::Owned(format!("{bits}0")) };
-            let bits = from_hex(&whole).ok_or_else(|| bad("its bits are not hexadecimal digits"))?;
-            header.bits = simhash::check_bits(size).map_err(|error| bad(&error.to_string()))?;
+            let bits = from_hex(&whole)?.ok_or_else(|| bad("its bits are not hexadecimal digits"))?;
             header.sketch(Some(&bits))
         };
         Simhash::parse(&bytes)?;

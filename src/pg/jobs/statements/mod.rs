@@ -5,7 +5,7 @@
 //! its job; [`calls`] are those of the internal functions.
 
 pub(super) mod calls;
-pub(super) mod catalog;
+pub(crate) mod catalog;
 pub(super) mod clusters;
 pub(super) mod definitions;
 pub(super) mod lists;
@@ -13,4 +13,4 @@ pub(super) mod names;
 pub(super) mod pairs;
 pub(super) mod registry;
 pub(super) mod rows;
-pub(super) mod statement;
+pub(crate) mod statement;

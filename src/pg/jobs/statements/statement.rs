@@ -1,8 +1,8 @@
-//! A statement of a job: its text, its parameters, and the relations of which it must be about.
+//! A statement of a job, or of another procedure of steps: its text, its parameters, and the relations of which it must be about.
 //!
 //! It runs inside [`as_user`](crate::pg::query::as_user::as_user) only, with `pg_catalog` as the only schema to find functions,
 //! operators and types in. So names need no schema in the modules beside this one, but for those of relations and of functions
-//! of ours; and only these modules make statements.
+//! of ours; and only these modules and those of `src/pg/into/statements` make statements.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -27,17 +27,17 @@ pub(crate) struct Statement {
 
 impl Statement {
     /// A text without parameters.
-    pub(super) fn new(sql: impl Into<String>) -> Self {
+    pub(crate) fn new(sql: impl Into<String>) -> Self {
         Self { sql: sql.into(), parameters: Vec::new(), relations: Vec::new() }
     }
 
     /// With these parameters.
-    pub(super) fn with(self, parameters: impl Into<Vec<Parameter>>) -> Self {
+    pub(crate) fn with(self, parameters: impl Into<Vec<Parameter>>) -> Self {
         Self { parameters: parameters.into(), ..self }
     }
 
     /// About these relations, among others: locked ones, whose names may lead elsewhere by now.
-    pub(super) fn about(self, relations: impl Into<Vec<Oid>>) -> Self {
+    pub(crate) fn about(self, relations: impl Into<Vec<Oid>>) -> Self {
         Self { relations: relations.into(), ..self }
     }
 
@@ -77,17 +77,17 @@ impl Statement {
 }
 
 /// A text as a parameter.
-pub(super) fn text(text: &str) -> Result<Parameter> {
+pub(crate) fn text(text: &str) -> Result<Parameter> {
     Ok((pg_sys::TEXTOID, Some(values::text(text)?)))
 }
 
 /// A number as a parameter.
-pub(super) fn int8(number: i64) -> Parameter {
+pub(crate) fn int8(number: i64) -> Parameter {
     (pg_sys::INT8OID, number.into_datum())
 }
 
 /// The number of an object as a parameter.
-pub(super) fn oid(oid: Oid) -> Parameter {
+pub(crate) fn oid(oid: Oid) -> Parameter {
     (pg_sys::OIDOID, oid.into_datum())
 }
 

@@ -2,6 +2,6 @@
 //! what they are made of, [`catalog`] what the server knows of a number.
 
 pub(super) mod all;
-pub(super) mod catalog;
+pub(crate) mod catalog;
 pub(super) mod columns;
-pub(super) mod table;
+pub(crate) mod table;

@@ -1,28 +1,28 @@
-//! One refresh at a time: a lock that a session keeps between the steps.
+//! One session at a time: a lock that it keeps between the transactions of what a procedure does step by step.
 //!
-//! It is on an object of the registry that no statement of SQL can name, so that no outsider can hold it. Where a transaction
+//! It is on an object that no statement of SQL can name, so that no outsider can hold it. Where a transaction
 //! fails, the server itself gives back what its session holds, and so it does at the end of the session, also by kill -9.
 
 use std::cell::Cell;
 
 use pgrx::pg_sys;
 
-use crate::pg::server::guard::guard;
+use super::guard::guard;
 
 thread_local! {
-    /// The lock that this session holds from step to step, and when the refresh began that took it.
+    /// The lock that this session holds from step to step, and when the call began that took it.
     static HELD: Cell<Option<(SessionLock, i64)>> = const { Cell::new(None) };
     /// Whether the server tells us of ends of transactions.
     static TOLD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The lock of the refresh of a relation.
+/// The lock of what one session does at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SessionLock {
-    /// The table of the jobs.
-    pub jobs: pg_sys::Oid,
-    /// The watched relation.
-    pub docs: pg_sys::Oid,
+pub(crate) struct SessionLock {
+    /// A table: of a catalogue whose objects the server locks in another way, or of an extension.
+    pub class: pg_sys::Oid,
+    /// The number of an object there, or what tells the work from any other.
+    pub object: pg_sys::Oid,
 }
 
 impl SessionLock {
@@ -31,8 +31,8 @@ impl SessionLock {
         pg_sys::LOCKTAG {
             // SAFETY: a look at a variable of the session.
             locktag_field1: unsafe { pg_sys::MyDatabaseId }.to_u32(),
-            locktag_field2: self.jobs.to_u32(),
-            locktag_field3: self.docs.to_u32(),
+            locktag_field2: self.class.to_u32(),
+            locktag_field3: self.object.to_u32(),
             locktag_field4: 0,
             locktag_type: pg_sys::LockTagType::LOCKTAG_OBJECT as u8,
             locktag_lockmethodid: DEFAULT_LOCKMETHOD,
@@ -44,14 +44,14 @@ impl SessionLock {
         HELD.get().is_some_and(|(held, _)| held == self)
     }
 
-    /// Whether this session holds it since that refresh began, of which this is a further step.
-    pub(super) fn is_held_since(self, started: i64) -> bool {
+    /// Whether this session holds it since that call began, of which this is a further step.
+    pub(crate) fn is_held_since(self, started: i64) -> bool {
         HELD.get() == Some((self, started))
     }
 
     /// Whether this session holds it, from now on if not before. Not to be called in a subtransaction, which could end
     /// without the lock.
-    pub(super) fn take(self, started: i64) -> bool {
+    pub(crate) fn take(self, started: i64) -> bool {
         if self.is_held() {
             HELD.set(Some((self, started)));
             return true;
@@ -69,14 +69,14 @@ impl SessionLock {
             }
         }
         if let Some((other, _)) = HELD.replace(Some((self, started))) {
-            // A refresh of another relation was left between two steps.
+            // Another call was left between two steps.
             other.give_back();
         }
         true
     }
 
     /// Gives it back, if it is held.
-    pub(super) fn release(self) {
+    pub(crate) fn release(self) {
         if self.is_held() {
             HELD.set(None);
             self.give_back();

@@ -1,0 +1,101 @@
+-- Near duplicates as a table, made where the documents are: src/pg/into.
+
+-- The join of a part and its pairs, by functions that are not polymorphic, so that no planted function is a better match, here
+-- or on a server.
+CREATE FUNCTION neardup_join_part_step(internal, pg_catalog.int8, pg_catalog.int4, pg_catalog.bytea, pg_catalog.bytea, set_measure, pg_catalog.float8,
+    neardup_internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'neardup_join_part_step'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_join_part_step(internal, bigint, int, bytea, bytea, set_measure, float8, neardup_internal) IS
+    'internal: adds a row to a part for neardup_join_part';
+CREATE FUNCTION neardup_join_part_result(internal, pg_catalog.int8, pg_catalog.int4, pg_catalog.bytea, pg_catalog.bytea, set_measure, pg_catalog.float8,
+    neardup_internal) RETURNS pg_catalog.int8[]
+    AS 'MODULE_PATHNAME', 'neardup_join_part_result'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_join_part_result(internal, bigint, int, bytea, bytea, set_measure, float8, neardup_internal) IS
+    'internal: the result of neardup_join_part';
+-- In all as join_part is declared.
+CREATE AGGREGATE neardup_join_part(id pg_catalog.int8, size pg_catalog.int4, bitmap pg_catalog.bytea, prefix pg_catalog.bytea, method set_measure, threshold pg_catalog.float8,
+    internal neardup_internal) (
+    SFUNC = neardup_join_part_step,
+    STYPE = internal,
+    SSPACE = 67108864,
+    FINALFUNC = neardup_join_part_result,
+    FINALFUNC_EXTRA,
+    FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE neardup_join_part(bigint, int, bytea, bytea, set_measure, float8, neardup_internal) IS
+    'internal: join_part of numbers, for near_duplicates_into';
+CREATE FUNCTION neardup_candidate_pairs(ids pg_catalog.int8[], internal neardup_internal DEFAULT NULL)
+    RETURNS TABLE(left_id pg_catalog.int8, right_id pg_catalog.int8)
+    AS 'MODULE_PATHNAME', 'neardup_candidate_pairs'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 100 ROWS 1000;
+COMMENT ON FUNCTION neardup_candidate_pairs(bigint[], neardup_internal) IS 'internal: candidate_pairs of numbers, for near_duplicates_into';
+
+-- The caller says of which type the columns of ids are.
+CREATE FUNCTION neardup_into_pairs(docs pg_catalog.regclass, threshold pg_catalog.float8, id_type pg_catalog.regtype, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,
+    method pg_catalog.text, tokenizer pg_catalog.text, shingle pg_catalog.int4, multiset pg_catalog.bool, max_pairs pg_catalog.int8, site_column pg_catalog.text,
+    internal neardup_internal DEFAULT NULL)
+    RETURNS SETOF record -- left_id, right_id, similarity pg_catalog.float8
+    AS 'MODULE_PATHNAME', 'neardup_into_pairs' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION neardup_into_pairs(
+    regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, neardup_internal
+) IS 'internal: what near_duplicates gives, for near_duplicates_into';
+CREATE FUNCTION neardup_into_clusters(pairs pg_catalog.text, id_type pg_catalog.regtype, relation pg_catalog.regclass, internal neardup_internal DEFAULT NULL)
+    RETURNS SETOF record -- cluster_id, id, representative pg_catalog.bool, size pg_catalog.int8, similarity pg_catalog.float8
+    AS 'MODULE_PATHNAME', 'neardup_into_clusters' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION neardup_into_clusters(text, regtype, regclass, neardup_internal) IS 'internal: clusters of the pairs that a query on a relation gives, for near_duplicates_into';
+
+CREATE FUNCTION neardup_into_step(docs pg_catalog.regclass, threshold pg_catalog.float8, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,
+    method pg_catalog.text, tokenizer pg_catalog.text, shingle pg_catalog.int4, multiset pg_catalog.bool, max_pairs pg_catalog.int8, site_column pg_catalog.text,
+    pairs pg_catalog.text, parts pg_catalog.int4, clusters pg_catalog.text, resume pg_catalog.bool, began pg_catalog.timestamptz,
+    internal neardup_internal DEFAULT NULL) RETURNS pg_catalog.text
+    AS 'MODULE_PATHNAME', 'neardup_into_step'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION neardup_into_step(
+    regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, int, text, bool, timestamptz, neardup_internal
+) IS 'internal: one transaction of near_duplicates_into; more or done';
+
+-- Thin: each step is a transaction of its own. A function in C that commits would have to keep up with every version of
+-- the server.
+CREATE PROCEDURE near_duplicates_into(
+    docs pg_catalog.regclass,
+    threshold pg_catalog.float8 DEFAULT NULL,
+    pairs pg_catalog.text DEFAULT NULL,
+    options pg_catalog.jsonb DEFAULT '{}',
+    id_column pg_catalog.text DEFAULT NULL,
+    text_column pg_catalog.text DEFAULT NULL,
+    method pg_catalog.text DEFAULT 'jaccard',
+    tokenizer pg_catalog.text DEFAULT NULL,
+    shingle pg_catalog.int4 DEFAULT NULL,
+    multiset pg_catalog.bool DEFAULT NULL,
+    max_pairs pg_catalog.int8 DEFAULT NULL,
+    site_column pg_catalog.text DEFAULT NULL,
+    parts pg_catalog.int4 DEFAULT NULL,
+    clusters pg_catalog.text DEFAULT NULL,
+    resume pg_catalog.bool DEFAULT NULL
+)
+    LANGUAGE plpgsql
+AS $$
+DECLARE
+    step pg_catalog.text;
+    status pg_catalog.text;
+    began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+BEGIN
+    SELECT pg_catalog.format('SELECT %1$I.neardup_into_step($1::pg_catalog.regclass, $2::pg_catalog.float8, $3::pg_catalog.jsonb, $4::pg_catalog.text, $5::pg_catalog.text,
+        $6::pg_catalog.text, $7::pg_catalog.text, $8::pg_catalog.int4, $9::pg_catalog.bool, $10::pg_catalog.int8, $11::pg_catalog.text,
+        $12::pg_catalog.text, $13::pg_catalog.int4, $14::pg_catalog.text, $15::pg_catalog.bool, $16::pg_catalog.timestamptz, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
+    FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
+    WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
+    LOOP
+        EXECUTE step INTO status USING docs, threshold, options, id_column, text_column, method, tokenizer, shingle, multiset, max_pairs, site_column,
+            pairs, parts, clusters, resume, began;
+        COMMIT;
+        EXIT WHEN status OPERATOR(pg_catalog.<>) 'more'::pg_catalog.text;
+    END LOOP;
+END
+$$;
+COMMENT ON PROCEDURE near_duplicates_into(
+    regclass, float8, text, jsonb, text, text, text, text, int, bool, bigint, text, int, text, bool
+) IS 'near_duplicates as a table; of a table partitioned over servers made on these, in steps that commit';

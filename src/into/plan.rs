@@ -1,0 +1,120 @@
+//! From what is known to the next steps.
+
+use super::state::{Count, Ids, Log, Progress, State, most_candidates};
+use super::step::{End, Refusal, Stage, Step, Table};
+
+const MORE: Step = Step::Done(End::More);
+
+/// The next steps: up to the first one that tells what the others depend on, or to the end of the transaction.
+pub fn plan(state: &State) -> Vec<Step> {
+    let drop_tables = state.left.then_some(Step::DropTables);
+    if state.refused {
+        return drop_tables.into_iter().chain([Step::DropLog, MORE]).collect();
+    }
+    if state.call.first && state.taken {
+        // What is left of a call that has ended goes in any case.
+        let drop_tables = drop_tables.filter(|_| state.log == Log::Finished);
+        return drop_tables.into_iter().chain([Step::Refuse(Refusal::Taken), MORE]).collect();
+    }
+    match &state.log {
+        Log::Finished if !state.call.first => {
+            drop_tables.into_iter().chain([Step::Done(End::Ended)]).collect()
+        }
+        Log::Other | Log::Finished => drop_tables.into_iter().chain([Step::DropLog, MORE]).collect(),
+        Log::None if state.call.in_parts => vec![Step::TakeLog, MORE],
+        Log::None => {
+            let clusters = state.call.clusters.then_some(Step::MakeClusters);
+            [Step::JoinHere].into_iter().chain(clusters).chain([Step::Done(End::Ended)]).collect()
+        }
+        Log::Ours(progress) => go_on(state, progress),
+    }
+}
+
+/// The next stage, if what it reads is still there.
+fn go_on(state: &State, progress: &Progress) -> Vec<Step> {
+    let stage = progress.next();
+    let inputs = inputs(stage);
+    let ask: Vec<Step> = inputs
+        .iter()
+        .filter(|&&table| state.count(table).is_none())
+        .map(|&table| Step::Count(table))
+        .collect();
+    if !ask.is_empty() {
+        return ask;
+    }
+    // Rows of unlogged tables are lost where a server crashes.
+    let whole = |table: Table| state.count(table) == Some(Count::Rows(progress.expected(table)));
+    if let Some(&lost) = inputs.iter().find(|&&table| !whole(table)) {
+        return vec![Step::Forget { keep: Progress::before(lost) }, MORE];
+    }
+    match stage {
+        Stage::Table(table) => fill(state, progress, table),
+        Stage::Round(round) if state.filled.is_none() => {
+            let pairs = (round == 0).then_some(Step::Make(Table::Pairs));
+            [Step::Make(Table::Halves), Step::Fill(Table::Halves)]
+                .into_iter()
+                .chain(pairs)
+                .chain([Step::Fill(Table::Pairs)])
+                .collect()
+        }
+        Stage::Round(_) => done(stage),
+        Stage::Result => result(state),
+    }
+}
+
+/// The tables that a stage reads, those that are made first before others.
+fn inputs(stage: Stage) -> &'static [Table] {
+    match stage {
+        Stage::Table(Table::Members | Table::Ranks) => &[Table::Sets],
+        Stage::Table(Table::Routes) => &[Table::Sets, Table::Members, Table::Ranks],
+        Stage::Table(Table::Candidates) => &[Table::Routes],
+        Stage::Table(_) => &[],
+        Stage::Round(0) => &[Table::Sets, Table::Candidates],
+        Stage::Round(_) => &[Table::Sets, Table::Candidates, Table::Pairs],
+        Stage::Result => &[Table::Members, Table::Pairs],
+    }
+}
+
+fn done(stage: Stage) -> Vec<Step> {
+    vec![Step::Log(stage), MORE]
+}
+
+fn refuse(why: Refusal) -> Vec<Step> {
+    vec![Step::Refuse(why), MORE]
+}
+
+/// Makes and fills a table, and looks at what came.
+fn fill(state: &State, progress: &Progress, table: Table) -> Vec<Step> {
+    let Some(rows) = state.filled else { return vec![Step::Make(table), Step::Fill(table)] };
+    let (asks_ids, asks_equal) = (table == Table::Sets, table == Table::Members);
+    match (state.ids, state.equal) {
+        (None, _) if asks_ids => return vec![Step::CheckIds],
+        (Some(Ids::Null), _) if asks_ids => return refuse(Refusal::NullId),
+        (Some(Ids::Double), _) if asks_ids => return refuse(Refusal::DoubleId),
+        (_, None) if asks_equal && state.call.max_pairs.is_some() => return vec![Step::CountEqual],
+        // Equal documents alone would be too many.
+        (_, Some(equal)) if asks_equal && state.too_many(equal) => return refuse(Refusal::Pairs),
+        _ => {}
+    }
+    if table == Table::Sets && state.sizes.is_none() {
+        return vec![Step::Measure];
+    }
+    let most = most_candidates(progress.expected(Table::Sets));
+    if table == Table::Candidates && rows > most {
+        return refuse(Refusal::Candidates(most));
+    }
+    done(Stage::Table(table))
+}
+
+/// Makes the result, if it is as small as is wanted.
+fn result(state: &State) -> Vec<Step> {
+    match (state.filled, state.total) {
+        (None, None) if state.call.max_pairs.is_some() => vec![Step::CountPairs],
+        (None, Some(total)) if state.too_many(total) => refuse(Refusal::Pairs),
+        (None, _) => vec![Step::MakeResult],
+        (Some(_), _) => {
+            let clusters = state.call.clusters.then_some(Step::MakeClusters);
+            clusters.into_iter().chain(done(Stage::Result)).collect()
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Plans of calls, and what becomes of tables where they are followed.
+
+mod plans;
+mod properties;
+mod world;

@@ -1,0 +1,124 @@
+//! Single plans.
+
+use crate::into::plan::plan;
+use crate::into::state::{Call, Count, Ids, Log, Progress, Sizes, State, most_candidates, rounds};
+use crate::into::step::Step::*;
+use crate::into::step::{End, Refusal, Stage, Table};
+
+const CALL: Call = Call { in_parts: true, first: false, max_pairs: None, clusters: false, allowance: 1 };
+const MORE: crate::into::step::Step = Done(End::More);
+
+fn ours(rows: &[i64]) -> State {
+    let progress = Progress { rows: rows.to_vec(), sizes: Sizes::default(), rounds: 2 };
+    State::new(CALL, Log::Ours(progress))
+}
+
+fn counted(mut state: State, counts: &[(Table, i64)]) -> State {
+    state.counted = counts.iter().map(|&(table, rows)| (table, Count::Rows(rows))).collect();
+    state
+}
+
+#[test]
+fn the_log_comes_before_all_else() {
+    assert_eq!(plan(&State::new(CALL, Log::None)), [TakeLog, MORE]);
+    let here = Call { in_parts: false, clusters: true, ..CALL };
+    assert_eq!(plan(&State::new(here, Log::None)), [JoinHere, MakeClusters, Done(End::Ended)]);
+}
+
+#[test]
+fn what_another_call_left_goes_first() {
+    for in_parts in [false, true] {
+        let mut state = State::new(Call { in_parts, first: true, ..CALL }, Log::Other);
+        state.left = true;
+        assert_eq!(plan(&state), [DropTables, DropLog, MORE]);
+    }
+}
+
+#[test]
+fn a_result_that_is_there_stays_with_its_log() {
+    let mut state = State::new(Call { first: true, ..CALL }, Log::Finished);
+    state.taken = true;
+    assert_eq!(plan(&state), [Refuse(Refusal::Taken), MORE]);
+    state.left = true;
+    assert_eq!(plan(&state), [DropTables, Refuse(Refusal::Taken), MORE]);
+    // What another call may still go on with is not touched.
+    state.log = Log::Other;
+    assert_eq!(plan(&state), [Refuse(Refusal::Taken), MORE]);
+    // A later transaction has made it itself.
+    state.call.first = false;
+    state.log = Log::Finished;
+    assert_eq!(plan(&state), [DropTables, Done(End::Ended)]);
+}
+
+#[test]
+fn what_a_stage_reads_is_counted_first() {
+    assert_eq!(plan(&ours(&[])), [Make(Table::Sets), Fill(Table::Sets)]);
+    assert_eq!(plan(&ours(&[5])), [Count(Table::Sets)]);
+    let state = counted(ours(&[5]), &[(Table::Sets, 5)]);
+    assert_eq!(plan(&state), [Make(Table::Members), Fill(Table::Members)]);
+    assert_eq!(plan(&ours(&[5, 4, 1, 9, 3])), [Count(Table::Sets), Count(Table::Candidates)]);
+    let state = counted(ours(&[5, 4, 1, 9, 3]), &[(Table::Sets, 5), (Table::Candidates, 3)]);
+    assert_eq!(
+        plan(&state),
+        [Make(Table::Halves), Fill(Table::Halves), Make(Table::Pairs), Fill(Table::Pairs)]
+    );
+    let state =
+        counted(ours(&[5, 4, 1, 9, 3, 2]), &[(Table::Sets, 5), (Table::Candidates, 3), (Table::Pairs, 2)]);
+    assert_eq!(plan(&state), [Make(Table::Halves), Fill(Table::Halves), Fill(Table::Pairs)]);
+}
+
+#[test]
+fn from_the_first_table_that_lost_rows_all_is_made_anew() {
+    let state = counted(ours(&[5, 4, 1]), &[(Table::Sets, 5), (Table::Members, 0), (Table::Ranks, 0)]);
+    assert_eq!(plan(&state), [Forget { keep: 1 }, MORE]);
+    let mut state = ours(&[5, 4, 1, 9, 3, 2, 2]);
+    state.counted = vec![(Table::Members, Count::Rows(4)), (Table::Pairs, Count::Missing)];
+    assert_eq!(plan(&state), [Forget { keep: 5 }, MORE]);
+}
+
+#[test]
+fn bad_ids_and_too_many_pairs_end_it_early() {
+    let mut state = ours(&[]);
+    state.filled = Some(5);
+    assert_eq!(plan(&state), [CheckIds]);
+    for (ids, why) in [(Ids::Null, Refusal::NullId), (Ids::Double, Refusal::DoubleId)] {
+        state.ids = Some(ids);
+        assert_eq!(plan(&state), [Refuse(why), MORE]);
+    }
+    state.ids = Some(Ids::Good);
+    assert_eq!(plan(&state), [Measure]);
+    let mut state = counted(ours(&[5]), &[(Table::Sets, 5)]);
+    (state.filled, state.call.max_pairs) = (Some(5), Some(9));
+    assert_eq!(plan(&state), [CountEqual]);
+    state.equal = Some(9);
+    assert_eq!(plan(&state), [Log(Stage::Table(Table::Members)), MORE]);
+    state.equal = Some(10);
+    assert_eq!(plan(&state), [Refuse(Refusal::Pairs), MORE]);
+    state.refused = true;
+    state.left = true;
+    assert_eq!(plan(&state), [DropTables, DropLog, MORE]);
+    let mut state = counted(ours(&[5, 5, 1, 5]), &[(Table::Routes, 5)]);
+    state.filled = Some(100_000_501);
+    assert_eq!(plan(&state), [Refuse(Refusal::Candidates(100_000_500)), MORE]);
+}
+
+#[test]
+fn rounds_hold_about_as_much_as_there_is() {
+    let sizes = Sizes { bytes: 1_000_000, largest: 10_000 };
+    assert_eq!(rounds(0, 1000, sizes, 1), 1);
+    assert_eq!(rounds(900, 1000, sizes, 1), 1);
+    assert_eq!(rounds(5000, 1000, sizes, 1), 6);
+    assert_eq!(rounds(5000, 1000, sizes, 100_000_000), 1);
+    assert_eq!(rounds(i64::MAX, 1, Sizes { bytes: i64::MAX, largest: i64::MAX }, 1), 1000);
+    assert_eq!(rounds(0, 0, Sizes::default(), 0), 1);
+    assert_eq!(most_candidates(i64::MAX), i64::MAX);
+}
+
+#[test]
+fn few_rows_are_fetched_where_sets_are_large() {
+    let fetched = |bytes, largest, sets| Sizes { bytes, largest }.rows_a_fetch(sets);
+    assert_eq!(fetched(1_000_000, 1000, 1000), 1000);
+    assert_eq!(fetched(270_000_000, 300_000, 1000), 31);
+    assert_eq!(fetched(1_000_000, 1 << 29, 1000), 1);
+    assert_eq!(fetched(0, 0, 0), 1000);
+}

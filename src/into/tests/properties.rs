@@ -1,0 +1,125 @@
+//! Whatever happens to calls: once one ends, its result is that of one join, and nothing is left.
+
+use proptest::prelude::*;
+
+use super::world::{Doc, Outcome, World};
+use crate::into::state::Call;
+use crate::into::step::{Refusal, Step, Table};
+
+fn docs() -> impl Strategy<Value = Vec<Doc>> {
+    let sets = || prop_oneof![1 => Just(None), 6 => (0..10u8).prop_map(Some)];
+    let good = prop::collection::vec(sets(), 0..12)
+        .prop_map(|sets| (0..).zip(sets).map(|(id, set)| (Some(id), set)).collect());
+    let any =
+        prop::collection::vec((prop_oneof![1 => Just(None), 20 => (0..40u8).prop_map(Some)], sets()), 0..8);
+    prop_oneof![6 => good, 1 => any]
+}
+
+prop_compose! {
+    fn calls()(in_parts in prop::bool::weighted(0.9), max_pairs in prop::option::of(0..30i64),
+        clusters in any::<bool>(), allowance in prop_oneof![Just(0), Just(1 << 30)]) -> Call {
+        Call { in_parts, first: true, max_pairs: max_pairs.filter(|_| in_parts), clusters, allowance }
+    }
+}
+
+/// What happens.
+#[derive(Debug, Clone)]
+enum Event {
+    /// A call with other or the same arguments, which does not reach this step.
+    Call(u8, Option<usize>),
+    /// A server lost its rows, or the coordinator did.
+    LoseRows,
+    LoseOwnRows,
+    LoseTable(usize),
+    /// The documents are others.
+    Write(usize, Option<u8>),
+    /// The result is dropped.
+    Drop,
+}
+
+fn events() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        6 => (0..2u8, prop::option::weighted(0.9, 0..60usize)).prop_map(|(of, crash)| Event::Call(of, crash)),
+        1 => Just(Event::LoseRows),
+        1 => Just(Event::LoseOwnRows),
+        1 => (0..7usize).prop_map(Event::LoseTable),
+        1 => (0..12usize, prop::option::of(0..10u8)).prop_map(|(n, set)| Event::Write(n, set)),
+        1 => Just(Event::Drop),
+    ]
+}
+
+/// Calls without a crash until there is a result of these arguments, or a reason why there is none.
+fn settle(world: &mut World) -> Outcome {
+    match world.call(0, None).0 {
+        Outcome::Refused(Refusal::Taken) => {
+            world.take_result();
+            world.call(0, None).0
+        }
+        outcome => outcome,
+    }
+}
+
+fn is_right(world: &mut World, outcome: Outcome) -> Result<(), TestCaseError> {
+    prop_assert_eq!(world.tables(), 0, "{:?}", outcome);
+    let expected = world.anew();
+    let ids: Vec<_> = world.read.iter().map(|(id, _)| id).collect();
+    let double = (0..ids.len()).any(|n| ids[..n].contains(&ids[n]));
+    let null = ids.iter().any(|id| id.is_none());
+    let many = world.call.max_pairs.is_some_and(|most| expected.len() as i64 > most);
+    match outcome {
+        Outcome::Made => {
+            prop_assert!(!(world.call.in_parts && (null || double)) && !many);
+            prop_assert_eq!(world.has_clusters(), world.call.clusters);
+            prop_assert_eq!(world.take_result(), Some(expected));
+        }
+        Outcome::Refused(Refusal::NullId) => prop_assert!(null),
+        Outcome::Refused(Refusal::DoubleId) => prop_assert!(double),
+        Outcome::Refused(Refusal::Pairs) => prop_assert!(many),
+        other => prop_assert!(false, "{:?}", other),
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn a_crash_between_any_two_steps(docs in docs(), call in calls()) {
+        let mut world = World::new(docs, call);
+        let (outcome, steps) = world.clone().call(0, None);
+        for at in 0..=steps.len() {
+            let mut world = world.clone();
+            // And again, one step later, with what was done before.
+            world.call(0, Some(at));
+            world.call(0, Some(at.min(7)));
+            let ended = settle(&mut world);
+            prop_assert_eq!(ended, outcome);
+            is_right(&mut world, ended)?;
+        }
+        let ended = settle(&mut world);
+        is_right(&mut world, ended)?;
+    }
+
+    #[test]
+    fn nothing_is_left(docs in docs(), call in calls(), events in prop::collection::vec(events(), 0..20)) {
+        let mut world = World::new(docs, call);
+        for event in events {
+            match event {
+                Event::Call(of, crash) => drop(world.call(of, crash)),
+                Event::LoseRows => world.lose_rows(),
+                Event::LoseOwnRows => world.lose_own_rows(),
+                Event::LoseTable(n) => world.lose_table(Table::ALL[n]),
+                Event::Write(n, set) => if let Some(doc) = world.docs.get_mut(n) { doc.1 = set },
+                Event::Drop => drop(world.take_result()),
+            }
+        }
+        if !world.call.in_parts {
+            world.read = world.docs.clone();
+        }
+        let ended = settle(&mut world);
+        is_right(&mut world, ended)?;
+        // Then there is nothing that a call would go on with.
+        let (ended, steps) = world.call(0, None);
+        prop_assert!(!steps.contains(&Step::DropTables) || ended != Outcome::Refused(Refusal::Taken));
+        world.read = world.docs.clone();
+        is_right(&mut world, ended)?;
+    }
+}

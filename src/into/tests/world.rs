@@ -1,0 +1,306 @@
+//! A model of a coordinator and its servers: what is here goes back with a transaction, what was made or dropped on servers
+//! does not.
+
+use std::collections::BTreeMap;
+
+use crate::into::plan::plan;
+use crate::into::state::{Call, Count, Ids, Log, Progress, Sizes, State, rounds};
+use crate::into::step::{End, Refusal, Stage, Step, Table};
+
+/// A document: its id, and its set, if it has one. Sets are similar that differ by at most 1.
+pub(super) type Doc = (Option<u8>, Option<u8>);
+/// A row of any table: two numbers.
+type Row = (i64, i64);
+
+/// What is rolled back with a transaction.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Here {
+    /// The working tables, with the rows of those that are not on servers.
+    tables: BTreeMap<Table, Vec<Row>>,
+    /// Rows on servers.
+    far: BTreeMap<Table, Vec<Row>>,
+    /// The log: for which call, of how many rows, and whether it has ended.
+    log: Option<(u8, Progress, bool)>,
+    result: Option<Vec<Row>>,
+    clusters: bool,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Made,
+    Refused(Refusal),
+    /// The backend, or the server, was gone before a step.
+    Crashed,
+}
+
+/// All there is.
+#[derive(Debug, Clone)]
+pub(super) struct World {
+    pub(super) docs: Vec<Doc>,
+    pub(super) call: Call,
+    here: Here,
+    /// Tables that are on the servers.
+    far: Vec<Table>,
+    /// The documents as they were when they were read.
+    pub(super) read: Vec<Doc>,
+}
+
+impl World {
+    pub(super) fn new(docs: Vec<Doc>, call: Call) -> Self {
+        let read = docs.clone();
+        Self { docs, call, here: Here::default(), far: Vec::new(), read }
+    }
+
+    /// Whether a table is on servers.
+    fn is_far(table: Table) -> bool {
+        !matches!(table, Table::Ranks | Table::Pairs)
+    }
+
+    /// A call with these arguments, which does not reach step `crash`, of all of its transactions; the steps that were done.
+    pub(super) fn call(&mut self, arguments: u8, crash: Option<usize>) -> (Outcome, Vec<Step>) {
+        let (mut refused, mut first) = (None, true);
+        let mut done = Vec::new();
+        loop {
+            if let Some((why, true)) = refused {
+                return (Outcome::Refused(why), done);
+            }
+            let mut state = self.state(arguments, first);
+            state.refused = refused.is_some();
+            let committed = self.here.clone();
+            let end = 'transaction: loop {
+                for step in plan(&state) {
+                    if crash == Some(done.len()) {
+                        self.here = committed;
+                        // Rows of tables that were dropped are gone.
+                        let far = &self.far;
+                        self.here.far.retain(|table, _| far.contains(table));
+                        return (Outcome::Crashed, done);
+                    }
+                    done.push(step);
+                    assert!(done.len() < 500, "{done:?}");
+                    if let Step::Done(end) = step {
+                        break 'transaction end;
+                    }
+                    if let Step::Refuse(why) = step {
+                        refused = Some((why, why == Refusal::Taken));
+                    }
+                    self.step(step, arguments, &mut state);
+                }
+            };
+            if let (Some((_, gone)), true) = (&mut refused, state.refused) {
+                *gone = true;
+            }
+            first = false;
+            if end == End::Ended {
+                return (Outcome::Made, done);
+            }
+        }
+    }
+
+    fn state(&self, arguments: u8, first: bool) -> State {
+        let log = match &self.here.log {
+            None => Log::None,
+            Some((_, _, true)) => Log::Finished,
+            Some((of, progress, false)) if *of == arguments && self.call.in_parts => {
+                Log::Ours(progress.clone())
+            }
+            Some(_) => Log::Other,
+        };
+        let mut state = State::new(Call { first, ..self.call }, log);
+        state.taken = self.here.result.is_some();
+        state.left = match state.log {
+            Log::None => false,
+            Log::Finished => !self.here.tables.is_empty(),
+            Log::Other | Log::Ours(_) => true,
+        };
+        state
+    }
+
+    fn rows(&self, table: Table) -> &[Row] {
+        let rows = if Self::is_far(table) { &self.here.far } else { &self.here.tables };
+        rows.get(&table).map_or(&[], Vec::as_slice)
+    }
+
+    fn step(&mut self, step: Step, arguments: u8, state: &mut State) {
+        match step {
+            Step::JoinHere => self.here.result = Some(self.anew()),
+            Step::TakeLog => self.here.log = Some((arguments, Progress::default(), false)),
+            Step::DropTables => {
+                self.here.tables.clear();
+                self.here.far.clear();
+                self.far.clear();
+            }
+            Step::DropLog => self.here.log = None,
+            Step::Count(table) => {
+                let there = self.here.tables.contains_key(&table)
+                    && (!Self::is_far(table) || self.far.contains(&table));
+                let rows = Count::Rows(self.rows(table).len() as i64);
+                state.counted.push((table, if there { rows } else { Count::Missing }));
+            }
+            Step::Forget { keep } => {
+                if let Some((_, progress, _)) = &mut self.here.log {
+                    progress.rows.truncate(keep);
+                }
+            }
+            Step::Make(table) => {
+                assert!(self.here.log.is_some(), "a table that no log tells of");
+                self.here.tables.insert(table, Vec::new());
+                if Self::is_far(table) {
+                    self.far.retain(|other| *other != table);
+                    self.far.push(table);
+                    self.here.far.insert(table, Vec::new());
+                }
+            }
+            Step::Fill(table) => self.fill(table, state),
+            Step::CheckIds => {
+                let mut ids: Vec<_> = self.read.iter().map(|(id, _)| id).collect();
+                ids.sort();
+                let double = ids.windows(2).any(|ids| ids[0] == ids[1]);
+                let null = ids.iter().any(|id| id.is_none());
+                state.ids = Some(if null {
+                    Ids::Null
+                } else if double {
+                    Ids::Double
+                } else {
+                    Ids::Good
+                });
+            }
+            Step::Measure => {
+                state.sizes = Some(Sizes { bytes: 10 * self.read.len() as i64, largest: 10 });
+            }
+            Step::CountEqual => {
+                let members = self.rows(Table::Members);
+                let pairs = members.iter().enumerate();
+                let equal = pairs.flat_map(|(n, a)| members[..n].iter().filter(|b| b.1 == a.1)).count();
+                state.equal = Some(equal as i64);
+            }
+            Step::CountPairs => state.total = Some(self.expanded().len() as i64),
+            Step::MakeResult => {
+                let rows = self.expanded();
+                state.filled = Some(rows.len() as i64);
+                assert!(self.here.result.replace(rows).is_none());
+            }
+            Step::MakeClusters => self.here.clusters = true,
+            Step::Log(stage) => self.log(stage, state),
+            Step::Refuse(_) | Step::Done(_) => {}
+        }
+    }
+
+    fn log(&mut self, stage: Stage, state: &State) {
+        let Some((_, progress, ended)) = &mut self.here.log else { panic!("no log") };
+        assert_eq!(progress.next(), stage);
+        let rows = state.filled.unwrap_or_default();
+        match stage {
+            Stage::Table(Table::Sets) => progress.sizes = state.sizes.unwrap_or_default(),
+            Stage::Table(Table::Candidates) => {
+                let documents = progress.expected(Table::Sets);
+                progress.rounds = rounds(rows, documents, progress.sizes, self.call.allowance);
+            }
+            Stage::Result => *ended = true,
+            _ => {}
+        }
+        progress.rows.push(rows);
+    }
+
+    fn fill(&mut self, table: Table, state: &mut State) {
+        let set = |n: i64| i64::from(self.read[n as usize].1.unwrap_or_default());
+        let rows: Vec<Row> = match table {
+            Table::Sets => {
+                self.read = self.docs.clone();
+                (0..self.read.len() as i64).map(|n| (n, n)).collect()
+            }
+            Table::Members => {
+                let with_set: Vec<i64> =
+                    self.rows(Table::Sets).iter().map(|row| row.0).filter(|&n| self.has_set(n)).collect();
+                let first = |n: i64| with_set.iter().copied().find(|&m| set(m) == set(n)).unwrap_or(n);
+                with_set.iter().map(|&n| (n, first(n))).collect()
+            }
+            Table::Ranks => vec![(0, 0)],
+            Table::Routes => {
+                self.rows(Table::Members).iter().copied().filter(|(n, first)| n == first).collect()
+            }
+            Table::Candidates => {
+                let routes = self.rows(Table::Routes);
+                let near = |a: i64, b: i64| a < b && (set(a) - set(b)).abs() <= 2;
+                let all = routes.iter().flat_map(|a| routes.iter().map(|b| (a.0, b.0)));
+                all.filter(|&(a, b)| near(a, b)).collect()
+            }
+            Table::Halves => {
+                let Some((_, progress, _)) = &self.here.log else { panic!("no log") };
+                let Stage::Round(round) = progress.next() else { panic!("no round") };
+                let rounds = progress.rounds;
+                let candidates = self.rows(Table::Candidates).iter().copied();
+                candidates.filter(|(a, b)| (a + b) % rounds == round).collect()
+            }
+            Table::Pairs => {
+                let halves = self.rows(Table::Halves).iter().copied();
+                halves.filter(|&(a, b)| (set(a) - set(b)).abs() <= 1).collect()
+            }
+        };
+        if table != Table::Halves {
+            state.filled = Some(rows.len() as i64);
+        }
+        assert!(!Self::is_far(table) || self.far.contains(&table));
+        let to = if Self::is_far(table) { &mut self.here.far } else { &mut self.here.tables };
+        to.get_mut(&table).expect("a table that was made").extend(rows);
+    }
+
+    fn has_set(&self, n: i64) -> bool {
+        self.read[n as usize].1.is_some()
+    }
+
+    /// The pairs of all members.
+    fn expanded(&self) -> Vec<Row> {
+        let members = self.rows(Table::Members);
+        let of = |first: i64| members.iter().filter(move |row| row.1 == first).map(|row| row.0);
+        let mut pairs: Vec<Row> = Vec::new();
+        for &(a, b) in self.rows(Table::Pairs) {
+            pairs.extend(of(a).flat_map(|a| of(b).map(move |b| (a.min(b), a.max(b)))));
+        }
+        for (n, a) in members.iter().enumerate() {
+            pairs.extend(members[..n].iter().filter(|b| b.1 == a.1).map(|b| (b.0, a.0)));
+        }
+        pairs.sort_unstable();
+        pairs
+    }
+
+    /// The pairs of the documents that were read, one by one.
+    pub(super) fn anew(&self) -> Vec<Row> {
+        let count = self.read.len() as i64;
+        let all = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
+        let set = |n: i64| self.read[n as usize].1.map(i64::from);
+        all.filter(|&(a, b)| set(a).zip(set(b)).is_some_and(|(a, b)| (a - b).abs() <= 1)).collect()
+    }
+
+    /// The result, which a caller drops for another one.
+    pub(super) fn take_result(&mut self) -> Option<Vec<Row>> {
+        self.here.clusters = false;
+        self.here.result.take()
+    }
+
+    pub(super) fn has_clusters(&self) -> bool {
+        self.here.clusters
+    }
+
+    /// Working tables, here and on servers.
+    pub(super) fn tables(&self) -> usize {
+        self.here.tables.len() + self.far.len()
+    }
+
+    /// A server crashes: unlogged tables there are empty.
+    pub(super) fn lose_rows(&mut self) {
+        self.here.far.values_mut().for_each(Vec::clear);
+    }
+
+    /// The coordinator crashes.
+    pub(super) fn lose_own_rows(&mut self) {
+        self.here.tables.values_mut().for_each(Vec::clear);
+    }
+
+    /// A table goes on a server.
+    pub(super) fn lose_table(&mut self, table: Table) {
+        self.far.retain(|other| *other != table);
+        self.here.far.remove(&table);
+    }
+}

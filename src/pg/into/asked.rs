@@ -1,0 +1,158 @@
+//! What a call asks for: a join, and whether it can be made in parts.
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Oid};
+
+use super::servers::Server;
+use super::statements::catalog;
+use crate::features::{FeatureSpec, Tokenizer};
+use crate::methods::Update;
+use crate::pg::functions::token_sets::measure;
+use crate::pg::jobs::statements::statement::read_text;
+use crate::pg::query::as_user::{Extension, as_user};
+use crate::pg::query::decode::Kind;
+use crate::pg::query::names::qualified_type;
+use crate::pg::query::relation::Relation;
+use crate::pg::read::source::Source;
+use crate::pg::request::Request;
+use crate::pg::request::form::{self, Argument, Form};
+use crate::pg::server::call::Call;
+use crate::pg::server::error::{Result, SqlError};
+use crate::verify::predicate::Predicate;
+
+/// The arguments of a join come first; hints show a call that users know.
+const FORM: Form = form::NEAR_DUPLICATES.and_more();
+/// The first argument after those of a join.
+pub(super) const NEXT: usize = FORM.count();
+
+/// A join that is made in parts.
+#[derive(Debug)]
+pub(super) struct InParts {
+    /// A query for the ids and the sets of all documents.
+    pub documents: String,
+    /// The name of the measure.
+    pub measure: &'static str,
+    /// The threshold.
+    pub threshold: f64,
+    /// How many parts there are.
+    pub parts: i64,
+    /// Where the documents are.
+    pub servers: Vec<Server>,
+}
+
+/// The join of a call.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// The relation, as messages show it.
+    pub shown: String,
+    /// Its number.
+    pub docs: Oid,
+    /// The type of the ids.
+    pub id_oid: Oid,
+    /// Its name.
+    pub id: String,
+    /// The most pairs that are wanted.
+    pub max_pairs: Option<i64>,
+    /// How it is made in parts, if it is.
+    pub in_parts: Option<InParts>,
+    /// Whether documents are on servers, but the join is not one that is made in parts.
+    pub is_elsewhere: bool,
+}
+
+impl Asked {
+    /// Reads and checks the arguments of a call, for its role.
+    pub(super) fn new(call: Call, extension: &Extension, role: Oid) -> Result<Self> {
+        let given = FORM.of(call);
+        let docs = given.need(Argument::Docs)?;
+        let relation = Relation::open(docs)?;
+        let id = relation.id_column(given.text(Argument::IdColumn)?.as_deref(), Argument::IdColumn.name());
+        // As near_duplicates has them where no type is given; it says what is wrong where there is no such column.
+        let id_oid =
+            id.map_or(pg_sys::INT8OID, |id| if id.is_integer() { pg_sys::INT8OID } else { id.base_type });
+        let request = Request::of_ids(call, FORM, Some(id_oid))?;
+        let method = given.text(Argument::Method)?.unwrap_or("jaccard".into());
+        let found = as_user(role, || Server::all(&catalog::servers(docs)))?;
+        let join = in_parts(&request, &method).filter(|_| !found.is_empty());
+        if join.is_none() && !found.is_empty() && method == "minhash" {
+            let message = format!(
+                "method minhash is not made in parts, and the documents of {} are on servers",
+                relation.shown
+            );
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(
+                "The exact join is made in parts: method => 'jaccard'. near_duplicates finds the pairs by minhash, of documents that it reads to here.",
+            ));
+        }
+        let is_elsewhere = join.is_none() && !found.is_empty();
+        let in_parts = match join {
+            None => None,
+            Some((spec, measure, threshold)) => {
+                let servers = Server::listed(found)?;
+                let parts = parts(call.get::<i32>(NEXT + 1), servers.len())?;
+                let (source, tokens) = (&request.left, tokens(&extension.schema, &request.left, &spec));
+                let documents =
+                    format!("SELECT {} AS id, {tokens} AS set FROM {} AS d", source.id, source.table);
+                Some(InParts { documents, measure, threshold, parts, servers })
+            }
+        };
+        Ok(Self {
+            shown: relation.shown.clone(),
+            docs,
+            id_oid,
+            id: qualified_type(id_oid),
+            max_pairs: request.max_pairs.map(|most| i64::try_from(most).unwrap_or(i64::MAX)),
+            in_parts,
+            is_elsewhere,
+        })
+    }
+}
+
+/// How many parts there are of a join on so many servers.
+fn parts(asked: Option<i32>, servers: usize) -> Result<i64> {
+    const MOST: i64 = 65_536;
+    // As many as there are partitions.
+    let servers = servers as i64;
+    let parts = asked.map_or((16 * servers).min(MOST.max(servers)), i64::from);
+    if parts < servers || parts > MOST.max(servers) {
+        let message =
+            format!("parts must be between the number of servers, {servers}, and {MOST}, not {parts}");
+        return Err(SqlError::parameter(message).hint("Some for each processor of all servers: parts => 64"));
+    }
+    Ok(parts)
+}
+
+/// How documents are cut, the measure and the threshold of a join that can be made in parts; none of any other.
+fn in_parts(request: &Request, method: &str) -> Option<(FeatureSpec, &'static str, f64)> {
+    let name = match method {
+        "jaccard" => "jaccard",
+        "cosine" => "cosine",
+        "dice" => "dice",
+        // Within one table the greater containment counts.
+        "overlap" | "containment" => "overlap",
+        _ => return None,
+    };
+    let Update::Sets(spec, predicate) = request.method.update() else { return None };
+    let threshold = predicate.threshold();
+    // A number of shared tokens is no matter of parts.
+    let plain = Predicate::new(measure(name).ok()?, threshold).ok()?;
+    (predicate == plain).then_some((spec, name, threshold))
+}
+
+/// The set of a document, in terms of the alias `d`.
+fn tokens(schema: &str, source: &Source, spec: &FeatureSpec) -> String {
+    let FeatureSpec { tokenizer, shingle, multiset, .. } = spec;
+    let document = &source.document;
+    let tokenizer = match (source.kind, tokenizer) {
+        (Kind::Text, Tokenizer::Chars) => "'chars'::pg_catalog.text, ",
+        (Kind::Text, Tokenizer::Whitespace) => "'whitespace'::pg_catalog.text, ",
+        (Kind::Text, Tokenizer::Html) => "'html'::pg_catalog.text, ",
+        (Kind::Text, _) => "'words'::pg_catalog.text, ",
+        _ => "",
+    };
+    format!("{schema}.tokens({document}, {tokenizer}{shingle}::pg_catalog.int4, {multiset}::pg_catalog.bool)")
+}
+
+/// The text of the first column of a statement's only row.
+pub(super) fn only_text(row: Option<[Option<pg_sys::Datum>; 1]>) -> Result<Option<String>> {
+    let Some([Some(text)]) = row else { return Ok(None) };
+    Ok(Some(read_text(text)?.into_owned()))
+}

@@ -1,0 +1,24 @@
+//! `near_duplicates_into`: near duplicates as a table, of documents on servers made there.
+//!
+//! The procedure calls [`transaction`] and commits until that says that it is done: each time it finds out what there is, and
+//! carries out what `crate::into` plans. [`asked`] are the arguments, [`place`] the names that are to be made of them, [`log`] the
+//! log beside the result, [`spread`] the working tables and where their rows are, [`servers`] what is asked of servers and run
+//! there, [`tables`] how tables are filled, [`outcome`] what becomes of them, [`refusal`] an error that is raised when what was
+//! made is gone. [`functions`] do what SQL cannot.
+//!
+//! Work runs as the caller where `pg_catalog` is the only schema of the search path, but for the reading of documents, which is
+//! as in any query of the caller. Tables are found by name in each transaction, as only the caller's own are taken, and then
+//! locked: [`statements`] are about their numbers.
+
+mod asked;
+mod functions;
+mod log;
+mod outcome;
+mod place;
+mod refusal;
+mod servers;
+mod spread;
+mod statements;
+mod tables;
+mod transaction;
+mod work;

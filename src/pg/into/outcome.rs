@@ -1,0 +1,77 @@
+//! Steps that make the tables which the caller named.
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Oid};
+
+use super::place::Place;
+use super::statements::outcome as statements;
+use super::work::Work;
+use crate::into::step::Table;
+use crate::pg::query::as_user::{as_user, set};
+use crate::pg::query::{Parameter, Query};
+use crate::pg::server::error::{Result, SqlError};
+
+/// Makes the table of pairs from the working tables.
+pub(super) fn make(work: &mut Work) -> Result<()> {
+    set(c"enable_nestloop", c"off");
+    let (name, oid) = create(work)?;
+    let spread = work.spread()?;
+    let [members, pairs] = [spread.open(Table::Members)?, spread.open(Table::Pairs)?];
+    let filled = statements::result((&name, oid), (&members.0, members.1), (&pairs.0, pairs.1)).run()?;
+    work.state.filled = Some(filled);
+    Ok(())
+}
+
+/// Makes the table of pairs by the join of one server, which reads the documents as any query of the caller does.
+pub(super) fn join_here(work: &mut Work) -> Result<()> {
+    let (name, oid) = as_user(work.caller, || create(work))?;
+    let call = work.call;
+    // Those of near_duplicates, with the type of the ids as the third.
+    let types = [
+        pg_sys::REGCLASSOID,
+        pg_sys::FLOAT8OID,
+        pg_sys::JSONBOID,
+        pg_sys::TEXTOID,
+        pg_sys::TEXTOID,
+        pg_sys::TEXTOID,
+        pg_sys::TEXTOID,
+        pg_sys::INT4OID,
+        pg_sys::BOOLOID,
+        pg_sys::INT8OID,
+        pg_sys::TEXTOID,
+    ];
+    let mut parameters: Vec<Parameter> =
+        types.iter().enumerate().map(|(n, &of)| (of, call.datum(n))).collect();
+    parameters.insert(2, (pg_sys::REGTYPEOID, Some(work.asked.id_oid.into())));
+    let sql = statements::join_here(&name, &work.asked.id, &work.extension.schema);
+    let relations = [oid];
+    let query = Query { sql: &sql, parameters: &parameters, relations: &relations, read_only: false };
+    work.state.filled = Some(query.run([])?.rows as i64);
+    Ok(())
+}
+
+fn create(work: &Work) -> Result<(String, Oid)> {
+    let name = work.result.qualified()?;
+    statements::create_result(&name, &work.asked.id).run()?;
+    Ok((name.clone(), made(&work.result, &name)?))
+}
+
+fn made(place: &Place, name: &str) -> Result<Oid> {
+    place.relation()?.ok_or_else(|| {
+        SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, format!("{name} is gone"))
+            .hint("Its schema was renamed meanwhile: try again.")
+    })
+}
+
+/// Makes the table of clusters from that of pairs.
+pub(super) fn clusters(work: &Work) -> Result<()> {
+    let Some(place) = &work.clusters else { return Ok(()) };
+    let name = place.qualified()?;
+    let result = work.result.qualified()?;
+    let result_oid = made(&work.result, &result)?;
+    statements::create_clusters(&name, &work.asked.id).run()?;
+    let extension = (work.extension.schema.as_str(), work.extension.internal.as_str());
+    let ids = (work.asked.id.as_str(), work.asked.id_oid);
+    let oid = made(place, &name)?;
+    statements::clusters(extension, (&name, oid), (&result, result_oid), ids).run().map(|_| ())
+}

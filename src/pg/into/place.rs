@@ -1,0 +1,149 @@
+//! Names of tables that are to be made.
+
+use std::ffi::CStr;
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Datum, Oid};
+
+use crate::hash;
+use crate::pg::jobs::tables::catalog::relation_named;
+use crate::pg::query::names::quote_identifier;
+use crate::pg::request::example::literal;
+use crate::pg::server::encoding::{self, c_string};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::values;
+
+/// The bytes that a name may have.
+const MOST: usize = pg_sys::NAMEDATALEN as usize - 1;
+
+/// A name in a schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The number of the schema.
+    pub namespace: Oid,
+    /// The name of the schema, as SQL text needs it.
+    pub schema: String,
+    /// The name.
+    pub name: String,
+}
+
+impl Place {
+    /// The place that argument `argument` names: in a schema, or in the one where tables are made that have none.
+    pub(super) fn parse(text: &str, argument: &str) -> Result<Self> {
+        // SAFETY: a text of the server's, and a list of names as the server has them.
+        let mut parts: Vec<String> = unsafe {
+            let list = pg_sys::textToQualifiedNameList(values::text(text)?.cast_mut_ptr());
+            let count = if list.is_null() { 0 } else { (*list).length };
+            (0..count).map(|n| c_string((*pg_sys::list_nth(list, n).cast::<pg_sys::String>()).sval)).collect()
+        };
+        let name = parts.pop().unwrap_or_default();
+        let schema = parts.pop();
+        if !parts.is_empty() {
+            let message = format!("\"{text}\" is not the name of a table");
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_NAME, message)
+                .hint(format!("A name and perhaps a schema: {argument} => 'work.docs_{argument}'")));
+        }
+        let namespace = match schema {
+            Some(schema) => {
+                let schema = encoding::to_server(&schema)?;
+                // SAFETY: a C string; an error where there is no such schema.
+                unsafe { pg_sys::get_namespace_oid(schema.as_ptr(), false) }
+            }
+            None => first_schema().ok_or_else(|| {
+                let message = "no schema has been selected to create in";
+                SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_SCHEMA_NAME, message)
+                    .hint(format!("Name it: {argument} => 'work.docs_{argument}'"))
+            })?,
+        };
+        Self::new(namespace, name)
+    }
+
+    fn new(namespace: Oid, name: String) -> Result<Self> {
+        // SAFETY: any number is looked up; the schema was found a moment ago.
+        let schema = unsafe {
+            let schema = pg_sys::get_namespace_name(namespace);
+            if schema.is_null() { namespace.to_u32().to_string() } else { c_string(schema) }
+        };
+        Ok(Self { namespace, schema: quote_identifier(&schema)?, name })
+    }
+
+    /// The place of another name in the same schema.
+    pub(super) fn beside(&self, name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..self.clone() }
+    }
+
+    /// The name with its schema, as SQL text needs it.
+    pub(super) fn qualified(&self) -> Result<String> {
+        Ok(format!("{}.{}", self.schema, quote_identifier(&self.name)?))
+    }
+
+    /// The relation that is there.
+    pub(super) fn relation(&self) -> Result<Option<Oid>> {
+        relation_named(&self.name, self.namespace)
+    }
+
+    /// Ends the call if a role may make no tables there.
+    pub(super) fn check_right(&self, role: Oid) -> Result<()> {
+        let has = |right: &CStr| {
+            // SAFETY: a function of the server that takes these types; what it answers is a bool.
+            unsafe {
+                let right = Datum::from(pg_sys::cstring_to_text(right.as_ptr()));
+                let function = pg_sys::F_HAS_SCHEMA_PRIVILEGE_OID_OID_TEXT.into();
+                let (role, namespace) = (role.into(), self.namespace.into());
+                pg_sys::OidFunctionCall3Coll(function, pg_sys::InvalidOid, role, namespace, right).value()
+                    != 0
+            }
+        };
+        if has(c"CREATE") && has(c"USAGE") {
+            return Ok(());
+        }
+        let message = format!("permission denied for schema {}", self.schema);
+        Err(SqlError::new(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message).hint(
+            "Tables are made there: name one in a schema of your own, such as pairs => 'work.docs_pairs'",
+        ))
+    }
+
+    /// The place of the log of what is made here. A long name is cut, and told from others by a hash.
+    pub(super) fn log(&self) -> Result<Self> {
+        const SUFFIX: &str = "_log";
+        let length = |name: &str| -> Result<usize> { Ok(encoding::to_server(name)?.as_bytes().len()) };
+        if length(&self.name)? + SUFFIX.len() <= MOST {
+            return Ok(self.beside(format!("{}{SUFFIX}", self.name)));
+        }
+        let tag = format!("_{:08x}{SUFFIX}", hash::hash_bytes(self.name.as_bytes()) as u32);
+        let mut kept = self.name.as_str();
+        while length(kept)? + tag.len() > MOST {
+            let end = kept.char_indices().next_back().map_or(0, |(at, _)| at);
+            kept = &kept[..end];
+        }
+        Ok(self.beside(format!("{kept}{tag}")))
+    }
+
+    /// A number that tells this place from others.
+    pub(super) fn number(&self) -> Oid {
+        let namespace = u64::from(self.namespace.to_u32());
+        Oid::from(hash::mix(hash::hash_bytes(self.name.as_bytes()) ^ hash::mix(namespace)) as u32)
+    }
+}
+
+/// The schema where tables are made that are named without one.
+fn first_schema() -> Option<Oid> {
+    // SAFETY: a list of numbers.
+    unsafe {
+        let path = pg_sys::fetch_search_path(false);
+        let count = if path.is_null() { 0 } else { (*path).length };
+        (count > 0).then(|| pg_sys::list_nth_oid(path, 0))
+    }
+}
+
+/// The error where a relation has a name that a table is to get.
+pub(super) fn taken(place: &Place) -> Result<(PgSqlErrorCode, String, String)> {
+    let name = place.qualified()?;
+    let message = format!("relation {name} already exists");
+    Ok((PgSqlErrorCode::ERRCODE_DUPLICATE_TABLE, message, format!("DROP TABLE {name}; or name another one.")))
+}
+
+/// How a call begins that works, for hints.
+pub(super) fn such_as(docs: &str) -> String {
+    format!("CALL near_duplicates_into({}, 0.8, 'docs_pairs');", literal(docs))
+}

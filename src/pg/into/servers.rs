@@ -1,0 +1,173 @@
+//! Servers with partitions of the documents: what is asked of them, and what is run there.
+
+use pgrx::pg_sys;
+use pgrx::{PgSqlErrorCode, check_for_interrupts};
+use serde::{Deserialize, Serialize};
+
+use super::statements::{catalog, remote};
+use crate::pg::jobs::statements::statement::{Statement, read_text};
+use crate::pg::query::as_user::Extension;
+use crate::pg::query::attempt::apart;
+use crate::pg::query::names::quote_identifier;
+use crate::pg::request::example::literal;
+use crate::pg::server::encoding::c_string;
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::version;
+
+/// A server of postgres_fdw.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Server {
+    /// Its name.
+    pub name: String,
+    /// The schema of the tables there.
+    pub schema: String,
+}
+
+/// One as the catalog tells of it.
+#[derive(Debug, Deserialize)]
+pub(super) struct Found {
+    #[serde(flatten)]
+    server: Server,
+    listed: bool,
+}
+
+impl Server {
+    /// Those of a statement that gives them as JSON.
+    pub(super) fn all(statement: &Statement) -> Result<Vec<Found>> {
+        let Some([Some(json)]) = statement.row([pg_sys::TEXTOID])? else { return Ok(Vec::new()) };
+        serde_json::from_str(&read_text(json)?)
+            .map_err(|error| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string()))
+    }
+
+    /// Those that were found, all of which must be said to have the extension.
+    pub(super) fn listed(found: Vec<Found>) -> Result<Vec<Self>> {
+        let servers = found.into_iter().map(|Found { server, listed }| {
+            if listed {
+                return Ok(server);
+            }
+            let name = &server.name;
+            let message = format!(
+                "server \"{name}\" is not said to have neardup, so nothing of it would be made there"
+            );
+            Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message).hint(
+                format!(
+                    "Install the extension there, and: ALTER SERVER {} OPTIONS (ADD extensions 'neardup');",
+                    quote_identifier(name)?
+                ),
+            ))
+        });
+        servers.collect()
+    }
+
+    /// The name of a table there, as SQL text needs it.
+    pub(super) fn table(&self, name: &str) -> Result<String> {
+        Ok(format!("{}.{}", quote_identifier(&self.schema)?, quote_identifier(name)?))
+    }
+}
+
+/// The extension dblink, by which statements get to servers.
+#[derive(Debug)]
+pub(super) struct Dblink(String);
+
+impl Dblink {
+    /// That of this database.
+    pub(super) fn open() -> Result<Self> {
+        match catalog::schema_of_dblink().row([pg_sys::TEXTOID])? {
+            Some([Some(schema)]) => Ok(Self(read_text(schema)?.into_owned())),
+            _ => {
+                let message =
+                    "working tables on other servers are made by the extension dblink, which is not there";
+                Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+                    .hint("CREATE EXTENSION dblink;"))
+            }
+        }
+    }
+
+    /// Runs statements on a server. Where a lock is not to be had, as a session of a call that was killed still works there,
+    /// it is tried again, and a cancel is heard in between.
+    pub(super) fn run(&self, server: &Server, sql: &str) -> Result<()> {
+        const TRIES: usize = 120;
+        for last in (0..TRIES).map(|n| n + 1 == TRIES) {
+            check_for_interrupts!();
+            let error = match apart(|| remote::run(&self.0, &server.name, sql)?.row(remote::ANSWER)) {
+                Ok(_) => return Ok(()),
+                Err(error) => error,
+            };
+            let busy = code(&error) == Some(PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE as i32);
+            if !busy || last {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks a server for a text.
+    pub(super) fn ask(&self, server: &Server, sql: &str) -> Result<Option<String>> {
+        check_for_interrupts!();
+        let row = apart(|| remote::ask(&self.0, &server.name, sql)?.row(remote::ANSWER))?;
+        let Some([Some(answer)]) = row else { return Ok(None) };
+        Ok(Some(read_text(answer)?.into_owned()))
+    }
+
+    /// Checks that the extension there is the same, in a schema of the same name: else sets of both could not be compared, or
+    /// calls not be sent.
+    pub(super) fn check_version(&self, server: &Server, extension: &Extension) -> Result<()> {
+        let expected = format!("{} {}", version::LIBRARY, extension.schema);
+        let found = self.ask(server, remote::VERSION)?;
+        if found.as_deref() == Some(&expected) {
+            return Ok(());
+        }
+        let describe = |text: &str| match text.split_once(' ') {
+            Some((version, schema)) => format!("neardup {version} in schema {schema}"),
+            None => text.to_owned(),
+        };
+        let (name, here) = (&server.name, describe(&expected));
+        let there = found.as_deref().map_or("no neardup".to_owned(), describe);
+        let message = format!("server \"{name}\" has {there}, and here is {here}");
+        Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+            .hint("Sets of tokens are compared with each other: all servers need the same version in a schema of the same name."))
+    }
+
+    /// Whether a table is there that the role owns.
+    pub(super) fn has(&self, server: &Server, table: &str) -> Result<bool> {
+        let name = literal(&server.table(table)?);
+        Ok(self.ask(server, &remote::is_there(&name))?.as_deref() == Some("1"))
+    }
+
+    /// Drops tables of a server, which may be gone: then the caller is told what is left there.
+    pub(super) fn drop(&self, server: &Server, tables: &[String]) -> Result<()> {
+        let names: Vec<String> = tables.iter().map(|table| server.table(table)).collect::<Result<_>>()?;
+        let error = match self.run(server, &remote::drop(&names)) {
+            Err(SqlError::Server(error)) if !is_end(error) => error,
+            other => return other,
+        };
+        // SAFETY: an error that was copied from the server; its message is null or a C string.
+        let message = unsafe {
+            let message = (*error).message;
+            if message.is_null() { String::new() } else { c_string(message) }
+        };
+        pgrx::notice!(
+            "near_duplicates_into: working tables may be left on server \"{}\": {message}. There: {};",
+            server.name,
+            remote::drop(&names)
+        );
+        Ok(())
+    }
+}
+
+/// The SQLSTATE of an error of the server's.
+fn code(error: &SqlError) -> Option<i32> {
+    match error {
+        // SAFETY: an error that was copied from the server.
+        SqlError::Server(error) => Some(unsafe { (**error).sqlerrcode }),
+        SqlError::Own { .. } => None,
+    }
+}
+
+/// Whether an error means that the statement is to end: no matter of a server.
+fn is_end(error: *mut pg_sys::ErrorData) -> bool {
+    let ends = [PgSqlErrorCode::ERRCODE_QUERY_CANCELED, PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY];
+    // SAFETY: an error that was copied from the server.
+    let code = unsafe { (*error).sqlerrcode };
+    ends.iter().any(|&end| code == end as i32)
+}

@@ -1,0 +1,100 @@
+//! Working tables, here and as partitions that are foreign tables.
+
+use pgrx::pg_sys::Oid;
+
+use crate::into::step::Table;
+use crate::pg::jobs::statements::statement::Statement;
+use crate::pg::request::example::literal;
+
+/// The column by whose hash the rows of a table are spread over the servers; none where the table is here. The parts of
+/// [`Table::Routes`] are of about the same size, and so spread in ranges.
+pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
+    match table {
+        Table::Sets | Table::Members => Some("n"),
+        Table::Routes => Some("part"),
+        // So that each is where the set is that it is joined with next.
+        Table::Candidates => Some("l"),
+        Table::Halves => Some("r"),
+        Table::Ranks | Table::Pairs => None,
+    }
+}
+
+/// The columns of a table, for ids of a type; `schema` is that of the extension. All types have theirs, as they are named on
+/// servers, too.
+pub(crate) fn columns(table: Table, id: &str, schema: &str) -> String {
+    match table {
+        // Of documents without tokens there is no digest.
+        Table::Sets => format!(
+            "n pg_catalog.int8, id {id}, bytes pg_catalog.int4, digest pg_catalog.bytea, set {schema}.token_set"
+        ),
+        Table::Members => format!("n pg_catalog.int8, r pg_catalog.int8, id {id}"),
+        Table::Ranks => format!("ranks {schema}.token_ranks"),
+        Table::Routes => {
+            "part pg_catalog.int4, n pg_catalog.int8, size pg_catalog.int4, bitmap pg_catalog.bytea, prefix pg_catalog.bytea".to_owned()
+        }
+        Table::Candidates => "l pg_catalog.int8, r pg_catalog.int8".to_owned(),
+        Table::Halves => format!("l pg_catalog.int8, r pg_catalog.int8, set {schema}.token_set"),
+        Table::Pairs => "l pg_catalog.int8, r pg_catalog.int8, similarity pg_catalog.float8".to_owned(),
+    }
+}
+
+/// Makes a table that is here.
+pub(crate) fn create_here(name: &str, columns: &str) -> Statement {
+    Statement::new(format!("CREATE UNLOGGED TABLE {name} ({columns})"))
+}
+
+/// Makes a table whose rows are spread by a column: by its hash, or in ranges where there are `parts`.
+pub(crate) fn create_spread(name: &str, columns: &str, by: &str, ranges: bool) -> Statement {
+    let how = if ranges { "RANGE" } else { "HASH" };
+    Statement::new(format!("CREATE TABLE {name} ({columns}) PARTITION BY {how} ({by})"))
+}
+
+/// A partition on a server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Partition<'a> {
+    /// Its name here.
+    pub name: &'a str,
+    /// The server, as SQL text needs it.
+    pub server: &'a str,
+    /// The schema there.
+    pub schema: &'a str,
+    /// The name there.
+    pub far_name: &'a str,
+    /// Which it is, from 0 on, and of how many.
+    pub number: (usize, usize),
+    /// How many rows are fetched at a time, and how many sent.
+    pub rows: (i64, i64),
+}
+
+/// Makes a partition: by the hash, or in ranges of equal length of so many parts.
+pub(crate) fn create_partition(of: &str, partition: Partition<'_>, parts: Option<i64>) -> Statement {
+    let Partition { name, server, schema, far_name, number: (n, count), rows: (fetched, sent) } = partition;
+    let bounds = match parts {
+        None => format!("WITH (MODULUS {count}, REMAINDER {n})"),
+        Some(parts) => {
+            let start = |n: usize| parts * n as i64 / count as i64;
+            format!("FROM ({}) TO ({})", start(n), start(n + 1))
+        }
+    };
+    Statement::new(format!(
+        "CREATE FOREIGN TABLE {name} PARTITION OF {of} FOR VALUES {bounds} SERVER {server} OPTIONS (schema_name {}, table_name {}, \
+         fetch_size '{fetched}', batch_size '{sent}', async_capable 'true')",
+        literal(schema),
+        literal(far_name)
+    ))
+}
+
+/// Says how many rows of a partition are fetched at a time.
+pub(crate) fn fetch(partition: &str, rows: i64) -> Statement {
+    Statement::new(format!("ALTER FOREIGN TABLE {partition} OPTIONS (SET fetch_size '{rows}')"))
+}
+
+/// Drops tables.
+pub(crate) fn drop(tables: &[String]) -> Statement {
+    Statement::new(format!("DROP TABLE {}", tables.join(", ")))
+}
+
+/// Counts the rows of a table.
+pub(crate) fn count(name: &str, oid: Oid) -> Statement {
+    Statement::new(format!("SELECT count(*) FROM {name}")).about([oid])
+}

@@ -1,0 +1,129 @@
+//! What working tables are filled with, each from those before it.
+
+use pgrx::pg_sys::Oid;
+
+use crate::into::state::most_candidates;
+use crate::into::step::Table;
+use crate::joins::parts::token_set;
+use crate::pg::jobs::statements::statement::Statement;
+
+/// A table that is there: its name as SQL text needs it, and its number.
+pub(crate) type Named<'a> = (&'a str, Oid);
+
+/// What statements say of the join.
+#[derive(Debug, Clone)]
+pub(crate) struct Join {
+    /// The schema of the extension.
+    pub schema: String,
+    /// The last argument of internal functions, with a comma in front.
+    pub internal: String,
+    /// The measure and the threshold, as SQL literals.
+    pub measure: String,
+    /// See above.
+    pub threshold: String,
+    /// How many parts there are.
+    pub parts: i64,
+}
+
+impl Join {
+    /// Of a measure, and of a threshold to its last bit.
+    pub(crate) fn new(schema: &str, internal: &str, measure: &str, threshold: f64, parts: i64) -> Self {
+        Self {
+            schema: schema.to_owned(),
+            internal: internal.to_owned(),
+            measure: format!("'{measure}'::{schema}.set_measure"),
+            threshold: format!("'{threshold}'::float8"),
+            parts,
+        }
+    }
+}
+
+/// The sets of the documents, which a query gives as `id` and `set`. It runs where the search path is that of the caller, as all
+/// reading of documents does, and so names all with its schema.
+///
+/// A set without tokens is like no other. Equal sets are known by a digest that nobody can make equal for others.
+pub(crate) fn sets(table: &str, documents: &str, schema: &str) -> String {
+    let bytes = format!("{schema}.token_set_send(s.set)");
+    let length = format!("pg_catalog.octet_length({bytes})");
+    let empty = token_set::HEADER;
+    format!(
+        "INSERT INTO {table} SELECT pg_catalog.row_number() OVER (), s.id, {length}, \
+         CASE WHEN {length} OPERATOR(pg_catalog.>) {empty} THEN pg_catalog.sha256({bytes}) END, s.set FROM ({documents} OFFSET 0) s"
+    )
+}
+
+/// Which document stands for all that have an equal set.
+pub(crate) fn members(members: Named<'_>, sets: Named<'_>) -> Statement {
+    Statement::new(format!(
+        "INSERT INTO {} SELECT s.n, min(s.n) OVER (PARTITION BY s.digest), s.id FROM {} s WHERE s.digest IS NOT NULL",
+        members.0, sets.0
+    ))
+    .about([members.1, sets.1])
+}
+
+/// The order of tokens of a sample of so many sets.
+pub(crate) fn ranks(join: &Join, ranks: Named<'_>, sets: Named<'_>, count: i64) -> Statement {
+    const SAMPLE: i64 = 20_000;
+    let each = (count / SAMPLE).max(1);
+    let schema = &join.schema;
+    Statement::new(format!(
+        "INSERT INTO {} SELECT {schema}.token_order(s.set, 200000::int4) FROM {} s WHERE s.n % {each}::int8 = 0::int8",
+        ranks.0, sets.0
+    ))
+    .about([ranks.1, sets.1])
+}
+
+/// The rows of the parts: of each set once. Sets and members are spread alike, so that the servers join them.
+pub(crate) fn routes(join: &Join, routes: Named<'_>, [sets, members, ranks]: [Named<'_>; 3]) -> Statement {
+    let Join { schema, measure, threshold, parts, .. } = join;
+    Statement::new(format!(
+        "INSERT INTO {} SELECT g.part, s.n, g.size, g.bitmap, g.prefix \
+         FROM (SELECT s.n, s.set FROM {} s JOIN {} m ON m.n = s.n WHERE m.r = m.n OFFSET 0) s, {} o, \
+             {schema}.prefix_groups(s.set, o.ranks, {measure}, {threshold}, {parts}::int4) g",
+        routes.0, sets.0, members.0, ranks.0
+    ))
+    .about([routes.1, sets.1, members.1, ranks.1])
+}
+
+/// What may be similar, of so many documents, and no more than one beyond what is allowed. The join of the parts is planned by
+/// itself: each server with its own parts is what costs least.
+pub(crate) fn candidates(join: &Join, candidates: Named<'_>, routes: Named<'_>, documents: i64) -> Statement {
+    let Join { schema, internal, measure, threshold, .. } = join;
+    let most = most_candidates(documents).saturating_add(1);
+    Statement::new(format!(
+        "WITH j AS MATERIALIZED (SELECT {schema}.neardup_join_part(p.n, p.size, p.bitmap, p.prefix, {measure}, {threshold}{internal}) AS ids \
+             FROM {} p GROUP BY p.part) \
+         INSERT INTO {} SELECT DISTINCT c.left_id, c.right_id FROM j, {schema}.neardup_candidate_pairs(j.ids{internal}) c LIMIT {most}",
+        routes.0, candidates.0
+    ))
+    .about([routes.1, candidates.1])
+}
+
+/// The candidates of a round with the set of the first of both, which is where they are.
+pub(crate) fn halves(
+    halves: Named<'_>,
+    [candidates, sets]: [Named<'_>; 2],
+    (round, rounds): (i64, i64),
+) -> Statement {
+    Statement::new(format!(
+        "INSERT INTO {} SELECT c.l, c.r, s.set FROM {} c JOIN {} s ON s.n = c.l WHERE (c.l + c.r) % {rounds}::int8 = {round}::int8",
+        halves.0, candidates.0, sets.0
+    ))
+    .about([halves.1, candidates.1, sets.1])
+}
+
+/// Those of a round that are similar.
+pub(crate) fn pairs(join: &Join, pairs: Named<'_>, [halves, sets]: [Named<'_>; 2]) -> Statement {
+    let Join { schema, measure, threshold, .. } = join;
+    let similarity = format!("{schema}.token_similarity(h.set, s.set, {measure})");
+    Statement::new(format!(
+        "INSERT INTO {} SELECT h.l, h.r, {similarity} FROM {} h JOIN {} s ON s.n = h.r WHERE {similarity} >= {threshold}",
+        pairs.0, halves.0, sets.0
+    ))
+    .about([pairs.1, halves.1, sets.1])
+}
+
+/// Whether joins that a table is filled by are the servers' work, however few rows the planner thinks they have.
+pub(crate) fn joins_on_servers(table: Table) -> bool {
+    matches!(table, Table::Routes | Table::Halves | Table::Pairs)
+}

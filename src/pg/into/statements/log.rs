@@ -1,0 +1,51 @@
+//! The log of a call: a table beside the result, which stays.
+
+use pgrx::pg_sys::{self, Oid};
+
+use crate::pg::jobs::statements::statement::{Statement, int8, text};
+use crate::pg::query::Parameter;
+use crate::pg::server::error::Result;
+use crate::pg::server::values;
+
+/// Makes the table.
+pub(crate) fn create(table: &str) -> Statement {
+    Statement::new(format!(
+        "CREATE TABLE {table} (step int4 PRIMARY KEY, name text, rows int8, started timestamptz, finished timestamptz, about jsonb)"
+    ))
+}
+
+/// Drops it.
+pub(crate) fn drop(table: &str) -> Statement {
+    Statement::new(format!("DROP TABLE {table}"))
+}
+
+/// All rows in their order, as JSON: the first has the arguments. `fresh` says that a step began less than a day ago.
+pub(crate) fn read(table: &str, oid: Oid) -> Statement {
+    Statement::new(format!(
+        "SELECT COALESCE(jsonb_agg(jsonb_build_object('step', l.step, 'name', l.name, 'rows', l.rows, 'about', l.about, \
+             'started', l.started::text, 'fresh', l.started > clock_timestamp() - '1 day'::interval) ORDER BY l.step), '[]')::text \
+         FROM {table} l"
+    ))
+    .about([oid])
+}
+
+/// Writes what was done; it began with the transaction.
+pub(crate) fn write(
+    (table, oid): (&str, Oid),
+    step: i64,
+    name: &str,
+    rows: i64,
+    about: Option<&str>,
+) -> Result<Statement> {
+    let about: Parameter = (pg_sys::TEXTOID, about.map(values::text).transpose()?);
+    Ok(Statement::new(format!(
+        "INSERT INTO {table} SELECT $1::int4, $2, $3, now(), clock_timestamp(), $4::jsonb"
+    ))
+    .with([int8(step), text(name)?, int8(rows), about])
+    .about([oid]))
+}
+
+/// Takes out what was done behind a step.
+pub(crate) fn forget(table: &str, oid: Oid, step: i64) -> Statement {
+    Statement::new(format!("DELETE FROM {table} l WHERE l.step > $1")).with([int8(step)]).about([oid])
+}

@@ -1,0 +1,103 @@
+//! What is asked of filled tables, and the tables that the caller named.
+
+use pgrx::pg_sys::Oid;
+
+use super::fill::Named;
+use crate::pg::jobs::statements::statement::Statement;
+use crate::pg::request::example::literal;
+
+/// Whether a document has no id.
+pub(crate) fn null_id(sets: Named<'_>) -> Statement {
+    Statement::new(format!("SELECT EXISTS (SELECT FROM {} s WHERE s.id IS NULL)", sets.0)).about([sets.1])
+}
+
+/// An id, as text, that two documents have; no row if there is none.
+pub(crate) fn double_id(sets: Named<'_>) -> Statement {
+    Statement::new(format!("SELECT s.id::text FROM {} s GROUP BY s.id HAVING count(*) > 1 LIMIT 1", sets.0))
+        .about([sets.1])
+}
+
+/// The bytes of all sets, and of the largest.
+pub(crate) fn measure(sets: Named<'_>) -> Statement {
+    Statement::new(format!(
+        "SELECT COALESCE(sum(s.bytes), 0)::int8, COALESCE(max(s.bytes), 0)::int8 FROM {} s",
+        sets.0
+    ))
+    .about([sets.1])
+}
+
+/// How many pairs documents with equal sets make.
+pub(crate) fn equal(members: Named<'_>) -> Statement {
+    Statement::new(format!(
+        "SELECT LEAST(COALESCE(sum(m.c * (m.c - 1) / 2), 0), 9223372036854775807)::int8 \
+         FROM (SELECT count(*)::numeric AS c FROM {} m GROUP BY m.r HAVING count(*) > 1) m",
+        members.0
+    ))
+    .about([members.1])
+}
+
+/// A query for all pairs, the lesser id first. Documents with equal sets are as similar as can be.
+fn all(members: Named<'_>, pairs: Named<'_>) -> String {
+    format!(
+        "WITH m AS MATERIALIZED (SELECT m.n, m.r, m.id FROM {} m) \
+         SELECT LEAST(a.id, b.id) AS left_id, GREATEST(a.id, b.id) AS right_id, p.similarity FROM {} p JOIN m a ON a.r = p.l JOIN m b ON b.r = p.r \
+         UNION ALL SELECT LEAST(a.id, b.id), GREATEST(a.id, b.id), 1::float8 FROM m a JOIN m b ON b.r = a.r WHERE a.n < b.n",
+        members.0, pairs.0
+    )
+}
+
+/// How many pairs there are, counted up to so many.
+pub(crate) fn total(members: Named<'_>, pairs: Named<'_>, most: i64) -> Statement {
+    let all = all(members, pairs);
+    Statement::new(format!("SELECT count(*) FROM (SELECT FROM ({all}) p LIMIT {most}) p"))
+        .about([members.1, pairs.1])
+}
+
+/// Makes the table of pairs.
+pub(crate) fn create_result(name: &str, id: &str) -> Statement {
+    Statement::new(format!(
+        "CREATE TABLE {name} (left_id {id} NOT NULL, right_id {id} NOT NULL, similarity float8 NOT NULL)"
+    ))
+}
+
+/// Fills it.
+pub(crate) fn result(result: Named<'_>, members: Named<'_>, pairs: Named<'_>) -> Statement {
+    let all = all(members, pairs);
+    Statement::new(format!("INSERT INTO {} {all}", result.0)).about([result.1, members.1, pairs.1])
+}
+
+/// Fills it with the pairs that one server finds. It runs where the search path is that of the caller, as all reading of
+/// documents does, and so names all with its schema.
+pub(crate) fn join_here(result: &str, id: &str, schema: &str) -> String {
+    let arguments: Vec<String> = (1..=12).map(|n| format!("${n}")).collect();
+    format!(
+        "INSERT INTO {result} SELECT p.left_id, p.right_id, p.similarity \
+         FROM {schema}.neardup_into_pairs({}, NULL::{schema}.neardup_internal) AS p(left_id {id}, right_id {id}, similarity pg_catalog.float8)",
+        arguments.join(", ")
+    )
+}
+
+/// Makes the table of clusters.
+pub(crate) fn create_clusters(name: &str, id: &str) -> Statement {
+    Statement::new(format!(
+        "CREATE TABLE {name} (cluster_id {id} NOT NULL, id {id} NOT NULL, representative bool NOT NULL, size int8 NOT NULL, similarity float8)"
+    ))
+}
+
+/// Fills it from the pairs.
+pub(crate) fn clusters(
+    (schema, internal): (&str, &str),
+    clusters: Named<'_>,
+    result: Named<'_>,
+    (id, id_oid): (&str, Oid),
+) -> Statement {
+    let query = literal(&format!("SELECT p.left_id, p.right_id, p.similarity FROM {} p", result.0));
+    let (id_oid, result_oid) = (id_oid.to_u32(), result.1.to_u32());
+    Statement::new(format!(
+        "INSERT INTO {} SELECT c.cluster_id, c.id, c.representative, c.size, c.similarity \
+         FROM {schema}.neardup_into_clusters({query}::text, '{id_oid}'::regtype, '{result_oid}'::regclass{internal}) \
+             AS c(cluster_id {id}, id {id}, representative bool, size int8, similarity float8)",
+        clusters.0
+    ))
+    .about([clusters.1])
+}

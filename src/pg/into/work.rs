@@ -1,0 +1,72 @@
+//! What the steps of a transaction work with.
+
+use pgrx::pg_sys::Oid;
+
+use super::asked::{Asked, InParts};
+use super::log::LogTable;
+use super::place::Place;
+use super::servers::Dblink;
+use super::spread::Spread;
+use super::statements::fill::Join;
+use crate::into::state::State;
+use crate::pg::query::as_user::Extension;
+use crate::pg::server::call::Call;
+use crate::pg::server::error::{Result, SqlError};
+
+/// A transaction of a call.
+pub(super) struct Work {
+    /// The call of the function that it runs in.
+    pub call: Call,
+    /// The extension.
+    pub extension: Extension,
+    /// The role that calls.
+    pub caller: Oid,
+    /// What it asks for.
+    pub asked: Asked,
+    /// Where the pairs are to go.
+    pub result: Place,
+    /// Where the clusters are to go, if they are wanted.
+    pub clusters: Option<Place>,
+    /// The place of the log.
+    pub log_place: Place,
+    /// The log that is there.
+    pub log: Option<LogTable>,
+    /// The way to servers, where there are some.
+    pub dblink: Option<Dblink>,
+    /// When the call began.
+    pub began: i64,
+    /// What is known.
+    pub state: State,
+}
+
+/// The error where a step has nothing to work on: a plan has none of those.
+fn nothing() -> SqlError {
+    SqlError::parameter("a step of near_duplicates_into has no log to work by")
+}
+
+impl Work {
+    /// The working tables of the call that the log tells of.
+    pub(super) fn spread(&self) -> Result<Spread<'_>> {
+        let Self { result, log, dblink, .. } = self;
+        let call = log.as_ref().and_then(|log| log.call.as_ref());
+        let ((token, arguments), dblink) = call.zip(dblink.as_ref()).ok_or_else(nothing)?;
+        Ok(Spread { home: result, token, servers: &arguments.servers, dblink })
+    }
+
+    /// The log.
+    pub(super) fn log(&self) -> Result<&LogTable> {
+        self.log.as_ref().ok_or_else(nothing)
+    }
+
+    /// The join that is made in parts.
+    pub(super) fn in_parts(&self) -> Result<&InParts> {
+        self.asked.in_parts.as_ref().ok_or_else(nothing)
+    }
+
+    /// What statements say of it.
+    pub(super) fn join(&self) -> Result<Join> {
+        let Extension { schema, internal, .. } = &self.extension;
+        let InParts { measure, threshold, parts, .. } = self.in_parts()?;
+        Ok(Join::new(schema, internal, measure, *threshold, *parts))
+    }
+}
