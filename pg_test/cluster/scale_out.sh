@@ -14,11 +14,12 @@ shard named 'name text, body text' name
 
 # differ TABLE ID THRESHOLD METHOD [ARGUMENTS]: pairs that only one of both has, or that differ in their similarity; and
 # whether there are any.
+parts=''
 differ() {
     local type=bigint
     if [[ $2 == name ]]; then type=text; fi
     q -c "SET client_min_messages = warning" \
-        -c "CALL near_duplicates_into('$1', $3, 'found_$1', id_column => '$2', text_column => 'body', method => '$4'${5:+, $5})" \
+        -c "CALL near_duplicates_into('$1', $3, 'found_$1', id_column => '$2', text_column => 'body', method => '$4'${5:+, $5}${parts:+, parts => $parts})" \
         -c "SELECT count(*) FROM found_$1 FULL JOIN near_duplicates('base', $3, NULL::$type, id_column => '$2', text_column => 'body',
                 method => '$4'${5:+, $5}) USING (left_id, right_id)
             WHERE found_$1.similarity IS DISTINCT FROM near_duplicates.similarity" \
@@ -89,6 +90,8 @@ left_behind clusters
 
 # Documents of other kinds: bibliographic records, mails, addresses, sentences.
 if [[ -d ${NEARDUP_DATA:-} ]]; then
+    # Fewer than there would be, as there are many calls.
+    parts=6
     q -c 'CREATE UNLOGGED TABLE lines (line json)'
     for name in bib_cora_a bib_dblp_acm_a en_enron_spam_a rec_census_a zh_sts_a; do
         q -c 'TRUNCATE lines, base'

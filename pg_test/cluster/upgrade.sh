@@ -200,6 +200,11 @@ cp "$last" "$script"
 expect 'privileges on functions that are made anew are told to be lost' 'WARNING:  these functions are made anew, without the privileges that were granted or revoked: near_duplicates_stats(), neardup_job_hash(text)
 HINT:  Grant and revoke them again.' "$(q -d mutants -o /dev/null -c 'BEGIN' -c 'CREATE SCHEMA tools' -c "CREATE EXTENSION neardup SCHEMA tools VERSION '$first'" -c 'SET LOCAL search_path = tools' \
     -c 'REVOKE EXECUTE ON FUNCTION near_duplicates_stats() FROM PUBLIC' -c 'GRANT EXECUTE ON FUNCTION neardup_job_hash(text), words(text) TO reader' -c 'ALTER EXTENSION neardup UPDATE' 2>&1)"
+expect 'what was made of the text of HTML pages is told to be another one' 'WARNING:  the text of HTML pages is another one than before, and was made use of by the column shown of tools.pages, the index tools.pages_text, the job of tools.pages
+HINT:  REINDEX indexes, write columns anew, and begin jobs anew: neardup_unwatch, drop the tables of pairs and clusters, neardup_watch.' "$(q -d mutants -o /dev/null -c 'BEGIN' -c 'CREATE SCHEMA tools' -c "CREATE EXTENSION neardup SCHEMA tools VERSION '$first'" -c 'SET LOCAL search_path = tools' \
+    -c "CREATE TABLE pages (id int PRIMARY KEY, page text, shown text GENERATED ALWAYS AS (html_text(page)) STORED, plain text GENERATED ALWAYS AS (page) STORED)" \
+    -c 'CREATE INDEX pages_text ON pages (md5(html_text(page)))' -c "INSERT INTO neardup_all_jobs (docs, pairs, clusters, state, settings) VALUES ('pages', 'pages', 'pages', 'pages', '{\"tokenizer\": \"html\"}')" \
+    -c 'SET LOCAL search_path = pg_catalog' -c 'ALTER EXTENSION neardup UPDATE' 2>&1)"
 
 # Another superuser than the one who made it may update it, and be none any more.
 q -c 'CREATE ROLE maker SUPERUSER' -c 'CREATE ROLE updater SUPERUSER'

@@ -643,6 +643,48 @@ COMMENT ON FUNCTION simhash(tsvector, int, int) IS
 COMMENT ON FUNCTION simhash(bigint[], int, int) IS
     'simhash sketch of numbers that are given, such as shingles: bits by majority of the hashes of all runs of k (a multiple of 4 from 8 to 1024)';
 
+-- The text of HTML pages is another one: what was made of the old one is told.
+DO $$
+DECLARE
+    made pg_catalog.text;
+    jobs pg_catalog.text[];
+BEGIN
+    EXECUTE (
+        SELECT pg_catalog.format('SELECT pg_catalog.array_agg(j.docs::pg_catalog.text) FROM %I.neardup_all_jobs j
+            WHERE (j.settings OPERATOR(pg_catalog.->>) ''tokenizer''::pg_catalog.text) OPERATOR(pg_catalog.=) ''html''::pg_catalog.text'::pg_catalog.text, n.nspname)
+        FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
+        WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name) INTO jobs;
+    WITH depends AS (
+        SELECT d.classid, d.objid
+        FROM pg_catalog.pg_extension e
+            JOIN pg_catalog.pg_depend m ON m.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+                AND m.refobjid OPERATOR(pg_catalog.=) e.oid AND m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
+            JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) m.objid AND p.proname OPERATOR(pg_catalog.=) 'html_text'::pg_catalog.name
+            JOIN pg_catalog.pg_depend d ON d.refclassid OPERATOR(pg_catalog.=) m.classid AND d.refobjid OPERATOR(pg_catalog.=) p.oid
+        WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name
+    ), things AS (
+        SELECT pg_catalog.format('the job of %s'::pg_catalog.text, j.docs) AS thing FROM pg_catalog.unnest(jobs) j(docs)
+        UNION
+        SELECT pg_catalog.format('the index %s'::pg_catalog.text, c.oid::pg_catalog.regclass)
+        FROM depends d JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) d.objid
+        WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
+            AND c.relkind OPERATOR(pg_catalog.=) ANY ('{i,I}'::pg_catalog."char"[])
+        UNION
+        SELECT pg_catalog.format('the column %I of %s'::pg_catalog.text, a.attname, f.adrelid::pg_catalog.regclass)
+        FROM depends d
+            JOIN pg_catalog.pg_attrdef f ON f.oid OPERATOR(pg_catalog.=) d.objid
+            JOIN pg_catalog.pg_attribute a ON a.attrelid OPERATOR(pg_catalog.=) f.adrelid AND a.attnum OPERATOR(pg_catalog.=) f.adnum
+        WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_attrdef'::pg_catalog.regclass::pg_catalog.oid
+            AND a.attgenerated OPERATOR(pg_catalog.<>) ''::pg_catalog."char"
+    )
+    SELECT pg_catalog.string_agg(t.thing, ', '::pg_catalog.text ORDER BY t.thing) INTO made FROM things t;
+    IF made IS NOT NULL THEN
+        RAISE WARNING USING MESSAGE := pg_catalog.format('the text of HTML pages is another one than before, and was made use of by %s'::pg_catalog.text, made),
+            HINT := 'REINDEX indexes, write columns anew, and begin jobs anew: neardup_unwatch, drop the tables of pairs and clusters, neardup_watch.';
+    END IF;
+END
+$$;
+
 -- The last statement: where another superuser updates the extension than the one who made it, what is new belongs to who owns
 -- the registry of jobs, which some of it reads.
 DO $$

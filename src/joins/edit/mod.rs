@@ -9,7 +9,7 @@
 //! ([`GramBound::new`]), and no pair has to be tried without a common gram.
 //!
 //! By a greatest distance alone short texts are similar that have no gram in common. So there are several joins then, by
-//! the length of the longer text ([`stages`]): by pairs of characters for long texts, by single ones for shorter ones, and
+//! the length of the longer text (`stages`): by pairs of characters for long texts, by single ones for shorter ones, and
 //! of those no longer than the distance all pairs, which are all in.
 //!
 //! ```

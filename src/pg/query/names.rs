@@ -5,10 +5,10 @@ use pgrx::pg_sys;
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::Result;
 
-/// The name of a type, as users write it.
+/// The name of a type, as users write it; `???` of a number that no type has, as anyone may give one.
 pub(crate) fn type_name(oid: pg_sys::Oid) -> String {
     // SAFETY: gives a C string for any number.
-    unsafe { c_string(pg_sys::format_type_be(oid)) }
+    unsafe { c_string(pg_sys::format_type_extended(oid, -1, pg_sys::FORMAT_TYPE_ALLOW_INVALID as u16)) }
 }
 
 /// The name of a type with its schema, as SQL text needs it. Without a length, so that a cast to char or bit does not cut
