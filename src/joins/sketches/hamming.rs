@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::buckets::keys::{KeyEntry, Keys};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
 use crate::joins::sets::bitmap::BitmapComparer;
@@ -159,6 +159,11 @@ impl<const W: usize> Keys for BlockKeys<'_, W> {
         Ok(())
     }
 
+    fn is_near(&self, probe: u32, other: u32) -> bool {
+        let [vector, other] = [probe, other].map(|record| self.signatures.get(record));
+        self.of.distance(vector, other) <= self.of.most
+    }
+
     fn near(
         &self,
         probe: &KeyEntry,
@@ -167,16 +172,12 @@ impl<const W: usize> Keys for BlockKeys<'_, W> {
         space: &[u64],
         near: &mut Vec<u32>,
     ) -> Result<()> {
-        near.try_reserve(others.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+        memory::reserve(near, others.len(), DOING)?;
         let (vectors, _) = space.as_chunks::<W>();
         let first = others.start as u32;
         self.comparer.near(&self.start(probe), &vectors[others], self.of.most, first, near);
         if self.of.words() > W {
-            let vector = self.signatures.get(probe.record);
-            near.retain(|&place| {
-                let other = self.signatures.get(bucket[place as usize].record);
-                self.of.distance(vector, other) <= self.of.most
-            });
+            near.retain(|&place| self.is_near(probe.record, bucket[place as usize].record));
         }
         Ok(())
     }

@@ -1,16 +1,11 @@
 //! Techniques that compare signatures (Broder; Charikar; Henzinger; docs/design/algorithms.md sections 2 to 4).
 
-use std::ops::Range;
-
-use super::buckets::keys::{KeyEntry, Keys};
+use super::buckets::keys::Keys;
 use super::hamming::{BlockKeys, Hamming};
-use crate::error::{Error, Result};
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
 use crate::verify::overlap::SharedTokens;
 use crate::verify::predicate::Predicate;
-
-const DOING: &str = "comparing signatures";
 
 /// How two signatures are compared. `at` is where in a signature its numbers begin.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -264,25 +259,13 @@ impl Keys for Shared<'_> {
         self.key_of(self.signatures.get(a), band) == self.key_of(self.signatures.get(b), band)
     }
 
-    fn near(
-        &self,
-        probe: &KeyEntry,
-        bucket: &[KeyEntry],
-        others: Range<usize>,
-        _space: &[u64],
-        near: &mut Vec<u32>,
-    ) -> Result<()> {
-        near.try_reserve(others.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
-        let signature = self.signatures.get(probe.record);
-        near.extend((others.start as u32..).zip(&bucket[others]).filter_map(|(place, entry)| {
-            let other = self.signatures.get(entry.record);
-            let possible = match self.technique {
-                Technique::Minhash(_) => self.technique.may_pass(signature, other, self.sizes),
-                technique => technique.finds(signature, other, None),
-            };
-            possible.then_some(place)
-        }));
-        Ok(())
+    #[inline]
+    fn is_near(&self, probe: u32, other: u32) -> bool {
+        let [signature, other] = [probe, other].map(|record| self.signatures.get(record));
+        match self.technique {
+            Technique::Minhash(_) => self.technique.may_pass(signature, other, self.sizes),
+            technique => technique.finds(signature, other, None),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
 use crate::joins::sketches::buckets::keys::{KeyEntry, Keys};
@@ -40,20 +40,9 @@ impl Sketches {
         agreeing - u32::from(self.values % 2)
     }
 
-    fn near(
-        &self,
-        probe: &KeyEntry,
-        bucket: &[KeyEntry],
-        others: Range<usize>,
-        near: &mut Vec<u32>,
-    ) -> Result<()> {
-        near.try_reserve(others.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
-        let first = others.start as u32;
-        let others = (first..).zip(&bucket[others]);
-        near.extend(others.filter_map(|(place, other)| {
-            (self.agreeing(probe.record, other.record) >= self.least).then_some(place)
-        }));
-        Ok(())
+    #[inline]
+    fn are_near(&self, a: u32, b: u32) -> bool {
+        self.agreeing(a, b) >= self.least
     }
 }
 
@@ -80,15 +69,9 @@ impl Keys for ByBands<'_> {
         values(a).eq(values(b))
     }
 
-    fn near(
-        &self,
-        probe: &KeyEntry,
-        bucket: &[KeyEntry],
-        others: Range<usize>,
-        _space: &[u64],
-        near: &mut Vec<u32>,
-    ) -> Result<()> {
-        self.sketches.near(probe, bucket, others, near)
+    #[inline]
+    fn is_near(&self, probe: u32, other: u32) -> bool {
+        self.sketches.are_near(probe, other)
     }
 }
 
@@ -198,14 +181,8 @@ impl Keys for ByValues<'_> {
             && self.sketches.value(a, band) == self.sketches.value(b, band)
     }
 
-    fn near(
-        &self,
-        probe: &KeyEntry,
-        bucket: &[KeyEntry],
-        others: Range<usize>,
-        _space: &[u64],
-        near: &mut Vec<u32>,
-    ) -> Result<()> {
-        self.sketches.near(probe, bucket, others, near)
+    #[inline]
+    fn is_near(&self, probe: u32, other: u32) -> bool {
+        self.sketches.are_near(probe, other)
     }
 }

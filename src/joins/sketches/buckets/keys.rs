@@ -3,7 +3,9 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
+use super::work::DOING;
 use crate::error::Result;
+use crate::memory;
 
 /// What records have keys of.
 pub trait Keys: Debug + Sync {
@@ -36,6 +38,9 @@ pub trait Keys: Debug + Sync {
         Ok(())
     }
 
+    /// Whether two records that have the same key are paired.
+    fn is_near(&self, probe: u32, other: u32) -> bool;
+
     /// Appends the places of those of `others`, a part of a `bucket` that was loaded, which are paired with
     /// the entry `probe`.
     fn near(
@@ -43,9 +48,16 @@ pub trait Keys: Debug + Sync {
         probe: &KeyEntry,
         bucket: &[KeyEntry],
         others: Range<usize>,
-        space: &[u64],
+        _space: &[u64],
         near: &mut Vec<u32>,
-    ) -> Result<()>;
+    ) -> Result<()> {
+        memory::reserve(near, others.len(), DOING)?;
+        let places = (others.start as u32..).zip(&bucket[others]);
+        near.extend(
+            places.filter_map(|(place, other)| self.is_near(probe.record, other.record).then_some(place)),
+        );
+        Ok(())
+    }
 }
 
 /// A record and its key in some band.
