@@ -46,7 +46,7 @@ BEGIN
             AND d.refobjid OPERATOR(pg_catalog.=) e.oid AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
         JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) d.objid
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name AND p.proacl IS NOT NULL
-        AND p.proname OPERATOR(pg_catalog.=) ANY ('{near_duplicates_stats,neardup_refresh_step,neardup_job_check,neardup_job_hash,neardup_job_lists,neardup_job_merge,neardup_job_pairs,neardup_job_clusters,neardup_job_grouping,partial_duplicates,partial_duplicates_between,shared_passages}'::pg_catalog.name[]);
+        AND p.proname OPERATOR(pg_catalog.=) ANY ('{near_duplicates_stats,neardup_refresh_step,neardup_job_check,neardup_job_hash,neardup_job_lists,neardup_job_merge,neardup_job_pairs,neardup_job_clusters,neardup_job_grouping,partial_duplicates,partial_duplicates_between,shared_passages,duplicates_report}'::pg_catalog.name[]);
     IF changed IS NOT NULL THEN
         RAISE WARNING USING MESSAGE := pg_catalog.format('these functions are made anew, without the privileges that were granted or revoked: %s'::pg_catalog.text, changed),
             HINT := 'Grant and revoke them again.';
@@ -684,6 +684,65 @@ BEGIN
     END IF;
 END
 $$;
+
+-- Reports: pairs at the threshold, titles and links, in arguments at the end.
+DROP FUNCTION duplicates_report(regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int);
+DROP FUNCTION duplicates_report(regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int);
+
+CREATE FUNCTION duplicates_report(
+    docs regclass,
+    threshold float8 DEFAULT NULL,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    method text DEFAULT 'jaccard',
+    tokenizer text DEFAULT NULL,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    max_pairs bigint DEFAULT NULL,
+    site_column text DEFAULT NULL,
+    clustering text DEFAULT 'connected',
+    max_cluster_size int DEFAULT NULL,
+    max_clusters int DEFAULT 20,
+    max_members int DEFAULT 3,
+    max_samples int DEFAULT 4,
+    title_column text DEFAULT NULL,
+    link text DEFAULT NULL
+) RETURNS text
+    AS 'MODULE_PATHNAME', 'neardup_duplicates_report'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION duplicates_report(
+    regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int, int, text, text
+) IS 'one HTML page about the near duplicates of a relation, for ids that are integers';
+
+CREATE FUNCTION duplicates_report(
+    docs regclass,
+    threshold float8,
+    id_type anyelement,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    method text DEFAULT 'jaccard',
+    tokenizer text DEFAULT NULL,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    max_pairs bigint DEFAULT NULL,
+    site_column text DEFAULT NULL,
+    clustering text DEFAULT 'connected',
+    max_cluster_size int DEFAULT NULL,
+    max_clusters int DEFAULT 20,
+    max_members int DEFAULT 3,
+    max_samples int DEFAULT 4,
+    title_column text DEFAULT NULL,
+    link text DEFAULT NULL
+) RETURNS text
+    AS 'MODULE_PATHNAME', 'neardup_duplicates_report_typed'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION duplicates_report(
+    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int, int, text, text
+) IS 'one HTML page about the near duplicates of a relation, for ids of the given type';
+COMMENT ON FUNCTION diff_html(text, text) IS
+    'two texts side by side as HTML: what differs is marked, passages in common are shaded by a switch, with a dot plot of their sentences';
 
 -- The last statement: where another superuser updates the extension than the one who made it, what is new belongs to who owns
 -- the registry of jobs, which some of it reads.

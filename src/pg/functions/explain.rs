@@ -4,6 +4,7 @@ use pgrx::pg_sys::{self, Datum};
 use serde::Serialize;
 
 use crate::error::Result as CoreResult;
+use crate::hash;
 use crate::methods::explain::{Evidence, Explanation};
 use crate::methods::pair::TwoTexts;
 use crate::pg::request::methods;
@@ -13,10 +14,11 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values::text;
 use crate::pg::server::workers::workers_for;
-use crate::report::diff::Compared;
-use crate::report::dotplot::dotplot;
+use crate::report::diff::{Compared, Diff};
+use crate::report::dotplot::DotPlot;
 use crate::report::html::STYLE;
 use crate::report::passages::Word;
+use crate::report::side_by_side::{Extent, side_by_side};
 use crate::workers::{self, Stop};
 
 /// What is for readers beside the methods: runs of words that both texts have, wherever they stand.
@@ -119,16 +121,20 @@ impl Rows<3> for Explained {
 }
 
 sql_function! {
-    /// `diff_html(a, b)`: two texts side by side, shared passages marked, with a dot plot of their sentences.
+    /// `diff_html(a, b)`: two texts side by side, what differs marked, with a dot plot of their sentences.
     neardup_diff_html, pg_finfo_neardup_diff_html, |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<i32>(None)) };
         let mut html = String::new();
         workers::one(workers_for(a.len() + b.len()), &mut html, |html, stop| {
             let compared = Compared::new(&a, &b, stop)?;
+            let diff = Diff::new(&compared, stop)?;
+            // Several such fragments may stand on a page, each with a switch of its own.
+            let name = format!("nd{:x}", hash::mix(hash::hash_bytes(a.as_bytes())) ^ hash::hash_bytes(b.as_bytes()));
             *html = format!(
-                "<div class=\"nd\"><style>{STYLE}</style><div class=\"nd-pair\">{}{}</div></div>",
-                compared.side_by_side(["a", "b"], "nd"),
-                dotplot(&a, &b, stop)?
+                "<div class=\"nd\"><style>{STYLE}</style><p class=\"nd-soft\">{}</p><div class=\"nd-pair nd-with-dots\"><div>{}</div>{}</div></div>",
+                diff.summary(),
+                side_by_side(&diff, ["a", "b"], &name, Extent::Whole),
+                DotPlot::new(&a, &b, stop)?.figure()
             );
             Ok(())
         })?;
