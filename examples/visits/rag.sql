@@ -4,8 +4,7 @@
 -- Given
 CREATE TABLE chunks (id bigint PRIMARY KEY, document text NOT NULL, version int NOT NULL, body text NOT NULL);
 INSERT INTO chunks
-SELECT i, 'manual ' || i % 7, i % 3, 'To replace part ' || md5((i / 2)::text) || ' switch the machine off, wait until it is cold, and turn the screw '
-    || md5((i / 2 + 1000)::text) || ' to the left. Then take ' || md5((i / 2 + 2000)::text) || ' out by the handle ' || md5((i / 2 + 3000)::text)
+SELECT i, 'manual ' || i % 7, i % 3, 'To replace this part, ' || (SELECT string_agg(md5((i / 2 * 100 + j)::text), ' ') FROM generate_series(1, 30) j)
     || CASE WHEN i % 2 = 1 THEN ' slowly.' ELSE '.' END
 FROM generate_series(1, 400) i;
 

@@ -20,13 +20,13 @@ UNION ALL SELECT 'containment', left_id, right_id, similarity FROM near_duplicat
 UNION ALL SELECT 'tlcs', left_id, right_id, similarity FROM near_duplicates('docs', 0.3, method => 'tlcs');
 
 -- 3. docs/recipes/measuring.md
-SELECT method, threshold, count(f.left_id) AS pairs,
+SELECT m.method, threshold, count(f.left_id) AS pairs,
     round(count(l.left_id)::numeric / nullif(count(f.left_id), 0), 2) AS precision,
     round(count(l.left_id)::numeric / (SELECT count(*) FROM labelled), 2) AS recall
 FROM (SELECT DISTINCT method FROM found) m CROSS JOIN (VALUES (0.4), (0.6), (0.8), (0.95)) t(threshold)
-LEFT JOIN found f USING (method) LEFT JOIN labelled l USING (left_id, right_id)
-WHERE f.similarity >= threshold
-GROUP BY method, threshold ORDER BY method, threshold;
+LEFT JOIN found f ON f.method = m.method AND f.similarity >= threshold
+LEFT JOIN labelled l USING (left_id, right_id)
+GROUP BY m.method, threshold ORDER BY m.method, threshold;
 
 -- 4. docs/recipes/measuring.md
 SELECT library IS NOT NULL AS version, hashes IS NOT NULL AS "version of the hashes", unicode IS NOT NULL AS unicode FROM neardup_version();

@@ -6,6 +6,7 @@
 #     -- N. PAGE, PAGE              the Nth command, which stands on the last page word for word, but for white space; each page
 #                                   is linked from the one before, and README.md begins
 #     -- Reached: ANSWER            the last mark: what the query behind it gives
+# shellcheck disable=SC2154 # server and project, of server.sh
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 server_start

@@ -176,6 +176,9 @@ fn in_words(evidence: &Evidence) -> String {
     let said = all.into_iter().filter(|(name, _)| name != "pair").filter_map(|(name, value)| match value {
         serde_json::Value::String(value) => Some(format!("{name} {value}")),
         serde_json::Value::Array(values) if !values.iter().all(serde_json::Value::is_number) => None,
+        serde_json::Value::Number(value) if value.is_f64() => {
+            value.as_f64().map(|value| format!("{name} {value:.3}"))
+        }
         value => Some(format!("{name} {value}")),
     });
     said.collect::<Vec<_>>().join(", ")

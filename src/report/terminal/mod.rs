@@ -29,6 +29,9 @@ pub struct Figure<'a> {
 /// The widths there are.
 pub const WIDTHS: std::ops::RangeInclusive<i32> = 40..=1000;
 
+/// Characters of punctuation that are shown on either side of a word.
+const MOST_MARKS: usize = 8;
+
 /// Lines of words that are shown.
 const MOST_LINES: usize = 400;
 
@@ -80,6 +83,7 @@ fn count(number: usize, what: &str) -> String {
 /// The words of both texts, once where they are common.
 fn marked(compared: &Compared<'_>, stretches: &[Stretch], width: usize, stop: &Stop) -> Result<Vec<String>> {
     let mut lines = Lines::new(width, MOST_LINES);
+    let texts = compared.texts();
     let mut shown = 0;
     // A difference follows the one before it directly: they take each other's place.
     let mut differs = false;
@@ -100,7 +104,14 @@ fn marked(compared: &Compared<'_>, stretches: &[Stretch], width: usize, stop: &S
         } else {
             !differs && is_spaced(compared, side, range.start)
         };
-        put(&mut lines, compared, side, range, marks, spaced, if common { 20 } else { 40 });
+        // Where one text goes on otherwise, so may the punctuation of the last common word.
+        let bare = common && {
+            let [a, b] = [(0, &stretch.left), (1, &stretch.right)]
+                .map(|(side, range)| closing(texts[side], &compared.words()[side], range.end - 1));
+            a != b && shown < stretches.len()
+        };
+        let run = Run { side, range: range.clone(), marks, spaced, bare, ends: if common { 20 } else { 40 } };
+        run.put(&mut lines, compared);
         differs = !common && side == 0;
     }
     let full = lines.full();
@@ -112,37 +123,49 @@ fn marked(compared: &Compared<'_>, stretches: &[Stretch], width: usize, stop: &S
     Ok(lines)
 }
 
-/// Adds the words of a stretch, of which only the first and the last `ends` are shown where they are many.
-fn put(
-    lines: &mut Lines,
-    compared: &Compared<'_>,
+/// Words of one text to be shown.
+struct Run<'a> {
     side: usize,
-    range: &Range<usize>,
-    [begin, end]: [&str; 2],
+    range: Range<usize>,
+    marks: [&'a str; 2],
+    /// Whether a blank is before the first of them.
     spaced: bool,
+    /// Whether the last of them is shown without the punctuation behind it.
+    bare: bool,
+    /// How many are shown at either end where they are many.
     ends: usize,
-) {
-    let left_out = range.len().saturating_sub(2 * ends);
-    // A few are no longer than what would stand for them.
-    let left_out = if left_out < 8 { 0..0 } else { range.start + ends..range.end - ends };
-    for number in range.clone().filter(|number| !left_out.contains(number) || *number == left_out.start) {
-        let first = number == range.start;
-        let spaced = if first { spaced } else { is_spaced(compared, side, number) };
-        if number == left_out.start && !left_out.is_empty() {
-            for word in ["...", &left_out.len().to_string(), "words", "..."] {
-                lines.word(word, true);
+}
+
+impl Run<'_> {
+    fn put(&self, lines: &mut Lines, compared: &Compared<'_>) {
+        let Self { side, range, ends, .. } = self;
+        let (text, words) = (compared.texts()[*side], &compared.words()[*side]);
+        let left_out = range.len().saturating_sub(2 * ends);
+        // A few are no longer than what would stand for them.
+        let left_out = if left_out < 8 { 0..0 } else { range.start + ends..range.end - ends };
+        for number in (range.start..range.end).filter(|number| !left_out.contains(number)) {
+            let (first, last) = (number == range.start, number + 1 == range.end);
+            let mut spaced = if first { self.spaced } else { is_spaced(compared, *side, number) };
+            if number == left_out.end && !left_out.is_empty() {
+                for word in ["...", &left_out.len().to_string(), "words", "..."] {
+                    lines.word(word, true);
+                }
+                spaced = true;
             }
-            continue;
+            let mut word = with_marks(text, words, number);
+            if last && self.bare {
+                let closing = closing(text, words, number).chars().take(MOST_MARKS);
+                let closing: usize = closing.map(|c| plain(c).len_utf8()).sum();
+                word.truncate(word.len() - closing);
+            }
+            if first {
+                word.insert_str(0, self.marks[0]);
+            }
+            if last {
+                word.push_str(self.marks[1]);
+            }
+            lines.word(&word, spaced);
         }
-        let mut word = with_marks(compared.texts()[side], &compared.words()[side], number);
-        if first {
-            word.insert_str(0, begin);
-        }
-        if number + 1 == range.end {
-            word.push_str(end);
-        }
-        let spaced = spaced || (number == left_out.end && !left_out.is_empty());
-        lines.word(&word, spaced);
     }
 }
 
@@ -156,16 +179,21 @@ fn is_spaced(compared: &Compared<'_>, side: usize, number: usize) -> bool {
 
 /// A word with the punctuation that touches it.
 fn with_marks(text: &str, words: &[Word], number: usize) -> String {
-    const MOST: usize = 8;
     let Range { start, end } = words[number].bytes.clone();
     let before = &text[if number == 0 { 0 } else { words[number - 1].bytes.end }..start];
-    let after = &text[end..words.get(number + 1).map_or(text.len(), |next| next.bytes.start)];
     // What stands between two words without a space goes with the first of them.
     let touches = number == 0 || before.contains(char::is_whitespace);
     let opening: Vec<char> =
-        before.chars().rev().take(MOST).take_while(|c| touches && !c.is_whitespace()).collect();
-    let closing = after.chars().take(MOST).take_while(|c| !c.is_whitespace());
+        before.chars().rev().take(MOST_MARKS).take_while(|c| touches && !c.is_whitespace()).collect();
+    let closing = closing(text, words, number).chars().take(MOST_MARKS);
     opening.into_iter().rev().chain(text[start..end].chars()).chain(closing).map(plain).collect()
+}
+
+/// The punctuation that touches the end of a word.
+fn closing<'a>(text: &'a str, words: &[Word], number: usize) -> &'a str {
+    let after =
+        &text[words[number].bytes.end..words.get(number + 1).map_or(text.len(), |next| next.bytes.start)];
+    after.split(char::is_whitespace).next().unwrap_or_default()
 }
 
 /// Whether a width is one of those there are.
@@ -197,6 +225,8 @@ mod tests {
             ),
             ("a (new) start", "a start", "a [-(new)-] start"),
             ("b c", "a - b c", "{+a+} b c"),
+            ("In a storm. Or", "In a storm and fog. Or", "In a storm {+and fog.+} Or"),
+            ("Ended!", "Ended.", "Ended!"),
             (
                 "图书馆将于下周一重新开放，",
                 "图书馆将于下周二重新开放，",
