@@ -89,7 +89,7 @@ beside() {
     first=$(grep . "$server/first" || true) second=$(<"$server/second")
 }
 
-# A constraint on an expression: constraint NAME KEY.
+# A constraint on an expression that is compared by &&: constraint NAME KEY.
 constraint() {
     local name=$1 key=$2 what exclude
     exclude="EXCLUDE USING signature ($key WITH &&) WITH (pending_limit = 64)"
