@@ -25,10 +25,13 @@ incoming_trigger() {
         END \$\$" -c 'CREATE TRIGGER refuse_incoming BEFORE INSERT ON kept FOR EACH ROW EXECUTE FUNCTION refuse_incoming()'
 }
 
-# incoming_cpu: hundredths of a second of processor time, as the system counts it, that processes of the server took which have ended.
+# incoming_cpu: hundredths of a second of processor time, as the system counts it, that backends took which have ended.
 incoming_cpu() {
-    until [[ $(q -c "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'") -eq 1 ]]; do sleep 0.1; done
-    awk -v ticks="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print int(100 * ($14 + $15) / ticks) }' "/proc/$(head -n 1 "$bench_server/data/postmaster.pid")/stat"
+    local postmaster
+    postmaster=$(head -n 1 "$bench_server/data/postmaster.pid")
+    # The time of a process counts when the postmaster has taken note of its end.
+    while ps -o args= --ppid "$postmaster" | grep -qE '\[local\]|defunct'; do sleep 0.1; done
+    awk -v ticks="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print int(100 * ($14 + $15) / ticks) }' "/proc/$postmaster/stat"
 }
 
 # incoming_run SECONDS [ARGUMENTS]: eight clients insert; prints texts judged a second, p50 and p99 in ms from when each was due,
