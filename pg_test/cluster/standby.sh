@@ -27,7 +27,7 @@ pairs="'SELECT * FROM near_duplicates(''docs'', 0.9)'"
 for query in "near_duplicates('docs', 0.9)" "near_duplicates('docs', 0.9, method => 'minhash')" "near_duplicates('docs', 0.9, method => 'tlcs')" \
     "near_duplicates_between('docs', 'docs', 0.9)" "near_duplicate_clusters('docs', 0.9)" "eliminate('docs', 0.9)" \
     "partial_duplicates('docs', 0.9, min_sentences => 1)" "clusters_of_pairs($pairs)" "cluster_stats($pairs)" "cluster_links($pairs)" \
-    "duplicates_report('docs', 0.9)" "explain_pair('a b', 'a c')" "diff_html('a b', 'a c')" "neardup_plan(0.8)" \
+    "duplicates_report('docs', 0.9)" "explain_pair('a b', 'a c')" "explain_pair_text('a b', 'a c')" "diff_html('a b', 'a c')" "neardup_plan(0.8)" \
     "signature_index_stats('by_body')" "signature_index_check('by_body', true)" "(SELECT id FROM docs WHERE body <@ near('one two three four five', 0.1))"; do
     # Spilling to temporary files, too.
     expect_sql "as the primary: $query" "$(q -c "SET neardup.memory = '1MB'" -c "SELECT x::text FROM $query x ORDER BY 1")" \

@@ -33,6 +33,11 @@ impl<'a> Compared<'a> {
         Ok(Self { texts: [left, right], words, passages })
     }
 
+    /// The texts.
+    pub fn texts(&self) -> [&'a str; 2] {
+        self.texts
+    }
+
     /// The words of each text.
     pub fn words(&self) -> &[Vec<Word>; 2] {
         &self.words

@@ -2,8 +2,8 @@
 //! ([`diff`]), texts side by side ([`side_by_side`]), sentences against sentences ([`dotplot`]), pictures for choosing a threshold
 //! ([`charts`]), and a whole page ([`page`]) of pairs ([`pair`]) and clusters ([`cluster`]).
 //!
-//! All of it is HTML that stands on its own: no scripts, nothing loaded. What comes from documents is
-//! escaped ([`html`]), also in links to them ([`link`]).
+//! All of that is HTML that stands on its own: no scripts, nothing loaded. What comes from documents is
+//! escaped ([`html`]), also in links to them ([`link`]). For terminals there is plain text ([`terminal`]).
 
 pub mod align;
 pub mod charts;
@@ -17,3 +17,4 @@ pub mod page;
 pub mod pair;
 pub mod passages;
 pub mod side_by_side;
+pub mod terminal;

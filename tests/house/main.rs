@@ -131,6 +131,13 @@ fn versions_of_postgresql_differ_in_one_place() {
     none(versions_elsewhere(&sources(&["src", "pg_test"], ".rs")));
 }
 
+#[test]
+fn the_citation_is_of_this_version() {
+    let citation = fs::read_to_string("CITATION.cff").expect("a file");
+    let version = format!("version: {}", env!("CARGO_PKG_VERSION"));
+    assert!(citation.lines().any(|line| line == version), "CITATION.cff has no line {version:?}");
+}
+
 /// SQL files whose functions are not where their names say.
 fn homeless(sql: &Sources, rust: &Sources) -> Vec<String> {
     let name = |path: &str| path.rsplit('/').next().map(|name| name.trim_end_matches(".sql").to_string());
