@@ -141,27 +141,27 @@ pub fn curve(points: &[Point]) -> String {
     let mut chart = Chart::new("what each threshold gives", "documents, clusters", marks);
     let x = |n: usize| 100.0 * n as f64 / (points.len().max(2) - 1) as f64;
     let y = |number: u64| HEIGHT * (1.0 - number as f64 / top as f64);
-    let lines: [(&str, fn(&Point) -> u64); 2] =
-        [("nd-l0", |point| point.redundant), ("nd-l1", |point| point.clusters)];
-    for (class, number) in lines {
+    let numbers = |point: &Point| [("nd-l0", point.redundant), ("nd-l1", point.clusters)];
+    for line in 0..2 {
         for (n, pair) in points.windows(2).enumerate() {
+            let [(class, from), (_, to)] = [&pair[0], &pair[1]].map(|point| numbers(point)[line]);
             let _ = write!(
                 chart.svg,
                 "<line class=\"{class}\" x1=\"{:.2}%\" y1=\"{:.1}\" x2=\"{:.2}%\" y2=\"{:.1}\"/>",
                 x(n),
-                y(number(&pair[0])),
+                y(from),
                 x(n + 1),
-                y(number(&pair[1]))
+                y(to)
             );
         }
     }
     for (n, point) in points.iter().enumerate() {
-        for (class, number) in lines {
+        for (class, number) in numbers(point) {
             let _ = write!(
                 chart.svg,
                 "<circle class=\"{class}\" cx=\"{:.2}%\" cy=\"{:.1}\" r=\"3\"><title>from {}: {}, {}, {}</title></circle>",
                 x(n),
-                y(number(point)),
+                y(number),
                 written(point.threshold),
                 Count(point.pairs, "pair"),
                 Count(point.clusters, "cluster"),

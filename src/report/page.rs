@@ -242,7 +242,7 @@ impl Page {
         }
         page.push_str("</nav>");
         for (id, title, content) in sections {
-            let _ = write!(page, "<section id=\"{id}\"><h2>{title}</h2>{content}</section>\n");
+            let _ = writeln!(page, "<section id=\"{id}\"><h2>{title}</h2>{content}</section>");
         }
         page.push_str("</main></body></html>\n");
         page

@@ -27,6 +27,9 @@ pub(super) struct Documents<'a> {
 /// What tells one text from all others.
 pub(super) type Digest = Vec<u8>;
 
+/// A title, and what tells a text from others.
+pub(super) type Told = (Option<String>, Option<Digest>);
+
 /// What is read of a document.
 struct Found {
     document: Document,
@@ -75,10 +78,7 @@ impl<'a> Documents<'a> {
     }
 
     /// Titles of some vertices, and what tells their texts apart.
-    pub(super) fn digests(
-        &self,
-        vertices: impl IntoIterator<Item = u32>,
-    ) -> Result<HashMap<u32, (Option<String>, Option<Digest>)>> {
+    pub(super) fn digests(&self, vertices: impl IntoIterator<Item = u32>) -> Result<HashMap<u32, Told>> {
         let digest = format!(
             "pg_catalog.sha256(pg_catalog.convert_to({}::pg_catalog.text, pg_catalog.getdatabaseencoding()))",
             self.request.left.column
