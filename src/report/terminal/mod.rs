@@ -233,7 +233,8 @@ mod tests {
                 "图书馆将于下周[-一-]{+二+}重新开放，",
             ),
             ("Same, but for case", "SAME but for case", "Same, but for case"),
-            ("x\u{1b}[31m y", "x y", "x?[[-31m-] y"),
+            ("x\u{1b}[31m y", "x y", "x[-31m-] y"),
+            ("x \u{1b}[31m y", "x \u{1b}[31m y", "x ?[31m y"),
             ("", "a b", "{+a b+}"),
             ("", "", ""),
         ];
