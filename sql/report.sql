@@ -1,4 +1,4 @@
--- A page about the near duplicates of a relation. Body: src/pg/functions/report.rs.
+-- A page about the near duplicates of a relation. Body: src/pg/functions/report.
 
 CREATE FUNCTION duplicates_report(
     docs regclass,

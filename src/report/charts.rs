@@ -39,13 +39,13 @@ fn root_ticks(most: u64) -> Vec<u64> {
 
 /// A picture that is about to be drawn.
 struct Chart {
-    svg: String,
+    drawn: String,
 }
 
 impl Chart {
     /// With its vertical axis: marks at some heights, from 0 to 1, with what they are called.
     fn new(title: &str, axis: &str, marks: impl Iterator<Item = (f64, u64)>) -> Self {
-        let mut svg = format!(
+        let mut drawn = format!(
             "<svg class=\"nd-chart\" height=\"{HEIGHT}\" role=\"img\"><title>{title}</title>\
              <text class=\"nd-axis\" text-anchor=\"middle\" transform=\"translate(-58 {}) rotate(-90)\">{axis}</text>",
             HEIGHT / 2.0
@@ -54,21 +54,21 @@ impl Chart {
             let y = HEIGHT * (1.0 - height);
             // Writing to a string never fails.
             let _ = write!(
-                svg,
+                drawn,
                 "<line class=\"nd-grid\" x1=\"0\" x2=\"100%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
                  <text class=\"nd-axis\" text-anchor=\"end\" x=\"-6\" y=\"{:.1}\">{}</text>",
                 y + 4.0,
                 Number(number)
             );
         }
-        Self { svg }
+        Self { drawn }
     }
 
     /// A number of the horizontal axis, at a place in percent. Every other one is left out where there is little room.
     fn mark(&mut self, percent: f64, label: &str, is_minor: bool) {
         let minor = if is_minor { " nd-minor" } else { "" };
         let _ = write!(
-            self.svg,
+            self.drawn,
             "<text class=\"nd-axis{minor}\" text-anchor=\"middle\" x=\"{percent:.2}%\" y=\"{}\">{label}</text>",
             HEIGHT + 18.0
         );
@@ -76,11 +76,11 @@ impl Chart {
 
     fn finish(mut self, axis: &str) -> String {
         let _ = write!(
-            self.svg,
+            self.drawn,
             "<text class=\"nd-axis\" text-anchor=\"middle\" x=\"50%\" y=\"{}\">{axis}</text></svg>",
             HEIGHT + 38.0
         );
-        format!("<div class=\"nd-plotted\">{}</div>", self.svg)
+        format!("<div class=\"nd-plotted\">{}</div>", self.drawn)
     }
 }
 
@@ -112,7 +112,7 @@ pub fn histogram(points: &[Point]) -> String {
         if pairs > 0 {
             let tall = (HEIGHT * height(pairs)).max(2.0);
             let _ = write!(
-                chart.svg,
+                chart.drawn,
                 "<rect class=\"nd-bar\" x=\"{:.2}%\" y=\"{:.1}\" width=\"{:.2}%\" height=\"{tall:.1}\"><title>{what}</title></rect>\
                  <text class=\"nd-axis nd-count\" text-anchor=\"middle\" x=\"{:.2}%\" y=\"{:.1}\">{}</text>",
                 x + step * 0.06,
@@ -146,7 +146,7 @@ pub fn curve(points: &[Point]) -> String {
         for (n, pair) in points.windows(2).enumerate() {
             let [(class, from), (_, to)] = [&pair[0], &pair[1]].map(|point| numbers(point)[line]);
             let _ = write!(
-                chart.svg,
+                chart.drawn,
                 "<line class=\"{class}\" x1=\"{:.2}%\" y1=\"{:.1}\" x2=\"{:.2}%\" y2=\"{:.1}\"/>",
                 x(n),
                 y(from),
@@ -158,7 +158,7 @@ pub fn curve(points: &[Point]) -> String {
     for (n, point) in points.iter().enumerate() {
         for (class, number) in numbers(point) {
             let _ = write!(
-                chart.svg,
+                chart.drawn,
                 "<circle class=\"{class}\" cx=\"{:.2}%\" cy=\"{:.1}\" r=\"3\"><title>from {}: {}, {}, {}</title></circle>",
                 x(n),
                 y(number),

@@ -144,8 +144,8 @@ fn homeless(sql: &Sources, rust: &Sources) -> Vec<String> {
     let mut found = Vec::new();
     for name in sql.keys().filter_map(|path| name(path)) {
         let (file, folder) = (format!("src/pg/functions/{name}.rs"), format!("src/pg/{name}"));
-        let module = format!("{folder}/mod.rs");
-        if !rust.contains_key(&file) && !rust.contains_key(&module) {
+        let modules = [format!("src/pg/functions/{name}/mod.rs"), format!("{folder}/mod.rs")];
+        if !rust.contains_key(&file) && !modules.iter().any(|module| rust.contains_key(module)) {
             found.push(format!("sql/{name}.sql has its functions neither in {file} nor in {folder}/"));
         }
     }
