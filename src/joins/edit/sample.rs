@@ -135,10 +135,10 @@ mod tests {
             let texts = texts(count.into(), characters);
             meet_in_vain(&texts, sides, bound, 128, &PlainThreads(1)).unwrap()
         };
-        assert!(decide(100, 20, &[0..100]));
-        assert!(!decide(100, 5000, &[0..100]));
+        assert!(decide(100, 20, std::slice::from_ref(&(0..100))));
+        assert!(!decide(100, 5000, std::slice::from_ref(&(0..100))));
         // Too few to make much work.
-        assert!(!decide(50, 20, &[0..50]));
+        assert!(!decide(50, 20, std::slice::from_ref(&(0..50))));
         assert!(!decide(100, 20, &[0..90, 90..100]));
         assert!(decide(100, 20, &[0..50, 50..100]));
     }
