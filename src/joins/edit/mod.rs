@@ -2,11 +2,11 @@
 //! ones do, then their true distance.
 //!
 //! The join of gram sets is that of words and shingles, with its prefixes, bitmaps and positions; only
-//! its bound is another ([`GramBound`]). Equal texts are one record, and only distinct ones are compared.
+//! its bound is another ([`edit::GramBound`]). Equal texts are one record, and only distinct ones are compared.
 //!
 //! Similar texts may have no gram in common where they are short for the length of a gram: aaac and aabc at
 //! q = 3. So q is chosen by the threshold, small enough that similar texts always share one
-//! ([`GramBound::new`]), and no pair has to be tried without a common gram.
+//! ([`edit::GramBound::new`]), and no pair has to be tried without a common gram.
 //!
 //! Long texts of an alphabet have most of their grams of two characters in common, whatever they say. Where a sample shows
 //! that (`sample`), they are compared by the counts of their grams instead (`profiles`).
