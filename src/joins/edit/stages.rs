@@ -5,7 +5,8 @@ use std::ops::{Range, RangeInclusive};
 
 use super::profiles::ByProfiles;
 use super::sample::meet_in_vain;
-use super::segments::{BySegments, segment_length};
+use super::segments::BySegments;
+use super::segments::choice::segment_length;
 use crate::error::Result;
 use crate::features::texts::Texts;
 use crate::joins::Counts;

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::Sides;
 use super::index::{Frequencies, Index, LENGTHS, Share};
+use super::sides::Sides;
 use crate::error::Result;
 use crate::features::texts::Texts;
 use crate::joins::edit::profiles::Profiles;

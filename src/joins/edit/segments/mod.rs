@@ -8,10 +8,9 @@
 //! counts. An edit changes q grams of q characters, but one segment: so these tell texts apart that grams (`profiles`) do
 //! not. What is looked at is about what texts have in common by chance.
 
-mod choice;
+pub(super) mod choice;
 mod index;
-
-pub(super) use choice::segment_length;
+mod sides;
 
 use std::ops::Range;
 
@@ -23,38 +22,9 @@ use crate::memory;
 use crate::verify::edit::EditPredicate;
 use crate::workers::{self, Stop, Workers};
 use index::{Entry, Frequencies, Index, Share};
+use sides::Sides;
 
 const DOING: &str = "looking for pieces in common";
-
-/// The texts that each of a table is compared with.
-#[derive(Debug, Clone)]
-struct Sides {
-    edit: EditPredicate,
-    /// Those whose segments are looked for.
-    lefts: Range<u32>,
-    /// Another table, or none where the shorter ones of the same are the partners.
-    rights: Option<Range<u32>>,
-}
-
-impl Sides {
-    /// The partners of a text whose length goes with its own.
-    fn partners(&self, texts: &Texts, text: u32) -> Range<u32> {
-        let length = texts.length(text);
-        let all = self.rights.clone().unwrap_or(self.lefts.start..text);
-        let first = |holds: &dyn Fn(u32) -> bool| {
-            let lengths = &texts.lengths()[all.start as usize..all.end as usize];
-            all.start + lengths.partition_point(|&other| !holds(other)) as u32
-        };
-        let from = first(&|other| other >= self.edit.least_partner(length));
-        from..first(&|other| self.edit.least_partner(other) > length).max(from)
-    }
-
-    /// The greatest distance of a text from a partner of its own.
-    fn distance(&self, texts: &Texts, text: u32) -> u32 {
-        let longest = self.partners(texts, text).last().map_or(0, |partner| texts.length(partner));
-        self.edit.most_distance(longest.max(texts.length(text)))
-    }
-}
 
 /// Pairs of texts of one table, or of two, whose lengths go together and which have enough segments in common.
 #[derive(Debug)]
@@ -252,6 +222,7 @@ impl Probe {
 
 #[cfg(test)]
 mod tests {
+    use super::choice::segment_length;
     use super::index::LENGTHS;
     use super::*;
     use crate::features::texts::{Distinct, TextCollector, distinct};
