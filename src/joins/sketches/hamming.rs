@@ -238,7 +238,7 @@ mod tests {
             assert_eq!(Hamming::greatest_by_blocks(bits), greatest, "{bits}");
             let of = |most| Hamming { at: 0, bits, most };
             assert!(of(greatest + 1).compares_all() && of(bits).compares_all());
-            assert_eq!(of(greatest + 1).blocks(), [0..0]);
+            assert!(of(greatest + 1).blocks().iter().all(Range::is_empty));
             assert_eq!(of(greatest).blocks().len(), greatest as usize + 1);
         }
     }
