@@ -114,6 +114,8 @@ pub(super) struct Entry {
 
 impl Entry {
     pub(super) const BYTES: usize = size_of::<Self>();
+    /// Of a text that has more of them the first ones are taken.
+    pub(super) const MOST: usize = u16::MAX as usize;
 }
 
 /// A text of the index.
@@ -158,7 +160,7 @@ impl Share {
         for (member, &(text, distance)) in (self.first..).zip(&self.todo) {
             segments.clear();
             for_each_run(texts.text(text), length, stop, |place, hash| {
-                if (place as usize).is_multiple_of(length) {
+                if (place as usize).is_multiple_of(length) && segments.len() < Entry::MOST {
                     let frequency = frequencies.of(hash, place, distance);
                     memory::push(&mut segments, (frequency, Entry { hash, place, member }), DOING)?;
                 }
@@ -174,11 +176,8 @@ impl Share {
             let taken = if needed == 0 { 0 } else { taken };
             memory::reserve(&mut self.entries, taken, DOING)?;
             self.entries.extend(segments[..taken].iter().map(|&(_, entry)| entry));
-            let member = Member {
-                length: texts.length(text),
-                distance,
-                needed: u16::try_from(needed).unwrap_or(u16::MAX),
-            };
+            // At most as many as are taken of a text.
+            let member = Member { length: texts.length(text), distance, needed: needed as u16 };
             memory::push(&mut self.members, member, DOING)?;
         }
         Ok(())

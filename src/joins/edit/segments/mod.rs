@@ -97,7 +97,7 @@ impl BySegments {
     fn next_block(&mut self, texts: &Texts, workers: &dyn Workers) -> Result<()> {
         const TEXTS_A_SHARE: usize = 64;
         /// So few are no burden.
-        const LEAST_TEXTS: usize = 64;
+        const LEAST_TEXTS: usize = 8;
         self.index = Index::default();
         let frequencies = match self.frequencies.take() {
             Some(frequencies) => frequencies,
@@ -107,7 +107,7 @@ impl BySegments {
         while end < self.todo.end
             && (bytes < self.budget / 2 || ((end - self.todo.start) as usize) < LEAST_TEXTS)
         {
-            bytes += texts.length(end) as usize / self.length * Entry::BYTES;
+            bytes += Entry::MOST.min(texts.length(end) as usize / self.length) * Entry::BYTES;
             end += 1;
         }
         self.block = self.todo.start..end;
