@@ -5,6 +5,18 @@ CREATE FUNCTION explain_pair(a text, b text) RETURNS TABLE(method text, similari
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 18;
 COMMENT ON FUNCTION explain_pair(text, text) IS 'what every method says of two texts, and what that is made of';
 
+CREATE FUNCTION explain_pair(a minhash_sketch, b minhash_sketch) RETURNS TABLE(method text, similarity float8, evidence jsonb)
+    AS 'MODULE_PATHNAME', 'neardup_explain_pair_minhash'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1;
+COMMENT ON FUNCTION explain_pair(minhash_sketch, minhash_sketch) IS
+    'what method minhash says of two sketches, and what that is made of';
+
+CREATE FUNCTION explain_pair(a simhash_sketch, b simhash_sketch) RETURNS TABLE(method text, similarity float8, evidence jsonb)
+    AS 'MODULE_PATHNAME', 'neardup_explain_pair_simhash'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1;
+COMMENT ON FUNCTION explain_pair(simhash_sketch, simhash_sketch) IS
+    'what method simhash says of two sketches, and what that is made of';
+
 CREATE FUNCTION diff_html(a text, b text) RETURNS text
     AS 'MODULE_PATHNAME', 'neardup_diff_html'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10000;

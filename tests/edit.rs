@@ -323,6 +323,8 @@ fn pages_of_a_template() {
                 let mut expected = all.clone();
                 expected.retain(|&(.., similarity)| f64::from_bits(similarity) >= threshold);
                 assert_eq!(found, expected, "{frame} {from:?} {threshold}");
+                let interrupted = join_with(&texts, from, threshold, &Interrupted::default(), 0).0;
+                assert_eq!(interrupted, expected, "{frame} {from:?} {threshold}");
             }
             let (found, counts) = join_with(&texts, from, 1.0, &PlainThreads(2), ENOUGH);
             assert_eq!(found.len(), 10);

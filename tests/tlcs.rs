@@ -325,6 +325,22 @@ fn frames_are_dropped_and_near_duplicates_stay() {
     }
 }
 
+/// Four times as many pages of one site are no more than six times the work.
+#[test]
+fn work_grows_with_the_pages() {
+    for frame in [10, 33, 70] {
+        let [few, many] = [500, 2000].map(|count| {
+            let texts = pages::pages(count, 300, frame);
+            let (found, account) =
+                find(&trying(Some(64)), Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
+            assert!(found.len() as u64 >= count / 5 - 1);
+            account.counts
+        });
+        assert!(many.candidates <= 6 * few.candidates, "{frame}: {few:?} {many:?}");
+        assert!(many.verified <= 6 * few.verified, "{frame}: {few:?} {many:?}");
+    }
+}
+
 /// Versions of one page, in one frame with others.
 #[test]
 fn versions_of_a_page_are_no_frame() {

@@ -751,6 +751,19 @@ CREATE FUNCTION explain_pair_text(a text, b text, width int DEFAULT 80) RETURNS 
 COMMENT ON FUNCTION explain_pair_text(text, text, int) IS
     'what every method says of two texts, and their words with the differences marked, as lines of a width for a terminal';
 
+-- Two stored sketches explained.
+CREATE FUNCTION explain_pair(a minhash_sketch, b minhash_sketch) RETURNS TABLE(method text, similarity float8, evidence jsonb)
+    AS 'MODULE_PATHNAME', 'neardup_explain_pair_minhash'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1;
+COMMENT ON FUNCTION explain_pair(minhash_sketch, minhash_sketch) IS
+    'what method minhash says of two sketches, and what that is made of';
+
+CREATE FUNCTION explain_pair(a simhash_sketch, b simhash_sketch) RETURNS TABLE(method text, similarity float8, evidence jsonb)
+    AS 'MODULE_PATHNAME', 'neardup_explain_pair_simhash'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1;
+COMMENT ON FUNCTION explain_pair(simhash_sketch, simhash_sketch) IS
+    'what method simhash says of two sketches, and what that is made of';
+
 -- Calls are told by what they write behind their query (src/pg/server/activity.rs), which those see that may see the query.
 -- Numbers in it are cast only where they are short: anybody may write such a thing into a query.
 CREATE VIEW neardup_activity WITH (security_barrier) AS

@@ -4,6 +4,7 @@ use std::fmt::{self, Display, Formatter};
 use std::time::Instant;
 
 use crate::joins::Counts;
+use crate::joins::sketches::hamming::Hamming;
 
 /// The account of one call.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +43,8 @@ pub struct Account {
     pub unsigned: Unsigned,
     /// The texts of `edit`.
     pub compared: ComparedTexts,
+    /// Simhashes that are all compared with all.
+    pub all_with_all: AllWithAll,
     /// Milliseconds of reading and tokenising, of ordering, and of joining until now.
     pub phases: [f64; 3],
 }
@@ -116,6 +119,45 @@ impl Display for ComparedTexts {
             f,
             "edit compares {texts} texts of {mean} characters on average character by character, \
              which takes a time that grows with the square of both"
+        )
+    }
+}
+
+/// Distinct simhashes that are all compared with all, as the distance is so great that no blocks tell them apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AllWithAll {
+    /// How many there are, none where they are found by blocks.
+    pub sketches: u64,
+    /// Of so many bits.
+    pub bits: u32,
+    /// The greatest distance of a pair.
+    pub distance: u32,
+}
+
+impl AllWithAll {
+    /// Those of a join, if it compares all with all.
+    pub fn new(vectors: Option<Hamming>, sketches: u64) -> Self {
+        vectors.map_or_else(Self::default, |Hamming { bits, most, .. }| Self {
+            sketches,
+            bits,
+            distance: most,
+        })
+    }
+
+    /// Whether the caller is to be told: their pairs are so many that they take more than a fraction of a second.
+    pub fn are_many(&self) -> bool {
+        const MANY: u64 = 20_000;
+        self.sketches >= MANY
+    }
+}
+
+impl Display for AllWithAll {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { sketches, bits, distance } = self;
+        write!(
+            f,
+            "{sketches} simhashes are all compared with each other, as nearly all have some block of bits in common at a \
+             distance of {distance} of {bits}: that takes a time which grows with the square of their number"
         )
     }
 }
@@ -202,6 +244,17 @@ mod tests {
         assert!(!of(20, 0.95) && !of(20, 0.90) && !of(20, 0.81) && of(20, 0.80));
         assert!(!of(10_000, 0.95) && !of(10_000, 0.944) && of(10_000, 0.943));
         assert_eq!(Account::default().low_recall(), None);
+    }
+
+    #[test]
+    fn simhashes_that_are_all_compared() {
+        let of = |sketches, most| {
+            let vectors = Hamming { at: 0, bits: 64, most };
+            AllWithAll::new(vectors.compares_all().then_some(vectors), sketches)
+        };
+        assert!(of(20_000, 15).are_many() && !of(19_999, 15).are_many() && !of(1 << 30, 14).are_many());
+        let said = of(20_000, 20).to_string();
+        assert!(said.starts_with("20000 simhashes") && said.contains("a distance of 20 of 64"), "{said}");
     }
 
     #[test]

@@ -157,8 +157,8 @@ pub struct TechniqueSays {
     pub alike: Option<Alike>,
 }
 
-/// How much is alike, out of how many: bits, supershingles, bands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// How much is alike, out of how many: bits, supershingles, bands, values.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Alike {
     /// How many are.
     pub alike: u32,
@@ -171,6 +171,9 @@ pub struct Alike {
     /// Bands of minhash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bands: Option<u32>,
+    /// Values of minhash sketches that are stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<u32>,
 }
 
 /// Feature codes.

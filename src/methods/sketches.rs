@@ -1,6 +1,7 @@
 //! The methods that compare signatures of documents: `minhash`, `simhash`, `shingling`, `combined`, `exact_text`,
 //! `title`.
 
+use super::account::AllWithAll;
 use super::explain::{Agreement, Alike, Details, Explanation, TechniqueSays};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -78,9 +79,11 @@ impl Method for Sketches {
         reading.account.tokens = signers.iter().map(|signer| signer.tokens).sum();
         let resources = reading.resources_after(0);
         let right_from = reading.right_from();
+        let all_with_all = comparison.all_with_all();
         let documents = SignedDocuments { signers, sets, sites: reading.sites(), right_from };
         let joined = join(documents, &recipe, comparison, self.safeguards, resources)?;
         reading.account.distinct_sets = joined.distinct;
+        reading.account.all_with_all = AllWithAll::new(all_with_all, joined.distinct);
         reading.account.promised_recall = self.promised();
         // The exact join loses none.
         let exact = (joined.handed_over && self.safeguards.sample > 0).then_some(1.0);
@@ -129,6 +132,7 @@ fn alike(said: &Said) -> Option<Alike> {
             bits: only(matches!(said.technique, TechniqueSpec::Simhash { .. })),
             supershingles: only(matches!(said.technique, TechniqueSpec::Shingling { .. })),
             bands: only(matches!(said.technique, TechniqueSpec::Minhash { .. })),
+            values: None,
         }
     })
 }

@@ -3,7 +3,8 @@
 //!
 //! No pair is lost ([`crate::joins::stored`], [`crate::joins::sketches::hamming`]). Sketches stay in memory.
 
-use super::explain::Explanation;
+use super::account::AllWithAll;
+use super::explain::{Agreement, Alike, Details, Explanation};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
@@ -30,13 +31,26 @@ pub struct StoredMinhash {
     pub threshold: f64,
 }
 
+impl StoredMinhash {
+    /// What it says of two sketches.
+    pub fn of_sketches(&self, a: &Minhash<'_>, b: &Minhash<'_>) -> Result<Explanation> {
+        let (alike, values) = (a.agreeing(b)?, a.header.permutations);
+        let similarity = minhash::similarity(alike, values);
+        let alike = Alike { alike, values: Some(values.into()), ..Alike::default() };
+        Ok(Explanation::new(similarity, similarity >= self.threshold).with(alone(alike)))
+    }
+}
+
+/// The agreement of two sketches.
+fn alone(alike: Alike) -> Details {
+    Details::Sketches(Agreement { alike: Some(alike), techniques: None, sets: None })
+}
+
 impl Method for StoredMinhash {
     fn explain(&self, pair: &TwoTexts<'_>, _stop: &Stop) -> Result<Explanation> {
         let [a, b] = pair.texts.map(Minhash::from_text);
         let (a, b) = (a?, b?);
-        let (a, b) = (Minhash::parse(&a)?, Minhash::parse(&b)?);
-        let similarity = minhash::similarity(a.agreeing(&b)?, a.header.permutations);
-        Ok(Explanation::new(similarity, similarity >= self.threshold))
+        self.of_sketches(&Minhash::parse(&a)?, &Minhash::parse(&b)?)
     }
 
     fn update(&self) -> Update {
@@ -74,6 +88,15 @@ pub struct StoredSimhash {
 }
 
 impl StoredSimhash {
+    /// What it says of two sketches.
+    pub fn of_sketches(&self, a: &Simhash<'_>, b: &Simhash<'_>) -> Result<Explanation> {
+        let (bits, distance) = (a.header.bits, a.distance(b)?);
+        let alike = u32::from(bits) - distance;
+        let alike = Alike { alike, bits: Some(bits.into()), ..Alike::default() };
+        let near = distance <= self.hamming(bits)?.most;
+        Ok(Explanation::new(simhash::similarity(distance, bits), near).with(alone(alike)))
+    }
+
     /// What is compared of simhashes of so many bits.
     fn hamming(&self, bits: u16) -> Result<Hamming> {
         Ok(match self.near {
@@ -91,9 +114,7 @@ impl Method for StoredSimhash {
     fn explain(&self, pair: &TwoTexts<'_>, _stop: &Stop) -> Result<Explanation> {
         let [a, b] = pair.texts.map(Simhash::from_text);
         let (a, b) = (a?, b?);
-        let (a, b) = (Simhash::parse(&a)?, Simhash::parse(&b)?);
-        let (bits, distance) = (a.header.bits, a.distance(&b)?);
-        Ok(Explanation::new(simhash::similarity(distance, bits), distance <= self.hamming(bits)?.most))
+        self.of_sketches(&Simhash::parse(&a)?, &Simhash::parse(&b)?)
     }
 
     fn update(&self) -> Update {
@@ -109,6 +130,8 @@ impl Method for StoredSimhash {
             sizes: None,
             most: None,
         };
+        let sketches = signatures.len() as u64;
+        reading.account.all_with_all = AllWithAll::new(comparison.all_with_all(), sketches);
         let budget = reading.left_after(signatures.bytes());
         sketch_pairs(signatures, None, comparison, budget)
     }

@@ -9,7 +9,8 @@
 //! ([`edit::GramBound::new`]), and no pair has to be tried without a common gram.
 //!
 //! Long texts of an alphabet have most of their grams of two characters in common, whatever they say. Where a sample shows
-//! that (`sample`), they are compared by the counts of their grams instead (`profiles`).
+//! that (`sample`), they are compared by the counts of their grams instead (`profiles`), or, where that tells less, as between pages
+//! of a template, by pieces that both have at about the same place (`segments`).
 //!
 //! By a greatest distance alone short texts are similar that have no gram in common. So there are several joins then, by
 //! the length of the longer text (`stages`): by pairs of characters for long texts, by single ones for shorter ones, and
@@ -38,6 +39,7 @@
 
 mod profiles;
 mod sample;
+mod segments;
 mod stages;
 
 use super::pairs::{Pair, Pairs};
@@ -53,6 +55,7 @@ use crate::verify::levenshtein::Pattern;
 use crate::verify::predicate::Predicate;
 use crate::workers::{self, Stop, Workers};
 use profiles::ByProfiles;
+use segments::BySegments;
 use stages::{AllPairs, By, Source, Stage, equal_texts, spans};
 
 const DOING: &str = "joining by edit distance";
@@ -109,6 +112,12 @@ pub fn edit_pairs(
                 let short = texts.lengths()[..lefts.end as usize].partition_point(|&length| length < least);
                 let pairs = ByProfiles::new(edit, short as u32..lefts.end, rights, budget);
                 Source::Profiles(pairs)
+            }
+            (By::Segments(length), rights) => {
+                let least = edit.least_partner(ByProfiles::SHORTEST);
+                let short = texts.lengths()[..lefts.end as usize].partition_point(|&length| length < least);
+                let lefts = short as u32..lefts.end;
+                Source::Segments(BySegments::new(edit, lefts, rights, length, budget))
             }
             (By::Grams(bound), rights) => {
                 let GramSets { ordered, grams, peak_bytes } =

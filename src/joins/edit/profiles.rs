@@ -26,7 +26,7 @@ const PROFILE: usize = (1 << BITS[0]) + (1 << BITS[1]);
 
 /// The profiles of some texts that follow one another.
 #[derive(Debug, Default)]
-struct Profiles {
+pub(super) struct Profiles {
     of: Range<u32>,
     grams: [Vec<u8>; 2],
 }
@@ -57,9 +57,40 @@ impl Profiles {
         workers::each(workers, &mut shares.collect::<Vec<_>>(), |share, stop| share.make(texts, stop))
     }
 
+    /// Those of a few texts, by their places in the list.
+    pub(super) fn of_some(texts: &Texts, some: &[u32], stop: &Stop) -> Result<Self> {
+        let mut profiles = Self { of: 0..some.len() as u32, ..Self::default() };
+        for (grams, bits) in profiles.grams.iter_mut().zip(BITS) {
+            *grams = memory::filled(0, some.len() << bits, DOING)?;
+        }
+        let [pairs, triples] = &mut profiles.grams;
+        for (n, &text) in some.iter().enumerate() {
+            let grams =
+                [&mut pairs[n << BITS[0]..][..1 << BITS[0]], &mut triples[n << BITS[1]..][..1 << BITS[1]]];
+            Share { texts: text..text + 1, grams }.make(texts, stop)?;
+        }
+        Ok(profiles)
+    }
+
+    /// Whether the counts of the grams of two characters (0), or of three (1), of texts of such lengths show that they are
+    /// too far apart.
+    #[inline]
+    pub(super) fn tell_apart(
+        a: &[u8],
+        b: &[u8],
+        grams: usize,
+        lengths: [u32; 2],
+        edit: EditPredicate,
+    ) -> bool {
+        let [length, other] = lengths;
+        let distance = u64::from(edit.most_distance(length.max(other)));
+        let apart = u64::from(length.abs_diff(other));
+        differ_by_more(a, b, (4 + 2 * grams as u64) * distance - apart)
+    }
+
     /// The counts of the grams of two characters, or of three, of a text.
     #[inline]
-    fn get(&self, text: u32, grams: usize) -> &[u8] {
+    pub(super) fn get(&self, text: u32, grams: usize) -> &[u8] {
         let at = ((text - self.of.start) as usize) << BITS[grams];
         &self.grams[grams][at..at + (1 << BITS[grams])]
     }
@@ -277,11 +308,9 @@ impl Probe {
             if right.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
             }
-            let other = texts.length(right);
-            let distance = u64::from(edit.most_distance(length.max(other)));
-            let apart = u64::from(length.abs_diff(other));
-            if !differ_by_more(pairs, rights.get(right, 0), 4 * distance - apart)
-                && !differ_by_more(triples, rights.get(right, 1), 6 * distance - apart)
+            let lengths = [length, texts.length(right)];
+            if !Profiles::tell_apart(pairs, rights.get(right, 0), 0, lengths, edit)
+                && !Profiles::tell_apart(triples, rights.get(right, 1), 1, lengths, edit)
             {
                 memory::push(&mut self.found, Pair { left: self.left, right, similarity: 0.0 }, DOING)?;
             }

@@ -18,6 +18,22 @@ const MOST_CHARACTERS: u32 = 1 << 14;
 /// What a pair of profiles takes, by a place where two texts meet in a gram.
 const PLACES_A_PAIR: u64 = 8;
 
+/// As many texts of each side, of all lengths from `shortest` on; none where there are too few.
+pub(super) fn sample(texts: &Texts, sides: &[Range<u32>], shortest: u32) -> Option<Vec<u32>> {
+    let mut sample = Vec::new();
+    for side in sides {
+        let lengths = &texts.lengths()[side.start as usize..side.end as usize];
+        let from = lengths.partition_point(|&length| length < shortest);
+        let to = lengths.partition_point(|&length| length <= MOST_CHARACTERS);
+        let (count, most) = (to.saturating_sub(from), TEXTS / sides.len());
+        if count < most {
+            return None;
+        }
+        sample.extend((0..most).map(|n| side.start + (from + n * count / most) as u32));
+    }
+    Some(sample)
+}
+
 /// Whether it is less work to compare the profiles of all texts of at least `shortest` characters, where their lengths go
 /// together, than what they have in common of their rarest grams. `sides` are the texts of each table, by length.
 pub(super) fn meet_in_vain(
@@ -27,17 +43,7 @@ pub(super) fn meet_in_vain(
     shortest: u32,
     workers: &dyn Workers,
 ) -> Result<bool> {
-    let mut sample = Vec::new();
-    for side in sides {
-        let lengths = &texts.lengths()[side.start as usize..side.end as usize];
-        let from = lengths.partition_point(|&length| length < shortest);
-        let to = lengths.partition_point(|&length| length <= MOST_CHARACTERS);
-        let (count, most) = (to.saturating_sub(from), TEXTS / sides.len());
-        if count < most {
-            return Ok(false);
-        }
-        sample.extend((0..most).map(|n| side.start + (from + n * count / most) as u32));
-    }
+    let Some(sample) = sample(texts, sides, shortest) else { return Ok(false) };
     let mut met = (0, 0);
     workers::one(workers, &mut met, |met, stop| {
         *met = meetings(texts, &sample, bound, stop)?;

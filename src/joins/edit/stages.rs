@@ -5,6 +5,8 @@ use std::ops::{Range, RangeInclusive};
 
 use super::profiles::ByProfiles;
 use super::sample::meet_in_vain;
+use super::segments::BySegments;
+use super::segments::choice::segment_length;
 use crate::error::Result;
 use crate::features::texts::Texts;
 use crate::joins::Counts;
@@ -31,6 +33,8 @@ pub(super) enum By {
     Grams(GramBound),
     /// Texts that have most grams about equally often.
     Profiles,
+    /// Texts that have enough segments of so many characters in common.
+    Segments(usize),
     /// Equal texts.
     Equality,
     /// All pairs.
@@ -53,9 +57,10 @@ pub(super) fn spans(
         if !meet_in_vain(texts, sides, bound, ByProfiles::SHORTEST, workers)? {
             return Ok(all(By::Grams(bound)));
         }
+        let length = segment_length(texts, sides, edit, ByProfiles::SHORTEST, workers)?;
         return Ok(vec![
             Span { longer: 0..=ByProfiles::SHORTEST - 1, by: By::Grams(bound) },
-            Span { longer: ByProfiles::SHORTEST..=u32::MAX, by: By::Profiles },
+            Span { longer: ByProfiles::SHORTEST..=u32::MAX, by: length.map_or(By::Profiles, By::Segments) },
         ]);
     };
     // Of texts of n characters at least n - q + 1 - q·distance grams are shared.
@@ -117,6 +122,8 @@ pub(super) enum Source {
     Grams(Pairs, GramBound),
     /// Pairs of texts whose profiles go together.
     Profiles(ByProfiles),
+    /// Pairs of texts that have enough segments in common.
+    Segments(BySegments),
     /// Pairs that are known.
     Known(Vec<Pair>),
     /// All pairs.
@@ -167,6 +174,7 @@ impl Source {
         match self {
             Self::Grams(pairs, _) => pairs.take(),
             Self::Profiles(pairs) => pairs.take(),
+            Self::Segments(pairs) => pairs.take(),
             Self::Known(pairs) => pairs.pop(),
             Self::All(pairs) => pairs.next(),
         }
@@ -177,6 +185,7 @@ impl Source {
         match self {
             Self::Grams(pairs, _) => pairs.advance(workers),
             Self::Profiles(pairs) => pairs.advance(texts, workers),
+            Self::Segments(pairs) => pairs.advance(texts, workers),
             Self::Known(_) | Self::All(_) => Ok(false),
         }
     }
@@ -194,6 +203,7 @@ impl Source {
         match self {
             Self::Grams(pairs, _) => pairs.counts(),
             Self::Profiles(pairs) => pairs.counts(),
+            Self::Segments(pairs) => pairs.counts(),
             Self::Known(_) => Counts::default(),
             Self::All(pairs) => Counts { candidates: pairs.looked_at, ..Counts::default() },
         }
@@ -204,6 +214,7 @@ impl Source {
         match self {
             Self::Grams(pairs, _) => pairs.progress(),
             Self::Profiles(pairs) => pairs.progress(texts),
+            Self::Segments(pairs) => pairs.progress(),
             Self::Known(_) | Self::All(_) => 0.0,
         }
     }
@@ -213,6 +224,7 @@ impl Source {
         match self {
             Self::Grams(pairs, _) => pairs.bytes(),
             Self::Profiles(pairs) => pairs.bytes(),
+            Self::Segments(pairs) => pairs.bytes(),
             Self::Known(pairs) => memory::bytes(pairs),
             Self::All(_) => 0,
         }

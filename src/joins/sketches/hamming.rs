@@ -62,15 +62,30 @@ impl Hamming {
         f64::from(self.bits - distance) / f64::from(self.bits)
     }
 
+    /// Whether all vectors are compared with all, as blocks would be so narrow that nearly all share one.
+    pub fn compares_all(&self) -> bool {
+        let blocks = self.bands().count();
+        let narrowest = self.bits as usize / blocks;
+        narrowest < 64 && 1usize << narrowest <= blocks
+    }
+
+    /// The greatest distance at which blocks tell vectors of so many bits apart.
+    pub fn greatest_by_blocks(bits: u32) -> u32 {
+        let of = |most| Self { at: 0, bits, most };
+        (0..bits).take_while(|&most| !of(most).compares_all()).last().unwrap_or(0)
+    }
+
+    fn bands(&self) -> Bands {
+        // No vector has more than MOST_BITS bits.
+        Bands::new(self.bits as u16, self.most)
+    }
+
     /// The bits of the blocks that decide which records are compared; one of no bits where all are.
     fn blocks(&self) -> Vec<Range<usize>> {
-        // No vector has more than MOST_BITS bits.
-        let blocks = Bands::new(self.bits as u16, self.most);
-        let narrowest = self.bits as usize / blocks.count();
-        let tells_apart = narrowest >= 64 || 1usize << narrowest > blocks.count();
-        if !tells_apart {
+        if self.compares_all() {
             return std::iter::once(0..0).collect();
         }
+        let blocks = self.bands();
         (0..blocks.count()).map(|block| blocks.range(block)).collect()
     }
 
@@ -215,6 +230,17 @@ mod tests {
             }
         }
         vectors
+    }
+
+    #[test]
+    fn where_blocks_tell_apart() {
+        for (bits, greatest) in [(8, 2), (64, 14), (100, 19), (128, 24), (384, 62), (1024, 127)] {
+            assert_eq!(Hamming::greatest_by_blocks(bits), greatest, "{bits}");
+            let of = |most| Hamming { at: 0, bits, most };
+            assert!(of(greatest + 1).compares_all() && of(bits).compares_all());
+            assert!(of(greatest + 1).blocks().iter().all(Range::is_empty));
+            assert_eq!(of(greatest).blocks().len(), greatest as usize + 1);
+        }
     }
 
     proptest! {

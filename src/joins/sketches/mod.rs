@@ -35,6 +35,7 @@ use buckets::hot::HotDocuments;
 use buckets::keys::Keys;
 use buckets::windows::Windows;
 use buckets::{Buckets, MostNeighbours};
+use hamming::Hamming;
 use rule::Rule;
 use source::Source;
 use technique::Technique;
@@ -58,6 +59,15 @@ impl Comparison {
     /// Whether sets are compared.
     pub fn needs_sets(&self) -> bool {
         self.techniques.iter().any(Technique::needs_sets)
+    }
+
+    /// Bit vectors that are all compared with all, where that is how candidates are found.
+    pub fn all_with_all(&self) -> Option<Hamming> {
+        let sources = self.rule.sources(&self.techniques)?;
+        sources.into_iter().find_map(|technique| match self.techniques[technique] {
+            Technique::Simhash(vectors) if vectors.compares_all() => Some(vectors),
+            _ => None,
+        })
     }
 }
 

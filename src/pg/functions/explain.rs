@@ -8,8 +8,10 @@ use crate::error::Result as CoreResult;
 use crate::hash;
 use crate::methods::explain::{Evidence, Explanation};
 use crate::methods::pair::TwoTexts;
+use crate::methods::stored::{NearBits, StoredMinhash, StoredSimhash};
 use crate::pg::request::methods;
-use crate::pg::server::call::sql_function;
+use crate::pg::request::methods::sets::DEFAULT_THRESHOLD;
+use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
@@ -21,6 +23,8 @@ use crate::report::html::STYLE;
 use crate::report::passages::Word;
 use crate::report::side_by_side::{Extent, side_by_side};
 use crate::report::terminal::{self, Figure};
+use crate::sketches::stored::SketchKind;
+use crate::sketches::wire::{Minhash, Simhash};
 use crate::workers::{self, Stop};
 
 /// What is for readers beside the methods: runs of words that both texts have, wherever they stand.
@@ -92,6 +96,39 @@ sql_function! {
             Ok(Explained { rows: explained.into_iter(), unknown: false })
         })
     }
+}
+
+sql_function! {
+    /// `explain_pair(minhash_sketch, minhash_sketch)`: what `minhash` says of a column of such sketches.
+    neardup_explain_pair_minhash, pg_finfo_neardup_explain_pair_minhash, |call| {
+        of_sketches(call, SketchKind::Minhash, |a, b| {
+            StoredMinhash { threshold: DEFAULT_THRESHOLD }.of_sketches(&Minhash::parse(a)?, &Minhash::parse(b)?)
+        })
+    }
+}
+sql_function! {
+    /// `explain_pair(simhash_sketch, simhash_sketch)`: what `simhash` says of a column of such sketches.
+    neardup_explain_pair_simhash, pg_finfo_neardup_explain_pair_simhash, |call| {
+        of_sketches(call, SketchKind::Simhash, |a, b| {
+            StoredSimhash { near: NearBits::Usual }.of_sketches(&Simhash::parse(a)?, &Simhash::parse(b)?)
+        })
+    }
+}
+
+/// What the method of such sketches says of two, as its only row.
+fn of_sketches(
+    call: Call,
+    kind: SketchKind,
+    explain: fn(&[u8], &[u8]) -> CoreResult<Explanation>,
+) -> Result<Datum> {
+    set_returning::answer(call, || {
+        let mut explained = Vec::new();
+        if let Some((a, b)) = call.bytes(0).zip(call.bytes(1)) {
+            let Explanation { similarity, evidence } = explain(a, b)?;
+            explained.push((kind.method(), similarity, Said::Method(evidence)));
+        }
+        Ok(Explained { rows: explained.into_iter(), unknown: false })
+    })
 }
 
 /// Methods, similarities and evidence as rows.

@@ -6,6 +6,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
+use crate::joins::sketches::hamming::Hamming;
 use crate::methods::account::Account;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::Result;
@@ -16,8 +17,8 @@ thread_local! {
     static LAST: RefCell<Option<(pg_sys::Oid, Account)>> = const { RefCell::new(None) };
 }
 
-/// Documents or sentences that are not compared are told of where they are many, and so are codes that say little, and
-/// long texts that are compared character by character.
+/// Documents or sentences that are not compared are told of where they are many, and so are codes that say little, long
+/// texts that are compared character by character, and sketches that are all compared.
 pub(crate) fn tell_weak(name: &str, account: &Account) {
     if account.codes.are_many() {
         pgrx::notice!("{name}: {}; edit or the measures of words tell such texts apart", account.codes);
@@ -28,11 +29,24 @@ pub(crate) fn tell_weak(name: &str, account: &Account) {
     if account.compared.are_long() {
         let hint = "Of bodies, jaccard compares words and tlcs sentences, in a time that hardly grows with their length; \
                     edit is for names and titles.";
-        let message = format!("{name}: {}", account.compared);
-        ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
-            .set_hint(hint)
-            .report(PgLogLevel::NOTICE);
+        notice_with_hint(format!("{name}: {}", account.compared), hint);
     }
+    if account.all_with_all.are_many() {
+        let bits = account.all_with_all.bits;
+        let most = Hamming::greatest_by_blocks(bits);
+        let share = (f64::from(1000 * (bits - most)) / f64::from(bits)).ceil() / 1000.0;
+        let hint = format!(
+            "At a distance of at most {most} of {bits} bits, or a threshold of at least {share}, only those with a block in \
+             common are compared. Documents that are not alike agree in about half of their bits by chance."
+        );
+        notice_with_hint(format!("{name}: {}", account.all_with_all), &hint);
+    }
+}
+
+fn notice_with_hint(message: String, hint: &str) {
+    ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
+        .set_hint(hint)
+        .report(PgLogLevel::NOTICE);
 }
 
 /// The account of a call of the present role. However the call ends, `near_duplicates_stats()` has it then.

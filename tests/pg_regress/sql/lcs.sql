@@ -187,6 +187,19 @@ FROM (VALUES (1, NULL, '{}'), (2, NULL, '{"stop_documents": 30}'), (3, NULL, '{"
     LATERAL with_limits(no, site, limits::jsonb) w
 ORDER BY no;
 
+-- Sentences dispersed over the document: what pages of one site have at one place makes no candidates, and copies stay pairs.
+CREATE TABLE framed AS SELECT i AS id, prose(1, 4) || prose(100 + i % 40, 9) AS body FROM generate_series(1, 80) i;
+CREATE FUNCTION dispersed(options jsonb) RETURNS TABLE(pairs bigint, copies bool, candidates bigint) LANGUAGE plpgsql AS $$
+BEGIN
+    SELECT count(*), bool_and(left_id % 40 = right_id % 40) INTO pairs, copies
+    FROM near_duplicates('framed', 0.7, method => 'tlcs', id_column => 'id', options => options || '{"stop_documents": 1000}');
+    SELECT s.candidates INTO dispersed.candidates FROM near_duplicates_stats() s;
+    RETURN NEXT;
+END
+$$;
+SELECT near.pairs, near.copies, far.pairs, far.copies, far.candidates < near.candidates / 2 AS fewer
+FROM dispersed('{}') near, dispersed('{"dispersed": 0.3}') far;
+
 -- One pair at a time, ids of other types, nothing.
 SELECT count(*) FROM (SELECT near_duplicates('docs', 0.3, method => 'tlcs', text_column => 'body') LIMIT 5) p;
 SELECT count(*) FROM near_duplicates('docs', 0.3, method => 'tlcs', text_column => 'body', max_pairs => 3);
@@ -206,6 +219,8 @@ SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options 
 SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"window": -1}');
 SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"containment": 7}');
 SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'lcs', options => '{"slope": 0.1}');
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"dispersed": 0.6}');
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"dispersed": -0.1}');
 SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', tokenizer => 'words');
 SELECT tlcs_resemblance('a', 'b', slope => 1);
 SELECT tlcs_resemblance('a', 'b', "window" => 2000);

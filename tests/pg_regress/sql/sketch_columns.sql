@@ -85,6 +85,29 @@ SELECT count(*) > 10 AS many, bool_and(id > duplicate_of) AS first FROM eliminat
 SELECT count(*) > 10 AS many, bool_and(id < duplicate_of) AS last FROM eliminate('docs', text_column => 'm', method => 'minhash', keep => 'max:id');
 SELECT * FROM eliminate('docs', text_column => 'm', method => 'minhash', keep => 'nonsense');
 
+-- Sketches of 100 bits made by the call are those of the column.
+SELECT count(*) > 20 AS many, count(*) = (SELECT count(*) FROM near_duplicates('docs', text_column => 's100', method => 'simhash', options => '{"distance": 9}') c
+    WHERE (c.left_id, c.right_id, c.similarity) IN (SELECT * FROM near_duplicates('docs', text_column => 'body', method => 'simhash', options => '{"bits": 100, "distance": 9}'))) AS same
+FROM near_duplicates('docs', text_column => 'body', method => 'simhash', options => '{"bits": 100, "distance": 9}');
+
+-- Two sketches explained: what their method says of columns of them.
+SELECT * FROM explain_pair(minhash('a b c d', 1, 8), minhash('a b c e', 1, 8)) UNION ALL
+SELECT * FROM explain_pair(simhash('a b c d', 100), simhash('a b c e', 100)) UNION ALL
+SELECT * FROM explain_pair(simhash('a'), simhash('a')) UNION ALL SELECT * FROM explain_pair(minhash(''), minhash('')) UNION ALL
+SELECT * FROM explain_pair(NULL::minhash_sketch, minhash('a'));
+SELECT count(*) > 1 AS of_texts FROM explain_pair('a', 'b');
+SELECT count(*) FILTER (WHERE m.similarity <> minhash_similarity(a.m, b.m) OR s.similarity <> simhash_similarity(a.s, b.s)) AS other,
+    count(*) FILTER (WHERE (m.evidence->>'pair')::bool) = (SELECT count(*) FROM near_duplicates('docs', text_column => 'm', method => 'minhash')) AS pairs_of_minhash,
+    count(*) FILTER (WHERE (s.evidence->>'pair')::bool) = (SELECT count(*) FROM near_duplicates('docs', text_column => 's', method => 'simhash')) AS pairs_of_simhash
+FROM docs a JOIN docs b ON a.id < b.id, explain_pair(a.m, b.m) m, explain_pair(a.s, b.s) s;
+
+-- Where blocks of bits tell no sketches apart all are compared, and that is said where they are many.
+CREATE TABLE many AS SELECT i AS id, i::text AS body, simhash(i::text) AS s FROM generate_series(1, 20000) i;
+SELECT count(*) > 100 AS some FROM near_duplicates('many', id_column => 'id', text_column => 's', method => 'simhash', options => '{"distance": 15}');
+SELECT count(*) > 100 AS some FROM near_duplicates('many', 0.75, id_column => 'id', text_column => 'body', method => 'simhash');
+SELECT count(*) > 100 AS some FROM near_duplicates('many', id_column => 'id', text_column => 's', method => 'simhash', options => '{"distance": 14}');
+SELECT count(*) FROM near_duplicates('docs', text_column => 's', method => 'simhash', options => '{"distance": 15}') HAVING count(*) = 0;
+
 -- What has no meaning is an error, each with a call that works.
 \set VERBOSITY default
 SELECT * FROM near_duplicates('docs', text_column => 'm');
