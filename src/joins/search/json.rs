@@ -10,7 +10,7 @@ const DOING: &str = "writing a ball as text";
 pub struct Writer {
     /// What is written.
     pub text: String,
-    /// How many characters may still come.
+    /// How many characters may still come; the greatest number stands for all.
     room: usize,
     /// Whether more came.
     pub is_cut: bool,
@@ -24,9 +24,7 @@ impl Writer {
 
     /// Appends characters as they stand.
     pub fn put(&mut self, text: &str) -> Result<()> {
-        // A character has at least one byte.
-        if text.len() <= self.room {
-            self.room -= text.len();
+        if self.room == usize::MAX {
             memory::reserve_text(&mut self.text, text.len(), DOING)?;
             self.text.push_str(text);
             return Ok(());
