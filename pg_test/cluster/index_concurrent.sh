@@ -21,7 +21,7 @@ BEGIN
     INSERT INTO docs (body, numbers, ids) VALUES (words, ARRAY[mark], ARRAY[md5(mark::text)::uuid]) RETURNING id INTO mine;
     IF NOT EXISTS (SELECT FROM docs WHERE numbers && ARRAY[mark] AND id = mine)
         OR NOT EXISTS (SELECT FROM docs WHERE ids && ARRAY[md5(mark::text)::uuid] AND id = mine)
-        OR NOT EXISTS (SELECT FROM docs WHERE body <@ near(words, 1, 2, 24) AND id = mine)
+        OR NOT EXISTS (SELECT FROM docs WHERE minhash(body, 2, 24) <@ near(minhash(words, 2, 24), 1) AND id = mine)
         OR NOT EXISTS (SELECT FROM docs WHERE minhash <@ near(minhash(words, 2, 40), 1) AND id = mine)
         OR (SELECT minhash <%> minhash(words, 2, 40) FROM docs ORDER BY minhash <%> minhash(words, 2, 40) LIMIT 1) <> 0 THEN
         RAISE EXCEPTION 'row % was not found', mine;

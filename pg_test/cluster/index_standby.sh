@@ -62,7 +62,7 @@ caught_up() {
 caught_up
 expect_sql 'the standby is in order' $'\n16' 'SELECT check_all(); SELECT compare()' "${on_standby[@]}"
 for query in "SELECT string_agg(id::text, ',' ORDER BY id) FROM docs WHERE numbers && '{1,2,3}'" \
-    "SELECT string_agg(id::text, ',' ORDER BY id) FROM docs WHERE body <@ near('w1 w2 w0 w0 w3', 0.5, 2, 24)" \
+    "SELECT string_agg(id::text, ',' ORDER BY id) FROM docs WHERE minhash(body, 2, 24) <@ near(minhash('w1 w2 w0 w0 w3', 2, 24), 0.5)" \
     "SELECT string_agg(d::text, ',') FROM (SELECT minhash <%> minhash('w1 w2 w0 w0 w3', 2, 40) d FROM docs ORDER BY 1 LIMIT 100) x"; do
     expect_sql "as the primary: $query" "$(q -c 'SET enable_seqscan = off' -c "$query")" "SET enable_seqscan = off; $query" "${on_standby[@]}"
 done

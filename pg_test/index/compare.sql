@@ -35,7 +35,7 @@ CREATE FUNCTION add_docs(count int) RETURNS void LANGUAGE sql VOLATILE AS $$
 $$;
 SELECT add_docs(300);
 
-CREATE INDEX by_text ON docs USING signature (body text_minhash_ops (k = 2, permutations = 24))
+CREATE INDEX by_text ON docs USING signature (minhash(body, 2, 24) minhash_jaccard_ops (k = 2, permutations = 24))
     WITH (threshold = 0.5, pending_limit = 64);
 CREATE INDEX by_minhash ON docs USING signature (minhash minhash_jaccard_ops (k = 2, permutations = 40))
     WITH (threshold = 0.6, pending_limit = 64);
@@ -71,10 +71,10 @@ BEGIN
             '{}', v.distance, v.condition, v.distance, floor(1 + random() ^ 4 * 500))
         END
     FROM (VALUES
-        ('by_text', format('body <@ near(%L, %s, 2, 24)', q, 0.5 + random() / 2), NULL),
-        ('by_text', format('body <@ near(%L, 1, 2, 24)', q), NULL),
-        ('by_text', format('body <@ near(%L, %s, 3, 24)', q, 0.5 + random() / 2), NULL),
-        ('by_text', format('body <@ near(%L, %s, 2, 24)', q, 0.1 + random() / 3), NULL),
+        ('by_text', format('minhash(body, 2, 24) <@ near(minhash(%L, 2, 24), %s)', q, 0.5 + random() / 2), NULL),
+        ('by_text', format('minhash(body, 2, 24) <@ near(minhash(%L, 2, 24), 1)', q), NULL),
+        ('by_text', 'true', format('minhash(body, 2, 24) <%%> minhash(%L, 2, 24)', q)),
+        ('by_text', format('minhash(body, 2, 24) <@ near(minhash(%L, 2, 24), %s)', q, 0.1 + random() / 3), NULL),
         ('by_minhash', format('minhash <@ near(minhash(%L, 2, 40), %s)', q, 0.6 + 0.4 * random()), NULL),
         ('by_minhash', format('minhash <@ near(minhash(%L, 2, 40), 0.6)', q), NULL),
         ('by_minhash', format('minhash <@ near(minhash(%L, 2, 40), %s)', q, 0.1 + random() / 2), NULL),
