@@ -686,6 +686,37 @@ BEGIN
 END
 $$;
 
+-- Indexes of texts by estimates: `body <@ near(...)` means another thing now, so each is made anew by who has it, as what it
+-- is to be. What they need of the library stays there, for the time before this script runs.
+DO $$
+DECLARE
+    old text;
+BEGIN
+    SELECT pg_catalog.string_agg(pg_catalog.format('DROP INDEX %s;', i.indexrelid::pg_catalog.regclass), ' '
+        ORDER BY i.indexrelid::pg_catalog.regclass::pg_catalog.text)
+    INTO old
+    FROM pg_catalog.pg_index i
+        JOIN pg_catalog.pg_opclass c ON c.oid OPERATOR(pg_catalog.=) ANY (i.indclass::pg_catalog.oid[])
+        JOIN pg_catalog.pg_depend d ON d.objid OPERATOR(pg_catalog.=) c.oid
+            AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_opclass'::pg_catalog.regclass::pg_catalog.oid
+            AND d.deptype OPERATOR(pg_catalog.=) 'e'::pg_catalog."char"
+        JOIN pg_catalog.pg_extension e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
+            AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+    WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name
+        AND c.opcname OPERATOR(pg_catalog.=) 'text_minhash_ops'::pg_catalog.name;
+    IF old IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE := 'dependent_objects_still_exist',
+            MESSAGE := 'indexes of operator class text_minhash_ops are in the way: body <@ near(...) is exact from 0.2.0 on',
+            DETAIL := old,
+            HINT := 'Drop them, and after the update make exact ones, CREATE INDEX ... USING signature (body), or the same as before, USING signature (minhash(body, 5, 128)).';
+    END IF;
+END
+$$;
+DROP OPERATOR CLASS text_minhash_ops USING signature;
+DROP OPERATOR FAMILY text_minhash_ops USING signature;
+DROP FUNCTION signature_class(text);
+DROP FUNCTION signature_options_text(internal);
+
 -- Exact balls of documents. near() of a text has other arguments and means another thing: what near_duplicates calls similar, and
 -- no estimate. Balls that are stored mean what they meant.
 DROP FUNCTION near(text, float8, int, int);
@@ -869,6 +900,76 @@ CREATE CAST (text_ball AS minhash_ball) WITH FUNCTION text_ball_as_minhash_ball(
 COMMENT ON CAST (text_ball AS minhash_ball) IS 'an error that says how the ball of a sketch is written';
 CREATE CAST (text_ball AS simhash_ball) WITH FUNCTION text_ball_as_simhash_ball(text_ball) AS IMPLICIT;
 COMMENT ON CAST (text_ball AS simhash_ball) IS 'an error that says how the ball of a sketch is written';
+
+-- Classes of sets: what is in a ball, as near_duplicates compares.
+CREATE FUNCTION signature_set_class(text) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_text_set'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_set_class(text) IS 'support function of text_set_ops';
+CREATE FUNCTION signature_set_class(anyarray) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_array_set'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_set_class(anyarray) IS 'support function of array_set_ops';
+CREATE FUNCTION signature_set_class(tsvector) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_tsvector_set'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_set_class(tsvector) IS 'support function of tsvector_set_ops';
+CREATE FUNCTION signature_set_class(text_ball) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_ball_set'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_set_class(text_ball) IS 'support function of text_ball_set_ops';
+CREATE FUNCTION signature_options_set(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_signature_options_set'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_options_set(internal) IS
+    'options of text_set_ops and text_ball_set_ops: measure, shingle, multiset, tokenizer, least';
+CREATE FUNCTION signature_options_tokens(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_signature_options_tokens'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_options_tokens(internal) IS
+    'options of array_set_ops and tsvector_set_ops: measure, shingle, multiset, least';
+
+CREATE OPERATOR FAMILY text_set_ops USING signature;
+COMMENT ON OPERATOR FAMILY text_set_ops USING signature IS 'texts by the similarity of their sets of words';
+CREATE OPERATOR CLASS text_set_ops DEFAULT FOR TYPE text USING signature FAMILY text_set_ops AS
+    OPERATOR 1 <@ (text, text_ball),
+    FUNCTION 1 signature_set_class(text),
+    FUNCTION 2 signature_options_set(internal);
+COMMENT ON OPERATOR CLASS text_set_ops USING signature IS
+    'texts: <@ near(text, similarity), exactly';
+
+CREATE OPERATOR FAMILY array_set_ops USING signature;
+COMMENT ON OPERATOR FAMILY array_set_ops USING signature IS 'arrays of words or integers by the similarity of their sets';
+CREATE OPERATOR CLASS array_set_ops DEFAULT FOR TYPE anyarray USING signature FAMILY array_set_ops AS
+    OPERATOR 1 <@ (anyarray, text_ball),
+    FUNCTION 1 signature_set_class(anyarray),
+    FUNCTION 2 signature_options_tokens(internal);
+COMMENT ON OPERATOR CLASS array_set_ops USING signature IS
+    'arrays of words or integers: <@ near(array, similarity), exactly';
+
+CREATE OPERATOR FAMILY tsvector_set_ops USING signature;
+COMMENT ON OPERATOR FAMILY tsvector_set_ops USING signature IS 'tsvectors by the similarity of their sets of lexemes';
+CREATE OPERATOR CLASS tsvector_set_ops DEFAULT FOR TYPE tsvector USING signature FAMILY tsvector_set_ops AS
+    OPERATOR 1 <@ (tsvector, text_ball),
+    FUNCTION 1 signature_set_class(tsvector),
+    FUNCTION 2 signature_options_tokens(internal);
+COMMENT ON OPERATOR CLASS tsvector_set_ops USING signature IS
+    'tsvectors: <@ near(tsvector, similarity), exactly';
+
+CREATE OPERATOR FAMILY text_ball_set_ops USING signature;
+COMMENT ON OPERATOR FAMILY text_ball_set_ops USING signature IS 'balls by the similarity of their middles';
+CREATE OPERATOR CLASS text_ball_set_ops DEFAULT FOR TYPE text_ball USING signature FAMILY text_ball_set_ops AS
+    OPERATOR 2 && (text_ball, text_ball),
+    FUNCTION 1 signature_set_class(text_ball),
+    FUNCTION 2 signature_options_set(internal);
+COMMENT ON OPERATOR CLASS text_ball_set_ops USING signature IS
+    'balls: EXCLUDE USING signature (near(body, 0.8) WITH &&) lets no two near texts in';
+
+CREATE FUNCTION signature_index_fits(index regclass, ball text_ball) RETURNS text
+    AS 'MODULE_PATHNAME', 'neardup_signature_index_fits'
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED COST 1000;
+COMMENT ON FUNCTION signature_index_fits(regclass, text_ball) IS
+    'why an index of sets does not serve a ball, so that all rows would have to be looked at; NULL if it does';
 
 -- The last statement: where another superuser updates the extension than the one who made it, what is new belongs to who owns
 -- the registry of jobs, which some of it reads.

@@ -66,6 +66,10 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
                     // knows whether these are as many as the query wants.
                     cost += known.comparing_all() + rows * pg_sys::cpu_tuple_cost;
                 }
+                Some(Seen::AtRunTime) if known.keys.sets.is_some() => {
+                    cost += known.counting(known.keys.usual_probes());
+                }
+                Some(Seen::Now(Probe::Sets(probe))) => cost += known.counting(probe.reach.probes().into()),
                 Some(Seen::AtRunTime) => {
                     let probes = known.keys.usual_probes();
                     cost += known.probing(probes, known.candidates(probes).min(rows));
@@ -194,6 +198,22 @@ impl Known {
         // Pages of one segment are near one another and mostly in memory.
         let page = (self.page.random + self.page.sequential) / 2.0;
         (pages + list_pages + row_pages) * page + signatures * segments * search + candidates * look
+    }
+
+    /// Reading the lists of a number of classes in every segment, and looking at the rows that are in two of them.
+    fn counting(&self, classes: f64) -> f64 {
+        let segments = self.directory.segments.len() as f64;
+        let read =
+            classes * self.sum(|s| s.postings) / self.sum(|s| s.signatures).max(1.0) * segments.max(1.0);
+        let read = read.min(self.sum(|s| s.postings));
+        // Where its part is, and the part.
+        let pages =
+            (2.2 * classes * segments).min(self.sum(|s| u64::from(s.pages - s.row_pages.min(s.pages))));
+        let row_pages = self.sum(|s| s.row_pages.into()).min(read / 100.0);
+        // SAFETY: a setting.
+        let look = unsafe { pg_sys::cpu_operator_cost };
+        let page = (self.page.random + self.page.sequential) / 2.0;
+        (pages + row_pages) * page + read * look / 10.0
     }
 
     /// Comparing all sketches.

@@ -5,6 +5,7 @@ use pgrx::pg_sys::Datum;
 
 use super::class::Class;
 use super::keys::Keys;
+use super::sets::probe::SetProbe;
 use super::values::elements;
 use crate::pg::index::layout::items::{Item, Row, number};
 use crate::pg::server::call::varlena_bytes;
@@ -34,7 +35,7 @@ pub(crate) enum Target {
 }
 
 /// A condition of a query.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Probe {
     /// No row meets it.
     Nothing,
@@ -54,6 +55,8 @@ pub(crate) enum Probe {
         /// The greatest difference.
         most: u32,
     },
+    /// Rows whose sets may be in a ball.
+    Sets(SetProbe),
     /// The index cannot tell: all rows.
     Everything,
 }
@@ -65,7 +68,7 @@ impl Probe {
             Self::Nothing => Some(&[]),
             Self::Signatures { signatures, .. } => Some(signatures),
             Self::Near { signatures, .. } => signatures.as_deref(),
-            Self::Everything => None,
+            Self::Sets(_) | Self::Everything => None,
         }
     }
 
@@ -83,6 +86,7 @@ impl Probe {
     pub(crate) fn effort(&self) -> usize {
         match self {
             Self::Everything => usize::MAX,
+            Self::Sets(sets) => sets.tokens.len(),
             probe => probe.signatures().map_or(usize::MAX - 1, <[u64]>::len),
         }
     }
@@ -120,6 +124,12 @@ impl Keys {
                 // SAFETY: a ball, which is a varlena.
                 let ball = SimhashBall::parse(unsafe { varlena_bytes(argument) })?;
                 Ok(self.near_target(self.simhash_target(&ball.middle), ball.distance.into()))
+            }
+            (Class::TextSet | Class::ArraySet | Class::VectorSet, IN_BALL)
+            | (Class::BallSet, IN_BALL | OVERLAPS) => {
+                let sets = self.sets.as_ref().expect("of a class of sets");
+                // SAFETY: a ball, which is a varlena.
+                sets.probe(unsafe { varlena_bytes(argument) })
             }
             _ => Ok(Probe::Everything),
         }
@@ -222,7 +232,7 @@ impl Keys {
     pub(crate) fn accepts(&self, probe: &Probe, row: Row, sketch: &[u8]) -> bool {
         match probe {
             Probe::Nothing => false,
-            Probe::Signatures { .. } | Probe::Everything => true,
+            Probe::Signatures { .. } | Probe::Sets(_) | Probe::Everything => true,
             Probe::Near { target, most, .. } => {
                 !row.has(Row::NULL | Row::EMPTY) && self.difference(target, row, sketch) <= *most
             }

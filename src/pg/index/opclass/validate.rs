@@ -98,7 +98,8 @@ impl Checked<'_> {
             let known = match class {
                 Class::Bigint | Class::Uuid => strategy == OVERLAPS,
                 Class::Minhash | Class::Simhash => strategy == IN_BALL || strategy == DISTANCE,
-                Class::Text => strategy == IN_BALL,
+                Class::Text | Class::TextSet | Class::ArraySet | Class::VectorSet => strategy == IN_BALL,
+                Class::BallSet => strategy == OVERLAPS,
             };
             if !known {
                 right = wrong("which this class does not know");

@@ -1,0 +1,214 @@
+//! Finding rows whose sets may be in a ball. docs/design/signature-index.md, "Sets", says why none is missed.
+
+use std::collections::BTreeMap;
+
+use super::search::living;
+use crate::error;
+use crate::joins::search::keys::{KeyScratch, bitmap, prefix_classes};
+use crate::memory;
+use crate::pg::index::layout::items::{Item, Row};
+use crate::pg::index::layout::meta::Directory;
+use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::sets::item::{Outline, SetItem, differs};
+use crate::pg::index::opclass::sets::probe::SetProbe;
+use crate::pg::index::pages::buffer::{Index, Looked};
+use crate::pg::index::storage::list_reader::Part;
+use crate::pg::index::storage::pending::{self, Pages};
+use crate::pg::index::storage::segment::{COLLECTING, Segment};
+use crate::pg::server::error::or_raise;
+
+/// Rows whose hits are counted at a time.
+const WINDOW: u32 = 1 << 16;
+/// Lists of which pages are kept at hand from one window to the next.
+const KEPT: usize = 256;
+
+/// A ball to look for.
+struct Query<'a> {
+    probe: &'a SetProbe,
+    /// The bitmaps of its set with as many words as were asked for.
+    bitmaps: BTreeMap<usize, Vec<u64>>,
+    /// Space for the tokens of a row.
+    tokens: Vec<u32>,
+}
+
+impl Query<'_> {
+    /// The bitmap of the set with this many words.
+    fn bitmap(&mut self, words: usize) -> &[u64] {
+        self.bitmaps.entry(words).or_insert_with(|| {
+            let mut bits = vec![0; words];
+            bitmap(&self.probe.tokens, &mut bits);
+            bits
+        })
+    }
+
+    /// Whether a pending set may be in the ball.
+    fn may_have(&mut self, item: &Item<'_>) -> error::Result<bool> {
+        let Some(set) = SetItem::read(item.row, item.bytes) else { return Ok(false) };
+        let reach = &self.probe.reach;
+        let Some(allowed) = reach.bits(set.size) else { return Ok(false) };
+        if let Some(known) = set.bitmap {
+            return Ok(differs(known, self.bitmap(known.len() / 8)) <= allowed);
+        }
+        if item.row.has(Row::SPLIT) {
+            return Ok(true);
+        }
+        let mut tokens = std::mem::take(&mut self.tokens);
+        set.tokens(&mut tokens)?;
+        let unlike = unlike(&self.probe.tokens, &tokens);
+        self.tokens = tokens;
+        Ok(unlike <= u64::from(allowed))
+    }
+}
+
+/// How many tokens are in one of two sets only.
+fn unlike(mut one: &[u32], mut other: &[u32]) -> u64 {
+    let mut count = 0;
+    while let ([a, rest @ ..], [b, others @ ..]) = (one, other) {
+        count += u64::from(a != b);
+        if a <= b {
+            one = rest;
+        }
+        if b <= a {
+            other = others;
+        }
+    }
+    count + one.len() as u64 + other.len() as u64
+}
+
+/// Calls `each` with every row whose set may be in a ball, perhaps more than once.
+pub(super) fn search_sets(
+    index: Index,
+    keys: &Keys,
+    probe: &SetProbe,
+    each: &mut dyn FnMut(Row),
+) -> Looked<()> {
+    let mut query = Query { probe, bitmaps: BTreeMap::new(), tokens: Vec::new() };
+    // The pending pages before the directory: a row on its way from there to here is seen.
+    let mut pages = Pages::all(index, &Directory::read(index).meta);
+    while let Some((block, contents)) = pages.next()? {
+        for item in pending::items(index, block, &contents) {
+            keys.check(index, block, &item);
+            if !item.row.has(Row::DEAD | Row::NULL | Row::EMPTY) && or_raise(query.may_have(&item)) {
+                each(item.row);
+            }
+        }
+    }
+    let directory = Directory::read(index);
+    let now = keys.now(index, &directory.meta);
+    let keys = now.as_ref().unwrap_or(keys);
+    let Some(settled) = keys.sets.as_ref().and_then(|sets| sets.settled.as_ref()) else { return Ok(()) };
+    let (tokens, length) = (&probe.tokens, probe.reach.probes());
+    let (mut scratch, mut classes) = (KeyScratch::default(), Vec::new());
+    let bits = settled.class_bits;
+    or_raise(prefix_classes(tokens, &settled.order, length, bits, &mut scratch, &mut classes));
+    let bitmap = query.bitmap(settled.words).to_vec();
+    let mut counts = or_raise(memory::filled(0_u16, WINDOW as usize, COLLECTING));
+    for segment in living(index, &directory, keys)? {
+        Counting { segment: &segment, probe, bitmap: &bitmap, counts: &mut counts }.rows(&classes, each)?;
+    }
+    Ok(())
+}
+
+/// Counts in one segment how many of the looked-up tokens rows have.
+struct Counting<'a> {
+    segment: &'a Segment,
+    probe: &'a SetProbe,
+    bitmap: &'a [u64],
+    counts: &'a mut Vec<u16>,
+}
+
+impl Counting<'_> {
+    /// Calls `each` with the rows that may be in the ball.
+    fn rows(&mut self, classes: &[(u32, u32)], each: &mut dyn FnMut(Row)) -> Looked<()> {
+        let mut lists = Vec::new();
+        for &(class, weight) in classes {
+            let class = u64::from(class);
+            let weight = u16::try_from(weight).unwrap_or(u16::MAX);
+            let mut part = Part::of_class(self.segment, class)?;
+            if part.find(class)? {
+                or_raise(memory::push(&mut lists, (part, weight), COLLECTING));
+            }
+        }
+        // What is spread over several rows has its hits there, too: each such row counts as hit once more.
+        let mut split = Part::of_split(self.segment)?;
+        if split.find_any()? {
+            or_raise(memory::push(&mut lists, (split, 1), COLLECTING));
+        }
+        let least = self.probe.reach.least_hits().max(1) as u16;
+        let (mut start, rows) = (0, self.segment.about.rows);
+        let (mut found, mut reached) = (Vec::new(), Vec::new());
+        while start < rows && !lists.is_empty() {
+            let end = start.saturating_add(WINDOW);
+            let many = lists.len() > KEPT;
+            let mut any = false;
+            let mut failed = None;
+            lists.retain_mut(|(part, weight)| {
+                found.clear();
+                let more = match part.rows_before(end, &mut found) {
+                    Ok(more) => more,
+                    Err(moved) => {
+                        failed = Some(moved);
+                        false
+                    }
+                };
+                any |= !found.is_empty();
+                for &row in &found {
+                    let count = &mut self.counts[(row - start) as usize];
+                    let before = *count;
+                    *count = before.saturating_add(*weight);
+                    if before < least && *count >= least {
+                        or_raise(memory::push(&mut reached, row, COLLECTING));
+                    }
+                }
+                if many {
+                    part.let_go();
+                }
+                more
+            });
+            if let Some(moved) = failed {
+                return Err(moved);
+            }
+            reached.sort_unstable();
+            self.look(start, &reached, each)?;
+            reached.clear();
+            if any {
+                self.counts.fill(0);
+            }
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Looks at rows of a window that have enough hits.
+    fn look(&mut self, start: u32, rows: &[u32], each: &mut dyn FnMut(Row)) -> Looked<()> {
+        self.segment.look(rows.iter().copied(), |number, row, bytes| {
+            let hits = self.counts[(number - start) as usize];
+            if !row.has(Row::DEAD | Row::NULL | Row::EMPTY) && self.accepts(row, Outline::read(bytes), hits) {
+                each(row);
+            }
+        })
+    }
+
+    /// Whether a row with so many hits may be in the ball.
+    fn accepts(&self, row: Row, set: Outline<'_>, hits: u16) -> bool {
+        let reach = &self.probe.reach;
+        let (Some(need), Some(bits)) = (reach.need(set.size), reach.bits(set.size)) else { return false };
+        if row.has(Row::SPLIT) {
+            return hits > 1;
+        }
+        // A count that is full may be any.
+        (hits == u16::MAX || u32::from(hits) >= need) && set.differs(self.bitmap) <= bits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unlike;
+
+    #[test]
+    fn pg_tokens_of_one_set_only_are_counted() {
+        assert_eq!(unlike(&[1, 2, 2, 5], &[2, 3, 5, 5]), 4);
+        assert_eq!(unlike(&[], &[1, 1]), 2);
+        assert_eq!(unlike(&[7], &[7]), 0);
+    }
+}
