@@ -248,7 +248,7 @@ ALTER FUNCTION words(text) RENAME TO more_words
 ALTER FUNCTION words(text) OWNER TO reader
 ALTER FUNCTION shares(bigint[], bigint[], int) SUPPORT pg_catalog.textlike_support
 ALTER OPERATOR <@ (text, text_ball) SET (RESTRICT = contsel)
-ALTER OPERATOR CLASS text_set_ops USING signature RENAME TO other_ops
+ALTER OPERATOR CLASS text_minhash_ops USING signature RENAME TO other_ops
 ALTER TYPE minhash_sketch SET (STORAGE = main)
 ALTER TABLE neardup_all_jobs ADD COLUMN more int
 ALTER TABLE neardup_all_jobs ALTER COLUMN created DROP DEFAULT

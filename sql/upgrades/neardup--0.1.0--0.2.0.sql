@@ -686,37 +686,6 @@ BEGIN
 END
 $$;
 
--- Indexes of texts by estimates: `body <@ near(...)` means another thing now, so each is made anew by who has it, as what it
--- is to be. What they need of the library stays there, for the time before this script runs.
-DO $$
-DECLARE
-    old text;
-BEGIN
-    SELECT pg_catalog.string_agg(pg_catalog.format('DROP INDEX %s;', i.indexrelid::pg_catalog.regclass), ' '
-        ORDER BY i.indexrelid::pg_catalog.regclass::pg_catalog.text)
-    INTO old
-    FROM pg_catalog.pg_index i
-        JOIN pg_catalog.pg_opclass c ON c.oid OPERATOR(pg_catalog.=) ANY (i.indclass::pg_catalog.oid[])
-        JOIN pg_catalog.pg_depend d ON d.objid OPERATOR(pg_catalog.=) c.oid
-            AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_opclass'::pg_catalog.regclass::pg_catalog.oid
-            AND d.deptype OPERATOR(pg_catalog.=) 'e'::pg_catalog."char"
-        JOIN pg_catalog.pg_extension e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
-            AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
-    WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name
-        AND c.opcname OPERATOR(pg_catalog.=) 'text_minhash_ops'::pg_catalog.name;
-    IF old IS NOT NULL THEN
-        RAISE EXCEPTION USING ERRCODE := 'dependent_objects_still_exist',
-            MESSAGE := 'indexes of operator class text_minhash_ops are in the way: body <@ near(...) is exact from 0.2.0 on',
-            DETAIL := old,
-            HINT := 'Drop them, and after the update make exact ones, CREATE INDEX ... USING signature (body), or the same as before, USING signature (minhash(body, 5, 128)).';
-    END IF;
-END
-$$;
-DROP OPERATOR CLASS text_minhash_ops USING signature;
-DROP OPERATOR FAMILY text_minhash_ops USING signature;
-DROP FUNCTION signature_class(text);
-DROP FUNCTION signature_options_text(internal);
-
 -- Exact balls of documents. near() of a text has other arguments and means another thing: what near_duplicates calls similar, and
 -- no estimate. Balls that are stored mean what they meant.
 DROP FUNCTION near(text, float8, int, int);
