@@ -259,7 +259,8 @@ impl<'a> SetBall<'a> {
         }
         let Writer { mut text, is_cut, .. } = writer;
         memory::reserve_text(&mut text, 4, DOING)?;
-        text.push_str(if is_cut { "…>" } else { ">" });
+        // ASCII, so that it can be shown in any encoding.
+        text.push_str(if is_cut { "...>" } else { ">" });
         Ok(text)
     }
 
@@ -435,7 +436,7 @@ mod tests {
         assert_eq!(ball.parameters.describe(), "jaccard, words, shingle 1, multiset");
         let long = Document::Text("é".repeat(100));
         let bytes = SetBall::build(&words, 1.0, &long).unwrap();
-        let shown = format!("<jaccard:words:k1:multiset:1:\"{}…>", "é".repeat(SHOWN - 1));
+        let shown = format!("<jaccard:words:k1:multiset:1:\"{}...>", "é".repeat(SHOWN - 1));
         assert_eq!(SetBall::parse(&bytes).unwrap().short().unwrap(), shown);
     }
 

@@ -194,7 +194,7 @@ fn escaped(text: &str) -> Option<(char, &str)> {
     };
     let first = unit(text)?;
     let rest = text.get(4..)?;
-    let second = rest.strip_prefix("\\u").and_then(|text| unit(text));
+    let second = rest.strip_prefix("\\u").and_then(unit);
     match (char::from_u32(first.into()), second) {
         (Some(character), _) => Some((character, rest)),
         (None, Some(second)) => {
