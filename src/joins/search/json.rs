@@ -239,7 +239,7 @@ mod tests {
 
             let text = serde_json::to_string_pretty(&numbers).unwrap();
             let (mut reader, mut read) = (Reader::new(&text, "text_ball"), Vec::new());
-            reader.list(|reader| Ok(read.push(reader.number()?))).unwrap();
+            reader.list(|reader| memory::push(&mut read, reader.number()?, DOING)).unwrap();
             prop_assert_eq!(read, numbers);
         }
 
