@@ -51,7 +51,7 @@ CREATE SCHEMA tools;
 CREATE EXTENSION neardup SCHEMA tools VERSION '$first';
 ALTER DATABASE users SET search_path = public, tools;
 SQL
-q -d users -f "$upgrade/world.sql" >/dev/null
+q -d users -f "$upgrade/world.sql" -f "$upgrade/first.sql" >/dev/null
 contents before
 pg_dump users >"$place/dump"
 expect 'no query fails' '' "$(grep ERROR "$place/before" || true)"
@@ -77,6 +77,10 @@ server_up
 contents library
 same 'the present library with the SQL of before: all as before' "$place/before" "$place/library"
 
+# near() of a text has other arguments and means another thing: what calls it is in the way.
+expect 'what the update would change the meaning of is named' 'ERROR:  cannot drop function near(text,double precision,integer,integer) because other objects depend on it
+DETAIL:  view estimated depends on function near(text,double precision,integer,integer)' "$(q -d users -c 'ALTER EXTENSION neardup UPDATE' 2>&1 | grep -E '^(ERROR|DETAIL)' || true)"
+q -d users -c 'DROP VIEW estimated'
 expect_sql 'the update' '' 'ALTER EXTENSION neardup UPDATE' -d users
 contents after
 same 'the present SQL: all as before' "$place/before" "$place/after"

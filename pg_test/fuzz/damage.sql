@@ -24,7 +24,7 @@ CREATE FUNCTION fuzz.damaged_statements(n int) RETURNS SETOF text LANGUAGE sql A
     SELECT replace(replace(statement, '%d', 'w.damaged' || n), '%i', 'w.damage' || n) FROM (
         SELECT * FROM unnest(ARRAY['SELECT signature_index_check(''%i'', true)', 'SELECT signature_index_stats(''%i'')', 'EXPLAIN SELECT FROM %d WHERE numbers && ''{1}'''])
         UNION ALL SELECT unnest(CASE n % 5
-            WHEN 0 THEN ARRAY['SELECT count(*) FROM %d WHERE body <@ near((SELECT body FROM w.sound WHERE id = 5), 0.5)', 'SELECT count(*) FROM %d WHERE body <@ near(''w1 w2 w3'', 0.01)', 'SELECT count(*) FROM %d WHERE body <@ near(''w1'', 0.9, 1, 16)']
+            WHEN 0 THEN ARRAY['SELECT count(*) FROM %d WHERE body <@ near((SELECT body FROM w.sound WHERE id = 5), 0.5)', 'SELECT count(*) FROM %d WHERE body <@ near(''w1 w2 w3'', 0.01)', 'SELECT count(*) FROM %d WHERE body <@ near(''w1'', 0.9, 2)']
             WHEN 1 THEN ARRAY['SELECT count(*) FROM %d WHERE numbers && ''{0,1,2,50}''', 'SELECT count(*) FROM %d WHERE numbers && ARRAY(SELECT generate_series(1, 400))::bigint[]', 'SELECT count(*) FROM %d WHERE shares(numbers, (SELECT numbers FROM w.sound WHERE id = 8), 2)']
             WHEN 2 THEN ARRAY['SELECT count(*) FROM %d WHERE uuids && ARRAY[md5(''1''), md5(''50'')]::uuid[]', 'SELECT count(*) FROM %d WHERE uuids && (SELECT array_agg(md5(g::text)::uuid) FROM generate_series(0, 400) g)']
             WHEN 3 THEN ARRAY['SELECT count(*) FROM %d WHERE m <@ near((SELECT m FROM w.sound WHERE id = 5), 0.5)', 'SELECT count(*) FROM %d WHERE m <@ near((SELECT m FROM w.sound WHERE id = 5), 0.01)', 'SELECT id FROM %d ORDER BY m <%> (SELECT m FROM w.sound WHERE id = 5) LIMIT 20', 'SELECT id FROM %d ORDER BY m <%> (SELECT m FROM w.sound WHERE id = 5)']

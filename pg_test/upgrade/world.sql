@@ -58,7 +58,7 @@ CREATE UNIQUE INDEX ON kept (id, m);
 
 CREATE VIEW compared AS
     SELECT a.id AS a, b.id AS b, jaccard(a.body, b.body), resemblance(a.body, b.body, 2), edit_similarity(a.body, b.body),
-        a.m <%> b.m AS m, a.s <~> b.s AS s, a.body <@ near(b.body, 0.8) AS near
+        a.m <%> b.m AS m, a.s <~> b.s AS s, a.m <@ near(b.m, 0.8) AS near
     FROM docs a, docs b WHERE a.id < b.id AND b.id <= 12;
 CREATE VIEW found AS SELECT * FROM near_duplicates('docs', 0.8, id_column => 'id', text_column => 'body');
 CREATE VIEW grouped AS SELECT * FROM near_duplicate_clusters('docs', 0.8, id_column => 'id', text_column => 'body', max_cluster_size => 10);

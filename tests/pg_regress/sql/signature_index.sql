@@ -28,10 +28,7 @@ VACUUM docs;
 -- Five thousand: the index, as long as it can tell.
 SELECT plan($$SELECT * FROM docs WHERE numbers && '{1,2}'$$);
 SELECT plan($$SELECT * FROM docs WHERE shares(numbers, '{1,2,3}', 2)$$);
-SELECT plan(format('SELECT * FROM docs WHERE body <@ near(%L, %s)', 'one two three four five six', t)) FROM unnest(array[1, 0.9, 0.8]) t;
-SELECT plan($$SELECT * FROM docs WHERE body <@ near('one two three four five six', 0.79)$$);
-SELECT plan($$SELECT * FROM docs WHERE body <@ near('one two three four five six', 0.8, 3)$$);
-SELECT plan(format('SELECT * FROM docs WHERE minhash(body) <@ near(minhash(%L), %s)', 'one two three four five six', t)) FROM unnest(array[0.7, 0.69]) t;
+SELECT plan(format('SELECT * FROM docs WHERE minhash(body) <@ near(minhash(%L), %s)', 'one two three four five six', t)) FROM unnest(array[1, 0.9, 0.7, 0.69]) t;
 SELECT plan(format('SELECT * FROM docs WHERE simhash(body) <@ near(simhash(%L), %s)', 'one two three four five six', d)) FROM unnest(array[0, 6, 7]) d;
 SELECT plan($$SELECT id FROM docs ORDER BY minhash(body) <%> minhash('one two three four five six') LIMIT 3$$);
 SELECT plan($$SELECT id FROM docs ORDER BY simhash(body) <~> simhash('one two three four five six') LIMIT 3$$);
@@ -51,8 +48,7 @@ SELECT a.id, b.id FROM docs a JOIN docs b ON minhash(b.body) <@ near(minhash(a.b
 -- What the index cannot tell the recheck decides; what only the query knows is decided when it runs.
 SET enable_seqscan = off;
 SET enable_indexscan = off;
-SELECT plan($$SELECT id FROM docs WHERE body <@ near((SELECT body FROM docs WHERE id = 4444), 0.8, 3)$$, true);
-SELECT plan($$SELECT id FROM docs WHERE body <@ near((SELECT body FROM docs WHERE id = 4444), 0.3)$$, true);
+SELECT plan($$SELECT id FROM docs WHERE minhash(body) <@ near((SELECT minhash(body) FROM docs WHERE id = 4444), 0.3)$$, true);
 RESET enable_indexscan;
 -- Needs no column of the index.
 SET enable_bitmapscan = off;

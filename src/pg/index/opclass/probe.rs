@@ -9,7 +9,7 @@ use super::values::elements;
 use crate::pg::index::layout::items::{Item, Row, number};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
-use crate::sketches::balls::{MinhashBall, SimhashBall};
+use crate::sketches::balls::{self, MinhashBall, SimhashBall};
 use crate::sketches::minhash;
 use crate::sketches::simhash;
 use crate::sketches::wire::{Minhash, Simhash};
@@ -107,7 +107,12 @@ impl Keys {
             (Class::Minhash | Class::Text, IN_BALL) => {
                 let what = if self.class == Class::Text { "text_ball" } else { "minhash_ball" };
                 // SAFETY: a ball, which is a varlena.
-                let ball = MinhashBall::parse(unsafe { varlena_bytes(argument) }, what)?;
+                let ball = unsafe { varlena_bytes(argument) };
+                if self.class == Class::Text && ball.first() != Some(&balls::VERSION) {
+                    // About a text, of which the index has only a sketch.
+                    return Ok(Probe::Everything);
+                }
+                let ball = MinhashBall::parse(ball, what)?;
                 let most = self.meta.width.saturating_sub(ball.least_agreeing);
                 Ok(self.near_target(self.minhash_target(&ball.middle), most))
             }
