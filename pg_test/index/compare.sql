@@ -76,12 +76,12 @@ DECLARE
     q text := coalesce((SELECT body FROM docs ORDER BY random() LIMIT 1), some_text(), 'w1 w2');
     words text[] := string_to_array(q, ' ');
     lexemes tsvector := to_tsvector('simple', q);
-    some bigint[] := coalesce((SELECT d.numbers FROM docs d ORDER BY random() LIMIT 1), '{3}');
+    few bigint[] := coalesce((SELECT d.numbers FROM docs d ORDER BY random() LIMIT 1), '{3}');
     by_default text := format('near(%L, %s)', q, 0.5 + random() / 2);
     by_cosine text := format('near(%L, %s, 2, method => %L)', q, 0.6 + 0.4 * random(), 'cosine');
     by_word text := format('near(%L::text[], %s, multiset => false)', words, 0.5 + random() / 2);
     by_lexeme text := format('near(%L::tsvector, %s, method => %L)', lexemes, 0.7 + 0.3 * random(), 'containment');
-    by_number text := format('near(%L::bigint[], %s, method => %L)', some, 0.5 + random() / 2, 'dice');
+    by_number text := format('near(%L::bigint[], %s, method => %L)', few, 0.5 + random() / 2, 'dice');
 BEGIN
     RETURN QUERY SELECT v.index_name, CASE WHEN v.distance IS NULL
         THEN format('SELECT coalesce(array_agg(id ORDER BY id + 0)::text, %L) FROM docs WHERE %s', '{}', v.condition)
@@ -121,9 +121,9 @@ BEGIN
         ('by_simhash', format('simhash <@ near(simhash(%L), %s)', q, floor(random() * 7)), NULL),
         ('by_simhash', format('simhash <@ near(simhash(%L), %s)', q, 7 + floor(random() * 20)), NULL),
         ('by_simhash', 'true', format('simhash <~> simhash(%L)', q)),
-        ('by_numbers', format('numbers && %L::bigint[]', some[:5]), NULL),
+        ('by_numbers', format('numbers && %L::bigint[]', few[:5]), NULL),
         ('by_numbers', format('numbers && %L::bigint[]', '{7,NULL,300}'), NULL),
-        ('by_numbers', format('shares(numbers, %L::bigint[], %s)', some[:8], 1 + floor(random() * 3)), NULL),
+        ('by_numbers', format('shares(numbers, %L::bigint[], %s)', few[:8], 1 + floor(random() * 3)), NULL),
         ('by_ids', format('ids && %L::uuid[]', coalesce((SELECT d.ids[:5] FROM docs d ORDER BY random() LIMIT 1), '{}')), NULL)
     ) v(index_name, condition, distance);
 END $$;
