@@ -44,10 +44,6 @@ CREATE FUNCTION signature_class(simhash_sketch) RETURNS int
     AS 'MODULE_PATHNAME', 'neardup_signature_class_simhash'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION signature_class(simhash_sketch) IS 'support function of simhash_hamming_ops';
-CREATE FUNCTION signature_class(text) RETURNS int
-    AS 'MODULE_PATHNAME', 'neardup_signature_class_text'
-    LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION signature_class(text) IS 'support function of text_minhash_ops';
 
 -- Support function 2 of an operator class declares its options.
 CREATE FUNCTION signature_options_minhash(internal) RETURNS void
@@ -58,10 +54,6 @@ CREATE FUNCTION signature_options_simhash(internal) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_options_simhash'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION signature_options_simhash(internal) IS 'options of simhash_hamming_ops: k, bits, source';
-CREATE FUNCTION signature_options_text(internal) RETURNS void
-    AS 'MODULE_PATHNAME', 'neardup_signature_options_text'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION signature_options_text(internal) IS 'options of text_minhash_ops: k, permutations';
 
 CREATE OPERATOR FAMILY minhash_jaccard_ops USING signature;
 COMMENT ON OPERATOR FAMILY minhash_jaccard_ops USING signature IS 'minhash sketches by estimated resemblance';
@@ -82,15 +74,6 @@ CREATE OPERATOR CLASS simhash_hamming_ops DEFAULT FOR TYPE simhash_sketch USING 
     FUNCTION 2 signature_options_simhash(internal);
 COMMENT ON OPERATOR CLASS simhash_hamming_ops USING signature IS
     'simhash sketches: <@ near(sketch, distance), ORDER BY <~>';
-
-CREATE OPERATOR FAMILY text_minhash_ops USING signature;
-COMMENT ON OPERATOR FAMILY text_minhash_ops USING signature IS 'texts by the minhash sketches of them';
-CREATE OPERATOR CLASS text_minhash_ops DEFAULT FOR TYPE text USING signature FAMILY text_minhash_ops AS
-    OPERATOR 1 <@ (text, text_ball),
-    FUNCTION 1 signature_class(text),
-    FUNCTION 2 signature_options_text(internal);
-COMMENT ON OPERATOR CLASS text_minhash_ops USING signature IS
-    'texts: <@ near(text, similarity)';
 
 CREATE FUNCTION signature_index_check(index regclass, heapallindexed bool DEFAULT false) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_index_check'
