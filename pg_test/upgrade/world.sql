@@ -20,8 +20,6 @@ SELECT i, 'site' || i % 3, (SELECT string_agg(CASE j % 8 WHEN 1 THEN 'Word' ELSE
     || CASE i % 3 WHEN 0 THEN '' WHEN 1 THEN ' And so on.' ELSE ' And more. Ende gut, alles gut. 春眠不覺曉' END
 FROM generate_series(1, 400) i;
 
-CREATE INDEX by_text ON docs USING signature (body);
-CREATE INDEX by_text_options ON docs USING signature (body text_minhash_ops (k = 2, permutations = 64)) WITH (threshold = 0.7);
 CREATE INDEX by_minhash ON docs USING signature (m) WITH (threshold = 0.6, pending_limit = 64);
 CREATE INDEX by_minhash_options ON docs USING signature (minhash(body, 3, 96) minhash_jaccard_ops (k = 3, permutations = 96));
 CREATE INDEX by_simhash ON docs USING signature (s) WITH (distance = 6);

@@ -686,6 +686,38 @@ BEGIN
 END
 $$;
 
+-- Indexes on texts were of sketches, and are of the texts' words now. What 0.1.0 made is neither kept under another meaning nor made
+-- anew behind its owner's back: its owner says which is meant.
+DO $$
+DECLARE
+    names pg_catalog.text;
+    definitions pg_catalog.text;
+BEGIN
+    SELECT pg_catalog.string_agg(c.oid::pg_catalog.regclass::pg_catalog.text, ', '::pg_catalog.text ORDER BY c.oid::pg_catalog.regclass::pg_catalog.text),
+        pg_catalog.string_agg(pg_catalog.pg_get_indexdef(c.oid), ';
+'::pg_catalog.text ORDER BY c.oid::pg_catalog.regclass::pg_catalog.text)
+        INTO names, definitions
+    FROM pg_catalog.pg_extension e
+        JOIN pg_catalog.pg_depend d ON d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+            AND d.refobjid OPERATOR(pg_catalog.=) e.oid AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_opclass'::pg_catalog.regclass::pg_catalog.oid
+        JOIN pg_catalog.pg_opclass o ON o.oid OPERATOR(pg_catalog.=) d.objid AND o.opcname OPERATOR(pg_catalog.=) 'text_minhash_ops'::pg_catalog.name
+        JOIN pg_catalog.pg_index i ON o.oid OPERATOR(pg_catalog.=) ANY (i.indclass::pg_catalog.oid[])
+        JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) i.indexrelid
+    -- Those of partitions go with that of the table.
+    WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name AND NOT c.relispartition;
+    IF names IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE := 'dependent_objects_still_exist',
+            MESSAGE := pg_catalog.format('indexes of the operator class text_minhash_ops, which is no more, are in the way: %s'::pg_catalog.text, names),
+            DETAIL := definitions,
+            HINT := pg_catalog.format('Before the update: DROP INDEX %s; after it make them anew, for exact searches by words: CREATE INDEX ON docs USING signature (body); or for what they were, by sketches: CREATE INDEX ON docs USING signature (minhash(body)); k and permutations become arguments of minhash and options of minhash_jaccard_ops.'::pg_catalog.text, names);
+    END IF;
+END
+$$;
+DROP OPERATOR CLASS text_minhash_ops USING signature;
+DROP OPERATOR FAMILY text_minhash_ops USING signature;
+DROP FUNCTION signature_class(text);
+DROP FUNCTION signature_options_text(internal);
+
 -- Exact balls of documents. near() of a text has other arguments and means another thing: what near_duplicates calls similar, and
 -- no estimate. Balls that are stored mean what they meant.
 DROP FUNCTION near(text, float8, int, int);

@@ -194,7 +194,7 @@ fn escaped(text: &str) -> Option<(char, &str)> {
     };
     let first = unit(text)?;
     let rest = text.get(4..)?;
-    let second = rest.strip_prefix("\\u").and_then(|text| unit(text));
+    let second = rest.strip_prefix("\\u").and_then(unit);
     match (char::from_u32(first.into()), second) {
         (Some(character), _) => Some((character, rest)),
         (None, Some(second)) => {
@@ -239,7 +239,7 @@ mod tests {
 
             let text = serde_json::to_string_pretty(&numbers).unwrap();
             let (mut reader, mut read) = (Reader::new(&text, "text_ball"), Vec::new());
-            reader.list(|reader| Ok(read.push(reader.number()?))).unwrap();
+            reader.list(|reader| memory::push(&mut read, reader.number()?, DOING)).unwrap();
             prop_assert_eq!(read, numbers);
         }
 

@@ -322,6 +322,6 @@ mod tests {
         assert_eq!(code(&[0, 1, 2]), (0, vec![0b111]));
         assert_eq!(code(&[2]), (0, vec![0b100]));
         assert_eq!(code(&[100, 250, 300, 512]), (6, vec![146, 172, 198, 56, 1]));
-        assert_eq!(code(&[u32::MAX - 1]), (28, vec![0, 0x80, 0xff, 0xff, 0xff, 0x07]));
+        assert_eq!(code(&[u32::MAX - 1]), (31, vec![250, 255, 255, 255, 1]));
     }
 }
