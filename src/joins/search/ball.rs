@@ -78,12 +78,11 @@ pub struct SetParameters {
 impl SetParameters {
     /// Whether a document is of the origin's kind.
     pub fn take(&self, document: &Document) -> bool {
-        match self.origin {
-            Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => {
-                matches!(document, Document::Text(_))
-            }
-            Origin::Tokens | Origin::Lexemes => matches!(document, Document::Tokens(_)),
-            Origin::Numbers => matches!(document, Document::Numbers(_)),
+        match document {
+            Document::Text(_) => Origin::of_text(self.origin.tokenizer()) == Some(self.origin),
+            Document::Tokens(_) => matches!(self.origin, Origin::Tokens | Origin::Lexemes),
+            Document::Numbers(_) => self.origin == Origin::Numbers,
+            Document::Page(_) => false,
         }
     }
 
@@ -347,6 +346,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const WORDS: SetParameters =
+        SetParameters { measure: Measure::Jaccard, origin: Origin::Words, features: FeatureSpec::WORDS };
+
     fn ball() -> impl Strategy<Value = (SetParameters, f64, Document)> {
         let string = ".{0,30}|[\\x00-\\x40\\\\\"]{0,12}";
         let documents = prop_oneof![
@@ -380,11 +382,9 @@ mod tests {
             if text.chars().count() <= SHOWN {
                 prop_assert_eq!(&short, &text);
             }
-            // The shortest digits of a double are 340 at most.
-            prop_assert!(short.chars().count() < 400 + SHOWN);
+            prop_assert!(short.chars().count() < 400 + SHOWN, "a double has 340 digits at most");
         }
 
-        /// Whatever the bytes, there is an error or a ball that is written as it was read.
         #[test]
         fn any_bytes(
             (parameters, similarity, document) in ball(),
@@ -399,9 +399,7 @@ mod tests {
                     bytes[at] = with;
                 }
             }
-            if let Some(length) = more {
-                bytes.resize(length, 0);
-            }
+            bytes.resize(more.unwrap_or(bytes.len()), 0);
             if let Ok(ball) = SetBall::parse(&bytes) {
                 prop_assert_eq!(SetBall::from_text(&ball.to_text().unwrap()).unwrap(), bytes.clone());
                 let document = ball.document().unwrap();
@@ -426,31 +424,26 @@ mod tests {
 
     #[test]
     fn balls_stay_as_they_are() {
-        let words =
-            SetParameters { measure: Measure::Jaccard, origin: Origin::Words, features: FeatureSpec::WORDS };
-        let bytes = SetBall::build(&words, 0.8, &Document::Text("a \"b\"\n".to_owned())).unwrap();
+        let bytes = SetBall::build(&WORDS, 0.8, &Document::Text("a \"b\"\n".to_owned())).unwrap();
         assert_eq!(bytes[..8], [2, 1, 1, 1, 1, 0, 0, 0]);
         assert_eq!(bytes[8..], [&0.8f64.to_le_bytes()[..], b"a \"b\"\n"].concat());
         let ball = SetBall::parse(&bytes).unwrap();
         assert_eq!(ball.to_text().unwrap(), "<jaccard:words:k1:multiset:0.8:\"a \\\"b\\\"\\n\">");
         assert_eq!(ball.parameters.describe(), "jaccard, words, shingle 1, multiset");
         let long = Document::Text("é".repeat(100));
-        let bytes = SetBall::build(&words, 1.0, &long).unwrap();
+        let bytes = SetBall::build(&WORDS, 1.0, &long).unwrap();
         let shown = format!("<jaccard:words:k1:multiset:1:\"{}...>", "é".repeat(SHOWN - 1));
         assert_eq!(SetBall::parse(&bytes).unwrap().short().unwrap(), shown);
     }
 
     #[test]
     fn what_is_none_is_refused() {
-        let words =
-            SetParameters { measure: Measure::Jaccard, origin: Origin::Words, features: FeatureSpec::WORDS };
         let text = Document::Text("a".to_owned());
         for similarity in [0.0, -0.0, -0.5, 1.5, f64::NAN, f64::INFINITY] {
-            assert!(SetBall::build(&words, similarity, &text).is_err());
+            assert!(SetBall::build(&WORDS, similarity, &text).is_err());
         }
-        assert!(SetBall::build(&words, 0.8, &Document::Numbers(vec![1])).is_err());
-        assert!(SetBall::build(&SetParameters { origin: Origin::Tokens, ..words }, 0.8, &text).is_err());
-        let error = SetBall::parse(&[1; 40]).unwrap_err();
-        assert!(error.to_string().contains("version 1"), "{error}");
+        assert!(SetBall::build(&WORDS, 0.8, &Document::Numbers(vec![1])).is_err());
+        assert!(!SetParameters { origin: Origin::Tokens, ..WORDS }.take(&text) && WORDS.take(&text));
+        assert!(SetBall::parse(&[1; 40]).unwrap_err().to_string().contains("version 1"));
     }
 }
