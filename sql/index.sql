@@ -105,28 +105,31 @@ CREATE OPERATOR FAMILY text_set_ops USING signature;
 COMMENT ON OPERATOR FAMILY text_set_ops USING signature IS 'texts by the similarity of their sets of words';
 CREATE OPERATOR CLASS text_set_ops DEFAULT FOR TYPE text USING signature FAMILY text_set_ops AS
     OPERATOR 1 <@ (text, text_ball),
+    OPERATOR 3 <-> (text, text_ball) FOR ORDER BY pg_catalog.float_ops,
     FUNCTION 1 signature_set_class(text),
     FUNCTION 2 signature_options_set(internal);
 COMMENT ON OPERATOR CLASS text_set_ops USING signature IS
-    'texts: <@ near(text, similarity), exactly';
+    'texts: <@ near(text, similarity), ORDER BY <->, exactly';
 
 CREATE OPERATOR FAMILY array_set_ops USING signature;
 COMMENT ON OPERATOR FAMILY array_set_ops USING signature IS 'arrays of words or integers by the similarity of their sets';
 CREATE OPERATOR CLASS array_set_ops DEFAULT FOR TYPE anyarray USING signature FAMILY array_set_ops AS
     OPERATOR 1 <@ (anyarray, text_ball),
+    OPERATOR 3 <-> (anyarray, text_ball) FOR ORDER BY pg_catalog.float_ops,
     FUNCTION 1 signature_set_class(anyarray),
     FUNCTION 2 signature_options_tokens(internal);
 COMMENT ON OPERATOR CLASS array_set_ops USING signature IS
-    'arrays of words or integers: <@ near(array, similarity), exactly';
+    'arrays of words or integers: <@ near(array, similarity), ORDER BY <->, exactly';
 
 CREATE OPERATOR FAMILY tsvector_set_ops USING signature;
 COMMENT ON OPERATOR FAMILY tsvector_set_ops USING signature IS 'tsvectors by the similarity of their sets of lexemes';
 CREATE OPERATOR CLASS tsvector_set_ops DEFAULT FOR TYPE tsvector USING signature FAMILY tsvector_set_ops AS
     OPERATOR 1 <@ (tsvector, text_ball),
+    OPERATOR 3 <-> (tsvector, text_ball) FOR ORDER BY pg_catalog.float_ops,
     FUNCTION 1 signature_set_class(tsvector),
     FUNCTION 2 signature_options_tokens(internal);
 COMMENT ON OPERATOR CLASS tsvector_set_ops USING signature IS
-    'tsvectors: <@ near(tsvector, similarity), exactly';
+    'tsvectors: <@ near(tsvector, similarity), ORDER BY <->, exactly';
 
 CREATE OPERATOR FAMILY text_ball_set_ops USING signature;
 COMMENT ON OPERATOR FAMILY text_ball_set_ops USING signature IS 'balls by the similarity of their middles';

@@ -10,7 +10,6 @@ use neardup::features::{FeatureSpec, Tokenizer};
 use neardup::hash::mix;
 use neardup::joins::parts::token_set::Origin;
 use neardup::joins::search::ball::{SetBall, SetParameters};
-use neardup::joins::search::hits::{Hits, RowList};
 use neardup::joins::search::judge::Judge;
 use neardup::joins::search::keys::{KeyScratch, bitmap, class_of, keys_of, prefix_classes, prefix_keys};
 use neardup::joins::search::order::{TokenOrder, TokenSample};
@@ -36,6 +35,19 @@ struct List {
     k: u8,
     rows: u32,
     bytes: Vec<u8>,
+}
+
+impl List {
+    /// Its rows, all less than `limit`, of the code in pieces.
+    fn rows(&self, limit: u32) -> Result<Vec<u32>> {
+        let mut decoder = Decoder::new(self.k, self.rows, self.bytes.len() as u32, limit)?;
+        let mut rows = Vec::new();
+        for mut piece in self.bytes.chunks(3) {
+            while decoder.read(&mut piece, 2, &mut rows)? == Until::Most {}
+        }
+        assert_eq!((decoder.rows(), decoder.bytes()), (0, 0));
+        Ok(rows)
+    }
 }
 
 struct Index {
@@ -100,30 +112,26 @@ impl Index {
     }
 
     /// The rows that may be in a ball, each with the greatest similarity that it can have.
-    fn candidates(&self, document: &Document, similarity: f64, fewer: bool) -> Result<Vec<(u32, f64)>> {
+    fn candidates(&self, document: &Document, similarity: f64) -> Result<Vec<(u32, f64)>> {
         let keys = keys(document, &self.spec.features, self.mask);
         let Some(reach) = self.spec.reach(similarity, keys.len() as u32)? else { return Ok(vec![]) };
-        let reach = if fewer { reach.fewer().unwrap_or(reach) } else { reach };
         let mut classes = Vec::new();
         let scratch = &mut KeyScratch::default();
         prefix_classes(&keys, &self.order, reach.probes(), self.class_bits, scratch, &mut classes)?;
-        let mut lists = Vec::new();
-        let mut weights = Vec::new();
+        let mut hits = BTreeMap::<u32, u32>::new();
         for (class, weight) in classes {
             if let Some(list) = self.lists.get(&class) {
-                let (bytes, limit) = (list.bytes.len() as u32, self.rows.len() as u32);
-                let decoder = Decoder::new(list.k, list.rows, bytes, limit)?;
-                lists.push(Reading { decoder, rest: &list.bytes });
-                weights.push(weight);
+                let rows = list.rows(self.rows.len() as u32)?;
+                rows.into_iter().for_each(|row| *hits.entry(row).or_default() += weight);
             }
         }
-        let mut candidates = Vec::new();
+        hits.retain(|_, hits| *hits >= reach.least_hits());
         let mut own = vec![0; self.rows.first().map_or(1, |row| row.bitmap.len())];
         bitmap(&keys, &mut own);
-        Hits::default().collect(&mut lists, &weights, reach.least_hits(), 256, |row, hits| {
+        let mut candidates = Vec::new();
+        for (row, hits) in hits {
             candidates.extend(self.candidate(&reach, &own, row, hits).map(|most| (row, most)));
-            Ok(())
-        })?;
+        }
         Ok(candidates)
     }
 
@@ -133,37 +141,6 @@ impl Index {
         let differ: u32 = bitmap.iter().zip(own).map(|(x, y)| (x ^ y).count_ones()).sum();
         let near = hits >= reach.need(*size)? && differ <= reach.bits(*size)?;
         near.then(|| reach.most_similar(*size, hits, differ))
-    }
-}
-
-/// A list in its code, given in pieces.
-struct Reading<'a> {
-    decoder: Decoder,
-    rest: &'a [u8],
-}
-
-impl RowList for Reading<'_> {
-    type Error = Error;
-
-    fn left(&self) -> u32 {
-        self.decoder.rows()
-    }
-
-    fn read(&mut self, most: usize, out: &mut Vec<u32>) -> Result<()> {
-        const PIECE: usize = 3;
-        loop {
-            let (mut piece, rest) = self.rest.split_at(self.rest.len().min(PIECE));
-            let before = (piece.len(), out.len());
-            let until = self.decoder.read(&mut piece, most, out)?;
-            let taken = before.0 - piece.len();
-            self.rest = &self.rest[taken..];
-            if until != Until::Bytes || out.len() > before.1 {
-                return Ok(());
-            }
-            if rest.is_empty() && taken == 0 {
-                return Err(Error::Malformed { what: "list", why: "it ends".to_owned() });
-            }
-        }
     }
 }
 
@@ -238,7 +215,6 @@ proptest! {
         variants in proptest::collection::vec(
             (0..4usize, proptest::collection::vec((any::<usize>(), 0..60u8), 0..8)), 2..24),
         making in making(),
-        fewer in any::<bool>(),
     ) {
         let stop = Stop::default();
         let documents = documents(origin, &seeds, &variants);
@@ -250,7 +226,7 @@ proptest! {
             let bytes = SetBall::build(&parameters, similarity, document).unwrap();
             let ball = SetBall::parse(&bytes).unwrap();
             let mut judge = Judge::new(&ball, &stop).unwrap();
-            let candidates = index.candidates(document, similarity, fewer).unwrap();
+            let candidates = index.candidates(document, similarity).unwrap();
             prop_assert!(candidates.is_sorted_by(|a, b| a.0 < b.0));
             let mut bounds: BTreeMap<u32, f64> = candidates.into_iter().collect();
             for (row, other) in (0..).zip(&documents) {
@@ -324,7 +300,7 @@ proptest! {
             }
         }
         for document in &documents {
-            match index.candidates(document, 0.5, false) {
+            match index.candidates(document, 0.5) {
                 Ok(candidates) => prop_assert!(candidates.iter().all(|(row, _)| (*row as usize) < documents.len())),
                 Err(error) => prop_assert!(matches!(error, Error::Malformed { .. }), "{error}"),
             }

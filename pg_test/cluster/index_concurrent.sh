@@ -31,9 +31,23 @@ BEGIN
         RAISE EXCEPTION 'row % was not found', mine;
     END IF;
 END $$;
+-- One that is emptied again and again: what comes first settles the order of tokens, of several writers at once.
+CREATE TABLE young (id int, body text);
+CREATE INDEX young_text ON young USING signature (body) WITH (pending_limit = 64);
+CREATE FUNCTION young_found() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    mark text := 'mark ' || nextval('marks');
+BEGIN
+    PERFORM set_config('enable_seqscan', 'off', true);
+    INSERT INTO young SELECT id, body || ' ' || mark FROM docs LIMIT 40;
+    IF NOT EXISTS (SELECT FROM young y, LATERAL (SELECT FROM young o WHERE o.body <@ near(y.body, 1) LIMIT 1) o WHERE y.body LIKE '%' || mark) THEN
+        RAISE EXCEPTION 'no row of % was found', mark;
+    END IF;
+END $$;
 SQL
 cat >"$server/write.sql" <<'SQL'
 SELECT made_and_found();
+SELECT young_found();
 INSERT INTO docs (body, numbers, ids) VALUES (some_text(), some_numbers(), some_ids());
 UPDATE docs SET body = body || ' x' WHERE id = (SELECT min(id) + (random() * 500)::int FROM docs);
 DELETE FROM docs WHERE id IN (SELECT id FROM docs WHERE id >= (SELECT min(id) FROM docs) ORDER BY id LIMIT 3) AND (SELECT count(*) FROM docs) > 1500;
@@ -59,7 +73,7 @@ while ((SECONDS < end)); do
         "SELECT signature_index_merge('by_words')" 'REINDEX INDEX CONCURRENTLY by_balls' \
         'CREATE INDEX CONCURRENTLY another ON docs USING signature (numbers) WITH (pending_limit = 64)' \
         "SELECT signature_index_check('another', true)" 'DROP INDEX another' 'REINDEX INDEX CONCURRENTLY by_minhash' \
-        'SELECT check_all()'; do
+        'SELECT check_all()' "SELECT signature_index_check('young_text', true)" 'TRUNCATE young'; do
         if ! seen=$(q -c "$statement" 2>&1); then failed "$statement" "$seen"; fi
     done
 done
@@ -72,5 +86,6 @@ done
 expect 'no deadlock' '' "$(grep -n 'deadlock detected' "$server/log" | head -n 3)"
 expect 'at least one round of maintenance' t "$([[ $rounds -gt 0 ]] && echo t || echo f)"
 expect_sql 'in order afterwards' $'\nt' 'SELECT check_all(); SELECT answers_agree()'
+expect_sql 'also what was emptied' '' "SELECT signature_index_check('young_text', true)"
 echo "$(awk '/actually processed/ { print $6 }' "$server/write.log") writes, $(awk '/actually processed/ { print $6 }' "$server/search.log") searches, $rounds rounds of maintenance"
 finish

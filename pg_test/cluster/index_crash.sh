@@ -123,6 +123,36 @@ definitions="SELECT string_agg(indexdef, '; ' ORDER BY indexname) FROM pg_indexe
 expect 'a dump keeps the definitions' "$(q -c "$definitions")" "$(q -d restored -c "$definitions")"
 expect_sql 'a restored dump' $'\nt' 'SELECT check_all(); SELECT answers_agree()' -d restored
 
+# One bit of each kind of page of an index of sets: rows, the directory of lists, lists, the order of tokens. The check
+# finds it.
+q -o /dev/null <<'SQL'
+CREATE TABLE hurt AS SELECT id, body FROM docs ORDER BY id LIMIT 900;
+SELECT format('CREATE INDEX hurt_%s_%s ON hurt USING signature (body)', kind, n)
+FROM unnest('{3,5,6,9}'::int[]) kind, generate_series(1, 4) n \gexec
+CHECKPOINT;
+SQL
+mapfile -t hurt < <(q -c "SELECT relname, pg_relation_filepath(oid) FROM pg_class WHERE relname LIKE 'hurt\_%'")
+server_down "$server"
+for index in "${hurt[@]}"; do
+    path=$server/data/${index#*|} kind=${index#hurt_} blocks=()
+    for ((block = 0; block < $(stat -c %s "$path") / 8192; block++)); do
+        # The kind is in the page's tail.
+        if [[ $(od -An -tu1 -j $((block * 8192 + 8188)) -N 1 "$path") -eq ${kind%%_*} ]]; then blocks+=("$block"); fi
+    done
+    at=$((blocks[RANDOM % ${#blocks[@]}] * 8192))
+    used=$(od -An -tu2 -j $((at + 12)) -N 2 "$path")
+    at=$((at + 24 + RANDOM % (used - 24)))
+    byte=$(od -An -tu1 -j $at -N 1 "$path")
+    printf '%b' "\\x$(printf %02x $((byte ^ 1 << RANDOM % 8)))" | dd of="$path" bs=1 seek=$at conv=notrunc status=none
+done
+server_up
+for index in "${hurt[@]}"; do
+    index=${index%%|*}
+    seen=$(q -v VERBOSITY=sqlstate -c "SELECT signature_index_check('$index', true)" 2>&1 || true)
+    expect "a bit of $index is found" 'ERROR:  XX002' "${seen/XX001/XX002}"
+done
+q -c 'DROP TABLE hurt'
+
 # Changed bytes: whatever they are, an error or the right answer, never a crash.
 q -c 'CREATE TABLE whole AS SELECT * FROM docs' -c 'CREATE INDEX whole_text ON whole USING signature (body) WITH (pending_limit = 64)' \
     -c 'CREATE INDEX whole_numbers ON whole USING signature (numbers) WITH (pending_limit = 64)' \

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # The lateral self-join by an index equals near_duplicates row for row, similarity for similarity to the last bit: each
 # corpus, each measure that an index serves, words and runs of five, thresholds from the least that is served upward.
-# Corpora: the folder NEARDUP_DATA. Of each the first NEARDUP_JOIN_DOCS documents are indexed, and as many as
-# NEARDUP_JOIN_PROBES are looked for; "all" is all of them.
+# Corpora: the folder NEARDUP_DATA. Of each the first NEARDUP_JOIN_DOCS documents are indexed, or fewer where these have more
+# than NEARDUP_JOIN_CHARACTERS, and as many as NEARDUP_JOIN_PROBES are looked for; "all" is all of them.
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 corpora_or_skip
 server_start 'autovacuum = off
 maintenance_work_mem = 256MB'
 
-docs=${NEARDUP_JOIN_DOCS:-1200}
+docs=${NEARDUP_JOIN_DOCS:-1000}
+characters=${NEARDUP_JOIN_CHARACTERS:-1500000}
 probes=${NEARDUP_JOIN_PROBES:-24}
 q <<'SQL'
 CREATE EXTENSION neardup;
@@ -100,7 +101,8 @@ for folder in "$corpora"/*/docs.jsonl.gz; do
     set=$(basename "$(dirname "$folder")")
     q -c 'TRUNCATE lines, texts'
     load_json "$folder" lines
-    q -c "INSERT INTO texts SELECT n, line->>'text' FROM (SELECT row_number() OVER () AS n, line FROM lines) l WHERE n <= $(number "$docs")"
+    q -c "INSERT INTO texts SELECT n, body FROM (SELECT n, body, sum(length(body)) OVER (ORDER BY n) AS all_so_far
+        FROM (SELECT row_number() OVER () AS n, line->>'text' AS body FROM lines) l) t WHERE n <= $(number "$docs") AND all_so_far <= $(number "$characters")"
     for measure in jaccard cosine dice containment; do
         for shingle in 1 5; do
             # By turns the order of tokens is of what is there, or of what comes first.

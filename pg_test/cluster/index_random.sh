@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Thousands of random steps (inserts, updates, deletes, failed transactions, VACUUM, merges, REINDEX, crashes); after each,
-# queries of every form must give the same answers with the signature indexes and without. NEARDUP_SEED repeats a run,
+# some queries of every form must give the same answers with the signature indexes and without. NEARDUP_SEED repeats a run,
 # NEARDUP_INDEX_STEPS makes it longer.
 # shellcheck disable=SC2154 # bindir, of server.sh
 set -euo pipefail
@@ -10,7 +10,7 @@ autovacuum = off
 max_wal_size = 4GB"
 
 seed=${NEARDUP_SEED:-$((RANDOM * 32768 + RANDOM))}
-steps=${NEARDUP_INDEX_STEPS:-300}
+steps=${NEARDUP_INDEX_STEPS:-210}
 rounds=6
 indexes=(by_text by_shingles by_words by_lexemes by_number_sets by_balls by_minhash by_simhash by_numbers by_ids)
 echo "NEARDUP_SEED=$seed NEARDUP_INDEX_STEPS=$steps"
@@ -37,10 +37,12 @@ for round in $(seq "$rounds"); do
                 93) echo "CHECKPOINT;" ;;
                 94) echo "INSERT INTO docs (body, numbers, ids) SELECT some_text(), some_numbers(), some_ids() FROM generate_series(1, 600);" ;;
                 95) echo "DELETE FROM docs WHERE id IN (SELECT id FROM docs ORDER BY id DESC OFFSET 400);" ;;
-                96) echo "BEGIN; SELECT add_docs(20); SELECT compare(); SAVEPOINT s; SELECT change_docs(20); SELECT compare(); ROLLBACK TO s; SELECT compare(); COMMIT;" ;;
+                96) echo "BEGIN; SELECT add_docs(20); SELECT compare(0.3); SAVEPOINT s; SELECT change_docs(20); SELECT compare(0.3); ROLLBACK TO s; SELECT compare(0.3); COMMIT;" ;;
+                # Indexes that are empty again: what comes first settles the order of tokens. Not at the end, which wants segments.
+                97) if ((round < rounds)); then echo "TRUNCATE docs; SELECT add_docs(60); SELECT compare(0.3); SELECT add_docs(700);"; fi ;;
                 *) echo "SELECT check_all();" ;;
             esac
-            echo "SELECT compare();"
+            echo "SELECT compare(0.3);"
         done
         echo "SELECT check_all();"
     } >"$server/steps.sql"

@@ -5,7 +5,7 @@
 //! rest finds the rows that are worth being judged. Of each row an index has the size of its set, a bitmap, and the
 //! classes of the first l(n) of its n elements, in an [`order`] that never changes ([`prefix`] says how many these
 //! are); rows stand in one list a class ([`rice`]). A search looks for the first p of the q elements of the ball's set,
-//! in the same order ([`keys`]), and counts in how many of their lists a row is ([`hits`]).
+//! in the same order ([`keys`]), and counts in how many of their lists a row is.
 //!
 //! # Nothing is lost
 //!
@@ -25,7 +25,6 @@
 //! order that stays as it is nothing is lost.
 
 pub mod ball;
-pub mod hits;
 pub mod json;
 pub mod judge;
 pub mod keys;

@@ -132,19 +132,10 @@ impl Reach {
         self.probes
     }
 
-    /// How many of these each row that is near has at least among those that are indexed of it: 2 or, after
-    /// [`Reach::fewer`] and where sets need not share two, 1.
+    /// How many of these each row that is near has at least among those that are indexed of it: 2 or, where sets need not
+    /// share two, 1.
     pub fn least_hits(&self) -> u32 {
-        let beyond = self.size - self.probes;
-        HITS.min(self.least).min(self.least.saturating_sub(beyond))
-    }
-
-    /// The same with one element fewer to look for, which is the most frequent one, and one hit fewer to be had; none
-    /// where that would leave no hit.
-    #[must_use]
-    pub fn fewer(&self) -> Option<Self> {
-        let fewer = Self { probes: self.probes.checked_sub(1)?, ..self.clone() };
-        (fewer.least_hits() > 0).then_some(fewer)
+        HITS.min(self.least)
     }
 
     /// How many elements a row of this size has to share; none where no row of this size is near.
@@ -235,16 +226,12 @@ mod tests {
                     let lowest = overlap(t, possible[0], ball).unwrap();
                     assert_eq!(reach.probes(), ball.min(ball - lowest + 2));
                     assert_eq!(reach.least_hits(), lowest.min(2));
-                    let fewer = reach.fewer();
-                    assert_eq!(fewer.is_some(), lowest > 1 && ball > 1);
                     for row in 1..=40 {
                         let shared = overlap(t, row, ball);
                         assert_eq!(reach.shared(row), shared);
                         let apart = (row - indexed(row)).max(ball - reach.probes());
                         assert_eq!(reach.need(row), shared.map(|shared| shared - apart));
                         assert!(reach.need(row).is_none_or(|need| need >= reach.least_hits()));
-                        let fewer = fewer.as_ref().and_then(|fewer| fewer.need(row));
-                        assert!(fewer.is_none_or(|need| need >= 1 && need + 1 >= reach.need(row).unwrap()));
                         assert_eq!(reach.bits(row), shared.map(|shared| row + ball - 2 * shared));
                     }
                 }

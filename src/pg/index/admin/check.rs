@@ -162,8 +162,7 @@ fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()
             if row.has(Row::SPLIT) {
                 split.push(number);
             }
-            let is_outlined = is_of_sets && !row.has(Row::SPLIT | Row::NULL | Row::EMPTY);
-            if is_outlined && !Outline::read(sketch).is_possible() || row.has(Row::WHOLE) {
+            if row.has(Row::WHOLE) || is_of_sets && !Outline::read(sketch).is_of(row) {
                 wrong("a row has a bitmap that no set of its size has");
             }
             if keys.class.has_sketches() {

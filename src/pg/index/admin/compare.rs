@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, pg_sys};
 
 use super::filter::{Filter, NULL};
-use super::marks::{Marks, SPLIT};
+use super::marks::Marks;
 use crate::pg::index::am::opened::Opened;
 use crate::pg::index::am::table::{row_of_scan, scan_table};
 use crate::pg::index::layout::items::{Item, Row};
@@ -124,7 +124,7 @@ impl Comparison {
                 let Kept { flags, bytes } = unsafe { self.keys.keep(value)? };
                 let item = Item { row: Row::new(tid, flags), bytes: &bytes };
                 let marks = Marks::of(&self.keys, &item, &mut self.posted);
-                let is_split = self.keys.sets.is_some() && self.filter.has(tid, SPLIT);
+                let is_split = marks.split.is_some_and(|mark| self.filter.has(tid, mark));
                 marks.row.is_none_or(|mark| is_split || self.filter.has(tid, mark))
                     && marks.signatures.iter().all(|&signature| self.filter.has(tid, signature))
             }

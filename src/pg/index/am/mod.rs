@@ -2,7 +2,9 @@
 
 pub(crate) mod build;
 pub(crate) mod cost;
+mod cost_order;
 pub(crate) mod insert;
+mod nearest;
 pub(crate) mod opened;
 pub(crate) mod ordered;
 mod sample;

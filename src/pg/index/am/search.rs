@@ -61,7 +61,7 @@ pub(crate) fn search(
     each: &mut dyn FnMut(Row, &[u8]),
 ) -> Looked<()> {
     if let Probe::Sets(sets) = probe {
-        return search_sets(index, keys, sets, &mut |row| each(row, &[]));
+        return search_sets(index, keys, sets, &mut |row, _| each(row, &[]));
     }
     // The pending pages before the directory: a row on its way from there to here is seen.
     let mut pages = Pages::all(index, &Directory::read(index).meta);
@@ -93,6 +93,33 @@ pub(crate) fn search(
             for mut segment in segments {
                 segment.index = bulk;
                 segment.look(0..segment.about.rows, &mut visit)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Calls `each` with one row after the other, without their order, perhaps more than once, until it says that these are
+/// enough. NULLs are not among them.
+pub(super) fn some_rows(index: Index, keys: &Keys, each: &mut dyn FnMut(Row) -> bool) -> Looked<()> {
+    let mut goes_on = |row: Row| row.has(Row::DEAD | Row::NULL | Row::CONTINUED) || each(row);
+    // The pending pages before the directory: a row on its way from there to here is seen.
+    let mut pages = Pages::all(index, &Directory::read(index).meta);
+    while let Some((block, contents)) = pages.next()? {
+        for item in pending::items(index, block, &contents) {
+            if !goes_on(item.row) {
+                return Ok(());
+            }
+        }
+    }
+    let directory = Directory::read(index);
+    let now = keys.now(index, &directory.meta);
+    let width = Row::SIZE + now.as_ref().unwrap_or(keys).payload();
+    for segment in living(index, &directory, now.as_ref().unwrap_or(keys))? {
+        for n in 0..segment.about.row_pages {
+            let (_, page) = segment.row_page(n)?;
+            if !page.chunks_exact(width).map(Row::read).all(&mut goes_on) {
+                return Ok(());
             }
         }
     }

@@ -41,22 +41,23 @@ impl Query<'_> {
         })
     }
 
-    /// Whether a pending set may be in the ball.
-    fn may_have(&mut self, item: &Item<'_>) -> error::Result<bool> {
-        let Some(set) = SetItem::read(item.row, item.bytes) else { return Ok(false) };
+    /// How similar a pending set is at most, if it may be in the ball.
+    fn may_have(&mut self, item: &Item<'_>) -> error::Result<Option<f64>> {
+        let Some(set) = SetItem::read(item.row, item.bytes) else { return Ok(None) };
         let reach = &self.probe.reach;
-        let Some(allowed) = reach.bits(set.size) else { return Ok(false) };
-        if let Some(known) = set.bitmap {
-            return Ok(differs(known, self.bitmap(known.len() / 8)) <= allowed);
-        }
-        if item.row.has(Row::SPLIT) {
-            return Ok(true);
-        }
-        let mut tokens = std::mem::take(&mut self.tokens);
-        set.tokens(&mut tokens)?;
-        let unlike = unlike(&self.probe.tokens, &tokens);
-        self.tokens = tokens;
-        Ok(unlike <= u64::from(allowed))
+        let Some(allowed) = reach.bits(set.size) else { return Ok(None) };
+        let apart = if let Some(known) = set.bitmap {
+            differs(known, self.bitmap(known.len() / 8))
+        } else if item.row.has(Row::SPLIT) {
+            0
+        } else {
+            let mut tokens = std::mem::take(&mut self.tokens);
+            set.tokens(&mut tokens)?;
+            let unlike = unlike(&self.probe.tokens, &tokens);
+            self.tokens = tokens;
+            u32::try_from(unlike).unwrap_or(u32::MAX)
+        };
+        Ok((apart <= allowed).then(|| self.probe.reach.most_similar(set.size, u32::MAX, apart)))
     }
 }
 
@@ -75,12 +76,12 @@ fn unlike(mut one: &[u32], mut other: &[u32]) -> u64 {
     count + one.len() as u64 + other.len() as u64
 }
 
-/// Calls `each` with every row whose set may be in a ball, perhaps more than once.
+/// Calls `each` with every row whose set may be in a ball, and how similar it is at most; perhaps more than once.
 pub(super) fn search_sets(
     index: Index,
     keys: &Keys,
     probe: &SetProbe,
-    each: &mut dyn FnMut(Row),
+    each: &mut dyn FnMut(Row, f64),
 ) -> Looked<()> {
     let mut query = Query { probe, bitmaps: BTreeMap::new(), tokens: Vec::new() };
     // The pending pages before the directory: a row on its way from there to here is seen.
@@ -88,8 +89,10 @@ pub(super) fn search_sets(
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents) {
             keys.check(index, block, &item);
-            if !item.row.has(Row::DEAD | Row::NULL | Row::EMPTY) && or_raise(query.may_have(&item)) {
-                each(item.row);
+            if !item.row.has(Row::DEAD | Row::NULL | Row::EMPTY)
+                && let Some(similar) = or_raise(query.may_have(&item))
+            {
+                each(item.row, similar);
             }
         }
     }
@@ -119,7 +122,7 @@ struct Counting<'a> {
 
 impl Counting<'_> {
     /// Calls `each` with the rows that may be in the ball.
-    fn rows(&mut self, classes: &[(u32, u32)], each: &mut dyn FnMut(Row)) -> Looked<()> {
+    fn rows(&mut self, classes: &[(u32, u32)], each: &mut dyn FnMut(Row, f64)) -> Looked<()> {
         let mut lists = Vec::new();
         for &(class, weight) in classes {
             let class = u64::from(class);
@@ -180,24 +183,29 @@ impl Counting<'_> {
     }
 
     /// Looks at rows of a window that have enough hits.
-    fn look(&mut self, start: u32, rows: &[u32], each: &mut dyn FnMut(Row)) -> Looked<()> {
+    fn look(&mut self, start: u32, rows: &[u32], each: &mut dyn FnMut(Row, f64)) -> Looked<()> {
         self.segment.look(rows.iter().copied(), |number, row, bytes| {
             let hits = self.counts[(number - start) as usize];
-            if !row.has(Row::DEAD | Row::NULL | Row::EMPTY) && self.accepts(row, Outline::read(bytes), hits) {
-                each(row);
+            if !row.has(Row::DEAD | Row::NULL | Row::EMPTY)
+                && let Some(similar) = self.accepts(row, Outline::read(bytes), hits)
+            {
+                each(row, similar);
             }
         })
     }
 
-    /// Whether a row with so many hits may be in the ball.
-    fn accepts(&self, row: Row, set: Outline<'_>, hits: u16) -> bool {
+    /// How similar a row with so many hits is at most, if it may be in the ball.
+    fn accepts(&self, row: Row, set: Outline<'_>, hits: u16) -> Option<f64> {
         let reach = &self.probe.reach;
-        let (Some(need), Some(bits)) = (reach.need(set.size), reach.bits(set.size)) else { return false };
+        let (need, bits) = (reach.need(set.size)?, reach.bits(set.size)?);
         if row.has(Row::SPLIT) {
-            return hits > 1;
+            // The other hits are in other rows of the index, and so are the bits.
+            return (hits > 1).then(|| reach.most_similar(set.size, u32::MAX, 0));
         }
         // A count that is full may be any.
-        (hits == u16::MAX || u32::from(hits) >= need) && set.differs(self.bitmap) <= bits
+        let hits = if hits == u16::MAX { u32::MAX } else { hits.into() };
+        let apart = set.differs(self.bitmap);
+        (hits >= need && apart <= bits).then(|| reach.most_similar(set.size, hits, apart))
     }
 }
 

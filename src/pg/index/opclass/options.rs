@@ -81,7 +81,7 @@ pub(crate) fn define() {
             c"threshold".as_ptr(),
             c"Least similarity that an index of minhash sketches or texts finds by its signatures.".as_ptr(),
             default.threshold,
-            0.01,
+            0.0001,
             1.0,
             lock,
         );

@@ -2,18 +2,72 @@
 
 use super::lists::{PIECE, bits_of_parts};
 use super::segment::{COLLECTING, Segment};
+use crate::error::Error;
 use crate::joins::search::rice::{Decoder, Until};
+use crate::memory;
 use crate::pg::index::layout::format::{CONTENTS, List};
 use crate::pg::index::pages::buffer::Looked;
-use crate::pg::server::error::{SqlError, or_raise};
-use crate::{error, memory};
+use crate::pg::server::error::SqlError;
 
 /// Rows that are decoded at a time.
 const DECODED: usize = 256;
 
+/// What lists are read from.
+pub(crate) trait Source {
+    /// Bits of a class, and how many lists there are: the parts and one more.
+    fn shape(&self) -> (u32, u32);
+
+    /// How many rows there are.
+    fn rows(&self) -> u32;
+
+    /// Where list `n` is.
+    fn entry(&self, n: u32) -> Looked<List>;
+
+    /// Puts bytes, which are all on one page, in place of those in `bytes`; false if they are not there.
+    fn read(&self, from: u64, until: u64, bytes: &mut Vec<u8>) -> Looked<bool>;
+
+    /// Ends the call: these bytes are no lists.
+    fn corrupted(&self, what: &str) -> !;
+
+    /// Ends the call.
+    fn failed(&self, error: Error) -> !;
+}
+
+impl Source for Segment {
+    fn shape(&self) -> (u32, u32) {
+        (self.layout.class_bits.unwrap_or(0), self.about.lists)
+    }
+
+    fn rows(&self) -> u32 {
+        self.about.rows
+    }
+
+    fn entry(&self, n: u32) -> Looked<List> {
+        Segment::entry(self, n)
+    }
+
+    fn read(&self, from: u64, until: u64, bytes: &mut Vec<u8>) -> Looked<bool> {
+        pgrx::check_for_interrupts!();
+        let page = self.list_page(from)?;
+        let at = (from % CONTENTS as u64) as usize;
+        let found = page.contents().get(at..at + (until - from) as usize);
+        bytes.clear();
+        bytes.extend_from_slice(found.unwrap_or_default());
+        Ok(found.is_some())
+    }
+
+    fn corrupted(&self, what: &str) -> ! {
+        self.index.corrupted(self.about.root, &format!("segment {}: {what}", self.about.id))
+    }
+
+    fn failed(&self, error: Error) -> ! {
+        SqlError::from(error).raise()
+    }
+}
+
 /// The bytes of a part, in pieces of pages.
-struct Stream<'a> {
-    segment: &'a Segment,
+struct Stream<'a, S> {
+    source: &'a S,
     /// The place behind what is on the page at hand, and the end of the part.
     next: u64,
     end: u64,
@@ -21,16 +75,14 @@ struct Stream<'a> {
     at: usize,
 }
 
-impl<'a> Stream<'a> {
-    fn new(segment: &'a Segment, list: List) -> Self {
+impl<'a, S: Source> Stream<'a, S> {
+    fn new(source: &'a S, list: List) -> Self {
         let (next, end) = (list.offset, list.offset + u64::from(list.length));
-        Self { segment, next, end, page: Vec::new(), at: 0 }
+        Self { source, next, end, page: Vec::new(), at: 0 }
     }
 
-    /// Ends the call: these bytes are no lists.
     fn corrupted(&self, what: &str) -> ! {
-        let Segment { index, about, .. } = self.segment;
-        index.corrupted(about.root, &format!("segment {}: {what}", about.id))
+        self.source.corrupted(what)
     }
 
     /// How many bytes there are still.
@@ -43,17 +95,11 @@ impl<'a> Stream<'a> {
         if self.at < self.page.len() || self.next >= self.end {
             return Ok(());
         }
-        pgrx::check_for_interrupts!();
-        let from = (self.next % CONTENTS as u64) as usize;
-        let until = (self.end - self.next).min((CONTENTS - from) as u64) as usize;
-        let page = self.segment.list_page(self.next)?;
-        self.page.clear();
-        match page.contents().get(from..from + until) {
-            Some(bytes) => self.page.extend_from_slice(bytes),
-            None => self.corrupted("a list has no end"),
+        let until = self.end.min(self.next + CONTENTS as u64 - self.next % CONTENTS as u64);
+        if !self.source.read(self.next, until, &mut self.page)? {
+            self.corrupted("a list has no end");
         }
-        self.at = 0;
-        self.next += until as u64;
+        (self.at, self.next) = (0, until);
         Ok(())
     }
 
@@ -103,8 +149,8 @@ struct Head {
 }
 
 /// Goes through the pieces of a part.
-pub(crate) struct Part<'a> {
-    stream: Stream<'a>,
+pub(crate) struct Part<'a, S = Segment> {
+    stream: Stream<'a, S>,
     /// The class before, and what comes behind the last one.
     class: u64,
     end: u64,
@@ -123,15 +169,20 @@ pub(crate) struct Part<'a> {
     rest: u64,
 }
 
-impl<'a> Part<'a> {
-    /// Part `n` of a segment, or the list behind them.
-    pub(crate) fn open(segment: &'a Segment, n: u32) -> Looked<Self> {
-        let class_bits = segment.layout.class_bits.unwrap_or(0);
-        let shift = class_bits - bits_of_parts(segment.about.lists, class_bits).unwrap_or(0);
-        let list = segment.entry(n)?;
+/// The upper bits of a class are the number of its part: how many others it has.
+fn lower_bits(source: &impl Source) -> u32 {
+    let (class_bits, lists) = source.shape();
+    class_bits - bits_of_parts(lists, class_bits).unwrap_or(0)
+}
+
+impl<'a, S: Source> Part<'a, S> {
+    /// Part `n`, or the list behind them.
+    pub(crate) fn open(source: &'a S, n: u32) -> Looked<Self> {
+        let shift = lower_bits(source);
+        let list = source.entry(n)?;
         let (class, end) = (u64::from(n) << shift, (u64::from(n) + 1) << shift);
         Ok(Self {
-            stream: Stream::new(segment, list),
+            stream: Stream::new(source, list),
             class,
             end,
             is_first: true,
@@ -146,15 +197,13 @@ impl<'a> Part<'a> {
     }
 
     /// The part in which a class is.
-    pub(crate) fn of_class(segment: &'a Segment, class: u64) -> Looked<Self> {
-        let class_bits = segment.layout.class_bits.unwrap_or(0);
-        let shift = class_bits - bits_of_parts(segment.about.lists, class_bits).unwrap_or(0);
-        Self::open(segment, (class >> shift) as u32)
+    pub(crate) fn of_class(source: &'a S, class: u64) -> Looked<Self> {
+        Self::open(source, (class >> lower_bits(source)) as u32)
     }
 
     /// The list of the rows that are parts of others.
-    pub(crate) fn of_split(segment: &'a Segment) -> Looked<Self> {
-        Self::open(segment, segment.about.lists.saturating_sub(1))
+    pub(crate) fn of_split(source: &'a S) -> Looked<Self> {
+        Self::open(source, source.shape().1.saturating_sub(1))
     }
 
     /// The head of the next piece.
@@ -187,17 +236,17 @@ impl<'a> Part<'a> {
         let continues = head.class == self.class && !self.is_first;
         self.base = if continues { self.last.map_or(0, |last| last + 1) } else { 0 };
         (self.class, self.is_first, self.last) = (head.class, false, None);
-        let limit = self.stream.segment.about.rows.saturating_sub(self.base);
+        let limit = self.stream.source.rows().saturating_sub(self.base);
         match Decoder::new(head.k, head.rows, head.bytes, limit) {
             Ok(decoder) => self.decoder = Some(decoder),
             Err(error) => self.bad(error),
         }
     }
 
-    fn bad(&self, error: error::Error) -> ! {
+    fn bad(&self, error: Error) -> ! {
         match error {
-            error::Error::Malformed { why, .. } => self.stream.corrupted(&format!("a list of rows: {why}")),
-            error => SqlError::from(error).raise(),
+            Error::Malformed { why, .. } => self.stream.corrupted(&format!("a list of rows: {why}")),
+            error => self.stream.source.failed(error),
         }
     }
 
@@ -206,7 +255,9 @@ impl<'a> Part<'a> {
         loop {
             let waiting = &self.waiting[self.given..];
             let before = waiting.partition_point(|&row| row < end);
-            or_raise(memory::extend(out, &waiting[..before], COLLECTING));
+            if let Err(error) = memory::extend(out, &waiting[..before], COLLECTING) {
+                self.stream.source.failed(error);
+            }
             self.given += before;
             if self.given < self.waiting.len() {
                 return Ok(true);

@@ -32,7 +32,7 @@ pub(crate) struct Writer {
     directory: Spool,
     lists: Spool,
     /// The lists of classes, where the segment has these.
-    classes: Option<Lists>,
+    classes: Option<Lists<Spool>>,
     /// Rows that are parts of others.
     split: Vec<u32>,
 }
@@ -110,7 +110,8 @@ impl Writer {
     pub(crate) fn end_rows(&mut self, pairs: u64) -> Result<()> {
         self.flush(Kind::Rows)?;
         self.segment.row_pages = self.number;
-        let lists = |bits| Lists::new(bits, pairs, self.budget);
+        let lists =
+            |bits| Lists::new(bits, pairs, [Spool::new(self.budget / 2), Spool::new(self.budget / 2)]);
         self.classes = self.layout.class_bits.map(lists);
         Ok(())
     }

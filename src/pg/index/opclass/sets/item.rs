@@ -100,10 +100,16 @@ impl<'a> Outline<'a> {
         differs(self.bitmap, bitmap)
     }
 
-    /// Whether the bitmap can be that of so many tokens: each flips one bit.
-    pub(crate) fn is_possible(&self) -> bool {
+    /// Whether it can be that of a row: each token flips one bit, and what is no set or only a part of one has no bitmap.
+    pub(crate) fn is_of(&self, row: Row) -> bool {
         let bits: u32 = words(self.bitmap).map(u64::count_ones).sum();
-        bits <= self.size && (self.size - bits).is_multiple_of(2)
+        if row.has(Row::NULL | Row::EMPTY) {
+            (self.size, bits) == (0, 0)
+        } else if row.has(Row::SPLIT) {
+            self.size > 0 && bits == 0
+        } else {
+            self.size > 0 && bits <= self.size && (self.size - bits).is_multiple_of(2)
+        }
     }
 }
 
@@ -115,4 +121,87 @@ pub(crate) fn words(bitmap: &[u8]) -> impl Iterator<Item = u64> + '_ {
 /// In how many bits two bitmaps differ.
 pub(crate) fn differs(one: &[u8], other: &[u64]) -> u32 {
     words(one).zip(other).map(|(a, b)| (a ^ b).count_ones()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn row(flags: u16) -> Row {
+        Row::new(7 << 16 | 1, flags)
+    }
+
+    proptest! {
+        #[test]
+        fn pg_sets_are_read_as_they_were_written(
+            size in any::<u32>(),
+            words in prop::option::of(prop::sample::select(BITMAPS.to_vec())),
+            word in any::<u64>(),
+            tokens in prop::collection::vec(any::<u32>(), 1..9),
+            flags in prop::sample::select(vec![Row::WHOLE, Row::SPLIT, Row::SPLIT | Row::CONTINUED]),
+        ) {
+            let bitmap = words.map(|words| vec![word; words]);
+            let bytes = SetItem::write(size, bitmap.as_deref(), &tokens).unwrap();
+            let row = row(if bitmap.is_some() { 0 } else { flags });
+            let item = SetItem::read(row, &bytes).unwrap();
+            prop_assert_eq!(item.size, size);
+            prop_assert_eq!(item.bitmap.map(|known| words_of(known)), bitmap);
+            let mut read = vec![1, 2, 3];
+            item.tokens(&mut read).unwrap();
+            prop_assert_eq!(read, tokens);
+        }
+
+        #[test]
+        fn pg_any_bytes_are_sets_or_none(
+            mut bytes in prop::collection::vec(any::<u8>(), 0..90),
+            words in 0..10_u8,
+            flags in prop::sample::select(vec![0, Row::WHOLE, Row::SPLIT]),
+        ) {
+            if let Some(place) = bytes.get_mut(4..8) {
+                place.copy_from_slice(&[words, 0, 0, 0]);
+            }
+            if let Some(item) = SetItem::read(row(flags), &bytes) {
+                let mut tokens = Vec::new();
+                item.tokens(&mut tokens).unwrap();
+                let bitmap = item.bitmap.map(|known| words_of(known));
+                prop_assert!(!tokens.is_empty() && bitmap.is_some() == (flags == 0));
+                prop_assert_eq!(SetItem::write(item.size, bitmap.as_deref(), &tokens).unwrap(), bytes);
+            }
+        }
+    }
+
+    fn words_of(bitmap: &[u8]) -> Vec<u64> {
+        words(bitmap).collect()
+    }
+
+    #[test]
+    fn pg_golden_sets() {
+        let whole = SetItem::write(3, None, &[1, 1, 0x0102_0304]).unwrap();
+        assert_eq!(whole, [3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 4, 3, 2, 1]);
+        let settled = SetItem::write(60, Some(&[0x8000_0000_0000_0001]), &[9]).unwrap();
+        assert_eq!(settled, [60, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x80, 9, 0, 0, 0]);
+        // A bitmap of three words, tokens that end too early, and none.
+        assert!(SetItem::read(row(0), &[&[5, 0, 0, 0, 3, 0, 0, 0][..], &[0; 28]].concat()).is_none());
+        assert!(
+            SetItem::read(row(0), &settled[..18]).is_none()
+                && SetItem::read(row(0), &settled[..16]).is_none()
+        );
+        assert!(SetItem::read(row(Row::WHOLE), &whole[..4]).is_none());
+        let mut outline = vec![1];
+        Outline::write(2, [3, 0].into_iter(), &mut outline);
+        assert_eq!(outline, [2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(outline.len(), Outline::bytes(2));
+        let read = Outline::read(&outline);
+        assert_eq!((read.size, read.differs(&[1, 4])), (2, 2));
+        // Two tokens flip an even number of bits, three an odd one, and none more than there are tokens.
+        for (size, possible) in [(0, false), (1, false), (2, true), (3, false), (4, true)] {
+            assert_eq!(Outline { size, ..read }.is_of(row(0)), possible);
+        }
+        let blank = Outline { bitmap: &[0; 16], ..read };
+        assert!(!read.is_of(row(Row::SPLIT)) && blank.is_of(row(Row::SPLIT)));
+        for flags in [Row::NULL, Row::EMPTY] {
+            assert!(!blank.is_of(row(flags)) && Outline { size: 0, ..blank }.is_of(row(flags)));
+        }
+    }
 }
