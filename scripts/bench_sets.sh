@@ -7,7 +7,6 @@ sets_index() {
     local cpu seconds bytes
     progress "index $2"
     cpu=$(incoming_cpu)
-    # Without parallel workers, whose time would not be counted here.
     if ! IFS='|' read -r seconds bytes < <(index_seconds "SET statement_timeout = '60min'; CREATE INDEX $1 ON texts USING $2"); then
         echo "$2|failed"
         return
