@@ -35,7 +35,8 @@ CREATE INDEX by_words ON docs USING signature (words array_set_ops (measure = di
 CREATE INDEX by_lexemes ON docs USING signature (lexemes tsvector_set_ops (measure = cosine, least = 0.5)) WITH (pending_limit = 64);
 -- Bands of single values: what has none of them is as far as can be.
 CREATE INDEX by_m ON docs USING signature (m minhash_jaccard_ops (k = 1, permutations = 40)) WITH (threshold = 0.025, pending_limit = 64);
-CREATE INDEX by_far ON docs USING signature (far minhash_jaccard_ops (k = 3, permutations = 40)) WITH (threshold = 0.0001, pending_limit = 64);
+-- Bands that are looked up in several goes, and leave rows that have to be compared.
+CREATE INDEX by_far ON docs USING signature (far minhash_jaccard_ops (k = 3, permutations = 40)) WITH (threshold = 0.1, pending_limit = 64);
 SELECT add_docs(300);
 
 -- Each query about each of some documents, with an index and without: all distances, and the rows at each of them that were

@@ -58,7 +58,7 @@ load=$!
 # Queries on the standby: compare() uses one snapshot for both answers (repeatable read).
 {
     echo "SELECT setseed(0.7);"
-    for _ in $(seq 50); do echo 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT compare(); SELECT compare_young(); COMMIT;'; done
+    for _ in $(seq 50); do echo 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT compare(0.3); SELECT compare_young(); COMMIT;'; done
 } >"$server/queries.sql"
 answers=0 end=$((SECONDS + seconds))
 while ((SECONDS < end)); do

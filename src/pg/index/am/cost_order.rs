@@ -27,31 +27,26 @@ pub(super) unsafe fn wanted(root: *mut pg_sys::PlannerInfo, index: &pg_sys::Inde
 }
 
 impl Known {
-    /// Finding the nearest rows, and how many are wanted.
+    /// Finding as many of the nearest rows as are wanted.
     pub(super) fn nearest(&self, order: &Seen<Target>, wanted: f64) -> f64 {
-        let rows = self.directory.rows().max(1) as f64;
+        let (rows, all) = (self.directory.rows().max(1) as f64, self.comparing_all());
         // What is equally far comes without being compared.
-        let ties = self.comparing_all() * (wanted / rows).min(1.0);
-        let probes = self.keys.usual_probes();
+        let ties = all * (wanted / rows).min(1.0);
         let of_sets = self.keys.sets.is_some();
-        let near = match order {
-            Seen::AtRunTime if of_sets => return self.counting(probes) + ties,
-            Seen::AtRunTime => self.probing(probes, self.candidates(probes).min(rows)),
-            Seen::Now(Target::Ball(Some(probe))) => {
-                return self.counting(probe.reach.probes().into()) + ties;
-            }
-            Seen::Now(Target::Ball(None) | Target::Empty) => return ties,
+        match order {
+            Seen::Now(Target::Ball(Some(probe))) => self.counting(probe.reach.probes().into()) + ties,
+            Seen::AtRunTime if of_sets => self.counting(self.keys.usual_probes()) + ties,
+            Seen::Now(Target::Ball(None) | Target::Empty) => ties,
             // The server would keep all rows until it has compared them.
-            Seen::Now(Target::Unlike) if of_sets => return self.comparing_all() + PROHIBITIVE,
-            Seen::Now(Target::Unlike) => return self.comparing_all(),
-            Seen::Now(target @ Target::Sketch(_)) => {
+            Seen::Now(Target::Unlike) if of_sets => all + PROHIBITIVE,
+            Seen::Now(Target::Unlike) => all,
+            Seen::AtRunTime | Seen::Now(Target::Sketch(_)) => {
+                let probes = self.keys.usual_probes();
                 let near = self.probing(probes, self.candidates(probes).min(rows));
-                if self.keys.tells_all(target) {
-                    return near + ties;
-                }
-                near
+                let rest =
+                    if self.keys.has_single_values() { ties } else { all * (1.0 - FOUND.powf(wanted)) };
+                (near + rest).min(all)
             }
-        };
-        near + self.comparing_all() * (1.0 - FOUND.powf(wanted))
+        }
     }
 }

@@ -19,8 +19,10 @@ use crate::pg::server::error::or_raise;
 
 /// Rows whose hits are counted at a time.
 const WINDOW: u32 = 1 << 16;
-/// Lists of which pages are kept at hand from one window to the next.
+/// Lists that are read at the same time, at most: of each a page is at hand.
 const KEPT: usize = 256;
+/// Rows whose hits are counted at a time where lists are more, and are read one after the other.
+const LARGE_WINDOW: u32 = 1 << 22;
 
 /// A ball to look for.
 struct Query<'a> {
@@ -112,6 +114,26 @@ pub(super) fn search_sets(
     Ok(())
 }
 
+/// Counts rows, in a window that begins at `start`, and notes those that reach `least`.
+fn count(
+    counts: &mut [u16],
+    start: u32,
+    rows: &[u32],
+    weight: u16,
+    least: u16,
+    reached: &mut Vec<u32>,
+) -> error::Result<()> {
+    for &row in rows {
+        let count = &mut counts[(row - start) as usize];
+        let before = *count;
+        *count = before.saturating_add(weight);
+        if before < least && *count >= least {
+            memory::push(reached, row, COLLECTING)?;
+        }
+    }
+    Ok(())
+}
+
 /// Counts in one segment how many of the looked-up tokens rows have.
 struct Counting<'a> {
     segment: &'a Segment,
@@ -121,8 +143,16 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
+    /// How many hits a row has at least.
+    fn least_hits(&self) -> u16 {
+        self.probe.reach.least_hits().max(1) as u16
+    }
+
     /// Calls `each` with the rows that may be in the ball.
     fn rows(&mut self, classes: &[(u32, u32)], each: &mut dyn FnMut(Row, f64)) -> Looked<()> {
+        if classes.len() > KEPT {
+            return self.rows_of_many(classes, each);
+        }
         let mut lists = Vec::new();
         for &(class, weight) in classes {
             let class = u64::from(class);
@@ -137,12 +167,11 @@ impl Counting<'_> {
         if split.find_any()? {
             or_raise(memory::push(&mut lists, (split, 1), COLLECTING));
         }
-        let least = self.probe.reach.least_hits().max(1) as u16;
+        let least = self.least_hits();
         let (mut start, rows) = (0, self.segment.about.rows);
         let (mut found, mut reached) = (Vec::new(), Vec::new());
         while start < rows && !lists.is_empty() {
             let end = start.saturating_add(WINDOW);
-            let many = lists.len() > KEPT;
             let mut any = false;
             let mut failed = None;
             lists.retain_mut(|(part, weight)| {
@@ -155,17 +184,7 @@ impl Counting<'_> {
                     }
                 };
                 any |= !found.is_empty();
-                for &row in &found {
-                    let count = &mut self.counts[(row - start) as usize];
-                    let before = *count;
-                    *count = before.saturating_add(*weight);
-                    if before < least && *count >= least {
-                        or_raise(memory::push(&mut reached, row, COLLECTING));
-                    }
-                }
-                if many {
-                    part.let_go();
-                }
+                or_raise(count(self.counts, start, &found, *weight, least, &mut reached));
                 more
             });
             if let Some(moved) = failed {
@@ -178,6 +197,46 @@ impl Counting<'_> {
                 self.counts.fill(0);
             }
             start = end;
+        }
+        Ok(())
+    }
+
+    /// The same for the ball of a long document: memory is that of a window and of one list.
+    fn rows_of_many(&self, classes: &[(u32, u32)], each: &mut dyn FnMut(Row, f64)) -> Looked<()> {
+        let (least, rows) = (self.least_hits(), self.segment.about.rows);
+        let size = rows.min(LARGE_WINDOW) as usize;
+        let mut counts = or_raise(memory::filled(0_u16, size, COLLECTING));
+        let mut large = Counting { counts: &mut counts, ..*self };
+        let (mut found, mut reached) = (Vec::new(), Vec::new());
+        for start in (0..rows).step_by(LARGE_WINDOW as usize) {
+            let end = rows.min(start.saturating_add(LARGE_WINDOW));
+            let classes = classes.iter().map(|&(class, weight)| (Some(class), weight));
+            for (class, weight) in classes.chain([(None, 1)]) {
+                let (mut part, is_there);
+                if let Some(class) = class {
+                    part = Part::of_class(self.segment, class.into())?;
+                    is_there = part.find(class.into())?;
+                } else {
+                    part = Part::of_split(self.segment)?;
+                    is_there = part.find_any()?;
+                }
+                let (mut bound, mut more) = (0, is_there);
+                while more && bound < end {
+                    let from = bound;
+                    bound = end.min(bound.saturating_add(WINDOW));
+                    found.clear();
+                    more = part.rows_before(bound, &mut found)?;
+                    // Windows begin where steps do.
+                    if from >= start {
+                        let weight = u16::try_from(weight).unwrap_or(u16::MAX);
+                        or_raise(count(large.counts, start, &found, weight, least, &mut reached));
+                    }
+                }
+            }
+            reached.sort_unstable();
+            large.look(start, &reached, each)?;
+            reached.clear();
+            large.counts.fill(0);
         }
         Ok(())
     }

@@ -210,11 +210,15 @@ impl Keys {
         }
     }
 
+    /// Whether each value of a sketch is a band: what has none of them differs in every value.
+    pub(crate) fn has_single_values(&self) -> bool {
+        self.meta.bands == self.meta.width
+    }
+
     /// Whether all rows that [`Keys::near`] does not find are equally far, [`Keys::farthest`].
     pub(crate) fn tells_all(&self, target: &Target) -> bool {
         match target {
-            // Bands of one value each: what has none of them differs in every value.
-            Target::Sketch(_) => self.meta.bands == self.meta.width,
+            Target::Sketch(_) => self.has_single_values(),
             Target::Empty | Target::Ball(_) => true,
             Target::Unlike => false,
         }

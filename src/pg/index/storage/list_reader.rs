@@ -126,11 +126,6 @@ impl<'a, S: Source> Stream<'a, S> {
         Ok(u32::try_from(number).unwrap_or_else(|_| self.corrupted("a list has a number that is too large")))
     }
 
-    fn let_go(&mut self) {
-        self.next -= (self.page.len() - self.at) as u64;
-        (self.page, self.at) = (Vec::new(), 0);
-    }
-
     /// Leaves out bytes of which it is known that they are there.
     fn skip(&mut self, bytes: u32) {
         let here = (self.page.len() - self.at).min(bytes as usize);
@@ -315,11 +310,6 @@ impl<'a, S: Source> Part<'a, S> {
     pub(crate) fn find_any(&mut self) -> Looked<bool> {
         let head = self.head()?;
         Ok(head.map(|head| self.begin(head)).is_some())
-    }
-
-    /// Gives the page at hand back, to be read again.
-    pub(crate) fn let_go(&mut self) {
-        self.stream.let_go();
     }
 
     /// Appends the next rows before `end` of the class that was found. Says whether it has more.
