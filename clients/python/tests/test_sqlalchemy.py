@@ -103,7 +103,9 @@ def test_operators(engine: Engine) -> None:
             select(Doc.id).where(in_ball(Doc.body, TextBall(TEXTS[3], 0.8))),
             select(Doc.id).where(distance(Doc.body, near(TEXTS[3], 0.5)) <= 0.5),
             select(Doc.id).where(func.near_similarity(Doc.body, near(TEXTS[3])) >= 0.8),
-            select(Doc.id).where(in_ball(words(func.lower(Doc.body), r"\W+"), near(words(TEXTS[3].lower(), r"\W+"), 0.8, 2))),
+            select(Doc.id).where(
+                in_ball(words(func.lower(Doc.body), r"\W+"), near(words(TEXTS[3].lower(), r"\W+"), 0.8, 2))
+            ),
             select(Doc.id).where(Doc.sketch.distance(sketch) < 0.2),
             select(Doc.id).where(func.simhash(Doc.body).in_ball(near(func.simhash(TEXTS[3]), 3))),
         ]
