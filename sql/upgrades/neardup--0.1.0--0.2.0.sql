@@ -810,7 +810,7 @@ BEGIN
     END IF;
 END
 $$;
-DROP OPERATOR CLASS text_minhash_ops USING signature;
+-- With its class.
 DROP OPERATOR FAMILY text_minhash_ops USING signature;
 DROP FUNCTION signature_class(text);
 DROP FUNCTION signature_options_text(internal);
