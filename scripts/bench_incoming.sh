@@ -81,6 +81,9 @@ incoming() {
     for rows in 200000 "$big"; do
         incoming_tables "$rows"
         incoming_way "$rows" 'no check' 'CREATE INDEX ON kept (id)'
+        incoming_way "$rows" 'trigger, index (body)' 'CREATE INDEX ON kept USING signature (body) WITH (pending_limit = 1024)' 'k.body <@ near(NEW.body, 0.8)'
+        incoming_way "$rows" 'EXCLUDE (near(body, 0.8))' \
+            'ALTER TABLE kept ADD EXCLUDE USING signature (near(body, 0.8) WITH &&) WITH (pending_limit = 512)' '' 'ON CONFLICT DO NOTHING'
         incoming_way "$rows" 'trigger, index (minhash(body, 1))' \
             'CREATE INDEX ON kept USING signature (minhash(body, 1) minhash_jaccard_ops (k = 1)) WITH (threshold = 0.7, pending_limit = 1024)' "$near"
         incoming_way "$rows" 'EXCLUDE, two of six' \

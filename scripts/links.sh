@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Follows the relative links of all Markdown pages: each file and folder must be there, each #anchor must be a heading of
 # its page, and docs/SUMMARY.md must name every page of the manual, once. Links to other sites are not followed.
+# A page with a similarity in a call must name the table that says which similarity is meant where: they are not all the same.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mapfile -t pages < <(find . \( -name .git -o -name target -o -name results \) -prune -o -name '*.md' -print | sort)
@@ -55,9 +56,15 @@ sub plain {
     return join "/", @parts;
 }
 
+# Calls whose answers depend on what a similarity is, with the similarity; a ball may have it in a parameter.
+my $similar = qr/\bnear\((?!\.\.\.)|\b(?:near_duplicate\w*|neardup_watch|resemblance|minhash_similarity)\([^;]*\b0\.\d/;
+my $table = "docs/choosing-a-method.md";
+my $heading = "which-similarity-is-meant-where";
+
 my (%manual, %named);
 for my $file (map { plain($_) } @ARGV) {
     $manual{$file} = 1 if $file =~ m{^docs/} && $file ne "docs/SUMMARY.md";
+    my $names_table = $file eq $table || $file !~ m{^(?:docs/|README\.md$)} || $file =~ m{^docs/design/};
     for (text_of($file)) {
         my ($line, $text) = @$_;
         $text =~ s/(`+)(?:(?!\1).)*\1/code/g;
@@ -68,11 +75,19 @@ for my $file (map { plain($_) } @ARGV) {
             my ($path, $anchor) = $link =~ /^([^#]*)#?(.*)$/;
             my $target = $path eq "" ? $file : plain(dirname($file) . "/$path");
             $named{$target}++ if $file eq "docs/SUMMARY.md";
+            $names_table = 1 if $target eq $table && $anchor eq $heading;
             if (!-e $target) { push @broken, "$file:$line: $link: no such file" }
             elsif ($anchor ne "" && ($target !~ /\.md$/ || !anchors_of($target)->{$anchor})) {
                 push @broken, "$file:$line: $link: no such heading";
             }
         }
+    }
+    next if $names_table;
+    open my $in, "<", $file or die "$file: $!\n";
+    while (<$in>) {
+        next unless /$similar/;
+        push @broken, "$file:$.: a similarity, and no link to $table#$heading";
+        last;
     }
 }
 for (sort keys %manual) {

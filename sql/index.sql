@@ -44,11 +44,6 @@ CREATE FUNCTION signature_class(simhash_sketch) RETURNS int
     AS 'MODULE_PATHNAME', 'neardup_signature_class_simhash'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION signature_class(simhash_sketch) IS 'support function of simhash_hamming_ops';
-CREATE FUNCTION signature_class(text) RETURNS int
-    AS 'MODULE_PATHNAME', 'neardup_signature_class_text'
-    LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION signature_class(text) IS 'support function of text_minhash_ops';
-
 -- Support function 2 of an operator class declares its options.
 CREATE FUNCTION signature_options_minhash(internal) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_options_minhash'
@@ -58,11 +53,6 @@ CREATE FUNCTION signature_options_simhash(internal) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_options_simhash'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION signature_options_simhash(internal) IS 'options of simhash_hamming_ops: k, bits, source';
-CREATE FUNCTION signature_options_text(internal) RETURNS void
-    AS 'MODULE_PATHNAME', 'neardup_signature_options_text'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION signature_options_text(internal) IS 'options of text_minhash_ops: k, permutations';
-
 CREATE OPERATOR FAMILY minhash_jaccard_ops USING signature;
 COMMENT ON OPERATOR FAMILY minhash_jaccard_ops USING signature IS 'minhash sketches by estimated resemblance';
 CREATE OPERATOR CLASS minhash_jaccard_ops DEFAULT FOR TYPE minhash_sketch USING signature FAMILY minhash_jaccard_ops AS
@@ -83,20 +73,84 @@ CREATE OPERATOR CLASS simhash_hamming_ops DEFAULT FOR TYPE simhash_sketch USING 
 COMMENT ON OPERATOR CLASS simhash_hamming_ops USING signature IS
     'simhash sketches: <@ near(sketch, distance), ORDER BY <~>';
 
-CREATE OPERATOR FAMILY text_minhash_ops USING signature;
-COMMENT ON OPERATOR FAMILY text_minhash_ops USING signature IS 'texts by the minhash sketches of them';
-CREATE OPERATOR CLASS text_minhash_ops DEFAULT FOR TYPE text USING signature FAMILY text_minhash_ops AS
+-- Classes of sets: what is in a ball, as near_duplicates compares.
+CREATE FUNCTION signature_set_class(text) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_text_set'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_set_class(text) IS 'support function of text_set_ops';
+CREATE FUNCTION signature_set_class(anyarray) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_array_set'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_set_class(anyarray) IS 'support function of array_set_ops';
+CREATE FUNCTION signature_set_class(tsvector) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_tsvector_set'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_set_class(tsvector) IS 'support function of tsvector_set_ops';
+CREATE FUNCTION signature_set_class(text_ball) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_ball_set'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_set_class(text_ball) IS 'support function of text_ball_set_ops';
+CREATE FUNCTION signature_options_set(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_signature_options_set'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_options_set(internal) IS
+    'options of text_set_ops and text_ball_set_ops: measure, shingle, multiset, tokenizer, least';
+CREATE FUNCTION signature_options_tokens(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_signature_options_tokens'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_options_tokens(internal) IS
+    'options of array_set_ops and tsvector_set_ops: measure, shingle, multiset, least';
+
+CREATE OPERATOR FAMILY text_set_ops USING signature;
+COMMENT ON OPERATOR FAMILY text_set_ops USING signature IS 'texts by the similarity of their sets of words';
+CREATE OPERATOR CLASS text_set_ops DEFAULT FOR TYPE text USING signature FAMILY text_set_ops AS
     OPERATOR 1 <@ (text, text_ball),
-    FUNCTION 1 signature_class(text),
-    FUNCTION 2 signature_options_text(internal);
-COMMENT ON OPERATOR CLASS text_minhash_ops USING signature IS
-    'texts: <@ near(text, similarity)';
+    OPERATOR 3 <-> (text, text_ball) FOR ORDER BY pg_catalog.float_ops,
+    FUNCTION 1 signature_set_class(text),
+    FUNCTION 2 signature_options_set(internal);
+COMMENT ON OPERATOR CLASS text_set_ops USING signature IS
+    'texts: <@ near(text, similarity), ORDER BY <->, exactly';
+
+CREATE OPERATOR FAMILY array_set_ops USING signature;
+COMMENT ON OPERATOR FAMILY array_set_ops USING signature IS 'arrays of words or integers by the similarity of their sets';
+CREATE OPERATOR CLASS array_set_ops DEFAULT FOR TYPE anyarray USING signature FAMILY array_set_ops AS
+    OPERATOR 1 <@ (anyarray, text_ball),
+    OPERATOR 3 <-> (anyarray, text_ball) FOR ORDER BY pg_catalog.float_ops,
+    FUNCTION 1 signature_set_class(anyarray),
+    FUNCTION 2 signature_options_tokens(internal);
+COMMENT ON OPERATOR CLASS array_set_ops USING signature IS
+    'arrays of words or integers: <@ near(array, similarity), ORDER BY <->, exactly';
+
+CREATE OPERATOR FAMILY tsvector_set_ops USING signature;
+COMMENT ON OPERATOR FAMILY tsvector_set_ops USING signature IS 'tsvectors by the similarity of their sets of lexemes';
+CREATE OPERATOR CLASS tsvector_set_ops DEFAULT FOR TYPE tsvector USING signature FAMILY tsvector_set_ops AS
+    OPERATOR 1 <@ (tsvector, text_ball),
+    OPERATOR 3 <-> (tsvector, text_ball) FOR ORDER BY pg_catalog.float_ops,
+    FUNCTION 1 signature_set_class(tsvector),
+    FUNCTION 2 signature_options_tokens(internal);
+COMMENT ON OPERATOR CLASS tsvector_set_ops USING signature IS
+    'tsvectors: <@ near(tsvector, similarity), ORDER BY <->, exactly';
+
+CREATE OPERATOR FAMILY text_ball_set_ops USING signature;
+COMMENT ON OPERATOR FAMILY text_ball_set_ops USING signature IS 'balls by the similarity of their middles';
+CREATE OPERATOR CLASS text_ball_set_ops DEFAULT FOR TYPE text_ball USING signature FAMILY text_ball_set_ops AS
+    OPERATOR 2 && (text_ball, text_ball),
+    FUNCTION 1 signature_set_class(text_ball),
+    FUNCTION 2 signature_options_set(internal);
+COMMENT ON OPERATOR CLASS text_ball_set_ops USING signature IS
+    'balls: EXCLUDE USING signature (near(body, 0.8) WITH &&) lets no two near texts in';
 
 CREATE FUNCTION signature_index_check(index regclass, heapallindexed bool DEFAULT false) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_index_check'
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED COST 100000;
 COMMENT ON FUNCTION signature_index_check(regclass, bool) IS
     'reads all of an index of access method signature and raises an error for what is wrong; with heapallindexed also for rows of the table that it lacks';
+
+CREATE FUNCTION signature_index_fits(index regclass, ball text_ball) RETURNS text
+    AS 'MODULE_PATHNAME', 'neardup_signature_index_fits'
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED COST 1000;
+COMMENT ON FUNCTION signature_index_fits(regclass, text_ball) IS
+    'why an index of sets does not serve a ball, so that all rows would have to be looked at; NULL if it does';
 
 CREATE FUNCTION signature_index_stats(index regclass,
     OUT rows bigint, OUT segments int, OUT pending bigint, OUT dead bigint, OUT nulls bigint,

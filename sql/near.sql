@@ -1,15 +1,4 @@
--- What is near to a text or a sketch: balls, what is in them, and how many rows that may be. Bodies: src/pg/functions/near.rs.
-
-CREATE FUNCTION near(
-    text text,
-    similarity float8,
-    k int DEFAULT 5,
-    permutations int DEFAULT 128
-) RETURNS text_ball
-    AS 'MODULE_PATHNAME', 'neardup_near_text'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION near(text, float8, int, int) IS
-    'all texts whose minhash sketches are at least so similar to that of this one: WHERE body <@ near(...)';
+-- What is near to a sketch: balls, what is in them, and how many rows that may be. Bodies: src/pg/functions/near.rs.
 
 CREATE FUNCTION near(sketch minhash_sketch, similarity float8) RETURNS minhash_ball
     AS 'MODULE_PATHNAME', 'neardup_near_minhash'
@@ -98,35 +87,3 @@ CREATE OPERATOR @> (
     JOIN = near_join_selectivity
 );
 COMMENT ON OPERATOR @> (simhash_ball, simhash_sketch) IS 'contains';
-
-CREATE FUNCTION text_in_ball(value text, ball text_ball) RETURNS bool
-    AS 'MODULE_PATHNAME', 'neardup_text_in_ball'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION text_in_ball(text, text_ball) IS
-    'whether a value is in a ball';
-
-CREATE FUNCTION text_ball_contains(ball text_ball, value text) RETURNS bool
-    AS 'MODULE_PATHNAME', 'neardup_text_ball_contains'
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION text_ball_contains(text_ball, text) IS
-    'whether a ball contains a value';
-
-CREATE OPERATOR <@ (
-    LEFTARG = text,
-    RIGHTARG = text_ball,
-    FUNCTION = text_in_ball,
-    COMMUTATOR = @>,
-    RESTRICT = near_selectivity,
-    JOIN = near_join_selectivity
-);
-COMMENT ON OPERATOR <@ (text, text_ball) IS 'is in the ball';
-
-CREATE OPERATOR @> (
-    LEFTARG = text_ball,
-    RIGHTARG = text,
-    FUNCTION = text_ball_contains,
-    COMMUTATOR = <@,
-    RESTRICT = near_selectivity,
-    JOIN = near_join_selectivity
-);
-COMMENT ON OPERATOR @> (text_ball, text) IS 'contains';

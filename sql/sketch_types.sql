@@ -182,4 +182,4 @@ COMMENT ON TYPE minhash_sketch IS 'what minhash() makes: the least hashes of a d
 COMMENT ON TYPE simhash_sketch IS 'what simhash() makes: bits that are alike for documents alike';
 COMMENT ON TYPE minhash_ball IS 'all minhash sketches at least so similar to one; made by near()';
 COMMENT ON TYPE simhash_ball IS 'all simhash sketches at most so many bits from one; made by near()';
-COMMENT ON TYPE text_ball IS 'all texts whose minhash sketches are at least so similar to that of one; made by near()';
+COMMENT ON TYPE text_ball IS 'all documents at least so similar to one, compared as near_duplicates compares them; made by near()';

@@ -30,7 +30,7 @@ CREATE TABLE sketched(
 );
 CREATE UNIQUE INDEX ON sketched(s);
 CREATE INDEX ON sketched USING hash (m);
-INSERT INTO sketched(id, body, mb, sb, tb) SELECT id, body, tools.near(tools.minhash(body, 2), 0.5), tools.near(tools.simhash(body), 3), tools.near(body, 0.5, 2, 16) FROM docs;
+INSERT INTO sketched(id, body, mb, sb, tb) SELECT id, body, tools.near(tools.minhash(body, 2), 0.5), tools.near(tools.simhash(body), 3), tools.near(body, 0.5, 2) FROM docs;
 INSERT INTO sketched(id, body) VALUES (4, NULL), (5, '');
 CREATE MATERIALIZED VIEW pairs AS SELECT * FROM tools.near_duplicates('docs', 0.8);
 SQL

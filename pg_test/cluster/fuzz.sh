@@ -154,6 +154,7 @@ damage() {
         server_up
         for ((n = 0; n <= last; n++)); do damaged "$n" "$checksums"; done
     done
+    expected_in_log='XX000 ERROR:  index returned tuples in wrong order'
     echo "damage: $damaged_errors errors, $damaged_fine statements without one"
 }
 
@@ -173,6 +174,8 @@ damaged() {
         case $state in
             # What the metapage says of versions and sketches may be what was changed.
             *'ERROR:  XX001' | *'ERROR:  XX002' | *'ERROR:  0A000' | *'ERROR:  22023') damaged_errors=$((damaged_errors + 1)) ;;
+            # Of those there is only the server's own about the order of a distance that is less than the index says; see finish.
+            *'ERROR:  XX000') damaged_errors=$((damaged_errors + 1)) ;;
             *) bad+=$'\n'$(grep -B1 -F "$state" "$server/damaged.out" | head -n 4) ;;
         esac
     done < <(sed '/^<mended>/,$d' "$server/damaged.out" | grep -E 'ERROR|FATAL|PANIC|server closed|connection' || true)

@@ -7,7 +7,7 @@ corpora_or_skip
 server_start 'autovacuum = off'
 
 seed=${NEARDUP_SEED:-$((RANDOM * 32768 + RANDOM))}
-steps=${NEARDUP_INDEX_STEPS:-20}
+steps=${NEARDUP_INDEX_STEPS:-12}
 echo "NEARDUP_SEED=$seed NEARDUP_INDEX_STEPS=$steps"
 q -f "$project/pg_test/index/compare.sql" >/dev/null
 q <<'SQL'
@@ -20,7 +20,7 @@ for set in en_reuters_a lic_scancode_a zh_news_a zh_poetry_a html_kafka_a; do
     q -c 'TRUNCATE lines, texts, docs'
     load_json "$corpora/$set/docs.jsonl.gz" lines
     # All texts of the smaller corpora, a part of the larger ones.
-    q -c "INSERT INTO texts SELECT row_number() OVER () - 1, left(line->>'text', 20000) FROM (SELECT line FROM lines LIMIT 4000) l" \
+    q -c "INSERT INTO texts SELECT row_number() OVER () - 1, left(line->>'text', 20000) FROM (SELECT line FROM lines LIMIT 1500) l" \
         -c 'INSERT INTO docs (body, numbers, ids) SELECT body, some_numbers(), some_ids() FROM texts' -c 'VACUUM ANALYZE docs'
     {
         echo "SELECT setseed($((seed % 1000)) / 1000.0);"
@@ -31,7 +31,7 @@ for set in en_reuters_a lic_scancode_a zh_news_a zh_poetry_a html_kafka_a; do
                 2) echo 'SELECT drop_docs(50);' ;;
                 3) echo 'VACUUM docs;' ;;
             esac
-            echo 'SELECT compare();'
+            echo 'SELECT compare(0.3);'
         done
         echo 'SELECT check_all();'
     } >"$server/steps.sql"

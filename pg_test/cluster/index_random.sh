@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Thousands of random steps (inserts, updates, deletes, failed transactions, VACUUM, merges, REINDEX, crashes); after each,
-# queries of every form must give the same answers with the signature indexes and without. NEARDUP_SEED repeats a run,
+# some queries of every form must give the same answers with the signature indexes and without. NEARDUP_SEED repeats a run,
 # NEARDUP_INDEX_STEPS makes it longer.
 # shellcheck disable=SC2154 # bindir, of server.sh
 set -euo pipefail
@@ -10,8 +10,9 @@ autovacuum = off
 max_wal_size = 4GB"
 
 seed=${NEARDUP_SEED:-$((RANDOM * 32768 + RANDOM))}
-steps=${NEARDUP_INDEX_STEPS:-300}
+steps=${NEARDUP_INDEX_STEPS:-210}
 rounds=6
+indexes=(by_text by_shingles by_words by_lexemes by_number_sets by_balls by_minhash by_simhash by_numbers by_ids)
 echo "NEARDUP_SEED=$seed NEARDUP_INDEX_STEPS=$steps"
 q -f "$project/pg_test/index/compare.sql" >/dev/null
 expect_sql 'every index is used' '' 'SELECT * FROM unused_indexes()'
@@ -21,7 +22,7 @@ for round in $(seq "$rounds"); do
     {
         echo "SELECT setseed($(((seed + round) % 1000)) / 1000.0);"
         for _ in $(seq $((steps / rounds))); do
-            index=$(printf '%s\n' by_text by_minhash by_simhash by_numbers by_ids | sed -n "$((RANDOM % 5 + 1))p")
+            index=${indexes[RANDOM % ${#indexes[@]}]}
             case $((RANDOM % 100)) in
                 [0-9] | [1-2][0-9]) echo "SELECT add_docs($((RANDOM % 30 + 1)));" ;;
                 3[0-9] | 4[0-9]) echo "SELECT change_docs($((RANDOM % 20 + 1)));" ;;
@@ -36,10 +37,12 @@ for round in $(seq "$rounds"); do
                 93) echo "CHECKPOINT;" ;;
                 94) echo "INSERT INTO docs (body, numbers, ids) SELECT some_text(), some_numbers(), some_ids() FROM generate_series(1, 600);" ;;
                 95) echo "DELETE FROM docs WHERE id IN (SELECT id FROM docs ORDER BY id DESC OFFSET 400);" ;;
-                96) echo "BEGIN; SELECT add_docs(20); SELECT compare(); SAVEPOINT s; SELECT change_docs(20); SELECT compare(); ROLLBACK TO s; SELECT compare(); COMMIT;" ;;
+                96) echo "BEGIN; SELECT add_docs(20); SELECT compare(0.3); SAVEPOINT s; SELECT change_docs(20); SELECT compare(0.3); ROLLBACK TO s; SELECT compare(0.3); COMMIT;" ;;
+                # Indexes that are empty again: what comes first settles the order of tokens. Not at the end, which wants segments.
+                97) if ((round < rounds)); then echo "TRUNCATE docs; SELECT add_docs(60); SELECT compare(0.3); SELECT add_docs(700);"; fi ;;
                 *) echo "SELECT check_all();" ;;
             esac
-            echo "SELECT compare();"
+            echo "SELECT compare(0.3);"
         done
         echo "SELECT check_all();"
     } >"$server/steps.sql"
@@ -50,7 +53,7 @@ for round in $(seq "$rounds"); do
     passed
     as_server "$bindir/pg_ctl" -D "$server/data" -m immediate -w stop >/dev/null
     server_up
-    expect_sql "round $round: in order after a crash" $'\n16' 'SELECT check_all(); SELECT compare()'
+    expect_sql "round $round: in order after a crash" $'\nt' 'SELECT check_all(); SELECT answers_agree()'
 done
-expect_sql 'the indexes had segments' t "SELECT bool_and(segments > 0) FROM (VALUES ('by_text'::regclass), ('by_minhash'), ('by_simhash'), ('by_numbers'), ('by_ids')) v(i), signature_index_stats(i)"
+expect_sql 'the indexes had segments' t "SELECT bool_and(segments > 0) FROM regexp_split_to_table('${indexes[*]}', ' ') i, signature_index_stats(i::regclass)"
 finish

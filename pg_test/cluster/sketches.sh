@@ -19,7 +19,7 @@ SQL
 
 search="SELECT count(*), sum(hashint8extended(b.id, 0)) FROM docs a, docs b WHERE a.id % 100 = 2 AND"
 parallel='SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;'
-for condition in 'b.m <@ near(a.m, 0.6)' 'near(a.s, 8) @> b.s' 'b.body <@ near(a.body, 0.6, 1)'; do
+for condition in 'b.m <@ near(a.m, 0.6)' 'near(a.s, 8) @> b.s' 'b.body <@ near(a.body, 0.6)' 'near(a.body, 0.6) @> b.body' 'near(a.body, 0.6) && near(b.body, 0.6)'; do
     alone=$(q -c "SET max_parallel_workers_per_gather = 0; $search $condition")
     expect_sql "$condition in parallel" "$alone" "$parallel $search $condition"
 done
@@ -31,14 +31,15 @@ expect_sql 'a search runs in parallel' t "$parallel
     SELECT bool_or(line LIKE '%Gather%') FROM plan"
 expect_sql 'minhash: the ball is what the reported numbers say' "$(q -c "$search b.m <@ near(a.m, 0.6)")" \
     "$search minhash_similarity(a.m, b.m) >= 0.6"
-expect_sql 'text: the same' "$(q -c "$search b.m <@ near(a.m, 0.6)")" "$search b.body <@ near(a.body, 0.6, 1)"
+expect_sql 'text: the same' "$(q -c "$search b.body <@ near(a.body, 0.6)")" "$search jaccard(a.body, b.body) >= 0.6"
 expect_sql 'simhash: the same' "$(q -c "$search near(a.s, 8) @> b.s")" "$search a.s <~> b.s <= 8"
 expect_sql 'the nearest come first' t "SELECT array_agg(d) = array_agg(d ORDER BY d) AND count(*) = 20 FROM (
     SELECT m <%> (SELECT m FROM docs WHERE id = 2) AS d FROM docs ORDER BY 1 LIMIT 20) nearest"
 
 # Calls that would take seconds to minutes end within one.
 for call in "minhash(repeat('some words ', 15000000), 5, 2048)" "simhash(repeat('some words ', 15000000), 1024)" \
-    "near(repeat('some words ', 15000000), 0.5)" "repeat('some words ', 15000000) <@ near('a', 0.5, 5, 2048)"; do
+    "repeat('some words ', 15000000) <@ near('a', 0.5, 5)" "'a' <@ near(repeat('some words ', 15000000), 0.5, 5)" \
+    "near(repeat('some words ', 8000000), 0.5, 5) && near(repeat('some other words ', 8000000), 0.5, 5)"; do
     began=$(date +%s%N)
     expect_error "a timeout ends $call" 57014 'statement timeout' "SET statement_timeout = '300ms'; SELECT $call"
     ms=$((($(date +%s%N) - began) / 1000000))

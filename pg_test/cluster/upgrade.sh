@@ -52,8 +52,9 @@ CREATE EXTENSION neardup SCHEMA tools VERSION '$first';
 ALTER DATABASE users SET search_path = public, tools;
 SQL
 q -d users -f "$upgrade/world.sql" >/dev/null
-contents before
 pg_dump users >"$place/dump"
+q -d users -f "$upgrade/first.sql"
+contents before
 expect 'no query fails' '' "$(grep ERROR "$place/before" || true)"
 expect 'each index is used by its query' 12 "$(sed -n '/^-- indexes/,$p' "$place/before" | grep -cE '^[0-9]+\|(using|on) (by_|no_shared_tags)')"
 
@@ -77,9 +78,19 @@ server_up
 contents library
 same 'the present library with the SQL of before: all as before' "$place/before" "$place/library"
 
+expect 'indexes that the update would change the meaning of are named, with what to do' 'ERROR:  indexes of the operator class text_minhash_ops, which is no more, are in the way: public.by_text, public.by_text_options
+DETAIL:  CREATE INDEX by_text ON public.docs USING signature (body);
+CREATE INDEX by_text_options ON public.docs USING signature (body text_minhash_ops (k='\''2'\'', permutations='\''64'\'')) WITH (threshold='\''0.7'\'')
+HINT:  Before the update: DROP INDEX public.by_text, public.by_text_options; after it make them anew, for exact searches by words: CREATE INDEX ON docs USING signature (body); or for what they were, by sketches: CREATE INDEX ON docs USING signature (minhash(body)); k and permutations become arguments of minhash and options of minhash_jaccard_ops.' "$(q -d users -c 'ALTER EXTENSION neardup UPDATE' 2>&1 | grep -v '^CONTEXT' || true)"
+q -d users -c 'DROP INDEX by_text, by_text_options'
+contents dropped
+# near() of a text has other arguments and means another thing: what calls it is in the way.
+expect 'what the update would change the meaning of is named' 'ERROR:  cannot drop function near(text,double precision,integer,integer) because other objects depend on it
+DETAIL:  view public.estimated depends on function near(text,double precision,integer,integer)' "$(q -d users -c 'ALTER EXTENSION neardup UPDATE' 2>&1 | grep -E '^(ERROR|DETAIL)' || true)"
+q -d users -c 'DROP VIEW estimated'
 expect_sql 'the update' '' 'ALTER EXTENSION neardup UPDATE' -d users
 contents after
-same 'the present SQL: all as before' "$place/before" "$place/after"
+same 'the present SQL: all as before' "$place/dropped" "$place/after"
 expect_sql 'the version' "$present" "SELECT extversion FROM pg_extension WHERE extname = 'neardup'" -d users
 
 createdb fresh
@@ -244,7 +255,7 @@ ALTER FUNCTION words(text) RENAME TO more_words
 ALTER FUNCTION words(text) OWNER TO reader
 ALTER FUNCTION shares(bigint[], bigint[], int) SUPPORT pg_catalog.textlike_support
 ALTER OPERATOR <@ (text, text_ball) SET (RESTRICT = contsel)
-ALTER OPERATOR CLASS text_minhash_ops USING signature RENAME TO other_ops
+ALTER OPERATOR CLASS minhash_jaccard_ops USING signature RENAME TO other_ops
 ALTER TYPE minhash_sketch SET (STORAGE = main)
 ALTER TABLE neardup_all_jobs ADD COLUMN more int
 ALTER TABLE neardup_all_jobs ALTER COLUMN created DROP DEFAULT

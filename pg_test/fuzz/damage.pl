@@ -16,9 +16,11 @@ my @kinds = sort { $a <=> $b } keys %by_kind;
 sub page { my $of = $by_kind{ $kinds[whole(scalar @kinds)] }; $of->[whole(scalar @$of)] }
 my @words = (0, 1, 2, 7, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffe, 0xffff, 0x10000, 8144, 291);
 sub put { my ($at, $what) = @_; substr($bytes, $at, length $what) = $what; }
-# In the metapage: another operator class, options that cannot be, a last page behind the end, counters at their ends.
+# In the metapage: another operator class, options that cannot be, a last page behind the end, counters at their ends; of
+# sets, other bits of a class, no order, one that is another page.
 my @known = ([32, chr(3)], [32, chr(2)], [32, chr(1)], [32, chr(5)], [40, pack('V', 65)], [36, pack('V', 0)],
-    [108, pack('V', 0x01000003)], [88, "\xff" x 8], [72, "\xff" x 8], [96, "\xff" x 8], [80, "\xff" x 8]);
+    [108, pack('V', 0x01000003)], [88, "\xff" x 8], [72, "\xff" x 8], [96, "\xff" x 8], [80, "\xff" x 8],
+    [44, pack('V', 20)], [116, pack('V', 0xffffffff)], [116, pack('V', 3)], [32, chr(9)]);
 if ($n < @known) {
     my ($at, $what) = @{ $known[$n] };
     put($at, $what);

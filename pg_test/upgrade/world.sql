@@ -20,8 +20,6 @@ SELECT i, 'site' || i % 3, (SELECT string_agg(CASE j % 8 WHEN 1 THEN 'Word' ELSE
     || CASE i % 3 WHEN 0 THEN '' WHEN 1 THEN ' And so on.' ELSE ' And more. Ende gut, alles gut. 春眠不覺曉' END
 FROM generate_series(1, 400) i;
 
-CREATE INDEX by_text ON docs USING signature (body);
-CREATE INDEX by_text_options ON docs USING signature (body text_minhash_ops (k = 2, permutations = 64)) WITH (threshold = 0.7);
 CREATE INDEX by_minhash ON docs USING signature (m) WITH (threshold = 0.6, pending_limit = 64);
 CREATE INDEX by_minhash_options ON docs USING signature (minhash(body, 3, 96) minhash_jaccard_ops (k = 3, permutations = 96));
 CREATE INDEX by_simhash ON docs USING signature (s) WITH (distance = 6);
@@ -58,7 +56,7 @@ CREATE UNIQUE INDEX ON kept (id, m);
 
 CREATE VIEW compared AS
     SELECT a.id AS a, b.id AS b, jaccard(a.body, b.body), resemblance(a.body, b.body, 2), edit_similarity(a.body, b.body),
-        a.m <%> b.m AS m, a.s <~> b.s AS s, a.body <@ near(b.body, 0.8) AS near
+        a.m <%> b.m AS m, a.s <~> b.s AS s, a.m <@ near(b.m, 0.8) AS near
     FROM docs a, docs b WHERE a.id < b.id AND b.id <= 12;
 CREATE VIEW found AS SELECT * FROM near_duplicates('docs', 0.8, id_column => 'id', text_column => 'body');
 CREATE VIEW grouped AS SELECT * FROM near_duplicate_clusters('docs', 0.8, id_column => 'id', text_column => 'body', max_cluster_size => 10);

@@ -46,7 +46,8 @@ BEGIN
             AND d.refobjid OPERATOR(pg_catalog.=) e.oid AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
         JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) d.objid
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name AND p.proacl IS NOT NULL
-        AND p.proname OPERATOR(pg_catalog.=) ANY ('{near_duplicates_stats,neardup_refresh_step,neardup_job_check,neardup_job_hash,neardup_job_lists,neardup_job_merge,neardup_job_pairs,neardup_job_clusters,neardup_job_grouping,partial_duplicates,partial_duplicates_between,shared_passages,duplicates_report}'::pg_catalog.name[]);
+        AND (p.proname OPERATOR(pg_catalog.=) 'near'::pg_catalog.name AND p.pronargs OPERATOR(pg_catalog.=) 4
+            OR p.proname OPERATOR(pg_catalog.=) ANY ('{near_duplicates_stats,neardup_refresh_step,neardup_job_check,neardup_job_hash,neardup_job_lists,neardup_job_merge,neardup_job_pairs,neardup_job_clusters,neardup_job_grouping,partial_duplicates,partial_duplicates_between,shared_passages,duplicates_report}'::pg_catalog.name[]));
     IF changed IS NOT NULL THEN
         RAISE WARNING USING MESSAGE := pg_catalog.format('these functions are made anew, without the privileges that were granted or revoked: %s'::pg_catalog.text, changed),
             HINT := 'Grant and revoke them again.';
@@ -795,6 +796,295 @@ CREATE VIEW neardup_activity WITH (security_barrier) AS
 COMMENT ON VIEW neardup_activity IS 'calls that are running and jobs: what the queries that the reader may see are at, and the refreshes of relations of roles that the reader is a member of, with their last runs';
 GRANT SELECT ON neardup_activity TO PUBLIC;
 
+-- Indexes on texts were of sketches, and are of the texts' words now. What 0.1.0 made is neither kept under another meaning nor made
+-- anew behind its owner's back: its owner says which is meant.
+DO $$
+DECLARE
+    names pg_catalog.text;
+    definitions pg_catalog.text;
+BEGIN
+    SELECT pg_catalog.string_agg(c.oid::pg_catalog.regclass::pg_catalog.text, ', '::pg_catalog.text ORDER BY c.oid::pg_catalog.regclass::pg_catalog.text),
+        pg_catalog.string_agg(pg_catalog.pg_get_indexdef(c.oid), ';
+'::pg_catalog.text ORDER BY c.oid::pg_catalog.regclass::pg_catalog.text)
+        INTO names, definitions
+    FROM pg_catalog.pg_extension e
+        JOIN pg_catalog.pg_depend d ON d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+            AND d.refobjid OPERATOR(pg_catalog.=) e.oid AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_opclass'::pg_catalog.regclass::pg_catalog.oid
+        JOIN pg_catalog.pg_opclass o ON o.oid OPERATOR(pg_catalog.=) d.objid AND o.opcname OPERATOR(pg_catalog.=) 'text_minhash_ops'::pg_catalog.name
+        JOIN pg_catalog.pg_index i ON o.oid OPERATOR(pg_catalog.=) ANY (i.indclass::pg_catalog.oid[])
+        JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) i.indexrelid
+    -- Those of partitions go with that of the table.
+    WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name AND NOT c.relispartition;
+    IF names IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE := 'dependent_objects_still_exist',
+            MESSAGE := pg_catalog.format('indexes of the operator class text_minhash_ops, which is no more, are in the way: %s'::pg_catalog.text, names),
+            DETAIL := definitions,
+            HINT := pg_catalog.format('Before the update: DROP INDEX %s; after it make them anew, for exact searches by words: CREATE INDEX ON docs USING signature (body); or for what they were, by sketches: CREATE INDEX ON docs USING signature (minhash(body)); k and permutations become arguments of minhash and options of minhash_jaccard_ops.'::pg_catalog.text, names);
+    END IF;
+END
+$$;
+-- With its class.
+DROP OPERATOR FAMILY text_minhash_ops USING signature;
+DROP FUNCTION signature_class(text);
+DROP FUNCTION signature_options_text(internal);
+
+-- Exact balls of documents. near() of a text has other arguments and means another thing: what near_duplicates calls similar, and
+-- no estimate. Balls that are stored mean what they meant.
+DROP FUNCTION near(text, float8, int, int);
+COMMENT ON TYPE text_ball IS 'all documents at least so similar to one, compared as near_duplicates compares them; made by near()';
+CREATE FUNCTION near(
+    text text,
+    similarity float8 DEFAULT 0.8,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    tokenizer text DEFAULT NULL,
+    method text DEFAULT 'jaccard'
+) RETURNS text_ball
+    AS 'MODULE_PATHNAME', 'neardup_near_set_text'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION near(text, float8, int, bool, text, text) IS
+    'all texts at least so similar to this one, as near_duplicates compares them by the same arguments: WHERE body <@ near(...)';
+CREATE FUNCTION near(
+    tokens text[],
+    similarity float8 DEFAULT 0.8,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    method text DEFAULT 'jaccard'
+) RETURNS text_ball
+    AS 'MODULE_PATHNAME', 'neardup_near_set_tokens'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION near(text[], float8, int, bool, text) IS
+    'all arrays of words at least so similar to this one: WHERE words <@ near(...)';
+CREATE FUNCTION near(
+    lexemes tsvector,
+    similarity float8 DEFAULT 0.8,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    method text DEFAULT 'jaccard'
+) RETURNS text_ball
+    AS 'MODULE_PATHNAME', 'neardup_near_set_lexemes'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION near(tsvector, float8, int, bool, text) IS
+    'all tsvectors at least so similar to this one: WHERE lexemes <@ near(...)';
+CREATE FUNCTION near(
+    numbers bigint[],
+    similarity float8 DEFAULT 0.8,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    method text DEFAULT 'jaccard'
+) RETURNS text_ball
+    AS 'MODULE_PATHNAME', 'neardup_near_set_numbers'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION near(bigint[], float8, int, bool, text) IS
+    'all arrays of numbers, such as shingles, at least so similar to this one: WHERE numbers <@ near(...)';
+CREATE FUNCTION near_similarity(value text, ball text_ball) RETURNS float8
+    AS 'MODULE_PATHNAME', 'neardup_near_similarity_text'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION near_similarity(text, text_ball) IS
+    'how similar a text is to the middle of a ball, to the last bit as near_duplicates says it';
+CREATE FUNCTION near_similarity(value tsvector, ball text_ball) RETURNS float8
+    AS 'MODULE_PATHNAME', 'neardup_near_similarity_lexemes'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION near_similarity(tsvector, text_ball) IS
+    'how similar a tsvector is to the middle of a ball, to the last bit as near_duplicates says it';
+CREATE FUNCTION near_similarity(value anyarray, ball text_ball) RETURNS float8
+    AS 'MODULE_PATHNAME', 'neardup_near_similarity_array'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION near_similarity(anyarray, text_ball) IS
+    'how similar an array is to the middle of a ball, to the last bit as near_duplicates says it';
+CREATE FUNCTION text_ball_distance(value text, ball text_ball) RETURNS float8
+    AS 'MODULE_PATHNAME', 'neardup_text_ball_distance_text'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION text_ball_distance(text, text_ball) IS
+    '1 minus the similarity to the middle of a ball; Infinity outside of the ball';
+CREATE OPERATOR <-> (
+    LEFTARG = text,
+    RIGHTARG = text_ball,
+    FUNCTION = text_ball_distance
+);
+COMMENT ON OPERATOR <-> (text, text_ball) IS 'distance to the middle of the ball, Infinity outside of it';
+CREATE FUNCTION lexemes_in_ball(value tsvector, ball text_ball) RETURNS bool
+    AS 'MODULE_PATHNAME', 'neardup_lexemes_in_ball'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION lexemes_in_ball(tsvector, text_ball) IS
+    'whether a value is in a ball';
+CREATE FUNCTION text_ball_contains(ball text_ball, value tsvector) RETURNS bool
+    AS 'MODULE_PATHNAME', 'neardup_text_ball_contains_lexemes'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION text_ball_contains(text_ball, tsvector) IS
+    'whether a ball contains a value';
+CREATE FUNCTION text_ball_distance(value tsvector, ball text_ball) RETURNS float8
+    AS 'MODULE_PATHNAME', 'neardup_text_ball_distance_lexemes'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION text_ball_distance(tsvector, text_ball) IS
+    '1 minus the similarity to the middle of a ball; Infinity outside of the ball';
+CREATE OPERATOR <@ (
+    LEFTARG = tsvector,
+    RIGHTARG = text_ball,
+    FUNCTION = lexemes_in_ball,
+    COMMUTATOR = @>,
+    RESTRICT = near_selectivity,
+    JOIN = near_join_selectivity
+);
+COMMENT ON OPERATOR <@ (tsvector, text_ball) IS 'is in the ball';
+CREATE OPERATOR @> (
+    LEFTARG = text_ball,
+    RIGHTARG = tsvector,
+    FUNCTION = text_ball_contains,
+    COMMUTATOR = <@,
+    RESTRICT = near_selectivity,
+    JOIN = near_join_selectivity
+);
+COMMENT ON OPERATOR @> (text_ball, tsvector) IS 'contains';
+CREATE OPERATOR <-> (
+    LEFTARG = tsvector,
+    RIGHTARG = text_ball,
+    FUNCTION = text_ball_distance
+);
+COMMENT ON OPERATOR <-> (tsvector, text_ball) IS 'distance to the middle of the ball, Infinity outside of it';
+CREATE FUNCTION array_in_ball(value anyarray, ball text_ball) RETURNS bool
+    AS 'MODULE_PATHNAME', 'neardup_array_in_ball'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION array_in_ball(anyarray, text_ball) IS
+    'whether a value is in a ball';
+CREATE FUNCTION text_ball_contains(ball text_ball, value anyarray) RETURNS bool
+    AS 'MODULE_PATHNAME', 'neardup_text_ball_contains_array'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION text_ball_contains(text_ball, anyarray) IS
+    'whether a ball contains a value';
+CREATE FUNCTION text_ball_distance(value anyarray, ball text_ball) RETURNS float8
+    AS 'MODULE_PATHNAME', 'neardup_text_ball_distance_array'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION text_ball_distance(anyarray, text_ball) IS
+    '1 minus the similarity to the middle of a ball; Infinity outside of the ball';
+CREATE OPERATOR <@ (
+    LEFTARG = anyarray,
+    RIGHTARG = text_ball,
+    FUNCTION = array_in_ball,
+    COMMUTATOR = @>,
+    RESTRICT = near_selectivity,
+    JOIN = near_join_selectivity
+);
+COMMENT ON OPERATOR <@ (anyarray, text_ball) IS 'is in the ball';
+CREATE OPERATOR @> (
+    LEFTARG = text_ball,
+    RIGHTARG = anyarray,
+    FUNCTION = text_ball_contains,
+    COMMUTATOR = <@,
+    RESTRICT = near_selectivity,
+    JOIN = near_join_selectivity
+);
+COMMENT ON OPERATOR @> (text_ball, anyarray) IS 'contains';
+CREATE OPERATOR <-> (
+    LEFTARG = anyarray,
+    RIGHTARG = text_ball,
+    FUNCTION = text_ball_distance
+);
+COMMENT ON OPERATOR <-> (anyarray, text_ball) IS 'distance to the middle of the ball, Infinity outside of it';
+CREATE FUNCTION text_balls_meet(a text_ball, b text_ball) RETURNS bool
+    AS 'MODULE_PATHNAME', 'neardup_text_balls_meet'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION text_balls_meet(text_ball, text_ball) IS
+    'whether the middle of each of two balls is in the other one';
+CREATE OPERATOR && (
+    LEFTARG = text_ball,
+    RIGHTARG = text_ball,
+    FUNCTION = text_balls_meet,
+    COMMUTATOR = &&,
+    RESTRICT = near_selectivity,
+    JOIN = near_join_selectivity
+);
+COMMENT ON OPERATOR && (text_ball, text_ball) IS 'the middle of each is in the other';
+-- A sketch in a string has no type, and near() takes it for a text. Without these the server says only that there is no
+-- such operator; with them the call reaches an error of ours, which says how a sketch is written.
+CREATE FUNCTION text_ball_as_minhash_ball(ball text_ball) RETURNS minhash_ball
+    AS 'MODULE_PATHNAME', 'neardup_text_ball_as_minhash_ball'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION text_ball_as_minhash_ball(text_ball) IS
+    'an error that says how the ball of a sketch is written';
+CREATE FUNCTION text_ball_as_simhash_ball(ball text_ball) RETURNS simhash_ball
+    AS 'MODULE_PATHNAME', 'neardup_text_ball_as_simhash_ball'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION text_ball_as_simhash_ball(text_ball) IS
+    'an error that says how the ball of a sketch is written';
+CREATE CAST (text_ball AS minhash_ball) WITH FUNCTION text_ball_as_minhash_ball(text_ball) AS IMPLICIT;
+COMMENT ON CAST (text_ball AS minhash_ball) IS 'an error that says how the ball of a sketch is written';
+CREATE CAST (text_ball AS simhash_ball) WITH FUNCTION text_ball_as_simhash_ball(text_ball) AS IMPLICIT;
+COMMENT ON CAST (text_ball AS simhash_ball) IS 'an error that says how the ball of a sketch is written';
+
+-- Classes of sets: what is in a ball, as near_duplicates compares.
+CREATE FUNCTION signature_set_class(text) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_text_set'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_set_class(text) IS 'support function of text_set_ops';
+CREATE FUNCTION signature_set_class(anyarray) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_array_set'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_set_class(anyarray) IS 'support function of array_set_ops';
+CREATE FUNCTION signature_set_class(tsvector) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_tsvector_set'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_set_class(tsvector) IS 'support function of tsvector_set_ops';
+CREATE FUNCTION signature_set_class(text_ball) RETURNS int
+    AS 'MODULE_PATHNAME', 'neardup_signature_class_ball_set'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_set_class(text_ball) IS 'support function of text_ball_set_ops';
+CREATE FUNCTION signature_options_set(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_signature_options_set'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_options_set(internal) IS
+    'options of text_set_ops and text_ball_set_ops: measure, shingle, multiset, tokenizer, least';
+CREATE FUNCTION signature_options_tokens(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_signature_options_tokens'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_options_tokens(internal) IS
+    'options of array_set_ops and tsvector_set_ops: measure, shingle, multiset, least';
+
+CREATE OPERATOR FAMILY text_set_ops USING signature;
+COMMENT ON OPERATOR FAMILY text_set_ops USING signature IS 'texts by the similarity of their sets of words';
+CREATE OPERATOR CLASS text_set_ops DEFAULT FOR TYPE text USING signature FAMILY text_set_ops AS
+    OPERATOR 1 <@ (text, text_ball),
+    OPERATOR 3 <-> (text, text_ball) FOR ORDER BY pg_catalog.float_ops,
+    FUNCTION 1 signature_set_class(text),
+    FUNCTION 2 signature_options_set(internal);
+COMMENT ON OPERATOR CLASS text_set_ops USING signature IS
+    'texts: <@ near(text, similarity), ORDER BY <->, exactly';
+
+CREATE OPERATOR FAMILY array_set_ops USING signature;
+COMMENT ON OPERATOR FAMILY array_set_ops USING signature IS 'arrays of words or integers by the similarity of their sets';
+CREATE OPERATOR CLASS array_set_ops DEFAULT FOR TYPE anyarray USING signature FAMILY array_set_ops AS
+    OPERATOR 1 <@ (anyarray, text_ball),
+    OPERATOR 3 <-> (anyarray, text_ball) FOR ORDER BY pg_catalog.float_ops,
+    FUNCTION 1 signature_set_class(anyarray),
+    FUNCTION 2 signature_options_tokens(internal);
+COMMENT ON OPERATOR CLASS array_set_ops USING signature IS
+    'arrays of words or integers: <@ near(array, similarity), ORDER BY <->, exactly';
+
+CREATE OPERATOR FAMILY tsvector_set_ops USING signature;
+COMMENT ON OPERATOR FAMILY tsvector_set_ops USING signature IS 'tsvectors by the similarity of their sets of lexemes';
+CREATE OPERATOR CLASS tsvector_set_ops DEFAULT FOR TYPE tsvector USING signature FAMILY tsvector_set_ops AS
+    OPERATOR 1 <@ (tsvector, text_ball),
+    OPERATOR 3 <-> (tsvector, text_ball) FOR ORDER BY pg_catalog.float_ops,
+    FUNCTION 1 signature_set_class(tsvector),
+    FUNCTION 2 signature_options_tokens(internal);
+COMMENT ON OPERATOR CLASS tsvector_set_ops USING signature IS
+    'tsvectors: <@ near(tsvector, similarity), ORDER BY <->, exactly';
+
+CREATE OPERATOR FAMILY text_ball_set_ops USING signature;
+COMMENT ON OPERATOR FAMILY text_ball_set_ops USING signature IS 'balls by the similarity of their middles';
+CREATE OPERATOR CLASS text_ball_set_ops DEFAULT FOR TYPE text_ball USING signature FAMILY text_ball_set_ops AS
+    OPERATOR 2 && (text_ball, text_ball),
+    FUNCTION 1 signature_set_class(text_ball),
+    FUNCTION 2 signature_options_set(internal);
+COMMENT ON OPERATOR CLASS text_ball_set_ops USING signature IS
+    'balls: EXCLUDE USING signature (near(body, 0.8) WITH &&) lets no two near texts in';
+
+CREATE FUNCTION signature_index_fits(index regclass, ball text_ball) RETURNS text
+    AS 'MODULE_PATHNAME', 'neardup_signature_index_fits'
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED COST 1000;
+COMMENT ON FUNCTION signature_index_fits(regclass, text_ball) IS
+    'why an index of sets does not serve a ball, so that all rows would have to be looked at; NULL if it does';
+
 -- The last statement: where another superuser updates the extension than the one who made it, what is new belongs to who owns
 -- the registry of jobs, which some of it reads.
 DO $$
@@ -828,6 +1118,21 @@ BEGIN
         UNION ALL
         SELECT pg_catalog.format('ALTER VIEW %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regclass, keeper_name)
         FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
+        UNION ALL
+        SELECT pg_catalog.format('ALTER OPERATOR %s OWNER TO %I'::pg_catalog.text, m.objid::pg_catalog.regoperator, keeper_name)
+        FROM mine m WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_operator'::pg_catalog.regclass::pg_catalog.oid
+        UNION ALL
+        SELECT pg_catalog.format('ALTER OPERATOR CLASS %I.%I USING signature OWNER TO %I'::pg_catalog.text, n.nspname, c.opcname, keeper_name)
+        FROM mine m
+            JOIN pg_catalog.pg_opclass c ON c.oid OPERATOR(pg_catalog.=) m.objid
+            JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.opcnamespace
+        WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_opclass'::pg_catalog.regclass::pg_catalog.oid
+        UNION ALL
+        SELECT pg_catalog.format('ALTER OPERATOR FAMILY %I.%I USING signature OWNER TO %I'::pg_catalog.text, n.nspname, f.opfname, keeper_name)
+        FROM mine m
+            JOIN pg_catalog.pg_opfamily f ON f.oid OPERATOR(pg_catalog.=) m.objid
+            JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) f.opfnamespace
+        WHERE m.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_opfamily'::pg_catalog.regclass::pg_catalog.oid
     LOOP
         EXECUTE change;
     END LOOP;

@@ -8,6 +8,7 @@
 //! * [`codes`]: feature codes by common substrings
 //! * [`incremental`]: few changed sets against digests of many others
 //! * [`parts`]: sets in parts that know nothing of each other, on one machine or many
+//! * [`search`]: sets by an index of their prefixes
 //! * [`pairs`]: the pairs of rows that the records of all these stand for
 
 pub mod codes;
@@ -15,6 +16,7 @@ pub mod edit;
 pub mod incremental;
 pub mod pairs;
 pub mod parts;
+pub mod search;
 pub mod sentences;
 pub mod sets;
 pub mod sketches;

@@ -156,6 +156,17 @@ pub(crate) fn vacuum_delay() {
     }
 }
 
+/// Marks a path of an index as one that is to be taken only where there is no other: since 18 the planner compares how much of a
+/// path is switched off before it compares costs.
+pub(crate) fn disable(path: &mut pg_sys::Path) {
+    #[cfg(feature = "pg18")]
+    {
+        // More than of a sequential scan that a setting switches off.
+        path.disabled_nodes = 2;
+    }
+    let _ = path;
+}
+
 /// Says no, where it is asked, to what access methods can do in later versions than 15.
 pub(crate) fn complete(am: &mut pg_sys::IndexAmRoutine) {
     #[cfg(not(feature = "pg15"))]

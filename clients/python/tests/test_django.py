@@ -71,19 +71,22 @@ def model(server: PrivateServer, bare: str, migrations: Path) -> Iterator[type[A
 
 def test_migrations(model: type[Any], migrations: Path) -> None:
     written = (migrations / "0002_docs.py").read_text()
-    assert "neardup.django.indexes.SignatureIndex(fields=['body'], k=3, name='docs_body', threshold=0.6)" in written
+    assert (
+        "neardup.django.indexes.SignatureIndex(fields=['body'], least=0.6, multiset=False, name='docs_body', shingle=3)"
+        in written
+    )
     call_command("makemigrations", "shop", check=True, dry_run=True, stdout=io.StringIO())
     with connection.cursor() as cursor:
         cursor.execute("""SELECT indexname, options FROM pg_indexes, signature_index_stats(indexname::regclass)
             WHERE indexdef LIKE '%USING signature%' ORDER BY 1""")
         options = dict(cursor.fetchall())
     assert {name: shown.split(",")[0] for name, shown in options.items()} == {
-        "docs_body": "text_minhash_ops: 128 permutations of words",
+        "docs_body": "text_set_ops: jaccard",
         "docs_minhash": "minhash_jaccard_ops: 84 permutations of words",
         "docs_simhash": "simhash_hamming_ops: 128 bits of words",
         "docs_sketch": "minhash_jaccard_ops: 128 permutations of words",
     }
-    assert "threshold 0.6" in options["docs_body"]
+    assert "shingle 3, set; least 0.6" in options["docs_body"]
     assert "distance 20" in options["docs_simhash"]
     assert model._meta.indexes[0].clone() == model._meta.indexes[0]
     call_command("migrate", "shop", "zero", stdout=io.StringIO())
@@ -113,12 +116,15 @@ def test_fields(model: type[Any]) -> None:
 def test_lookups(model: type[Any]) -> None:
     from django.db.models import F, Value
 
-    from neardup.django import Minhash, MinhashDistance, SimhashDistance
+    from neardup.django import BallDistance, Minhash, MinhashDistance, SimhashDistance
 
     sketch = model.objects.get(id=3).sketch
     for wanted in [
+        {"body__near": (TEXTS[3], 0.8)},
         {"body__near": (TEXTS[3], 0.8, 2)},
-        {"body__near": TextBall(sketch, 0.8)},
+        {"body__near": (TEXTS[3], 0.8, None, None, None, "cosine")},
+        {"body__near": (TEXTS[3], {"method": "dice", "tokenizer": "chars"})},
+        {"body__near": TextBall(TEXTS[3], 0.8)},
         {"sketch__near": (sketch, 0.8)},
         {"sketch__near": (str(sketch), 0.8)},
         {"sketch__near": MinhashBall(sketch, 0.8)},
@@ -129,10 +135,20 @@ def test_lookups(model: type[Any]) -> None:
     nearest = model.objects.annotate(far=MinhashDistance("sketch", sketch)).order_by("far", "id")
     assert [(doc.id, doc.far) for doc in nearest[:2]] == [(3, 0.0), (4, 0.0)]
     assert nearest.filter(far__lt=0.5, body__contains="%").count() == 0
+    ball = TextBall("50% 'off' \\ " + TEXTS[3], 0.5)
+    in_order = model.objects.annotate(far=BallDistance("body", ball)).filter(body__near=ball).order_by("far", "id")
+    assert [doc.id for doc in in_order] == [3, 4]
+    assert 0 < in_order[0].far < 0.5
     bits = model.objects.annotate(far=SimhashDistance("given", "given")).first()
     assert bits.far is None
-    for wrong in ({"sketch__near": 5}, {"sketch__near": TextBall(sketch, 0.8)}):
-        with pytest.raises(ValueError, match="near needs a"):
+    for wrong in (
+        {"sketch__near": 5},
+        {"sketch__near": TextBall("a", 0.8)},
+        {"sketch__near": (sketch, 0.8, 2)},
+        {"sketch__near": (sketch, {})},
+        {"body__near": ("a", 0.8, {"k": 3})},
+    ):
+        with pytest.raises(ValueError, match=r"near needs a|near of a"):
             model.objects.filter(**wrong).count()
 
 
@@ -160,5 +176,7 @@ def test_what_no_index_has() -> None:
         SignatureIndex(fields=["a", "b"], name="an_index")
     with pytest.raises(ValueError, match="not an option of"):
         SignatureIndex(Minhash("a"), name="an_index", bits=64)
+    with pytest.raises(ValueError, match="option least"):
+        SignatureIndex(fields=["a"], name="an_index", threshold=0.7)
     with pytest.raises(ValueError, match="tokenizer must be"):
         Minhash("a", tokenizer="'")

@@ -11,16 +11,17 @@ from neardup.catalog import MissingExtensionError
 
 from .conftest import TEXTS, of
 
-SELECTED = "SELECT minhash(%s, 2), simhash(%s, 128), near(minhash(%s), 0.8), near(simhash(%s), 3), near(%s, 0.5)"
-CLASSES = [MinhashSketch, SimhashSketch, MinhashBall, SimhashBall, TextBall]
+SELECTED = """SELECT minhash(%s, 2), simhash(%s, 128), near(minhash(%s), 0.8), near(simhash(%s), 3), near(%s, 0.5),
+    near(ARRAY[%s, '\\, "']), near(ARRAY[-1, 2]::bigint[], 0.5), near(to_tsvector('simple', %s), 0.3, 2)"""
+CLASSES = [MinhashSketch, SimhashSketch, MinhashBall, SimhashBall, TextBall, TextBall, TextBall, TextBall]
 
 
 @pytest.mark.parametrize("binary", [False, True])
-@pytest.mark.parametrize("text", [TEXTS[1], "", "…"])
+@pytest.mark.parametrize("text", [TEXTS[1], "", "…", "\u00e9 'a' \\ \"b\"\n\t\1\x7f"])
 def test_values_come_and_go(connection: psycopg.Connection, binary: bool, text: str) -> None:
     neardup.psycopg.register(connection)
     with connection.cursor(binary=binary) as cursor:
-        row = cursor.execute(SELECTED, [text] * 5).fetchone()
+        row = cursor.execute(SELECTED, [text] * 7).fetchone()
         assert row is not None
         assert [type(value) for value in row] == CLASSES
         for value in row:
@@ -47,6 +48,31 @@ def test_what_values_say_is_what_the_server_says(docs: psycopg.Connection) -> No
     for m, n, similarity, distance, s, t, bits, share, near, ball, close, bits_ball in rows:
         assert (m.similarity(n), m.distance(n), s.distance(t), s.similarity(t)) == (similarity, distance, bits, share)
         assert (n in ball, t in bits_ball) == (near, close)
+
+
+def test_balls_of_documents(docs: psycopg.Connection) -> None:
+    neardup.psycopg.register(docs)
+    for call, ball in [
+        ("near('a b', 0.6)", TextBall("a b", 0.6)),
+        ("near('a b', shingle => 2)", TextBall("a b", shingle=2)),
+        (
+            "near('a', 1, 4, true, 'chars', 'dice')",
+            TextBall("a", 1, shingle=4, multiset=True, kind="chars", method="dice"),
+        ),
+        ("near('a', tokenizer => 'chars')", TextBall("a", kind="chars")),
+        ("near(ARRAY['a', ''], method => 'cosine')", TextBall(["a", ""], method="cosine")),
+        ("near(ARRAY[1], 0.5, 2)", TextBall([1], 0.5, shingle=2)),
+        ("near('b a'::tsvector)", TextBall(["a", "b"], kind="lexemes")),
+    ]:
+        assert docs.execute(f"SELECT {call}".encode()).fetchone() == (ball,), call
+    found = docs.execute("SELECT id FROM docs WHERE body <@ %s ORDER BY id", [TextBall(TEXTS[3])]).fetchall()
+    assert found == [(3,), (4,)]
+    # The client's encoding is that of texts; the binary form is UTF-8 in all.
+    docs.execute("SET client_encoding = 'latin1'")
+    for given in ("%t", "%b"):
+        ball = TextBall("caf\u00e9")
+        question = f"SELECT {given}, near('caf\u00e9') = {given}".encode("latin1")
+        assert docs.execute(question, [ball, ball]).fetchone() == (ball, True)
 
 
 def test_percent_signs_of_operators(docs: psycopg.Connection) -> None:

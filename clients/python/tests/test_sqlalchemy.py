@@ -2,18 +2,33 @@
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
-from sqlalchemy import Computed, Engine, MetaData, Table, Text, create_engine, func, insert, inspect, select, text
+from sqlalchemy import (
+    ARRAY,
+    Computed,
+    Engine,
+    MetaData,
+    Table,
+    Text,
+    create_engine,
+    func,
+    insert,
+    inspect,
+    select,
+    text,
+)
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 import neardup.asyncpg
-from neardup import MinhashBall, MinhashSketch, SimhashBall, SimhashSketch
+from neardup import MinhashBall, MinhashSketch, SimhashBall, SimhashSketch, TextBall
 from neardup.server import PrivateServer
 from neardup.sqlalchemy import (
     MINHASH_SKETCH,
     SIMHASH_SKETCH,
+    distance,
     in_ball,
     minhash_sql,
     near,
@@ -22,6 +37,8 @@ from neardup.sqlalchemy import (
 )
 
 from .conftest import TEXTS
+
+words = partial(func.regexp_split_to_array, type_=ARRAY(Text))
 
 OPTIONS = """SELECT options FROM pg_indexes, signature_index_stats(indexname::regclass)
     WHERE tablename = 'docs' AND indexdef LIKE '%USING signature%' ORDER BY indexname"""
@@ -38,7 +55,7 @@ class Doc(Base):
     sketch: Mapped[MinhashSketch] = mapped_column(MINHASH_SKETCH, Computed(minhash_sql("body", 2), persisted=True))
     given: Mapped[SimhashSketch | None] = mapped_column(SIMHASH_SKETCH)
     __table_args__ = (
-        signature_index("docs_body", "body", k=3, threshold=0.6),
+        signature_index("docs_body", "body", shingle=3, least=0.6),
         signature_index("docs_sketch", "sketch", operators="minhash_jaccard_ops", k=2, threshold=0.5),
         signature_index("docs_simhash", simhash_sql("body", 128), bits=128, distance=20),
         signature_index("docs_minhash", minhash_sql("body", 8, 84), k=8, permutations=84, pending_limit=64),
@@ -80,7 +97,15 @@ def test_operators(engine: Engine) -> None:
             select(Doc.id).where(Doc.sketch.in_ball(near(sketch, 0.8))),
             select(Doc.id).where(Doc.sketch.in_ball(MinhashBall(sketch, 0.8))),
             select(Doc.id).where(in_ball(Doc.sketch, near(func.minhash(TEXTS[3], 2), 0.8))),
-            select(Doc.id).where(in_ball(Doc.body, near(TEXTS[3], 0.8, 2))),
+            select(Doc.id).where(in_ball(Doc.body, near(TEXTS[3]))),
+            select(Doc.id).where(in_ball(Doc.body, near(TEXTS[3], 0.8, 2, tokenizer="words", method="dice"))),
+            select(Doc.id).where(in_ball(Doc.body, near(TEXTS[3], multiset=False))),
+            select(Doc.id).where(in_ball(Doc.body, TextBall(TEXTS[3], 0.8))),
+            select(Doc.id).where(distance(Doc.body, near(TEXTS[3], 0.5)) <= 0.5),
+            select(Doc.id).where(func.near_similarity(Doc.body, near(TEXTS[3])) >= 0.8),
+            select(Doc.id).where(
+                in_ball(words(func.lower(Doc.body), r"\W+"), near(words(TEXTS[3].lower(), r"\W+"), 0.8, 2))
+            ),
             select(Doc.id).where(Doc.sketch.distance(sketch) < 0.2),
             select(Doc.id).where(func.simhash(Doc.body).in_ball(near(func.simhash(TEXTS[3]), 3))),
         ]
@@ -111,7 +136,7 @@ def test_reflection(engine: Engine) -> None:
     with engine.connect() as connection:
         shown = connection.scalars(text(OPTIONS))
         assert [line.split(",")[0] for line in shown] == [
-            "text_minhash_ops: 128 permutations of words",
+            "text_set_ops: jaccard",
             "minhash_jaccard_ops: 84 permutations of words",
             "simhash_hamming_ops: 128 bits of words",
             "minhash_jaccard_ops: 128 permutations of words",
@@ -121,9 +146,12 @@ def test_reflection(engine: Engine) -> None:
 def test_an_index_serves(engine: Engine) -> None:
     with engine.connect() as connection:
         connection.execute(text("SET enable_seqscan = off"))
-        question = select(Doc.id).where(in_ball(Doc.body, near(TEXTS[3], 0.8, 3)))
-        plan = connection.scalars(text(f"EXPLAIN {question.compile(engine, compile_kwargs={'literal_binds': True})}"))
-        assert "docs_body" in "\n".join(plan)
+        for ball in (near(TEXTS[3], 0.8, 3), TextBall("50% 'off' \\ " + TEXTS[3], 0.7, shingle=3)):
+            question = select(Doc.id).where(in_ball(Doc.body, ball))
+            asked = question.compile(engine, compile_kwargs={"literal_binds": True})
+            plan = "\n".join(connection.exec_driver_sql(f"EXPLAIN {asked}").scalars())
+            assert "docs_body" in plan
+            assert sorted(connection.exec_driver_sql(str(asked)).scalars()) == sorted(connection.scalars(question))
 
 
 @pytest.mark.usefixtures("engine")
@@ -149,7 +177,9 @@ def test_asyncpg(server: PrivateServer, database: str) -> None:
 
 
 def test_options_that_are_none() -> None:
-    with pytest.raises(ValueError, match="bits: not an option of text_minhash_ops, which has: k, permutations"):
+    with pytest.raises(ValueError, match="bits: not an option of text_set_ops, which has: least, measure"):
         signature_index("an_index", "body", bits=64)
+    with pytest.raises(ValueError, match="is its option least"):
+        signature_index("an_index", "near(body, 0.8)", threshold=0.7)
     with pytest.raises(ValueError, match="not an operator class"):
         signature_index("an_index", "body", operators="gin_trgm_ops")

@@ -1,6 +1,7 @@
 """Values without a server: golden bytes and texts, and what is refused."""
 
 import pickle
+import struct
 
 import pytest
 
@@ -39,7 +40,6 @@ def test_parts_of_a_sketch() -> None:
 def test_balls_as_text_and_bytes() -> None:
     for of, sketch, limit, shown in [
         (MinhashBall, MinhashSketch.from_text(MINHASH), 0.8, "0.8"),
-        (TextBall, MinhashSketch.from_text(MINHASH), 1, "1"),
         (MinhashBall, MinhashSketch.from_text(MINHASH), 1e-7, "0.0000001"),
         (SimhashBall, SimhashSketch.from_text(SIMHASH), -0.0, "0"),
         (SimhashBall, SimhashSketch.from_text(SIMHASH), 3, "3"),
@@ -50,6 +50,117 @@ def test_balls_as_text_and_bytes() -> None:
         assert of.from_bytes(bytes(ball)) == ball
         assert pickle.loads(pickle.dumps(ball)) == ball
         assert sketch in ball
+
+
+def test_balls_of_sketches_of_0_1_0() -> None:
+    sketch = MinhashSketch.from_text(MINHASH)
+    ball, same = TextBall(sketch, 1), MinhashBall(sketch, 1)
+    assert (bytes(ball), str(ball)) == (bytes(same), str(same))
+    assert ball == TextBall.from_bytes(bytes(ball)) == TextBall.from_text(str(ball)) == pickle.loads(pickle.dumps(ball))
+    assert (ball.document, ball.similarity) == (sketch, 1)
+    with pytest.raises(AttributeError, match=r"0[.]1[.]0 made"):
+        _ = ball.kind
+    with pytest.raises(TypeError):
+        TextBall(sketch, 0.8, shingle=2)
+
+
+TEXT = 'a "b"\n\1\\\u00e9'
+TEXT_BYTES = bytes([2, 1, 1, 1, 1, 0, 0, 0]) + struct.pack("<d", 0.8) + b'a "b"\n\x01\\\xc3\xa9'
+
+
+@pytest.mark.parametrize(
+    ("ball", "shown"),
+    [
+        (TextBall(TEXT), '<jaccard:words:k1:multiset:0.8:"a \\"b\\"\\n\\u0001\\\\\u00e9">'),
+        (TextBall("", 1, kind="chars"), '<jaccard:chars:k3:multiset:1:"">'),
+        (TextBall("a:b", 1e-7, shingle=5, method="dice"), '<dice:words:k5:set:0.0000001:"a:b">'),
+        (TextBall(["a", "", "b,"], 0.5, multiset=False), '<jaccard:tokens:k1:set:0.5:["a","","b,"]>'),
+        (TextBall([], kind="lexemes", method="containment"), "<containment:lexemes:k1:multiset:0.8:[]>"),
+        (TextBall([-(2**63), 7], method="cosine"), f"<cosine:numbers:k1:multiset:0.8:[{-(2**63)},7]>"),
+    ],
+)
+def test_balls_of_documents(ball: TextBall, shown: str) -> None:
+    assert str(ball) == shown
+    assert TextBall.from_text(f" {shown} ") == TextBall.from_bytes(bytes(ball)) == ball
+    assert pickle.loads(pickle.dumps(ball)) == ball
+    made = TextBall(
+        ball.document,
+        ball.similarity,
+        shingle=ball.shingle,
+        multiset=ball.multiset,
+        kind=ball.kind,
+        method=ball.method,
+    )
+    assert made == ball
+    assert hash(made) == hash(ball)
+    for length in range(16):
+        with pytest.raises(MalformedError):
+            TextBall.from_bytes(bytes(ball)[:length])
+
+
+def test_golden_bytes_of_a_ball() -> None:
+    assert bytes(TextBall(TEXT)) == TEXT_BYTES
+    tokens = TextBall(["ab", "c"], 1)
+    assert bytes(tokens)[16:] == b"\2\0\0\0ab\1\0\0\0c"
+    for length in (17, 19, 21, 23, 25, 26):
+        with pytest.raises(MalformedError, match="cut off"):
+            TextBall.from_bytes(bytes(tokens)[:length])
+    assert bytes(TextBall([1, -1], 1))[16:] == bytes([1] + [0] * 7 + [255] * 8)
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [(0, 3), (1, 0), (1, 6), (2, 0), (2, 5), (2, 8), (3, 2), (4, 0), (5, 9), (6, 1), (7, 1), (15, 255), (16, 255)],
+)
+def test_bytes_that_are_no_ball(at: int, value: int) -> None:
+    changed = bytearray(TEXT_BYTES)
+    changed[at] = value
+    with pytest.raises(MalformedError):
+        TextBall.from_bytes(bytes(changed))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "<>",
+        "<jaccard:words:k1:multiset:0.8>",
+        '<jaccard:words:k1:multiset:0.8:"a"',
+        '<length:words:k1:multiset:0.8:"a">',
+        '<jaccard:letters:k1:multiset:0.8:"a">',
+        '<jaccard:words:k0:multiset:0.8:"a">',
+        '<jaccard:words:k1001:multiset:0.8:"a">',
+        '<jaccard:words:1:multiset:0.8:"a">',
+        '<jaccard:words:k1:bag:0.8:"a">',
+        '<jaccard:words:k1:set:0:"a">',
+        '<jaccard:words:k1:set:x:"a">',
+        "<jaccard:words:k1:set:1:a>",
+        '<jaccard:words:k1:set:1:["a"]>',
+        '<jaccard:words:k1:set:1:"\\ud800">',
+        '<jaccard:tokens:k1:set:1:"a">',
+        "<jaccard:tokens:k1:set:1:[1]>",
+        '<jaccard:tokens:k1:set:1:[["a"]]>',
+        f"<jaccard:numbers:k1:set:1:[{2**63}]>",
+        "<jaccard:numbers:k1:set:1:[1.0]>",
+        "<jaccard:numbers:k1:set:1:[true]>",
+        "<jaccard:numbers:k1:set:1:" + "[" * 100_000 + ">",
+    ],
+)
+def test_texts_that_are_no_ball(text: str) -> None:
+    with pytest.raises(MalformedError):
+        TextBall.from_text(text)
+
+
+def test_documents_that_no_ball_has() -> None:
+    for similarity in (0, -0.5, 1.5, float("nan")):
+        with pytest.raises(MalformedError):
+            TextBall("a", similarity)
+    for given in ({"kind": "letters"}, {"method": "length"}, {"shingle": 0}, {"shingle": 1001}):
+        with pytest.raises(ValueError, match="must be"):
+            TextBall("a", **given)  # type: ignore[arg-type]
+    for document, kind in (("a", "tokens"), (["a"], "words"), ([1], "tokens"), ([1, "a"], None)):
+        with pytest.raises((TypeError, MalformedError)):
+            TextBall(document, kind=kind)  # type: ignore[arg-type]
 
 
 def test_what_is_similar() -> None:

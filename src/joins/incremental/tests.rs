@@ -3,11 +3,12 @@
 use super::changed::Changed;
 use super::digest::{Digester, Digests, words};
 use super::lookup::SegmentLookup;
-use super::matcher::{Matcher, Matches, TokenSets};
+use super::matcher::{Matcher, Matches};
 use super::partners::{Candidates, together};
 use super::segment::{Segment, SegmentDocuments};
 use super::token_order::Order;
 use crate::features::FeatureSpec;
+use crate::features::sets::exact::TokenSets;
 use crate::features::tokens::Document;
 use crate::joins::sets::bounds::Bounds;
 use crate::verify::measure::Measure;

@@ -64,12 +64,24 @@ impl Origin {
         Self::NAMES[self as usize - 1].1
     }
 
-    fn from_byte(byte: u8) -> Option<Self> {
+    /// The origin with this number, as it is stored.
+    pub fn from_byte(byte: u8) -> Option<Self> {
         Self::NAMES.get(usize::from(byte).checked_sub(1)?).map(|(origin, _)| *origin)
     }
 
-    fn from_name(name: &str) -> Option<Self> {
+    /// The origin of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMES.into_iter().find(|(_, its)| *its == name).map(|(origin, _)| origin)
+    }
+
+    /// How texts are cut; words where there are none.
+    pub fn tokenizer(self) -> Tokenizer {
+        match self {
+            Self::Chars => Tokenizer::Chars,
+            Self::Whitespace => Tokenizer::Whitespace,
+            Self::Html => Tokenizer::Html,
+            Self::Words | Self::Tokens | Self::Numbers | Self::Lexemes => Tokenizer::Words,
+        }
     }
 
     /// What a tokenizer makes of a text; none where it makes no tokens.

@@ -11,6 +11,8 @@ pub(crate) mod lcs;
 pub(crate) mod near;
 pub(crate) mod near_duplicates;
 pub(crate) mod near_duplicates_stats;
+pub(crate) mod near_minhash_text;
+pub(crate) mod near_sets;
 pub(crate) mod parts;
 pub(crate) mod passages;
 pub(crate) mod plan;

@@ -1,32 +1,17 @@
-//! Balls, what is in them, and how many rows that will be (docs/reference/index.md).
+//! Balls about sketches, what is in them, and how many rows that will be (docs/reference/index.md).
 
 use pgrx::pg_sys::{self, Datum};
 
-use super::building_blocks::document;
-use super::sketches::minhash_of;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::checks;
 use crate::pg::server::error::{Result, catch};
 use crate::sketches::balls::{MinhashBall, SimhashBall};
-use crate::sketches::minhash::check_similarity;
-use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, Source};
+use crate::sketches::wire::{Minhash, Simhash};
 
 /// The share of rows that a search is taken to find where there are no statistics: near duplicates
 /// are few.
 pub(crate) const USUAL_SHARE: f64 = 0.0001;
 
-sql_function! {
-    /// `near(text, similarity, k, permutations) → text_ball`
-    neardup_near_text, pg_finfo_neardup_near_text, |call| {
-        let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
-        let similarity = checks::with_similarity(check_similarity(call.need(1, "similarity")?))?;
-        let k = checks::k(i64::from(call.need::<i32>(2, "k")?))?;
-        let permutations = checks::permutations(i64::from(call.need::<i32>(3, "permutations")?))?;
-        let header = MinhashHeader::new(Source::Words, k, permutations, SEED);
-        let middle = minhash_of(&document(text)?, &header)?;
-        Ok(call.give(Some(checks::with_similarity(MinhashBall::build(&middle, similarity))?)))
-    }
-}
 sql_function! {
     /// `near(minhash_sketch, similarity) → minhash_ball`
     neardup_near_minhash, pg_finfo_neardup_near_minhash, |call| {
@@ -60,15 +45,6 @@ sql_function! {
     neardup_simhash_ball_contains, pg_finfo_neardup_simhash_ball_contains, |call| simhash_in_ball(call, 1, 0)
 }
 sql_function! {
-    /// `text_in_ball(text, text_ball) → bool`
-    neardup_text_in_ball, pg_finfo_neardup_text_in_ball, |call| text_in_ball(call, 0, 1)
-}
-sql_function! {
-    /// `text_ball_contains(text_ball, text) → bool`
-    neardup_text_ball_contains, pg_finfo_neardup_text_ball_contains, |call| text_in_ball(call, 1, 0)
-}
-
-sql_function! {
     /// `near_selectivity(internal, oid, internal, int) → float8`
     neardup_near_selectivity, pg_finfo_neardup_near_selectivity, |call| {
         let root = call.datum(0).map_or(std::ptr::null_mut(), Datum::cast_mut_ptr);
@@ -87,9 +63,6 @@ sql_function! {
     /// `near_join_selectivity(internal, oid, internal, smallint, internal) → float8`
     neardup_near_join_selectivity, pg_finfo_neardup_near_join_selectivity, |call| Ok(call.give(Some(USUAL_SHARE)))
 }
-
-/// The seed of balls about a text, which is that of `minhash` by default.
-const SEED: i64 = 1;
 
 /// The server's own function without the guard of pgrx, because it calls operators, which may raise
 /// errors ([`catch`]).
@@ -121,15 +94,4 @@ fn simhash_in_ball(call: Call, value: usize, ball: usize) -> Result<Datum> {
         return Ok(call.give::<bool>(None));
     };
     Ok(call.give(Some(SimhashBall::parse(ball)?.contains(&Simhash::parse(value)?)?)))
-}
-
-/// Makes the text's sketch as the ball's was made, and compares both.
-fn text_in_ball(call: Call, value: usize, ball: usize) -> Result<Datum> {
-    let Some((text, ball)) = call.text(value)?.zip(call.bytes(ball)) else {
-        return Ok(call.give::<bool>(None));
-    };
-    let ball = MinhashBall::parse(ball, "text_ball")?;
-    let MinhashHeader { source, k, permutations, seed, .. } = ball.middle.header;
-    let sketch = minhash_of(&document(text)?, &MinhashHeader::new(source, k, permutations, seed))?;
-    Ok(call.give(Some(ball.contains(&Minhash::parse(&sketch)?)?)))
 }

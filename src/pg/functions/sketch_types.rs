@@ -5,11 +5,12 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
 use crate::error::{Error, Result as CoreResult};
+use crate::joins::search::ball::{self, SetBall};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::explaining;
-use crate::sketches::balls::{MinhashBall, SimhashBall};
+use crate::sketches::balls::{self, MinhashBall, SimhashBall};
 use crate::sketches::wire::{Minhash, Simhash};
 
 /// What one of the types reads and writes.
@@ -56,12 +57,31 @@ const SIMHASH_BALL: Form = Form {
     example: "<simhash:v1:words:h1.1:k1:0123456789abcdef,3>",
 };
 
+/// Balls of 0.1.0, about the minhash sketch of a text, are still read.
 const TEXT_BALL: Form = Form {
-    name: "text_ball",
-    from_text: |text| MinhashBall::from_text(text, "text_ball"),
-    check: |bytes| MinhashBall::parse(bytes, "text_ball").map(|_| ()),
-    to_text: |bytes| MinhashBall::parse(bytes, "text_ball")?.to_text(),
-    example: "<minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff,0.8>",
+    name: ball::NAME,
+    from_text: |text| match text.trim_start().starts_with("<minhash:") {
+        true => MinhashBall::from_text(text, ball::NAME),
+        false => SetBall::from_text(text),
+    },
+    check: |bytes| match is_of_sketch(bytes) {
+        true => MinhashBall::parse(bytes, ball::NAME).map(|_| ()),
+        false => SetBall::parse(bytes).map(|_| ()),
+    },
+    to_text: |bytes| match is_of_sketch(bytes) {
+        true => MinhashBall::parse(bytes, ball::NAME)?.to_text(),
+        false => SetBall::parse(bytes)?.to_text(),
+    },
+    example: "<jaccard:words:k1:multiset:0.8:\"some text\">",
+};
+
+/// The same in a plan, where a text may be long, too.
+const TEXT_BALL_IN_PLANS: Form = Form {
+    to_text: |bytes| match is_of_sketch(bytes) {
+        true => MinhashBall::parse(bytes, ball::NAME)?.to_text(),
+        false => SetBall::parse(bytes)?.short(),
+    },
+    ..TEXT_BALL
 };
 
 sql_function! {
@@ -118,11 +138,18 @@ sql_function! {
 }
 sql_function! {
     /// `text_ball_out(text_ball) → cstring`
-    neardup_text_ball_out, pg_finfo_neardup_text_ball_out, |call| output(call, &TEXT_BALL)
+    neardup_text_ball_out, pg_finfo_neardup_text_ball_out, |call| {
+        output(call, if explaining::is_printing() { &TEXT_BALL_IN_PLANS } else { &TEXT_BALL })
+    }
 }
 sql_function! {
     /// `text_ball_recv(internal) → text_ball`
     neardup_text_ball_recv, pg_finfo_neardup_text_ball_recv, |call| receive(call, &TEXT_BALL)
+}
+
+/// Whether the bytes of a text_ball are those that 0.1.0 makes, of the sketch of a text.
+pub(super) fn is_of_sketch(ball: &[u8]) -> bool {
+    ball.first() == Some(&balls::VERSION)
 }
 
 pub(super) fn input(call: Call, form: &Form) -> Result<Datum> {

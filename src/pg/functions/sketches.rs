@@ -155,14 +155,20 @@ fn simhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
 
 /// Argument 0 as a document; none if it is NULL.
 pub(super) fn document_of(call: Call, kind: Kind) -> Result<Option<Document>> {
+    document_at(call, 0, kind)
+}
+
+/// Argument `n` as a document; none if it is NULL. It is of a type of that kind.
+pub(super) fn document_at(call: Call, n: usize, kind: Kind) -> Result<Option<Document>> {
     if kind == Kind::Text {
-        return call.text(0)?.map(document).transpose();
+        return call.text(n)?.map(document).transpose();
     }
-    let Some(value) = call.datum(0) else { return Ok(None) };
-    // SAFETY: our SQL declares the argument as a type of that kind.
+    let Some(value) = call.datum(n) else { return Ok(None) };
+    // SAFETY: our SQL declares the argument so, or the caller looked what the elements of an array are.
     let document = unsafe { decode(kind, value)? };
     document.map(Some).ok_or_else(|| {
-        SqlError::new(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, "argument 1 is not valid UTF-8")
+        let message = format!("argument {} is not valid UTF-8", n + 1);
+        SqlError::new(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, message)
     })
 }
 

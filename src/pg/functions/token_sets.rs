@@ -5,11 +5,12 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::sketch_types::{Form, input, output, receive};
 use super::sketches::document_of;
+use crate::features::Tokenizer;
 use crate::features::tokens::Scratch;
-use crate::features::{FeatureSpec, Tokenizer};
 use crate::joins::parts::ranks::{self, Frequencies, TokenRanks};
 use crate::joins::parts::token_set::{self, Origin, TokenSet, of_document};
 use crate::pg::query::decode::Kind;
+use crate::pg::request::features::spec_of;
 use crate::pg::server::aggregate;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::encoding;
@@ -64,18 +65,7 @@ sql_function! {
 sql_function! {
     /// `tokens(text, tokenizer, shingle, multiset) → token_set`
     neardup_tokens_text, pg_finfo_neardup_tokens_text, |call| {
-        let name = call.text(1)?;
-        let tokenizer = match name.as_deref() {
-            None | Some("words") => Tokenizer::Words,
-            Some("chars") => Tokenizer::Chars,
-            Some("whitespace") => Tokenizer::Whitespace,
-            Some("html") => Tokenizer::Html,
-            Some(name) => return Err(SqlError::parameter(format!("unknown tokenizer \"{name}\"")).hint(
-                "Tokenizers: words, chars, whitespace, html. Lexemes come as a tsvector: \
-                 tokens(to_tsvector('english', body))",
-            )),
-        };
-        let origin = Origin::of_text(tokenizer).unwrap_or(Origin::Words);
+        let (tokenizer, origin) = cut(call, 1, "tokens(to_tsvector('english', body))")?;
         tokens(call, Kind::Text, tokenizer, origin, 2)
     }
 }
@@ -143,16 +133,28 @@ sql_function! {
     }
 }
 
+/// How a text is cut by the tokenizer that argument `n` names, words by default, and what comes of it. `lexemes` is a call with
+/// lexemes.
+pub(super) fn cut(call: Call, n: usize, lexemes: &str) -> Result<(Tokenizer, Origin)> {
+    let name = call.text(n)?;
+    Ok(match name.as_deref() {
+        None | Some("words") => (Tokenizer::Words, Origin::Words),
+        Some("chars") => (Tokenizer::Chars, Origin::Chars),
+        Some("whitespace") => (Tokenizer::Whitespace, Origin::Whitespace),
+        Some("html") => (Tokenizer::Html, Origin::Html),
+        Some(name) => {
+            return Err(SqlError::parameter(format!("unknown tokenizer \"{name}\"")).hint(format!(
+                "Tokenizers: words, chars, whitespace, html. Lexemes come as a tsvector: {lexemes}"
+            )));
+        }
+    })
+}
+
 /// The set of the document that argument 0 is; the shingle and whether repeats count stand from argument `n` on.
 fn tokens(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, n: usize) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
-    let chars = tokenizer == Tokenizer::Chars;
-    // As near_duplicates does it.
-    let shingle: i32 = call.get(n).unwrap_or(if chars { 3 } else { 1 });
-    let shingle = FeatureSpec::check_shingle("shingle", shingle.into())
+    let spec = spec_of(tokenizer, call.get(n), call.get(n + 1), 1)
         .map_err(|error| SqlError::from(error).hint("Runs of five words: tokens(body, shingle => 5)"))?;
-    let multiset = call.get(n + 1).unwrap_or(chars || shingle == 1);
-    let spec = FeatureSpec { tokenizer, shingle, multiset, wrap: false };
     let mut set = Vec::new();
     workers::one(workers_for(document.bytes()), &mut set, |set, stop| {
         *set = of_document(&document, &spec, origin, &mut Scratch::default(), stop)?;

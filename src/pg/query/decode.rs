@@ -94,7 +94,7 @@ fn sketches(of: pg_sys::Oid) -> Option<SketchKind> {
 /// A document from a value of its kind; none if it holds bytes that are not text.
 ///
 /// # Safety
-/// `value` is a text, `text[]`, `int8[]`, tsvector or sketch, as `kind` says. Copies that are needed on the
+/// `value` is a text, `text[]`, array of integers, tsvector or sketch, as `kind` says. Copies that are needed on the
 /// way are left in the current memory context.
 pub(crate) unsafe fn decode(kind: Kind, value: Datum) -> Result<Option<Document>> {
     // SAFETY: the caller's promise, for each kind.
@@ -110,9 +110,17 @@ pub(crate) unsafe fn decode(kind: Kind, value: Datum) -> Result<Option<Document>
                 Ok(Some(Document::Tokens(tokens)))
             }
             Kind::Numbers => {
+                let array = pg_sys::pg_detoast_datum(value.cast_mut_ptr()).cast();
+                let of = element_type(array);
                 let mut numbers = Vec::new();
-                for element in elements(value, pg_sys::INT8OID)? {
-                    memory::push(&mut numbers, element.value() as i64, DOING)?;
+                for element in elements(array.into(), of)? {
+                    // A datum of a narrower number may have anything beside it.
+                    let number = match of {
+                        pg_sys::INT2OID => i64::from(element.value() as i16),
+                        pg_sys::INT4OID => i64::from(element.value() as i32),
+                        _ => element.value() as i64,
+                    };
+                    memory::push(&mut numbers, number, DOING)?;
                 }
                 Ok(Some(Document::Numbers(numbers)))
             }
@@ -128,6 +136,19 @@ fn text(bytes: &[u8]) -> Result<Option<String>> {
         Some(Cow::Borrowed(text)) => Some(encoding::own(text)?),
         None => None,
     })
+}
+
+/// The type of the elements of an array, which is no domain.
+///
+/// # Safety
+/// An array that is not toasted.
+pub(crate) unsafe fn element_type(array: *mut pg_sys::ArrayType) -> pg_sys::Oid {
+    // SAFETY: the caller's promise; elements have a type that exists.
+    match unsafe { (*array).elemtype } {
+        of @ (pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID | pg_sys::TEXTOID) => of,
+        // SAFETY: any type is looked up.
+        of => unsafe { pg_sys::getBaseType(of) },
+    }
 }
 
 /// The elements of an array that are not NULL, whatever its dimensions.

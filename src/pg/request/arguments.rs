@@ -6,9 +6,10 @@ use pgrx::pg_sys;
 use serde_json::Value;
 
 use super::example::{Example, literal, such_as};
+use super::features::spec_of;
 use super::options::{self, ByName, ColumnName, OfAll, Options};
 use super::tokenizer::{HTML, Pages, parse_tokenizer};
-use crate::features::{FeatureSpec, Tokenizer};
+use crate::features::FeatureSpec;
 use crate::pg::server::error::{Result, SqlError};
 use crate::verify::measure::check_threshold;
 
@@ -184,19 +185,15 @@ impl Arguments<'_> {
             }
             self.example = self.example.with("tokenizer", literal(name));
         }
-        let chars = tokenizer == Tokenizer::Chars;
-        // Single characters hardly tell texts apart; three are what trigram searches use.
-        let default = if chars { 3 } else { shingle as i64 };
-        let shingle = FeatureSpec::check_shingle("shingle", self.shingle.map_or(default, i64::from))
+        let spec = spec_of(tokenizer, self.shingle, self.multiset, shingle)
             .map_err(|error| SqlError::from(error).hint(such_as(&self.example.with("shingle", 5))))?;
         if self.shingle.is_some() {
-            self.example = self.example.with("shingle", shingle);
+            self.example = self.example.with("shingle", spec.shingle);
         }
-        let multiset = self.multiset.unwrap_or(chars || shingle == 1);
         if self.multiset.is_some() {
-            self.example = self.example.with("multiset", multiset);
+            self.example = self.example.with("multiset", spec.multiset);
         }
-        Ok(FeatureSpec { tokenizer, shingle, multiset, wrap: false })
+        Ok(spec)
     }
 
     /// Takes documents for HTML pages where the call says so, for a method that compares texts as they are (`how` says in a

@@ -5,12 +5,29 @@ use serde_json::Value;
 
 use super::example::{Example, literal, such_as};
 use super::options::{self, Bound, ColumnName, LISTED, Options, Whole, whole};
-use crate::features::FeatureSpec;
+use crate::error::Result as CoreResult;
 use crate::features::imatch::IdfRange;
 use crate::features::spotsigs::{Antecedents, SpotSpec};
 use crate::features::units::signatures::Features;
+use crate::features::{FeatureSpec, Tokenizer};
 use crate::passages::Parameters;
 use crate::pg::server::error::{Result, SqlError};
+
+/// How documents become sets of tokens where the caller says no more than this: words one by one, with repeats; `words` is the
+/// number of words to a shingle where none is given.
+pub(crate) fn spec_of(
+    tokenizer: Tokenizer,
+    shingle: Option<i32>,
+    multiset: Option<bool>,
+    words: usize,
+) -> CoreResult<FeatureSpec> {
+    let chars = tokenizer == Tokenizer::Chars;
+    // Single characters hardly tell texts apart; three are what trigram searches use.
+    let default = if chars { 3 } else { words as i64 };
+    let shingle = FeatureSpec::check_shingle("shingle", shingle.map_or(default, i64::from))?;
+    let multiset = multiset.unwrap_or(chars || shingle == 1);
+    Ok(FeatureSpec { tokenizer, shingle, multiset, wrap: false })
+}
 
 /// Options of SpotSigs.
 #[derive(Debug, Default, Deserialize)]

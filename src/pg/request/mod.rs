@@ -4,7 +4,7 @@ mod arguments;
 pub(crate) mod centre;
 mod clustering;
 pub(crate) mod example;
-mod features;
+pub(crate) mod features;
 pub(crate) mod form;
 mod join;
 pub(crate) mod methods;

@@ -37,7 +37,9 @@ INSERT INTO docs VALUES ('b', 'Some words', '{1,2}'), ('A', 'words, some', '{2,1
 SELECT * FROM near_duplicates('docs', 0.8, NULL::citext);
 SELECT * FROM near_duplicates('docs', 0.8, NULL::citext, text_column => 'numbers');
 SELECT jaccard(body, 'words'), words(body) FROM docs WHERE id = 'a';
-SELECT id FROM docs WHERE body::text <@ near('some words', 0.9, 1) ORDER BY id;
+SELECT id FROM docs WHERE body::text <@ near('some words', 0.9) ORDER BY id;
+SELECT id, numbers <@ '{1,2,3}' AS of_a_string, numbers <@ near('{1,2}'::int[], 0.9) AS in_a_ball, numbers <-> near('{1,2,3}'::int[], 0.5) AS distance, body::text <-> 'words' AS of_trigrams,
+    body::text <-> near('words', 0.3) AS of_words, numbers @> '{1}' AS has, numbers && '{1}' AS meets FROM docs ORDER BY id;
 SELECT minhash(body::text) <%> minhash('other') AS distance, simhash(body::text) <~> simhash(numbers::bigint[]::text[]::text) > 0 AS unlike,
     shares(numbers::bigint[], '{2,3}') AS shares, numbers && '{2}' AS ints, numbers::bigint[] && '{2}' AS bigints FROM docs WHERE id = 'a';
 DROP TABLE docs;

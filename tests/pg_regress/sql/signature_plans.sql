@@ -3,7 +3,6 @@
 \set plan :tests /plan.psql
 \i :plan
 CREATE TABLE docs (id int, body text, m minhash_sketch, h simhash_sketch, tags bigint[], ids uuid[]);
-CREATE INDEX docs_body ON docs USING signature (body);
 CREATE INDEX docs_m ON docs USING signature (m) WITH (threshold = 0.7);
 CREATE INDEX docs_h ON docs USING signature (h) WITH (distance = 5);
 CREATE INDEX docs_tags ON docs USING signature (tags);

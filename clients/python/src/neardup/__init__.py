@@ -5,7 +5,8 @@ Here are the values: sketches and balls. What needs a driver or a framework is i
 `neardup.arrow`. `python -m neardup dedup` takes a file to its deduplicated copy.
 """
 
-from neardup.balls import MinhashBall, SimhashBall, TextBall
+from neardup.balls import MinhashBall, SimhashBall
+from neardup.documents import TextBall
 from neardup.form import Kind, MalformedError, UnlikeError
 from neardup.sketches import MinhashSketch, SimhashSketch
 

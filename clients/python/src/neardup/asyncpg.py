@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 import asyncpg
 
-from neardup.balls import MinhashBall, SimhashBall, TextBall
+from neardup.balls import MinhashBall, SimhashBall
 from neardup.calls import Value, dollar, procedure_call
 from neardup.catalog import EXTENSION, Extension, MissingExtensionError
+from neardup.documents import TextBall
 from neardup.progress import SETTING, Bar, Progress
 from neardup.sketches import MinhashSketch, SimhashSketch
 

@@ -1,10 +1,14 @@
-"""Balls: a sketch and how near to it others have to be; what `near()` makes and `<@` asks for."""
+"""Balls of sketches: a sketch and how near to it others have to be; what `near()` makes and `<@` asks for.
+
+Those of documents are in `neardup.documents`.
+"""
 
 from __future__ import annotations
 
 import struct
+from abc import ABC, abstractmethod
 from decimal import Decimal
-from typing import ClassVar, Final, Generic, Self, TypeVar
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 
 from neardup.form import MalformedError
 from neardup.sketches import MinhashSketch, SimhashSketch
@@ -15,11 +19,42 @@ VERSION: Final = 1
 AnySketch = TypeVar("AnySketch", MinhashSketch, SimhashSketch)
 
 
-class Ball(Generic[AnySketch]):
+class Ball(ABC):
     """Every kind of ball. Equal balls have equal bytes."""
 
-    __slots__ = ("_limit", "_middle")
+    __slots__ = ()
     type_name: ClassVar[str]
+
+    @classmethod
+    @abstractmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Reads the binary form."""
+
+    @classmethod
+    @abstractmethod
+    def from_text(cls, text: str) -> Self:
+        """Reads the text form."""
+
+    @abstractmethod
+    def __bytes__(self) -> bytes: ...
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+    def __eq__(self, other: object) -> bool:
+        return bytes(self) == bytes(other) if isinstance(other, type(self)) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(bytes(self))
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return type(self).from_bytes, (bytes(self),)
+
+
+class SketchBall(Ball, Generic[AnySketch]):
+    """A ball about a sketch."""
+
+    __slots__ = ("_limit", "_middle")
     _of: ClassVar[type[MinhashSketch] | type[SimhashSketch]]
 
     def __init__(self, middle: AnySketch, limit: float) -> None:
@@ -66,24 +101,13 @@ class Ball(Generic[AnySketch]):
         return _HEAD.pack(VERSION, self._limit) + bytes(self._middle)
 
     def __str__(self) -> str:
-        # The server writes a double without an exponent, and a whole one without a point.
-        limit = format(Decimal(repr(self._limit)), "f").removesuffix(".0")
-        return f"<{self._middle},{limit}>"
-
-    def __eq__(self, other: object) -> bool:
-        return bytes(self) == bytes(other) if isinstance(other, type(self)) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(bytes(self))
+        return f"<{self._middle},{double(self._limit)}>"
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._limit:g} about {self._middle!r}>"
 
-    def __reduce__(self) -> tuple[type[Self], tuple[AnySketch, float]]:
-        return type(self), (self._middle, self._limit)
 
-
-class MinhashBall(Ball[MinhashSketch]):
+class MinhashBall(SketchBall[MinhashSketch]):
     """All minhash sketches that are at least so similar to one."""
 
     __slots__ = ()
@@ -91,8 +115,7 @@ class MinhashBall(Ball[MinhashSketch]):
     _of = MinhashSketch
 
     def _check(self) -> None:
-        if not 0 < self._limit <= 1:
-            raise MalformedError(f"{self.type_name}: similarity {self._limit:g}; greater than 0 and at most 1")
+        check_similarity(self._limit, self.type_name)
 
     @property
     def similarity(self) -> float:
@@ -103,14 +126,7 @@ class MinhashBall(Ball[MinhashSketch]):
         return self.middle.similarity(sketch) >= self._limit
 
 
-class TextBall(MinhashBall):
-    """All texts whose minhash sketches are at least so similar to that of one. Its middle is that sketch."""
-
-    __slots__ = ()
-    type_name = "text_ball"
-
-
-class SimhashBall(Ball[SimhashSketch]):
+class SimhashBall(SketchBall[SimhashSketch]):
     """All simhash sketches that differ from one in at most so many bits."""
 
     __slots__ = ()
@@ -130,3 +146,14 @@ class SimhashBall(Ball[SimhashSketch]):
 
     def __contains__(self, sketch: SimhashSketch) -> bool:
         return self.middle.distance(sketch) <= self._limit
+
+
+def check_similarity(similarity: float, what: str) -> None:
+    """MalformedError for what is no similarity that a ball asks for."""
+    if not 0 < similarity <= 1:
+        raise MalformedError(f"{what}: similarity {similarity:g}; greater than 0 and at most 1")
+
+
+def double(value: float) -> str:
+    """A double as the server writes it in a ball: without an exponent, and a whole one without a point."""
+    return format(Decimal(repr(value)), "f").removesuffix(".0")

@@ -13,13 +13,22 @@ from typing import Final, TypedDict
 from neardup.catalog import quoted
 
 CLASSES: Final[Mapping[str, frozenset[str]]] = {
-    "text_minhash_ops": frozenset({"k", "permutations"}),
+    "text_set_ops": frozenset({"measure", "shingle", "multiset", "tokenizer", "least"}),
+    "array_set_ops": frozenset({"measure", "shingle", "multiset", "least"}),
+    "tsvector_set_ops": frozenset({"measure", "shingle", "multiset", "least"}),
+    "text_ball_set_ops": frozenset({"measure", "shingle", "multiset", "tokenizer", "least"}),
     "minhash_jaccard_ops": frozenset({"k", "permutations", "seed", "source"}),
     "simhash_hamming_ops": frozenset({"bits", "k", "source"}),
     "bigint_signature_ops": frozenset(),
     "uuid_signature_ops": frozenset(),
 }
 """The operator classes and the options that each has."""
+
+TEXTS: Final = "text_set_ops"
+"""The class of texts."""
+
+MADE_BY: Final = {"minhash": "minhash_jaccard_ops", "simhash": "simhash_hamming_ops", "near": "text_ball_set_ops"}
+"""The classes of what our functions make."""
 
 STORAGE: Final = ("threshold", "distance", "pending_limit", "stop_signature_limit")
 """The storage parameters of an index."""
@@ -30,6 +39,11 @@ _PLAIN_NAME: Final = re.compile(r"[a-z_][a-z0-9_$]*")
 class Options(TypedDict, total=False):
     """Options of an operator class, and storage parameters."""
 
+    measure: str
+    shingle: int
+    multiset: bool
+    tokenizer: str
+    least: float
     k: int
     permutations: int
     seed: int
@@ -43,9 +57,8 @@ class Options(TypedDict, total=False):
 
 def class_of(expression: str) -> str:
     """The operator class of a column or an expression that is not named: of texts, but for calls of our functions."""
-    if expression.startswith("minhash("):
-        return "minhash_jaccard_ops"
-    return "simhash_hamming_ops" if expression.startswith("simhash(") else "text_minhash_ops"
+    made = (of for function, of in MADE_BY.items() if expression.startswith(f"{function}("))
+    return next(made, TEXTS)
 
 
 def operator_class(name: str, options: Options) -> str:
@@ -53,6 +66,8 @@ def operator_class(name: str, options: Options) -> str:
     if name not in CLASSES:
         raise ValueError(f"{name!r} is not an operator class of signature; these are: {', '.join(CLASSES)}")
     given = {key: value for key, value in options.items() if key not in STORAGE}
+    if name.endswith("_set_ops") and "threshold" in options:
+        raise ValueError(f"threshold: the least similarity that an index of {name} serves is its option least")
     if wrong := given.keys() - CLASSES[name]:
         has = ", ".join(sorted(CLASSES[name])) or "none"
         raise ValueError(f"{', '.join(sorted(wrong))}: not an option of {name}, which has: {has}")
@@ -87,6 +102,8 @@ def _name(name: str) -> str:
 
 
 def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, int | float):
         return str(value)
     if isinstance(value, str) and value.isalpha() and value.isascii():

@@ -18,39 +18,45 @@ from psycopg.adapt import Dumper, Loader
 from psycopg.pq import Format
 from psycopg.types import TypeInfo
 
-from neardup.balls import Ball, MinhashBall, SimhashBall, TextBall
+from neardup.balls import Ball, MinhashBall, SimhashBall
 from neardup.catalog import TYPE_OIDS, TYPES, MissingExtensionError
+from neardup.documents import TextBall
 from neardup.sketches import MinhashSketch, SimhashSketch, Sketch
 
-VALUES: dict[str, type[Sketch] | type[Ball[Any]]] = {
+VALUES: dict[str, type[Sketch] | type[Ball]] = {
     cls.type_name: cls for cls in (MinhashSketch, SimhashSketch, MinhashBall, SimhashBall, TextBall)
 }
 
 
+def _encoding(connection: psycopg.BaseConnection[Any] | None) -> str:
+    """That of the client, as texts come and go: a ball of a document has whatever characters that has."""
+    return connection.info.encoding if connection else "utf-8"
+
+
 class _TextDumper(Dumper):
     def dump(self, obj: object) -> Buffer:
-        return str(obj).encode()
+        return str(obj).encode(_encoding(self.connection))
 
 
 class _BinaryDumper(Dumper):
     format = Format.BINARY
 
-    def dump(self, obj: Sketch | Ball[Any]) -> Buffer:
+    def dump(self, obj: Sketch | Ball) -> Buffer:
         return bytes(obj)
 
 
 class _TextLoader(Loader):
-    of: ClassVar[type[Sketch] | type[Ball[Any]]]
+    of: ClassVar[type[Sketch] | type[Ball]]
 
-    def load(self, data: Buffer) -> Sketch | Ball[Any]:
-        return self.of.from_text(bytes(data).decode())
+    def load(self, data: Buffer) -> Sketch | Ball:
+        return self.of.from_text(bytes(data).decode(_encoding(self.connection)))
 
 
 class _BinaryLoader(Loader):
     format = Format.BINARY
-    of: ClassVar[type[Sketch] | type[Ball[Any]]]
+    of: ClassVar[type[Sketch] | type[Ball]]
 
-    def load(self, data: Buffer) -> Sketch | Ball[Any]:
+    def load(self, data: Buffer) -> Sketch | Ball:
         return self.of(bytes(data)) if issubclass(self.of, Sketch) else self.of.from_bytes(bytes(data))
 
 

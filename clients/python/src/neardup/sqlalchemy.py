@@ -8,6 +8,7 @@
         __table_args__ = (signature_index("doc_sketch", "sketch", operators="minhash_jaccard_ops", threshold=0.7),)
 
     select(Doc).where(in_ball(Doc.body, near("a text", 0.8)))
+    select(Doc).order_by(distance(Doc.body, near("a text", 0.7))).limit(10)
     select(Doc).order_by(Doc.sketch.distance(func.minhash("a text")))
 
 Importing it makes reflection know the types. Operators with a percent sign are escaped by SQLAlchemy.
@@ -25,19 +26,21 @@ from sqlalchemy.sql.functions import GenericFunction
 from sqlalchemy.sql.operators import custom_op
 from sqlalchemy.types import Boolean, TypeEngine, UserDefinedType
 
-from neardup.balls import Ball, MinhashBall, SimhashBall, TextBall
+from neardup.balls import Ball, MinhashBall, SimhashBall
+from neardup.documents import TextBall
 from neardup.options import Options, class_of, minhash_sql, operator_class, simhash_sql, storage_parameters
 from neardup.sketches import MinhashSketch, SimhashSketch, Sketch
 
 IN_BALL = custom_op("<@", return_type=Boolean(), is_comparison=True)
 CONTAINS = custom_op("@>", return_type=Boolean(), is_comparison=True)
+DISTANCE = custom_op("<->", return_type=Float())
 
 
 class _Type(UserDefinedType[Any]):
     """A type of the extension: values of Python in and out, as text, so that every driver takes them."""
 
     render_bind_cast = True
-    of: ClassVar[type[Sketch] | type[Ball[Any]]]
+    of: ClassVar[type[Sketch] | type[Ball]]
 
     def get_col_spec(self, **_: Any) -> str:
         """Its name, without a schema: that of the extension is to be in the search_path."""
@@ -57,10 +60,11 @@ class _Type(UserDefinedType[Any]):
         of = self.of
         return lambda value: of.from_text(value) if isinstance(value, str) else value
 
-    def literal_processor(self, dialect: Dialect) -> Callable[[Any], str]:  # noqa: ARG002
-        """Values as they are written in SQL; their texts have neither quotes nor backslashes."""
-        name = self.of.type_name
-        return lambda value: f"'{self.of.from_text(str(value))}'::{name}"
+    def literal_processor(self, dialect: Dialect) -> Callable[[Any], str]:
+        """Values as they are written in SQL."""
+        name, of = self.of.type_name, self.of
+        quoted: Callable[[str], str] = Text().literal_processor(dialect)  # type: ignore[no-untyped-call]
+        return lambda value: f"{quoted(str(of.from_text(str(value))))}::{name}"
 
 
 class _SketchComparator(TypeEngine.Comparator[Any]):
@@ -153,11 +157,24 @@ class _Simhash(GenericFunction[SimhashSketch]):
     inherit_cache = True
 
 
-def near(middle: Any, limit: float, *more: Any) -> ColumnElement[Any]:
-    """The ball about a text, a sketch, or an expression of these: what `<@` asks for."""
+def near(
+    middle: Any,
+    limit: float = 0.8,
+    shingle: int | None = None,
+    multiset: bool | None = None,
+    tokenizer: str | None = None,
+    method: str | None = None,
+) -> ColumnElement[Any]:
+    """The ball about a document, a sketch, or an expression of these: what `<@` asks for.
+
+    A document is a text, or an expression of type text[], tsvector or bigint[]. What is not given is what `near` takes
+    by default; of sketches there is only the limit.
+    """
     middle = _typed(middle)
     balls: dict[type[Any], type[_Type]] = {MINHASH_SKETCH: MINHASH_BALL, SIMHASH_SKETCH: SIMHASH_BALL}
     of = balls.get(type(getattr(middle, "type", None)), TEXT_BALL)
+    named = {"shingle": shingle, "multiset": multiset, "tokenizer": tokenizer, "method": method}
+    more = [literal_column(name).op("=>")(value) for name, value in named.items() if value is not None]
     return func.near(middle, cast(limit, Float(53)), *more, type_=of())
 
 
@@ -167,12 +184,18 @@ def in_ball(value: Any, ball: Any) -> ColumnElement[bool]:
     return expression.operate(IN_BALL, _typed(ball))
 
 
+def distance(value: Any, ball: Any) -> ColumnElement[float]:
+    """`<->`: how far a column of texts is from the middle of a ball, infinity outside of it; 1 minus the similarity."""
+    expression: ColumnElement[Any] = coercions.expect(roles.ExpressionElementRole, value)
+    return expression.operate(DISTANCE, _typed(ball))
+
+
 def signature_index(
     name: str, expression: str, *, operators: str | None = None, where: Any = None, **options: Unpack[Options]
 ) -> Index:
     """An index USING signature on a column, or on what `minhash_sql` and `simhash_sql` write.
 
-    `operators` is the operator class; that of texts, or of the function's sketches, where it is not given.
+    `operators` is the operator class; that of texts, or of what a function makes, where it is not given.
     """
     of = operator_class(operators or class_of(expression), options)
     # Alembic writes an expression as literal_column(its text): by that name its operator class is found again.
@@ -197,6 +220,7 @@ __all__ = [
     "SIMHASH_BALL",
     "SIMHASH_SKETCH",
     "TEXT_BALL",
+    "distance",
     "in_ball",
     "minhash_sql",
     "near",

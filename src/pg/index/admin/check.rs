@@ -4,16 +4,19 @@ use pgrx::pg_sys;
 use roaring::RoaringTreemap;
 
 use super::compare::{Snapshot, compare};
-use super::filter::{Filter, NULL};
+use super::filter::Filter;
+use super::marks::Marks;
 use crate::hash;
 use crate::pg::index::am::opened::{Opened, on_index};
 use crate::pg::index::am::search::undisturbed;
 use crate::pg::index::layout::format::{Descriptor, NONE};
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::{Directory, Lock};
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::keys::{Keys, Posted};
+use crate::pg::index::opclass::sets::item::Outline;
 use crate::pg::index::pages::buffer::{Index, Looked, Moved};
 use crate::pg::index::storage::cursor::Cursor;
+use crate::pg::index::storage::order;
 use crate::pg::index::storage::pending::{self, Pages};
 use crate::pg::index::storage::segment::Segment;
 use crate::pg::server::call::sql_function;
@@ -51,8 +54,8 @@ fn check(opened: Opened, heap: bool) -> Result<()> {
     if let Some(error) = failed {
         return Err(error.into());
     }
-    match (snapshot, seen.filter) {
-        (Some(snapshot), Some(filter)) => compare(opened, snapshot, filter),
+    match (snapshot, seen.filter, seen.keys) {
+        (Some(snapshot), Some(filter), Some(keys)) => compare(opened, keys, snapshot, filter),
         _ => Ok(()),
     }
 }
@@ -62,6 +65,7 @@ fn check(opened: Opened, heap: bool) -> Result<()> {
 struct Seen {
     rows: RoaringTreemap,
     filter: Option<Filter>,
+    keys: Option<Keys>,
 }
 
 /// Looks at every page.
@@ -71,6 +75,9 @@ fn look(index: Index, seen: &mut Seen) -> Looked<()> {
     look_at_pending(index, &directory, &keys, seen)?;
     // Pending rows may be in a segment by now, on a standby.
     let directory = Directory::read(index);
+    if keys.now(index, &directory.meta).is_some() {
+        return Err(Moved { block: 0 });
+    }
     let mut ids: Vec<u64> = directory.segments.iter().map(|segment| segment.id).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -79,8 +86,13 @@ fn look(index: Index, seen: &mut Seen) -> Looked<()> {
     }
     let bulk = index.in_bulk();
     for &about in &directory.segments {
-        look_at_segment(&Segment::open(bulk, about, keys.payload())?, &keys, seen)?;
+        look_at_segment(&Segment::open(bulk, about, keys.layout())?, &keys, seen)?;
     }
+    if directory.meta.order != NONE && keys.sets.is_some() {
+        // Not the one that is kept at hand.
+        order::read(index, &directory.meta);
+    }
+    seen.keys = Some(keys);
     Ok(())
 }
 
@@ -90,7 +102,7 @@ fn look_at_pending(index: Index, directory: &Directory, keys: &Keys, seen: &mut 
         index.corrupted(0, "the pending area has a beginning without an end");
     }
     let mut pages = Pages::all(index, meta);
-    let mut signatures = Vec::new();
+    let mut posted = Posted::default();
     let (mut count, mut last) = (0, meta.head == NONE);
     while let Some((block, contents)) = pages.next()? {
         count += 1;
@@ -105,14 +117,8 @@ fn look_at_pending(index: Index, directory: &Directory, keys: &Keys, seen: &mut 
             }
             add_row(index, block, item.row, seen);
             if let Some(filter) = &mut seen.filter {
-                if item.row.has(Row::NULL) {
-                    filter.add(item.row.tid(), NULL);
-                } else if keys.payload() > 0 {
-                    filter.add(item.row.tid(), hash::hash_bytes(item.bytes));
-                } else {
-                    keys.signatures_of(item.row, item.bytes, &mut signatures);
-                    signatures.iter().for_each(|&signature| filter.add(item.row.tid(), signature));
-                }
+                let marks = Marks::of(keys, &item, &mut posted);
+                marks.each(|mark| filter.add(item.row.tid(), mark));
             }
         }
     }
@@ -140,7 +146,9 @@ fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()
     let mut signatures = Vec::new();
     let mut rows: Vec<Row> = Vec::new();
     let (mut nulls, mut continued) = (0, 0);
-    let keep_rows = keys.payload() == 0 && seen.filter.is_some();
+    let is_of_sets = keys.sets.is_some();
+    let keep_rows = (keys.payload() == 0 || is_of_sets) && seen.filter.is_some();
+    let mut split = Vec::new();
     for n in 0..about.row_pages {
         let (first, contents) = segment.row_page(n)?;
         for (number, bytes) in (first..).zip(contents.chunks_exact(Row::SIZE + keys.payload())) {
@@ -151,7 +159,13 @@ fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()
             if keep_rows {
                 rows.push(row);
             }
-            if keys.payload() > 0 {
+            if row.has(Row::SPLIT) {
+                split.push(number);
+            }
+            if row.has(Row::WHOLE) || is_of_sets && !Outline::read(sketch).is_of(row) {
+                wrong("a row has a bitmap that no set of its size has");
+            }
+            if keys.class.has_sketches() {
                 keys.signatures_of(row, sketch, &mut signatures);
                 by_rows = signatures
                     .iter()
@@ -161,12 +175,8 @@ fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()
                 continue;
             }
             add_row(index, about.root, row, seen);
-            if let Some(filter) = &mut seen.filter {
-                if row.has(Row::NULL) {
-                    filter.add(row.tid(), NULL);
-                } else if keys.payload() > 0 {
-                    filter.add(row.tid(), hash::hash_bytes(sketch));
-                }
+            if let (Some(filter), Some(mark)) = (&mut seen.filter, Marks::of_row(row, sketch)) {
+                filter.add(row.tid(), mark);
             }
         }
     }
@@ -175,11 +185,16 @@ fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()
     }
     let mut cursor = Cursor::new(segment);
     let (mut count, mut postings, mut longest) = (0, 0, 0);
+    // The signature at hand, its rows so far, and the last of these: what is frequent may come in several pieces.
+    let (mut current, mut rows_of, mut previous) = (None, 0, None);
     while let Some((signature, found)) = cursor.next()? {
-        count += 1;
+        if current.replace(signature) != Some(signature) {
+            count += 1;
+            (rows_of, previous) = (0, None);
+        }
+        rows_of += found.len();
         postings += found.len();
-        longest = longest.max(found.len());
-        let mut previous = None;
+        longest = longest.max(rows_of);
         found.each(|row| {
             if previous.replace(row).is_some_and(|previous| previous >= row) {
                 wrong("rows of a signature are not in order");
@@ -194,8 +209,11 @@ fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut Seen) -> Looked<()
     if (count, postings, longest) != (signatures, all, most.into()) {
         wrong("another number of signatures than the directory says");
     }
-    if keys.payload() > 0 && by_rows != by_signatures {
+    if keys.class.has_sketches() && by_rows != by_signatures {
         wrong("signatures are not those of the sketches");
+    }
+    if is_of_sets {
+        return segment.check_parts(&split);
     }
     segment.check_fences()
 }

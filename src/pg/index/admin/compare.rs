@@ -5,12 +5,11 @@ use std::ffi::c_void;
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, pg_sys};
 
 use super::filter::{Filter, NULL};
-use crate::hash;
+use super::marks::Marks;
 use crate::pg::index::am::opened::Opened;
 use crate::pg::index::am::table::{row_of_scan, scan_table};
-use crate::pg::index::layout::items::Row;
-use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::layout::items::{Item, Row};
+use crate::pg::index::opclass::keys::{Keys, Posted};
 use crate::pg::index::opclass::values::Kept;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::error::{Result, SqlError};
@@ -70,22 +69,27 @@ struct Comparison {
     index: Index,
     keys: Keys,
     filter: Filter,
-    signatures: Vec<u64>,
+    posted: Posted,
     memory: pg_sys::MemoryContext,
 }
 
-/// Looks whether the index has every row that the snapshot shows.
-pub(super) fn compare(Opened { index, table }: Opened, snapshot: Snapshot, filter: Filter) -> Result<()> {
-    let keys = Keys::of(index, &Directory::read(index).meta);
+/// Looks whether the index has every row that the snapshot shows; `keys` are those by which the filter was filled.
+pub(super) fn compare(
+    Opened { index, table }: Opened,
+    keys: Keys,
+    snapshot: Snapshot,
+    filter: Filter,
+) -> Result<()> {
     let memory = PgMemoryContexts::new("neardup row of an index check");
-    let mut comparison = Comparison { index, keys, filter, signatures: Vec::new(), memory: memory.value() };
+    let mut comparison =
+        Comparison { index, keys, filter, posted: Posted::default(), memory: memory.value() };
     // SAFETY: the table of an open index; what CREATE INDEX CONCURRENTLY does to learn which rows a snapshot shows.
     unsafe {
         let scan = pg_sys::table_beginscan_strat(table, snapshot.0, 0, std::ptr::null_mut(), true, true);
         let info = pg_sys::BuildIndexInfo(index.relation());
         (*info).ii_Concurrent = true;
         let state: *mut c_void = (&raw mut comparison).cast();
-        scan_table([table, index.relation()], info, false, compare_row, state, scan)?;
+        scan_table([table, index.relation()], info, false, compare_row, state, scan, None)?;
     }
     snapshot.release();
     Ok(())
@@ -118,12 +122,11 @@ impl Comparison {
             Some(value) => {
                 // SAFETY: the caller's promise.
                 let Kept { flags, bytes } = unsafe { self.keys.keep(value)? };
-                if self.keys.payload() > 0 {
-                    self.filter.has(tid, hash::hash_bytes(&bytes))
-                } else {
-                    self.keys.signatures_of(Row::new(tid, flags), &bytes, &mut self.signatures);
-                    self.signatures.iter().all(|&signature| self.filter.has(tid, signature))
-                }
+                let item = Item { row: Row::new(tid, flags), bytes: &bytes };
+                let marks = Marks::of(&self.keys, &item, &mut self.posted);
+                let is_split = marks.split.is_some_and(|mark| self.filter.has(tid, mark));
+                marks.row.is_none_or(|mark| is_split || self.filter.has(tid, mark))
+                    && marks.signatures.iter().all(|&signature| self.filter.has(tid, signature))
             }
         };
         if there {

@@ -3,4 +3,6 @@
 pub(crate) mod check;
 mod compare;
 mod filter;
+pub(crate) mod fits;
+mod marks;
 pub(crate) mod stats;

@@ -65,8 +65,10 @@ fn count(index: Index, counts: &mut Counts) -> Looked<()> {
         }
     }
     let directory = Directory::read(index);
+    let now = keys.now(index, &directory.meta);
+    let keys = now.unwrap_or(keys);
     let bulk = index.in_bulk();
-    let segments = directory.segments.iter().map(|&about| Segment::open(bulk, about, keys.payload()));
+    let segments = directory.segments.iter().map(|&about| Segment::open(bulk, about, keys.layout()));
     let segments: Vec<_> = segments.collect::<Looked<_>>()?;
     let mut cursors: Vec<_> = segments.iter().map(Cursor::new).collect();
     let mut heads = BinaryHeap::new();

@@ -4,21 +4,28 @@ use std::ffi::{CStr, c_char, c_void};
 
 use pgrx::{PgBox, PgSqlErrorCode, pg_sys};
 
+use super::sample;
 use super::table::{row_of_scan, scan_table};
+use crate::features::tokens::Document;
+use crate::joins::search::order::TokenSample;
 use crate::pg::index::layout::format::Descriptor;
-use crate::pg::index::layout::items::{Pair, Row};
+use crate::pg::index::layout::items::{Item, Pair, Row};
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::class::Class;
-use crate::pg::index::opclass::keys::Keys;
-use crate::pg::index::opclass::texts::Texts;
+use crate::pg::index::opclass::keys::{Keys, Posted};
+use crate::pg::index::opclass::sets::Settled;
+use crate::pg::index::opclass::sets::keep::Cutter;
+use crate::pg::index::opclass::texts::{Sketcher, Texts};
 use crate::pg::index::opclass::values::{Kept, text_of};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::pages::record::Logging;
 use crate::pg::index::storage::merge::budget;
+use crate::pg::index::storage::order;
 use crate::pg::index::storage::sort::Sorter;
 use crate::pg::index::storage::writer::Writer;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::guard::guard;
+use crate::workers::Stop;
 
 /// Phases after that of the server's own initialisation, which has number 1.
 const SCANNING: i64 = 2;
@@ -51,7 +58,7 @@ struct Build {
     writer: Writer,
     sorter: Sorter,
     texts: Texts,
-    signatures: Vec<u64>,
+    posted: Posted,
     rows: u64,
     memory: pg_sys::MemoryContext,
 }
@@ -60,17 +67,24 @@ impl Build {
     fn writer(index: Index, directory: &mut Directory, keys: &Keys) -> Writer {
         let id = directory.meta.next_id;
         directory.meta.next_id += 1;
-        Writer::new(index, Logging::AtEnd, id, keys.payload(), budget() / 8)
+        Writer::new(index, Logging::AtEnd, id, keys.layout(), budget() / 8)
     }
 
     /// # Safety
     /// `value` is of the type of the index's column.
     unsafe fn add(&mut self, tid: u64, value: Option<pg_sys::Datum>) -> Result<()> {
         self.rows += 1;
-        if self.keys.class == Class::Text {
-            // SAFETY: the caller's promise.
-            let text = value.map(|value| unsafe { text_of(value) }).transpose()?;
-            self.texts.push(tid, text)?;
+        self.settle()?;
+        let class = self.keys.class;
+        if class == Class::Text || class.is_of_sets() {
+            let sets = self.keys.sets.as_ref();
+            let document = |value| match sets {
+                // SAFETY: the caller's promise.
+                Some(sets) => unsafe { sets.document(class, value) },
+                // SAFETY: the caller's promise.
+                None => unsafe { text_of(value) }.map(Document::Text),
+            };
+            self.texts.push(tid, value.map(document).transpose()?)?;
             return if self.texts.are_enough() { self.add_texts() } else { Ok(()) };
         }
         // SAFETY: the caller's promise.
@@ -80,9 +94,45 @@ impl Build {
 
     /// Adds the rows whose texts wait.
     fn add_texts(&mut self) -> Result<()> {
-        for (tid, kept) in self.texts.sketch(self.keys.minhash_header())? {
+        let kept = match &self.keys.sets {
+            Some(sets) => {
+                let (spec, settled) = (&sets.spec, sets.settled.as_ref().expect("with the first row"));
+                let (order, words) = (&*settled.order, settled.words);
+                self.texts.keep(|| {
+                    let mut cutter = Cutter::new(spec, Some((order, words)));
+                    move |document: &Document, stop: &Stop| cutter.keep(document, stop)
+                })?
+            }
+            None => {
+                let header = self.keys.minhash_header();
+                self.texts.keep(|| {
+                    let mut sketcher = Sketcher::new(header);
+                    move |document: &Document, stop: &Stop| sketcher.sketch(document, stop)
+                })?
+            }
+        };
+        for (tid, kept) in kept {
             self.append(tid, kept)?;
         }
+        Ok(())
+    }
+
+    /// Settles an index of sets by no rows at all, if the sample had none.
+    fn settle(&mut self) -> Result<()> {
+        match &self.keys.sets {
+            Some(sets) if sets.settled.is_none() => {
+                let settled = Settled::of(&sets.spec, TokenSample::new()?, None)?;
+                self.settle_by(&settled)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn settle_by(&mut self, settled: &Settled) -> Result<()> {
+        let order = order::write(self.index, &settled.order, Logging::AtEnd)?;
+        self.directory.meta = settled.put(self.directory.meta, order);
+        self.keys = Keys::of(self.index, &self.directory.meta);
+        self.writer = Self::writer(self.index, &mut self.directory, &self.keys);
         Ok(())
     }
 
@@ -94,12 +144,11 @@ impl Build {
         let Some(Kept { flags, bytes }) = kept else {
             return Ok(self.writer.row(Row::new(tid, Row::NULL), &[])?);
         };
-        let row = Row::new(tid, flags);
-        self.keys.signatures_of(row, &bytes, &mut self.signatures);
-        for &signature in &self.signatures {
+        let row = self.keys.post(&Item { row: Row::new(tid, flags), bytes: &bytes }, &mut self.posted)?;
+        for &signature in &self.posted.signatures {
             self.sorter.push(signature, number)?;
         }
-        Ok(self.writer.row(row, self.keys.sketch_of(&bytes))?)
+        Ok(self.writer.row(row, &self.posted.sketch)?)
     }
 
     /// Ends a segment, with which the next begins.
@@ -122,6 +171,7 @@ fn write_signatures(mut writer: Writer, sorter: Sorter) -> Result<Descriptor> {
     let total = sorter.len();
     progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, SORTING);
     progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, total as i64);
+    writer.end_rows(total)?;
     let mut sorted = sorter.finish()?;
     let mut done = 0_i64;
     while let Some((signature, row)) = sorted.next()? {
@@ -177,17 +227,24 @@ unsafe fn build_index(
         writer,
         sorter: new_sorter(),
         texts: Texts::default(),
-        signatures: Vec::new(),
+        posted: Posted::default(),
         rows: 0,
         memory: memory.value(),
     };
     progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, SCANNING);
+    if let Some(sets) = &build.keys.sets {
+        // SAFETY: the caller's promise.
+        let settled = unsafe { sample::settle(heap, index, info, sets, build.keys.class)? };
+        if let Some(settled) = settled {
+            build.settle_by(&settled)?;
+        }
+    }
     // SAFETY: the callback gets what it is given here.
     let heap_rows = unsafe {
         let state: *mut c_void = (&raw mut build).cast();
-        scan_table([heap, index.relation()], info, true, add_row, state, std::ptr::null_mut())?
+        scan_table([heap, index.relation()], info, true, add_row, state, std::ptr::null_mut(), None)?
     };
-    if build.keys.class == Class::Text {
+    if build.keys.class == Class::Text || build.rows > 0 && build.keys.sets.is_some() {
         build.add_texts()?;
     }
     build.close()?;

@@ -2,21 +2,23 @@
 
 use pgrx::pg_sys;
 
+use super::cost_order::wanted;
+use crate::pg::compat;
 use crate::pg::index::layout::format::Descriptor;
 use crate::pg::index::layout::items::rows_per_page;
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
-use crate::pg::index::opclass::probe::Probe;
+use crate::pg::index::opclass::probe::{Probe, Target};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::guard::guard;
 
 /// As much as the server adds for what is switched off (disable_cost of costsize.c).
-const PROHIBITIVE: f64 = 1.0e10;
+pub(super) const PROHIBITIVE: f64 = 1.0e10;
 
 /// What is known of an index and of the query.
-struct Known {
-    directory: Directory,
-    keys: Keys,
+pub(super) struct Known {
+    pub directory: Directory,
+    pub keys: Keys,
     page: Pages,
 }
 
@@ -56,16 +58,22 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
             let relation = pg_sys::index_open(info.indexoid, pg_sys::NoLock as i32);
             let known = Known::of(Index::new(relation), info.reltablespace);
             let probe = best_probe(path, &known.keys);
+            let order = (ordered && probe.is_none()).then(|| order_of(path, &known.keys));
             pg_sys::index_close(relation, pg_sys::NoLock as i32);
 
             let rows = known.directory.rows().max(1) as f64;
             let mut cost = known.fixed() + generic.indexStartupCost;
             match &probe {
                 None => {
-                    // All rows; or the nearest of them: those within reach of the signatures first, but who
-                    // knows whether these are as many as the query wants.
-                    cost += known.comparing_all() + rows * pg_sys::cpu_tuple_cost;
+                    cost += match &order {
+                        Some(order) => known.nearest(order, wanted(root, info)),
+                        None => known.comparing_all(),
+                    } + rows * pg_sys::cpu_tuple_cost;
                 }
+                Some(Seen::AtRunTime) if known.keys.sets.is_some() => {
+                    cost += known.counting(known.keys.usual_probes());
+                }
+                Some(Seen::Now(Probe::Sets(probe))) => cost += known.counting(probe.reach.probes().into()),
                 Some(Seen::AtRunTime) => {
                     let probes = known.keys.usual_probes();
                     cost += known.probing(probes, known.candidates(probes).min(rows));
@@ -88,6 +96,9 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
             if ordered && (*(*path).indexorderbys).length > 4 {
                 cost += PROHIBITIVE;
             }
+            if cost >= PROHIBITIVE {
+                compat::disable(&mut (*path).path);
+            }
             // Everything is collected before the first row is returned.
             *startup = cost;
             *total = cost + pg_sys::cpu_index_tuple_cost * *selectivity * info.tuples;
@@ -96,10 +107,10 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
     }
 }
 
-/// A condition as the planner sees it.
-enum Seen {
+/// A condition or an order as the planner sees it.
+pub(super) enum Seen<T> {
     /// With its argument.
-    Now(Probe),
+    Now(T),
     /// The argument is not known before the query runs.
     AtRunTime,
 }
@@ -108,8 +119,8 @@ enum Seen {
 ///
 /// # Safety
 /// `path` is a node of the planner's.
-unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &Keys) -> Option<Seen> {
-    let mut best: Option<Seen> = None;
+unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &Keys) -> Option<Seen<Probe>> {
+    let mut best: Option<Seen<Probe>> = None;
     // SAFETY: lists of nodes of these kinds; only operators with two arguments are index conditions
     // of this access method.
     unsafe {
@@ -121,11 +132,9 @@ unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &Keys) -> Option<Seen> 
                 if (*operator).xpr.type_ != pg_sys::NodeTag::T_OpExpr {
                     continue;
                 }
-                let arguments = pgrx::PgList::<pg_sys::Node>::from_pg((*operator).args);
                 let family = *(*(*path).indexinfo).opfamily;
                 let strategy = pg_sys::get_op_opfamily_strategy((*operator).opno, family);
-                let constant = arguments.get_ptr(1).filter(|&node| (*node).type_ == pg_sys::NodeTag::T_Const);
-                let seen = match constant.map(|node| &*node.cast::<pg_sys::Const>()) {
+                let seen = match argument(operator) {
                     Some(constant) if constant.constisnull => Seen::Now(Probe::Nothing),
                     // What is wrong with the argument the query will say.
                     Some(constant) => match keys.probe(strategy as u16, constant.constvalue) {
@@ -148,6 +157,40 @@ unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &Keys) -> Option<Seen> 
         }
     }
     best
+}
+
+/// The argument of an operator, if it is known.
+///
+/// # Safety
+/// A node of the planner's, with two arguments.
+unsafe fn argument<'a>(operator: *mut pg_sys::OpExpr) -> Option<&'a pg_sys::Const> {
+    // SAFETY: the caller's promise; nodes of this tag are of this type.
+    unsafe {
+        let arguments = pgrx::PgList::<pg_sys::Node>::from_pg((*operator).args);
+        let constant = arguments.get_ptr(1).filter(|&node| (*node).type_ == pg_sys::NodeTag::T_Const);
+        constant.map(|node| &*node.cast())
+    }
+}
+
+/// What the distances of a path are measured to: NULL is as far as a ball without sets, and several balls are like one that the
+/// index does not serve.
+///
+/// # Safety
+/// `path` is a node of the planner's, with an order.
+unsafe fn order_of(path: *mut pg_sys::IndexPath, keys: &Keys) -> Seen<Target> {
+    // SAFETY: a list of operators of this access method, which have two arguments.
+    unsafe {
+        let orders = pgrx::PgList::<pg_sys::OpExpr>::from_pg((*path).indexorderbys);
+        let Some(order) = orders.get_ptr(0).filter(|_| orders.len() == 1) else {
+            return Seen::Now(Target::Unlike);
+        };
+        match argument(order) {
+            Some(constant) if constant.constisnull => Seen::Now(Target::Ball(None)),
+            // What is wrong with the argument the query will say.
+            Some(constant) => keys.target(constant.constvalue).map_or(Seen::AtRunTime, Seen::Now),
+            None => Seen::AtRunTime,
+        }
+    }
 }
 
 impl Known {
@@ -179,12 +222,12 @@ impl Known {
     }
 
     /// Rows that have one of a number of signatures.
-    fn candidates(&self, signatures: f64) -> f64 {
+    pub(super) fn candidates(&self, signatures: f64) -> f64 {
         signatures * self.sum(|s| s.postings) / self.sum(|s| s.signatures).max(1.0)
     }
 
     /// Looking up signatures in every segment, and the rows that have them.
-    fn probing(&self, signatures: f64, candidates: f64) -> f64 {
+    pub(super) fn probing(&self, signatures: f64, candidates: f64) -> f64 {
         let (lists, segments) = (self.sum(|s| s.lists.into()), self.directory.segments.len() as f64);
         let pages = self.sum(|s| (s.signature_pages).into()).min(1.2 * signatures * segments);
         let list_pages = if lists > 0.0 { (signatures * segments).min(2.0 * lists) } else { 0.0 };
@@ -196,8 +239,24 @@ impl Known {
         (pages + list_pages + row_pages) * page + signatures * segments * search + candidates * look
     }
 
+    /// Reading the lists of a number of classes in every segment, and looking at the rows that are in two of them.
+    pub(super) fn counting(&self, classes: f64) -> f64 {
+        let segments = self.directory.segments.len() as f64;
+        let read =
+            classes * self.sum(|s| s.postings) / self.sum(|s| s.signatures).max(1.0) * segments.max(1.0);
+        let read = read.min(self.sum(|s| s.postings));
+        // Where its part is, and the part.
+        let pages =
+            (2.2 * classes * segments).min(self.sum(|s| u64::from(s.pages - s.row_pages.min(s.pages))));
+        let row_pages = self.sum(|s| s.row_pages.into()).min(read / 100.0);
+        // SAFETY: a setting.
+        let look = unsafe { pg_sys::cpu_operator_cost };
+        let page = (self.page.random + self.page.sequential) / 2.0;
+        (pages + row_pages) * page + read * look / 10.0
+    }
+
     /// Comparing all sketches.
-    fn comparing_all(&self) -> f64 {
+    pub(super) fn comparing_all(&self) -> f64 {
         // SAFETY: a setting.
         let look = unsafe { pg_sys::cpu_operator_cost };
         self.sum(|s| s.row_pages.into()) * self.page.sequential + self.directory.rows() as f64 * look * 2.0

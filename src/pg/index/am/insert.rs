@@ -53,9 +53,9 @@ unsafe fn insert_value(index: Index, value: Option<pg_sys::Datum>, tid: u64) -> 
         Some(value) => {
             // SAFETY: the caller's promise.
             let Kept { flags, bytes } = unsafe { keys.keep(value)? };
-            for item in keys.items(Row::new(tid, flags), &bytes) {
+            keys.items(Row::new(tid, flags), &bytes, |item| {
                 grown |= pending::append(index, Directory::read(index).meta, item);
-            }
+            })?;
         }
     }
     if grown && Directory::read(index).pending_pages() > options::pending_pages(index) {

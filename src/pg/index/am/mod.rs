@@ -2,11 +2,15 @@
 
 pub(crate) mod build;
 pub(crate) mod cost;
+mod cost_order;
 pub(crate) mod insert;
+mod nearest;
 pub(crate) mod opened;
 pub(crate) mod ordered;
+mod sample;
 pub(crate) mod scan;
 pub(crate) mod search;
+mod search_sets;
 pub(crate) mod state;
 pub(crate) mod table;
 pub(crate) mod vacuum;

@@ -1,73 +1,153 @@
 //! Rows one by one, in the order of their distance where one is asked for.
 
+use roaring::RoaringTreemap;
+
+use super::nearest::Nearest;
+use crate::error;
 use crate::pg::index::layout::items::{Row, Tid};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::probe::{Probe, Target};
-use crate::pg::index::storage::segment::COLLECTING;
 use crate::pg::server::error::{Result, SqlError};
-use crate::{error, memory};
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 /// Distances that an order can have: each has 16 bits of a key.
 const MOST_ORDERS: usize = 4;
 /// The distance of NULL: after all others.
 const NULL: u64 = 0xffff;
+/// Rows of the first batch where any rows will do; each batch after it has [`GROWTH`] times as many.
+const FIRST: usize = 32;
+const GROWTH: usize = 8;
 
 /// Where a scan is that returns rows one by one.
 #[derive(Debug, Default)]
 pub(crate) struct Ordered {
     targets: Vec<Option<Target>>,
-    /// What finds all rows up to some distance, for the first pass.
-    near: Option<(Probe, u64)>,
+    /// What finds all rows up to some distance, the least distance last.
+    near: Vec<(Probe, u64)>,
+    /// Rows of the next batch, where all that `near` did not find are equally far, in any order.
+    ties: Option<usize>,
+    /// Which rows were given, where the same search may find a row in another place next time: see [`Ordered::push`].
+    given: Option<RoaringTreemap>,
     batch: Vec<(u64, Tid)>,
     at: usize,
-    /// Everything up to here was returned.
+    /// Everything up to here was returned, but for what is in `given`.
     after: Option<(u64, Tid)>,
     /// Whether all rows were collected.
     pub done: bool,
 }
 
+/// What finds the rows that come next.
+#[derive(Debug)]
+pub(crate) enum Pass<'a> {
+    /// This finds all of them, and others that come later or were given.
+    Near(&'a Probe),
+    /// Any rows but NULLs.
+    Ties,
+    /// All rows have to be looked at.
+    All,
+}
+
 impl Ordered {
-    /// A scan in the order of the distances to these; one without conditions begins with what is near.
-    pub(crate) fn new(keys: &Keys, targets: Vec<Option<Target>>, everything: bool) -> Result<Self> {
+    /// A scan in the order of the distances to these; one without conditions begins with what is near. Where signatures
+    /// are `stopped`, what is near is not all found, and the rest may be nearer.
+    pub(crate) fn new(
+        keys: &Keys,
+        mut targets: Vec<Option<Target>>,
+        everything: bool,
+        stopped: bool,
+    ) -> Result<Self> {
         if targets.len() > MOST_ORDERS {
             let message = format!("an index scan in the order of {} distances", targets.len());
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
                 .hint(format!("Order by at most {MOST_ORDERS} distances, or SET enable_indexscan = off;")));
         }
-        let near = match targets.as_slice() {
-            [Some(target)] if everything => keys.near(target),
-            _ => None,
-        };
-        Ok(Self { targets, near, ..Self::default() })
+        let (mut near, mut ties) = (Vec::new(), None);
+        match targets.as_slice() {
+            [Some(target)] if everything => {
+                near = keys.near(target);
+                near.reverse();
+                ties = (keys.tells_all(target) && !stopped).then_some(FIRST);
+            }
+            // The index has no set by which to tell how far a row is that another condition found.
+            _ => {
+                for target in targets.iter_mut().flatten().filter(|target| matches!(target, Target::Ball(_)))
+                {
+                    *target = Target::Unlike;
+                }
+            }
+        }
+        let given = ties.map(|_| RoaringTreemap::new());
+        Ok(Self { targets, near, ties, given, ..Self::default() })
     }
 
-    /// The next of the rows that were collected, and its distances.
-    pub(crate) fn next(&mut self, keys: &Keys) -> Option<(Tid, Vec<Option<f64>>)> {
+    /// The next of the rows that were collected, its distances, and whether these are only lower bounds.
+    pub(crate) fn next(&mut self, keys: &Keys) -> Option<(Tid, Vec<Option<f64>>, bool)> {
         let &(key, tid) = self.batch.get(self.at)?;
         self.at += 1;
-        Some((tid, self.distances(keys, key)))
+        let recheck = match self.targets.as_slice() {
+            [Some(Target::Ball(_))] => key < keys.farthest().into(),
+            targets => targets.iter().flatten().any(|target| matches!(target, Target::Unlike)),
+        };
+        Some((tid, self.distances(keys, key), recheck))
     }
 
-    /// What finds all rows up to some distance, as long as these were not all collected.
-    pub(crate) fn first_pass(&self) -> Option<&Probe> {
-        self.near.as_ref().map(|(probe, _)| probe)
+    /// What finds the rows that come next.
+    pub(crate) fn pass(&self) -> Pass<'_> {
+        match (self.near.last(), self.ties) {
+            (Some((probe, _)), _) => Pass::Near(probe),
+            (None, Some(_)) => Pass::Ties,
+            (None, None) => Pass::All,
+        }
     }
 
-    /// Collects the rows that come next, as many as fit into `work_mem`.
+    /// Collects the rows that come next: as many as fit into `work_mem`, or fewer where any will do.
     pub(crate) fn nearest(&self) -> Nearest {
-        Nearest::new(work_memory() / 2 / Nearest::BYTES, self.after)
+        let most = match self.pass() {
+            Pass::Ties => self.ties.unwrap_or(FIRST),
+            _ => most(),
+        };
+        Nearest::new(most, self.after.filter(|_| !self.remembers()))
+    }
+
+    /// Whether the rows that come next are told from those before by `given` alone: these are few, or found soon. All
+    /// others come by their address.
+    fn remembers(&self) -> bool {
+        self.given.is_some() && !matches!(self.pass(), Pass::All)
+    }
+
+    /// Adds a row with this key to those that were collected, if it was not given. What is known of a set, a flush may
+    /// change between two batches: its least distance then is what either said of it, so no row comes before what was given.
+    pub(crate) fn push(&self, nearest: &mut Nearest, key: u64, tid: Tid) -> error::Result<()> {
+        let Some(given) = &self.given else { return nearest.push((key, tid)) };
+        if given.contains(place(tid)) {
+            return Ok(());
+        }
+        let last = self.after.filter(|_| self.remembers()).map_or(0, |(key, _)| key);
+        nearest.push((key.max(last), tid))
     }
 
     /// Takes the rows that were collected.
     pub(crate) fn take(&mut self, nearest: Nearest) {
-        let (batch, more) = nearest.finish();
-        if more {
-            self.after = batch.last().copied();
-        } else if let Some((_, distance)) = self.near.take() {
-            self.after = Some((distance, Tid::MAX));
-        } else {
-            self.done = true;
+        let (remembers, full) = (self.remembers(), nearest.is_full());
+        let (mut batch, more) = nearest.finish();
+        if let Some(given) = self.given.as_mut().filter(|_| remembers) {
+            // One row may have several keys: the least is the first.
+            batch.retain(|&(_, tid)| given.insert(place(tid)));
+        }
+        self.after = batch.last().copied().or(self.after);
+        match (self.near.last(), self.ties) {
+            (Some(&(_, distance)), _) if !more => {
+                self.near.pop();
+                self.after = Some((distance, Tid::MAX)).filter(|_| !remembers).or(self.after);
+            }
+            (None, Some(count)) => {
+                let next = count.saturating_mul(GROWTH);
+                self.ties = (full && next <= most()).then_some(next);
+                // All others, NULLs among them, by their address.
+                self.after = self.after.filter(|_| self.ties.is_some());
+            }
+            (None, None) => self.done = !more,
+            (Some(_), _) => {}
         }
         self.batch = batch;
         self.at = 0;
@@ -86,11 +166,6 @@ impl Ordered {
         })
     }
 
-    /// Whether the distances are only lower bounds.
-    pub(crate) fn recheck(&self) -> bool {
-        self.targets.contains(&Some(Target::Unlike))
-    }
-
     fn distances(&self, keys: &Keys, key: u64) -> Vec<Option<f64>> {
         let count = self.targets.len();
         let distance = |n: usize| key >> (16 * (count - 1 - n)) & NULL;
@@ -104,56 +179,15 @@ impl Ordered {
     }
 }
 
-/// The first of the items it is given, at most `most`, in order and without duplicates.
-#[derive(Debug)]
-pub(crate) struct Nearest {
-    most: usize,
-    after: Option<(u64, Tid)>,
-    items: Vec<(u64, Tid)>,
-    bound: Option<(u64, Tid)>,
+/// The most rows of a batch.
+fn most() -> usize {
+    work_memory() / 2 / Nearest::BYTES
 }
 
-impl Nearest {
-    /// Bytes of an item.
-    const BYTES: usize = size_of::<(u64, Tid)>();
-
-    /// Takes what comes after `after`.
-    fn new(most: usize, after: Option<(u64, Tid)>) -> Self {
-        Self { most: most.max(1), after, items: Vec::new(), bound: None }
-    }
-
-    /// Forgets what it took.
-    pub(crate) fn clear(&mut self) {
-        self.items.clear();
-        self.bound = None;
-    }
-
-    /// Takes an item, if it is one of those.
-    pub(crate) fn push(&mut self, item: (u64, Tid)) -> error::Result<()> {
-        if self.after.is_some_and(|after| item <= after) || self.bound.is_some_and(|bound| item > bound) {
-            return Ok(());
-        }
-        memory::push(&mut self.items, item, COLLECTING)?;
-        if self.items.len() >= 2 * self.most {
-            self.cut();
-        }
-        Ok(())
-    }
-
-    fn cut(&mut self) {
-        self.items.sort_unstable();
-        self.items.dedup();
-        if self.items.len() > self.most {
-            self.items.truncate(self.most);
-            self.bound = self.items.last().copied();
-        }
-    }
-
-    /// The items, and whether there are more.
-    fn finish(mut self) -> (Vec<(u64, Tid)>, bool) {
-        self.cut();
-        (self.items, self.bound.is_some())
-    }
+/// The number of an address in a set of addresses: those of blocks side by side are near one another.
+fn place(tid: Tid) -> u64 {
+    // A page has fewer rows than 512.
+    tid >> 16 << 9 | tid & 0x1ff
 }
 
 /// Bytes that a scan may use.
@@ -161,32 +195,4 @@ pub(crate) fn work_memory() -> usize {
     // SAFETY: an int that only this thread writes.
     let kilobytes = unsafe { pg_sys::work_mem };
     (kilobytes.max(64) as usize) << 10
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pg_passes_give_everything_once_and_in_order() {
-        let all: Vec<(u64, Tid)> = (0..1000_u64).map(|n| (n * 7919 % 13, n * 31 % 997)).collect();
-        let mut expected = all.clone();
-        expected.sort_unstable();
-        expected.dedup();
-        for most in [1, 2, 3, 10, 999, 5000] {
-            let (mut seen, mut after) = (Vec::new(), None);
-            loop {
-                let mut nearest = Nearest::new(most, after);
-                let mut items = all.iter().chain(&all[..50]);
-                items.try_for_each(|&item| nearest.push(item)).expect("memory");
-                let (batch, more) = nearest.finish();
-                after = batch.last().copied();
-                seen.extend(batch);
-                if !more {
-                    break;
-                }
-            }
-            assert_eq!(seen, expected, "{most} at a time");
-        }
-    }
 }

@@ -10,6 +10,7 @@ use crate::pg::compat;
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::layout::meta::{Directory, address_of};
 use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::options::Options;
 use crate::pg::index::opclass::probe::Probe;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::storage::segment::COLLECTING;
@@ -119,7 +120,8 @@ unsafe fn prepare(scan: pg_sys::IndexScanDesc, state: &mut Scan) -> Result<()> {
         for order in keys((*scan).orderByData, (*scan).numberOfOrderBys) {
             orders.push(argument(order).map(|value| state.keys.target(value)).transpose()?);
         }
-        state.ordered = Ordered::new(&state.keys, orders, state.probes.is_empty())?;
+        let stopped = Options::of(state.index).stop_limit() > 0;
+        state.ordered = Ordered::new(&state.keys, orders, state.probes.is_empty(), stopped)?;
     }
     state.probes.sort_by_key(Probe::effort);
     state.counted = false;
@@ -214,7 +216,7 @@ unsafe fn next_tuple(scan: pg_sys::IndexScanDesc) -> bool {
     unsafe {
         count(scan);
         let state = state(scan);
-        let Some((tid, distances)) = state.next() else { return false };
+        let Some((tid, distances, recheck)) = state.next() else { return false };
         state.heap.check(state.index, tid);
         (*scan).xs_heaptid = address_of(tid);
         // Other snapshots than MVCC ones may see a row that has taken over the place since.
@@ -253,7 +255,7 @@ unsafe fn next_tuple(scan: pg_sys::IndexScanDesc) -> bool {
                 scan,
                 types.as_mut_ptr(),
                 values.as_mut_ptr(),
-                state.ordered.recheck(),
+                recheck,
             );
         }
         true

@@ -3,6 +3,7 @@
 use pgrx::{PgSqlErrorCode, pg_sys};
 use roaring::RoaringBitmap;
 
+use super::search_sets::search_sets;
 use crate::pg::index::layout::format::NONE;
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::{Directory, Lock};
@@ -59,6 +60,9 @@ pub(crate) fn search(
     probe: &Probe,
     each: &mut dyn FnMut(Row, &[u8]),
 ) -> Looked<()> {
+    if let Probe::Sets(sets) = probe {
+        return search_sets(index, keys, sets, &mut |row, _| each(row, &[]));
+    }
     // The pending pages before the directory: a row on its way from there to here is seen.
     let mut pages = Pages::all(index, &Directory::read(index).meta);
     while let Some((block, contents)) = pages.next()? {
@@ -70,9 +74,9 @@ pub(crate) fn search(
         }
     }
     let directory = Directory::read(index);
-    let segments = directory.segments.iter().filter(|about| about.root != NONE && about.rows > about.dead);
-    let segments: Vec<Segment> =
-        segments.map(|&about| Segment::open(index, about, keys.payload())).collect::<Looked<_>>()?;
+    let now = keys.now(index, &directory.meta);
+    let keys = now.as_ref().unwrap_or(keys);
+    let segments = living(index, &directory, keys)?;
     let mut visit = |_, row: Row, sketch: &[u8]| {
         if !row.has(Row::DEAD) && keys.accepts(probe, row, sketch) {
             each(row, sketch);
@@ -93,6 +97,39 @@ pub(crate) fn search(
         }
     }
     Ok(())
+}
+
+/// Calls `each` with one row after the other, without their order, perhaps more than once, until it says that these are
+/// enough. NULLs are not among them.
+pub(super) fn some_rows(index: Index, keys: &Keys, each: &mut dyn FnMut(Row) -> bool) -> Looked<()> {
+    let mut goes_on = |row: Row| row.has(Row::DEAD | Row::NULL | Row::CONTINUED) || each(row);
+    // The pending pages before the directory: a row on its way from there to here is seen.
+    let mut pages = Pages::all(index, &Directory::read(index).meta);
+    while let Some((block, contents)) = pages.next()? {
+        for item in pending::items(index, block, &contents) {
+            if !goes_on(item.row) {
+                return Ok(());
+            }
+        }
+    }
+    let directory = Directory::read(index);
+    let now = keys.now(index, &directory.meta);
+    let width = Row::SIZE + now.as_ref().unwrap_or(keys).payload();
+    for segment in living(index, &directory, now.as_ref().unwrap_or(keys))? {
+        for n in 0..segment.about.row_pages {
+            let (_, page) = segment.row_page(n)?;
+            if !page.chunks_exact(width).map(Row::read).all(&mut goes_on) {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The segments that have rows.
+pub(super) fn living(index: Index, directory: &Directory, keys: &Keys) -> Looked<Vec<Segment>> {
+    let segments = directory.segments.iter().filter(|about| about.root != NONE && about.rows > about.dead);
+    segments.map(|&about| Segment::open(index, about, keys.layout())).collect()
 }
 
 /// The rows of each segment that have one of these signatures.

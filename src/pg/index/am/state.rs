@@ -2,11 +2,13 @@
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
-use super::ordered::Ordered;
-use super::search::{search, undisturbed};
+use super::ordered::{Ordered, Pass};
+use super::search::{search, some_rows, undisturbed};
+use super::search_sets::search_sets;
 use crate::pg::index::layout::items::{Row, Tid};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::probe::Probe;
+use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::pages::buffer::{Index, Looked};
 use crate::pg::server::error::{SqlError, or_raise};
 
@@ -94,8 +96,8 @@ impl Scan {
         self.probes.iter().any(|probe| matches!(probe, Probe::Nothing))
     }
 
-    /// The next row, and its distances.
-    pub(crate) fn next(&mut self) -> Option<(Tid, Vec<Option<f64>>)> {
+    /// The next row, its distances, and whether these are only lower bounds.
+    pub(crate) fn next(&mut self) -> Option<(Tid, Vec<Option<f64>>, bool)> {
         loop {
             if let Some(next) = self.ordered.next(&self.keys) {
                 return Some(next);
@@ -113,12 +115,20 @@ impl Scan {
         let mut nearest = ordered.nearest();
         undisturbed(self.index, || {
             nearest.clear();
-            let mut add = |row: Row, sketch: &[u8]| {
-                or_raise(nearest.push((ordered.key(&self.keys, row, sketch), row.tid())));
-            };
-            match ordered.first_pass() {
-                Some(probe) => search(self.index, &self.keys, probe, &mut add),
-                None => self.search(&mut add),
+            let mut push = |key: u64, row: Row| or_raise(ordered.push(&mut nearest, key, row.tid()));
+            let mut add = |row: Row, sketch: &[u8]| push(ordered.key(&self.keys, row, sketch), row);
+            match ordered.pass() {
+                Pass::Near(Probe::Sets(probe)) => {
+                    search_sets(self.index, &self.keys, probe, &mut |row, similar| {
+                        push(step_of(similar).into(), row);
+                    })
+                }
+                Pass::Near(probe) => search(self.index, &self.keys, probe, &mut add),
+                Pass::Ties => some_rows(self.index, &self.keys, &mut |row| {
+                    or_raise(ordered.push(&mut nearest, self.keys.farthest().into(), row.tid()));
+                    !nearest.is_full()
+                }),
+                Pass::All => self.search(&mut add),
             }
         });
         self.ordered.take(nearest);

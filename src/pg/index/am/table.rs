@@ -39,8 +39,17 @@ pub(crate) type EachRow = unsafe extern "C-unwind" fn(
     *mut c_void,
 );
 
+/// Pages of a table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Range {
+    /// The first.
+    pub first: u32,
+    /// So many.
+    pub count: u32,
+}
+
 /// table_index_build_scan of tableam.h, without a guard of pgrx: expressions and predicates of the index call functions
-/// of users, whose errors are to come back whole. A scan that is given is ended.
+/// of users, whose errors are to come back whole. A scan that is given is ended. Without a range all pages are scanned.
 ///
 /// # Safety
 /// The relations are an open table and an index on it, which `info` describes, and `each` can take `state`.
@@ -51,11 +60,14 @@ pub(crate) unsafe fn scan_table(
     each: EachRow,
     state: *mut c_void,
     scan: pg_sys::TableScanDesc,
+    range: Option<Range>,
 ) -> Result<f64> {
     // SAFETY: the caller's promise; every table access method has this function.
     unsafe {
         let scan_rows = (*(*table).rd_tableam).index_build_range_scan.expect("of every table access method");
-        let all = pg_sys::InvalidBlockNumber;
-        catch(|| scan_rows(table, index, info, true, false, progress, 0, all, Some(each), state, scan))
+        let Range { first, count } = range.unwrap_or(Range { first: 0, count: pg_sys::InvalidBlockNumber });
+        // Scans of the same table may join each other, but for those of a range.
+        let join = range.is_none();
+        catch(|| scan_rows(table, index, info, join, false, progress, first, count, Some(each), state, scan))
     }
 }

@@ -12,6 +12,7 @@ use crate::pg::index::layout::meta::{Directory, Lock, address_of};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::storage::merge::{self, count_dead, sure};
+use crate::pg::index::storage::order;
 use crate::pg::index::storage::pending::Pages;
 use crate::pg::index::storage::segment::Segment;
 use crate::pg::server::error::Result;
@@ -67,7 +68,7 @@ fn mark(index: Index, is_dead: &mut dyn FnMut(Row) -> bool) -> [u64; 2] {
     }
     let mut counts = Vec::new();
     for &about in &directory.segments {
-        let segment = sure(index, Segment::open(index, about, keys.payload()));
+        let segment = sure(index, Segment::open(index, about, keys.layout()));
         let (dead, flagged) = sure(index, segment.mark(&mut *is_dead));
         alive += u64::from(about.rows.saturating_sub(dead).saturating_sub(about.continued));
         marked += u64::from(flagged);
@@ -146,12 +147,15 @@ pub(crate) fn sweep(index: Index, _lock: &Lock) -> u32 {
 pub(crate) fn used(index: Index, directory: &Directory) -> RoaringBitmap {
     let keys = Keys::of(index, &directory.meta);
     let mut used = RoaringBitmap::from_iter([0]);
+    if keys.sets.is_some() {
+        used.extend(order::blocks(index, &directory.meta));
+    }
     let mut pages = Pages::all(index, &directory.meta);
     while let Some((block, _)) = sure(index, pages.next()) {
         used.insert(block);
     }
     for &about in &directory.segments {
-        let segment = sure(index, Segment::open(index, about, keys.payload()));
+        let segment = sure(index, Segment::open(index, about, keys.layout()));
         used.extend(segment.blocks());
     }
     used

@@ -7,8 +7,10 @@ pub(crate) const PAGE: usize = 8192;
 pub(crate) const HEADER: usize = 24;
 /// Bytes of a page between its header and its tail.
 pub(crate) const CONTENTS: usize = PAGE - HEADER - Tail::SIZE;
-/// Version of everything in this file; another one in an index asks for REINDEX.
+/// Version of the pages, and of an index whose segments have pairs of signature and row.
 pub(crate) const VERSION: u8 = 1;
+/// Version of an index whose segments have lists of classes. Another one than these asks for REINDEX.
+pub(crate) const VERSION_LISTS: u8 = 2;
 /// First bytes of the metapage's contents.
 pub(crate) const MAGIC: u32 = 0x5844_4e53;
 /// Last bytes of every page.
@@ -36,12 +38,14 @@ pub(crate) enum Kind {
     Root = 7,
     /// Nothing: to be reused.
     Deleted = 8,
+    /// The order of tokens by which an index of sets cuts prefixes off.
+    Order = 9,
 }
 
 impl Kind {
     fn from_byte(byte: u8) -> Option<Self> {
-        use Kind::{Deleted, ListDirectory, Lists, Meta, Pending, Root, Rows, Signatures};
-        [Meta, Pending, Rows, Signatures, ListDirectory, Lists, Root, Deleted]
+        use Kind::{Deleted, ListDirectory, Lists, Meta, Order, Pending, Root, Rows, Signatures};
+        [Meta, Pending, Rows, Signatures, ListDirectory, Lists, Root, Deleted, Order]
             .into_iter()
             .find(|&kind| kind as u8 == byte)
     }
@@ -124,7 +128,7 @@ bytes! {
     Meta {
         /// [`MAGIC`].
         magic: u32,
-        /// [`VERSION`].
+        /// [`VERSION`] or [`VERSION_LISTS`].
         version: u32,
         /// The operator class, see `keys::Class`.
         class: u8,
@@ -132,19 +136,19 @@ bytes! {
         hash_version: u8,
         /// Version of the tokenizer and its tables.
         text_version: u8,
-        /// Of what the sketches were made, see `sketches::wire::Source`.
+        /// Of what the sketches were made, see `sketches::wire::Source`; of sets, see `token_set::Origin`.
         tokenizer: u8,
         /// Words of a shingle.
         k: u32,
-        /// Values or bits of a sketch.
+        /// Values or bits of a sketch; 64-bit words of a set's bitmap, 0 until that is settled.
         width: u32,
-        /// Bands of a sketch.
+        /// Bands of a sketch; bits of a set's classes, 0 until that is settled.
         bands: u32,
-        /// Seed of a sketch.
+        /// Seed of a sketch; of sets, the hash of the order.
         seed: u64,
-        /// Least similarity that bands find.
+        /// Least similarity that bands or prefixes find.
         threshold: f64,
-        /// Differing values or bits that bands find.
+        /// Differing values or bits that bands find; of sets, the measure, and 256 where repeats count.
         distance: u32,
         /// Bytes of a sketch.
         payload: u32,
@@ -162,11 +166,20 @@ bytes! {
         tail: u32,
         /// Segments in the directory.
         segments: u32,
-        /// Zero.
-        unused: u32,
+        /// First block of the order of tokens, [`NONE`] until it is settled; 0 in an index of [`VERSION`].
+        order: u32,
     }
 }
 const _: () = assert!(Meta::SIZE == 96);
+
+/// What the segments of an index have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// Bytes of a sketch beside its row.
+    pub payload: usize,
+    /// Bits of a class, where signatures are kept as lists of classes.
+    pub class_bits: Option<u32>,
+}
 
 /// Segments that a directory may have.
 pub(crate) const MOST_SEGMENTS: usize = 64;
@@ -198,7 +211,7 @@ bytes! {
         row_pages: u32,
         /// Pages of signatures, the next ones.
         signature_pages: u32,
-        /// Lists.
+        /// Lists; of [`VERSION_LISTS`], parts of the classes, and one more list.
         lists: u32,
         /// Rows of the most frequent signature.
         longest: u32,
@@ -273,7 +286,7 @@ mod tests {
         assert_eq!(Tail::read(&bytes), tail);
         assert_eq!(tail.kind(), Some(Kind::Rows));
         assert_eq!(Tail { version: 2, ..tail }.kind(), None);
-        assert_eq!(Tail { kind: 9, ..tail }.kind(), None);
+        assert_eq!(Tail { kind: 10, ..tail }.kind(), None);
     }
 
     #[test]

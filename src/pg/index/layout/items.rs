@@ -22,6 +22,10 @@ impl Row {
 
     /// Its document has no words, and is similar to nothing.
     pub(crate) const EMPTY: u16 = 8;
+    /// A pending set with all its tokens: a prefix of them is still to be cut off.
+    pub(crate) const WHOLE: u16 = 16;
+    /// A set with more tokens than an item has room for: they are spread over several rows of the index.
+    pub(crate) const SPLIT: u16 = 32;
 
     /// A row.
     pub(crate) fn new(tid: Tid, flags: u16) -> Self {
@@ -49,11 +53,17 @@ impl Row {
         Self(self.0 | u64::from(flags))
     }
 
+    /// Without these flags.
+    #[must_use]
+    pub(crate) fn without(self, flags: u16) -> Self {
+        Self(self.0 & !u64::from(flags))
+    }
+
     /// Whether this can be a row of a table.
     pub(crate) fn is_valid(self) -> bool {
         /// MaxHeapTuplesPerPage of htup_details.h, for pages of 8 kB.
         const MOST: u64 = 291;
-        let flags = Self::NULL | Self::DEAD | Self::CONTINUED | Self::EMPTY;
+        let flags = Self::NULL | Self::DEAD | Self::CONTINUED | Self::EMPTY | Self::WHOLE | Self::SPLIT;
         (1..=MOST).contains(&(self.tid() & 0xffff))
             && self.tid() >> 16 < u64::from(NONE)
             && self.0 as u16 & !flags == 0
@@ -64,6 +74,9 @@ impl Row {
 pub(crate) fn rows_per_page(payload: usize) -> usize {
     CONTENTS / (Row::SIZE + payload)
 }
+
+/// Bytes that an item can have.
+pub(crate) const CONTENTS_OF_ITEM: usize = CONTENTS - Item::HEAD;
 
 /// The largest sketch: a page holds it, its row and its length.
 pub(crate) const LARGEST_PAYLOAD: usize = 8000;
@@ -174,7 +187,8 @@ mod tests {
         assert!(row.is_valid() && row.has(Row::DEAD) && !row.has(Row::CONTINUED));
         assert!(!Row::new(7 << 16, 0).is_valid());
         assert!(!Row::new(7 << 16 | 292, 0).is_valid());
-        assert!(!Row(row.0 | 16).is_valid());
+        assert!(row.with(Row::SPLIT).is_valid() && row.with(Row::SPLIT).without(Row::SPLIT) == row);
+        assert!(!Row(row.0 | 64).is_valid());
         let mut page = Vec::new();
         Pair { signature: 0x1122_3344_5566_7788, row: 7 | Pair::LIST }.write(&mut page);
         assert_eq!(page, [0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 7, 0, 0, 0x80]);

@@ -4,7 +4,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
-use super::format::{Descriptor, Kind, MAGIC, MOST_SEGMENTS, Meta, NONE, Tail, VERSION};
+use super::format::{Descriptor, Kind, MAGIC, MOST_SEGMENTS, Meta, NONE, Tail, VERSION, VERSION_LISTS};
 use super::items::Row;
 use crate::hash;
 use crate::pg::compat;
@@ -26,7 +26,7 @@ impl Directory {
     pub(crate) fn new(meta: Meta) -> Self {
         let meta = Meta {
             magic: MAGIC,
-            version: VERSION.into(),
+            version: meta.version.max(VERSION.into()),
             hash_version: hash::VERSION,
             next_id: 1,
             head: NONE,
@@ -56,8 +56,8 @@ impl Directory {
         if meta.magic != MAGIC {
             index.corrupted(0, "this is no metapage");
         }
-        if meta.version != u32::from(VERSION) {
-            unlike(index, "format", meta.version, VERSION.into());
+        if ![VERSION, VERSION_LISTS].map(u32::from).contains(&meta.version) {
+            unlike(index, "format", meta.version, VERSION_LISTS.into());
         }
         if meta.hash_version != hash::VERSION {
             unlike(index, "hash", meta.hash_version.into(), hash::VERSION.into());

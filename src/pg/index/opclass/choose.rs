@@ -5,6 +5,7 @@ use pgrx::PgSqlErrorCode;
 use super::class::Class;
 use super::keys::Keys;
 use super::options::{ClassOptions, Options};
+use super::sets;
 use crate::pg::index::layout::format::Meta;
 use crate::pg::index::layout::items::LARGEST_PAYLOAD;
 use crate::pg::index::pages::buffer::Index;
@@ -22,6 +23,9 @@ impl Keys {
     /// Those that a new index gets, for its metapage.
     pub(crate) fn choose(index: Index) -> Result<Meta> {
         let class = Class::of(index)?;
+        if class.is_of_sets() {
+            return sets::choose::choose(index, class);
+        }
         let meta = Meta { class: class as u8, ..Meta::default() };
         if !class.has_sketches() {
             return Ok(meta);

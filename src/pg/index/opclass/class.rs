@@ -22,17 +22,29 @@ pub(crate) enum Class {
     Minhash = 3,
     /// `simhash_hamming_ops`
     Simhash = 4,
-    /// `text_minhash_ops`
+    /// `text_minhash_ops`, which is in the SQL of 0.1.0 only.
     Text = 5,
+    /// `text_set_ops`
+    TextSet = 6,
+    /// `array_set_ops`
+    ArraySet = 7,
+    /// `tsvector_set_ops`
+    VectorSet = 8,
+    /// `text_ball_set_ops`
+    BallSet = 9,
 }
 
 impl Class {
-    const ALL: [(Self, &'static str); 5] = [
+    const ALL: [(Self, &'static str); 9] = [
         (Self::Bigint, "bigint_signature_ops"),
         (Self::Uuid, "uuid_signature_ops"),
         (Self::Minhash, "minhash_jaccard_ops"),
         (Self::Simhash, "simhash_hamming_ops"),
         (Self::Text, "text_minhash_ops"),
+        (Self::TextSet, "text_set_ops"),
+        (Self::ArraySet, "array_set_ops"),
+        (Self::VectorSet, "tsvector_set_ops"),
+        (Self::BallSet, "text_ball_set_ops"),
     ];
 
     /// The class with this number.
@@ -47,7 +59,12 @@ impl Class {
 
     /// Whether its indexes keep sketches.
     pub(crate) fn has_sketches(self) -> bool {
-        !matches!(self, Self::Bigint | Self::Uuid)
+        matches!(self, Self::Minhash | Self::Simhash | Self::Text)
+    }
+
+    /// Whether its indexes find the sets that are similar to one.
+    pub(crate) fn is_of_sets(self) -> bool {
+        matches!(self, Self::TextSet | Self::ArraySet | Self::VectorSet | Self::BallSet)
     }
 
     /// The class of an index, by its support function.
@@ -68,12 +85,16 @@ const C_LANGUAGE: Oid = Oid::from_u32(13);
 
 /// The class that a support function names, if it is one of ours.
 pub(crate) fn class_of(function: Oid) -> Option<Class> {
-    const OURS: [&CStr; 5] = [
+    const OURS: [&CStr; 9] = [
         c"neardup_signature_class_bigint",
         c"neardup_signature_class_uuid",
         c"neardup_signature_class_minhash",
         c"neardup_signature_class_simhash",
         c"neardup_signature_class_text",
+        c"neardup_signature_class_text_set",
+        c"neardup_signature_class_array_set",
+        c"neardup_signature_class_tsvector_set",
+        c"neardup_signature_class_ball_set",
     ];
     // SAFETY: a function that exists; its source is a text.
     unsafe {

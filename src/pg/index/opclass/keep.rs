@@ -25,6 +25,10 @@ impl Keys {
             flags: if empty { Row::EMPTY } else { 0 },
             bytes: bytes.to_vec(),
         };
+        if let Some(sets) = &self.sets {
+            // SAFETY: the caller's promise.
+            return unsafe { sets.keep(self.class, value) };
+        }
         match self.class {
             Class::Bigint | Class::Uuid => {
                 // SAFETY: the caller's promise.
@@ -64,7 +68,7 @@ impl Keys {
                 }
                 Ok(sketch(it.header.empty, it.bits))
             }
-            Class::Text => {
+            _ => {
                 // SAFETY: the caller's promise.
                 let document = Document::Text(unsafe { text_of(value)? });
                 let size = document.bytes();
@@ -95,6 +99,9 @@ impl Keys {
     pub(crate) fn shown(&self, signature: u64) -> i64 {
         match self.class {
             Class::Bigint => element_of(signature),
+            class if class.is_of_sets() => {
+                (signature >> (u64::BITS - self.meta.bands.clamp(1, 63))).cast_signed()
+            }
             _ => signature.cast_signed(),
         }
     }

@@ -5,10 +5,14 @@ use std::cell::RefCell;
 use pgrx::pg_sys;
 
 use super::class::Class;
+use super::sets::SetKeys;
 use super::texts::Sketcher;
+use crate::error::Result;
 use crate::features::FeatureSpec;
-use crate::pg::index::layout::format::{CONTENTS, Meta};
+use crate::joins::search::keys::KeyScratch;
+use crate::pg::index::layout::format::{CONTENTS, Layout, Meta, VERSION, VERSION_LISTS};
 use crate::pg::index::layout::items::{Item, LARGEST_PAYLOAD, Row, number};
+use crate::pg::index::layout::meta::unlike;
 use crate::pg::index::pages::buffer::Index;
 use crate::sketches::minhash::check_permutations;
 use crate::sketches::pigeonhole::Bands;
@@ -26,6 +30,23 @@ pub(crate) struct Keys {
     bands: Bands,
     /// Makes the sketches of texts; made when the first is.
     pub sketcher: RefCell<Option<Sketcher>>,
+    /// Of sets, how they are cut.
+    pub sets: Option<SetKeys>,
+}
+
+/// What a segment gets of an item, and space to make it.
+#[derive(Debug, Default)]
+pub(crate) struct Posted {
+    /// What stands beside the row.
+    pub sketch: Vec<u8>,
+    /// Its signatures.
+    pub signatures: Vec<u64>,
+    /// Space for the tokens of a set.
+    pub tokens: Vec<u32>,
+    /// Space for its prefix.
+    pub prefix: Vec<u32>,
+    /// Space for the places of tokens.
+    pub scratch: KeyScratch,
 }
 
 /// Signatures of an array that fit into one pending item.
@@ -43,16 +64,26 @@ impl Keys {
             Class::Bigint => column == pg_sys::INT8ARRAYOID,
             Class::Uuid => column == pg_sys::UUIDARRAYOID,
             Class::Text => column == pg_sys::TEXTOID,
-            Class::Minhash | Class::Simhash => {
+            Class::TextSet => column == pg_sys::TEXTOID,
+            Class::ArraySet => column == pg_sys::ANYARRAYOID,
+            Class::VectorSet => column == pg_sys::TSVECTOROID,
+            Class::Minhash | Class::Simhash | Class::BallSet => {
                 ![pg_sys::INT8ARRAYOID, pg_sys::UUIDARRAYOID, pg_sys::TEXTOID].contains(&column)
             }
         };
+        let version = if class.is_of_sets() { VERSION_LISTS } else { VERSION };
+        let fits = fits && meta.version == u32::from(version);
         if !fits {
             index.corrupted(0, "the metapage says another operator class than the index has");
         }
+        let sets = class.is_of_sets().then(|| {
+            let sets = SetKeys::of(index, class, meta);
+            sets.unwrap_or_else(|| index.corrupted(0, "the options of the index contradict one another"))
+        });
         let keys = Self {
             class,
             meta: *meta,
+            sets,
             bands: Bands::new(meta.width as u16, meta.bands.saturating_sub(1)),
             sketcher: RefCell::new(None),
         };
@@ -71,18 +102,18 @@ impl Keys {
             if !right {
                 index.corrupted(0, "the options of the index contradict one another");
             }
-            if meta.text_version != text::VERSION {
-                crate::pg::index::layout::meta::unlike(
-                    index,
-                    "text",
-                    meta.text_version.into(),
-                    text::VERSION.into(),
-                );
-            }
-        } else if meta.payload != 0 {
+        } else if keys.sets.is_none() && meta.payload != 0 {
             index.corrupted(0, "the options of the index contradict one another");
         }
+        if (class.has_sketches() || class.is_of_sets()) && meta.text_version != text::VERSION {
+            unlike(index, "text", meta.text_version.into(), text::VERSION.into());
+        }
         keys
+    }
+
+    /// Those of the index as it is now, where these are of the index as it was before.
+    pub(crate) fn now(&self, index: Index, meta: &Meta) -> Option<Self> {
+        (self.meta.order != meta.order).then(|| Self::of(index, meta))
     }
 
     fn source(&self) -> Option<Source> {
@@ -119,17 +150,30 @@ impl Keys {
         self.meta.payload as usize
     }
 
-    /// The items of a row: one, or several where an array has many elements.
-    pub(crate) fn items<'a>(&self, row: Row, bytes: &'a [u8]) -> impl Iterator<Item = Item<'a>> + use<'a> {
+    /// What the segments have.
+    pub(crate) fn layout(&self) -> Layout {
+        let class_bits = self.sets.as_ref().map(|_| self.meta.bands);
+        Layout { payload: self.payload(), class_bits }
+    }
+
+    /// Calls `each` with the items of a row: one, or several where an array has many elements.
+    pub(crate) fn items(&self, row: Row, bytes: &[u8], mut each: impl FnMut(Item<'_>)) -> Result<()> {
+        if self.sets.is_some() {
+            return SetKeys::items(row, bytes, each);
+        }
         let size = if self.class.has_sketches() { self.payload() } else { PER_ITEM * 8 };
-        let rest = bytes.get(size..).unwrap_or_default().chunks(size);
-        let first = Item { row, bytes: &bytes[..bytes.len().min(size)] };
-        std::iter::once(first).chain(rest.map(move |bytes| Item { row: row.with(Row::CONTINUED), bytes }))
+        each(Item { row, bytes: &bytes[..bytes.len().min(size)] });
+        for bytes in bytes.get(size..).unwrap_or_default().chunks(size) {
+            each(Item { row: row.with(Row::CONTINUED), bytes });
+        }
+        Ok(())
     }
 
     /// Ends the call if an item cannot be one of this class.
     pub(crate) fn check(&self, index: Index, block: u32, item: &Item<'_>) {
-        let right = if item.row.has(Row::NULL) {
+        let right = if self.sets.is_some() {
+            SetKeys::is_item(item.row, item.bytes)
+        } else if item.row.has(Row::NULL) {
             item.bytes.is_empty()
         } else if self.class.has_sketches() {
             item.bytes.len() == self.payload()
@@ -139,6 +183,18 @@ impl Keys {
         if !right {
             index.corrupted(block, "a pending item has the wrong length");
         }
+    }
+
+    /// Makes what a segment gets of an item, and gives its row.
+    pub(crate) fn post(&self, item: &Item<'_>, posted: &mut Posted) -> Result<Row> {
+        if let Some(sets) = &self.sets {
+            let settled = sets.settled.as_ref().expect("settled before there is a segment");
+            return settled.post(&sets.spec, item, posted);
+        }
+        posted.sketch.clear();
+        posted.sketch.extend_from_slice(self.sketch_of(item.bytes));
+        self.signatures_of(item.row, item.bytes, &mut posted.signatures);
+        Ok(item.row)
     }
 
     /// The sketch of an item, for a segment.
@@ -161,16 +217,25 @@ impl Keys {
             Class::Minhash | Class::Text => {
                 self.bands.of_minhash(&Minhash { header: self.minhash_header(), values: bytes }, push);
             }
+            // See `post`.
+            Class::TextSet | Class::ArraySet | Class::VectorSet | Class::BallSet => {}
         }
     }
 
     /// Signatures that a query usually looks up, where it is not known yet.
     pub(crate) fn usual_probes(&self) -> f64 {
-        if self.class.has_sketches() { self.meta.bands.into() } else { 16.0 }
+        match &self.sets {
+            Some(sets) => sets.usual_probes(),
+            None if self.class.has_sketches() => self.meta.bands.into(),
+            None => 16.0,
+        }
     }
 
     /// The class with its options.
     pub(crate) fn describe(&self) -> String {
+        if let Some(sets) = &self.sets {
+            return sets.describe(self.class);
+        }
         let Meta { threshold, distance, bands, .. } = self.meta;
         let name = self.class.name();
         match self.class {

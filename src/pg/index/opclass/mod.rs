@@ -7,6 +7,7 @@ pub(crate) mod keep;
 pub(crate) mod keys;
 pub(crate) mod options;
 pub(crate) mod probe;
+pub(crate) mod sets;
 pub(crate) mod texts;
 pub(crate) mod validate;
 pub(crate) mod values;
@@ -36,7 +37,7 @@ sql_function! {
 }
 
 sql_function! {
-    /// `signature_class(text) → int`, likewise.
+    /// `signature_class(text) → int`, likewise; for the SQL of 0.1.0.
     neardup_signature_class_text, pg_finfo_neardup_signature_class_text, |call| Ok(call.give(Some(Class::Text as i32)))
 }
 
@@ -51,6 +52,36 @@ sql_function! {
 }
 
 sql_function! {
-    /// `signature_options_text(internal) → void`: options of text_minhash_ops.
+    /// `signature_options_text(internal) → void`: options of text_minhash_ops, for the SQL of 0.1.0.
     neardup_signature_options_text, pg_finfo_neardup_signature_options_text, |call| Ok(options::declare(call, Class::Text))
+}
+
+sql_function! {
+    /// `signature_set_class(text) → int`: as `signature_class`, of the classes of sets.
+    neardup_signature_class_text_set, pg_finfo_neardup_signature_class_text_set, |call| Ok(call.give(Some(Class::TextSet as i32)))
+}
+
+sql_function! {
+    /// `signature_set_class(anyarray) → int`, likewise.
+    neardup_signature_class_array_set, pg_finfo_neardup_signature_class_array_set, |call| Ok(call.give(Some(Class::ArraySet as i32)))
+}
+
+sql_function! {
+    /// `signature_set_class(tsvector) → int`, likewise.
+    neardup_signature_class_tsvector_set, pg_finfo_neardup_signature_class_tsvector_set, |call| Ok(call.give(Some(Class::VectorSet as i32)))
+}
+
+sql_function! {
+    /// `signature_set_class(text_ball) → int`, likewise.
+    neardup_signature_class_ball_set, pg_finfo_neardup_signature_class_ball_set, |call| Ok(call.give(Some(Class::BallSet as i32)))
+}
+
+sql_function! {
+    /// `signature_options_set(internal) → void`: options of text_set_ops and text_ball_set_ops.
+    neardup_signature_options_set, pg_finfo_neardup_signature_options_set, |call| Ok(sets::options::declare(call, true))
+}
+
+sql_function! {
+    /// `signature_options_tokens(internal) → void`: options of array_set_ops and tsvector_set_ops.
+    neardup_signature_options_tokens, pg_finfo_neardup_signature_options_tokens, |call| Ok(sets::options::declare(call, false))
 }

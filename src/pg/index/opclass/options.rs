@@ -26,8 +26,15 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    const DEFAULT: Self =
-        Self { vl_len_: 0, pending_limit: 4096, distance: 3, stop_signature_limit: 0, threshold: 0.8 };
+    /// The threshold where none is given.
+    pub(crate) const USUAL_THRESHOLD: f64 = 0.8;
+    const DEFAULT: Self = Self {
+        vl_len_: 0,
+        pending_limit: 4096,
+        distance: 3,
+        stop_signature_limit: 0,
+        threshold: Self::USUAL_THRESHOLD,
+    };
 
     /// Those of an index.
     pub(crate) fn of(index: Index) -> Self {
@@ -74,7 +81,7 @@ pub(crate) fn define() {
             c"threshold".as_ptr(),
             c"Least similarity that an index of minhash sketches or texts finds by its signatures.".as_ptr(),
             default.threshold,
-            0.01,
+            0.0001,
             1.0,
             lock,
         );

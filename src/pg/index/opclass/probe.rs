@@ -5,11 +5,12 @@ use pgrx::pg_sys::Datum;
 
 use super::class::Class;
 use super::keys::Keys;
+use super::sets::probe::{OUTSIDE, SetProbe, distance_of};
 use super::values::elements;
 use crate::pg::index::layout::items::{Item, Row, number};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
-use crate::sketches::balls::{MinhashBall, SimhashBall};
+use crate::sketches::balls::{self, MinhashBall, SimhashBall};
 use crate::sketches::minhash;
 use crate::sketches::simhash;
 use crate::sketches::wire::{Minhash, Simhash};
@@ -18,23 +19,25 @@ use crate::sketches::wire::{Minhash, Simhash};
 pub(crate) const IN_BALL: u16 = 1;
 /// Strategy number of `&&`: arrays that share an element.
 pub(crate) const OVERLAPS: u16 = 2;
-/// Strategy number of `<%>` and `<~>`: the distance to order by.
+/// Strategy number of `<%>`, `<~>` and `<->`: the distance to order by.
 pub(crate) const DISTANCE: u16 = 3;
 
 /// What distances are measured to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Target {
     /// A sketch like those of the index.
     Sketch(Vec<u8>),
     /// The sketch of an empty document, far from everything.
     Empty,
-    /// A sketch that those of the index cannot be compared with, or only by what the index has not
-    /// kept: the server has to ask the operator.
+    /// The middle of a ball that an index of sets serves: what is outside is infinitely far. None: nothing can be in it.
+    Ball(Option<SetProbe>),
+    /// What values of the index cannot be compared with, or only by what the index has not kept: the
+    /// server has to ask the operator.
     Unlike,
 }
 
 /// A condition of a query.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Probe {
     /// No row meets it.
     Nothing,
@@ -54,6 +57,8 @@ pub(crate) enum Probe {
         /// The greatest difference.
         most: u32,
     },
+    /// Rows whose sets may be in a ball.
+    Sets(SetProbe),
     /// The index cannot tell: all rows.
     Everything,
 }
@@ -65,7 +70,7 @@ impl Probe {
             Self::Nothing => Some(&[]),
             Self::Signatures { signatures, .. } => Some(signatures),
             Self::Near { signatures, .. } => signatures.as_deref(),
-            Self::Everything => None,
+            Self::Sets(_) | Self::Everything => None,
         }
     }
 
@@ -83,6 +88,7 @@ impl Probe {
     pub(crate) fn effort(&self) -> usize {
         match self {
             Self::Everything => usize::MAX,
+            Self::Sets(sets) => sets.tokens.len(),
             probe => probe.signatures().map_or(usize::MAX - 1, <[u64]>::len),
         }
     }
@@ -107,7 +113,12 @@ impl Keys {
             (Class::Minhash | Class::Text, IN_BALL) => {
                 let what = if self.class == Class::Text { "text_ball" } else { "minhash_ball" };
                 // SAFETY: a ball, which is a varlena.
-                let ball = MinhashBall::parse(unsafe { varlena_bytes(argument) }, what)?;
+                let ball = unsafe { varlena_bytes(argument) };
+                if self.class == Class::Text && ball.first() != Some(&balls::VERSION) {
+                    // About a text, of which the index has only a sketch.
+                    return Ok(Probe::Everything);
+                }
+                let ball = MinhashBall::parse(ball, what)?;
                 let most = self.meta.width.saturating_sub(ball.least_agreeing);
                 Ok(self.near_target(self.minhash_target(&ball.middle), most))
             }
@@ -116,6 +127,12 @@ impl Keys {
                 let ball = SimhashBall::parse(unsafe { varlena_bytes(argument) })?;
                 Ok(self.near_target(self.simhash_target(&ball.middle), ball.distance.into()))
             }
+            (Class::TextSet | Class::ArraySet | Class::VectorSet, IN_BALL)
+            | (Class::BallSet, IN_BALL | OVERLAPS) => {
+                let sets = self.sets.as_ref().expect("of a class of sets");
+                // SAFETY: a ball, which is a varlena.
+                sets.probe(unsafe { varlena_bytes(argument) })
+            }
             _ => Ok(Probe::Everything),
         }
     }
@@ -123,7 +140,7 @@ impl Keys {
     fn near_target(&self, target: Target, most: u32) -> Probe {
         let sketch = match &target {
             Target::Unlike => return Probe::Everything,
-            Target::Empty => return Probe::Nothing,
+            Target::Empty | Target::Ball(_) => return Probe::Nothing,
             Target::Sketch(sketch) => sketch,
         };
         let signatures = (most < self.meta.bands).then(|| {
@@ -159,13 +176,16 @@ impl Keys {
     /// What an `ORDER BY` measures distances to.
     ///
     /// # Safety
-    /// `argument` is a sketch of the class's kind.
+    /// `argument` is a sketch of the class's kind, or a ball.
     pub(crate) unsafe fn target(&self, argument: Datum) -> Result<Target> {
         // SAFETY: the caller's promise: a varlena.
         let bytes = unsafe { varlena_bytes(argument) };
         match self.class {
             Class::Minhash => Ok(self.minhash_target(&Minhash::parse(bytes)?)),
             Class::Simhash => Ok(self.simhash_target(&Simhash::parse(bytes)?)),
+            Class::TextSet | Class::ArraySet | Class::VectorSet => {
+                self.sets.as_ref().expect("of a class of sets").target(bytes)
+            }
             class => Err(SqlError::new(
                 PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
                 format!("{} knows no distance", class.name()),
@@ -173,16 +193,44 @@ impl Keys {
         }
     }
 
-    /// Finds all rows up to the greatest distance of which the signatures tell, and that distance.
-    pub(crate) fn near(&self, target: &Target) -> Option<(Probe, u64)> {
-        let most = self.meta.bands.checked_sub(1)?;
+    /// What finds all rows up to some distance, and that distance: the last tells as much as the signatures do, those before
+    /// it less, and sooner.
+    pub(crate) fn near(&self, target: &Target) -> Vec<(Probe, u64)> {
+        /// Bands that are looked up in one go.
+        const FEW: u32 = 32;
         match target {
-            Target::Sketch(_) => Some((self.near_target(target.clone(), most), most.into())),
-            Target::Empty | Target::Unlike => None,
+            Target::Sketch(_) if self.meta.bands > 0 => {
+                let bands = self.meta.bands;
+                let counts = (0..).map(|n| FEW << (2 * n)).take_while(|&few| few < bands);
+                let mosts = counts.chain([bands]).map(|bands| bands - 1);
+                mosts.map(|most| (self.near_target(target.clone(), most), most.into())).collect()
+            }
+            Target::Ball(Some(probe)) => vec![(Probe::Sets(probe.clone()), u64::from(OUTSIDE) - 1)],
+            Target::Sketch(_) | Target::Empty | Target::Ball(None) | Target::Unlike => Vec::new(),
         }
     }
 
-    /// In how many values or bits a sketch differs; 0, if that is not known.
+    /// Whether each value of a sketch is a band: what has none of them differs in every value.
+    pub(crate) fn has_single_values(&self) -> bool {
+        self.meta.bands == self.meta.width
+    }
+
+    /// Whether all rows that [`Keys::near`] does not find are equally far, [`Keys::farthest`].
+    pub(crate) fn tells_all(&self, target: &Target) -> bool {
+        match target {
+            Target::Sketch(_) => self.has_single_values(),
+            Target::Empty | Target::Ball(_) => true,
+            Target::Unlike => false,
+        }
+    }
+
+    /// The greatest difference of all.
+    pub(crate) fn farthest(&self) -> u32 {
+        if self.sets.is_some() { OUTSIDE } else { self.meta.width }
+    }
+
+    /// In how many values or bits a sketch differs; 0, if that is not known. Of a set that is not known to be in a ball: that
+    /// it is outside.
     pub(crate) fn difference(&self, target: &Target, row: Row, sketch: &[u8]) -> u32 {
         match target {
             Target::Unlike => 0,
@@ -190,7 +238,7 @@ impl Keys {
                 Class::Simhash => simhash::hamming(target, sketch),
                 _ => self.meta.width - minhash::agreeing(target, sketch),
             },
-            _ => self.meta.width,
+            _ => self.farthest(),
         }
     }
 
@@ -198,6 +246,7 @@ impl Keys {
     pub(crate) fn distance(&self, difference: u32) -> f64 {
         match self.class {
             Class::Simhash => difference.into(),
+            _ if self.sets.is_some() => distance_of(difference),
             _ => minhash::distance(self.meta.width - difference, self.meta.width as u16),
         }
     }
@@ -217,7 +266,7 @@ impl Keys {
     pub(crate) fn accepts(&self, probe: &Probe, row: Row, sketch: &[u8]) -> bool {
         match probe {
             Probe::Nothing => false,
-            Probe::Signatures { .. } | Probe::Everything => true,
+            Probe::Signatures { .. } | Probe::Sets(_) | Probe::Everything => true,
             Probe::Near { target, most, .. } => {
                 !row.has(Row::NULL | Row::EMPTY) && self.difference(target, row, sketch) <= *most
             }

@@ -1,4 +1,4 @@
-//! Sketches of texts: one by one, or many at a time on several threads.
+//! What is kept of texts and other documents: one by one, or many at a time on several threads.
 
 use crate::error::Result;
 use crate::features::tokens::{Document, Scratch};
@@ -55,10 +55,10 @@ impl Sketcher {
     }
 }
 
-/// A row's address, and its text if it has one.
+/// A row's address, and its document if it has one.
 type Waiting = (u64, Option<Document>);
 
-/// Texts that wait until they are worth some threads.
+/// Documents that wait until they are worth some threads.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     waiting: Vec<Waiting>,
@@ -66,7 +66,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// What is sketched at a time: some milliseconds of work for each thread.
+    /// What is taken out at a time: some milliseconds of work for each thread.
     const BYTES: usize = 4 << 20;
     const ROWS: usize = 1 << 13;
     /// Rows that a thread takes at a time.
@@ -75,27 +75,31 @@ impl Texts {
     const FEW_BYTES: usize = 1 << 16;
 
     /// Adds a row.
-    pub(crate) fn push(&mut self, tid: u64, text: Option<String>) -> Result<()> {
-        self.bytes += text.as_ref().map_or(0, String::len);
-        memory::push(&mut self.waiting, (tid, text.map(Document::Text)), DOING)
+    pub(crate) fn push(&mut self, tid: u64, document: Option<Document>) -> Result<()> {
+        self.bytes += document.as_ref().map_or(0, Document::bytes);
+        memory::push(&mut self.waiting, (tid, document), DOING)
     }
 
-    /// Whether it is time to sketch them.
+    /// Whether it is time to take them out.
     pub(crate) fn are_enough(&self) -> bool {
         self.bytes >= Self::BYTES || self.waiting.len() >= Self::ROWS
     }
 
-    /// Takes all rows out, with what the index keeps of them, in the order in which they came.
-    pub(crate) fn sketch(&mut self, header: MinhashHeader) -> Result<Vec<(u64, Option<Kept>)>> {
+    /// Takes all rows out, with what the index keeps of them, in the order in which they came. What keeps them is made
+    /// by `keeper`, one on each thread.
+    pub(crate) fn keep<K: FnMut(&Document, &Stop) -> Result<Kept>>(
+        &mut self,
+        keeper: impl Fn() -> K + Sync,
+    ) -> Result<Vec<(u64, Option<Kept>)>> {
         let waiting = std::mem::take(&mut self.waiting);
         let several = BackendWorkers::new();
         let workers: &dyn Workers =
             if std::mem::take(&mut self.bytes) < Self::FEW_BYTES { &PlainThreads(1) } else { &several };
         let mut pieces: Vec<_> = waiting.chunks(Self::PIECE).map(|rows| (rows, Vec::new())).collect();
         workers::each(workers, &mut pieces, |(rows, kept), stop| {
-            let mut sketcher = Sketcher::new(header);
+            let mut keep = keeper();
             while let Some(((tid, document), rest)) = rows.split_first() {
-                let one = document.as_ref().map(|document| sketcher.sketch(document, stop)).transpose()?;
+                let one = document.as_ref().map(|document| keep(document, stop)).transpose()?;
                 memory::push(kept, (*tid, one), DOING)?;
                 *rows = rest;
             }

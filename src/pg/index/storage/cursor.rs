@@ -2,6 +2,8 @@
 
 use roaring::RoaringBitmap;
 
+use super::list_reader::Part;
+use super::lists::bits_of_parts;
 use super::segment::Segment;
 use crate::pg::index::layout::items::Pair;
 use crate::pg::index::pages::buffer::Looked;
@@ -32,8 +34,81 @@ impl Rows {
     }
 }
 
-/// Goes through the signatures of a segment.
-pub(crate) struct Cursor<'a> {
+/// Goes through the signatures of a segment. A frequent one of an index with lists comes several times, with further rows.
+pub(crate) enum Cursor<'a> {
+    /// Of pairs.
+    Pairs(PairCursor<'a>),
+    /// Of lists.
+    Lists(ListCursor<'a>),
+}
+
+impl<'a> Cursor<'a> {
+    /// At the first signature.
+    pub(crate) fn new(segment: &'a Segment) -> Self {
+        match segment.layout.class_bits {
+            None => Self::Pairs(PairCursor { segment, page: 0, pairs: Vec::new(), at: 0, last: None }),
+            Some(bits) => Self::Lists(ListCursor { segment, bits, number: 0, part: None }),
+        }
+    }
+
+    /// The next signature with its rows.
+    pub(crate) fn next(&mut self) -> Looked<Option<(u64, Rows)>> {
+        match self {
+            Self::Pairs(pairs) => pairs.next(),
+            Self::Lists(lists) => {
+                let mut rows = Vec::new();
+                Ok(lists.next_of(|part| part.next(&mut rows))?.map(|signature| (signature, Rows::Few(rows))))
+            }
+        }
+    }
+
+    /// The next signature with the number of its rows.
+    pub(crate) fn next_count(&mut self) -> Looked<Option<(u64, u64)>> {
+        match self {
+            Self::Pairs(pairs) => pairs.next_count(),
+            Self::Lists(lists) => {
+                let mut count = 0;
+                let class = |part: &mut Part<'_>| {
+                    Ok(part.next_count()?.map(|(class, rows)| {
+                        count = rows;
+                        class
+                    }))
+                };
+                Ok(lists.next_of(class)?.map(|signature| (signature, count)))
+            }
+        }
+    }
+}
+
+/// Goes through the lists of a segment.
+pub(crate) struct ListCursor<'a> {
+    segment: &'a Segment,
+    bits: u32,
+    /// The next part.
+    number: u32,
+    part: Option<Part<'a>>,
+}
+
+impl ListCursor<'_> {
+    /// The signature of the next class that `next` gives of a part.
+    fn next_of(&mut self, mut next: impl FnMut(&mut Part<'_>) -> Looked<Option<u64>>) -> Looked<Option<u64>> {
+        loop {
+            if let Some(part) = &mut self.part
+                && let Some(class) = next(part)?
+            {
+                return Ok(Some(class << (u64::BITS - self.bits)));
+            }
+            if bits_of_parts(self.segment.about.lists, self.bits).is_none_or(|bits| self.number >> bits > 0) {
+                return Ok(None);
+            }
+            self.part = Some(Part::open(self.segment, self.number)?);
+            self.number += 1;
+        }
+    }
+}
+
+/// Goes through the pairs of a segment.
+pub(crate) struct PairCursor<'a> {
     segment: &'a Segment,
     page: u32,
     pairs: Vec<u8>,
@@ -41,12 +116,7 @@ pub(crate) struct Cursor<'a> {
     last: Option<u64>,
 }
 
-impl<'a> Cursor<'a> {
-    /// At the first signature.
-    pub(crate) fn new(segment: &'a Segment) -> Self {
-        Self { segment, page: 0, pairs: Vec::new(), at: 0, last: None }
-    }
-
+impl PairCursor<'_> {
     fn peek(&mut self) -> Looked<Option<Pair>> {
         if self.at == self.pairs.len() {
             if self.page == self.segment.about.signature_pages {
@@ -62,8 +132,7 @@ impl<'a> Cursor<'a> {
         Ok(Some(Pair::read(&self.pairs, self.at / Pair::SIZE)))
     }
 
-    /// The next signature with its rows.
-    pub(crate) fn next(&mut self) -> Looked<Option<(u64, Rows)>> {
+    fn next(&mut self) -> Looked<Option<(u64, Rows)>> {
         let Some(first) = self.peek()? else { return Ok(None) };
         let segment = self.segment;
         if self.last.is_some_and(|last| last >= first.signature) {
@@ -86,8 +155,7 @@ impl<'a> Cursor<'a> {
         Ok(Some((first.signature, Rows::Few(few))))
     }
 
-    /// The next signature with the number of its rows.
-    pub(crate) fn next_count(&mut self) -> Looked<Option<(u64, u64)>> {
+    fn next_count(&mut self) -> Looked<Option<(u64, u64)>> {
         let Some(first) = self.peek()? else { return Ok(None) };
         if let Some(list) = first.list() {
             self.at += Pair::SIZE;

@@ -6,17 +6,20 @@ use std::collections::BinaryHeap;
 use pgrx::pg_sys;
 use roaring::RoaringBitmap;
 
-use super::choice;
 use super::cursor::{Cursor, Rows};
 use super::pending::{self, Pages};
 use super::segment::Segment;
 use super::sort::Sorter;
 use super::writer::Writer;
-use crate::pg::index::layout::format::{Descriptor, MOST_SEGMENTS, NONE};
+use super::{choice, order};
+use crate::joins::search::order::TokenSample;
+use crate::pg::index::layout::format::{Descriptor, MOST_SEGMENTS, Meta, NONE};
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::{Directory, Lock};
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::keys::{Keys, Posted};
 use crate::pg::index::opclass::options;
+use crate::pg::index::opclass::sets::Settled;
+use crate::pg::index::opclass::sets::item::SetItem;
 use crate::pg::index::pages::buffer::{Index, Looked};
 use crate::pg::index::pages::record::{Logging, Record};
 use crate::pg::server::error::Result;
@@ -46,10 +49,14 @@ pub(crate) fn flush(index: Index, _lock: &Lock, all: bool) -> Result<()> {
     if meta.head == NONE || meta.head == meta.tail {
         return Ok(());
     }
-    let keys = Keys::of(index, &meta);
-    let mut writer = Writer::new(index, Logging::Now, reserve(index), keys.payload(), budget() / 4);
+    let mut keys = Keys::of(index, &meta);
+    let settled = settle(index, &meta, &keys)?;
+    if let Some(settled) = &settled {
+        keys = Keys::of(index, settled);
+    }
+    let mut writer = Writer::new(index, Logging::Now, reserve(index), keys.layout(), budget() / 4);
     let mut sorter = Sorter::new(budget() / 2);
-    let mut signatures = Vec::new();
+    let mut posted = Posted::default();
     let mut blocks = Vec::new();
     let mut pages = Pages::full(index, &meta);
     while let Some((block, contents)) = sure(index, pages.next()) {
@@ -59,21 +66,59 @@ pub(crate) fn flush(index: Index, _lock: &Lock, all: bool) -> Result<()> {
             }
             let number = writer.rows();
             keys.check(index, block, &item);
-            writer.row(item.row, keys.sketch_of(item.bytes))?;
-            keys.signatures_of(item.row, item.bytes, &mut signatures);
-            for &signature in &signatures {
+            let row = keys.post(&item, &mut posted)?;
+            writer.row(row, &posted.sketch)?;
+            for &signature in &posted.signatures {
                 sorter.push(signature, number)?;
             }
         }
         blocks.push(block);
     }
+    writer.end_rows(sorter.len())?;
     let mut sorted = sorter.finish()?;
     while let Some((signature, row)) = sorted.next()? {
         writer.pair(signature, row)?;
     }
-    let segment = if writer.rows() == 0 { None } else { Some(writer.finish()?) };
-    publish(index, &[], segment, Some((meta.tail, meta.tail_sequence)), &blocks);
+    let head = Some((meta.tail, meta.tail_sequence));
+    if writer.rows() == 0 {
+        // What was settled by nothing is forgotten.
+        blocks.extend(settled.iter().flat_map(|settled| order::blocks(index, settled)));
+        publish(index, &[], Change { head, ..Change::default() }, &blocks);
+    } else {
+        let added = Some(writer.finish()?);
+        publish(index, &[], Change { added, head, settled }, &blocks);
+    }
     Ok(())
+}
+
+/// Sets that are counted at most to settle an order.
+const COUNTED: u64 = 30_000;
+
+/// What the pending rows settle of an index of sets of which nothing was settled before: its metapage, to be published
+/// with the first segment. Nothing refers to the order's pages until then.
+fn settle(index: Index, meta: &Meta, keys: &Keys) -> Result<Option<Meta>> {
+    let Some(sets) = keys.sets.as_ref().filter(|sets| sets.settled.is_none()) else { return Ok(None) };
+    let mut sample = TokenSample::new()?;
+    let mut counted = 0;
+    let mut tokens = Vec::new();
+    let mut pages = Pages::full(index, meta);
+    while counted < COUNTED
+        && let Some((block, contents)) = sure(index, pages.next())
+    {
+        for item in pending::items(index, block, &contents) {
+            keys.check(index, block, &item);
+            if item.row.has(Row::WHOLE)
+                && let Some(set) = SetItem::read(item.row, item.bytes)
+            {
+                set.tokens(&mut tokens)?;
+                sample.add(&tokens)?;
+                counted += 1;
+            }
+        }
+    }
+    let settled = Settled::of(&sets.spec, sample, None)?;
+    let order = order::write(index, &settled.order, Logging::Now)?;
+    Ok(Some(settled.put(*meta, order)))
 }
 
 /// An id that no segment has had.
@@ -88,14 +133,18 @@ fn reserve(index: Index) -> u64 {
     id
 }
 
-/// Changes the directory, then frees the blocks that it does not name any more.
-fn publish(
-    index: Index,
-    removed: &[u64],
+/// What the directory gets.
+#[derive(Default)]
+struct Change {
     added: Option<Descriptor>,
+    /// The first page of the pending area, and its sequence.
     head: Option<(u32, u64)>,
-    blocks: &[u32],
-) {
+    /// What was settled of an index of sets.
+    settled: Option<Meta>,
+}
+
+/// Changes the directory, then frees the blocks that it does not name any more.
+fn publish(index: Index, removed: &[u64], Change { added, head, settled }: Change, blocks: &[u32]) {
     let removal = Lock::removal(index);
     let page = index.write(0);
     let mut directory = Directory::of(index, &page);
@@ -105,6 +154,9 @@ fn publish(
     if let Some((block, sequence)) = head {
         directory.meta.head = block;
         directory.meta.head_sequence = sequence;
+    }
+    if let Some(Meta { width, bands, seed, payload, order, .. }) = settled {
+        directory.meta = Meta { width, bands, seed, payload, order, ..directory.meta };
     }
     let mut record = Record::new(index);
     record.change(&page, |image| directory.put(image));
@@ -176,10 +228,10 @@ fn merge_some(
 fn merge(index: Index, directory: &Directory, chosen: &[Descriptor]) -> Result<()> {
     let keys = Keys::of(index, &directory.meta);
     let reading = index.in_bulk();
-    let mut writer = Writer::new(index, Logging::Now, reserve(index), keys.payload(), budget() / 4);
+    let mut writer = Writer::new(index, Logging::Now, reserve(index), keys.layout(), budget() / 4);
     let mut sources = Vec::new();
     for &about in chosen {
-        let segment = sure(index, Segment::open(reading, about, keys.payload()));
+        let segment = sure(index, Segment::open(reading, about, keys.layout()));
         let base = writer.rows();
         let mut dead = RoaringBitmap::new();
         for n in 0..about.row_pages {
@@ -196,6 +248,7 @@ fn merge(index: Index, directory: &Directory, chosen: &[Descriptor]) -> Result<(
         sources.push((segment, base, dead));
     }
     if writer.rows() > 0 {
+        writer.end_rows(chosen.iter().map(|segment| segment.postings).sum())?;
         let mut cursors: Vec<_> = sources.iter().map(|(segment, ..)| Cursor::new(segment)).collect();
         let mut heads = BinaryHeap::new();
         let mut groups: Vec<Option<Rows>> = Vec::new();
@@ -222,9 +275,9 @@ fn merge(index: Index, directory: &Directory, chosen: &[Descriptor]) -> Result<(
             }
         }
     }
-    let segment = if writer.rows() == 0 { None } else { Some(writer.finish()?) };
+    let added = if writer.rows() == 0 { None } else { Some(writer.finish()?) };
     let removed: Vec<u64> = chosen.iter().map(|segment| segment.id).collect();
     let blocks: Vec<u32> = sources.iter().flat_map(|(segment, ..)| segment.blocks()).collect();
-    publish(index, &removed, segment, None, &blocks);
+    publish(index, &removed, Change { added, ..Change::default() }, &blocks);
     Ok(())
 }

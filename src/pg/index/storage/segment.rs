@@ -2,9 +2,10 @@
 
 use roaring::RoaringBitmap;
 
+use super::lists;
 use crate::memory;
 use crate::pg::compat::vacuum_delay;
-use crate::pg::index::layout::format::{CONTENTS, Descriptor, Extent, Kind, List, NONE, RootHead};
+use crate::pg::index::layout::format::{CONTENTS, Descriptor, Extent, Kind, Layout, List, NONE, RootHead};
 use crate::pg::index::layout::items::{Pair, Row, number, rows_per_page};
 use crate::pg::index::pages::buffer::{Index, Looked, Moved};
 use crate::pg::index::pages::page::Page;
@@ -25,7 +26,8 @@ pub(crate) struct Segment {
     pub roots: Vec<u32>,
     /// The runs of its numbered pages.
     pub extents: Vec<Extent>,
-    payload: usize,
+    /// What it has.
+    pub(super) layout: Layout,
     /// The number of the first page in each extent.
     numbers: Vec<u32>,
     /// The first signatures of every `step`-th signature page.
@@ -35,14 +37,14 @@ pub(crate) struct Segment {
 
 impl Segment {
     /// Reads its root.
-    pub(crate) fn open(index: Index, about: Descriptor, payload: usize) -> Looked<Self> {
+    pub(crate) fn open(index: Index, about: Descriptor, layout: Layout) -> Looked<Self> {
         let blocks = index.blocks_now();
         let mut segment = Self {
             index,
             about,
             roots: Vec::new(),
             extents: Vec::new(),
-            payload,
+            layout,
             numbers: Vec::new(),
             fences: Vec::new(),
             step: 1,
@@ -88,13 +90,20 @@ impl Segment {
             + about.list_bytes.div_ceil(CONTENTS as u64);
         let expected = u64::from(about.row_pages) + u64::from(about.signature_pages) + lists;
         let fences = about.signature_pages.div_ceil(segment.step) as usize;
-        let rows = u64::from(about.rows).div_ceil(rows_per_page(payload) as u64);
+        let rows = u64::from(about.rows).div_ceil(rows_per_page(layout.payload) as u64);
         if pages != expected || pages + segment.roots.len() as u64 != u64::from(about.pages) {
             index.corrupted(about.root, "a root and the directory disagree on the number of pages");
         }
         if segment.fences.len() != fences || rows != u64::from(about.row_pages) || !segment.fences.is_sorted()
         {
             index.corrupted(about.root, "a root and the directory disagree");
+        }
+        if let Some(bits) = layout.class_bits
+            && (lists::bits_of_parts(about.lists, bits).is_none()
+                || about.pairs > 0
+                || about.signature_pages > 0)
+        {
+            index.corrupted(about.root, "the directory has another number of lists than there are");
         }
         Ok(segment)
     }
@@ -137,6 +146,15 @@ impl Segment {
 
     /// Where list `n` is.
     pub(crate) fn list(&self, n: u32) -> Looked<List> {
+        let list = self.entry(n)?;
+        if list.rows > self.about.rows {
+            self.index.corrupted(self.about.root, "a list is longer than the segment");
+        }
+        Ok(list)
+    }
+
+    /// An entry of the list directory.
+    pub(super) fn entry(&self, n: u32) -> Looked<List> {
         let first = self.about.row_pages + self.about.signature_pages;
         if n >= self.about.lists {
             self.index.corrupted(self.about.root, "a signature has a list that the segment has not");
@@ -147,21 +165,28 @@ impl Segment {
             self.index.corrupted(page.block(), "a list is missing in the list directory");
         };
         let list = List::read(entry);
-        if list.offset.saturating_add(list.length.into()) > self.about.list_bytes
-            || list.rows > self.about.rows
-        {
+        if list.offset.saturating_add(list.length.into()) > self.about.list_bytes {
             self.index.corrupted(page.block(), "a list is longer than the segment");
         }
         Ok(list)
     }
 
-    /// The rows of a list.
-    pub(crate) fn rows_of(&self, list: List) -> Looked<RoaringBitmap> {
+    /// The page with this byte of the lists.
+    pub(super) fn list_page(&self, offset: u64) -> Looked<Page> {
+        self.page(self.list_page_number(offset), Kind::Lists)
+    }
+
+    fn list_page_number(&self, offset: u64) -> u32 {
         let directory = (self.about.lists as usize).div_ceil(List::PER_PAGE) as u32;
         let first = self.about.row_pages + self.about.signature_pages + directory;
+        first + (offset / CONTENTS as u64) as u32
+    }
+
+    /// The rows of a list.
+    pub(crate) fn rows_of(&self, list: List) -> Looked<RoaringBitmap> {
         let mut bytes = Vec::new();
         or_raise(memory::reserve(&mut bytes, list.length as usize, COLLECTING));
-        let mut number = first + (list.offset / CONTENTS as u64) as u32;
+        let mut number = self.list_page_number(list.offset);
         let mut at = (list.offset % CONTENTS as u64) as usize;
         let mut block = self.about.root;
         while bytes.len() < list.length as usize {
@@ -194,8 +219,8 @@ impl Segment {
         rows: impl IntoIterator<Item = u32>,
         mut each: impl FnMut(u32, Row, &[u8]),
     ) -> Looked<()> {
-        let per_page = rows_per_page(self.payload) as u32;
-        let width = Row::SIZE + self.payload;
+        let per_page = rows_per_page(self.layout.payload) as u32;
+        let width = Row::SIZE + self.layout.payload;
         let mut here: Option<(u32, Page)> = None;
         for row in rows {
             let wanted = row / per_page;
@@ -223,7 +248,7 @@ impl Segment {
     pub(crate) fn row_page(&self, n: u32) -> Looked<(u32, Vec<u8>)> {
         pgrx::check_for_interrupts!();
         let page = self.page(n, Kind::Rows)?;
-        let (width, per_page) = (Row::SIZE + self.payload, rows_per_page(self.payload) as u32);
+        let (width, per_page) = (Row::SIZE + self.layout.payload, rows_per_page(self.layout.payload) as u32);
         let rows = (self.about.rows - n * per_page).min(per_page) as usize;
         let contents = page.contents();
         if contents.len() != rows * width
@@ -236,7 +261,7 @@ impl Segment {
 
     /// Flags rows as dead for which `is_dead` says so; says how many rows are dead now.
     pub(crate) fn mark(&self, mut is_dead: impl FnMut(Row) -> bool) -> Looked<(u32, u32)> {
-        let width = Row::SIZE + self.payload;
+        let width = Row::SIZE + self.layout.payload;
         let (mut dead, mut marked) = (0, 0);
         for n in 0..self.about.row_pages {
             vacuum_delay();

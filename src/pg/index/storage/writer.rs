@@ -2,21 +2,25 @@
 
 use roaring::RoaringBitmap;
 
+use super::lists::Lists;
 use super::spool::Spool;
 use crate::error::Result;
 use crate::memory;
-use crate::pg::index::layout::format::{CONTENTS, Descriptor, Extent, Kind, List, NONE, RootHead, Tail};
+use crate::pg::index::layout::format::{
+    CONTENTS, Descriptor, Extent, Kind, Layout, List, NONE, RootHead, Tail,
+};
 use crate::pg::index::layout::items::{Pair, Row};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::pages::record::Logging;
 
 const DOING: &str = "writing a segment";
 
-/// Writes a segment: first all rows, then all pairs in order, then [`Writer::finish`].
+/// Writes a segment: first all rows, then, after [`Writer::end_rows`], all pairs in order, then [`Writer::finish`].
 pub(crate) struct Writer {
     index: Index,
     logging: Logging,
-    payload: usize,
+    layout: Layout,
+    budget: usize,
     segment: Descriptor,
     extents: Vec<Extent>,
     number: u32,
@@ -27,15 +31,20 @@ pub(crate) struct Writer {
     many: RoaringBitmap,
     directory: Spool,
     lists: Spool,
+    /// The lists of classes, where the segment has these.
+    classes: Option<Lists<Spool>>,
+    /// Rows that are parts of others.
+    split: Vec<u32>,
 }
 
 impl Writer {
-    /// A segment with this id and sketches of `payload` bytes. Its lists use at most `budget` bytes of memory.
-    pub(crate) fn new(index: Index, logging: Logging, id: u64, payload: usize, budget: usize) -> Self {
+    /// A segment with this id. Its lists use at most `budget` bytes of memory.
+    pub(crate) fn new(index: Index, logging: Logging, id: u64, layout: Layout, budget: usize) -> Self {
         Self {
             index,
             logging,
-            payload,
+            layout,
+            budget,
             segment: Descriptor { id, ..Descriptor::default() },
             extents: Vec::new(),
             number: 0,
@@ -46,6 +55,8 @@ impl Writer {
             many: RoaringBitmap::new(),
             directory: Spool::new(budget / 2),
             lists: Spool::new(budget / 2),
+            classes: None,
+            split: Vec::new(),
         }
     }
 
@@ -56,13 +67,16 @@ impl Writer {
 
     /// Adds a row; a NULL has no sketch.
     pub(crate) fn row(&mut self, row: Row, sketch: &[u8]) -> Result<()> {
-        let width = Row::SIZE + self.payload;
+        let width = Row::SIZE + self.layout.payload;
         if self.page.len() + width > CONTENTS {
             self.flush(Kind::Rows)?;
         }
         self.page.extend_from_slice(&row.0.to_le_bytes());
         self.page.extend_from_slice(sketch);
         self.page.resize(self.page.len().next_multiple_of(width), 0);
+        if row.has(Row::SPLIT) {
+            memory::push(&mut self.split, self.segment.rows, DOING)?;
+        }
         self.segment.rows += 1;
         self.segment.nulls += u32::from(row.has(Row::NULL));
         self.segment.continued += u32::from(row.has(Row::CONTINUED));
@@ -92,11 +106,20 @@ impl Writer {
         Ok(())
     }
 
+    /// Ends the rows. About this many pairs follow.
+    pub(crate) fn end_rows(&mut self, pairs: u64) -> Result<()> {
+        self.flush(Kind::Rows)?;
+        self.segment.row_pages = self.number;
+        let lists =
+            |bits| Lists::new(bits, pairs, [Spool::new(self.budget / 2), Spool::new(self.budget / 2)]);
+        self.classes = self.layout.class_bits.map(lists);
+        Ok(())
+    }
+
     /// Adds a pair. Pairs come in order.
     pub(crate) fn pair(&mut self, signature: u64, row: u32) -> Result<()> {
-        if self.segment.row_pages == 0 {
-            self.flush(Kind::Rows)?;
-            self.segment.row_pages = self.number;
+        if let Some(classes) = &mut self.classes {
+            return classes.push(signature, row, &mut self.segment);
         }
         if signature != self.signature {
             self.close_signature()?;
@@ -158,12 +181,12 @@ impl Writer {
 
     /// Writes what is left, and describes the segment for the directory.
     pub(crate) fn finish(mut self) -> Result<Descriptor> {
-        if self.segment.row_pages == 0 {
-            self.flush(Kind::Rows)?;
-            self.segment.row_pages = self.number;
-        }
         self.close_signature()?;
         self.flush(Kind::Signatures)?;
+        if let Some(mut classes) = self.classes.take() {
+            self.segment.lists = classes.finish(&self.split, &mut self.segment)?;
+            (self.directory, self.lists) = (classes.directory, classes.bytes);
+        }
         self.segment.signature_pages = self.number - self.segment.row_pages;
         self.segment.list_bytes = self.lists.len();
         let entries = List::PER_PAGE * List::SIZE;

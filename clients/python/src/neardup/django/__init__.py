@@ -8,18 +8,20 @@ INSTALLED_APPS needs "django.contrib.postgres" and "neardup.django".
             expression=Minhash("body"), output_field=MinhashField(), db_persist=True)
 
         class Meta:
-            indexes = [SignatureIndex(fields=["body"], name="doc_body", threshold=0.7)]
+            indexes = [SignatureIndex(fields=["body"], name="doc_body")]
 
     Doc.objects.filter(body__near=("a text", 0.8))
+    Doc.objects.order_by(BallDistance("body", TextBall("a text", 0.7)))[:10]
     Doc.objects.order_by(MinhashDistance("sketch", sketch))[:10]
 """
 
 from neardup.django.fields import MinhashField, SimhashField
-from neardup.django.functions import Minhash, MinhashDistance, Simhash, SimhashDistance
+from neardup.django.functions import BallDistance, Minhash, MinhashDistance, Simhash, SimhashDistance
 from neardup.django.indexes import SignatureIndex
 from neardup.django.operations import NeardupExtension, refresh
 
 __all__ = [
+    "BallDistance",
     "Minhash",
     "MinhashDistance",
     "MinhashField",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from django.db.models import FloatField, Func, Value
+from django.db.models import FloatField, Func, TextField, Value
 from django.db.models.expressions import Combinable
 
 from neardup.django.fields import MinhashField, SimhashField
+from neardup.documents import TextBall
 from neardup.sketches import Sketch
 
 
@@ -60,6 +61,17 @@ class SimhashDistance(_Distance):
 
     arg_joiner = " <~> "
     of = SimhashField
+
+
+class BallDistance(Func):
+    """`<->`: how far a text is from the middle of a ball, infinity outside of it; 1 minus the similarity."""
+
+    template = "(%(expressions)s::text_ball)"
+    arg_joiner = " <-> "
+    arity = 2
+
+    def __init__(self, expression: Combinable | str, ball: TextBall) -> None:
+        super().__init__(expression, Value(str(ball), output_field=TextField()), output_field=FloatField())
 
 
 def _word(tokenizer: str) -> str:

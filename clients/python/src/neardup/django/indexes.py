@@ -12,7 +12,7 @@ from django.db.models import Model
 from django.db.models.expressions import Func
 from django.db.models.indexes import IndexExpression
 
-from neardup.options import Options, operator_class, storage_parameters
+from neardup.options import MADE_BY, TEXTS, Options, operator_class, storage_parameters
 
 
 class SignatureIndex(PostgresIndex):
@@ -38,9 +38,8 @@ class SignatureIndex(PostgresIndex):
         self.operators = operators
         self.options = options
         self._expression = expressions[:1]
-        functions = {"minhash": "minhash_jaccard_ops", "simhash": "simhash_hamming_ops"}
-        of = operators or next((functions.get(e.function or "") for e in expressions if isinstance(e, Func)), None)
-        clause = operator_class(of or "text_minhash_ops", options)
+        of = operators or next((MADE_BY.get(e.function or "") for e in expressions if isinstance(e, Func)), None)
+        clause = operator_class(of or TEXTS, options)
         more: dict[str, Any] = {"opclasses": [clause], "fields": list(fields)} if fields else {}
         super().__init__(
             *(OpClass(expression, name=clause) for expression in expressions),

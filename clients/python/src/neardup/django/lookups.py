@@ -1,10 +1,13 @@
 """The lookup `near`: `filter(body__near=("a text", 0.8))`, `filter(sketch__near=(sketch, 0.8))`.
 
 What is on the right of it may be an expression, too: `filter(sketch__near=(Minhash(Value("a text")), 0.8))`.
+More arguments of `near` stand in their order behind the similarity, or in a dictionary: `("a text", 0.8, {"method":
+"dice"})`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -25,16 +28,21 @@ class _Near(_AnyLookup):
     middle: ClassVar[str]
     """The type of what a ball is about."""
     ball: ClassVar[str]
-    most: ClassVar[int] = 2
-    """How many arguments `near` has."""
+    more: ClassVar[tuple[str, ...]] = ()
+    """Arguments of `near` behind what it is about and the limit."""
 
     def get_prep_lookup(self) -> Any:
         """Checks what is on the right: a ball, or what it is about and a limit."""
         if isinstance(self.rhs, Ball):
             if self.rhs.type_name != self.ball:
                 raise ValueError(f"near needs a {self.ball}, not a {self.rhs.type_name}")
-        elif not (isinstance(self.rhs, list | tuple) and 2 <= len(self.rhs) <= self.most):
+            return self.rhs
+        if not (isinstance(self.rhs, list | tuple) and 2 <= len(self.rhs) <= 2 + len(self.more)):
             raise ValueError(f"near needs a {self.middle} and how near others have to be: near=(…, 0.8)")
+        named = self.rhs[-1]
+        if isinstance(named, Mapping) and (not self.more or named.keys() - set(self.more)):
+            has = f"more arguments are {', '.join(self.more)}" if self.more else "there are no more arguments"
+            raise ValueError(f"near of a {self.middle}: {has}, not {', '.join(map(str, named))}")
         return self.rhs
 
     def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, list[Any]]:  # type: ignore[override]
@@ -48,16 +56,17 @@ class _Near(_AnyLookup):
             inside, given = compiler.compile(resolved)
         else:
             inside, given = f"%s::{self.middle}", (str(middle),)
-        places = ", ".join("%s" for _ in limits)
-        return f"{left} <@ near({inside}, {places})", [*parameters, *given, *limits]
+        named = limits.pop() if isinstance(limits[-1], Mapping) else {}
+        places = ", ".join([inside, *("%s" for _ in limits), *(f"{name} => %s" for name in named)])
+        return f"{left} <@ near({places})", [*parameters, *given, *limits, *named.values()]
 
 
 class TextNear(_Near):
-    """Of texts; `near=(text, similarity, k, permutations)` says how both sketches are made."""
+    """Of texts, as `near_duplicates` compares them; an index with the same options serves it."""
 
     middle = "text"
     ball = "text_ball"
-    most = 4
+    more = ("shingle", "multiset", "tokenizer", "method")
 
 
 class MinhashNear(_Near):

@@ -1,0 +1,200 @@
+//! Token sets that are compared exactly: tokens by hash and, where two have the same, by bytes.
+
+use std::cmp::Ordering;
+
+use crate::error::Result;
+use crate::features::FeatureSpec;
+use crate::features::tokens::{Document, Scratch, Token, for_each_token};
+use crate::hash;
+use crate::memory;
+use crate::ragged::Ragged;
+use crate::workers::{self, Stop};
+
+const DOING: &str = "comparing documents exactly";
+
+/// Token sets: their tokens by hash and, where two have the same, by bytes.
+#[derive(Debug, Default)]
+pub struct TokenSets {
+    scratch: Scratch,
+    /// Tokens of one document: their hashes, and their numbers.
+    tokens: Vec<(u64, u32)>,
+    /// The bytes of each, in the order of the text.
+    text: Ragged<u8>,
+    rows: Vec<u32>,
+    /// The hashes of the tokens of each document.
+    hashes: Ragged<u64>,
+    /// The bytes of each of all tokens.
+    bytes: Ragged<u8>,
+}
+
+impl TokenSets {
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.rows) + self.hashes.bytes() + self.bytes.bytes()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Adds the set of a document, if that was not the last one added. O(tokens · log tokens).
+    pub fn add(&mut self, row: u32, document: &Document, spec: &FeatureSpec, stop: &Stop) -> Result<()> {
+        self.add_by(row, document, spec, stop, hash::hash_bytes)
+    }
+
+    /// The same with this hash of strings.
+    fn add_by(
+        &mut self,
+        row: u32,
+        document: &Document,
+        spec: &FeatureSpec,
+        stop: &Stop,
+        hash_bytes: impl Fn(&[u8]) -> u64,
+    ) -> Result<()> {
+        if self.rows.last() == Some(&row) {
+            return Ok(());
+        }
+        let Self { scratch, tokens, text, rows, hashes, bytes } = self;
+        tokens.clear();
+        text.clear();
+        for_each_token(document, spec, scratch, stop, |token| {
+            let hash = match token {
+                Token::Bytes(bytes) => {
+                    memory::extend(&mut text.values, bytes, DOING)?;
+                    hash_bytes(bytes)
+                }
+                // No two numbers have the same hash.
+                Token::Number(number) => hash::mix(number),
+            };
+            text.close(DOING)?;
+            memory::push(tokens, (hash, tokens.len() as u32), DOING)
+        })?;
+        let token = |&(_, n): &(u64, u32)| text.get(n as usize);
+        // Of one hash there are equal tokens, and perhaps distinct ones.
+        workers::sort_unstable_by(tokens, stop, &|a: &(u64, u32), b: &(u64, u32)| {
+            a.0.cmp(&b.0).then_with(|| token(a).cmp(token(b)))
+        })?;
+        if !spec.multiset {
+            tokens.dedup_by(|a, b| a.0 == b.0 && token(a) == token(b));
+        }
+        memory::reserve(&mut hashes.values, tokens.len(), DOING)?;
+        hashes.reserve(1, DOING)?;
+        bytes.reserve(tokens.len(), DOING)?;
+        memory::reserve(&mut bytes.values, text.values.len(), DOING)?;
+        memory::reserve(rows, 1, DOING)?;
+        for each in tokens.iter() {
+            hashes.values.push(each.0);
+            bytes.push(token(each), DOING)?;
+        }
+        rows.push(row);
+        hashes.close(DOING)
+    }
+
+    /// The rows of all, in the order in which they were added.
+    pub fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// The hashes of the tokens of a set, ascending.
+    pub fn hashes(&self, set: usize) -> &[u64] {
+        self.hashes.get(set)
+    }
+
+    /// The hashes of the tokens of the set that was added last, ascending.
+    pub fn last(&self) -> &[u64] {
+        self.hashes.last()
+    }
+
+    /// Removes all.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.hashes.clear();
+        self.bytes.clear();
+    }
+
+    fn token(&self, token: usize) -> (u64, &[u8]) {
+        (self.hashes.values[token], self.bytes.get(token))
+    }
+
+    /// How many tokens two sets share, and how many they have.
+    pub fn counts(&self, set: usize, others: &Self, other: usize, stop: &Stop) -> Result<[u32; 3]> {
+        const CHECK_EVERY: u32 = 1 << 16;
+        let (mut a, mut b) = (self.hashes.range(set), others.hashes.range(other));
+        let sizes = [a.len() as u32, b.len() as u32];
+        let (mut shared, mut steps) = (0, 0u32);
+        while !a.is_empty() && !b.is_empty() {
+            steps = steps.wrapping_add(1);
+            if steps.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+            }
+            // The bytes are looked at where hashes are equal.
+            let order = self.hashes.values[a.start]
+                .cmp(&others.hashes.values[b.start])
+                .then_with(|| self.token(a.start).1.cmp(others.token(b.start).1));
+            match order {
+                Ordering::Less => a.start += 1,
+                Ordering::Greater => b.start += 1,
+                Ordering::Equal => {
+                    shared += 1;
+                    (a.start, b.start) = (a.start + 1, b.start + 1);
+                }
+            }
+        }
+        Ok([shared, sizes[0], sizes[1]])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::Tokenizer;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        /// Also where distinct tokens have one hash.
+        #[test]
+        fn counts_what_tokens_say(
+            texts in proptest::collection::vec("[a-d]{1,2}( [a-d]{1,2}){0,12}|", 2..6),
+            tokenizer in prop::sample::select(vec![Tokenizer::Words, Tokenizer::Whitespace, Tokenizer::Chars]),
+            multiset in any::<bool>(),
+            shingle in 1..3usize,
+            mask in prop::sample::select(vec![0, 1, 7, u64::MAX]),
+        ) {
+            let spec = FeatureSpec { tokenizer, shingle, multiset, wrap: false };
+            let (mut sets, stop) = (TokenSets::default(), Stop::default());
+            let documents: Vec<Document> = texts.into_iter().map(Document::Text).collect();
+            for (row, document) in (0..).zip(&documents) {
+                sets.add_by(row, document, &spec, &stop, |bytes| hash::hash_bytes(bytes) & mask).unwrap();
+            }
+            prop_assert_eq!((sets.len(), sets.rows().len()), (documents.len(), documents.len()));
+            let counted: Vec<BTreeMap<Vec<u8>, u32>> = documents.iter().map(|document| {
+                let mut tokens = BTreeMap::new();
+                for_each_token(document, &spec, &mut Scratch::default(), &stop, |token| {
+                    let token = match token {
+                        Token::Bytes(bytes) => bytes.to_vec(),
+                        Token::Number(number) => number.to_le_bytes().to_vec(),
+                    };
+                    let count = tokens.entry(token).or_insert(0);
+                    *count = if multiset { *count + 1 } else { 1 };
+                    Ok(())
+                }).unwrap();
+                tokens
+            }).collect();
+            for (a, left) in counted.iter().enumerate() {
+                prop_assert_eq!(sets.hashes(a).len() as u32, left.values().sum::<u32>());
+                for (b, right) in counted.iter().enumerate() {
+                    let shared: u32 = left.iter().filter_map(|(token, n)| Some(*n.min(right.get(token)?))).sum();
+                    let expected = [shared, left.values().sum::<u32>(), right.values().sum()];
+                    prop_assert_eq!(sets.counts(a, &sets, b, &stop).unwrap(), expected);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,449 @@
+//! Balls about a document: the sets whose similarity to the document's is at least a given one, by a measure and a way of
+//! cutting. All numbers are little-endian.
+//!
+//! | bytes | |
+//! | --- | --- |
+//! | 0 | version of this format; 1 is that of [`crate::sketches::balls`] |
+//! | 1 | the measure: 1 jaccard, 2 cosine, 3 dice, 4 overlap, 5 containment |
+//! | 2 | what the document is, and how it is cut ([`Origin`]) |
+//! | 3 | 1 where the k-th occurrence of a token is a token of its own, else 0 |
+//! | 4, 5 | tokens to a shingle |
+//! | 6, 7 | 0 |
+//! | 8 to 15 | the least similarity, a double |
+//! | from 16 on | the document: a text in UTF-8; tokens, each as its length (4 bytes) and its bytes; or numbers of 8 bytes |
+//!
+//! A ball has the document itself and no hash of it, so that what it contains never depends on a version of anything.
+
+use super::json::{Reader, Writer};
+use crate::error::{Error, Result};
+use crate::features::FeatureSpec;
+use crate::features::tokens::Document;
+use crate::joins::parts::token_set::Origin;
+use crate::memory;
+use crate::sketches::minhash::check_similarity;
+use crate::sketches::wire::number;
+use crate::verify::measure::Measure;
+
+/// Version of the format in this file.
+pub const VERSION: u8 = 2;
+/// Bytes before the document.
+pub const HEADER: usize = 16;
+/// The type, for errors.
+pub const NAME: &str = "text_ball";
+/// Characters of a document that are shown where all is too much.
+const SHOWN: usize = 40;
+const DOING: &str = "making a ball";
+
+const MEASURES: [(Measure, &str); 5] = [
+    (Measure::Jaccard, "jaccard"),
+    (Measure::Cosine, "cosine"),
+    (Measure::Dice, "dice"),
+    (Measure::Overlap, "overlap"),
+    (Measure::Containment, "containment"),
+];
+
+/// The number of a measure, as it is stored.
+pub fn measure_number(measure: Measure) -> u8 {
+    let place = MEASURES.iter().position(|(known, _)| *known == measure);
+    // All are known.
+    place.map_or(0, |place| place as u8 + 1)
+}
+
+/// The measure with this number.
+pub fn measure_of_number(number: u8) -> Option<Measure> {
+    MEASURES.get(usize::from(number).checked_sub(1)?).map(|(measure, _)| *measure)
+}
+
+/// The name of a measure.
+pub fn measure_name(measure: Measure) -> &'static str {
+    MEASURES[usize::from(measure_number(measure)) - 1].1
+}
+
+/// The measure of this name.
+pub fn measure_of_name(name: &str) -> Option<Measure> {
+    MEASURES.into_iter().find(|(_, its)| *its == name).map(|(measure, _)| measure)
+}
+
+/// What a ball's similarity is of: all of it but how much is enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SetParameters {
+    /// The measure. Of one with a direction the left set is a row's, the right one the ball's.
+    pub measure: Measure,
+    /// What documents are.
+    pub origin: Origin,
+    /// How they become sets.
+    pub features: FeatureSpec,
+}
+
+impl SetParameters {
+    /// Whether a document is of the origin's kind.
+    pub fn take(&self, document: &Document) -> bool {
+        match document {
+            Document::Text(_) => Origin::of_text(self.origin.tokenizer()) == Some(self.origin),
+            Document::Tokens(_) => matches!(self.origin, Origin::Tokens | Origin::Lexemes),
+            Document::Numbers(_) => self.origin == Origin::Numbers,
+            Document::Page(_) => false,
+        }
+    }
+
+    /// In words: `jaccard, words, shingle 1, multiset`.
+    pub fn describe(&self) -> String {
+        let Self { measure, origin, features } = self;
+        let repeats = if features.multiset { "multiset" } else { "set" };
+        format!("{}, {}, shingle {}, {repeats}", measure_name(*measure), origin.name(), features.shingle)
+    }
+}
+
+/// The document in the middle of a ball.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Middle<'a> {
+    Text(&'a str),
+    Tokens(Tokens<'a>),
+    Numbers(&'a [[u8; size_of::<i64>()]]),
+}
+
+/// Tokens in their bytes, which were checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Tokens<'a>(&'a [u8]);
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let (length, rest) = self.0.split_first_chunk()?;
+        let (token, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        self.0 = rest;
+        std::str::from_utf8(token).ok()
+    }
+}
+
+/// The sets that are similar to a document's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SetBall<'a> {
+    /// How similarity is meant.
+    pub parameters: SetParameters,
+    /// The least similarity, in (0, 1].
+    pub similarity: f64,
+    middle: Middle<'a>,
+}
+
+impl<'a> SetBall<'a> {
+    /// The ball about a document, as bytes. Errors for a similarity outside (0, 1], and for a document that the origin
+    /// does not make. How texts are cut follows from the origin.
+    pub fn build(parameters: &SetParameters, similarity: f64, document: &Document) -> Result<Vec<u8>> {
+        let mut bytes = header(parameters, similarity)?;
+        let unlike = || bad(format!("its document is not of {}", parameters.origin.name()));
+        if !parameters.take(document) {
+            return Err(unlike());
+        }
+        match document {
+            Document::Text(text) => memory::extend(&mut bytes, text.as_bytes(), DOING)?,
+            Document::Tokens(tokens) => {
+                for token in tokens {
+                    push_token(&mut bytes, |bytes| memory::extend(bytes, token.as_bytes(), DOING))?;
+                }
+            }
+            Document::Numbers(numbers) => {
+                memory::reserve(&mut bytes, size_of_val(numbers.as_slice()), DOING)?;
+                numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+            }
+            // Of no origin.
+            Document::Page(_) => return Err(unlike()),
+        }
+        Ok(bytes)
+    }
+
+    /// Reads a ball; errors for bytes that are none. O(bytes).
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
+            return Err(bad(format!("its format is version {version}, this neardup knows 1 and {VERSION}")));
+        }
+        let Some((&[_, measure, origin, multiset, low, high, z0, z1, similarity @ ..], document)) =
+            bytes.split_first_chunk::<HEADER>()
+        else {
+            return Err(bad(format!("{} bytes are too few", bytes.len())));
+        };
+        let measure =
+            measure_of_number(measure).ok_or_else(|| bad(format!("measure {measure} is not known")))?;
+        let origin = Origin::from_byte(origin).ok_or_else(|| bad(format!("origin {origin} is not known")))?;
+        if multiset > 1 || z0 != 0 || z1 != 0 {
+            return Err(bad("reserved bytes are not 0"));
+        }
+        let shingle = u16::from_le_bytes([low, high]);
+        let parameters = parameters(measure, origin, shingle, multiset == 1)?;
+        let similarity = f64::from_le_bytes(similarity);
+        check_similarity(similarity).map_err(|error| bad(error.to_string()))?;
+        let utf8 = |bytes| std::str::from_utf8(bytes).map_err(|_| bad("its document is not UTF-8"));
+        let middle = match origin {
+            Origin::Tokens | Origin::Lexemes => {
+                let mut tokens = Tokens(document);
+                while !tokens.0.is_empty() {
+                    tokens.next().ok_or_else(|| bad("a token is cut off, or is not UTF-8"))?;
+                }
+                Middle::Tokens(Tokens(document))
+            }
+            Origin::Numbers => {
+                let (numbers, rest) = document.as_chunks();
+                if !rest.is_empty() {
+                    return Err(bad(format!("{} bytes are no whole number of numbers", document.len())));
+                }
+                Middle::Numbers(numbers)
+            }
+            Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => {
+                Middle::Text(utf8(document)?)
+            }
+        };
+        Ok(Self { parameters, similarity, middle })
+    }
+
+    /// The document in the middle.
+    pub fn document(&self) -> Result<Document> {
+        let own = |text: &str| {
+            let mut own = String::new();
+            memory::reserve_text(&mut own, text.len(), DOING)?;
+            own.push_str(text);
+            Ok(own)
+        };
+        Ok(match self.middle {
+            Middle::Text(text) => Document::Text(own(text)?),
+            Middle::Tokens(tokens) => {
+                let mut all = Vec::new();
+                for token in tokens {
+                    memory::push(&mut all, own(token)?, DOING)?;
+                }
+                Document::Tokens(all)
+            }
+            Middle::Numbers(numbers) => {
+                let mut all = Vec::new();
+                memory::reserve(&mut all, numbers.len(), DOING)?;
+                all.extend(numbers.iter().map(|&number| i64::from_le_bytes(number)));
+                Document::Numbers(all)
+            }
+        })
+    }
+
+    /// About how many bytes its tokens are made from.
+    pub fn bytes(&self) -> usize {
+        match self.middle {
+            Middle::Text(text) => text.len(),
+            Middle::Tokens(tokens) => tokens.0.len(),
+            Middle::Numbers(numbers) => size_of_val(numbers),
+        }
+    }
+
+    /// The ball as text: `<jaccard:words:k1:multiset:0.8:"a text">`.
+    pub fn to_text(&self) -> Result<String> {
+        self.write(usize::MAX)
+    }
+
+    /// The same, with no more than the beginning of its document.
+    pub fn short(&self) -> Result<String> {
+        self.write(SHOWN)
+    }
+
+    fn write(&self, most: usize) -> Result<String> {
+        let SetParameters { measure, origin, features } = self.parameters;
+        let repeats = if features.multiset { "multiset" } else { "set" };
+        let (measure, origin) = (measure_name(measure), origin.name());
+        let head = format!("<{measure}:{origin}:k{}:{repeats}:{}:", features.shingle, self.similarity);
+        let mut writer = Writer::new(head, most);
+        match self.middle {
+            Middle::Text(text) => writer.string(text)?,
+            Middle::Tokens(tokens) => writer.list(tokens, |writer, token| writer.string(token))?,
+            Middle::Numbers(numbers) => {
+                writer.list(numbers.iter(), |writer, &number| {
+                    writer.put(&i64::from_le_bytes(number).to_string())
+                })?;
+            }
+        }
+        let Writer { mut text, is_cut, .. } = writer;
+        memory::reserve_text(&mut text, 4, DOING)?;
+        // ASCII, so that it can be shown in any encoding.
+        text.push_str(if is_cut { "...>" } else { ">" });
+        Ok(text)
+    }
+
+    /// Reads what [`SetBall::to_text`] writes, and gives its bytes.
+    pub fn from_text(text: &str) -> Result<Vec<u8>> {
+        let inner = text.trim().strip_prefix('<').and_then(|text| text.strip_suffix('>'));
+        let fields: Vec<&str> = inner.unwrap_or_default().splitn(6, ':').collect();
+        let &[measure, origin, shingle, repeats, similarity, document] = fields.as_slice() else {
+            return Err(bad("it should be <, 6 parts with colons between them, and >"));
+        };
+        let measure = measure_of_name(measure.trim()).ok_or_else(|| bad("its measure is not known"))?;
+        let origin = Origin::from_name(origin).ok_or_else(|| bad("what its document is is not known"))?;
+        let shingle = number(shingle, "k").ok_or_else(|| bad("its k is missing"))?;
+        let multiset = match repeats {
+            "multiset" => true,
+            "set" => false,
+            _ => return Err(bad("it should say multiset or set")),
+        };
+        let similarity = similarity.trim().parse().map_err(|_| bad("its similarity is not a number"))?;
+        let parameters = parameters(measure, origin, shingle, multiset)?;
+        let mut bytes = header(&parameters, similarity).map_err(|error| bad(error.to_string()))?;
+        let mut reader = Reader::new(document, NAME);
+        match origin {
+            Origin::Tokens | Origin::Lexemes => {
+                reader.list(|reader| push_token(&mut bytes, |bytes| reader.string(bytes)))?;
+            }
+            Origin::Numbers => {
+                reader.list(|reader| memory::extend(&mut bytes, &reader.number()?.to_le_bytes(), DOING))?;
+            }
+            Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => reader.string(&mut bytes)?,
+        }
+        reader.end()?;
+        Ok(bytes)
+    }
+}
+
+/// What the bytes of a ball say but for similarity and document.
+fn parameters(measure: Measure, origin: Origin, shingle: u16, multiset: bool) -> Result<SetParameters> {
+    let shingle =
+        FeatureSpec::check_shingle("shingle", shingle.into()).map_err(|error| bad(error.to_string()))?;
+    let features = FeatureSpec { tokenizer: origin.tokenizer(), shingle, multiset, wrap: false };
+    Ok(SetParameters { measure, origin, features })
+}
+
+fn header(parameters: &SetParameters, similarity: f64) -> Result<Vec<u8>> {
+    let SetParameters { measure, origin, features } = parameters;
+    check_similarity(similarity)?;
+    // Checked where it was given: at most 1000.
+    let [low, high] = (features.shingle as u16).to_le_bytes();
+    let mut bytes = Vec::new();
+    memory::reserve(&mut bytes, HEADER, DOING)?;
+    bytes.extend([
+        VERSION,
+        measure_number(*measure),
+        *origin as u8,
+        features.multiset.into(),
+        low,
+        high,
+        0,
+        0,
+    ]);
+    bytes.extend(similarity.to_le_bytes());
+    Ok(bytes)
+}
+
+/// Appends a token that `write` appends, behind its length.
+fn push_token(bytes: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
+    let start = bytes.len();
+    memory::extend(bytes, &[0; size_of::<u32>()], DOING)?;
+    let from = bytes.len();
+    write(bytes)?;
+    let length = u32::try_from(bytes.len() - from)
+        .map_err(|_| Error::TooMany { what: "bytes in a token", limit: u32::MAX.into() })?;
+    bytes[start..from].copy_from_slice(&length.to_le_bytes());
+    Ok(())
+}
+
+fn bad(why: impl Into<String>) -> Error {
+    Error::Malformed { what: NAME, why: why.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const WORDS: SetParameters =
+        SetParameters { measure: Measure::Jaccard, origin: Origin::Words, features: FeatureSpec::WORDS };
+
+    fn ball() -> impl Strategy<Value = (SetParameters, f64, Document)> {
+        let string = ".{0,30}|[\\x00-\\x40\\\\\"]{0,12}";
+        let documents = prop_oneof![
+            string.prop_map(Document::Text),
+            proptest::collection::vec(string, 0..5).prop_map(Document::Tokens),
+            proptest::collection::vec(any::<i64>(), 0..9).prop_map(Document::Numbers),
+        ];
+        let similarity = prop_oneof![0.001..=1.0f64, Just(0.8), Just(f64::MIN_POSITIVE)];
+        let parts = (documents, similarity, 1..=5u8, any::<bool>(), 1..=1000u16, 0..4usize);
+        parts.prop_map(|(document, similarity, measure, multiset, shingle, which)| {
+            let origin = match document {
+                Document::Tokens(_) => [Origin::Tokens, Origin::Lexemes][which % 2],
+                Document::Numbers(_) => Origin::Numbers,
+                _ => [Origin::Words, Origin::Chars, Origin::Whitespace, Origin::Html][which],
+            };
+            let measure = measure_of_number(measure).unwrap();
+            (parameters(measure, origin, shingle, multiset).unwrap(), similarity, document)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn balls_are_read_as_they_were_made((parameters, similarity, document) in ball()) {
+            let bytes = SetBall::build(&parameters, similarity, &document).unwrap();
+            let ball = SetBall::parse(&bytes).unwrap();
+            prop_assert_eq!((ball.parameters, ball.similarity), (parameters, similarity));
+            prop_assert_eq!(ball.document().unwrap(), document);
+            let text = ball.to_text().unwrap();
+            prop_assert_eq!(&SetBall::from_text(&text).unwrap(), &bytes);
+            let short = ball.short().unwrap();
+            if text.chars().count() <= SHOWN {
+                prop_assert_eq!(&short, &text);
+            }
+            prop_assert!(short.chars().count() < 400 + SHOWN, "a double has 340 digits at most");
+        }
+
+        #[test]
+        fn any_bytes(
+            (parameters, similarity, document) in ball(),
+            random in prop::option::of(prop::collection::vec(any::<u8>(), 0..60)),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+            more in prop::option::of(0..50usize),
+        ) {
+            let mut bytes = random.unwrap_or(SetBall::build(&parameters, similarity, &document).unwrap());
+            for (at, with) in changes {
+                if !bytes.is_empty() {
+                    let at = at.index(bytes.len());
+                    bytes[at] = with;
+                }
+            }
+            bytes.resize(more.unwrap_or(bytes.len()), 0);
+            if let Ok(ball) = SetBall::parse(&bytes) {
+                prop_assert_eq!(SetBall::from_text(&ball.to_text().unwrap()).unwrap(), bytes.clone());
+                let document = ball.document().unwrap();
+                prop_assert_eq!(SetBall::build(&ball.parameters, ball.similarity, &document).unwrap(), bytes);
+            }
+        }
+
+        #[test]
+        fn any_text(
+            text in ".{0,40}",
+            head in "(jaccard|dice|some):(words|tokens|numbers|html):k[0-9]{0,5}:(set|multiset):[0-9.e-]{0,4}",
+            document in "[\\[\\]\",:0-9a-z\\\\ -]{0,20}",
+        ) {
+            for text in [text, format!("<{head}:{document}>")] {
+                if let Ok(bytes) = SetBall::from_text(&text) {
+                    let again = SetBall::parse(&bytes).unwrap().to_text().unwrap();
+                    prop_assert_eq!(SetBall::from_text(&again).unwrap(), bytes);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn balls_stay_as_they_are() {
+        let bytes = SetBall::build(&WORDS, 0.8, &Document::Text("a \"b\"\n".to_owned())).unwrap();
+        assert_eq!(bytes[..8], [2, 1, 1, 1, 1, 0, 0, 0]);
+        assert_eq!(bytes[8..], [&0.8f64.to_le_bytes()[..], b"a \"b\"\n"].concat());
+        let ball = SetBall::parse(&bytes).unwrap();
+        assert_eq!(ball.to_text().unwrap(), "<jaccard:words:k1:multiset:0.8:\"a \\\"b\\\"\\n\">");
+        assert_eq!(ball.parameters.describe(), "jaccard, words, shingle 1, multiset");
+        let long = Document::Text("é".repeat(100));
+        let bytes = SetBall::build(&WORDS, 1.0, &long).unwrap();
+        let shown = format!("<jaccard:words:k1:multiset:1:\"{}...>", "é".repeat(SHOWN - 1));
+        assert_eq!(SetBall::parse(&bytes).unwrap().short().unwrap(), shown);
+    }
+
+    #[test]
+    fn what_is_none_is_refused() {
+        let text = Document::Text("a".to_owned());
+        for similarity in [0.0, -0.0, -0.5, 1.5, f64::NAN, f64::INFINITY] {
+            assert!(SetBall::build(&WORDS, similarity, &text).is_err());
+        }
+        assert!(SetBall::build(&WORDS, 0.8, &Document::Numbers(vec![1])).is_err());
+        assert!(!SetParameters { origin: Origin::Tokens, ..WORDS }.take(&text) && WORDS.take(&text));
+        assert!(SetBall::parse(&[1; 40]).unwrap_err().to_string().contains("version 1"));
+    }
+}

@@ -1,0 +1,141 @@
+//! Whether a row is in a ball: the one test that decides, with an index or without.
+
+use super::ball::{NAME, SetBall, SetParameters};
+use crate::error::{Error, Result};
+use crate::features::sets::exact::TokenSets;
+use crate::features::tokens::Document;
+use crate::verify::predicate::Predicate;
+use crate::workers::Stop;
+
+/// Compares rows with a ball. What it says is what a join of rows says: the same sets, the same predicate, and the same
+/// similarity to the last bit.
+#[derive(Debug)]
+pub struct Judge {
+    parameters: SetParameters,
+    predicate: Predicate,
+    ball: TokenSets,
+    row: TokenSets,
+}
+
+impl Judge {
+    /// Makes ready. O(tokens · log tokens).
+    pub fn new(ball: &SetBall<'_>, stop: &Stop) -> Result<Self> {
+        let SetBall { parameters, similarity, .. } = *ball;
+        let predicate = Predicate::new(parameters.measure, similarity)?;
+        let mut judge = Self { parameters, predicate, ball: TokenSets::default(), row: TokenSets::default() };
+        judge.ball.add(0, &ball.document()?, &parameters.features, stop)?;
+        Ok(judge)
+    }
+
+    /// Bytes on the heap, about.
+    pub fn bytes(&self) -> usize {
+        self.ball.bytes() + self.row.bytes()
+    }
+
+    /// How similar a row is, in the ball or not; 0 where there are no tokens.
+    pub fn similarity(&mut self, row: &Document, stop: &Stop) -> Result<f64> {
+        let [shared, left, right] = self.counts(row, stop)?;
+        Ok(self.predicate.similarity(shared, left, right))
+    }
+
+    /// How similar a row is, if it is in the ball.
+    pub fn within(&mut self, row: &Document, stop: &Stop) -> Result<Option<f64>> {
+        let [shared, left, right] = self.counts(row, stop)?;
+        let is_in = self.predicate.passes(shared, left, right);
+        Ok(is_in.then(|| self.predicate.similarity(shared, left, right)))
+    }
+
+    /// Whether a row is in the ball.
+    pub fn contains(&mut self, row: &Document, stop: &Stop) -> Result<bool> {
+        Ok(self.within(row, stop)?.is_some())
+    }
+
+    /// How many elements the row and the ball share, and how many each has.
+    fn counts(&mut self, document: &Document, stop: &Stop) -> Result<[u32; 3]> {
+        /// Bytes that are kept from a row to the next.
+        const KEPT: usize = 1 << 20;
+        let SetParameters { origin, features, .. } = &self.parameters;
+        if !self.parameters.take(document) {
+            let (a, b) = (kind(document).to_owned(), origin.name().to_owned());
+            return Err(Error::Unlike { what: NAME, a, b });
+        }
+        self.row.clear();
+        self.row.add(0, document, features, stop)?;
+        let counts = self.row.counts(0, &self.ball, 0, stop);
+        if self.row.bytes() > KEPT {
+            self.row = TokenSets::default();
+        }
+        counts
+    }
+}
+
+fn kind(document: &Document) -> &'static str {
+    match document {
+        Document::Text(_) => "a text",
+        Document::Page(_) => "a page",
+        Document::Tokens(_) => "tokens",
+        Document::Numbers(_) => "numbers",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::{FeatureSpec, Tokenizer};
+    use crate::joins::parts::token_set::Origin;
+    use crate::verify::measure::Measure;
+
+    fn judge(measure: Measure, similarity: f64, origin: Origin, document: &Document) -> Judge {
+        let features = FeatureSpec { tokenizer: origin.tokenizer(), ..FeatureSpec::WORDS };
+        let bytes =
+            SetBall::build(&SetParameters { measure, origin, features }, similarity, document).unwrap();
+        Judge::new(&SetBall::parse(&bytes).unwrap(), &Stop::default()).unwrap()
+    }
+
+    fn text(text: &str) -> Document {
+        Document::Text(text.to_owned())
+    }
+
+    #[test]
+    fn ties_are_in_and_repeats_count() {
+        let stop = Stop::default();
+        let mut near = judge(Measure::Jaccard, 0.75, Origin::Words, &text("a b c c"));
+        assert_eq!(near.within(&text("C c, B"), &stop), Ok(Some(0.75)));
+        assert_eq!(near.within(&text("a b c"), &stop), Ok(Some(0.75)));
+        assert_eq!(
+            (near.within(&text("a b"), &stop), near.similarity(&text("a b"), &stop)),
+            (Ok(None), Ok(0.5))
+        );
+        assert_eq!(near.contains(&text(""), &stop), Ok(false));
+        let mut nothing = judge(Measure::Jaccard, 0.1, Origin::Words, &text(" "));
+        assert_eq!(
+            (nothing.contains(&text(""), &stop), nothing.similarity(&text("a"), &stop)),
+            (Ok(false), Ok(0.0))
+        );
+    }
+
+    /// Containment asks how much of the row the ball has; overlap takes the greater of both directions.
+    #[test]
+    fn the_row_is_left() {
+        let stop = Stop::default();
+        let [small, large] = [text("a b"), text("a b c d")];
+        for (measure, expected) in [(Measure::Containment, [1.0, 0.5]), (Measure::Overlap, [1.0, 1.0])] {
+            let of = |row: &Document, ball: &Document| {
+                judge(measure, 0.1, Origin::Words, ball).similarity(row, &stop).unwrap()
+            };
+            assert_eq!([of(&small, &large), of(&large, &small)], expected);
+        }
+    }
+
+    #[test]
+    fn unlike_documents_are_refused() {
+        let stop = Stop::default();
+        let mut tokens = judge(Measure::Dice, 0.5, Origin::Tokens, &Document::Tokens(vec!["A".to_owned()]));
+        assert_eq!(tokens.contains(&Document::Tokens(vec!["A".to_owned()]), &stop), Ok(true));
+        assert!(matches!(tokens.contains(&text("A"), &stop), Err(Error::Unlike { .. })));
+        assert!(matches!(tokens.contains(&Document::Numbers(vec![1]), &stop), Err(Error::Unlike { .. })));
+        let mut html = judge(Measure::Dice, 0.5, Origin::Html, &text("<p>one<p>two"));
+        assert_eq!(html.similarity(&text("one two"), &stop), Ok(1.0));
+        assert_eq!(html.parameters.features.tokenizer, Tokenizer::Html);
+    }
+}

@@ -1,0 +1,225 @@
+//! Sets by keys of their tokens: the upper half of a token's hash.
+//!
+//! An element of a set is a token and which of its occurrences it is; its key is the token's. Two tokens of one key make a
+//! row look more alike than it is, and never less, as long as the *number* of elements is right: tokens of one hash are
+//! therefore told apart by their bytes where repeats do not count.
+
+use super::order::TokenOrder;
+use crate::error::{Error, Result};
+use crate::features::FeatureSpec;
+use crate::features::sets::exact::TokenSets;
+use crate::features::tokens::{Document, Scratch, Token, for_each_token};
+use crate::hash;
+use crate::memory;
+use crate::workers::{self, Stop};
+
+const DOING: &str = "taking the keys of tokens";
+
+/// Space that documents use in turn.
+#[derive(Debug, Default)]
+pub struct KeyScratch {
+    tokens: Scratch,
+    hashes: Vec<u64>,
+    set: TokenSets,
+    /// Places of keys in an order.
+    places: Vec<u64>,
+}
+
+/// The keys of a document's set, ascending, one an element: as many as the set has. O(tokens · log tokens).
+pub fn keys_of(
+    document: &Document,
+    features: &FeatureSpec,
+    scratch: &mut KeyScratch,
+    keys: &mut Vec<u32>,
+    stop: &Stop,
+) -> Result<()> {
+    let KeyScratch { tokens, hashes, set, .. } = scratch;
+    keys.clear();
+    let hashes: &[u64] = if features.multiset {
+        hashes.clear();
+        for_each_token(document, features, tokens, stop, |token| {
+            let hash = match token {
+                Token::Bytes(bytes) => hash::hash_bytes(bytes),
+                Token::Number(number) => hash::mix(number),
+            };
+            memory::push(hashes, hash, DOING)
+        })?;
+        workers::sort_unstable_by(hashes, stop, &u64::cmp)?;
+        hashes
+    } else {
+        set.clear();
+        set.add(0, document, features, stop)?;
+        set.last()
+    };
+    if u32::try_from(hashes.len()).is_err() {
+        return Err(Error::TooMany { what: "tokens in a document", limit: u32::MAX.into() });
+    }
+    memory::reserve(keys, hashes.len(), DOING)?;
+    keys.extend(hashes.iter().map(|hash| (hash >> u32::BITS) as u32));
+    Ok(())
+}
+
+/// The keys among the first `length` elements of a set in an order, each once, ascending: what an index has of a row.
+pub fn prefix_keys(
+    keys: &[u32],
+    order: &TokenOrder,
+    length: u32,
+    scratch: &mut KeyScratch,
+    out: &mut Vec<u32>,
+) -> Result<()> {
+    prefix(keys, order, length, scratch, out)?;
+    out.dedup();
+    Ok(())
+}
+
+/// The classes of the first `length` elements of a set in an order, ascending, each with how many of these elements
+/// are in it: what a search looks for. A class is the upper `bits` bits, at most 32, of a key.
+pub fn prefix_classes(
+    keys: &[u32],
+    order: &TokenOrder,
+    length: u32,
+    bits: u32,
+    scratch: &mut KeyScratch,
+    out: &mut Vec<(u32, u32)>,
+) -> Result<()> {
+    let mut first = Vec::new();
+    prefix(keys, order, length, scratch, &mut first)?;
+    out.clear();
+    for same in first.chunk_by(|&a, &b| class_of(a, bits) == class_of(b, bits)) {
+        memory::push(out, (class_of(same[0], bits), same.len() as u32), DOING)?;
+    }
+    Ok(())
+}
+
+/// The class of a key: its upper `bits` bits.
+#[inline]
+pub fn class_of(key: u32, bits: u32) -> u32 {
+    key.checked_shr(u32::BITS - bits).unwrap_or(0)
+}
+
+/// The keys of the first `length` elements, ascending.
+fn prefix(
+    keys: &[u32],
+    order: &TokenOrder,
+    length: u32,
+    scratch: &mut KeyScratch,
+    out: &mut Vec<u32>,
+) -> Result<()> {
+    out.clear();
+    let length = length as usize;
+    if length >= keys.len() {
+        return memory::extend(out, keys, DOING);
+    }
+    let places = &mut scratch.places;
+    places.clear();
+    memory::reserve(places, keys.len(), DOING)?;
+    places.extend(keys.iter().map(|&key| order.place(key)));
+    if length > 0 {
+        places.select_nth_unstable(length - 1);
+    }
+    memory::reserve(out, length, DOING)?;
+    // The lower half of a place is the key.
+    out.extend(places[..length].iter().map(|&place| place as u32));
+    out.sort_unstable();
+    Ok(())
+}
+
+/// The parity bitmap of a set by its keys, ascending: each element flips one bit. Two bitmaps differ in no more bits than
+/// their sets in elements.
+pub fn bitmap(keys: &[u32], bitmap: &mut [u64]) {
+    bitmap.fill(0);
+    let bits = bitmap.len() * u64::BITS as usize;
+    let (mut before, mut occurrence) = (None, 0u64);
+    for &key in keys {
+        // The k-th of one key is an element of its own.
+        occurrence = if before == Some(key) { occurrence + 1 } else { 0 };
+        before = Some(key);
+        let bit = hash::mix(u64::from(key) << u32::BITS | occurrence) as usize % bits;
+        bitmap[bit / 64] ^= 1 << (bit % 64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::joins::search::order::TokenSample;
+    use proptest::prelude::*;
+
+    /// What index and searches agree on for ever: keys, which of them come first, and bitmaps.
+    #[test]
+    fn keys_stay_as_they_are() {
+        let (mut scratch, stop) = (KeyScratch::default(), Stop::default());
+        let text = Document::Text("one two, two THREE".to_owned());
+        let mut of = |document: &Document, shingle, multiset| {
+            let mut keys = Vec::new();
+            let features = FeatureSpec { shingle, multiset, ..FeatureSpec::WORDS };
+            keys_of(document, &features, &mut scratch, &mut keys, &stop).unwrap();
+            keys
+        };
+        let expected: Vec<u32> = {
+            let mut keys =
+                ["one", "two", "two", "three"].map(|word| (hash::hash_bytes(word.as_bytes()) >> 32) as u32);
+            keys.sort_unstable();
+            keys.to_vec()
+        };
+        let keys = of(&text, 1, true);
+        assert_eq!(keys, expected);
+        assert_eq!(
+            (of(&text, 1, false).len(), of(&text, 2, true).len(), of(&text, 9, true).len()),
+            (3, 3, 1)
+        );
+        assert_eq!(of(&Document::Numbers(vec![1, 1]), 1, true), [0x910a_2dec, 0x910a_2dec]);
+        assert!(of(&Document::Text(" ".to_owned()), 1, true).is_empty());
+        let mut words = [0; 2];
+        bitmap(&[1, 1, 2], &mut words);
+        assert_eq!(words, GOLDEN);
+        bitmap(&[], &mut words);
+        assert_eq!(words, [0, 0]);
+    }
+
+    const GOLDEN: [u64; 2] = [73183493944770560, 140737488355328];
+
+    proptest! {
+        #[test]
+        fn prefixes_are_the_first(
+            mut keys in proptest::collection::vec(prop_oneof![0..9u32, any::<u32>()], 0..30),
+            length in 0..40u32,
+            bits in prop_oneof![0..=32u32, Just(10)],
+        ) {
+            keys.sort_unstable();
+            let mut sample = TokenSample::new().unwrap();
+            [&keys[..], &keys[..keys.len() / 2]].iter().for_each(|keys| sample.add(keys).unwrap());
+            let order = sample.order().unwrap();
+            let mut expected: Vec<u64> = keys.iter().map(|&key| order.place(key)).collect();
+            expected.sort_unstable();
+            expected.truncate(length as usize);
+            let mut expected: Vec<u32> = expected.iter().map(|&place| place as u32).collect();
+            expected.sort_unstable();
+
+            let (mut scratch, mut found, mut classes) = (KeyScratch::default(), vec![7], vec![(7, 7)]);
+            prefix_classes(&keys, &order, length, bits, &mut scratch, &mut classes).unwrap();
+            let again: Vec<u32> = classes.iter().flat_map(|&(class, weight)| vec![class; weight as usize]).collect();
+            prop_assert_eq!(again, expected.iter().map(|&key| class_of(key, bits)).collect::<Vec<_>>());
+            prop_assert!(classes.is_sorted_by(|a, b| a.0 < b.0));
+            prefix_keys(&keys, &order, length, &mut scratch, &mut found).unwrap();
+            expected.dedup();
+            prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn bitmaps_differ_in_no_more_than_sets(
+            [mut a, mut b] in [0, 1].map(|_| proptest::collection::vec(0..20u32, 0..40)),
+            words in 1..4usize,
+        ) {
+            a.sort_unstable();
+            b.sort_unstable();
+            let [mut x, mut y] = [vec![0; words], vec![1; words]];
+            bitmap(&a, &mut x);
+            bitmap(&b, &mut y);
+            let differ: u32 = x.iter().zip(&y).map(|(x, y)| (x ^ y).count_ones()).sum();
+            let count = |set: &[u32], key| set.iter().filter(|&&other| other == key).count();
+            let apart: usize = (0..20).map(|key| count(&a, key).abs_diff(count(&b, key))).sum();
+            prop_assert!(differ as usize <= apart);
+        }
+    }
+}

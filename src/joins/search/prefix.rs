@@ -1,0 +1,292 @@
+//! How much of a row an index has, how much of a ball a search takes, and what of the two a similar row shows.
+//!
+//! [`super`] says why nothing is lost. All bounds come from the predicate itself ([`Bounds`]), never from a formula.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::error::{Error, Result};
+use crate::features::FeatureSpec;
+use crate::joins::sets::bounds::{Bounds, Side};
+use crate::verify::measure::Measure;
+use crate::verify::predicate::Predicate;
+
+/// Sizes of sets for which it is kept how much is indexed.
+const MOST_KNOWN: usize = 1 << 12;
+/// Elements of a row that searches find at least, but for sets that need not share as many.
+const HITS: u32 = 2;
+
+/// What an index is for: how documents become sets, and how similar these are at least that it finds.
+#[derive(Clone)]
+pub struct SetSpec {
+    /// The measure; of one with a direction rows are the left sets.
+    pub measure: Measure,
+    /// The least similarity that is served.
+    pub least: f64,
+    /// How documents become sets.
+    pub features: FeatureSpec,
+    bounds: Bounds,
+    /// What [`SetSpec::indexed`] gives, by size, as far as that is known; else 0.
+    known: Arc<[AtomicU32]>,
+}
+
+impl fmt::Debug for SetSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { measure, least, features, .. } = self;
+        f.debug_struct("SetSpec")
+            .field("measure", measure)
+            .field("least", least)
+            .field("features", features)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SetSpec {
+    /// Errors for a similarity outside (0, 1].
+    pub fn new(measure: Measure, least: f64, features: FeatureSpec) -> Result<Self> {
+        let bounds = Bounds::new(Predicate::new(measure, least)?);
+        let known = (0..MOST_KNOWN).map(|_| AtomicU32::new(0)).collect();
+        Ok(Self { measure, least, features, bounds, known })
+    }
+
+    /// How many elements of a row of this size, the first in the order, an index has at least: one more than have one in
+    /// common with each similar set, so that they have two, if the sets have. A rule of the format on disk, by the
+    /// measure and the least similarity. O(log size), for small sets O(1).
+    pub fn indexed(&self, size: u32) -> u32 {
+        let Some(known) = self.known.get(size as usize) else { return self.count(size) };
+        match known.load(Ordering::Relaxed) {
+            0 => {
+                let count = self.count(size);
+                known.store(count, Ordering::Relaxed);
+                count
+            }
+            count => count,
+        }
+    }
+
+    fn count(&self, size: u32) -> u32 {
+        let partners = self.bounds.partner_sizes(Side::Left, size, u32::MAX);
+        // A set that can be similar to none needs no element; it has one none the less, as every other has.
+        let one = partners.map_or(0, |partners| self.bounds.prefix(Side::Left, size, *partners.start()));
+        (one + HITS - 1).min(size)
+    }
+
+    /// How long bitmaps have to be, in words, for rows of this size: the fewest of 1, 2, 4 and 8 with which sets that have
+    /// little in common mostly differ in more bits than similar ones may. Small sets need no more bits than are set.
+    pub fn bitmap_words(&self, size: u32) -> usize {
+        const MOST: usize = 8;
+        let shared = self.bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
+        let allowed = 2.0 * f64::from(size - shared);
+        let is_enough = |words: usize| {
+            let bits = 64.0 * words as f64;
+            // This many flips at random positions leave this many bits set; √bits/2 is about a standard deviation.
+            let flips = 1.7 * f64::from(size);
+            bits / 2.0 * (1.0 - (-2.0 * flips / bits).exp()) - 1.2 * bits.sqrt() > allowed
+        };
+        let mut words = 1;
+        while words < MOST && !is_enough(words) && 64 * words < 4 * size as usize {
+            words *= 2;
+        }
+        words
+    }
+
+    /// What a search for rows of at least this similarity to a set of `size` elements takes and asks for; none where no
+    /// row can be so similar. Errors for a similarity outside (0, 1], or less than the index serves.
+    pub fn reach(&self, similarity: f64, size: u32) -> Result<Option<Reach>> {
+        let bounds = Bounds::new(Predicate::new(self.measure, similarity)?);
+        if similarity < self.least {
+            let (name, value) = ("similarity", similarity.to_string());
+            return Err(Error::Parameter { name, value, allowed: "at least the one that the index serves" });
+        }
+        let Some(sizes) = bounds.partner_sizes(Side::Right, size, u32::MAX) else { return Ok(None) };
+        let Some(least) = bounds.least_overlap(Side::Right, size, *sizes.start()) else { return Ok(None) };
+        let probes = (size - least).saturating_add(HITS).min(size);
+        Ok(Some(Reach { spec: self.clone(), bounds, size, sizes, probes, least }))
+    }
+}
+
+/// What a search takes of its set, and asks of rows.
+#[derive(Debug, Clone)]
+pub struct Reach {
+    spec: SetSpec,
+    /// Of the ball's similarity.
+    bounds: Bounds,
+    /// Elements of the ball's set.
+    size: u32,
+    sizes: RangeInclusive<u32>,
+    probes: u32,
+    /// The least overlap with a row of the least size.
+    least: u32,
+}
+
+impl Reach {
+    /// The sizes that rows can have.
+    pub fn sizes(&self) -> &RangeInclusive<u32> {
+        &self.sizes
+    }
+
+    /// How many elements of the ball's set, the first in the order, are looked for.
+    pub fn probes(&self) -> u32 {
+        self.probes
+    }
+
+    /// How many of these each row that is near has at least among those that are indexed of it: 2 or, where sets need not
+    /// share two, 1.
+    pub fn least_hits(&self) -> u32 {
+        HITS.min(self.least)
+    }
+
+    /// How many elements a row of this size has to share; none where no row of this size is near.
+    pub fn shared(&self, row_size: u32) -> Option<u32> {
+        if !self.sizes.contains(&row_size) {
+            return None;
+        }
+        self.bounds.least_overlap(Side::Right, self.size, row_size)
+    }
+
+    /// Elements that a row of this size and the ball may share without a hit.
+    fn unseen(&self, row_size: u32) -> u32 {
+        (row_size - self.spec.indexed(row_size)).max(self.size - self.probes)
+    }
+
+    /// How many hits a row of this size has at least if it is near; none where none of this size is.
+    pub fn need(&self, row_size: u32) -> Option<u32> {
+        // At least 1 by how much is indexed, and how much looked for.
+        Some(self.shared(row_size)?.saturating_sub(self.unseen(row_size)))
+    }
+
+    /// In how many bits its bitmap may differ from the ball's if it is near; none where none of this size is.
+    pub fn bits(&self, row_size: u32) -> Option<u32> {
+        let apart = u64::from(self.size) + u64::from(row_size) - 2 * u64::from(self.shared(row_size)?);
+        Some(u32::try_from(apart).unwrap_or(u32::MAX))
+    }
+
+    /// How many elements a row with so many hits, whose bitmap differs in so many bits, can share with the ball.
+    pub fn most_shared(&self, row_size: u32, hits: u32, differ: u32) -> u32 {
+        let by_hits = hits.saturating_add(self.unseen(row_size));
+        let by_bits = (u64::from(self.size) + u64::from(row_size)).saturating_sub(differ.into()) / 2;
+        let by_bits = u32::try_from(by_bits).unwrap_or(u32::MAX);
+        row_size.min(self.size).min(by_hits).min(by_bits)
+    }
+
+    /// The greatest similarity that such a row can have.
+    pub fn most_similar(&self, row_size: u32, hits: u32, differ: u32) -> f64 {
+        let shared = self.most_shared(row_size, hits, differ);
+        self.spec.measure.similarity(shared, row_size, self.size)
+    }
+}
+
+/// How many upper bits of a key are its class, so that classes have about 512 of as many postings.
+pub fn class_bits(postings: u64) -> u32 {
+    const OF_A_CLASS: u64 = 512;
+    (postings / OF_A_CLASS).checked_ilog2().unwrap_or(0).clamp(LEAST_CLASS_BITS, MOST_CLASS_BITS)
+}
+
+/// The fewest bits of a class, and the most.
+pub const LEAST_CLASS_BITS: u32 = 10;
+/// The most bits of a class.
+pub const MOST_CLASS_BITS: u32 = 24;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEASURES: [Measure; 5] =
+        [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap, Measure::Containment];
+
+    fn spec(measure: Measure, least: f64) -> SetSpec {
+        SetSpec::new(measure, least, FeatureSpec::WORDS).unwrap()
+    }
+
+    /// All sizes to 40: what is said of rows is what trying every number of shared elements gives.
+    #[test]
+    fn bounds_equal_brute_force() {
+        for measure in MEASURES {
+            for least in (1..=28).step_by(3).map(|n| f64::from(n) / 28.0).chain([0.7, 0.8]) {
+                let spec = spec(measure, least);
+                let overlap = |t: f64, row: u32, ball: u32| {
+                    (1..=row.min(ball)).find(|&shared| measure.similarity(shared, row, ball) >= t)
+                };
+                let indexed = |row: u32| {
+                    let least = (1..=400).filter_map(|ball| overlap(least, row, ball)).min().unwrap();
+                    row.min(row - least + 2)
+                };
+                (1..=40)
+                    .for_each(|row| assert_eq!(spec.indexed(row), indexed(row), "{measure:?} {least} {row}"));
+                for (t, ball) in [0.0, 0.1, 0.5, 1.0].into_iter().flat_map(|x| (1..=40).map(move |b| (x, b)))
+                {
+                    let t = least + t * (1.0 - least);
+                    let possible: Vec<u32> =
+                        (1..=40).filter(|&row| overlap(t, row, ball).is_some()).collect();
+                    let reach = spec.reach(t, ball).unwrap().unwrap();
+                    let all = (1..=40).filter(|row| reach.sizes().contains(row));
+                    assert_eq!(all.collect::<Vec<_>>(), possible);
+                    let lowest = overlap(t, possible[0], ball).unwrap();
+                    assert_eq!(reach.probes(), ball.min(ball - lowest + 2));
+                    assert_eq!(reach.least_hits(), lowest.min(2));
+                    for row in 1..=40 {
+                        let shared = overlap(t, row, ball);
+                        assert_eq!(reach.shared(row), shared);
+                        let apart = (row - indexed(row)).max(ball - reach.probes());
+                        assert_eq!(reach.need(row), shared.map(|shared| shared - apart));
+                        assert!(reach.need(row).is_none_or(|need| need >= reach.least_hits()));
+                        assert_eq!(reach.bits(row), shared.map(|shared| row + ball - 2 * shared));
+                    }
+                }
+            }
+        }
+    }
+
+    /// How much is indexed is a rule of what is on disk: it stays as it is.
+    #[test]
+    fn what_is_indexed_stays_as_it_is() {
+        let hashes = MEASURES.map(|measure| {
+            let mut bytes = Vec::new();
+            for least in [0.01, 0.5, 0.7, 0.8, 0.9, 1.0] {
+                let spec = spec(measure, least);
+                let lengths: Vec<u32> = (1..=4200).map(|size| spec.indexed(size)).collect();
+                assert!(lengths.iter().zip(1..).all(|(&length, size)| (1..=size).contains(&length)));
+                // Again, when they are known.
+                assert_eq!(lengths, (1..=4200).map(|size| spec.indexed(size)).collect::<Vec<_>>());
+                bytes.extend(lengths.iter().flat_map(|length| length.to_le_bytes()));
+            }
+            crate::hash::hash_bytes(&bytes)
+        });
+        assert_eq!(hashes, GOLDEN);
+        let of_60 = |measure| spec(measure, 0.7).indexed(60);
+        assert_eq!(MEASURES.map(of_60), [20, 32, 29, 60, 20]);
+    }
+
+    const GOLDEN: [u64; 5] = [
+        1671625132581092701,
+        2795767177604755624,
+        15658883378276826352,
+        14019376191440534061,
+        1671625132581092701,
+    ];
+
+    #[test]
+    fn what_is_not_served_is_an_error() {
+        let spec = spec(Measure::Jaccard, 0.7);
+        for similarity in [0.0, -1.0, 0.69, 1.1, f64::NAN] {
+            assert!(spec.reach(similarity, 5).is_err(), "{similarity}");
+        }
+        assert!(spec.reach(0.7, 0).unwrap().is_none());
+        assert_eq!(spec.indexed(0), 0);
+        let reach = spec.reach(0.7, u32::MAX).unwrap().unwrap();
+        assert!(reach.need(1).is_none() && *reach.sizes().end() >= u32::MAX - 1);
+        assert!(reach.need(u32::MAX - 1).unwrap() >= 2 && reach.bits(u32::MAX - 1).unwrap() > 1 << 30);
+        assert!(SetSpec::new(Measure::Dice, 0.0, FeatureSpec::WORDS).is_err());
+    }
+
+    #[test]
+    fn widths() {
+        assert_eq!([0, 1 << 19, 20_000_000, u64::MAX].map(class_bits), [10, 10, 15, 24]);
+        let words = |size| spec(Measure::Jaccard, 0.7).bitmap_words(size);
+        assert_eq!([1, 60, 200, 1000, 100_000].map(words), WORDS);
+    }
+
+    const WORDS: [usize; 5] = [1, 1, 4, 8, 8];
+}

@@ -1,0 +1,39 @@
+//! For the SQL of 0.1.0, in which `near` of a text makes a ball about its minhash sketch. Such balls may be stored, so they mean
+//! under every later SQL what they meant.
+
+use super::building_blocks::document;
+use super::sketches::minhash_of;
+use crate::features::tokens::Document;
+use crate::joins::search::ball;
+use crate::pg::server::call::sql_function;
+use crate::pg::server::checks;
+use crate::pg::server::error::Result;
+use crate::sketches::balls::MinhashBall;
+use crate::sketches::minhash::{self, check_similarity};
+use crate::sketches::wire::{Minhash, MinhashHeader, Source};
+
+/// The seed of balls about a text, which is that of `minhash` by default.
+const SEED: i64 = 1;
+
+sql_function! {
+    /// `near(text, similarity, k, permutations) → text_ball`
+    neardup_near_text, pg_finfo_neardup_near_text, |call| {
+        let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
+        let similarity = checks::with_similarity(check_similarity(call.need(1, "similarity")?))?;
+        let k = checks::k(i64::from(call.need::<i32>(2, "k")?))?;
+        let permutations = checks::permutations(i64::from(call.need::<i32>(3, "permutations")?))?;
+        let header = MinhashHeader::new(Source::Words, k, permutations, SEED);
+        let middle = minhash_of(&document(text)?, &header)?;
+        Ok(call.give(Some(checks::with_similarity(MinhashBall::build(&middle, similarity))?)))
+    }
+}
+
+/// The similarity that is estimated of a text and the one that the ball's sketch was made of, and the least one of the ball.
+/// The text's sketch is made as the ball's was.
+pub(super) fn estimate(ball: &[u8], text: &Document) -> Result<(f64, f64)> {
+    let ball = MinhashBall::parse(ball, ball::NAME)?;
+    let MinhashHeader { source, k, permutations, seed, .. } = ball.middle.header;
+    let sketch = minhash_of(text, &MinhashHeader::new(source, k, permutations, seed))?;
+    let agreeing = ball.middle.agreeing(&Minhash::parse(&sketch)?)?;
+    Ok((minhash::similarity(agreeing, permutations), ball.similarity))
+}

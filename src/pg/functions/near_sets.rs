@@ -1,0 +1,350 @@
+//! Balls about documents, and what is in them: exactly what near_duplicates calls similar (docs/reference/index.md).
+
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgMemoryContexts, PgSqlErrorCode};
+
+use super::near_minhash_text;
+use super::sketch_types::is_of_sketch;
+use super::sketches::{document_at, document_of};
+use super::token_sets::cut;
+use crate::error::Error;
+use crate::features::Tokenizer;
+use crate::features::tokens::Document;
+use crate::joins::parts::token_set::Origin;
+use crate::joins::search::ball::{self, SetBall, SetParameters};
+use crate::joins::search::judge::Judge;
+use crate::memory;
+use crate::pg::query::decode::{Kind, element_type};
+use crate::pg::query::names::type_name;
+use crate::pg::request::features::spec_of;
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::values::{LARGEST, too_large};
+use crate::pg::server::workers::workers_for;
+use crate::sketches::minhash::check_similarity;
+use crate::sketches::wire::{Minhash, Simhash};
+use crate::verify::measure::Measure;
+use crate::workers;
+
+/// The similarity of a call that names none.
+const SIMILARITY: f64 = 0.8;
+
+sql_function! {
+    /// `near(text, similarity, shingle, multiset, tokenizer, method) → text_ball`
+    neardup_near_set_text, pg_finfo_neardup_near_set_text, |call| {
+        refuse_sketch(call)?;
+        let (tokenizer, origin) = cut(call, 4, "near(to_tsvector('english', body), 0.8)")?;
+        near(call, Kind::Text, tokenizer, origin, 5)
+    }
+}
+sql_function! {
+    /// `near(text[], similarity, shingle, multiset, method) → text_ball`
+    neardup_near_set_tokens, pg_finfo_neardup_near_set_tokens, |call| near(call, Kind::Tokens, Tokenizer::Words, Origin::Tokens, 4)
+}
+sql_function! {
+    /// `near(tsvector, similarity, shingle, multiset, method) → text_ball`
+    neardup_near_set_lexemes, pg_finfo_neardup_near_set_lexemes, |call| near(call, Kind::Vector, Tokenizer::Words, Origin::Lexemes, 4)
+}
+sql_function! {
+    /// `near(bigint[], similarity, shingle, multiset, method) → text_ball`
+    neardup_near_set_numbers, pg_finfo_neardup_near_set_numbers, |call| near(call, Kind::Numbers, Tokenizer::Words, Origin::Numbers, 4)
+}
+
+sql_function! {
+    /// `near_similarity(text, text_ball) → float8`
+    neardup_near_similarity_text, pg_finfo_neardup_near_similarity_text, |call| similarity(call, Some(Kind::Text))
+}
+sql_function! {
+    /// `near_similarity(tsvector, text_ball) → float8`
+    neardup_near_similarity_lexemes, pg_finfo_neardup_near_similarity_lexemes, |call| similarity(call, Some(Kind::Vector))
+}
+sql_function! {
+    /// `near_similarity(anyarray, text_ball) → float8`
+    neardup_near_similarity_array, pg_finfo_neardup_near_similarity_array, |call| similarity(call, None)
+}
+
+sql_function! {
+    /// `text_in_ball(text, text_ball) → bool`
+    neardup_text_in_ball, pg_finfo_neardup_text_in_ball, |call| in_ball(call, Some(Kind::Text), 0, 1)
+}
+sql_function! {
+    /// `text_ball_contains(text_ball, text) → bool`
+    neardup_text_ball_contains, pg_finfo_neardup_text_ball_contains, |call| in_ball(call, Some(Kind::Text), 1, 0)
+}
+sql_function! {
+    /// `lexemes_in_ball(tsvector, text_ball) → bool`
+    neardup_lexemes_in_ball, pg_finfo_neardup_lexemes_in_ball, |call| in_ball(call, Some(Kind::Vector), 0, 1)
+}
+sql_function! {
+    /// `text_ball_contains(text_ball, tsvector) → bool`
+    neardup_text_ball_contains_lexemes, pg_finfo_neardup_text_ball_contains_lexemes, |call| in_ball(call, Some(Kind::Vector), 1, 0)
+}
+sql_function! {
+    /// `array_in_ball(anyarray, text_ball) → bool`
+    neardup_array_in_ball, pg_finfo_neardup_array_in_ball, |call| in_ball(call, None, 0, 1)
+}
+sql_function! {
+    /// `text_ball_contains(text_ball, anyarray) → bool`
+    neardup_text_ball_contains_array, pg_finfo_neardup_text_ball_contains_array, |call| in_ball(call, None, 1, 0)
+}
+
+sql_function! {
+    /// `text_ball_distance(text, text_ball) → float8`
+    neardup_text_ball_distance_text, pg_finfo_neardup_text_ball_distance_text, |call| distance(call, Some(Kind::Text))
+}
+sql_function! {
+    /// `text_ball_distance(tsvector, text_ball) → float8`
+    neardup_text_ball_distance_lexemes, pg_finfo_neardup_text_ball_distance_lexemes, |call| distance(call, Some(Kind::Vector))
+}
+sql_function! {
+    /// `text_ball_distance(anyarray, text_ball) → float8`
+    neardup_text_ball_distance_array, pg_finfo_neardup_text_ball_distance_array, |call| distance(call, None)
+}
+
+sql_function! {
+    /// `text_balls_meet(text_ball, text_ball) → bool`
+    neardup_text_balls_meet, pg_finfo_neardup_text_balls_meet, |call| {
+        let Some((left, right)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<bool>(None)) };
+        Ok(call.give(Some(meet(call, left, right)?)))
+    }
+}
+
+sql_function! {
+    /// `text_ball_as_minhash_ball(text_ball) → minhash_ball`
+    neardup_text_ball_as_minhash_ball, pg_finfo_neardup_text_ball_as_minhash_ball, |_| Err(not_of_a_sketch("minhash"))
+}
+sql_function! {
+    /// `text_ball_as_simhash_ball(text_ball) → simhash_ball`
+    neardup_text_ball_as_simhash_ball, pg_finfo_neardup_text_ball_as_simhash_ball, |_| Err(not_of_a_sketch("simhash"))
+}
+
+/// The ball about the document that argument 0 is; the similarity stands in argument 1, the shingle and whether repeats count
+/// after it, and the measure in argument `method`.
+fn near(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, method: usize) -> Result<Datum> {
+    let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
+    let least = call.get(1).unwrap_or(SIMILARITY);
+    check_similarity(least).map_err(|error| {
+        SqlError::from(error).hint("Texts that share four fifths of their words: near('some text', 0.8)")
+    })?;
+    let features = spec_of(tokenizer, call.get(2), call.get(3), 1).map_err(|error| {
+        SqlError::from(error).hint("Runs of five words: near('some text', 0.8, shingle => 5)")
+    })?;
+    let parameters = SetParameters { measure: measure(call, method)?, origin, features };
+    let ball = SetBall::build(&parameters, least, &document)?;
+    if ball.len() > LARGEST - size_of::<i32>() {
+        return Err(too_large("a ball"));
+    }
+    Ok(call.give(Some(ball)))
+}
+
+/// The measure that argument `n` names; that of near_duplicates by default.
+fn measure(call: Call, n: usize) -> Result<Measure> {
+    let name = call.text(n)?;
+    let name = name.as_deref().unwrap_or("jaccard");
+    ball::measure_of_name(name).ok_or_else(|| {
+        let hint = match name {
+            "minhash" => "Of a sketch: near(minhash('some text'), 0.8)",
+            "simhash" => "Of a sketch: near(simhash('some text'), 3)",
+            _ => "Shared words of all words: near('some text', 0.8, method => 'jaccard')",
+        };
+        SqlError::parameter(format!(
+            "method must be jaccard, cosine, dice, overlap or containment, not \"{name}\""
+        ))
+        .hint(hint)
+    })
+}
+
+/// Refuses a text that is a sketch where the caller wrote it or gave it for a parameter: there it lacks nothing but its type.
+/// A row may hold any text.
+fn refuse_sketch(call: Call) -> Result<()> {
+    // SAFETY: `flinfo` is set by the function manager.
+    if !unsafe { pg_sys::get_fn_expr_arg_stable((*call.info).flinfo, 0) } {
+        return Ok(());
+    }
+    let Some(text) = call.text(0)? else { return Ok(()) };
+    let (kind, limit, is_sketch) = match text.trim_start().split_once(':') {
+        Some(("minhash", _)) => ("minhash", "0.8", Minhash::from_text(&text).is_ok()),
+        Some(("simhash", _)) => ("simhash", "3", Simhash::from_text(&text).is_ok()),
+        _ => return Ok(()),
+    };
+    if !is_sketch {
+        return Ok(());
+    }
+    let message = format!("this text is a {kind} sketch, and near() takes it for words");
+    Err(SqlError::new(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message)
+        .hint(format!("Say its type: near($1::{kind}_sketch, {limit})")))
+}
+
+/// The error where a ball of texts stands for one of sketches.
+fn not_of_a_sketch(kind: &str) -> SqlError {
+    let limit = if kind == "minhash" { "0.8" } else { "3" };
+    SqlError::parameter(format!("a {kind} sketch is compared with a ball of texts, not of sketches")).hint(format!(
+        "Make the ball of a sketch: near({kind}('some text'), {limit}), or of one in a string: near($1::{kind}_sketch, {limit})"
+    ))
+}
+
+fn similarity(call: Call, kind: Option<Kind>) -> Result<Datum> {
+    Ok(call.give(compared(call, kind, 0, 1)?.map(|(similarity, _)| similarity)))
+}
+
+fn in_ball(call: Call, kind: Option<Kind>, value: usize, ball: usize) -> Result<Datum> {
+    Ok(call.give(compared(call, kind, value, ball)?.map(|(similarity, least)| similarity >= least)))
+}
+
+fn distance(call: Call, kind: Option<Kind>) -> Result<Datum> {
+    let far = |(similarity, least)| if similarity >= least { 1.0 - similarity } else { f64::INFINITY };
+    Ok(call.give(compared(call, kind, 0, 1)?.map(far)))
+}
+
+/// The similarity of a value to the middle of a ball, and the least one of the ball, which is above 0; none where one of both is
+/// NULL. An array, of no `kind`, is of what its elements are.
+fn compared(call: Call, kind: Option<Kind>, value: usize, ball: usize) -> Result<Option<(f64, f64)>> {
+    let Some((datum, ball)) = call.datum(value).zip(call.bytes(ball)) else { return Ok(None) };
+    let kind = match kind {
+        Some(kind) => kind,
+        // SAFETY: our SQL declares an array.
+        None => unsafe { kind_of_array(datum)? },
+    };
+    let Some(document) = document_at(call, value, kind)? else { return Ok(None) };
+    if is_of_sketch(ball) {
+        if kind != Kind::Text {
+            return Err(unlike(kind, "minhash sketches of texts"));
+        }
+        return near_minhash_text::estimate(ball, &document).map(Some);
+    }
+    let kept = kept(call, ball)?;
+    if !makes(kind, kept.parameters.origin) {
+        return Err(unlike(kind, of(kept.parameters.origin)));
+    }
+    Ok(Some((kept.similarity(&document)?, kept.least)))
+}
+
+/// What is kept from one call to the next, which mostly has the same ball.
+struct Kept {
+    /// The ball.
+    bytes: Vec<u8>,
+    parameters: SetParameters,
+    least: f64,
+    judge: Judge,
+}
+
+impl Kept {
+    fn similarity(&mut self, document: &Document) -> Result<f64> {
+        let workers = workers_for(self.bytes.len() + document.bytes());
+        let mut state = (&mut self.judge, 0.0);
+        workers::one(workers, &mut state, |(judge, similarity), stop| {
+            *similarity = judge.similarity(document, stop)?;
+            Ok(())
+        })?;
+        Ok(state.1)
+    }
+}
+
+/// What judges by a ball: of the call before, where that had the same.
+fn kept(call: Call, ball: &[u8]) -> Result<&'static mut Kept> {
+    // SAFETY: `fn_extra` is for the function that is called, and null before its first call. What it points to lives as long as
+    // the function manager's record does, longer than the call; no two calls of one record run at once.
+    let place: &'static mut Option<Kept> = unsafe {
+        let function = (*call.info).flinfo;
+        if (*function).fn_extra.is_null() {
+            let mut memory = PgMemoryContexts::For((*function).fn_mcxt);
+            (*function).fn_extra = memory.leak_and_drop_on_delete(None::<Kept>).cast();
+        }
+        &mut *(*function).fn_extra.cast()
+    };
+    if place.as_ref().is_none_or(|kept| kept.bytes != ball) {
+        *place = None;
+        *place = Some(judge(ball)?);
+    }
+    place.as_mut().ok_or_else(|| Error::Source.into())
+}
+
+/// Makes ready to judge by a ball.
+fn judge(bytes: &[u8]) -> Result<Kept> {
+    let ball = SetBall::parse(bytes)?;
+    let mut own = Vec::new();
+    memory::extend(&mut own, bytes, "keeping a ball")?;
+    let mut judge = None;
+    workers::one(workers_for(ball.bytes()), &mut judge, |judge, stop| {
+        *judge = Some(Judge::new(&ball, stop)?);
+        Ok(())
+    })?;
+    let judge = judge.ok_or(Error::Source)?;
+    Ok(Kept { bytes: own, parameters: ball.parameters, least: ball.similarity, judge })
+}
+
+/// Whether the middle of each of two balls is in the other one.
+fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
+    if is_of_sketch(left) || is_of_sketch(right) {
+        return Err(SqlError::parameter("a ball of 0.1.0 has no text in its middle, only a sketch")
+            .hint("Make it anew of its text: near(body, 0.8)"));
+    }
+    let (a, b) = (SetBall::parse(left)?, SetBall::parse(right)?);
+    if a.parameters != b.parameters {
+        let [a, b] = [a, b].map(|ball| ball.parameters.describe());
+        return Err(SqlError::from(Error::Unlike { what: ball::NAME, a, b }).hint(
+            "Make both with the same arguments; only the similarity may differ: near(body, 0.8, shingle => 5) && near('some text', 0.9, shingle => 5)",
+        ));
+    }
+    let similarity = kept(call, right)?.similarity(&a.document()?)?;
+    if similarity < b.similarity {
+        return Ok(false);
+    }
+    // All other measures say the same both ways.
+    if a.parameters.measure != Measure::Containment {
+        return Ok(similarity >= a.similarity);
+    }
+    Ok(judge(left)?.similarity(&b.document()?)? >= a.similarity)
+}
+
+/// What an array is taken for.
+///
+/// # Safety
+/// The datum is an array.
+unsafe fn kind_of_array(array: Datum) -> Result<Kind> {
+    // SAFETY: the caller's promise.
+    match unsafe { element_type(pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast()) } {
+        pg_sys::TEXTOID | pg_sys::VARCHAROID => Ok(Kind::Tokens),
+        pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID => Ok(Kind::Numbers),
+        other => {
+            let message = format!(
+                "an array of {} cannot be in a ball: only arrays of texts and of integers",
+                type_name(other)
+            );
+            Err(SqlError::new(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message)
+                .hint("Cast it: (tags::text[]) <@ near(ARRAY['some', 'words'], 0.8)"))
+        }
+    }
+}
+
+/// Whether documents of a kind have such tokens.
+fn makes(kind: Kind, origin: Origin) -> bool {
+    match origin {
+        Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => kind == Kind::Text,
+        Origin::Tokens => kind == Kind::Tokens,
+        Origin::Numbers => kind == Kind::Numbers,
+        Origin::Lexemes => kind == Kind::Vector,
+    }
+}
+
+/// What the ball is of, in words.
+fn of(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => "texts",
+        Origin::Tokens => "arrays of texts",
+        Origin::Numbers => "arrays of integers",
+        Origin::Lexemes => "tsvectors",
+    }
+}
+
+/// The error for a value of another kind than the ball is of.
+fn unlike(kind: Kind, ball: &str) -> SqlError {
+    let (value, hint) = match kind {
+        Kind::Tokens => ("an array of texts", "near('{some,words}'::text[], 0.8)"),
+        Kind::Numbers => ("an array of integers", "near(shingles('some text', 5), 0.8)"),
+        Kind::Vector => ("a tsvector", "near(to_tsvector('english', 'some text'), 0.8)"),
+        Kind::Text | Kind::Sketches(..) => ("a text", "near('some text', 0.8)"),
+    };
+    SqlError::parameter(format!("{value} cannot be in a ball of {ball}"))
+        .hint(format!("Make the ball of a value of the same type: {hint}"))
+}

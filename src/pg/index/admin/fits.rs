@@ -1,0 +1,33 @@
+//! `signature_index_fits`: whether an index of sets serves a ball, and if not, why.
+
+use pgrx::{PgSqlErrorCode, pg_sys};
+
+use crate::pg::index::am::opened::{Opened, on_index};
+use crate::pg::index::layout::meta::Directory;
+use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::sets::probe::Unfit;
+use crate::pg::server::call::{sql_function, varlena_bytes};
+use crate::pg::server::error::SqlError;
+
+sql_function! {
+    /// `signature_index_fits(regclass, text_ball) → text`
+    neardup_signature_index_fits, pg_finfo_neardup_signature_index_fits, |call| {
+        // SAFETY: a STRICT function; a ball is a varlena.
+        let ball = call.datum(1).map(|ball| unsafe { varlena_bytes(ball).to_vec() });
+        let ball = ball.unwrap_or_default();
+        let why = on_index(call, pg_sys::AccessShareLock, |Opened { index, .. }| {
+            let keys = Keys::of(index, &Directory::read(index).meta);
+            let Some(sets) = &keys.sets else {
+                let message = format!("index \"{}\" is of class {}, which has no sets", index.name(), keys.class.name());
+                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE, message)
+                    .hint("Balls are served by text_set_ops, array_set_ops, tsvector_set_ops and text_ball_set_ops."));
+            };
+            Ok(sets.unfit(&ball).map(|why| match why {
+                Unfit::Old => "the ball was made by 0.1.0, of a sketch: make it anew by near()".to_owned(),
+                Unfit::Unlike(ball, index) => format!("the index is for {index}, the ball for {ball}"),
+                Unfit::Below(why) => why,
+            }))
+        })?;
+        Ok(call.give(why))
+    }
+}

@@ -1,0 +1,59 @@
+//! What a check remembers of a row: what an index has for it.
+
+use super::filter::NULL;
+use crate::hash;
+use crate::pg::index::layout::items::{Item, Row};
+use crate::pg::index::opclass::keys::{Keys, Posted};
+use crate::pg::server::error::or_raise;
+
+/// Stands for the outline of a set that is spread over several rows of the index: there is nothing but its size.
+fn split(sketch: &[u8]) -> u64 {
+    const SPLIT: u64 = 0x7370_6c69_7400 << 16;
+    SPLIT ^ sketch.first_chunk().map_or(0, |size| u32::from_le_bytes(*size).into())
+}
+
+/// The marks of a row: that of what stands beside it, and its signatures where these do not follow from that.
+pub(super) struct Marks<'a> {
+    /// Of what stands beside the row.
+    pub row: Option<u64>,
+    /// The same if its set is spread over several rows.
+    pub split: Option<u64>,
+    /// Its signatures.
+    pub signatures: &'a [u64],
+}
+
+impl<'a> Marks<'a> {
+    /// Those of an item.
+    pub(super) fn of(keys: &Keys, item: &Item<'_>, posted: &'a mut Posted) -> Self {
+        posted.signatures.clear();
+        if item.row.has(Row::NULL) {
+            return Self { row: Some(NULL), split: None, signatures: &posted.signatures };
+        }
+        if let Some(sets) = keys.sets.as_ref().filter(|sets| sets.settled.is_none()) {
+            or_raise(sets.unsettled_marks(item, posted));
+            return Self { row: None, split: None, signatures: &posted.signatures };
+        }
+        let row = or_raise(keys.post(item, posted));
+        if keys.class.has_sketches() {
+            posted.signatures.clear();
+        }
+        let split = keys.sets.is_some().then(|| split(&posted.sketch));
+        Self { row: Self::of_row(row, &posted.sketch), split, signatures: &posted.signatures }
+    }
+
+    /// That of what stands beside a row of a segment.
+    pub(super) fn of_row(row: Row, sketch: &[u8]) -> Option<u64> {
+        if row.has(Row::NULL) {
+            Some(NULL)
+        } else if row.has(Row::SPLIT) {
+            Some(split(sketch))
+        } else {
+            (!sketch.is_empty()).then(|| hash::hash_bytes(sketch))
+        }
+    }
+
+    /// Calls `each` with all of them.
+    pub(super) fn each(&self, each: impl FnMut(u64)) {
+        self.row.iter().chain(self.signatures).copied().for_each(each);
+    }
+}

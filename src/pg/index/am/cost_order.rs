@@ -1,0 +1,52 @@
+//! What a scan in the order of a distance costs: it depends on how many rows the query wants.
+
+use pgrx::pg_sys;
+
+use super::cost::{Known, PROHIBITIVE, Seen};
+use crate::pg::index::opclass::probe::Target;
+
+/// How probable it is that signatures find the next row that is wanted: most texts have few near duplicates.
+const FOUND: f64 = 0.9;
+
+/// How many rows of a table the query wants in order; infinitely many where that is not known.
+///
+/// # Safety
+/// Nodes of the planner's.
+pub(super) unsafe fn wanted(root: *mut pg_sys::PlannerInfo, index: &pg_sys::IndexOptInfo) -> f64 {
+    // SAFETY: the caller's promise.
+    let (limit, alone, rows) = unsafe {
+        let alone = pg_sys::bms_num_members((*root).all_baserels) == 1;
+        ((*root).limit_tuples, alone, (*index.rel).rows)
+    };
+    // Of a join nobody knows how many rows of each table make one.
+    if limit <= 0.0 || !alone {
+        return f64::INFINITY;
+    }
+    // Other conditions take some away.
+    limit * (index.tuples / rows.max(1.0)).max(1.0)
+}
+
+impl Known {
+    /// Finding as many of the nearest rows as are wanted.
+    pub(super) fn nearest(&self, order: &Seen<Target>, wanted: f64) -> f64 {
+        let (rows, all) = (self.directory.rows().max(1) as f64, self.comparing_all());
+        // What is equally far comes without being compared.
+        let ties = all * (wanted / rows).min(1.0);
+        let of_sets = self.keys.sets.is_some();
+        match order {
+            Seen::Now(Target::Ball(Some(probe))) => self.counting(probe.reach.probes().into()) + ties,
+            Seen::AtRunTime if of_sets => self.counting(self.keys.usual_probes()) + ties,
+            Seen::Now(Target::Ball(None) | Target::Empty) => ties,
+            // The server would keep all rows until it has compared them.
+            Seen::Now(Target::Unlike) if of_sets => all + PROHIBITIVE,
+            Seen::Now(Target::Unlike) => all,
+            Seen::AtRunTime | Seen::Now(Target::Sketch(_)) => {
+                let probes = self.keys.usual_probes();
+                let near = self.probing(probes, self.candidates(probes).min(rows));
+                let rest =
+                    if self.keys.has_single_values() { ties } else { all * (1.0 - FOUND.powf(wanted)) };
+                (near + rest).min(all)
+            }
+        }
+    }
+}

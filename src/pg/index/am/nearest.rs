@@ -1,0 +1,91 @@
+//! The first of many rows.
+
+use crate::error;
+use crate::memory;
+use crate::pg::index::layout::items::Tid;
+use crate::pg::index::storage::segment::COLLECTING;
+
+/// The first of the items it is given, at most `most`, in order and without duplicates.
+#[derive(Debug)]
+pub(crate) struct Nearest {
+    most: usize,
+    after: Option<(u64, Tid)>,
+    items: Vec<(u64, Tid)>,
+    bound: Option<(u64, Tid)>,
+}
+
+impl Nearest {
+    /// Bytes of an item.
+    pub(crate) const BYTES: usize = size_of::<(u64, Tid)>();
+
+    /// Takes what comes after `after`.
+    pub(crate) fn new(most: usize, after: Option<(u64, Tid)>) -> Self {
+        Self { most: most.max(1), after, items: Vec::new(), bound: None }
+    }
+
+    /// Forgets what it took.
+    pub(crate) fn clear(&mut self) {
+        self.items.clear();
+        self.bound = None;
+    }
+
+    /// Takes an item, if it is one of those.
+    pub(crate) fn push(&mut self, item: (u64, Tid)) -> error::Result<()> {
+        if self.after.is_some_and(|after| item <= after) || self.bound.is_some_and(|bound| item > bound) {
+            return Ok(());
+        }
+        memory::push(&mut self.items, item, COLLECTING)?;
+        if self.items.len() >= 2 * self.most {
+            self.cut();
+        }
+        Ok(())
+    }
+
+    /// Whether it took as many as it may.
+    pub(crate) fn is_full(&self) -> bool {
+        self.items.len() >= self.most
+    }
+
+    fn cut(&mut self) {
+        self.items.sort_unstable();
+        self.items.dedup();
+        if self.items.len() > self.most {
+            self.items.truncate(self.most);
+            self.bound = self.items.last().copied();
+        }
+    }
+
+    /// The items, and whether there are more.
+    pub(crate) fn finish(mut self) -> (Vec<(u64, Tid)>, bool) {
+        self.cut();
+        (self.items, self.bound.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pg_passes_give_everything_once_and_in_order() {
+        let all: Vec<(u64, Tid)> = (0..1000_u64).map(|n| (n * 7919 % 13, n * 31 % 997)).collect();
+        let mut expected = all.clone();
+        expected.sort_unstable();
+        expected.dedup();
+        for most in [1, 2, 3, 10, 999, 5000] {
+            let (mut seen, mut after) = (Vec::new(), None);
+            loop {
+                let mut nearest = Nearest::new(most, after);
+                let mut items = all.iter().chain(&all[..50]);
+                items.try_for_each(|&item| nearest.push(item)).expect("memory");
+                let (batch, more) = nearest.finish();
+                after = batch.last().copied();
+                seen.extend(batch);
+                if !more {
+                    break;
+                }
+            }
+            assert_eq!(seen, expected, "{most} at a time");
+        }
+    }
+}

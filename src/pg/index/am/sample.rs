@@ -1,0 +1,111 @@
+//! What CREATE INDEX looks at before it builds an index of sets: rows from all over the table, which settle the order of
+//! tokens. They depend on the table alone, so that the same table gives the same index.
+
+use std::ffi::c_void;
+
+use pgrx::pg_sys;
+
+use super::table::{Range, row_of_scan, scan_table};
+use crate::features::tokens::Document;
+use crate::joins::search::order::TokenSample;
+use crate::pg::index::opclass::class::Class;
+use crate::pg::index::opclass::sets::{SetKeys, Settled};
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::server::error::Result;
+use crate::pg::server::guard::guard;
+
+/// Ranges of pages that are looked at, at equal distances, and the pages of one.
+const RANGES: u64 = 64;
+const PAGES: u64 = 24;
+/// Rows of a range that are cut, and the bytes after which no more are.
+const ROWS: u64 = 470;
+const BYTES: usize = 1 << 20;
+
+/// Rows of the table that were looked at.
+struct Sample<'a> {
+    keys: &'a SetKeys,
+    class: Class,
+    tokens: TokenSample,
+    /// Rows of this range and their bytes, and all rows that came by.
+    rows: u64,
+    bytes: usize,
+    all: u64,
+    cut: u64,
+    memory: pg_sys::MemoryContext,
+}
+
+impl Sample<'_> {
+    /// # Safety
+    /// `value` is of the type of the index's column.
+    unsafe fn add(&mut self, value: Option<pg_sys::Datum>) -> Result<()> {
+        self.all += 1;
+        let Some(value) = value.filter(|_| self.rows < ROWS && self.bytes < BYTES) else { return Ok(()) };
+        // SAFETY: the caller's promise.
+        let document: Document = unsafe { self.keys.document(self.class, value)? };
+        self.rows += 1;
+        self.bytes += document.bytes();
+        let tokens = self.keys.tokens(&document)?;
+        self.cut += u64::from(!tokens.is_empty());
+        Ok(self.tokens.add(&tokens)?)
+    }
+}
+
+/// Settles what is to be settled of a new index of sets; none if the table has no row with tokens.
+///
+/// # Safety
+/// Both relations are open, and `info` describes the index.
+pub(super) unsafe fn settle(
+    heap: pg_sys::Relation,
+    index: Index,
+    info: *mut pg_sys::IndexInfo,
+    keys: &SetKeys,
+    class: Class,
+) -> Result<Option<Settled>> {
+    // SAFETY: an open relation.
+    let pages =
+        u64::from(unsafe { pg_sys::RelationGetNumberOfBlocksInFork(heap, pg_sys::ForkNumber::MAIN_FORKNUM) });
+    let memory = pgrx::PgMemoryContexts::new("neardup row of a sample");
+    let tokens = TokenSample::new()?;
+    let memory_of_rows = memory.value();
+    let mut sample =
+        Sample { keys, class, tokens, rows: 0, bytes: 0, all: 0, cut: 0, memory: memory_of_rows };
+    let ranges = pages.div_ceil(PAGES).min(RANGES);
+    let mut seen = 0;
+    for n in 0..ranges {
+        let (first, next) = (n * pages / ranges, (n + 1) * pages / ranges);
+        let count = (next - first).min(PAGES);
+        (sample.rows, sample.bytes) = (0, 0);
+        seen += count;
+        // Numbers of pages have 32 bits.
+        let range = Range { first: first as u32, count: count as u32 };
+        // SAFETY: the callback gets what it is given here.
+        unsafe {
+            let state: *mut c_void = (&raw mut sample).cast();
+            let tables = [heap, index.relation()];
+            scan_table(tables, info, false, add_row, state, std::ptr::null_mut(), Some(range))?;
+        }
+    }
+    if sample.cut == 0 {
+        return Ok(None);
+    }
+    let rows = sample.all as f64 * pages as f64 / seen as f64;
+    Ok(Some(Settled::of(&keys.spec, sample.tokens, Some(rows))?))
+}
+
+unsafe extern "C-unwind" fn add_row(
+    _index: pg_sys::Relation,
+    address: pg_sys::ItemPointer,
+    values: *mut pg_sys::Datum,
+    nulls: *mut bool,
+    _alive: bool,
+    state: *mut c_void,
+) {
+    // SAFETY: the outermost frame; the server gives one value of the index's only column, the row's address, and our
+    // state.
+    unsafe {
+        guard(|| {
+            let sample = &mut *state.cast::<Sample<'_>>();
+            row_of_scan(sample.memory, address, values, nulls, |_, value| sample.add(value))
+        });
+    }
+}

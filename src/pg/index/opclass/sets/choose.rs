@@ -1,0 +1,81 @@
+//! What a new index of sets is built with: its options and its column, checked.
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys;
+
+use super::number_of;
+use super::options::SetOptions;
+use crate::joins::parts::token_set::Origin;
+use crate::joins::search::ball::measure_number;
+use crate::pg::index::layout::format::{Meta, NONE, VERSION_LISTS};
+use crate::pg::index::opclass::class::Class;
+use crate::pg::index::opclass::options::Options;
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::query::decode::Kind;
+use crate::pg::request::features::spec_of;
+use crate::pg::server::error::{Result, SqlError};
+use crate::text;
+use crate::verify::measure::Measure;
+
+/// The metapage of a new index.
+pub(crate) fn choose(index: Index, class: Class) -> Result<Meta> {
+    let options = SetOptions::of(index);
+    if options.measure() == measure_number(Measure::Overlap) {
+        return Err(SqlError::new(
+            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+            "an index of sets cannot find by measure overlap",
+        )
+        .hint(
+            "A pair may share any token of the longer text, so that all would have to be in the index: use measure = containment, or USING gin (shingles(body, 1)).",
+        ));
+    }
+    let storage = Options::of(index);
+    if storage.threshold() != Options::USUAL_THRESHOLD {
+        return Err(SqlError::parameter(format!("{} has no storage parameter threshold", class.name()))
+            .hint(format!("The least similarity is an option of the class: CREATE INDEX … USING signature (… {} (least = {}));", class.name(), storage.threshold())));
+    }
+    if storage.stop_limit() > 0 {
+        return Err(SqlError::parameter(format!(
+            "{} has no storage parameter stop_signature_limit: it would lose answers",
+            class.name()
+        ))
+        .hint("RESET (stop_signature_limit)"));
+    }
+    let origin = origin_of(index, class, &options)?;
+    let spec = spec_of(origin.tokenizer(), options.shingle(), options.multiset(), 1)?;
+    Ok(Meta {
+        version: VERSION_LISTS.into(),
+        class: class as u8,
+        text_version: text::VERSION,
+        tokenizer: origin as u8,
+        k: spec.shingle as u32,
+        threshold: options.least,
+        distance: number_of(options.measure(), spec.multiset),
+        order: NONE,
+        ..Meta::default()
+    })
+}
+
+/// Of what the sets of a column are.
+fn origin_of(index: Index, class: Class, options: &SetOptions) -> Result<Origin> {
+    match class {
+        Class::VectorSet => return Ok(Origin::Lexemes),
+        Class::ArraySet => {}
+        _ => return Ok(Origin::from_byte(options.tokenizer()).unwrap_or(Origin::Words)),
+    }
+    // SAFETY: an open index of one column.
+    let (column, element) = unsafe {
+        let attributes = (*(*index.relation()).rd_att).attrs.as_ptr();
+        let column = pg_sys::getBaseType((*attributes).atttypid);
+        (column, pg_sys::getBaseType(pg_sys::get_element_type(column)))
+    };
+    match Kind::of(column) {
+        Kind::Numbers => Ok(Origin::Numbers),
+        _ if [pg_sys::TEXTOID, pg_sys::VARCHAROID].contains(&element) => Ok(Origin::Tokens),
+        _ => Err(SqlError::new(
+            PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+            format!("{} takes arrays of text or integers", class.name()),
+        )
+        .hint("Cast the column: CREATE INDEX … USING signature ((tags::text[]));")),
+    }
+}

@@ -1,0 +1,207 @@
+//! What an index of sets keeps of a set while it is pending, as bytes.
+//!
+//! | | |
+//! | --- | --- |
+//! | `NULL`, `EMPTY` | nothing |
+//! | `WHOLE` | size u32; all tokens |
+//! | `SPLIT` | size u32; some of the tokens to be posted |
+//! | else | size u32; words of the bitmap u32; the bitmap; the tokens to be posted |
+//!
+//! Tokens are u32, ascending. How an item reads its flags say, not the metapage: an insert may be overtaken by the flush
+//! that settles the order.
+
+use crate::error::Result;
+use crate::memory;
+use crate::pg::index::layout::items::{Row, number, short};
+
+const DOING: &str = "indexing a set";
+const TOKEN: usize = size_of::<u32>();
+
+/// The sizes that a bitmap can have, in 64-bit words.
+pub(crate) const BITMAPS: [usize; 4] = [1, 2, 4, 8];
+
+/// A set in an item.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SetItem<'a> {
+    /// How many tokens the set has.
+    pub size: u32,
+    /// Its bitmap, if it has one.
+    pub bitmap: Option<&'a [u8]>,
+    tokens: &'a [u8],
+}
+
+impl<'a> SetItem<'a> {
+    /// Reads the item of a row that is neither NULL nor empty; none if it cannot be one.
+    pub(crate) fn read(row: Row, bytes: &'a [u8]) -> Option<Self> {
+        let (size, rest) = bytes.split_at_checked(TOKEN)?;
+        let (bitmap, tokens) = if row.has(Row::WHOLE | Row::SPLIT) {
+            (None, rest)
+        } else {
+            let (words, rest) = rest.split_at_checked(TOKEN)?;
+            let words = BITMAPS.into_iter().find(|&known| known == short(words) as usize)?;
+            let (bitmap, tokens) = rest.split_at_checked(words * 8)?;
+            (Some(bitmap), tokens)
+        };
+        let right = !tokens.is_empty() && tokens.len().is_multiple_of(TOKEN);
+        right.then_some(Self { size: short(size), bitmap, tokens })
+    }
+
+    /// Puts the tokens in place of those in `tokens`.
+    pub(crate) fn tokens(&self, tokens: &mut Vec<u32>) -> Result<()> {
+        tokens.clear();
+        memory::reserve(tokens, self.tokens.len() / TOKEN, DOING)?;
+        tokens.extend(self.tokens.chunks_exact(TOKEN).map(short));
+        Ok(())
+    }
+
+    /// The bytes of an item: `bitmap` is none for one that is whole or split.
+    pub(crate) fn write(size: u32, bitmap: Option<&[u64]>, tokens: &[u32]) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        memory::reserve(&mut bytes, (2 + tokens.len()) * TOKEN + bitmap.map_or(0, size_of_val), DOING)?;
+        bytes.extend(size.to_le_bytes());
+        if let Some(bitmap) = bitmap {
+            bytes.extend((bitmap.len() as u32).to_le_bytes());
+            bytes.extend(bitmap.iter().flat_map(|word| word.to_le_bytes()));
+        }
+        bytes.extend(tokens.iter().flat_map(|token| token.to_le_bytes()));
+        Ok(bytes)
+    }
+}
+
+/// A set beside its row in a segment: its size and its bitmap.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outline<'a> {
+    /// How many tokens the set has.
+    pub size: u32,
+    bitmap: &'a [u8],
+}
+
+impl<'a> Outline<'a> {
+    /// Bytes of it with a bitmap of this many words.
+    pub(crate) const fn bytes(words: usize) -> usize {
+        TOKEN + words * 8
+    }
+
+    /// Reads it.
+    pub(crate) fn read(bytes: &'a [u8]) -> Self {
+        let (size, bitmap) = bytes.split_at(TOKEN);
+        Self { size: short(size), bitmap }
+    }
+
+    /// Puts its bytes in place of those in `bytes`.
+    pub(crate) fn write(size: u32, bitmap: impl Iterator<Item = u64>, bytes: &mut Vec<u8>) {
+        bytes.clear();
+        bytes.extend(size.to_le_bytes());
+        bytes.extend(bitmap.flat_map(u64::to_le_bytes));
+    }
+
+    /// In how many bits its bitmap differs from another one.
+    pub(crate) fn differs(&self, bitmap: &[u64]) -> u32 {
+        differs(self.bitmap, bitmap)
+    }
+
+    /// Whether it can be that of a row: each token flips one bit, and what is no set or only a part of one has no bitmap.
+    pub(crate) fn is_of(&self, row: Row) -> bool {
+        let bits: u32 = words(self.bitmap).map(u64::count_ones).sum();
+        if row.has(Row::NULL | Row::EMPTY) {
+            (self.size, bits) == (0, 0)
+        } else if row.has(Row::SPLIT) {
+            self.size > 0 && bits == 0
+        } else {
+            self.size > 0 && bits <= self.size && (self.size - bits).is_multiple_of(2)
+        }
+    }
+}
+
+/// The words of a bitmap.
+pub(crate) fn words(bitmap: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    bitmap.chunks_exact(8).map(number)
+}
+
+/// In how many bits two bitmaps differ.
+pub(crate) fn differs(one: &[u8], other: &[u64]) -> u32 {
+    words(one).zip(other).map(|(a, b)| (a ^ b).count_ones()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn row(flags: u16) -> Row {
+        Row::new(7 << 16 | 1, flags)
+    }
+
+    proptest! {
+        #[test]
+        fn pg_sets_are_read_as_they_were_written(
+            size in any::<u32>(),
+            words in prop::option::of(prop::sample::select(BITMAPS.to_vec())),
+            word in any::<u64>(),
+            tokens in prop::collection::vec(any::<u32>(), 1..9),
+            flags in prop::sample::select(vec![Row::WHOLE, Row::SPLIT, Row::SPLIT | Row::CONTINUED]),
+        ) {
+            let bitmap = words.map(|words| vec![word; words]);
+            let bytes = SetItem::write(size, bitmap.as_deref(), &tokens).unwrap();
+            let row = row(if bitmap.is_some() { 0 } else { flags });
+            let item = SetItem::read(row, &bytes).unwrap();
+            prop_assert_eq!(item.size, size);
+            prop_assert_eq!(item.bitmap.map(|known| words_of(known)), bitmap);
+            let mut read = vec![1, 2, 3];
+            item.tokens(&mut read).unwrap();
+            prop_assert_eq!(read, tokens);
+        }
+
+        #[test]
+        fn pg_any_bytes_are_sets_or_none(
+            mut bytes in prop::collection::vec(any::<u8>(), 0..90),
+            words in 0..10_u8,
+            flags in prop::sample::select(vec![0, Row::WHOLE, Row::SPLIT]),
+        ) {
+            if let Some(place) = bytes.get_mut(4..8) {
+                place.copy_from_slice(&[words, 0, 0, 0]);
+            }
+            if let Some(item) = SetItem::read(row(flags), &bytes) {
+                let mut tokens = Vec::new();
+                item.tokens(&mut tokens).unwrap();
+                let bitmap = item.bitmap.map(|known| words_of(known));
+                prop_assert!(!tokens.is_empty() && bitmap.is_some() == (flags == 0));
+                prop_assert_eq!(SetItem::write(item.size, bitmap.as_deref(), &tokens).unwrap(), bytes);
+            }
+        }
+    }
+
+    fn words_of(bitmap: &[u8]) -> Vec<u64> {
+        words(bitmap).collect()
+    }
+
+    #[test]
+    fn pg_golden_sets() {
+        let whole = SetItem::write(3, None, &[1, 1, 0x0102_0304]).unwrap();
+        assert_eq!(whole, [3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 4, 3, 2, 1]);
+        let settled = SetItem::write(60, Some(&[0x8000_0000_0000_0001]), &[9]).unwrap();
+        assert_eq!(settled, [60, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x80, 9, 0, 0, 0]);
+        // A bitmap of three words, tokens that end too early, and none.
+        assert!(SetItem::read(row(0), &[&[5, 0, 0, 0, 3, 0, 0, 0][..], &[0; 28]].concat()).is_none());
+        assert!(
+            SetItem::read(row(0), &settled[..18]).is_none()
+                && SetItem::read(row(0), &settled[..16]).is_none()
+        );
+        assert!(SetItem::read(row(Row::WHOLE), &whole[..4]).is_none());
+        let mut outline = vec![1];
+        Outline::write(2, [3, 0].into_iter(), &mut outline);
+        assert_eq!(outline, [2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(outline.len(), Outline::bytes(2));
+        let read = Outline::read(&outline);
+        assert_eq!((read.size, read.differs(&[1, 4])), (2, 2));
+        // Two tokens flip an even number of bits, three an odd one, and none more than there are tokens.
+        for (size, possible) in [(0, false), (1, false), (2, true), (3, false), (4, true)] {
+            assert_eq!(Outline { size, ..read }.is_of(row(0)), possible);
+        }
+        let blank = Outline { bitmap: &[0; 16], ..read };
+        assert!(!read.is_of(row(Row::SPLIT)) && blank.is_of(row(Row::SPLIT)));
+        for flags in [Row::NULL, Row::EMPTY] {
+            assert!(!blank.is_of(row(flags)) && Outline { size: 0, ..blank }.is_of(row(flags)));
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What an index of sets keeps of a value.
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::Datum;
+
+use super::SetKeys;
+use super::item::{BITMAPS, SetItem};
+use crate::error;
+use crate::features::tokens::Document;
+use crate::joins::parts::token_set::Origin;
+use crate::joins::search::ball::{SetBall, SetParameters, measure_name};
+use crate::joins::search::keys::{KeyScratch, bitmap, keys_of, prefix_keys};
+use crate::joins::search::order::TokenOrder;
+use crate::joins::search::prefix::SetSpec;
+use crate::pg::index::layout::items::Row;
+use crate::pg::index::opclass::class::Class;
+use crate::pg::index::opclass::values::{Kept, text_of};
+use crate::pg::query::decode::{Kind, decode};
+use crate::pg::server::call::varlena_bytes;
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::workers::workers_for;
+use crate::workers::{self, Stop};
+
+/// Makes items of documents.
+#[derive(Debug)]
+pub(crate) struct Cutter<'a> {
+    spec: &'a SetSpec,
+    /// The order and the words of a bitmap, where these are settled.
+    settled: Option<(&'a TokenOrder, usize)>,
+    scratch: KeyScratch,
+    tokens: Vec<u32>,
+    prefix: Vec<u32>,
+}
+
+impl<'a> Cutter<'a> {
+    /// For an index.
+    pub(crate) fn new(spec: &'a SetSpec, settled: Option<(&'a TokenOrder, usize)>) -> Self {
+        Self { spec, settled, scratch: KeyScratch::default(), tokens: Vec::new(), prefix: Vec::new() }
+    }
+
+    /// What the index keeps of a document. May be called again after a stop.
+    pub(crate) fn keep(&mut self, document: &Document, stop: &Stop) -> error::Result<Kept> {
+        let Self { spec, settled, scratch, tokens, prefix } = self;
+        keys_of(document, &spec.features, scratch, tokens, stop)?;
+        // At most 32 bits count them.
+        let size = tokens.len() as u32;
+        if size == 0 {
+            return Ok(Kept { flags: Row::EMPTY, bytes: Vec::new() });
+        }
+        let Some((order, words)) = settled else {
+            return Ok(Kept { flags: Row::WHOLE, bytes: SetItem::write(size, None, tokens)? });
+        };
+        let mut bits = [0; BITMAPS[BITMAPS.len() - 1]];
+        let bits = &mut bits[..*words];
+        bitmap(tokens, bits);
+        prefix_keys(tokens, order, spec.indexed(size), scratch, prefix)?;
+        Ok(Kept { flags: 0, bytes: SetItem::write(size, Some(bits), prefix)? })
+    }
+}
+
+impl SetKeys {
+    /// The document of a value.
+    ///
+    /// # Safety
+    /// `value` is of the type of an index of this class and not NULL.
+    pub(crate) unsafe fn document(&self, class: Class, value: Datum) -> Result<Document> {
+        let origin = self.parameters.origin;
+        // SAFETY: the caller's promise, for each class.
+        let document = unsafe {
+            match class {
+                Class::BallSet => return self.middle(varlena_bytes(value)),
+                Class::VectorSet => decode(Kind::Vector, value)?,
+                Class::ArraySet if origin == Origin::Numbers => decode(Kind::Numbers, value)?,
+                Class::ArraySet => decode(Kind::Tokens, value)?,
+                _ => Some(Document::Text(text_of(value)?)),
+            }
+        };
+        document.ok_or_else(|| {
+            SqlError::new(
+                PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
+                "a value to be indexed has text that is not valid UTF-8",
+            )
+        })
+    }
+
+    /// The document of a ball that fits into an index of balls.
+    fn middle(&self, bytes: &[u8]) -> Result<Document> {
+        let ball = SetBall::parse(bytes)?;
+        if ball.parameters != self.parameters || ball.similarity < self.spec.least {
+            let SetParameters { measure, features, .. } = ball.parameters;
+            let what = |parameters: &SetParameters, similarity: f64| {
+                format!("{}, similarity {similarity}", parameters.describe())
+            };
+            let index = what(&self.parameters, self.spec.least);
+            return Err(SqlError::parameter(format!(
+                "the index is for balls of {index} or more, not of {}",
+                what(&ball.parameters, ball.similarity)
+            ))
+            .hint(format!(
+                "Make an index for them: CREATE INDEX … USING signature (… text_ball_set_ops (measure = {}, shingle = {}, multiset = {}, least = {}));",
+                measure_name(measure),
+                features.shingle,
+                features.multiset,
+                ball.similarity
+            )));
+        }
+        Ok(ball.document()?)
+    }
+
+    /// What the index keeps of a value.
+    ///
+    /// # Safety
+    /// As for [`Self::document`].
+    pub(crate) unsafe fn keep(&self, class: Class, value: Datum) -> Result<Kept> {
+        // SAFETY: the caller's promise.
+        let document = unsafe { self.document(class, value)? };
+        let mut work = (self.cutter(), None);
+        workers::one(workers_for(document.bytes()), &mut work, |(cutter, kept), stop| {
+            *kept = Some(cutter.keep(&document, stop)?);
+            Ok(())
+        })?;
+        Ok(work.1.expect("done where there was no error"))
+    }
+
+    /// Makes items of documents for this index.
+    pub(crate) fn cutter(&self) -> Cutter<'_> {
+        Cutter::new(&self.spec, self.settled.as_ref().map(|settled| (&*settled.order, settled.words)))
+    }
+}

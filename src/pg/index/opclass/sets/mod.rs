@@ -1,0 +1,199 @@
+//! Indexes of sets: which tokens of a set are posted, and which rows a ball can contain. What the index finds the server
+//! looks at again: the text decides.
+
+pub(crate) mod choose;
+pub(crate) mod item;
+pub(crate) mod keep;
+pub(crate) mod options;
+pub(crate) mod probe;
+pub(crate) mod settle;
+
+use std::rc::Rc;
+
+use super::class::Class;
+use super::keys::Posted;
+use crate::error::Result;
+use crate::features::FeatureSpec;
+use crate::joins::parts::token_set::Origin;
+use crate::joins::search::ball::{SetParameters, measure_of_number};
+use crate::joins::search::keys::{bitmap, class_of, prefix_keys};
+use crate::joins::search::order::TokenOrder;
+use crate::joins::search::prefix::{LEAST_CLASS_BITS, MOST_CLASS_BITS, SetSpec};
+use crate::pg::index::layout::format::{Meta, NONE};
+use crate::pg::index::layout::items::{CONTENTS_OF_ITEM, Item, Row};
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::storage::order;
+use item::{BITMAPS, Outline, SetItem, words};
+
+/// Tokens of a document of which nothing is known.
+const USUAL_SIZE: u32 = 60;
+/// In [`Meta::distance`]: repeats count.
+const MULTISET: u32 = 1 << 8;
+
+/// The parameters of an index of sets.
+#[derive(Debug)]
+pub(crate) struct SetKeys {
+    /// How sets are made and compared.
+    pub parameters: SetParameters,
+    /// Which part of a set is posted.
+    pub spec: SetSpec,
+    /// What the first rows settled.
+    pub settled: Option<Settled>,
+}
+
+/// What is settled by the first rows of an index.
+#[derive(Debug, Clone)]
+pub(crate) struct Settled {
+    /// The order of tokens.
+    pub order: Rc<TokenOrder>,
+    /// Words of a bitmap.
+    pub words: usize,
+    /// Bits of a class.
+    pub class_bits: u32,
+}
+
+/// The number of parameters in [`Meta::distance`].
+fn number_of(measure: u8, multiset: bool) -> u32 {
+    u32::from(measure) | if multiset { MULTISET } else { 0 }
+}
+
+impl SetKeys {
+    /// Those that a metapage has; none if it contradicts itself.
+    pub(crate) fn of(index: Index, class: Class, meta: &Meta) -> Option<Self> {
+        let origin = Origin::from_byte(meta.tokenizer)?;
+        let right = match class {
+            Class::VectorSet => origin == Origin::Lexemes,
+            Class::ArraySet => matches!(origin, Origin::Tokens | Origin::Numbers),
+            _ => true,
+        };
+        let measure = measure_of_number((meta.distance & 0xff) as u8)?;
+        let (multiset, shingle) = (meta.distance & MULTISET != 0, meta.k as usize);
+        let features = FeatureSpec { tokenizer: origin.tokenizer(), shingle, multiset, wrap: false };
+        let right = right
+            && meta.distance >> 9 == 0
+            && FeatureSpec::check_shingle("shingle", meta.k.into()).is_ok()
+            && meta.threshold > 0.0
+            && meta.threshold <= 1.0;
+        let words = meta.width as usize;
+        let is_settled = meta.order != NONE;
+        let sized = if is_settled {
+            BITMAPS.contains(&words)
+                && meta.payload as usize == Outline::bytes(words)
+                && (LEAST_CLASS_BITS..=MOST_CLASS_BITS).contains(&meta.bands)
+        } else {
+            (meta.width, meta.payload, meta.bands, meta.segments) == (0, 0, 0, 0)
+        };
+        if !right || !sized {
+            return None;
+        }
+        let settled =
+            is_settled.then(|| Settled { order: order::load(index, meta), words, class_bits: meta.bands });
+        let parameters = SetParameters { measure, origin, features };
+        let spec = SetSpec::new(measure, meta.threshold, features).ok()?;
+        Some(Self { parameters, spec, settled })
+    }
+
+    /// Whether items of a row can be these bytes.
+    pub(crate) fn is_item(row: Row, bytes: &[u8]) -> bool {
+        if row.has(Row::NULL | Row::EMPTY) { bytes.is_empty() } else { SetItem::read(row, bytes).is_some() }
+    }
+
+    /// Calls `each` with the items of a row: one, or several where it has many tokens.
+    pub(crate) fn items(row: Row, bytes: &[u8], mut each: impl FnMut(Item<'_>)) -> Result<()> {
+        let Some(item) = (bytes.len() > CONTENTS_OF_ITEM).then(|| SetItem::read(row, bytes)).flatten() else {
+            each(Item { row, bytes });
+            return Ok(());
+        };
+        let mut tokens = Vec::new();
+        item.tokens(&mut tokens)?;
+        tokens.dedup();
+        let mut row = row.without(Row::WHOLE).with(Row::SPLIT);
+        for tokens in tokens.chunks(CONTENTS_OF_ITEM / size_of::<u32>() - 1) {
+            each(Item { row, bytes: &SetItem::write(item.size, None, tokens)? });
+            row = row.with(Row::CONTINUED);
+        }
+        Ok(())
+    }
+}
+
+impl SetKeys {
+    /// What a check knows an item by as long as nothing is settled: its tokens stand for their signatures.
+    pub(crate) fn unsettled_marks(&self, item: &Item<'_>, posted: &mut Posted) -> Result<()> {
+        let Posted { signatures, tokens, .. } = posted;
+        signatures.clear();
+        if let Some(set) = SetItem::read(item.row, item.bytes) {
+            set.tokens(tokens)?;
+            signatures.extend(tokens.iter().map(|&token| u64::from(token)));
+        }
+        Ok(())
+    }
+
+    /// The class with its options, and what is settled.
+    pub(crate) fn describe(&self, class: Class) -> String {
+        let settled = match &self.settled {
+            Some(Settled { order, words, class_bits }) => {
+                format!("{} tokens in order, {words} words a bitmap, {class_bits} bits a class", order.len())
+            }
+            None => "no order of tokens yet".to_owned(),
+        };
+        let least = self.spec.least;
+        format!("{}: {}; least {least}; {settled}", class.name(), self.parameters.describe())
+    }
+
+    /// Tokens that a query usually looks up, where it is not known yet.
+    pub(crate) fn usual_probes(&self) -> f64 {
+        f64::from(self.spec.indexed(USUAL_SIZE))
+    }
+}
+
+impl Settled {
+    /// Makes a row of a segment, and its signatures, of an item.
+    pub(crate) fn post(&self, spec: &SetSpec, item: &Item<'_>, posted: &mut Posted) -> Result<Row> {
+        let Posted { sketch, signatures, tokens, prefix, scratch } = posted;
+        signatures.clear();
+        let empty = |sketch: &mut Vec<u8>, size| Outline::write(size, (0..self.words).map(|_| 0), sketch);
+        let Some(set) = SetItem::read(item.row, item.bytes).filter(|_| !item.row.has(Row::NULL | Row::EMPTY))
+        else {
+            empty(sketch, 0);
+            return Ok(item.row);
+        };
+        set.tokens(tokens)?;
+        let mut bits = [0; BITMAPS[BITMAPS.len() - 1]];
+        let bits = &mut bits[..self.words];
+        let tokens = match set.bitmap {
+            Some(known) => {
+                bits.iter_mut().zip(words(known)).for_each(|(bits, known)| *bits = known);
+                tokens
+            }
+            None if item.row.has(Row::WHOLE) => {
+                bitmap(tokens, bits);
+                prefix_keys(tokens, &self.order, spec.indexed(set.size), scratch, prefix)?;
+                prefix
+            }
+            None => tokens,
+        };
+        Outline::write(set.size, bits.iter().copied(), sketch);
+        self.classes(tokens, signatures)?;
+        Ok(item.row.without(Row::WHOLE))
+    }
+
+    /// The signatures of tokens, ascending and distinct.
+    pub(crate) fn classes(&self, tokens: &[u32], signatures: &mut Vec<u64>) -> Result<()> {
+        signatures.clear();
+        crate::memory::reserve(signatures, tokens.len(), "indexing a set")?;
+        signatures.extend(tokens.iter().map(|&token| self.signature(token)));
+        signatures.sort_unstable();
+        signatures.dedup();
+        Ok(())
+    }
+
+    /// The class of a token, in the upper bits of a signature.
+    pub(crate) fn signature(&self, token: u32) -> u64 {
+        self.class(token) << (u64::BITS - self.class_bits)
+    }
+
+    /// The class of a token.
+    pub(crate) fn class(&self, token: u32) -> u64 {
+        class_of(token, self.class_bits).into()
+    }
+}

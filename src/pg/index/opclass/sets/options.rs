@@ -1,0 +1,175 @@
+//! Options of the operator classes of sets.
+
+use std::ffi::CStr;
+use std::mem::offset_of;
+
+use pgrx::pg_sys;
+
+use crate::features::FeatureSpec;
+use crate::joins::parts::token_set::Origin;
+use crate::joins::search::ball::measure_number;
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::server::call::Call;
+use crate::verify::measure::Measure;
+
+/// The least similarity that an index serves unless another one is given.
+const LEAST: f64 = 0.7;
+
+/// Options of a class, as the server keeps them.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SetOptions {
+    vl_len_: i32,
+    measure: i32,
+    shingle: i32,
+    multiset: i32,
+    tokenizer: i32,
+    /// The least similarity that the index serves.
+    pub least: f64,
+}
+
+impl SetOptions {
+    /// Those of an index.
+    pub(crate) fn of(index: Index) -> Self {
+        // SAFETY: an open index of one column, whose class has the options that `declare` declares, so that there is
+        // always a struct of them.
+        unsafe {
+            let all = pg_sys::RelationGetIndexAttOptions(index.relation(), false);
+            (*all).cast::<Self>().read()
+        }
+    }
+
+    /// The number of the measure.
+    pub(crate) fn measure(&self) -> u8 {
+        self.measure as u8
+    }
+
+    /// Tokens to a shingle, if that was said.
+    pub(crate) fn shingle(&self) -> Option<i32> {
+        (self.shingle > 0).then_some(self.shingle)
+    }
+
+    /// Whether repeats count, if that was said.
+    pub(crate) fn multiset(&self) -> Option<bool> {
+        (self.multiset >= 0).then_some(self.multiset > 0)
+    }
+
+    /// How texts are cut.
+    pub(crate) fn tokenizer(&self) -> u8 {
+        self.tokenizer as u8
+    }
+}
+
+/// What a value of an option is called.
+fn element(name: &'static CStr, value: i32) -> pg_sys::relopt_enum_elt_def {
+    pg_sys::relopt_enum_elt_def { string_val: name.as_ptr(), symbol_val: value }
+}
+
+/// Declares the options of a class to the server, which calls this for an index of the class. Texts can be cut in several
+/// ways.
+pub(crate) fn declare(call: Call, of_texts: bool) -> pg_sys::Datum {
+    // SAFETY: argument 0 is the server's list of options.
+    let list: *mut pg_sys::local_relopts = unsafe {
+        pgrx::fcinfo::pg_getarg_datum(call.info, 0).map_or(std::ptr::null_mut(), |datum| datum.cast_mut_ptr())
+    };
+    if list.is_null() {
+        return pg_sys::Datum::from(0);
+    }
+    let measures = [
+        element(c"jaccard", measure_number(Measure::Jaccard).into()),
+        element(c"cosine", measure_number(Measure::Cosine).into()),
+        element(c"dice", measure_number(Measure::Dice).into()),
+        element(c"overlap", measure_number(Measure::Overlap).into()),
+        element(c"containment", measure_number(Measure::Containment).into()),
+    ];
+    let repeats = [
+        element(c"auto", -1),
+        element(c"true", 1),
+        element(c"false", 0),
+        element(c"on", 1),
+        element(c"off", 0),
+    ];
+    let origins = [Origin::Words, Origin::Chars, Origin::Whitespace, Origin::Html];
+    let names = [c"words", c"chars", c"whitespace", c"html"];
+    let origins: Vec<_> =
+        names.iter().zip(origins).map(|(name, origin)| element(name, origin as i32)).collect();
+    // SAFETY: C strings outlive the calls; the list is the server's.
+    unsafe {
+        pg_sys::init_local_reloptions(list, size_of::<SetOptions>());
+        add_enum(
+            list,
+            c"measure",
+            c"How similarity is measured.",
+            c"Valid values are \"jaccard\", \"cosine\", \"dice\" and \"containment\".",
+            &measures,
+            offset_of!(SetOptions, measure),
+        );
+        pg_sys::add_local_int_reloption(
+            list,
+            c"shingle".as_ptr(),
+            c"Tokens to a shingle; 0 is the default of near().".as_ptr(),
+            0,
+            0,
+            FeatureSpec::LONGEST_SHINGLE as i32,
+            offset_of!(SetOptions, shingle) as i32,
+        );
+        add_enum(
+            list,
+            c"multiset",
+            c"Whether the k-th occurrence of a token is a token of its own; auto is the default of near().",
+            c"Valid values are \"auto\", \"true\" and \"false\".",
+            &repeats,
+            offset_of!(SetOptions, multiset),
+        );
+        if of_texts {
+            add_enum(
+                list,
+                c"tokenizer",
+                c"How texts are cut.",
+                c"Valid values are \"words\", \"chars\", \"whitespace\" and \"html\".",
+                &origins,
+                offset_of!(SetOptions, tokenizer),
+            );
+        }
+        pg_sys::add_local_real_reloption(
+            list,
+            c"least".as_ptr(),
+            c"Least similarity that the index serves.".as_ptr(),
+            LEAST,
+            0.01,
+            1.0,
+            offset_of!(SetOptions, least) as i32,
+        );
+    }
+    pg_sys::Datum::from(0)
+}
+
+/// Adds an option with the first of its values as default.
+///
+/// # Safety
+/// `list` is one that the server gave.
+unsafe fn add_enum(
+    list: *mut pg_sys::local_relopts,
+    name: &'static CStr,
+    what: &'static CStr,
+    hint: &'static CStr,
+    values: &[pg_sys::relopt_enum_elt_def],
+    offset: usize,
+) {
+    // SAFETY: the values are kept by reference and end with an empty one, so they go into memory that stays.
+    unsafe {
+        let bytes = size_of::<pg_sys::relopt_enum_elt_def>() * (values.len() + 1);
+        let members: *mut pg_sys::relopt_enum_elt_def = pg_sys::palloc0(bytes).cast();
+        members.copy_from_nonoverlapping(values.as_ptr(), values.len());
+        let default = values[0].symbol_val;
+        pg_sys::add_local_enum_reloption(
+            list,
+            name.as_ptr(),
+            what.as_ptr(),
+            members,
+            default,
+            hint.as_ptr(),
+            offset as i32,
+        );
+    }
+}

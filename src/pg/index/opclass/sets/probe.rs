@@ -1,0 +1,111 @@
+//! What a ball asks of an index of sets.
+
+use super::SetKeys;
+use crate::features::tokens::Document;
+use crate::joins::search::ball::SetBall;
+use crate::joins::search::keys::{KeyScratch, keys_of};
+use crate::joins::search::prefix::Reach;
+use crate::pg::index::opclass::probe::{Probe, Target};
+use crate::pg::server::error::Result;
+use crate::pg::server::workers::workers_for;
+use crate::workers;
+
+/// Steps from distance 0 to 1: a distance in the order of a scan has 16 bits.
+const STEPS: f64 = 65_000.0;
+/// The step of what is outside of a ball.
+pub(crate) const OUTSIDE: u32 = STEPS as u32 + 1;
+
+/// The step of a row that is at most so similar: its distance, or one below it.
+pub(crate) fn step_of(similarity: f64) -> u32 {
+    let distance = 1.0 - similarity;
+    let step = (distance * STEPS) as u32;
+    // What is said of the step must not be more than the distance, by rounding neither.
+    if distance_of(step) > distance { step.saturating_sub(1) } else { step }
+}
+
+/// The distance of a step.
+pub(crate) fn distance_of(step: u32) -> f64 {
+    if step < OUTSIDE { f64::from(step) / STEPS } else { f64::INFINITY }
+}
+
+/// Rows whose sets may be in a ball: it depends on nothing that the first rows settle.
+#[derive(Debug, Clone)]
+pub(crate) struct SetProbe {
+    /// The tokens of the ball's set, ascending, with repeats where these count.
+    pub tokens: Vec<u32>,
+    /// Which sets can be in it.
+    pub reach: Reach,
+}
+
+/// Why an index cannot tell which rows are in a ball.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// The ball was made by 0.1.0.
+    Old,
+    /// It has other parameters than the index: these, and the index's.
+    Unlike(String, String),
+    /// It reaches further than the index.
+    Below(String),
+}
+
+impl SetKeys {
+    /// Why the index cannot serve a ball; none if it can.
+    pub(crate) fn unfit(&self, ball: &[u8]) -> Option<Unfit> {
+        let Ok(ball) = SetBall::parse(ball) else { return Some(Unfit::Old) };
+        if ball.parameters != self.parameters {
+            return Some(Unfit::Unlike(ball.parameters.describe(), self.parameters.describe()));
+        }
+        let least = self.spec.least;
+        (ball.similarity < least)
+            .then(|| Unfit::Below(format!("{} is below least = {least}", ball.similarity)))
+    }
+
+    /// The condition that a row is in a ball.
+    pub(crate) fn probe(&self, bytes: &[u8]) -> Result<Probe> {
+        if self.unfit(bytes).is_some() {
+            return Ok(Probe::Everything);
+        }
+        let ball = SetBall::parse(bytes)?;
+        let document = ball.document()?;
+        let tokens = self.tokens(&document)?;
+        let reach = self.spec.reach(ball.similarity, tokens.len() as u32)?;
+        Ok(reach.map_or(Probe::Nothing, |reach| Probe::Sets(SetProbe { tokens, reach })))
+    }
+
+    /// What distances to the middle of a ball are measured to.
+    pub(crate) fn target(&self, bytes: &[u8]) -> Result<Target> {
+        Ok(match self.probe(bytes)? {
+            Probe::Sets(probe) => Target::Ball(Some(probe)),
+            Probe::Nothing => Target::Ball(None),
+            _ => Target::Unlike,
+        })
+    }
+
+    /// The tokens of a document.
+    pub(crate) fn tokens(&self, document: &Document) -> Result<Vec<u32>> {
+        let mut tokens = Vec::new();
+        let features = &self.parameters.features;
+        workers::one(workers_for(document.bytes()), &mut tokens, |tokens, stop| {
+            keys_of(document, features, &mut KeyScratch::default(), tokens, stop)
+        })?;
+        Ok(tokens)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pg_steps_are_below_distances_and_in_order() {
+        let mut last = 0;
+        for shared in (0..=997).rev() {
+            let similarity = f64::from(shared) / 997.0;
+            let step = step_of(similarity);
+            assert!((last..OUTSIDE).contains(&step) && distance_of(step) <= 1.0 - similarity);
+            assert!(distance_of(step + 2) > 1.0 - similarity);
+            last = step;
+        }
+        assert_eq!((step_of(1.0), step_of(0.0), distance_of(OUTSIDE)), (0, OUTSIDE - 1, f64::INFINITY));
+    }
+}

@@ -1,0 +1,38 @@
+//! What the first rows of an index settle: the order of tokens, the size of bitmaps, and the number of classes.
+
+use std::rc::Rc;
+
+use super::Settled;
+use super::item::Outline;
+use crate::error::Result;
+use crate::joins::search::order::TokenSample;
+use crate::joins::search::prefix::{SetSpec, class_bits};
+use crate::pg::index::layout::format::Meta;
+
+/// The bits of a class where the number of rows is not known, and the fewest where it is: tables grow, and classes do not.
+const USUAL_BITS: u32 = 18;
+const FEWEST_BITS: u32 = 16;
+
+impl Settled {
+    /// What a sample of rows settles; `rows` there will be, as far as that is known.
+    pub(crate) fn of(spec: &SetSpec, sample: TokenSample, rows: Option<f64>) -> Result<Self> {
+        let size = sample.usual_size();
+        let words = spec.bitmap_words(size);
+        // A cast saturates.
+        let postings = rows.map(|rows| (rows * f64::from(spec.indexed(size))) as u64);
+        let class_bits = postings.map_or(USUAL_BITS, |postings| class_bits(postings).max(FEWEST_BITS));
+        Ok(Self { order: Rc::new(sample.order()?), words, class_bits })
+    }
+
+    /// The metapage of an index for which this was settled, with the order at a block, and its hash.
+    pub(crate) fn put(&self, meta: Meta, (order, hash): (u32, u64)) -> Meta {
+        Meta {
+            width: self.words as u32,
+            bands: self.class_bits,
+            seed: hash,
+            payload: Outline::bytes(self.words) as u32,
+            order,
+            ..meta
+        }
+    }
+}

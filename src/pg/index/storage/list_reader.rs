@@ -1,0 +1,376 @@
+//! Reads the lists of a segment, a page at a time.
+
+use super::lists::{PIECE, bits_of_parts};
+use super::segment::{COLLECTING, Segment};
+use crate::error::Error;
+use crate::joins::search::rice::{Decoder, Until};
+use crate::memory;
+use crate::pg::index::layout::format::{CONTENTS, List};
+use crate::pg::index::pages::buffer::Looked;
+use crate::pg::server::error::SqlError;
+
+/// Rows that are decoded at a time.
+const DECODED: usize = 256;
+
+/// What lists are read from.
+pub(crate) trait Source {
+    /// Bits of a class, and how many lists there are: the parts and one more.
+    fn shape(&self) -> (u32, u32);
+
+    /// How many rows there are.
+    fn rows(&self) -> u32;
+
+    /// Where list `n` is.
+    fn entry(&self, n: u32) -> Looked<List>;
+
+    /// Puts bytes, which are all on one page, in place of those in `bytes`; false if they are not there.
+    fn read(&self, from: u64, until: u64, bytes: &mut Vec<u8>) -> Looked<bool>;
+
+    /// Ends the call: these bytes are no lists.
+    fn corrupted(&self, what: &str) -> !;
+
+    /// Ends the call.
+    fn failed(&self, error: Error) -> !;
+}
+
+impl Source for Segment {
+    fn shape(&self) -> (u32, u32) {
+        (self.layout.class_bits.unwrap_or(0), self.about.lists)
+    }
+
+    fn rows(&self) -> u32 {
+        self.about.rows
+    }
+
+    fn entry(&self, n: u32) -> Looked<List> {
+        Segment::entry(self, n)
+    }
+
+    fn read(&self, from: u64, until: u64, bytes: &mut Vec<u8>) -> Looked<bool> {
+        pgrx::check_for_interrupts!();
+        let page = self.list_page(from)?;
+        let at = (from % CONTENTS as u64) as usize;
+        let found = page.contents().get(at..at + (until - from) as usize);
+        bytes.clear();
+        bytes.extend_from_slice(found.unwrap_or_default());
+        Ok(found.is_some())
+    }
+
+    fn corrupted(&self, what: &str) -> ! {
+        self.index.corrupted(self.about.root, &format!("segment {}: {what}", self.about.id))
+    }
+
+    fn failed(&self, error: Error) -> ! {
+        SqlError::from(error).raise()
+    }
+}
+
+/// The bytes of a part, in pieces of pages.
+struct Stream<'a, S> {
+    source: &'a S,
+    /// The place behind what is on the page at hand, and the end of the part.
+    next: u64,
+    end: u64,
+    page: Vec<u8>,
+    at: usize,
+}
+
+impl<'a, S: Source> Stream<'a, S> {
+    fn new(source: &'a S, list: List) -> Self {
+        let (next, end) = (list.offset, list.offset + u64::from(list.length));
+        Self { source, next, end, page: Vec::new(), at: 0 }
+    }
+
+    fn corrupted(&self, what: &str) -> ! {
+        self.source.corrupted(what)
+    }
+
+    /// How many bytes there are still.
+    fn rest(&self) -> u64 {
+        self.end - self.next + (self.page.len() - self.at) as u64
+    }
+
+    /// Has some bytes at hand where there are any.
+    fn fill(&mut self) -> Looked<()> {
+        if self.at < self.page.len() || self.next >= self.end {
+            return Ok(());
+        }
+        let until = self.end.min(self.next + CONTENTS as u64 - self.next % CONTENTS as u64);
+        if !self.source.read(self.next, until, &mut self.page)? {
+            self.corrupted("a list has no end");
+        }
+        (self.at, self.next) = (0, until);
+        Ok(())
+    }
+
+    fn byte(&mut self) -> Looked<u8> {
+        self.fill()?;
+        let Some(&byte) = self.page.get(self.at) else { self.corrupted("a list has no end") };
+        self.at += 1;
+        Ok(byte)
+    }
+
+    /// A number that fits into 32 bits.
+    fn number(&mut self) -> Looked<u32> {
+        let mut number = 0_u64;
+        for shift in (0..).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                break;
+            }
+            if shift >= 28 {
+                self.corrupted("a list has a number that is too large");
+            }
+        }
+        Ok(u32::try_from(number).unwrap_or_else(|_| self.corrupted("a list has a number that is too large")))
+    }
+
+    /// Leaves out bytes of which it is known that they are there.
+    fn skip(&mut self, bytes: u32) {
+        let here = (self.page.len() - self.at).min(bytes as usize);
+        self.at += here;
+        self.next += u64::from(bytes) - here as u64;
+    }
+}
+
+/// The head of a piece of a list.
+#[derive(Clone, Copy)]
+struct Head {
+    class: u64,
+    rows: u32,
+    bytes: u32,
+    k: u8,
+}
+
+/// Goes through the pieces of a part.
+pub(crate) struct Part<'a, S = Segment> {
+    stream: Stream<'a, S>,
+    /// The class before, and what comes behind the last one.
+    class: u64,
+    end: u64,
+    is_first: bool,
+    /// The piece that is being read, and where its class goes on.
+    decoder: Option<Decoder>,
+    base: u32,
+    /// Rows that were decoded, and how many of these were given.
+    waiting: Vec<u32>,
+    given: usize,
+    /// The last row that was read, if there was one of this class.
+    last: Option<u32>,
+    /// A head that was read and not used.
+    held: Option<Head>,
+    /// Postings of the part that were not read yet.
+    rest: u64,
+}
+
+/// The upper bits of a class are the number of its part: how many others it has.
+fn lower_bits(source: &impl Source) -> u32 {
+    let (class_bits, lists) = source.shape();
+    class_bits - bits_of_parts(lists, class_bits).unwrap_or(0)
+}
+
+impl<'a, S: Source> Part<'a, S> {
+    /// Part `n`, or the list behind them.
+    pub(crate) fn open(source: &'a S, n: u32) -> Looked<Self> {
+        let shift = lower_bits(source);
+        let list = source.entry(n)?;
+        let (class, end) = (u64::from(n) << shift, (u64::from(n) + 1) << shift);
+        Ok(Self {
+            stream: Stream::new(source, list),
+            class,
+            end,
+            is_first: true,
+            decoder: None,
+            base: 0,
+            waiting: Vec::new(),
+            given: 0,
+            last: None,
+            held: None,
+            rest: list.rows.into(),
+        })
+    }
+
+    /// The part in which a class is.
+    pub(crate) fn of_class(source: &'a S, class: u64) -> Looked<Self> {
+        Self::open(source, (class >> lower_bits(source)) as u32)
+    }
+
+    /// The list of the rows that are parts of others.
+    pub(crate) fn of_split(source: &'a S) -> Looked<Self> {
+        Self::open(source, source.shape().1.saturating_sub(1))
+    }
+
+    /// The head of the next piece.
+    fn head(&mut self) -> Looked<Option<Head>> {
+        if let Some(head) = self.held.take() {
+            return Ok(Some(head));
+        }
+        if self.stream.rest() == 0 {
+            if self.rest != 0 {
+                self.stream.corrupted("a part has other postings than the list directory says");
+            }
+            return Ok(None);
+        }
+        let (gap, rows, bytes) = (self.stream.number()?, self.stream.number()?, self.stream.number()?);
+        let k = self.stream.byte()?;
+        let class = self.class + u64::from(gap);
+        let right = class < self.end
+            && (1..=PIECE as u32).contains(&rows)
+            && u64::from(bytes) <= self.stream.rest()
+            && u64::from(rows) <= self.rest;
+        if !right {
+            self.stream.corrupted("a piece of a list cannot be read");
+        }
+        self.rest -= u64::from(rows);
+        Ok(Some(Head { class, rows, bytes, k }))
+    }
+
+    /// Begins with a piece.
+    fn begin(&mut self, head: Head) {
+        let continues = head.class == self.class && !self.is_first;
+        self.base = if continues { self.last.map_or(0, |last| last + 1) } else { 0 };
+        (self.class, self.is_first, self.last) = (head.class, false, None);
+        let limit = self.stream.source.rows().saturating_sub(self.base);
+        match Decoder::new(head.k, head.rows, head.bytes, limit) {
+            Ok(decoder) => self.decoder = Some(decoder),
+            Err(error) => self.bad(error),
+        }
+    }
+
+    fn bad(&self, error: Error) -> ! {
+        match error {
+            Error::Malformed { why, .. } => self.stream.corrupted(&format!("a list of rows: {why}")),
+            error => self.stream.source.failed(error),
+        }
+    }
+
+    /// Appends the next rows before `end` of the piece that is being read. Says whether it has more.
+    fn read(&mut self, end: u32, out: &mut Vec<u32>) -> Looked<bool> {
+        loop {
+            let waiting = &self.waiting[self.given..];
+            let before = waiting.partition_point(|&row| row < end);
+            if let Err(error) = memory::extend(out, &waiting[..before], COLLECTING) {
+                self.stream.source.failed(error);
+            }
+            self.given += before;
+            if self.given < self.waiting.len() {
+                return Ok(true);
+            }
+            if !self.decode()? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Decodes some rows of the piece that is being read; false if there are no more.
+    fn decode(&mut self) -> Looked<bool> {
+        self.waiting.clear();
+        self.given = 0;
+        let Some(mut decoder) = self.decoder.take() else { return Ok(false) };
+        loop {
+            self.stream.fill()?;
+            let mut piece = &self.stream.page[self.stream.at..];
+            let until = decoder.read(&mut piece, DECODED - self.waiting.len(), &mut self.waiting);
+            self.stream.at = self.stream.page.len() - piece.len();
+            match until {
+                Ok(Until::Bytes) if self.stream.rest() == 0 => self.stream.corrupted("a list has no end"),
+                Ok(Until::Bytes) => {}
+                Ok(Until::Most) => {
+                    self.decoder = Some(decoder);
+                    break;
+                }
+                Ok(Until::Done) => break,
+                Err(error) => self.bad(error),
+            }
+        }
+        self.waiting.iter_mut().for_each(|row| *row += self.base);
+        self.last = self.waiting.last().copied().or(self.last);
+        Ok(true)
+    }
+
+    /// Goes to the list of a class; false if there is none. Classes are looked for in their order.
+    pub(crate) fn find(&mut self, class: u64) -> Looked<bool> {
+        while let Some(head) = self.head()? {
+            if head.class >= class {
+                if head.class == class {
+                    self.begin(head);
+                } else {
+                    self.held = Some(head);
+                }
+                return Ok(head.class == class);
+            }
+            (self.class, self.is_first, self.last) = (head.class, false, None);
+            self.stream.skip(head.bytes);
+        }
+        Ok(false)
+    }
+
+    /// Goes to the first list; false if there is none.
+    pub(crate) fn find_any(&mut self) -> Looked<bool> {
+        let head = self.head()?;
+        Ok(head.map(|head| self.begin(head)).is_some())
+    }
+
+    /// Appends the next rows before `end` of the class that was found. Says whether it has more.
+    pub(crate) fn rows_before(&mut self, end: u32, out: &mut Vec<u32>) -> Looked<bool> {
+        loop {
+            if self.read(end, out)? {
+                return Ok(true);
+            }
+            match self.head()? {
+                Some(head) if head.class == self.class => self.begin(head),
+                other => {
+                    self.held = other;
+                    return Ok(false);
+                }
+            }
+        }
+    }
+
+    /// Puts the rows of the next piece in place of those before, and gives its class.
+    pub(crate) fn next(&mut self, rows: &mut Vec<u32>) -> Looked<Option<u64>> {
+        rows.clear();
+        let Some(head) = self.head()? else { return Ok(None) };
+        self.begin(head);
+        self.read(u32::MAX, rows)?;
+        Ok(Some(head.class))
+    }
+
+    /// The class and the number of rows of the next piece.
+    pub(crate) fn next_count(&mut self) -> Looked<Option<(u64, u64)>> {
+        let Some(head) = self.head()? else { return Ok(None) };
+        (self.class, self.is_first) = (head.class, false);
+        self.stream.skip(head.bytes);
+        Ok(Some((head.class, head.rows.into())))
+    }
+}
+
+impl Segment {
+    /// Ends the call if the parts do not follow one another, or if the rows that are parts of others are not these.
+    pub(crate) fn check_parts(&self, split: &[u32]) -> Looked<()> {
+        let wrong = |what: &str| -> ! {
+            self.index.corrupted(self.about.root, &format!("segment {}: {what}", self.about.id))
+        };
+        let mut at = 0;
+        for n in 0..self.about.lists {
+            pgrx::check_for_interrupts!();
+            let List { offset, length, .. } = self.entry(n)?;
+            if offset != at {
+                wrong("parts of lists do not follow one another");
+            }
+            at += u64::from(length);
+        }
+        if at != self.about.list_bytes {
+            wrong("lists have another length than the directory says");
+        }
+        let (mut part, mut rows, mut all) = (Part::of_split(self)?, Vec::new(), Vec::new());
+        while part.next(&mut rows)?.is_some() {
+            all.append(&mut rows);
+        }
+        if all != split {
+            wrong("rows of long documents are not those that are listed");
+        }
+        Ok(())
+    }
+}

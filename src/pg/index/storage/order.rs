@@ -1,0 +1,93 @@
+//! The order of tokens of an index of sets: a chain of pages that is written once and never changes.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::joins::search::order::TokenOrder;
+use crate::memory;
+use crate::pg::index::layout::format::{CONTENTS, Kind, Meta, NONE, Tail};
+use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::record::Logging;
+use crate::pg::server::error::or_raise;
+
+/// Orders that a backend keeps at hand: those of the indexes that it last used.
+const KEPT: usize = 4;
+
+thread_local! {
+    /// Orders by their hashes: what has the same hash is the same order, of whatever index.
+    static ORDERS: RefCell<Vec<(u64, Rc<TokenOrder>)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The most bytes of an order.
+const MOST_BYTES: usize = 6 * TokenOrder::MOST;
+
+/// Writes an order, and gives its first block and its hash. Nothing refers to it yet.
+pub(crate) fn write(index: Index, order: &TokenOrder, logging: Logging) -> crate::error::Result<(u32, u64)> {
+    let bytes = order.to_bytes()?;
+    let mut next = NONE;
+    let pages = bytes.len().div_ceil(CONTENTS).max(1);
+    // The last page first, because each names the next.
+    for n in (0..pages).rev() {
+        pgrx::check_for_interrupts!();
+        let contents = &bytes[n * CONTENTS..bytes.len().min((n + 1) * CONTENTS)];
+        next = index.add(Tail { next, ..Tail::new(Kind::Order, 0, n as u32) }, contents, logging);
+    }
+    Ok((next, TokenOrder::hash(&bytes)))
+}
+
+/// Calls `each` with every block of the order and its contents.
+fn for_each_page(index: Index, meta: &Meta, mut each: impl FnMut(u32, &[u8])) {
+    let (mut block, mut number) = (meta.order, 0);
+    while block != NONE {
+        pgrx::check_for_interrupts!();
+        if block >= index.blocks_now() {
+            index.corrupted(0, &format!("it refers to block {block}, behind the end"));
+        }
+        // Pages of an order stay where they are as long as the index has its files.
+        let Ok(page) = index.expect(block, Kind::Order, 0, number) else {
+            index.corrupted(block, "this page is not part of the order of tokens");
+        };
+        each(block, page.contents());
+        number += 1;
+        if number as usize > MOST_BYTES.div_ceil(CONTENTS) {
+            index.corrupted(block, "the order of tokens has no end");
+        }
+        block = page.tail().next;
+    }
+}
+
+/// The blocks of the order of an index.
+pub(crate) fn blocks(index: Index, meta: &Meta) -> Vec<u32> {
+    let mut blocks = Vec::new();
+    for_each_page(index, meta, |block, _| blocks.push(block));
+    blocks
+}
+
+/// The order of an index that has one.
+pub(crate) fn load(index: Index, meta: &Meta) -> Rc<TokenOrder> {
+    let known = ORDERS.with_borrow(|orders| {
+        orders.iter().find(|(hash, _)| *hash == meta.seed).map(|(_, order)| Rc::clone(order))
+    });
+    known.unwrap_or_else(|| {
+        let order = Rc::new(read(index, meta));
+        ORDERS.with_borrow_mut(|orders| {
+            if orders.len() == KEPT {
+                orders.remove(0);
+            }
+            orders.push((meta.seed, Rc::clone(&order)));
+        });
+        order
+    })
+}
+
+/// The order of an index as it is on its pages.
+pub(crate) fn read(index: Index, meta: &Meta) -> TokenOrder {
+    let mut bytes = Vec::new();
+    for_each_page(index, meta, |_, contents| {
+        or_raise(memory::extend(&mut bytes, contents, "reading the order of tokens"));
+    });
+    match TokenOrder::from_bytes(&bytes) {
+        Ok(order) if TokenOrder::hash(&bytes) == meta.seed => order,
+        _ => index.corrupted(meta.order, "the order of tokens cannot be read"),
+    }
+}
