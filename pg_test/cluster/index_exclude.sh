@@ -220,4 +220,10 @@ if [[ -d ${NEARDUP_DATA:-} ]]; then
         FROM near_duplicates_between('refused', 'exact', 0.8, id_column => 'id', text_column => 'body', right_id_column => 'id', right_text_column => 'body')"
     q -F ' ' -c "SELECT count(*), 'verses kept exactly' FROM exact"
 fi
+# A statement that inserts many long texts holds what it needs for one of them, not for each two that are compared.
+for value in 'near(body, 0.8)' 'megashingles(minhash(body, 3, 84))'; do
+    fresh "EXCLUDE USING signature ($value WITH &&)"
+    expect_sql "long texts in one statement: $value" $'60\nt' "INSERT INTO kept SELECT n, n, words(n, 1, 3000) FROM generate_series(1, 60) n;
+        SELECT count(*) FROM kept; SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)')::int < 300000"
+done
 finish

@@ -212,11 +212,12 @@ fn compared(call: Call, kind: Option<Kind>, value: usize, ball: usize) -> Result
         }
         return near_minhash_text::estimate(ball, &document).map(Some);
     }
-    let kept = kept(call, ball)?;
-    if !makes(kind, kept.parameters.origin) {
-        return Err(unlike(kind, of(kept.parameters.origin)));
-    }
-    Ok(Some((kept.similarity(&document)?, kept.least)))
+    with_kept(call, ball, |kept| {
+        if !makes(kind, kept.parameters.origin) {
+            return Err(unlike(kind, of(kept.parameters.origin)));
+        }
+        Ok(Some((kept.similarity(&document)?, kept.least)))
+    })
 }
 
 /// What is kept from one call to the next, which mostly has the same ball.
@@ -240,13 +241,21 @@ impl Kept {
     }
 }
 
-/// What judges by a ball: of the call before, where that had the same.
-fn kept(call: Call, ball: &[u8]) -> Result<&'static mut Kept> {
-    // SAFETY: `fn_extra` is for the function that is called, and null before its first call. What it points to lives as long as
-    // the function manager's record does, longer than the call; no two calls of one record run at once.
-    let place: &'static mut Option<Kept> = unsafe {
+/// Calls `work` with what judges by a ball: of the call before, where that had the same. The first call of a record of the
+/// function manager leaves nothing there: the check of a constraint makes a record for each two rows, and what such a record
+/// holds lives as long as the statement.
+fn with_kept<T>(call: Call, ball: &[u8], work: impl FnOnce(&mut Kept) -> Result<T>) -> Result<T> {
+    static CALLED: u8 = 0;
+    let called = (&raw const CALLED).cast_mut().cast();
+    // SAFETY: `fn_extra` is for the function that is called, and null before its first call. What it points to from the second
+    // call on lives as long as the function manager's record does, longer than the call; no two calls of one record run at once.
+    let place: &mut Option<Kept> = unsafe {
         let function = (*call.info).flinfo;
         if (*function).fn_extra.is_null() {
+            (*function).fn_extra = called;
+            return work(&mut judge(ball)?);
+        }
+        if (*function).fn_extra == called {
             let mut memory = PgMemoryContexts::For((*function).fn_mcxt);
             (*function).fn_extra = memory.leak_and_drop_on_delete(None::<Kept>).cast();
         }
@@ -256,7 +265,7 @@ fn kept(call: Call, ball: &[u8]) -> Result<&'static mut Kept> {
         *place = None;
         *place = Some(judge(ball)?);
     }
-    place.as_mut().ok_or_else(|| Error::Source.into())
+    work(place.as_mut().ok_or(Error::Source)?)
 }
 
 /// Makes ready to judge by a ball.
@@ -286,7 +295,8 @@ fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
             "Make both with the same arguments; only the similarity may differ: near(body, 0.8, shingle => 5) && near('some text', 0.9, shingle => 5)",
         ));
     }
-    let similarity = kept(call, right)?.similarity(&a.document()?)?;
+    let middle = a.document()?;
+    let similarity = with_kept(call, right, |kept| kept.similarity(&middle))?;
     if similarity < b.similarity {
         return Ok(false);
     }
