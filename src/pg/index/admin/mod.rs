@@ -3,4 +3,5 @@
 pub(crate) mod check;
 mod compare;
 mod filter;
+mod shards;
 pub(crate) mod stats;

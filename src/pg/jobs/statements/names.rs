@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::calls;
+use super::{calls, catalog};
 use crate::pg::jobs::settings::{Columns, Settings};
 use crate::pg::jobs::tables::all::Tables;
 use crate::pg::query::as_user::Extension;
@@ -55,8 +55,10 @@ impl Names {
         let (id, content, name) = (id_expression(columns)?, content(columns)?, &docs.qualified);
         let schema = extension.schema.clone();
         let internal = extension.internal.clone();
+        // Citus joins rows of its own with a table that is here only where they are a query by themselves: hashes come here then.
+        let apart = if catalog::is_spread(docs.oid).holds()? { " OFFSET 0" } else { "" };
         let source = format!(
-            "(SELECT {id} AS id, {schema}.neardup_job_hash({content}{internal}) AS hash FROM {name} d WHERE {id} IS NOT NULL)"
+            "(SELECT {id} AS id, {schema}.neardup_job_hash({content}{internal}) AS hash FROM {name} d WHERE {id} IS NOT NULL{apart})"
         );
         let (id_oid, column_oid) = (columns.id_type(), columns.id.base_type);
         Ok(Self {

@@ -13,7 +13,8 @@ pub(crate) fn is_unseen(names: &Names) -> Statement {
 /// How many rows the relation has, counted up to a limit.
 pub(crate) fn count(names: &Names, limit: i64) -> Statement {
     let docs = &names.docs_name;
-    Statement::new(format!("SELECT count(*) FROM (SELECT FROM {docs} d LIMIT $1) d"))
+    // Of a column, as Citus reads no rows without any.
+    Statement::new(format!("SELECT count(*) FROM (SELECT 1 FROM {docs} d LIMIT $1) d"))
         .with([int8(limit)])
         .about([names.docs])
 }
