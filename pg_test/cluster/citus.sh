@@ -104,7 +104,7 @@ expect 'pairs in such a schema' 0 "$(q -c 'SET client_min_messages = warning' -c
 # are on all nodes also the keys of shards come from there, and of those that are on one node with their schema sets.
 for line in 'docs 1' 'parted 1' 'everywhere 2' 'tenant.docs 2'; do
     table=${line% *}
-    q -c 'SET client_min_messages = debug1' -c "CALL near_duplicates_into('$table', 0.8, 'found', max_pairs => 100000)" >"$server/debug" 2>&1
+    q -c 'SET client_min_messages = debug1' -c "CALL near_duplicates_into('$table', 0.8, 'found', id_column => 'id', max_pairs => 100000)" >"$server/debug" 2>&1
     expect "$table: what passes the coordinator" "${line#* }" "$(grep -c 'Collecting INSERT ... SELECT results on coordinator' "$server/debug")"
     expect "$table: what is repartitioned" t "$(test "$(grep -c 'performing repartitioned INSERT ... SELECT' "$server/debug")" -ge 8 && echo t)"
     q -c 'DROP TABLE found, found_log'
@@ -112,7 +112,7 @@ done
 
 # Errors that are the user's leave nothing.
 expect_error 'an id twice' 23505 'id 5000 stands in more than one row' \
-    "INSERT INTO parted SELECT 5000, 'the id of another document'; CALL near_duplicates_into('parted', 0.8, 'found')"
+    "INSERT INTO parted SELECT 5000, 'the id of another document'; CALL near_duplicates_into('parted', 0.8, 'found', id_column => 'id')"
 q -c "DELETE FROM parted WHERE body = 'the id of another document'"
 expect_error 'too many pairs' 54000 'more than max_pairs = 20 pairs' "CALL near_duplicates_into('docs', 0.8, 'found', max_pairs => 20)"
 expect_error 'too few parts' 22023 'parts must be between' "CALL near_duplicates_into('docs', 0.8, 'found', parts => 2)"
