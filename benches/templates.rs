@@ -4,8 +4,9 @@
 //!     cargo bench --no-default-features --bench templates [-- [METHOD …] [frames=10,50] [pages=1000,10000] [limit=20]]
 //!
 //! All pages are made here, from fixed numbers (tests/common/pages.rs). A run is cut off after `limit` seconds of the
-//! processor, and larger sites are left out then. *growth*: log(time / time before) / log(pages / pages before); n·log n
-//! is 1.1 here. Where pairs grow faster than that, so may the time. *× jaccard*: the time by that of the exact join of the
+//! processor, and larger sites are left out then; of runs of less than 0.3 s the least of three counts. *growth*:
+//! log(time / time before) / log(pages / pages before); n·log n is 1.1 here. Where pairs grow faster than that, so may the
+//! time. A table of the growth from the least size to the greatest comes last. *× jaccard*: the time by that of the exact join of the
 //! same pages, `jaccard` on shingles of 3 words at the same threshold.
 //!
 //! With `skew` instead, minhash beside the exact join on sets of which 36 of 40 tokens are a template, and on short
@@ -86,42 +87,115 @@ fn main() {
     );
     println!("| method | frame | pages | pairs | looked at | s | growth | × jaccard |");
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
-    for frame in frames {
+    let mut all: Vec<Curve> = Vec::new();
+    for &frame in &frames {
         let pages = pages::pages(sizes.iter().copied().max().unwrap_or(0), WORDS_A_PAGE, frame);
         // Some words are antecedents of spot signatures.
         let texts: Vec<String> = pages.iter().map(|page| page.replace("0 ", "0 the ")).collect();
-        let mut exact = vec![None; sizes.len()];
+        let first = all.len();
         for (name, task) in tasks() {
             // Ratios need the exact join.
             if name != "jaccard" && !names.is_empty() && !names.iter().any(|wanted| wanted == name) {
                 continue;
             }
-            let mut before: Option<(u64, f64)> = None;
-            for (&count, exact) in sizes.iter().zip(&mut exact) {
+            let mut curve = Curve { name, frame, runs: Vec::new(), is_cut_off: false };
+            for (n, &count) in sizes.iter().enumerate() {
                 let texts = &texts[..count as usize];
-                let (answer, seconds) = processor::limited(limit, |workers| run(&task, texts, workers));
-                if name == "jaccard" {
-                    *exact = answer.is_some().then_some(seconds);
-                }
-                let growth = before.map(|(pages, time)| {
-                    (seconds / time.max(0.01)).ln() / (count as f64 / pages as f64).ln()
-                });
-                let shown = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.1}"));
-                let ratio = shown(exact.map(|exact: f64| seconds / exact.max(0.01)));
-                let growth = shown(growth);
-                match answer {
-                    Some((pairs, looked)) => println!(
-                        "| {name} | {frame} % | {count} | {pairs} | {looked} | {seconds:.2} | {growth} | {ratio} |"
-                    ),
-                    None => {
-                        println!("| {name} | {frame} % | {count} | - | - | over {limit} | - | - |");
-                        break;
-                    }
-                }
-                before = Some((count, seconds));
+                let (answer, seconds) = least(limit, |workers| run(&task, texts, workers));
+                let Some((pairs, looked)) = answer else {
+                    println!("| {name} | {frame} % | {count} | - | - | over {limit} | - | - |");
+                    curve.is_cut_off = true;
+                    break;
+                };
+                curve.runs.push(Run { pages: count, pairs, seconds });
+                let growth = shown(curve.runs.windows(2).last().map(|two| two[1].growth_from(&two[0])));
+                let exact = all.get(first).unwrap_or(&curve).runs.get(n);
+                let ratio = shown(exact.map(|exact| seconds / exact.seconds));
+                println!(
+                    "| {name} | {frame} % | {count} | {pairs} | {looked} | {seconds:.3} | {growth} | {ratio} |"
+                );
             }
+            all.push(curve);
         }
     }
+    summary(&frames, &all);
+}
+
+/// What a run took.
+struct Run {
+    pages: u64,
+    pairs: u64,
+    seconds: f64,
+}
+
+impl Run {
+    /// The exponent of the pages by which the time grew.
+    fn growth_from(&self, before: &Self) -> f64 {
+        (self.seconds / before.seconds).ln() / (self.pages as f64 / before.pages as f64).ln()
+    }
+}
+
+/// A method on more and more pages of one frame.
+struct Curve {
+    name: &'static str,
+    frame: u64,
+    runs: Vec<Run>,
+    is_cut_off: bool,
+}
+
+/// The growth of each method from the fewest pages to the most that were run, by frame, and that of the pairs where it is
+/// more than *n*·log *n*.
+fn summary(frames: &[u64], all: &[Curve]) {
+    const LINEARITHMIC: f64 = 1.15;
+    println!("\nGrowth from the fewest pages to the most:\n");
+    println!(
+        "| method |{} seconds on the most pages |",
+        frames.iter().map(|f| format!(" {f} % |")).collect::<String>()
+    );
+    println!("| --- |{} ---: |", " ---: |".repeat(frames.len()));
+    let of_frame = |frame| all.iter().filter(move |curve| curve.frame == frame);
+    for curve in frames.first().into_iter().flat_map(|&first| of_frame(first)) {
+        let (mut cells, mut seconds) = (String::new(), Vec::new());
+        for &frame in frames {
+            let Some(curve) = of_frame(frame).find(|other| other.name == curve.name) else { continue };
+            let mut cell = match &curve.runs[..] {
+                [first, .., last] => {
+                    let of_pairs = (last.pairs as f64 / first.pairs.max(1) as f64).ln()
+                        / (last.pages as f64 / first.pages as f64).ln();
+                    let time = format!("{:.2}", last.growth_from(first));
+                    if of_pairs > LINEARITHMIC { format!("{time}, pairs {of_pairs:.2}") } else { time }
+                }
+                _ => "-".to_owned(),
+            };
+            if curve.is_cut_off {
+                let most = curve.runs.last().map_or(0, |run| run.pages);
+                cell += &format!(", to {most}");
+            }
+            cells += &format!(" {cell} |");
+            seconds.extend(curve.runs.last().map(|run| run.seconds));
+        }
+        let least = seconds.iter().copied().reduce(f64::min).unwrap_or_default();
+        let most = seconds.iter().copied().fold(0.0, f64::max);
+        println!("| {} |{cells} {least:.2} to {most:.2} |", curve.name);
+    }
+}
+
+fn shown(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), |value| format!("{value:.1}"))
+}
+
+/// The least time of up to three runs, of which the later ones are left out where one takes long.
+fn least<T>(limit: f64, work: impl Fn(&dyn Workers) -> Result<T>) -> (Option<T>, f64) {
+    const SHORT: f64 = 0.3;
+    let (mut answer, mut seconds) = processor::limited(limit, &work);
+    for _ in 1..3 {
+        if answer.is_none() || seconds > SHORT {
+            break;
+        }
+        let (again, took) = processor::limited(limit, &work);
+        (answer, seconds) = (again, seconds.min(took));
+    }
+    (answer, seconds)
 }
 
 /// Minhash beside the exact join where documents have most of their tokens, or some of few tokens, in common.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench.sh [kernels] [sketches] [hamming] [join] [server] [jobs] [index] [peers]: the benchmarks, all of them where none is named, within about 25 minutes.
+# bench.sh [kernels] [sketches] [hamming] [join] [server] [jobs] [index] [incoming] [peers]: the benchmarks, all of them where none is named, within about 40 minutes.
 # Tables go to the output and to target/bench.md, what is done meanwhile to standard error.
 # NEARDUP_BENCH names a folder of inputs NAME.tsv and NAME.sets. Without it they are made by the generator beside
 # the folder NEARDUP_DATA; without that the texts that this machine has are taken. See benches/README.md.
@@ -9,15 +9,16 @@ source "$project/scripts/bench_tables.sh"
 source "$project/scripts/bench_server.sh"
 source "$project/scripts/bench_jobs.sh"
 source "$project/scripts/bench_index.sh"
+source "$project/scripts/bench_incoming.sh"
 source "$project/scripts/bench_peers.sh"
 cd "$project"
 
 sections=("$@")
-if ((${#sections[@]} == 0)); then sections=(kernels sketches hamming join server jobs index peers); fi
+if ((${#sections[@]} == 0)); then sections=(kernels sketches hamming join server jobs index incoming peers); fi
 for section in "${sections[@]}"; do
     case $section in
-        kernels | sketches | hamming | join | server | jobs | index | peers) ;;
-        *) echo "usage: scripts/bench.sh [kernels] [sketches] [hamming] [join] [server] [jobs] [index] [peers]" >&2 && exit 1 ;;
+        kernels | sketches | hamming | join | server | jobs | index | incoming | peers) ;;
+        *) echo "usage: scripts/bench.sh [kernels] [sketches] [hamming] [join] [server] [jobs] [index] [incoming] [peers]" >&2 && exit 1 ;;
     esac
 done
 

@@ -16,6 +16,7 @@ heading() {
         server) printf '### Inside PostgreSQL\n\n' ;;
         jobs) printf '### Refreshes of jobs\n\n' ;;
         index) printf '### The signature index\n\n' ;;
+        incoming) printf '### Incoming texts\n\n' ;;
         peers) printf '### Peers\n\n' ;;
     esac | say
 }

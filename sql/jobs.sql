@@ -84,7 +84,36 @@ CREATE VIEW neardup_progress WITH (security_barrier) AS
     WHERE pg_catalog.pg_has_role((SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) j.docs::pg_catalog.oid),
         'USAGE'::pg_catalog.text);
 COMMENT ON VIEW neardup_progress IS 'where the refresh of each job is, or how its last one ended, for relations of roles that the reader is a member of';
-GRANT SELECT ON neardup_jobs, neardup_runs, neardup_progress TO PUBLIC;
+-- Calls are told by what they write behind their query (src/pg/server/activity.rs), which those see that may see the query.
+-- Numbers in it are cast only where they are short: anybody may write such a thing into a query.
+CREATE VIEW neardup_activity WITH (security_barrier) AS
+    WITH calls AS (
+        SELECT a.pid, a.usename AS role, a.query_start,
+            pg_catalog.regexp_match(a.query, '/\* neardup:(?: ([0-9]{1,12}) kB)? \*/ /\* ([a-z_]{1,63}): ([^*]{0,200}) \*/$'::pg_catalog.text) AS said
+        FROM pg_catalog.pg_stat_activity a
+        WHERE a.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() AND a.state OPERATOR(pg_catalog.=) 'active'::pg_catalog.text
+    ), running AS (
+        SELECT c.pid, c.role, c.query_start, c.said[2] AS call, c.said[3] AS phase,
+            c.said[1]::pg_catalog.int8 OPERATOR(pg_catalog.*) 1024 AS memory,
+            pg_catalog."substring"(c.said[3], '(?:^|[^0-9])([0-9]{1,3}) %'::pg_catalog.text)::pg_catalog.int4 AS percent
+        FROM calls c
+    )
+    SELECT c.pid, c.role, c.call, NULL::pg_catalog.regclass AS docs, 'running'::pg_catalog.text AS status, c.phase, c.percent,
+        pg_catalog.date_trunc('second'::pg_catalog.text, pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) c.query_start) AS elapsed,
+        c.memory, NULL::pg_catalog.timestamptz AS last_finished, NULL::pg_catalog.interval AS last_took
+    FROM running c
+    WHERE c.call IS NOT NULL AND NOT EXISTS (SELECT FROM neardup_progress p WHERE p.pid OPERATOR(pg_catalog.=) c.pid)
+    UNION ALL
+    SELECT p.pid, c.role, 'neardup_refresh'::pg_catalog.text, p.docs, p.status, p.step, c.percent,
+        CASE WHEN p.pid IS NOT NULL THEN
+            pg_catalog.date_trunc('second'::pg_catalog.text, pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) p.started) END,
+        c.memory, p.last_finished, pg_catalog.date_trunc('second'::pg_catalog.text, l.took)
+    FROM neardup_progress p
+        LEFT JOIN running c ON c.pid OPERATOR(pg_catalog.=) p.pid
+        LEFT JOIN LATERAL (SELECT o.finished OPERATOR(pg_catalog.-) o.started AS took FROM neardup_all_runs o
+            WHERE o.docs OPERATOR(pg_catalog.=) p.docs AND o.status OPERATOR(pg_catalog.=) 'done'::pg_catalog.text ORDER BY o.started DESC LIMIT 1) l ON true;
+COMMENT ON VIEW neardup_activity IS 'calls that are running and jobs: what the queries that the reader may see are at, and the refreshes of relations of roles that the reader is a member of, with their last runs';
+GRANT SELECT ON neardup_jobs, neardup_runs, neardup_progress, neardup_activity TO PUBLIC;
 
 CREATE FUNCTION neardup_changed() RETURNS pg_catalog.trigger
     AS 'MODULE_PATHNAME', 'neardup_changed'

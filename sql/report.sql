@@ -1,4 +1,4 @@
--- A page about the near duplicates of a relation. Body: src/pg/functions/report.rs.
+-- A page about the near duplicates of a relation. Body: src/pg/functions/report.
 
 CREATE FUNCTION duplicates_report(
     docs regclass,
@@ -15,12 +15,15 @@ CREATE FUNCTION duplicates_report(
     clustering text DEFAULT 'connected',
     max_cluster_size int DEFAULT NULL,
     max_clusters int DEFAULT 20,
-    max_members int DEFAULT 3
+    max_members int DEFAULT 3,
+    max_samples int DEFAULT 4,
+    title_column text DEFAULT NULL,
+    link text DEFAULT NULL
 ) RETURNS text
     AS 'MODULE_PATHNAME', 'neardup_duplicates_report'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION duplicates_report(
-    regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int
+    regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int, int, text, text
 ) IS 'one HTML page about the near duplicates of a relation, for ids that are integers';
 
 CREATE FUNCTION duplicates_report(
@@ -39,10 +42,13 @@ CREATE FUNCTION duplicates_report(
     clustering text DEFAULT 'connected',
     max_cluster_size int DEFAULT NULL,
     max_clusters int DEFAULT 20,
-    max_members int DEFAULT 3
+    max_members int DEFAULT 3,
+    max_samples int DEFAULT 4,
+    title_column text DEFAULT NULL,
+    link text DEFAULT NULL
 ) RETURNS text
     AS 'MODULE_PATHNAME', 'neardup_duplicates_report_typed'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION duplicates_report(
-    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int
+    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int, int, text, text
 ) IS 'one HTML page about the near duplicates of a relation, for ids of the given type';

@@ -1,5 +1,7 @@
 //! The join by edit distance against its specification: all pairs, with a table filled in cell by cell.
 
+#[path = "common/pages.rs"]
+mod pages;
 #[path = "common/run.rs"]
 mod run;
 
@@ -12,6 +14,7 @@ use neardup::verify::edit::{EditPredicate, similarity};
 use neardup::workers::{PlainThreads, Workers};
 use proptest::prelude::*;
 
+use pages::pages;
 use run::{ENOUGH, Found, Interrupted, find};
 
 /// Joins texts, with rows from `right_from` on as a second table.
@@ -245,6 +248,86 @@ fn many_equal_texts() {
     for threshold in [0.9, 1.0] {
         assert_eq!(join(&texts, None, threshold, 2), naive(&texts, None, threshold));
         assert_eq!(join(&texts, Some(250), threshold, 2), naive(&texts, Some(250), threshold));
+    }
+}
+
+/// Texts of frequent words, most of them so long that they are compared by the counts of their grams, and copies with
+/// edits in one place or in many. `script` says what words are made of.
+fn sentences(script: u64) -> Vec<String> {
+    let word = |n: u64| -> String {
+        let first = if script == 0 { 0x61 } else { 0x4e00 };
+        (0..2 + mix(n) % 5).map(|k| char::from_u32(first + (mix(n << 8 | k) % 12) as u32).unwrap()).collect()
+    };
+    let mut texts: Vec<String> = Vec::new();
+    for row in 0..110u64 {
+        let text = match row % 5 {
+            3 | 4 => {
+                let mut text: Vec<char> = texts[row as usize - 2].chars().collect();
+                let edits = mix(row) % (text.len() as u64 / 4);
+                for edit in 0..edits {
+                    let (at, other) = (mix(row << 20 | edit) as usize, word(edit).chars().next().unwrap());
+                    // All within a quarter of the text, or anywhere.
+                    let at = at % if row % 5 == 3 { text.len() / 4 } else { text.len() };
+                    match edit % 3 {
+                        0 => text[at] = other,
+                        1 => text.insert(at, other),
+                        _ => drop(text.remove(at)),
+                    }
+                }
+                text.into_iter().collect()
+            }
+            _ => {
+                let words = 12 + mix(row) % 40;
+                (0..words).map(|n| word(mix(row << 16 | n) % 60) + " ").collect()
+            }
+        };
+        texts.push(text);
+    }
+    // A copy and its original may be in two tables.
+    let mut order: Vec<usize> = (0..texts.len()).collect();
+    order.sort_by_key(|&row| mix(row as u64));
+    order.into_iter().map(|row| texts[row].clone()).collect()
+}
+
+#[test]
+fn long_texts_by_the_counts_of_their_grams() {
+    for script in [0, 1] {
+        let texts = sentences(script);
+        for from in [None, Some(50)] {
+            let all = naive(&texts, from, 0.45);
+            for threshold in [0.45, 0.6, 0.75, 0.8, 0.9, 0.97] {
+                let mut expected = all.clone();
+                expected.retain(|&(.., similarity)| f64::from_bits(similarity) >= threshold);
+                assert!(!expected.is_empty(), "{script} {from:?} {threshold}");
+                for (workers, budget) in [(1, ENOUGH), (3, 0), (2, 1 << 20)] {
+                    let found = join_with(&texts, from, threshold, &PlainThreads(workers), budget).0;
+                    assert_eq!(found, expected, "{script} {from:?} {threshold} {budget}");
+                }
+                let interrupted = join_with(&texts, from, threshold, &Interrupted::default(), ENOUGH).0;
+                assert_eq!(interrupted, expected, "{script} {from:?} {threshold}");
+            }
+        }
+    }
+}
+
+/// Pages of one template, and the pages that are equal are found without comparing any.
+#[test]
+fn pages_of_a_template() {
+    for frame in [10, 50, 90] {
+        let mut texts = pages(70, 30, frame);
+        texts.extend_from_within(10..20);
+        for from in [None, Some(35)] {
+            let all = naive(&texts, from, 0.7);
+            for threshold in [0.7, 0.9] {
+                let (found, _) = join_with(&texts, from, threshold, &PlainThreads(2), ENOUGH);
+                let mut expected = all.clone();
+                expected.retain(|&(.., similarity)| f64::from_bits(similarity) >= threshold);
+                assert_eq!(found, expected, "{frame} {from:?} {threshold}");
+            }
+            let (found, counts) = join_with(&texts, from, 1.0, &PlainThreads(2), ENOUGH);
+            assert_eq!(found.len(), 10);
+            assert!(counts.candidates == 0 && counts.verified <= 10, "{counts:?}");
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Plots of times over sizes in SVG, both in powers of ten.
+//! Plots in SVG whose axes are in powers of ten: times over sizes, or how often something is as large.
 
 use std::fmt::Write;
 
@@ -11,12 +11,23 @@ const BOTTOM: f64 = 45.0;
 /// The first of Okabe and Ito's colours.
 const COLOURS: [&str; 3] = ["#0072b2", "#d55e00", "#009e73"];
 
-/// A line of a plot: its name, and sizes with times in seconds.
+/// A line of a plot: its name, and its points.
 pub type Line = (String, Vec<(f64, f64)>);
 
-/// A plot of seconds over sizes. A dashed line through the last point of the first line shows what grows in
-/// proportion.
-pub fn svg(title: &str, x_title: &str, lines: &[Line]) -> String {
+/// What a plot shows.
+pub struct Plot<'a> {
+    pub title: &'a str,
+    pub x_title: &'a str,
+    /// What the numbers of the other axis are.
+    pub unit: &'a str,
+    /// Dots that are not joined, for counts; else lines, and a dashed one through the last point of the first, which
+    /// shows what grows in proportion.
+    pub dots: bool,
+}
+
+/// A plot as SVG.
+pub fn svg(plot: &Plot<'_>, lines: &[Line]) -> String {
+    let Plot { title, x_title, unit, dots } = *plot;
     let points = || lines.iter().flat_map(|line| line.1.iter().copied());
     let range = |values: &mut dyn Iterator<Item = f64>| {
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
@@ -37,7 +48,7 @@ pub fn svg(title: &str, x_title: &str, lines: &[Line]) -> String {
     for power in low as i32..=high as i32 {
         let at = y(10f64.powi(power));
         add(format!(
-            "<path d=\"M{LEFT} {at:.1}H{:.1}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{} s</text>",
+            "<path d=\"M{LEFT} {at:.1}H{:.1}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{} {unit}</text>",
             WIDTH - RIGHT,
             LEFT - 6.0,
             at + 4.0,
@@ -57,7 +68,7 @@ pub fn svg(title: &str, x_title: &str, lines: &[Line]) -> String {
         (LEFT + WIDTH - RIGHT) / 2.0,
         HEIGHT - 8.0
     ));
-    if let Some(&(size, time)) = lines.first().and_then(|line| line.1.last()) {
+    if let Some(&(size, time)) = lines.first().and_then(|line| line.1.last()).filter(|_| !dots) {
         let from = points().map(|point| point.0).fold(f64::INFINITY, f64::min);
         let proportional = (time * from / size).max(10f64.powf(low));
         add(format!(
@@ -70,11 +81,17 @@ pub fn svg(title: &str, x_title: &str, lines: &[Line]) -> String {
     }
     for (n, (name, points)) in lines.iter().enumerate() {
         let colour = COLOURS[n % COLOURS.len()];
-        let line: Vec<String> = points.iter().map(|&(a, b)| format!("{:.1},{:.1}", x(a), y(b))).collect();
-        add(format!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\"/>",
-            line.join(" ")
-        ));
+        if dots {
+            for &(a, b) in points {
+                add(format!("<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.2\" fill=\"{colour}\"/>", x(a), y(b)));
+            }
+        } else {
+            let line: Vec<String> = points.iter().map(|&(a, b)| format!("{:.1},{:.1}", x(a), y(b))).collect();
+            add(format!(
+                "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\"/>",
+                line.join(" ")
+            ));
+        }
         add(format!(
             "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"{colour}\">{name}</text>",
             WIDTH - RIGHT + 10.0,

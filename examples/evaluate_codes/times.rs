@@ -85,5 +85,11 @@ pub fn measure() -> String {
     ];
     plot::table(&head.map(str::to_owned), &rows);
     println!("![Time of elimination](codes_time.svg)\n");
-    log_plot::svg("Time of elimination by repeatability at 0.75", "documents", &lines)
+    let plot = log_plot::Plot {
+        title: "Time of elimination by repeatability at 0.75",
+        x_title: "documents",
+        unit: "s",
+        dots: false,
+    };
+    log_plot::svg(&plot, &lines)
 }

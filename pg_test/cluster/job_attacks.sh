@@ -127,10 +127,11 @@ expect_as 'results that are kept stay whose they are' "NOTICE:  left as they are
     carol "SELECT neardup_unwatch('alices.kept', keep_results => true)"
 expect_sql 'also when the table goes' 'alice|1' "DROP TABLE alices.kept; SELECT relowner::regrole, (SELECT count(*) FROM alices.kept_pairs) FROM pg_class WHERE oid = 'alices.kept_pairs'::regclass"
 
-# What the owner lets an index of the job's table compute runs as nobody for whoever writes, who says where things are found.
+# What the owner lets an index of the job's table compute runs as nobody for whoever writes, who says where things are found. From
+# 17 on CREATE INDEX has a path of its own, on which there is no helper.
 as alice "SELECT new_docs('alices.indexed')" "CALL neardup_refresh('alices.indexed')" 'GRANT INSERT ON alices.indexed TO bob' \
     'CREATE FUNCTION alices.helper() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$' \
-    'CREATE FUNCTION alices.waits(change int2) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM helper(); RETURN change IS NOT NULL; END $$' \
+    'CREATE FUNCTION alices.waits(change int2) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM helper(); RETURN change IS NOT NULL; EXCEPTION WHEN undefined_function THEN RETURN change IS NOT NULL; END $$' \
     'DROP INDEX alices.indexed_neardup_change_id_idx' 'SET search_path = alices, public' \
     'CREATE INDEX ON alices.indexed_neardup (change, id) WHERE alices.waits(change)' >/dev/null
 q -c 'DELETE FROM seen' -c 'CREATE SCHEMA bobs AUTHORIZATION bob' -c 'GRANT USAGE ON SCHEMA bobs TO PUBLIC'

@@ -132,6 +132,7 @@ calls=(
     "duplicates_report($docs, $half, $column)"
     "duplicates_report($named, $half, $id)"
     "explain_pair($text, $text)"
+    "explain_pair_text($text, $text)"
     "diff_html($text, $text)"
     "near_duplicates_stats()"
     "words($text)"

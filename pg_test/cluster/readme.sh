@@ -86,7 +86,7 @@ prose='^docs/(README|SUMMARY|limits|benchmarks|design/.*)\.md$'
 page README.md readme
 while read -r file; do
     # Tables that a program wrote.
-    if [[ $file == docs/evaluation.md ]]; then continue; fi
+    if [[ $file == docs/evaluation.md || $file == docs/evaluation/* ]]; then continue; fi
     name=${file%.md}
     page "$file" "${name//[^a-z]/_}"
 done < <(cd "$project" && find docs -name '*.md' | sort)

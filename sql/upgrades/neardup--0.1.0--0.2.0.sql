@@ -46,7 +46,7 @@ BEGIN
             AND d.refobjid OPERATOR(pg_catalog.=) e.oid AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
         JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) d.objid
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name AND p.proacl IS NOT NULL
-        AND p.proname OPERATOR(pg_catalog.=) ANY ('{near_duplicates_stats,neardup_refresh_step,neardup_job_check,neardup_job_hash,neardup_job_lists,neardup_job_merge,neardup_job_pairs,neardup_job_clusters,neardup_job_grouping,partial_duplicates,partial_duplicates_between,shared_passages}'::pg_catalog.name[]);
+        AND p.proname OPERATOR(pg_catalog.=) ANY ('{near_duplicates_stats,neardup_refresh_step,neardup_job_check,neardup_job_hash,neardup_job_lists,neardup_job_merge,neardup_job_pairs,neardup_job_clusters,neardup_job_grouping,partial_duplicates,partial_duplicates_between,shared_passages,duplicates_report}'::pg_catalog.name[]);
     IF changed IS NOT NULL THEN
         RAISE WARNING USING MESSAGE := pg_catalog.format('these functions are made anew, without the privileges that were granted or revoked: %s'::pg_catalog.text, changed),
             HINT := 'Grant and revoke them again.';
@@ -714,6 +714,103 @@ BEGIN
     END IF;
 END
 $$;
+
+-- Reports: pairs at the threshold, titles and links, in arguments at the end.
+DROP FUNCTION duplicates_report(regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int);
+DROP FUNCTION duplicates_report(regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int);
+
+CREATE FUNCTION duplicates_report(
+    docs regclass,
+    threshold float8 DEFAULT NULL,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    method text DEFAULT 'jaccard',
+    tokenizer text DEFAULT NULL,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    max_pairs bigint DEFAULT NULL,
+    site_column text DEFAULT NULL,
+    clustering text DEFAULT 'connected',
+    max_cluster_size int DEFAULT NULL,
+    max_clusters int DEFAULT 20,
+    max_members int DEFAULT 3,
+    max_samples int DEFAULT 4,
+    title_column text DEFAULT NULL,
+    link text DEFAULT NULL
+) RETURNS text
+    AS 'MODULE_PATHNAME', 'neardup_duplicates_report'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION duplicates_report(
+    regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int, int, text, text
+) IS 'one HTML page about the near duplicates of a relation, for ids that are integers';
+
+CREATE FUNCTION duplicates_report(
+    docs regclass,
+    threshold float8,
+    id_type anyelement,
+    options jsonb DEFAULT '{}',
+    id_column text DEFAULT NULL,
+    text_column text DEFAULT NULL,
+    method text DEFAULT 'jaccard',
+    tokenizer text DEFAULT NULL,
+    shingle int DEFAULT NULL,
+    multiset bool DEFAULT NULL,
+    max_pairs bigint DEFAULT NULL,
+    site_column text DEFAULT NULL,
+    clustering text DEFAULT 'connected',
+    max_cluster_size int DEFAULT NULL,
+    max_clusters int DEFAULT 20,
+    max_members int DEFAULT 3,
+    max_samples int DEFAULT 4,
+    title_column text DEFAULT NULL,
+    link text DEFAULT NULL
+) RETURNS text
+    AS 'MODULE_PATHNAME', 'neardup_duplicates_report_typed'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION duplicates_report(
+    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int, int, text, text
+) IS 'one HTML page about the near duplicates of a relation, for ids of the given type';
+COMMENT ON FUNCTION diff_html(text, text) IS
+    'two texts side by side as HTML: what differs is marked, passages in common are shaded by a switch, with a dot plot of their sentences';
+
+-- Explaining in a terminal, and what is running.
+CREATE FUNCTION explain_pair_text(a text, b text, width int DEFAULT 80) RETURNS text
+    AS 'MODULE_PATHNAME', 'neardup_explain_pair_text'
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION explain_pair_text(text, text, int) IS
+    'what every method says of two texts, and their words with the differences marked, as lines of a width for a terminal';
+
+-- Calls are told by what they write behind their query (src/pg/server/activity.rs), which those see that may see the query.
+-- Numbers in it are cast only where they are short: anybody may write such a thing into a query.
+CREATE VIEW neardup_activity WITH (security_barrier) AS
+    WITH calls AS (
+        SELECT a.pid, a.usename AS role, a.query_start,
+            pg_catalog.regexp_match(a.query, '/\* neardup:(?: ([0-9]{1,12}) kB)? \*/ /\* ([a-z_]{1,63}): ([^*]{0,200}) \*/$'::pg_catalog.text) AS said
+        FROM pg_catalog.pg_stat_activity a
+        WHERE a.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() AND a.state OPERATOR(pg_catalog.=) 'active'::pg_catalog.text
+    ), running AS (
+        SELECT c.pid, c.role, c.query_start, c.said[2] AS call, c.said[3] AS phase,
+            c.said[1]::pg_catalog.int8 OPERATOR(pg_catalog.*) 1024 AS memory,
+            pg_catalog."substring"(c.said[3], '(?:^|[^0-9])([0-9]{1,3}) %'::pg_catalog.text)::pg_catalog.int4 AS percent
+        FROM calls c
+    )
+    SELECT c.pid, c.role, c.call, NULL::pg_catalog.regclass AS docs, 'running'::pg_catalog.text AS status, c.phase, c.percent,
+        pg_catalog.date_trunc('second'::pg_catalog.text, pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) c.query_start) AS elapsed,
+        c.memory, NULL::pg_catalog.timestamptz AS last_finished, NULL::pg_catalog.interval AS last_took
+    FROM running c
+    WHERE c.call IS NOT NULL AND NOT EXISTS (SELECT FROM neardup_progress p WHERE p.pid OPERATOR(pg_catalog.=) c.pid)
+    UNION ALL
+    SELECT p.pid, c.role, 'neardup_refresh'::pg_catalog.text, p.docs, p.status, p.step, c.percent,
+        CASE WHEN p.pid IS NOT NULL THEN
+            pg_catalog.date_trunc('second'::pg_catalog.text, pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) p.started) END,
+        c.memory, p.last_finished, pg_catalog.date_trunc('second'::pg_catalog.text, l.took)
+    FROM neardup_progress p
+        LEFT JOIN running c ON c.pid OPERATOR(pg_catalog.=) p.pid
+        LEFT JOIN LATERAL (SELECT o.finished OPERATOR(pg_catalog.-) o.started AS took FROM neardup_all_runs o
+            WHERE o.docs OPERATOR(pg_catalog.=) p.docs AND o.status OPERATOR(pg_catalog.=) 'done'::pg_catalog.text ORDER BY o.started DESC LIMIT 1) l ON true;
+COMMENT ON VIEW neardup_activity IS 'calls that are running and jobs: what the queries that the reader may see are at, and the refreshes of relations of roles that the reader is a member of, with their last runs';
+GRANT SELECT ON neardup_activity TO PUBLIC;
 
 -- The last statement: where another superuser updates the extension than the one who made it, what is new belongs to who owns
 -- the registry of jobs, which some of it reads.

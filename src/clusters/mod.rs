@@ -12,8 +12,11 @@
 //! * [`elimination`]: which rows go by the repeatability of their feature codes, without pairs
 //! * [`summary`]: what a cluster is like: pairs, least and mean similarity, diameter
 //! * [`links`]: the weakest links that hold a cluster together
+//! * [`curve`]: what every threshold gives
+//! * [`samples`]: some pairs to look at
 
 pub mod components;
+pub mod curve;
 pub mod edge;
 pub mod edges;
 pub mod elimination;
@@ -22,6 +25,7 @@ pub mod leaders;
 pub mod links;
 pub mod perhaps_similar;
 pub mod runs;
+pub mod samples;
 pub mod summary;
 
 #[cfg(test)]

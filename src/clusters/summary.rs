@@ -69,10 +69,12 @@ pub fn summaries(
 }
 
 /// The clusters that every vertex is in, ascending.
-struct Homes(Ragged<u32>);
+#[derive(Debug)]
+pub struct Homes(Ragged<u32>);
 
 impl Homes {
-    fn new(clusters: &Clusters, vertices: usize) -> Result<Self> {
+    /// Looks them up. O(vertices + members).
+    pub fn new(clusters: &Clusters, vertices: usize) -> Result<Self> {
         let members = || {
             let numbered = (0..).zip(clusters.iter());
             numbered.flat_map(|(number, cluster)| cluster.members.iter().map(move |&v| (v as usize, number)))
@@ -81,7 +83,7 @@ impl Homes {
     }
 
     /// Calls `each` with the clusters that hold both ends of an edge.
-    fn for_each_common(&self, edge: Edge, mut each: impl FnMut(u32) -> Result<()>) -> Result<()> {
+    pub fn for_each_common(&self, edge: Edge, mut each: impl FnMut(u32) -> Result<()>) -> Result<()> {
         let [mut a, mut b] = [edge.left, edge.right].map(|vertex| self.0.get(vertex as usize));
         while let (Some(x), Some(y)) = (a.first(), b.first()) {
             if x == y {

@@ -1,19 +1,24 @@
-//! Two texts side by side, with the passages they share marked.
+//! What two texts have in common and in what they differ, word by word.
+//!
+//! Words are compared as all methods see them ([`crate::text::words`]); of words in common it is told what differs in case, and
+//! in what stands between them.
 
-use std::fmt::Write;
+use std::ops::Range;
 
-use super::html::Escaped;
+use super::align::align;
+use super::numbers::{Count, Number};
 use super::passages::{SHORTEST, Word, WordRun, passages, words};
 use crate::error::Result;
+use crate::memory;
 use crate::workers::Stop;
 
-/// Shades that tell one passage from the next.
-const SHADES: usize = 6;
+const DOING: &str = "comparing texts";
 
 /// Two texts, cut into words, and the passages they share.
 #[derive(Debug)]
 pub struct Compared<'a> {
-    texts: [&'a str; 2],
+    /// The texts.
+    pub(super) texts: [&'a str; 2],
     words: [Vec<Word>; 2],
     /// The passages in the order of the right text.
     pub passages: Vec<WordRun>,
@@ -28,6 +33,11 @@ impl<'a> Compared<'a> {
         Ok(Self { texts: [left, right], words, passages })
     }
 
+    /// The texts.
+    pub fn texts(&self) -> [&'a str; 2] {
+        self.texts
+    }
+
     /// The words of each text.
     pub fn words(&self) -> &[Vec<Word>; 2] {
         &self.words
@@ -40,44 +50,150 @@ impl<'a> Compared<'a> {
         shared as f64 / shorter.max(1) as f64
     }
 
-    /// One of the texts (0 or 1) as HTML, with passages marked; each links to its other place. `name` makes
-    /// the names of places different from those of other pairs on a page.
-    pub fn html(&self, side: usize, name: &str) -> String {
-        let text = self.texts[side];
+    /// The text before word `at` of a side, behind the word before; behind the last word for their number.
+    fn gap(&self, side: usize, at: usize) -> &'a str {
         let words = &self.words[side];
-        let mut places: Vec<_> = self.passages.iter().enumerate().collect();
-        if side == 0 {
-            places.sort_by_key(|(_, passage)| passage.left.start);
-        }
-        let mut html = String::new();
-        let mut at = 0;
-        for (number, passage) in places {
-            let range = if side == 0 { &passage.left } else { &passage.right };
-            let bytes = words[range.start].bytes.start..words[range.end - 1].bytes.end;
-            let (own, other) = if side == 0 { ("l", "r") } else { ("r", "l") };
-            // Writing to a string never fails.
-            let _ = write!(
-                html,
-                "{}<a class=\"nd-p nd-p{}\" id=\"{name}{own}{number}\" href=\"#{name}{other}{number}\">{}</a>",
-                Escaped(&text[at..bytes.start]),
-                number % SHADES,
-                Escaped(&text[bytes.clone()])
-            );
-            at = bytes.end;
-        }
-        let _ = write!(html, "{}", Escaped(&text[at..]));
-        html
+        let from = at.checked_sub(1).map_or(0, |before| words[before].bytes.end);
+        &self.texts[side][from..words.get(at).map_or(self.texts[side].len(), |word| word.bytes.start)]
     }
 
-    /// Both texts side by side.
-    pub fn side_by_side(&self, titles: [&str; 2], name: &str) -> String {
-        let column = |side: usize| {
-            format!(
-                "<div><h4>{}</h4><div class=\"nd-text\">{}</div></div>",
-                Escaped(titles[side]),
-                self.html(side, name)
-            )
-        };
-        format!("<div class=\"nd-diff\">{}{}</div>", column(0), column(1))
+    /// Whether what stands before two places is the same but for white space.
+    fn same_gap(&self, places: [usize; 2]) -> bool {
+        let [a, b] = [0, 1].map(|side| self.gap(side, places[side]).split_whitespace());
+        a.eq(b)
     }
+
+    fn word(&self, side: usize, at: usize) -> &'a str {
+        &self.texts[side][self.words[side][at].bytes.clone()]
+    }
+}
+
+/// What a word is beside the other text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// It stands there, too.
+    Common,
+    /// It stands there in another case.
+    Edited,
+    /// It is part of a passage that stands elsewhere there.
+    Moved,
+    /// It does not.
+    Alone,
+}
+
+/// No passage.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The differences of two texts.
+#[derive(Debug)]
+pub struct Diff<'a> {
+    /// The texts.
+    pub(super) compared: &'a Compared<'a>,
+    /// The words in common, ascending in both.
+    pub(super) runs: Vec<WordRun>,
+    /// Each text beside the other one.
+    pub(super) sides: [Side; 2],
+}
+
+/// One text beside the other one.
+#[derive(Debug)]
+pub(super) struct Side {
+    /// What each word is.
+    pub(super) states: Vec<State>,
+    /// The passage of each word, [`NONE`] where it is in none.
+    pub(super) passages: Vec<u32>,
+    /// Whether what stands before each word, and behind the last one, differs.
+    pub(super) gaps: Vec<bool>,
+    /// Whether the other text has words at this place which this one lacks.
+    pub(super) lacks: Vec<bool>,
+}
+
+impl<'a> Diff<'a> {
+    /// Finds what differs. O(words · log words), and bounded tables between passages.
+    pub fn new(compared: &'a Compared<'a>, stop: &Stop) -> Result<Self> {
+        let runs = align(&compared.words[0], &compared.words[1], &compared.passages, stop)?;
+        let side = |number: usize| -> Result<Side> {
+            let words = compared.words[number].len();
+            let mut side = Side {
+                states: memory::filled(State::Alone, words, DOING)?,
+                passages: memory::filled(NONE, words, DOING)?,
+                gaps: memory::filled(false, words + 1, DOING)?,
+                lacks: memory::filled(false, words + 1, DOING)?,
+            };
+            for (at, passage) in (0..).zip(&compared.passages) {
+                let range = of(passage, number).clone();
+                side.states[range.clone()].fill(State::Moved);
+                side.passages[range].fill(at);
+            }
+            Ok(side)
+        };
+        let mut diff = Self { compared, sides: [side(0)?, side(1)?], runs };
+        diff.mark(stop)?;
+        Ok(diff)
+    }
+
+    /// Says of words in common, and of what stands between them, whether they are written in the same way.
+    fn mark(&mut self, stop: &Stop) -> Result<()> {
+        let compared = self.compared;
+        let lengths = [0, 1].map(|side| compared.words[side].len());
+        let mut before = [0, 0];
+        let end = WordRun { left: lengths[0]..lengths[0], right: lengths[1]..lengths[1] };
+        for run in self.runs.iter().chain([&end]) {
+            stop.check()?;
+            let starts = [run.left.start, run.right.start];
+            for side in [0, 1] {
+                let other = 1 - side;
+                if starts[side] == before[side] && starts[other] > before[other] {
+                    self.sides[side].lacks[starts[side]] = true;
+                }
+            }
+            for n in 0..run.left.len() {
+                let places = starts.map(|start| start + n);
+                let edited = compared.word(0, places[0]) != compared.word(1, places[1]);
+                let state = if edited { State::Edited } else { State::Common };
+                let gap = (n > 0 || places == [0, 0]) && !compared.same_gap(places);
+                for side in [0, 1] {
+                    self.sides[side].states[places[side]] = state;
+                    self.sides[side].gaps[places[side]] = gap;
+                }
+            }
+            before = [run.left.end, run.right.end];
+        }
+        if self.runs.last().is_some_and(|run| [run.left.end, run.right.end] == lengths) {
+            let gap = !compared.same_gap(lengths);
+            (self.sides[0].gaps[lengths[0]], self.sides[1].gaps[lengths[1]]) = (gap, gap);
+        }
+        Ok(())
+    }
+
+    /// What differs, in words.
+    pub fn summary(&self) -> String {
+        let count = |side: usize, state: State| {
+            self.sides[side].states.iter().filter(|&&other| other == state).count() as u64
+        };
+        let [a, b] = [count(0, State::Alone), count(1, State::Alone)];
+        let moved = count(0, State::Moved).max(count(1, State::Moved));
+        let gaps = self.sides[0].gaps.iter().filter(|&&differs| differs).count() as u64;
+        let written = count(0, State::Edited) + gaps;
+        let [left, right] = self.compared.texts;
+        if left == right {
+            return "the texts are the same".to_owned();
+        }
+        let mut said = Vec::new();
+        if a + b > 0 {
+            said.push(format!("{} only on the left, {} only on the right", Count(a, "word"), Number(b)));
+        }
+        if moved > 0 {
+            said.push(format!("{} moved", Count(moved, "word")));
+        }
+        if written > 0 {
+            said.push(format!("case or punctuation differs at {}", Count(written, "place")));
+        }
+        if said.is_empty() { "only white space differs".to_owned() } else { said.join("; ") }
+    }
+}
+
+/// The words of a run on a side.
+pub(super) fn of(run: &WordRun, side: usize) -> &Range<usize> {
+    if side == 0 { &run.left } else { &run.right }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use super::numbers::Count;
 use crate::error::Result;
 use crate::hash;
 use crate::memory;
@@ -12,7 +13,14 @@ use crate::workers::Stop;
 
 /// The most sentences of a text that are looked at.
 const MOST: usize = 400;
+/// The most squares that a side of a picture has: of more sentences, some share one.
+const SQUARES: usize = 60;
 const DOING: &str = "comparing sentences";
+
+/// What the picture shows, for readers.
+pub const LEGEND: &str = "Dot plot: the sentences of the left text go to the right, those of the right text down; a square is the \
+    darker the more words two sentences share. One diagonal from corner to corner is the same text throughout, a gap in it is \
+    what one of them has alone, and a line beside it is text that moved or is repeated.";
 
 /// The distinct words of each sentence of a text, sorted.
 fn sentences(text: &str, stop: &Stop) -> Result<Vec<Vec<u64>>> {
@@ -32,53 +40,134 @@ fn sentences(text: &str, stop: &Stop) -> Result<Vec<Vec<u64>>> {
     Ok(all)
 }
 
-/// A picture (SVG) of two texts: the sentences of the left one go right, those of the right one down; a dot
-/// is the darker the more words two sentences share (Jaccard of at least 0.3). Copies are diagonals. Of long
-/// texts the first 400 sentences are shown. O(sentences² in the worst case).
-pub fn dotplot(left: &str, right: &str, stop: &Stop) -> Result<String> {
-    const LEAST: f64 = 0.3;
-    const SIZE: usize = 180;
-    let (a, b) = (sentences(left, stop)?, sentences(right, stop)?);
-    let longest = a.len().max(b.len()).max(1);
-    // A sentence is a square; of few sentences a small one.
-    let cell = (SIZE as f64 / longest as f64).min(18.0);
-    let (width, height) = (cell * a.len().max(1) as f64, cell * b.len().max(1) as f64);
-    let mut svg = format!(
-        "<svg class=\"nd-plot\" viewBox=\"-1 -1 {0:.1} {1:.1}\" width=\"{0:.0}\" height=\"{1:.0}\" role=\"img\">\
-         <title>{2} sentences to the right, {3} down</title>\
-         <rect class=\"nd-frame\" width=\"{4:.1}\" height=\"{5:.1}\"/>",
-        width + 2.0,
-        height + 2.0,
-        a.len(),
-        b.len(),
-        width,
-        height
-    );
-    let mut with_word: HashMap<u64, Vec<u32>> = HashMap::new();
-    for (n, words) in a.iter().enumerate() {
-        words.iter().for_each(|&word| with_word.entry(word).or_default().push(n as u32));
-    }
-    let mut shared = memory::filled(0u32, a.len(), DOING)?;
-    for (row, words) in b.iter().enumerate() {
-        stop.check()?;
-        shared.fill(0);
-        for column in words.iter().filter_map(|word| with_word.get(word)).flatten() {
-            shared[*column as usize] += 1;
+/// Which sentences are alike: how much, by squares, of as many columns and rows as there are.
+#[derive(Debug)]
+pub struct DotPlot {
+    sentences: [usize; 2],
+    columns: usize,
+    rows: usize,
+    /// The greatest Jaccard similarity in each square, row by row; 0 below the least that is shown.
+    alike: Vec<f32>,
+}
+
+impl DotPlot {
+    /// Compares the sentences of two texts, of long ones the first 400: a square is dark where two share words (Jaccard of at
+    /// least 0.3). O(sentences² in the worst case).
+    pub fn new(left: &str, right: &str, stop: &Stop) -> Result<Self> {
+        const LEAST: f32 = 0.3;
+        let (a, b) = (sentences(left, stop)?, sentences(right, stop)?);
+        // Squares are of as many sentences in both directions.
+        let each = a.len().max(b.len()).div_ceil(SQUARES).max(1);
+        let (columns, rows) = (a.len().div_ceil(each).max(1), b.len().div_ceil(each).max(1));
+        let mut alike = memory::filled(0.0, columns * rows, DOING)?;
+        let mut with_word: HashMap<u64, Vec<u32>> = HashMap::new();
+        for (n, words) in a.iter().enumerate() {
+            words.iter().for_each(|&word| with_word.entry(word).or_default().push(n as u32));
         }
-        for (column, &shared) in shared.iter().enumerate() {
-            let all = a[column].len() + words.len() - shared as usize;
-            let jaccard = f64::from(shared) / all.max(1) as f64;
-            if shared > 0 && jaccard >= LEAST {
-                // Writing to a string never fails.
-                let _ = write!(
-                    svg,
-                    "<rect class=\"nd-dot\" x=\"{:.1}\" y=\"{:.1}\" width=\"{cell:.1}\" height=\"{cell:.1}\" opacity=\"{jaccard:.2}\"/>",
-                    column as f64 * cell,
-                    row as f64 * cell
-                );
+        let mut shared = memory::filled(0u32, a.len(), DOING)?;
+        for (row, words) in b.iter().enumerate() {
+            stop.check()?;
+            shared.fill(0);
+            for column in words.iter().filter_map(|word| with_word.get(word)).flatten() {
+                shared[*column as usize] += 1;
+            }
+            for (column, &shared) in shared.iter().enumerate() {
+                let all = a[column].len() + words.len() - shared as usize;
+                let jaccard = shared as f32 / all.max(1) as f32;
+                let square: &mut f32 = &mut alike[row / each * columns + column / each];
+                if shared > 0 && jaccard >= LEAST {
+                    *square = square.max(jaccard);
+                }
             }
         }
+        Ok(Self { sentences: [a.len(), b.len()], columns, rows, alike })
     }
-    svg.push_str("</svg>");
-    Ok(svg)
+
+    /// Whether there are enough sentences for a picture to tell anything.
+    pub fn tells(&self) -> bool {
+        const FEW: usize = 4;
+        self.sentences.iter().all(|&sentences| sentences >= FEW)
+    }
+
+    /// The picture (SVG) with its axes: a path for each of four shades.
+    pub fn svg(&self) -> String {
+        const SHADES: usize = 4;
+        const SIZE: usize = 180;
+        let (columns, rows) = (self.columns, self.rows);
+        // Of few sentences a small picture.
+        let side = (SIZE / columns.max(rows)).clamp(3, 18);
+        let [a, b] = self.sentences.map(|sentences| Count(sentences as u64, "sentence"));
+        let mut svg = format!(
+            "<svg class=\"nd-plot\" viewBox=\"-1 -1 {} {}\" width=\"{}\" height=\"{}\" role=\"img\">\
+             <title>{a} of the left text to the right, {b} of the right text down</title>\
+             <rect class=\"nd-frame\" width=\"{columns}\" height=\"{rows}\"/>",
+            columns + 2,
+            rows + 2,
+            (columns + 2) * side,
+            (rows + 2) * side,
+        );
+        for shade in 0..SHADES {
+            let mut path = String::new();
+            for row in 0..rows {
+                let line = &self.alike[row * columns..(row + 1) * columns];
+                let mut column = 0;
+                while column < columns {
+                    let is_shade = |alike: f32| {
+                        alike > 0.0
+                            && (((alike - 0.3) / 0.7 * SHADES as f32) as usize).min(SHADES - 1) == shade
+                    };
+                    let run = line[column..].iter().take_while(|&&alike| is_shade(alike)).count();
+                    if run > 0 {
+                        // Writing to a string never fails.
+                        let _ = write!(path, "M{column} {row}h{run}v1h-{run}z");
+                    }
+                    column += run.max(1);
+                }
+            }
+            if !path.is_empty() {
+                let _ = write!(svg, "<path class=\"nd-dot nd-d{shade}\" d=\"{path}\"/>");
+            }
+        }
+        svg.push_str("</svg>");
+        svg
+    }
+
+    /// The picture with what it shows below.
+    pub fn figure(&self) -> String {
+        let [a, b] = self.sentences;
+        format!(
+            "<figure class=\"nd-dots\"><figcaption>left text, {} &#8594;</figcaption>{}<figcaption>&#8595; right text, {}</figcaption></figure>",
+            Count(a as u64, "sentence"),
+            self.svg(),
+            Count(b as u64, "sentence")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plot(a: &str, b: &str) -> DotPlot {
+        DotPlot::new(a, b, &Stop::default()).unwrap()
+    }
+
+    #[test]
+    fn copies_are_diagonals_and_pictures_are_small() {
+        let text = |n: usize| format!("The {n}th line has words of {n} and {} alone. ", n * 7);
+        let all: String = (0..4).map(text).collect();
+        let of = plot(&all, &all);
+        let diagonal: Vec<bool> = (0..4).map(|n| of.alike[n * 5] == 1.0).collect();
+        assert_eq!((of.columns, of.rows, diagonal, of.tells()), (4, 4, vec![true; 4], true));
+        assert!(!plot("One. Two.", &all).tells());
+        // What is alike throughout is a square of any size, and few bytes.
+        let same = "The same words again. ".repeat(5000);
+        let of = plot(&same, &same);
+        assert_eq!((of.sentences, of.columns, of.rows), ([400, 400], 58, 58));
+        assert!(of.alike.iter().all(|&alike| alike == 1.0) && of.figure().len() < 3000, "{}", of.figure());
+        let most: String =
+            (0..400).map(|n| if n % 14 < 7 { "Odd words here. " } else { "Else other things. " }).collect();
+        assert!(plot(&most, &most).svg().len() < 60_000);
+        assert_eq!(plot("", "").columns, 1);
+    }
 }

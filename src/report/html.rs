@@ -25,6 +25,19 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
+/// The beginning of a text, at most as many characters, as it is; an ellipsis where there is more.
+#[derive(Debug, Clone, Copy)]
+pub struct Beginning<'a>(pub &'a str, pub usize);
+
+impl fmt::Display for Beginning<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.char_indices().nth(self.1) {
+            None => write!(f, "{}", Escaped(self.0)),
+            Some((end, _)) => write!(f, "{}&#8230;", Escaped(&self.0[..end])),
+        }
+    }
+}
+
 /// How pages and parts of them look. Classes begin with `nd`, so that a part may stand in another page.
 pub const STYLE: &str = include_str!("style.css");
 
@@ -38,6 +51,12 @@ mod tests {
         let text = "<script>alert('x')</script> & \"more\"";
         let expected = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &quot;more&quot;";
         assert_eq!(Escaped(text).to_string(), expected);
+    }
+
+    #[test]
+    fn beginnings_end_with_an_ellipsis() {
+        assert_eq!(Beginning("a<b", 3).to_string(), "a&lt;b");
+        assert_eq!(Beginning("\u{5929}<b", 2).to_string(), "\u{5929}&lt;&#8230;");
     }
 
     proptest! {

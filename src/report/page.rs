@@ -1,117 +1,39 @@
-//! A page about the near duplicates of a table.
+//! A page about the near duplicates of a table: for choosing a threshold, and for seeing what it makes.
+//!
+//! It is one file that loads nothing and runs nothing, of at most [`MOST_BYTES`]: what comes beyond is left out, and the page says
+//! what. All that is not of documents is ASCII, so that the page is a text in any encoding of a server.
 
 use std::fmt::Write;
 
-use super::diff::Compared;
-use super::dotplot::dotplot;
-use super::html::{Escaped, STYLE};
-use crate::clusters::summary::Summary;
+use super::charts::{curve, histogram, written};
+use super::cluster::{Line, Omitted, Shown};
+use super::dotplot;
+use super::html::{Beginning, Escaped, STYLE};
+use super::link::Link;
+use super::numbers::{Count, Number, Share, Time};
+use super::pair::{Document, pair};
+use crate::clusters::curve::Point;
 use crate::error::Result;
 use crate::workers::Stop;
 
-/// How many pairs there are of each similarity: twenty bars from a least similarity to 1.
-#[derive(Debug, Clone)]
-pub struct Histogram {
-    from: f64,
-    counts: [u64; 20],
-}
+/// The most bytes of a page.
+pub const MOST_BYTES: usize = 2_000_000;
 
-impl Histogram {
-    /// No pairs yet; none is below `from`.
-    pub fn new(from: f64) -> Self {
-        Self { from: from.min(0.95), counts: [0; 20] }
-    }
-
-    /// Counts a pair.
-    pub fn add(&mut self, similarity: f64) {
-        let place = (similarity - self.from) / (1.0 - self.from) * self.counts.len() as f64;
-        self.counts[(place.max(0.0) as usize).min(self.counts.len() - 1)] += 1;
-    }
-
-    /// The bars (SVG). Heights go with the root, so that few are seen beside many.
-    fn svg(&self) -> String {
-        const WIDTH: f64 = 640.0;
-        const HEIGHT: f64 = 120.0;
-        let most = self.counts.iter().copied().max().unwrap_or(0).max(1) as f64;
-        let step = WIDTH / self.counts.len() as f64;
-        let mut svg = format!(
-            "<svg class=\"nd-plot\" viewBox=\"0 -14 {WIDTH} {}\" width=\"{WIDTH}\" role=\"img\" style=\"max-width:100%\"><title>pairs by similarity</title>",
-            HEIGHT + 34.0
-        );
-        for (n, &count) in self.counts.iter().enumerate() {
-            let height = if count == 0 { 0.0 } else { (HEIGHT * (count as f64 / most).sqrt()).max(2.0) };
-            let low = self.from + (1.0 - self.from) * n as f64 / self.counts.len() as f64;
-            let x = n as f64 * step;
-            // Writing to a string never fails.
-            let _ = write!(
-                svg,
-                "<rect class=\"nd-bar\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{height:.1}\"><title>{count} pairs from {low:.3}</title></rect>",
-                x + 1.0,
-                HEIGHT - height,
-                step - 2.0
-            );
-            if count > 0 {
-                let _ = write!(
-                    svg,
-                    "<text class=\"nd-axis\" text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\">{count}</text>",
-                    x + step / 2.0,
-                    HEIGHT - height - 3.0
-                );
-            }
-            if n % 4 == 0 {
-                let _ = write!(
-                    svg,
-                    "<text class=\"nd-axis\" x=\"{x:.1}\" y=\"{:.1}\">{low:.2}</text>",
-                    HEIGHT + 15.0
-                );
-            }
-        }
-        let _ = write!(
-            svg,
-            "<text class=\"nd-axis\" text-anchor=\"end\" x=\"{WIDTH}\" y=\"{:.1}\">1</text></svg>",
-            HEIGHT + 15.0
-        );
-        svg
-    }
-}
-
-/// A member of a cluster that is compared with its representative.
-#[derive(Debug)]
-pub struct Member {
-    /// Its id as it is written.
-    pub id: String,
-    /// Its text, or the beginning of it.
-    pub text: String,
-    /// Its similarity to the representative; none where the two are no pair.
-    pub similarity: Option<f64>,
-}
-
-/// A cluster to show.
-#[derive(Debug)]
-pub struct Shown {
-    /// What it is called.
-    pub id: String,
-    /// The representative.
-    pub representative: Member,
-    /// Some of the others.
-    pub members: Vec<Member>,
-    /// How many rows it has.
-    pub size: usize,
-    /// What its pairs are like.
-    pub summary: Summary,
-    /// Whether most of its rows are no pairs with the representative.
-    pub is_chain: bool,
-    /// Its weakest links, where it is large or a chain: ids, similarity, and the sizes of the parts.
-    pub links: Vec<(String, String, f64, [u32; 2])>,
-}
-
-/// What a page tells.
-#[derive(Debug)]
-pub struct Report {
+/// What is said of the whole table.
+#[derive(Debug, Default)]
+pub struct Facts {
     /// The relation.
     pub relation: String,
-    /// How it was asked, as SQL.
+    /// The call, with all arguments that were given another value than their default.
     pub call: String,
+    /// When it was made, as it is written.
+    pub made: String,
+    /// The version of neardup.
+    pub version: &'static str,
+    /// How long it took, in milliseconds.
+    pub took: f64,
+    /// The threshold, where the method has one.
+    pub threshold: Option<f64>,
     /// Rows that were read.
     pub documents: u64,
     /// Pairs that were found.
@@ -120,118 +42,379 @@ pub struct Report {
     pub clustered: u64,
     /// How many clusters there are.
     pub clusters: u64,
+    /// How many of these have pairs of similarity 1 only.
+    pub equal: u64,
     /// Rows beside the representatives.
     pub redundant: u64,
-    /// Pairs by similarity.
-    pub histogram: Histogram,
-    /// The largest clusters.
-    pub shown: Vec<Shown>,
+    /// What thresholds from the least similarity on give.
+    pub points: Vec<Point>,
+    /// Whether clusters are connected ones of any size, so that the curve is of them.
+    pub is_connected: bool,
     /// What to beware of.
     pub warnings: Vec<String>,
 }
 
-impl Report {
-    /// The page. O(texts shown, and their sentences squared in the worst case).
-    pub fn html(&self, stop: &Stop) -> Result<String> {
-        let mut page = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-             <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\
-             <title>Near duplicates in {0}</title><style>{STYLE}</style></head>\n<body class=\"nd\"><main>\
-             <h1>Near duplicates in {0}</h1><p class=\"nd-soft\"><code>{1}</code></p>",
-            Escaped(&self.relation),
-            Escaped(&self.call)
-        );
-        let facts = [
-            ("documents", self.documents),
-            ("pairs", self.pairs),
-            ("clusters", self.clusters),
-            ("documents in clusters", self.clustered),
-            ("of these redundant", self.redundant),
-        ];
-        page.push_str("<dl class=\"nd-facts\">");
-        for (name, number) in facts {
-            // Writing to a string never fails.
-            let _ = write!(page, "<div><dt>{name}</dt><dd>{number}</dd></div>");
-        }
-        page.push_str("</dl>");
-        for warning in &self.warnings {
-            let _ = write!(
-                page,
-                "<p class=\"nd-warn\" role=\"note\"><strong>Beware.</strong> {}</p>",
-                Escaped(warning)
-            );
-        }
-        if self.pairs > 0 {
-            let _ = write!(
-                page,
-                "<h2>Similarity of the pairs</h2><div class=\"nd-card\">{}</div>",
-                self.histogram.svg()
-            );
-        }
-        match self.shown.len() as u64 {
-            0 => page.push_str("<h2>Clusters</h2><p>There are none.</p>"),
-            shown if shown < self.clusters => {
-                let _ = write!(page, "<h2>The {shown} largest of {} clusters</h2>", self.clusters);
-            }
-            _ => page.push_str("<h2>Clusters</h2>"),
-        }
-        for (number, cluster) in self.shown.iter().enumerate() {
-            cluster.html(number, &mut page, stop)?;
-        }
-        page.push_str("</main></body></html>\n");
-        Ok(page)
+impl Facts {
+    /// Whether there is nothing to choose a threshold for.
+    fn all_are_equal(&self) -> bool {
+        self.points.last().is_none_or(|point| point.pairs == self.pairs)
     }
 }
 
-impl Shown {
-    fn html(&self, number: usize, page: &mut String, stop: &Stop) -> Result<()> {
-        let Summary { pairs, least, mean, diameter } = self.summary;
-        let diameter = diameter.map_or(String::new(), |d| format!(", {d} steps across"));
+/// Which pairs of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The least similar ones.
+    Least,
+    /// Some between.
+    Between,
+    /// The most similar ones.
+    Most,
+}
+
+/// A page that is being made.
+#[derive(Debug)]
+pub struct Page {
+    link: Option<Link>,
+    /// Pairs of each kind.
+    pairs: [String; 3],
+    shown_pairs: usize,
+    near: String,
+    identical: String,
+    lines: String,
+    /// Clusters that have a card, as the contents name them.
+    index: String,
+    cards: usize,
+    lined: usize,
+    omitted: Omitted,
+    /// Pairs that were chosen and found no room.
+    pairs_left: u64,
+}
+
+impl Page {
+    /// An empty page; ids are linked by the pattern, if there is one.
+    pub fn new(link: Option<Link>) -> Self {
+        Self {
+            link,
+            pairs: Default::default(),
+            shown_pairs: 0,
+            near: String::new(),
+            identical: String::new(),
+            lines: String::new(),
+            index: String::new(),
+            cards: 0,
+            lined: 0,
+            omitted: Omitted::default(),
+            pairs_left: 0,
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let parts = [&self.near, &self.identical, &self.lines, &self.index];
+        self.pairs.iter().chain(parts).map(String::len).sum()
+    }
+
+    /// Whether there is room for more pairs beside each other: a third of the page is theirs.
+    pub fn has_room_for_pairs(&self) -> bool {
+        self.bytes() < MOST_BYTES / 4
+    }
+
+    /// Whether there is room for another cluster with its texts.
+    pub fn has_room_for_clusters(&self) -> bool {
+        self.room() > 0
+    }
+
+    /// Whether there is room for a line of another cluster.
+    pub fn has_room_for_lines(&self) -> bool {
+        self.bytes() < MOST_BYTES / 100 * 94
+    }
+
+    /// The bytes that are left for clusters with their texts.
+    fn room(&self) -> usize {
+        (MOST_BYTES / 100 * 65).saturating_sub(self.bytes())
+    }
+
+    /// Adds a pair of the table; what is left out is counted.
+    pub fn add_pair(&mut self, kind: Kind, of: [&Document; 2], similarity: f64, stop: &Stop) -> Result<()> {
+        if !self.has_room_for_pairs() {
+            self.pairs_left += 1;
+            return Ok(());
+        }
+        let name = format!("p{}", self.shown_pairs);
+        let (differs, texts) = pair(of, &name, self.link.as_ref(), stop)?;
+        let place = &mut self.pairs[kind as usize];
+        let open = if kind != Kind::Most && place.is_empty() { " open" } else { "" };
+        let [left, right] = of.map(|document| Beginning(&document.id, 100));
+        // Writing to a string never fails.
         let _ = write!(
-            page,
-            "<section class=\"nd-card\"><header><h3>Cluster {}</h3><span class=\"nd-soft\">{} documents, {pairs} pairs, \
-             similarity {least:.3} to mean {mean:.3}{diameter}</span></header>",
-            Escaped(&self.id),
-            self.size
+            place,
+            "<details class=\"nd-compare\"{open}><summary>{}: <bdi>{left}</bdi> and <bdi>{right}</bdi>; {differs}</summary>{texts}</details>",
+            Share(similarity),
         );
-        if self.is_chain {
-            page.push_str("<p class=\"nd-warn\">A chain: most of these documents are no near duplicates of the representative.</p>");
-        }
-        if !self.links.is_empty() {
-            page.push_str("<details><summary>The weakest links that hold it together</summary><table><tr><th>pair</th><th>similarity</th><th>parts it connects</th></tr>");
-            for (left, right, similarity, [a, b]) in &self.links {
-                let _ = write!(
-                    page,
-                    "<tr><td>{} – {}</td><td>{similarity:.3}</td><td>{a} + {b} documents</td></tr>",
-                    Escaped(left),
-                    Escaped(right)
-                );
-            }
-            page.push_str("</table></details>");
-        }
-        for (n, member) in self.members.iter().enumerate() {
-            let compared = Compared::new(&self.representative.text, &member.text, stop)?;
-            let similarity =
-                member.similarity.map_or("no pair with it".to_owned(), |s| format!("similarity {s:.3}"));
-            let open = if n == 0 && number < 3 { " open" } else { "" };
-            let name = format!("c{number}m{n}");
-            let _ = write!(
-                page,
-                "<details{open}><summary>{} beside the representative {}: {similarity}, {:.0} % of the shorter text in shared passages</summary>\
-                 <div class=\"nd-pair\">{}{}</div></details>",
-                Escaped(&member.id),
-                Escaped(&self.representative.id),
-                100.0 * compared.share(),
-                compared.side_by_side([&self.representative.id, &member.id], &name),
-                dotplot(&self.representative.text, &member.text, stop)?
-            );
-        }
-        let more = self.size - 1 - self.members.len();
-        if more > 0 {
-            let _ = write!(page, "<p class=\"nd-soft\">{more} more documents.</p>");
-        }
-        page.push_str("</section>");
+        self.shown_pairs += 1;
         Ok(())
     }
+
+    /// Counts pairs that were chosen and are not shown.
+    pub fn leave_pairs(&mut self, pairs: usize) {
+        self.pairs_left += pairs as u64;
+    }
+
+    /// Adds a cluster with its texts.
+    pub fn add_cluster(&mut self, cluster: &Shown, stop: &Stop) -> Result<()> {
+        self.cards += 1;
+        let (card, omitted) = cluster.html(self.cards, self.room(), self.link.as_ref(), stop)?;
+        self.omitted.documents += omitted.documents;
+        self.omitted.versions += omitted.versions;
+        let place = if cluster.is_identical() { &mut self.identical } else { &mut self.near };
+        place.push_str(&card);
+        let _ = write!(
+            self.index,
+            "<li><a href=\"#cluster-{}\"><bdi>{}</bdi></a> {}</li>",
+            self.cards,
+            Beginning(&cluster.id, 40),
+            Count(cluster.size as u64, "document")
+        );
+        Ok(())
+    }
+
+    /// Adds a line of a cluster.
+    pub fn add_line(&mut self, line: &Line) {
+        self.lines.push_str(&line.html(self.link.as_ref()));
+        self.lined += 1;
+    }
+
+    /// The whole page.
+    pub fn finish(self, facts: &Facts) -> String {
+        let mut sections: Vec<(&str, String, String)> = Vec::new();
+        let mut add = |id: &'static str, title: String, content: String| {
+            if !content.is_empty() {
+                sections.push((id, title, content));
+            }
+        };
+        if facts.pairs > 0 {
+            add("similarity", "Similarity of the pairs".to_owned(), similarity(facts));
+            add("thresholds", "What other thresholds would give".to_owned(), thresholds(facts));
+            add("pairs", "Pairs to choose a threshold by".to_owned(), self.pairs_html());
+        }
+        let cards = (self.near.len() + self.identical.len() > 0).then_some(self.cards as u64);
+        match cards {
+            None if facts.clusters == 0 => {
+                add("clusters", "Clusters".to_owned(), "<p>There are none.</p>".to_owned())
+            }
+            _ => {
+                let title = match facts.clusters > self.cards as u64 {
+                    true => {
+                        format!("Clusters of near duplicates, of the {} largest", Number(self.cards as u64))
+                    }
+                    false => "Clusters of near duplicates".to_owned(),
+                };
+                add("clusters", title, self.near.clone());
+                add("identical", "Groups of identical documents".to_owned(), self.identical.clone());
+                add("further", "Further clusters".to_owned(), self.lines_html());
+            }
+        }
+        add("reading", "How to read this page".to_owned(), reading());
+        add("omitted", "What is not on this page".to_owned(), self.omitted_html(facts));
+        let mut page = format!(
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+             <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
+             <meta name=\"color-scheme\" content=\"light dark\"><meta name=\"referrer\" content=\"no-referrer\">\
+             <meta name=\"generator\" content=\"neardup {}\">\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\
+             <title>Near duplicates in {}</title><style>{STYLE}</style></head>\n<body class=\"nd\"><main>",
+            facts.version,
+            Escaped(&facts.relation)
+        );
+        head(&mut page, facts);
+        page.push_str("<nav class=\"nd-contents\" aria-label=\"Contents\"><ul>");
+        for (id, title, _) in &sections {
+            let _ = write!(page, "<li><a href=\"#{id}\">{title}</a></li>");
+        }
+        page.push_str("</ul>");
+        if self.cards > 1 {
+            let _ = write!(
+                page,
+                "<details><summary>{} one by one</summary><ol>{}</ol></details>",
+                Count(self.cards as u64, "cluster"),
+                self.index
+            );
+        }
+        page.push_str("</nav>");
+        for (id, title, content) in sections {
+            let _ = writeln!(page, "<section id=\"{id}\"><h2>{title}</h2>{content}</section>");
+        }
+        page.push_str("</main></body></html>\n");
+        page
+    }
+
+    fn pairs_html(&self) -> String {
+        const KINDS: [(&str, &str); 3] = [
+            ("The least similar", "Are these duplicates to you? Where they are not, raise the threshold."),
+            (
+                "From the least to the most similar",
+                "One from each step of similarity: the threshold is best where they become what you want.",
+            ),
+            ("The most similar", ""),
+        ];
+        let mut html = String::new();
+        for ((title, what), pairs) in
+            KINDS.into_iter().zip(&self.pairs).filter(|(_, pairs)| !pairs.is_empty())
+        {
+            let _ = write!(html, "<div class=\"nd-card\"><h3>{title}</h3>");
+            if !what.is_empty() {
+                let _ = write!(html, "<p class=\"nd-soft\">{what}</p>");
+            }
+            let _ = write!(html, "{pairs}</div>");
+        }
+        html
+    }
+
+    fn lines_html(&self) -> String {
+        if self.lines.is_empty() {
+            return String::new();
+        }
+        format!(
+            "<div class=\"nd-card\"><p class=\"nd-soft\">{} in a line each, as a page has at most 2 MB.</p><div class=\"nd-wide\"><table>\
+             <tr><th>cluster</th><th>representative</th><th>text</th><th>documents</th><th>pairs</th><th>least similarity</th></tr>{}</table></div></div>",
+            Count(self.lined as u64, "cluster"),
+            self.lines
+        )
+    }
+
+    fn omitted_html(&self, facts: &Facts) -> String {
+        let mut omitted = vec![
+            "Of a text its first 20,000 characters are compared, and words in common that are far from a difference are left out; \
+             diff_html(a, b) shows two texts whole."
+                .to_owned(),
+        ];
+        let shown = (self.cards + self.lined) as u64;
+        if facts.clusters > shown {
+            omitted.push(format!(
+                "{} of {} are not shown, the smallest ones; max_clusters says how many are, as far as there is room.",
+                Number(facts.clusters - shown),
+                Count(facts.clusters, "cluster")
+            ));
+        }
+        if self.lined > 0 {
+            omitted.push(format!(
+                "{} have a line without their texts, as there is no room for more.",
+                Count(self.lined as u64, "cluster")
+            ));
+        }
+        if self.omitted.documents > 0 {
+            omitted.push(format!(
+                "{} of the clusters above are not listed there; near_duplicate_clusters gives all.",
+                Count(self.omitted.documents, "document")
+            ));
+        }
+        if self.omitted.versions + self.pairs_left > 0 {
+            omitted.push(format!(
+                "{} that were chosen are not compared, as there is no room for more.",
+                Count(self.omitted.versions + self.pairs_left, "pair")
+            ));
+        }
+        let items: Vec<String> = omitted.iter().map(|item| format!("<li>{item}</li>")).collect();
+        format!("<ul>{}</ul>", items.concat())
+    }
+}
+
+/// What is said before all else: the call, and the numbers.
+fn head(page: &mut String, facts: &Facts) {
+    let _ = write!(
+        page,
+        "<h1>Near duplicates in <bdi>{}</bdi></h1><p class=\"nd-soft\">{} by neardup {}, in {}.</p><pre class=\"nd-call\"><code>{}</code></pre>",
+        Escaped(&facts.relation),
+        Escaped(&facts.made),
+        facts.version,
+        Time(facts.took),
+        Escaped(&facts.call)
+    );
+    let percent = |part: u64| 100.0 * part as f64 / facts.documents.max(1) as f64;
+    let threshold =
+        facts.threshold.map_or(String::new(), |threshold| format!("of similarity {threshold} and more"));
+    let list = [
+        (["document", "documents"], facts.documents, String::new()),
+        (["pair", "pairs"], facts.pairs, threshold),
+        (
+            ["cluster", "clusters"],
+            facts.clusters,
+            format!("{} of pairs of similarity 1 only", Number(facts.equal)),
+        ),
+        (
+            ["document in clusters", "documents in clusters"],
+            facts.clustered,
+            format!("{:.1} % of all", percent(facts.clustered)),
+        ),
+        (
+            ["redundant document", "redundant documents"],
+            facts.redundant,
+            format!("{:.1} % of all, beside one of each cluster", percent(facts.redundant)),
+        ),
+    ];
+    page.push_str("<dl class=\"nd-facts\" id=\"summary\">");
+    for ([one, many], number, more) in list {
+        let name = if number == 1 { one } else { many };
+        let _ = write!(
+            page,
+            "<div><dt>{name}</dt><dd>{}</dd><dd class=\"nd-soft\">{more}</dd></div>",
+            Number(number)
+        );
+    }
+    page.push_str("</dl>");
+    for warning in &facts.warnings {
+        let _ = write!(
+            page,
+            "<p class=\"nd-warn\" role=\"note\"><strong>Beware.</strong> {}</p>",
+            Escaped(warning)
+        );
+    }
+}
+
+fn similarity(facts: &Facts) -> String {
+    if facts.all_are_equal() {
+        return "<p>All pairs have similarity 1.</p>".to_owned();
+    }
+    format!("<div class=\"nd-card\">{}</div>", histogram(&facts.points))
+}
+
+fn thresholds(facts: &Facts) -> String {
+    if facts.all_are_equal() {
+        return String::new();
+    }
+    let mut html = format!(
+        "<div class=\"nd-card\">{}<p class=\"nd-keys\"><span class=\"nd-k0\">redundant documents</span> <span class=\"nd-k1\">clusters</span></p>\
+         <div class=\"nd-wide\"><table class=\"nd-numbers\"><tr><th>threshold</th><th>pairs</th><th>clusters</th><th>redundant documents</th><th>largest cluster</th></tr>",
+        curve(&facts.points)
+    );
+    for point in facts.points.iter().step_by(4) {
+        let _ = write!(
+            html,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            written(point.threshold),
+            Number(point.pairs),
+            Number(point.clusters),
+            Number(point.redundant),
+            Number(u64::from(point.largest))
+        );
+    }
+    html.push_str("</table></div><p class=\"nd-soft\">Of the pairs found here, those of at least the threshold, and what they connect");
+    html.push_str(match facts.is_connected {
+        true => ".",
+        false => ": clusters here are connected ones of any size, which this call did not ask for.",
+    });
+    html.push_str(" A lower threshold takes another call.</p></div>");
+    html
+}
+
+fn reading() -> String {
+    format!(
+        "<div class=\"nd-card\"><p class=\"nd-text\">Words <del>only on the left</del> and <ins>only on the right</ins> are marked; \
+         a <i class=\"nd-v\"></i> is where the other text has more. <span class=\"nd-m\">Words that moved</span> stand elsewhere in the other \
+         text, in a passage of four words at least. <span class=\"nd-e\">Case and punctuation</span> that differ are marked where the words \
+         are the same; <span class=\"nd-cut\">words in common</span> far from a difference are left out. The rest is common.</p>\
+         <p>Shading passages shows runs of at least four words that stand in both texts, each in the same colour on both sides.</p>\
+         <p>{}</p></div>",
+        dotplot::LEGEND
+    )
 }

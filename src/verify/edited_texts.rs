@@ -13,7 +13,7 @@ fn characters() -> impl Strategy<Value = char> {
 }
 
 /// A text of bounded length, and another one made of it by edits of bounded length each.
-pub(super) fn edited(longest: usize, edit: usize) -> impl Strategy<Value = (Vec<char>, Vec<char>)> {
+pub(crate) fn edited(longest: usize, edit: usize) -> impl Strategy<Value = (Vec<char>, Vec<char>)> {
     let edit = (any::<prop::sample::Index>(), 0..4u8, characters(), 1..edit);
     let lengths = prop_oneof![0..8usize, 0..80usize, 100..longest];
     let text = lengths.prop_flat_map(|n| prop::collection::vec(characters(), n));

@@ -2,17 +2,27 @@
 //!
 //! Bit-parallel: 64 cells of a column of the table are a few machine words (Myers, JACM 1999; Hyyrö,
 //! Nordic J. Computing 2003), and only cells near the diagonal that a distance within the limit can
-//! pass through are computed (Ukkonen, 1985). O(|x|·d/64) for texts at distance d, since limits double
-//! until one is enough; memory for 64 cells of a column, and for the part of one text they stand for.
+//! pass through are computed (Ukkonen, 1985), between the characters that both begin with and those that
+//! both end with. O(|x|·d/64) for texts at distance d, since limits double until one is enough; memory
+//! for 64 cells of a column, and for the part of one text they stand for.
 //!
 //! Our own because no crate at hand can be stopped: rapidfuzz (MIT, last release 2023) works in much the
 //! same way, but a call on two texts of some megabytes takes it minutes, and a server has to end such a
 //! call within a second of a cancel.
 
+use std::ops::Range;
+
 use super::column::{Carry, DOING, SymbolPage, WORD, step};
 use crate::error::Result;
 use crate::memory;
 use crate::workers::Stop;
+
+/// A part of the table.
+#[derive(Debug)]
+struct Inner {
+    rows: Range<usize>,
+    columns: Range<usize>,
+}
 
 /// A text that others are compared with: its characters are the rows of the table.
 #[derive(Debug, Default)]
@@ -68,21 +78,49 @@ impl Pattern {
             return Ok(Some(apart as u32));
         }
         let ascii = text.len() == columns;
+        if rows <= WORD {
+            let found = match ascii {
+                true => self.within_word(text.bytes().map(u32::from), columns, most)?,
+                false => self.within_word(text.chars().map(u32::from), columns, most)?,
+            };
+            return Ok(found.map(|distance| distance as u32));
+        }
+        let inner = self.inner(text, columns);
+        if inner.rows.is_empty() || inner.columns.is_empty() {
+            return Ok(Some(apart as u32));
+        }
         let mut limit = guess.max(apart) + WORD;
         loop {
             // A pass with most of the greatest limit would be no saving.
             limit = if limit + limit / 2 >= most { most } else { limit };
-            let found = match (ascii, rows <= WORD) {
-                (true, true) => self.within_word(text.bytes().map(u32::from), columns, most)?,
-                (false, true) => self.within_word(text.chars().map(u32::from), columns, most)?,
-                (true, false) => self.within_band(text.bytes().map(u32::from), columns, limit, stop)?,
-                (false, false) => self.within_band(text.chars().map(u32::from), columns, limit, stop)?,
+            let found = match ascii {
+                true => {
+                    let text = text.bytes().skip(inner.columns.start).map(u32::from);
+                    self.within_band(text, &inner, limit, stop)?
+                }
+                false => {
+                    let text = text.chars().skip(inner.columns.start).map(u32::from);
+                    self.within_band(text, &inner, limit, stop)?
+                }
             };
-            if found.is_some() || limit == most || rows <= WORD {
+            if found.is_some() || limit == most {
                 return Ok(found.map(|distance| distance as u32));
             }
             limit *= 2;
         }
+    }
+
+    /// What is left of the table without the symbols that both texts begin with, and end with, which change no
+    /// distance. Nothing of one of them where it stands within the other so.
+    fn inner(&self, text: &str, columns: usize) -> Inner {
+        let rows = self.symbols.len();
+        let is_equal = |(row, symbol): &(&u32, char)| **row == u32::from(*symbol);
+        let first = self.symbols.iter().zip(text.chars()).take_while(is_equal).count();
+        let behind = self.symbols[first..].iter().rev().zip(text.chars().rev().take(columns - first));
+        let last = behind.take_while(is_equal).count();
+        // Words of rows begin where they do; but what is left of the shorter text is nothing if it was.
+        let begin = if first + last == rows.min(columns) { first } else { first - first % WORD };
+        Inner { rows: begin..rows - last, columns: begin..columns - last }
     }
 
     /// The distance of a text of `columns` symbols from at most 64 rows, if it is at most `most`.
@@ -107,27 +145,28 @@ impl Pattern {
         Ok(Some(score))
     }
 
-    /// The distance of a text of `columns` symbols, if it is at most `most`, which is not less than the
-    /// numbers of rows and columns are apart.
+    /// The distance of a text, whose symbols begin with the first column of `inner`, if it is at most `most`, which
+    /// is not less than the numbers of rows and columns are apart. The first row begins a word.
     ///
     /// What lies outside the band counts as reached by insertions or deletions along its edge: never too
     /// little, and right for every way through the table that stays inside, as those within the limit do.
     fn within_band(
         &mut self,
         mut text: impl Iterator<Item = u32>,
-        columns: usize,
+        inner: &Inner,
         most: usize,
         stop: &Stop,
     ) -> Result<Option<usize>> {
         const COLUMNS: usize = 4;
         const CHECK_EVERY: usize = 1 << 18;
         const LOOK_EVERY: usize = 64;
-        let rows = self.symbols.len();
+        let (rows, columns) = (inner.rows.len(), inner.columns.len());
+        let begin = inner.rows.start / WORD;
         // A way through a cell costs at least its distance from the diagonals of both corners.
         let (below, above) = ((most + rows - columns) / 2, (most + columns - rows) / 2);
-        let word_of = |row: usize| (row - 1) / WORD;
+        let word_of = |row: usize| begin + (row - 1) / WORD;
         // The words of the band, and the value of the last row of the last one.
-        let (mut first, mut end, mut score) = (0, 0, 0);
+        let (mut first, mut end, mut score) = (begin, begin, 0);
         let mut steps = 0;
         let mut column = 0;
         while column < columns {
@@ -136,7 +175,7 @@ impl Pattern {
             let symbols: [u32; COLUMNS] = std::array::from_fn(|_| text.next().unwrap_or(SymbolPage::NONE));
             let to = columns.min(column + COLUMNS);
             while end <= word_of((to + below).min(rows)) {
-                if end % SymbolPage::WORDS == 0 {
+                if end % SymbolPage::WORDS == 0 || end == begin {
                     stop.check()?;
                     self.make_page(end / SymbolPage::WORDS)?;
                 }
@@ -162,7 +201,9 @@ impl Pattern {
                 stop.check()?;
                 steps = 0;
             }
-            if column % LOOK_EVERY == 0 && self.least(first, end, score, columns - column) > most {
+            if column % LOOK_EVERY == 0
+                && self.least(first..end, score, inner.rows.end, columns - column) > most
+            {
                 return Ok(None);
             }
         }
@@ -196,18 +237,18 @@ impl Pattern {
         carries
     }
 
-    /// The least cost of a way through the words `first..end`, when `columns_left` columns are left: never more
-    /// than the true one. `score` is the value of the last row.
-    fn least(&self, first: usize, end: usize, score: usize, columns_left: usize) -> usize {
+    /// The least cost of a way through some words to the end of `rows`, when `columns_left` columns are left: never
+    /// more than the true one. `score` is the value of the last row of the words.
+    fn least(&self, words: Range<usize>, score: usize, rows: usize, columns_left: usize) -> usize {
         let mut bottom = score as i64;
         let mut least = i64::MAX;
-        for word in (first..end).rev() {
+        for word in words.rev() {
             let rise = i64::from(self.more[word].count_ones()) - i64::from(self.less[word].count_ones());
             let top = bottom - rise;
             // The row n above the last one differs from it by at most n, and from the row above the word
             // by at most 64 - n. The first bound falls with n, the other rises: the least is where they
             // meet, at its way to the last column's end.
-            let apart = self.symbols.len() as i64 - ((word + 1) * WORD) as i64 - columns_left as i64;
+            let apart = rows as i64 - ((word + 1) * WORD) as i64 - columns_left as i64;
             let cost = |n: i64| (bottom - n).max(top - WORD as i64 + n) + (apart + n).abs();
             let meet = ((WORD as i64 + rise) / 2).clamp(0, WORD as i64 - 2);
             least = least.min(cost(meet)).min(cost(meet + 1));
@@ -274,8 +315,9 @@ mod tests {
                 // The band itself, without a narrower one before it.
                 let most = (most as usize).min(x.len().max(y.len()));
                 if !x.is_empty() && !y.is_empty() && x.len().abs_diff(y.len()) <= most {
+                    let whole = Inner { rows: 0..x.len(), columns: 0..y.len() };
                     let found =
-                        pattern.within_band(y.iter().map(|&c| c.into()), y.len(), most, &stop).unwrap();
+                        pattern.within_band(y.iter().map(|&c| c.into()), &whole, most, &stop).unwrap();
                     assert_eq!(found, wanted.filter(|&d| d as usize <= most).map(|d| d as usize), "{most}");
                 }
             }

@@ -24,4 +24,4 @@ pub mod tlcs;
 pub mod windows;
 
 #[cfg(test)]
-mod edited_texts;
+pub(crate) mod edited_texts;

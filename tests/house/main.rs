@@ -131,14 +131,21 @@ fn versions_of_postgresql_differ_in_one_place() {
     none(versions_elsewhere(&sources(&["src", "pg_test"], ".rs")));
 }
 
+#[test]
+fn the_citation_is_of_this_version() {
+    let citation = fs::read_to_string("CITATION.cff").expect("a file");
+    let version = format!("version: {}", env!("CARGO_PKG_VERSION"));
+    assert!(citation.lines().any(|line| line == version), "CITATION.cff has no line {version:?}");
+}
+
 /// SQL files whose functions are not where their names say.
 fn homeless(sql: &Sources, rust: &Sources) -> Vec<String> {
     let name = |path: &str| path.rsplit('/').next().map(|name| name.trim_end_matches(".sql").to_string());
     let mut found = Vec::new();
     for name in sql.keys().filter_map(|path| name(path)) {
         let (file, folder) = (format!("src/pg/functions/{name}.rs"), format!("src/pg/{name}"));
-        let module = format!("{folder}/mod.rs");
-        if !rust.contains_key(&file) && !rust.contains_key(&module) {
+        let modules = [format!("src/pg/functions/{name}/mod.rs"), format!("{folder}/mod.rs")];
+        if !rust.contains_key(&file) && !modules.iter().any(|module| rust.contains_key(module)) {
             found.push(format!("sql/{name}.sql has its functions neither in {file} nor in {folder}/"));
         }
     }

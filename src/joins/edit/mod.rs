@@ -2,11 +2,14 @@
 //! ones do, then their true distance.
 //!
 //! The join of gram sets is that of words and shingles, with its prefixes, bitmaps and positions; only
-//! its bound is another ([`GramBound`]). Equal texts are one record, and only distinct ones are compared.
+//! its bound is another ([`edit::GramBound`]). Equal texts are one record, and only distinct ones are compared.
 //!
 //! Similar texts may have no gram in common where they are short for the length of a gram: aaac and aabc at
 //! q = 3. So q is chosen by the threshold, small enough that similar texts always share one
-//! ([`GramBound::new`]), and no pair has to be tried without a common gram.
+//! ([`edit::GramBound::new`]), and no pair has to be tried without a common gram.
+//!
+//! Long texts of an alphabet have most of their grams of two characters in common, whatever they say. Where a sample shows
+//! that (`sample`), they are compared by the counts of their grams instead (`profiles`).
 //!
 //! By a greatest distance alone short texts are similar that have no gram in common. So there are several joins then, by
 //! the length of the longer text (`stages`): by pairs of characters for long texts, by single ones for shorter ones, and
@@ -33,6 +36,8 @@
 //! # Ok::<(), neardup::error::Error>(())
 //! ```
 
+mod profiles;
+mod sample;
 mod stages;
 
 use super::pairs::{Pair, Pairs};
@@ -43,11 +48,12 @@ use crate::features::sets::grams::{GramSets, gram_sets};
 use crate::features::texts::{Distinct, Texts};
 use crate::files::TempFiles;
 use crate::memory;
-use crate::verify::edit::{self, EditPredicate, GramBound};
+use crate::verify::edit::{self, EditPredicate};
 use crate::verify::levenshtein::Pattern;
 use crate::verify::predicate::Predicate;
 use crate::workers::{self, Stop, Workers};
-use stages::{AllPairs, Source, Stage, spans};
+use profiles::ByProfiles;
+use stages::{AllPairs, By, Source, Stage, equal_texts, spans};
 
 const DOING: &str = "joining by edit distance";
 
@@ -78,7 +84,8 @@ pub fn edit_pairs(
     // Rows and so texts are numbered with 32 bits.
     let split = left.len() as u32;
     let all = [Some(0..split), right.as_ref().map(|right| split..split + right.len() as u32)];
-    let spans = spans(edit);
+    let sides: Vec<_> = all.clone().into_iter().flatten().collect();
+    let spans = spans(&texts, &sides, edit, workers)?;
     let budget = budget / spans.len();
     let mut prepared =
         Prepared { grams: 0, distinct_grams: 0, distinct_texts: texts.len() as u64, peak_bytes: 0 };
@@ -92,15 +99,25 @@ pub fn edit_pairs(
             Some(range.start..range.start + count)
         });
         let lefts = lefts.unwrap_or_default();
-        let source = match span.bound {
-            None => Source::All(AllPairs::new(lefts, rights)),
-            Some(bound) => {
+        let source = match (span.by, rights) {
+            (By::All, rights) => Source::All(AllPairs::new(lefts, rights)),
+            (By::Equality, Some(rights)) => Source::Known(equal_texts(&texts, lefts, rights, workers)?),
+            // Distinct texts are not equal.
+            (By::Equality, None) => Source::Known(Vec::new()),
+            (By::Profiles, rights) => {
+                let least = edit.least_partner(ByProfiles::SHORTEST);
+                let short = texts.lengths()[..lefts.end as usize].partition_point(|&length| length < least);
+                let pairs = ByProfiles::new(edit, short as u32..lefts.end, rights, budget);
+                Source::Profiles(pairs)
+            }
+            (By::Grams(bound), rights) => {
                 let GramSets { ordered, grams, peak_bytes } =
                     gram_sets(&texts, lefts, rights, bound.q(), files, budget, workers)?;
                 prepared.grams += grams;
                 prepared.distinct_grams += ordered.distinct_tokens as u64;
                 prepared.peak_bytes = prepared.peak_bytes.max(peak_bytes + texts.bytes());
-                Source::Grams(Pairs::new(ordered, Predicate::Grams(bound), algorithm, budget)?)
+                let pairs = Pairs::new(ordered, Predicate::Grams(bound), algorithm, budget)?;
+                Source::Grams(pairs, bound)
             }
         };
         stages.push(Stage { span, source });
@@ -165,7 +182,7 @@ impl EditJoin {
                 }
             } else if waited {
                 break;
-            } else if stage.source.advance(workers)? {
+            } else if stage.source.advance(&self.comparison.texts, workers)? {
                 waited = true;
             } else {
                 self.at += 1;
@@ -193,7 +210,7 @@ impl EditComparison {
 impl RecordJoin for EditJoin {
     fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
         const WORK_A_UNIT: u64 = 1 << 20;
-        let bound = self.stages.get(self.at).and_then(|stage| stage.span.bound);
+        let bound = self.stages.get(self.at).and_then(|stage| stage.source.bound());
         let Some(candidates) = self.candidates(workers)? else { return Ok(None) };
         let mut units = Vec::new();
         let (mut from, mut work) = (0, 0);
@@ -219,18 +236,13 @@ impl RecordJoin for EditJoin {
     }
 
     fn progress(&self) -> f64 {
-        let of_stage = match self.stages.get(self.at).map(|stage| &stage.source) {
-            Some(Source::Grams(pairs)) => pairs.progress(),
-            _ => 0.0,
-        };
+        let of_stage =
+            self.stages.get(self.at).map_or(0.0, |stage| stage.source.progress(&self.comparison.texts));
         (self.at as f64 + of_stage) / self.stages.len() as f64
     }
 
     fn bytes(&self) -> usize {
-        let of_stages = self.stages.iter().map(|stage| match &stage.source {
-            Source::Grams(pairs) => pairs.bytes(),
-            Source::All(_) => 0,
-        });
+        let of_stages = self.stages.iter().map(|stage| stage.source.bytes());
         self.comparison.texts.bytes() + of_stages.sum::<usize>()
     }
 }
@@ -247,7 +259,12 @@ struct Comparisons<'a> {
 
 impl Comparisons<'_> {
     /// Compares the pairs that are still to be compared.
-    fn compare(&mut self, comparison: &EditComparison, bound: Option<GramBound>, stop: &Stop) -> Result<()> {
+    fn compare(
+        &mut self,
+        comparison: &EditComparison,
+        bound: Option<edit::GramBound>,
+        stop: &Stop,
+    ) -> Result<()> {
         let EditComparison { texts, edit, right_from } = comparison;
         while let Some((&Pair { left, right, similarity: jaccard }, rest)) = self.todo.split_first() {
             stop.check()?;

@@ -1,35 +1,104 @@
 //! Which pairs are found in which way, by the length of their longer text.
 
+use std::cmp::Ordering;
 use std::ops::{Range, RangeInclusive};
 
+use super::profiles::ByProfiles;
+use super::sample::meet_in_vain;
 use crate::error::Result;
+use crate::features::texts::Texts;
 use crate::joins::Counts;
 use crate::joins::pairs::{Pair, Pairs};
+use crate::memory;
 use crate::verify::edit::{EditPredicate, GramBound};
-use crate::workers::Workers;
+use crate::workers::{self, Workers};
+
+const DOING: &str = "finding texts to compare";
 
 /// Pairs by the length of their longer text, and how they are found.
 #[derive(Debug, Clone)]
 pub(super) struct Span {
     /// Characters of the longer text.
     pub longer: RangeInclusive<u32>,
-    /// By grams in common; none where all pairs are in.
-    pub bound: Option<GramBound>,
+    /// How they are found.
+    pub by: By,
 }
 
-/// The spans that a predicate takes; each pair is of one of them.
-pub(super) fn spans(edit: EditPredicate) -> Vec<Span> {
+/// How candidates are found.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum By {
+    /// Texts that share so many grams.
+    Grams(GramBound),
+    /// Texts that have most grams about equally often.
+    Profiles,
+    /// Equal texts.
+    Equality,
+    /// All pairs.
+    All,
+}
+
+/// The spans that a predicate takes; each pair is of one of them. `sides` are the texts of each table.
+pub(super) fn spans(
+    texts: &Texts,
+    sides: &[Range<u32>],
+    edit: EditPredicate,
+    workers: &dyn Workers,
+) -> Result<Vec<Span>> {
+    let all = |by| vec![Span { longer: 0..=u32::MAX, by }];
+    if edit.first_length(1).is_none() {
+        return Ok(all(By::Equality));
+    }
     let Some(distance) = edit.distance_alone() else {
-        return vec![Span { longer: 0..=u32::MAX, bound: Some(GramBound::new(edit)) }];
+        let bound = GramBound::new(edit);
+        if !meet_in_vain(texts, sides, bound, ByProfiles::SHORTEST, workers)? {
+            return Ok(all(By::Grams(bound)));
+        }
+        return Ok(vec![
+            Span { longer: 0..=ByProfiles::SHORTEST - 1, by: By::Grams(bound) },
+            Span { longer: ByProfiles::SHORTEST..=u32::MAX, by: By::Profiles },
+        ]);
     };
     // Of texts of n characters at least n - q + 1 - q·distance grams are shared.
     let (single, double) = (distance.saturating_add(1), distance.saturating_mul(2).saturating_add(2));
-    let span = |longer, q| Span { longer, bound: Some(GramBound::with_grams_of(edit, q)) };
-    vec![
+    let span = |longer, q| Span { longer, by: By::Grams(GramBound::with_grams_of(edit, q)) };
+    Ok(vec![
         span(double..=u32::MAX, 2),
         span(single..=double - 1, 1),
-        Span { longer: 0..=single - 1, bound: None },
-    ]
+        Span { longer: 0..=single - 1, by: By::All },
+    ])
+}
+
+/// The pairs of equal texts of two tables.
+pub(super) fn equal_texts(
+    texts: &Texts,
+    lefts: Range<u32>,
+    rights: Range<u32>,
+    workers: &dyn Workers,
+) -> Result<Vec<Pair>> {
+    const CHECK_EVERY: u32 = 1 << 10;
+    let key = |text: u32| (texts.length(text), texts.hash(text));
+    let mut state = (Vec::new(), lefts, rights);
+    workers::one(workers, &mut state, |(equal, lefts, rights), stop| {
+        while let (Some(left), Some(right)) = (lefts.clone().next(), rights.clone().next()) {
+            if left.is_multiple_of(CHECK_EVERY) || right.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+            }
+            match key(left).cmp(&key(right)) {
+                Ordering::Less => lefts.start += 1,
+                Ordering::Greater => rights.start += 1,
+                Ordering::Equal => {
+                    // Others may have its hash.
+                    let mut same = rights.clone().take_while(|&right| key(right) == key(left));
+                    if let Some(right) = same.find(|&right| texts.text(right) == texts.text(left)) {
+                        memory::push(equal, Pair { left, right, similarity: 1.0 }, DOING)?;
+                    }
+                    lefts.start += 1;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(state.0)
 }
 
 /// What finds the pairs of a span.
@@ -44,8 +113,12 @@ pub(super) struct Stage {
 /// Where candidates come from.
 #[derive(Debug)]
 pub(super) enum Source {
-    /// Pairs of texts that share enough grams, in place of rows.
-    Grams(Pairs),
+    /// Pairs of texts that share enough grams, in place of rows, and the bound.
+    Grams(Pairs, GramBound),
+    /// Pairs of texts whose profiles go together.
+    Profiles(ByProfiles),
+    /// Pairs that are known.
+    Known(Vec<Pair>),
     /// All pairs.
     All(AllPairs),
 }
@@ -92,24 +165,56 @@ impl Source {
     /// The next candidate that is there already.
     pub(super) fn take(&mut self) -> Option<Pair> {
         match self {
-            Self::Grams(pairs) => pairs.take(),
+            Self::Grams(pairs, _) => pairs.take(),
+            Self::Profiles(pairs) => pairs.take(),
+            Self::Known(pairs) => pairs.pop(),
             Self::All(pairs) => pairs.next(),
         }
     }
 
     /// Goes on to more of them; false where there are none.
-    pub(super) fn advance(&mut self, workers: &dyn Workers) -> Result<bool> {
+    pub(super) fn advance(&mut self, texts: &Texts, workers: &dyn Workers) -> Result<bool> {
         match self {
-            Self::Grams(pairs) => pairs.advance(workers),
-            Self::All(_) => Ok(false),
+            Self::Grams(pairs, _) => pairs.advance(workers),
+            Self::Profiles(pairs) => pairs.advance(texts, workers),
+            Self::Known(_) | Self::All(_) => Ok(false),
+        }
+    }
+
+    /// The bound of the grams that its candidates share, where their similarity is that of these.
+    pub(super) fn bound(&self) -> Option<GramBound> {
+        match self {
+            Self::Grams(_, bound) => Some(*bound),
+            _ => None,
         }
     }
 
     /// What the filters did so far.
     pub(super) fn counts(&self) -> Counts {
         match self {
-            Self::Grams(pairs) => pairs.counts(),
+            Self::Grams(pairs, _) => pairs.counts(),
+            Self::Profiles(pairs) => pairs.counts(),
+            Self::Known(_) => Counts::default(),
             Self::All(pairs) => Counts { candidates: pairs.looked_at, ..Counts::default() },
+        }
+    }
+
+    /// The share of the work that is done, 0 to 1.
+    pub(super) fn progress(&self, texts: &Texts) -> f64 {
+        match self {
+            Self::Grams(pairs, _) => pairs.progress(),
+            Self::Profiles(pairs) => pairs.progress(texts),
+            Self::Known(_) | Self::All(_) => 0.0,
+        }
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Grams(pairs, _) => pairs.bytes(),
+            Self::Profiles(pairs) => pairs.bytes(),
+            Self::Known(pairs) => memory::bytes(pairs),
+            Self::All(_) => 0,
         }
     }
 }

@@ -1,9 +1,11 @@
-//! What every method says of one pair: `explain_pair`; and the two texts side by side: `diff_html`.
+//! What every method says of one pair: `explain_pair`, for a terminal `explain_pair_text`; and the two texts side by side:
+//! `diff_html`.
 
 use pgrx::pg_sys::{self, Datum};
 use serde::Serialize;
 
 use crate::error::Result as CoreResult;
+use crate::hash;
 use crate::methods::explain::{Evidence, Explanation};
 use crate::methods::pair::TwoTexts;
 use crate::pg::request::methods;
@@ -13,10 +15,12 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values::text;
 use crate::pg::server::workers::workers_for;
-use crate::report::diff::Compared;
-use crate::report::dotplot::dotplot;
+use crate::report::diff::{Compared, Diff};
+use crate::report::dotplot::DotPlot;
 use crate::report::html::STYLE;
 use crate::report::passages::Word;
+use crate::report::side_by_side::{Extent, side_by_side};
+use crate::report::terminal::{self, Figure};
 use crate::workers::{self, Stop};
 
 /// What is for readers beside the methods: runs of words that both texts have, wherever they stand.
@@ -61,6 +65,11 @@ fn passages(pair: &TwoTexts<'_>, stop: &Stop) -> CoreResult<(f64, Passages)> {
     Ok((compared.share(), Passages { count: compared.passages.len(), passages }))
 }
 
+/// What a comparison of characters costs goes with the product of the lengths.
+fn effort(a: &str, b: &str) -> usize {
+    a.len() + b.len() + a.len().saturating_mul(b.len()) / 1024
+}
+
 sql_function! {
     /// `explain_pair(a, b)`: what every method says of two texts.
     neardup_explain_pair, pg_finfo_neardup_explain_pair, |call| {
@@ -68,9 +77,7 @@ sql_function! {
             let mut explained = Vec::new();
             if let Some([a, b]) = call.two_texts()? {
                 let methods = methods::with_defaults()?;
-                // What a comparison of characters costs goes with the product of the lengths.
-                let effort = a.len() + b.len() + a.len().saturating_mul(b.len()) / 1024;
-                workers::one(workers_for(effort), &mut explained, |explained, stop| {
+                workers::one(workers_for(effort(&a, &b)), &mut explained, |explained, stop| {
                     explained.clear();
                     let pair = TwoTexts::new([&a, &b])?;
                     for (name, method) in &methods {
@@ -119,19 +126,66 @@ impl Rows<3> for Explained {
 }
 
 sql_function! {
-    /// `diff_html(a, b)`: two texts side by side, shared passages marked, with a dot plot of their sentences.
+    /// `diff_html(a, b)`: two texts side by side, what differs marked, with a dot plot of their sentences.
     neardup_diff_html, pg_finfo_neardup_diff_html, |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<i32>(None)) };
         let mut html = String::new();
         workers::one(workers_for(a.len() + b.len()), &mut html, |html, stop| {
             let compared = Compared::new(&a, &b, stop)?;
+            let diff = Diff::new(&compared, stop)?;
+            // Several such fragments may stand on a page, each with a switch of its own.
+            let name = format!("nd{:x}", hash::mix(hash::hash_bytes(a.as_bytes())) ^ hash::hash_bytes(b.as_bytes()));
             *html = format!(
-                "<div class=\"nd\"><style>{STYLE}</style><div class=\"nd-pair\">{}{}</div></div>",
-                compared.side_by_side(["a", "b"], "nd"),
-                dotplot(&a, &b, stop)?
+                "<div class=\"nd\"><style>{STYLE}</style><p class=\"nd-soft\">{}</p><div class=\"nd-pair nd-with-dots\"><div>{}</div>{}</div></div>",
+                diff.summary(),
+                side_by_side(&diff, ["a", "b"], &name, Extent::Whole),
+                DotPlot::new(&a, &b, stop)?.figure()
             );
             Ok(())
         })?;
         text(&html)
     }
+}
+
+sql_function! {
+    /// `explain_pair_text(a, b, width)`: what every method says of two texts, and their words, as lines for a terminal.
+    neardup_explain_pair_text, pg_finfo_neardup_explain_pair_text, |call| {
+        let Some(([a, b], width)) = call.two_texts()?.zip(call.get::<i32>(2)) else {
+            return Ok(call.give::<i32>(None));
+        };
+        if !terminal::is_width(width) {
+            let message = format!("width = {width}: not a whole number from 40 to 1000");
+            return Err(SqlError::parameter(message).hint("For example: SELECT explain_pair_text('one text', 'another text', width => 80);"));
+        }
+        let methods = methods::with_defaults()?;
+        let mut shown = String::new();
+        workers::one(workers_for(effort(&a, &b)), &mut shown, |shown, stop| {
+            let pair = TwoTexts::new([&a, &b])?;
+            let mut figures = Vec::new();
+            for (method, asked) in &methods {
+                let Explanation { similarity, evidence } = asked.explain(&pair, stop)?;
+                figures.push(Figure { method, similarity, pair: evidence.pair, evidence: in_words(&evidence) });
+            }
+            let compared = Compared::new(&a, &b, stop)?;
+            let evidence = format!("count {}", compared.passages.len());
+            figures.push(Figure { method: PASSAGES, similarity: Some(compared.share()), pair: None, evidence });
+            *shown = terminal::show(&figures, &compared, width as usize, stop)?;
+            Ok(())
+        })?;
+        text(&shown)
+    }
+}
+
+/// Evidence on one line: what is a single value or a few numbers, by its name.
+fn in_words(evidence: &Evidence) -> String {
+    let Ok(serde_json::Value::Object(all)) = serde_json::to_value(evidence) else { return String::new() };
+    let said = all.into_iter().filter(|(name, _)| name != "pair").filter_map(|(name, value)| match value {
+        serde_json::Value::String(value) => Some(format!("{name} {value}")),
+        serde_json::Value::Array(values) if !values.iter().all(serde_json::Value::is_number) => None,
+        serde_json::Value::Number(value) if value.is_f64() => {
+            value.as_f64().map(|value| format!("{name} {value:.3}"))
+        }
+        value => Some(format!("{name} {value}")),
+    });
+    said.collect::<Vec<_>>().join(", ")
 }

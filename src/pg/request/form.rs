@@ -40,12 +40,14 @@ arguments! {
     IdType = "id_type",
     Keep = "keep",
     Left = "left",
+    Link = "link",
     Links = "links",
     MaxClusterSize = "max_cluster_size",
     MaxClusters = "max_clusters",
     MaxMembers = "max_members",
     MaxPairs = "max_pairs",
     MaxPassages = "max_passages",
+    MaxSamples = "max_samples",
     Method = "method",
     MinSentences = "min_sentences",
     Multiset = "multiset",
@@ -60,6 +62,7 @@ arguments! {
     TextColumn = "text_column",
     Threshold = "threshold",
     Thresholds = "thresholds",
+    TitleColumn = "title_column",
     Tokenizer = "tokenizer",
 }
 
@@ -111,7 +114,7 @@ forms! {
     ],
     DUPLICATES_REPORT = "duplicates_report" [
         Docs, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs, SiteColumn,
-        Clustering, MaxClusterSize, MaxClusters, MaxMembers,
+        Clustering, MaxClusterSize, MaxClusters, MaxMembers, MaxSamples, TitleColumn, Link,
     ],
     PARTIAL_DUPLICATES = "partial_duplicates" [
         Docs, Threshold, IdType, Options, IdColumn, TextColumn, Features, MinSentences, Extend, Shingle, MaxPassages,

@@ -1,5 +1,6 @@
-//! What `pg_stat_activity` shows of a refresh: its call, followed by the step that it is at. The view `neardup_progress`
-//! reads it there; so other sessions see where a transaction is that has not committed, and only those that may see queries.
+//! What `pg_stat_activity` shows of a long call: its query, followed by how much memory the process has, and by where the call
+//! or the step of a refresh is. The views `neardup_progress` and `neardup_activity` read it there; so other sessions see where
+//! a transaction is that has not committed, and only those that may see queries.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString};
@@ -21,7 +22,7 @@ impl Activity {
     /// Says at which step the refresh is.
     pub(crate) fn step(&self, name: &'static str) {
         STEP.set(Some(name));
-        show(Some(name));
+        show(Some(("neardup_refresh", name)));
     }
 }
 
@@ -34,15 +35,29 @@ impl Drop for Activity {
     }
 }
 
-/// Says how far the step of a refresh is, if one is under way.
-pub(crate) fn report(state: &str) {
-    if let Some(step) = STEP.get() {
-        show(Some(&format!("{step}: {state}")));
+/// Says where a call is: of the step of a refresh, if one is under way, or of the query.
+pub(crate) fn report(call: &str, state: &str) {
+    match STEP.get() {
+        Some(step) => show(Some(("neardup_refresh", &format!("{step}: {call}: {state}")))),
+        None => show(Some((call, state))),
     }
 }
 
+/// The call that reported ends: the step of the refresh is shown, or the query as it was given.
+pub(crate) fn end() {
+    if !is_failing() && !std::thread::panicking() {
+        show(STEP.get().map(|step| ("neardup_refresh", step)));
+    }
+}
+
+/// Kilobytes that the process has of its own, its threads included; none where the system does not say.
+fn own_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    status.lines().find_map(|line| line.strip_prefix("RssAnon:")?.trim().strip_suffix(" kB")?.parse().ok())
+}
+
 /// Without a query of a client, as in some processes of the server's own, nothing is shown.
-fn show(step: Option<&str>) {
+fn show(state: Option<(&str, &str)>) {
     // SAFETY: null, or the text of the statement that the client sent.
     let query = unsafe {
         let query = pg_sys::debug_query_string;
@@ -51,10 +66,11 @@ fn show(step: Option<&str>) {
         }
         CStr::from_ptr(query)
     };
-    let shown = match step {
+    let shown = match state {
         None => query.to_owned(),
-        Some(step) => {
-            let step = format!(" /* neardup_refresh: {step} */");
+        Some((call, state)) => {
+            let memory = own_memory().map(|memory| format!(" {memory} kB")).unwrap_or_default();
+            let step = format!(" /* neardup:{memory} */ /* {call}: {state} */");
             let query = query.to_bytes();
             // SAFETY: a string of that length in the server's encoding, of which whole characters are left.
             let left = unsafe {

@@ -42,6 +42,48 @@ SELECT html LIKE '<!DOCTYPE html>%</html>' || chr(10) AS whole, html ~ '<script|
 SELECT html ~ '<script|<img' AS dangerous, html LIKE '<div class="nd">%</div>' AS whole, html LIKE '%<svg%' AS plot
 FROM diff_html('<script>x</script> a b c d e', '<script>x</script> a b c d f') html;
 SELECT diff_html('a', NULL) IS NULL;
+-- What differs is marked, and nothing else: of two texts of eleven words one word.
+CREATE TABLE pairs (id int PRIMARY KEY, title text, body text);
+INSERT INTO pairs VALUES
+    (1, 'First', 'the harbour office pays six cents for each ton of sand'), (2, '<b>Second</b>', 'the harbour office pays nine cents for each ton of sand'),
+    (3, NULL, 'شكرا جزيلا على كل شيء'), (4, NULL, 'شكرا جزيلا على كل شيء');
+CREATE TABLE seen AS SELECT duplicates_report('pairs', 0.6, text_column => 'body', title_column => 'title', link => 'https://example.org/{id}?a&b', max_clusters => 5, clustering => 'star') AS html;
+SELECT m[1] FROM seen, regexp_matches(html, '(<(?:del|ins)>[^<]*</(?:del|ins)>|[0-9]+ words? only on the left, [0-9]+ only on the right)', 'g') m LIMIT 3;
+-- The call as it was made, when, by which version, in which time; defaults are left out.
+SELECT replace((regexp_match(html, '<code>(.*?)</code>'))[1], '&#39;', '''') AS call,
+    html ~ '<p class="nd-soft">[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}[^<.]* by neardup [0-9.]+, in [0-9.]+ m?s\.</p>' AS made FROM seen;
+SELECT replace((regexp_match(html, '<code>(.*?)</code>'))[1], '&#39;', '''') AS call
+FROM duplicates_report('hostile', NULL, NULL::text, method => 'jaccard', options => '{"max_pairs": 100}', tokenizer => 'words', shingle => 2, multiset => false, max_pairs => 50, max_cluster_size => 9, max_clusters => 20, max_members => 0, max_samples => 1, title_column => 'id') html;
+-- One is singular, thousands have separators; titles, and links in which ids are percent-encoded.
+SELECT html LIKE '%1 pair of similarity 1%' AS one_pair, html ~ '[^0-9.,]1 (pairs|documents|clusters)' AS plural,
+    html LIKE '%href="https://example.org/2?a&amp;b"%' AS linked, html LIKE '%&lt;b&gt;Second&lt;/b&gt;%' AND html NOT LIKE '%<b>%' AS titled FROM seen;
+SELECT m[1] FROM duplicates_report('hostile', 0.5, NULL::text, link => '/docs/{id}') html, regexp_matches(html, 'href="(/docs/[^"]*)"', 'g') m GROUP BY m[1] ORDER BY m[1] COLLATE "C";
+CREATE TABLE many AS SELECT i AS id, 'the same ' || i % 700 AS body FROM generate_series(1, 1500) i;
+SELECT html LIKE '%<dd>1,500</dd>%' AS separators, html LIKE '%All pairs have similarity 1.%' AS equal, html LIKE '%<h2>Groups of identical documents</h2>%' AS groups FROM duplicates_report('many', 1, id_column => 'id') html;
+-- Sections with ids, each in the contents; text has its own direction, pictures have labelled axes and are explained.
+SELECT (SELECT string_agg(m[1], ' ') FROM regexp_matches(html, '<section id="([a-z]+)">', 'g') m) AS sections,
+    (SELECT string_agg(m[1], ' ') FROM regexp_matches(html, '<li><a href="#([a-z]+)">', 'g') m) AS contents,
+    html LIKE '%<div class="nd-text" dir="auto">%' AS directions, html LIKE '%Dot plot: the sentences%' AS dot_plot,
+    html LIKE '%>pairs (root scale)</text>%>similarity</text>%>documents, clusters</text>%>threshold</text>%' AS axes FROM seen;
+-- What other thresholds would give is what they give.
+SELECT p.threshold, p.pairs = n.pairs AS same_pairs, p.clusters = c.clusters AND p.redundant = c.redundant AS same_clusters
+FROM duplicates_report('corpus', 0.1, text_column => 'body') html,
+    regexp_matches(html, '<tr><td>([0-9.]+)</td><td>([0-9,]+)</td><td>([0-9,]+)</td><td>([0-9,]+)</td>', 'g') m,
+    LATERAL (SELECT m[1]::float8, m[2]::int, m[3]::int, m[4]::int) p(threshold, pairs, clusters, redundant),
+    LATERAL (SELECT count(*) FROM near_duplicates('corpus', p.threshold, text_column => 'body')) n(pairs),
+    LATERAL (SELECT count(DISTINCT cluster_id), count(*) - count(DISTINCT cluster_id) FROM near_duplicate_clusters('corpus', p.threshold, text_column => 'body')) c(clusters, redundant);
+-- The least similar pairs are there, whatever cluster they are in; without samples no text is.
+SELECT html LIKE '%<summary>' || round(n.similarity::numeric, 3) || ': <bdi>%' AS least_pair FROM duplicates_report('corpus', 0.3, text_column => 'body', max_clusters => 0) html,
+    LATERAL (SELECT min(similarity) FROM near_duplicates('corpus', 0.3, text_column => 'body')) n(similarity);
+SELECT html LIKE '%id="pairs"%' AS pairs, html LIKE '%<details class="nd-compare"%' AS texts FROM duplicates_report('corpus', 0.3, text_column => 'body', max_clusters => 0, max_samples => 0) html;
+SELECT duplicates_report('pairs', 0.6, text_column => 'body', link => 'javascript:alert({id})');
+SELECT duplicates_report('pairs', 0.6, text_column => 'body', link => 'https://example.org/');
+SELECT duplicates_report('pairs', 0.6, text_column => 'body', title_column => 'nothing');
+SELECT duplicates_report('pairs', 0.6, text_column => 'body', max_samples => 101);
+-- Long lists have pages. But for documents all is ASCII, so that a database of any encoding takes the page.
+CREATE TABLE versions AS SELECT i AS id, (SELECT string_agg('w' || j, ' ') FROM generate_series(1, 40) j) || ' number' || i AS body FROM generate_series(1, 200) i;
+SELECT html ~ '^[\x01-\x7f]*$' AS ascii, (SELECT string_agg(m[1], ', ') FROM regexp_matches(html, '<summary>Versions ([0-9]+ to [0-9]+ of 200)</summary>', 'g') m) AS pages
+FROM duplicates_report('versions', 0.8, id_column => 'id') html;
 -- Chains and templates are told of.
 CREATE TABLE chain AS SELECT i AS id, (SELECT string_agg('w' || j, ' ') FROM generate_series(i, i + 20) j) AS body FROM generate_series(1, 200) i;
 SELECT html LIKE '%hold together by chains%' AS chain, html LIKE '%The weakest links%' AS links, html LIKE '%A chain: most of these%' AS card

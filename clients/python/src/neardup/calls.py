@@ -25,11 +25,13 @@ ARGUMENT_TYPES: Final[Mapping[str, str]] = {
     "keep": "text",
     "keep_results": "bool",
     "left": "regclass",
+    "link": "text",
     "max_cluster_size": "int4",
     "max_clusters": "int4",
     "max_members": "int4",
     "max_pairs": "int8",
     "max_passages": "int8",
+    "max_samples": "int4",
     "method": "text",
     "min_sentences": "int4",
     "multiset": "bool",
@@ -44,6 +46,7 @@ ARGUMENT_TYPES: Final[Mapping[str, str]] = {
     "site_column": "text",
     "text_column": "text",
     "threshold": "float8",
+    "title_column": "text",
     "tokenizer": "text",
 }
 """The arguments of the functions that are called here, and their types."""

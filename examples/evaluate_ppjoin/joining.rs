@@ -1,0 +1,50 @@
+//! A join by one of the algorithms, its candidates and its time.
+
+use neardup::features::FeatureSpec;
+use neardup::files::NoFiles;
+use neardup::joins::sets::Algorithm;
+use neardup::methods::Method;
+use neardup::methods::corpus::Corpus;
+use neardup::methods::documents::Quiet;
+use neardup::methods::reading::Reading;
+use neardup::methods::sets::Sets;
+use neardup::resources::Resources;
+use neardup::verify::measure::Measure;
+use neardup::verify::predicate::Predicate;
+use neardup::workers::PlainThreads;
+
+use crate::processor;
+
+/// In the order of the paper, then what is used where nobody chooses.
+pub const ALGORITHMS: [(&str, Algorithm); 4] = [
+    ("All-Pairs", Algorithm::AllPairs),
+    ("PPJoin", Algorithm::PpJoin),
+    ("PPJoin+", Algorithm::PpJoinPlus(2)),
+    ("neardup", Algorithm::Auto),
+];
+
+/// What a join found, and what it took.
+pub struct Joined {
+    pub pairs: u64,
+    /// Pairs that were compared token by token.
+    pub candidates: u64,
+    pub seconds: f64,
+}
+
+/// Joins sets with themselves.
+pub fn join(sets: &[Vec<i64>], measure: Measure, threshold: f64, algorithm: Algorithm) -> Joined {
+    let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
+    let predicate = Predicate::new(measure, threshold).expect("a threshold");
+    let mut corpus = Corpus::of_sets(sets);
+    let resources = Resources { files: &NoFiles, budget: 1 << 40, workers: &PlainThreads(1) };
+    let mut pairs = Sets { spec, predicate, algorithm }
+        .pairs(&mut Reading::new(&mut corpus, &mut Quiet, resources))
+        .expect("memory");
+    let began = processor::seconds();
+    while pairs.next(&PlainThreads(1)).expect("memory").is_some() {}
+    Joined {
+        pairs: pairs.given(),
+        candidates: pairs.counts().verified,
+        seconds: processor::seconds() - began,
+    }
+}

@@ -1,0 +1,125 @@
+//! What every threshold gives, from the pairs of the lowest one: how many pairs, clusters and redundant rows.
+//!
+//! A spanning forest of greatest similarity ([`super::links`]) has the connected clusters of all thresholds at once, so one
+//! walk over it, the strongest link first, counts them exactly. O(pairs · log points).
+
+use super::edges::Edges;
+use super::links::Link;
+use crate::error::Result;
+use crate::workers::Workers;
+
+/// What a threshold gives.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// The threshold.
+    pub threshold: f64,
+    /// Pairs of at least this similarity.
+    pub pairs: u64,
+    /// Connected clusters of these.
+    pub clusters: u64,
+    /// Rows beside one of each cluster.
+    pub redundant: u64,
+    /// The rows of the largest cluster.
+    pub largest: u32,
+}
+
+/// The number of steps from the lowest threshold to 1.
+pub const STEPS: usize = 20;
+
+/// Thresholds in equal steps from `from`, or from 0.95 where it is above, to 1: such as people write them.
+pub fn thresholds(from: f64) -> [f64; STEPS + 1] {
+    let from = from.clamp(0.0, 0.95);
+    std::array::from_fn(|n| {
+        let exact = from + (1.0 - from) * n as f64 / STEPS as f64;
+        (exact * 1e6).round() / 1e6
+    })
+}
+
+/// What each of `thresholds`, which ascend, gives. `links` are those of all pairs, the strongest first.
+pub fn curve(
+    edges: &mut Edges<'_>,
+    links: &[Link],
+    thresholds: &[f64],
+    workers: &dyn Workers,
+) -> Result<Vec<Point>> {
+    let none = |&threshold: &f64| Point { threshold, pairs: 0, clusters: 0, redundant: 0, largest: 0 };
+    let mut points: Vec<Point> = thresholds.iter().map(none).collect();
+    // How many of the thresholds a similarity reaches.
+    let reached = |similarity: f64| thresholds.partition_point(|&threshold| threshold <= similarity);
+    edges.for_each(workers, |edge| {
+        if let Some(highest) = reached(edge.similarity).checked_sub(1) {
+            points[highest].pairs += 1;
+        }
+        Ok(())
+    })?;
+    let mut pairs = 0;
+    let (mut clusters, mut redundant, mut largest) = (0, 0u64, 0);
+    let mut next = links.iter().peekable();
+    for point in points.iter_mut().rev() {
+        pairs += point.pairs;
+        point.pairs = pairs;
+        while let Some(link) = next.next_if(|link| link.edge.similarity >= point.threshold) {
+            // Two rows are a new cluster; two clusters become one; one more row changes no number.
+            match link.parts {
+                [1, 1] => clusters += 1,
+                [1, _] | [_, 1] => {}
+                _ => clusters -= 1,
+            }
+            largest = largest.max(link.parts[0].saturating_add(link.parts[1]));
+            redundant += 1;
+            if redundant.is_multiple_of(1 << 16) {
+                workers.breathe()?;
+            }
+        }
+        *point = Point { clusters, redundant, largest, ..*point };
+    }
+    Ok(points)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clusters::Clustering;
+    use crate::clusters::edge::Edge;
+    use crate::clusters::grouping::Clusters;
+    use crate::clusters::links::links;
+    use crate::files::MemoryFiles;
+    use crate::workers::PlainThreads;
+    use proptest::prelude::*;
+
+    #[test]
+    fn thresholds_are_round() {
+        let of = thresholds(0.8);
+        assert_eq!((of[0], of[4], of[11], of[20]), (0.8, 0.84, 0.91, 1.0));
+        assert_eq!(thresholds(1.0)[0], 0.95);
+    }
+
+    proptest! {
+        #[test]
+        fn each_point_is_what_a_call_with_it_gives(pairs in proptest::collection::btree_map((0u32..30, 0u32..30), 50u32..=100, 0..60)) {
+            let workers = &PlainThreads(1);
+            let edges = |least: f64| {
+                let mut edges = Edges::new(&MemoryFiles, 1 << 20);
+                let of = pairs.iter().filter(|((a, b), _)| a < b).map(|(&(a, b), &s)| Edge::new(a, b, f64::from(s) / 100.0));
+                of.filter(|edge| edge.similarity >= least).for_each(|edge| edges.push(edge).unwrap());
+                edges
+            };
+            let links = links(&mut edges(0.0), 30, workers).unwrap();
+            for point in curve(&mut edges(0.0), &links, &thresholds(0.5), workers).unwrap() {
+                let mut there = edges(point.threshold);
+                let clusters = Clusters::new(&mut there, 30, Clustering::Connected, None, workers).unwrap();
+                let mut count = 0;
+                there.for_each(workers, |_| { count += 1; Ok(()) }).unwrap();
+                let sizes: Vec<usize> = clusters.iter().map(|cluster| cluster.members.len()).collect();
+                let expected = Point {
+                    threshold: point.threshold,
+                    pairs: count,
+                    clusters: sizes.len() as u64,
+                    redundant: sizes.iter().map(|size| size - 1).sum::<usize>() as u64,
+                    largest: sizes.iter().max().map_or(0, |&size| size as u32),
+                };
+                prop_assert_eq!(point, expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Some pairs to look at before choosing a threshold: the least similar, the most similar, and a sample between.
+//!
+//! Which ones does not depend on the order in which pairs come: of equally similar pairs those of the least hash are taken, and
+//! where there is a choice no row stands in two of them, so that a large cluster does not fill the sample. O(pairs).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::edge::Edge;
+use super::edges::Edges;
+use crate::error::Result;
+use crate::hash;
+use crate::workers::Workers;
+
+/// Pairs to look at, the least similar first; none stands in two lists.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Samples {
+    /// The least similar ones.
+    pub least: Vec<Edge>,
+    /// One of each of equal steps of similarity between the least and the greatest.
+    pub between: Vec<Edge>,
+    /// The most similar ones.
+    pub most: Vec<Edge>,
+}
+
+/// A few edges of the least keys.
+struct First {
+    room: usize,
+    edges: BTreeMap<(u64, u64, u64), Edge>,
+}
+
+impl First {
+    fn new(room: usize) -> Self {
+        Self { room, edges: BTreeMap::new() }
+    }
+
+    fn add(&mut self, rank: u64, edge: Edge) {
+        let key = (rank, hash::mix(edge.vertices()), edge.vertices());
+        if self.edges.len() < self.room || self.edges.last_key_value().is_some_and(|(last, _)| key < *last) {
+            self.edges.insert(key, edge);
+            if self.edges.len() > self.room {
+                self.edges.pop_last();
+            }
+        }
+    }
+
+    /// The first `most`; before the others those of which no row was taken.
+    fn take(self, most: usize, taken: &mut BTreeSet<u64>) -> Vec<Edge> {
+        let (mut chosen, mut others, mut rows) = (Vec::new(), Vec::new(), BTreeSet::new());
+        for edge in self.edges.into_values().filter(|edge| !taken.contains(&edge.vertices())) {
+            let fresh = !rows.contains(&edge.left) && !rows.contains(&edge.right);
+            if fresh && chosen.len() < most {
+                rows.extend([edge.left, edge.right]);
+                chosen.push(edge);
+            } else {
+                others.push(edge);
+            }
+        }
+        let missing = most - chosen.len();
+        chosen.extend(others.into_iter().take(missing));
+        taken.extend(chosen.iter().map(|edge| edge.vertices()));
+        chosen.sort_by_key(|edge| (edge.similarity.to_bits(), edge.vertices()));
+        chosen
+    }
+}
+
+/// At most `most` pairs of each kind, of all those whose similarities are within `range`.
+pub fn samples(
+    edges: &mut Edges<'_>,
+    most: usize,
+    range: [f64; 2],
+    workers: &dyn Workers,
+) -> Result<Samples> {
+    /// For each pair that is shown, some to choose from.
+    const CHOICE: usize = 16;
+    let [from, to] = range;
+    if most == 0 {
+        return Ok(Samples::default());
+    }
+    let (mut least, mut greatest) = (First::new(most * CHOICE), First::new(most * CHOICE));
+    // Where all are equally similar there is nothing between.
+    let steps = if to > from { most } else { 0 };
+    let mut between: Vec<First> = (0..steps).map(|_| First::new(CHOICE)).collect();
+    edges.for_each(workers, |edge| {
+        // Not negative, so that their bits are in their order.
+        let bits = edge.similarity.to_bits();
+        least.add(bits, edge);
+        greatest.add(!bits, edge);
+        if steps > 0 {
+            let step = ((edge.similarity - from) / (to - from) * steps as f64).max(0.0) as usize;
+            between[step.min(steps - 1)].add(0, edge);
+        }
+        Ok(())
+    })?;
+    let mut taken = BTreeSet::new();
+    let least = least.take(most, &mut taken);
+    let greatest = greatest.take(most, &mut taken);
+    let mut sample = Vec::new();
+    for step in between {
+        sample.extend(step.take(1, &mut taken));
+    }
+    sample.sort_by_key(|edge| (edge.similarity.to_bits(), edge.vertices()));
+    Ok(Samples { least, between: sample, most: greatest })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::MemoryFiles;
+    use crate::workers::PlainThreads;
+    use proptest::prelude::*;
+
+    fn of(all: &[Edge], most: usize) -> Samples {
+        let mut edges = Edges::new(&MemoryFiles, 1 << 20);
+        all.iter().for_each(|&edge| edges.push(edge).unwrap());
+        let range = all
+            .iter()
+            .fold([1.0f64, 0.0f64], |[a, b], edge| [a.min(edge.similarity), b.max(edge.similarity)]);
+        samples(&mut edges, most, range, &PlainThreads(1)).unwrap()
+    }
+
+    #[test]
+    fn a_large_cluster_does_not_fill_the_sample() {
+        let mut all: Vec<Edge> = (1..50).map(|n| Edge::new(0, n, 0.8)).collect();
+        all.extend([Edge::new(60, 61, 0.8), Edge::new(70, 71, 0.8), Edge::new(80, 81, 0.9)]);
+        let least = of(&all, 3).least;
+        assert!(least.iter().filter(|edge| edge.left == 0).count() <= 1, "{least:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn ends_are_the_ends(pairs in proptest::collection::btree_map((0u32..20, 20u32..40), 50u32..=100, 0..80), most in 0usize..5) {
+            let mut all: Vec<Edge> = pairs.iter().map(|(&(a, b), &s)| Edge::new(a, b, f64::from(s) / 100.0)).collect();
+            let found = of(&all, most);
+            all.reverse();
+            prop_assert_eq!(&found, &of(&all, most));
+            let mut seen = BTreeSet::new();
+            let lists = [&found.least, &found.between, &found.most];
+            prop_assert!(lists.iter().flat_map(|list| list.iter()).all(|edge| seen.insert(edge.vertices())));
+            prop_assert!(lists.iter().all(|list| list.len() <= most && list.is_sorted_by_key(|edge| edge.similarity)));
+            prop_assert_eq!(found.least.len(), most.min(all.len()));
+            prop_assert_eq!(found.most.len(), most.min(all.len() - found.least.len()));
+            // The very least similarity is there, and the greatest unless all its pairs are among the least.
+            let similarities = || all.iter().map(|edge| edge.similarity);
+            if most > 0 && !all.is_empty() {
+                prop_assert_eq!(found.least[0].similarity, similarities().fold(1.0, f64::min));
+                if let Some(last) = found.most.last() {
+                    let left = all.iter().filter(|edge| !found.least.iter().any(|least| least.vertices() == edge.vertices()));
+                    prop_assert_eq!(last.similarity, left.map(|edge| edge.similarity).fold(0.0, f64::max));
+                }
+            }
+        }
+    }
+}

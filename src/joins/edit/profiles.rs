@@ -1,0 +1,345 @@
+//! Candidates among long texts, by how often these have each gram.
+//!
+//! Prefixes of grams tell short texts apart. In long ones of an alphabet most grams of two characters are frequent, so
+//! that any two texts meet in many of them. But an edit takes at most q grams of q characters from a text and gives it
+//! as many: texts at distance d, whose lengths are i apart, differ by at most 2qd - i in the numbers of all their grams
+//! together (Ukkonen, TCS 1992). These numbers are a text's *profile*, here with grams that fall together by their hash
+//! counted together, and none above 255: both make the difference less, never more. Comparing two profiles takes tens of
+//! nanoseconds, so all pairs are, whose lengths go together.
+
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::features::texts::Texts;
+use crate::hash::mix;
+use crate::joins::Counts;
+use crate::joins::pairs::Pair;
+use crate::memory;
+use crate::verify::edit::EditPredicate;
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "comparing counts of grams";
+/// Bits of the numbers of the grams of two characters, and of three, which tell more but take longer.
+const BITS: [u32; 2] = [9, 12];
+/// Bytes of a profile.
+const PROFILE: usize = (1 << BITS[0]) + (1 << BITS[1]);
+
+/// The profiles of some texts that follow one another.
+#[derive(Debug, Default)]
+struct Profiles {
+    of: Range<u32>,
+    grams: [Vec<u8>; 2],
+}
+
+/// Some texts whose profiles one thread makes.
+struct Share<'a> {
+    texts: Range<u32>,
+    grams: [&'a mut [u8]; 2],
+}
+
+impl Profiles {
+    /// Makes them those of these texts.
+    fn make(&mut self, texts: &Texts, of: Range<u32>, workers: &dyn Workers) -> Result<()> {
+        const TEXTS_A_SHARE: usize = 64;
+        for (grams, bits) in self.grams.iter_mut().zip(BITS) {
+            grams.clear();
+            memory::reserve(grams, of.len() << bits, DOING)?;
+            grams.resize(of.len() << bits, 0);
+        }
+        self.of = of.clone();
+        let [pairs, triples] = &mut self.grams;
+        let grams =
+            pairs.chunks_mut(TEXTS_A_SHARE << BITS[0]).zip(triples.chunks_mut(TEXTS_A_SHARE << BITS[1]));
+        let shares = of.clone().step_by(TEXTS_A_SHARE).zip(grams).map(|(from, (pairs, triples))| Share {
+            texts: from..of.end.min(from + TEXTS_A_SHARE as u32),
+            grams: [pairs, triples],
+        });
+        workers::each(workers, &mut shares.collect::<Vec<_>>(), |share, stop| share.make(texts, stop))
+    }
+
+    /// The counts of the grams of two characters, or of three, of a text.
+    #[inline]
+    fn get(&self, text: u32, grams: usize) -> &[u8] {
+        let at = ((text - self.of.start) as usize) << BITS[grams];
+        &self.grams[grams][at..at + (1 << BITS[grams])]
+    }
+
+    /// Bytes on the heap.
+    fn bytes(&self) -> usize {
+        self.grams.iter().map(memory::bytes).sum()
+    }
+}
+
+impl Share<'_> {
+    fn make(&mut self, texts: &Texts, stop: &Stop) -> Result<()> {
+        const CHECK_EVERY: usize = 1 << 16;
+        let start = self.texts.start;
+        for text in self.texts.clone() {
+            stop.check()?;
+            let at = (text - start) as usize;
+            let [pairs, triples] = &mut self.grams;
+            let pairs = &mut pairs[at << BITS[0]..][..1 << BITS[0]];
+            let triples = &mut triples[at << BITS[1]..][..1 << BITS[1]];
+            // One that was stopped begins anew.
+            pairs.fill(0);
+            triples.fill(0);
+            let (mut before, mut last) = (None, None);
+            for (n, symbol) in texts.text(text).chars().map(|symbol| u64::from(u32::from(symbol))).enumerate()
+            {
+                if n % CHECK_EVERY == 0 {
+                    stop.check()?;
+                }
+                if let Some(last) = last {
+                    count(pairs, BITS[0], last << 21 | symbol);
+                    if let Some(before) = before {
+                        count(triples, BITS[1], (before << 21 | last) << 21 | symbol);
+                    }
+                }
+                (before, last) = (last, Some(symbol));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[inline]
+fn count(counts: &mut [u8], bits: u32, gram: u64) {
+    let count = &mut counts[(mix(gram) >> (64 - bits)) as usize];
+    *count = count.saturating_add(1);
+}
+
+/// Whether two profiles differ by more than that in all.
+#[inline]
+fn differ_by_more(a: &[u8], b: &[u8], most: u64) -> bool {
+    const AT_ONCE: usize = 512;
+    let mut differ = 0;
+    for (a, b) in a.chunks(AT_ONCE).zip(b.chunks(AT_ONCE)) {
+        let apart = a.iter().zip(b).map(|(&a, &b)| u32::from(a.abs_diff(b)));
+        differ += u64::from(apart.sum::<u32>());
+        if differ > most {
+            return true;
+        }
+    }
+    false
+}
+
+/// The pairs of texts of one table, or of two, whose lengths go together and whose profiles do. The longer text has at
+/// least [`ByProfiles::SHORTEST`] characters.
+#[derive(Debug)]
+pub(super) struct ByProfiles {
+    edit: EditPredicate,
+    /// Those whose block is still to come.
+    lefts: Range<u32>,
+    rights: Option<Range<u32>>,
+    /// Texts of a block, of which there are two at a time.
+    block: usize,
+    left: Profiles,
+    right: Profiles,
+    /// Of the block at work those that are still to be compared with `right`.
+    todo: Range<u32>,
+    /// The partners of this block that are still to come.
+    partners: Range<u32>,
+    found: Vec<Pair>,
+    counts: Counts,
+}
+
+/// A text, and those it is compared with.
+struct Probe {
+    left: u32,
+    rights: Range<u32>,
+    found: Vec<Pair>,
+}
+
+impl ByProfiles {
+    /// Characters of the longer text at least.
+    pub(super) const SHORTEST: u32 = 128;
+
+    /// None was compared yet; the profiles take about `budget` bytes.
+    pub(super) fn new(
+        edit: EditPredicate,
+        lefts: Range<u32>,
+        rights: Option<Range<u32>>,
+        budget: usize,
+    ) -> Self {
+        /// So few are no burden.
+        const LEAST_BLOCK: usize = 64;
+        Self {
+            edit,
+            lefts,
+            rights,
+            block: (budget / 2 / PROFILE).max(LEAST_BLOCK),
+            left: Profiles::default(),
+            right: Profiles::default(),
+            todo: 0..0,
+            partners: 0..0,
+            found: Vec::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// The next candidate that is there already.
+    pub(super) fn take(&mut self) -> Option<Pair> {
+        self.found.pop()
+    }
+
+    /// Goes on to more of them; false where there are none.
+    pub(super) fn advance(&mut self, texts: &Texts, workers: &dyn Workers) -> Result<bool> {
+        if !self.todo.is_empty() {
+            self.compare(texts, workers)?;
+        } else if !self.partners.is_empty() {
+            let part = first_of(&self.partners, self.block);
+            self.right.make(texts, part.clone(), workers)?;
+            self.partners.start = part.end;
+            self.todo = self.left.of.clone();
+        } else if !self.lefts.is_empty() {
+            let block = first_of(&self.lefts, self.block);
+            self.left.make(texts, block.clone(), workers)?;
+            let of_each = block.clone().map(|left| self.partners(texts, left));
+            let all = of_each
+                .filter(|partners| !partners.is_empty())
+                .reduce(|all, partners| all.start.min(partners.start)..all.end.max(partners.end));
+            self.partners = all.unwrap_or_default();
+            self.lefts.start = block.end;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// The texts whose lengths go together with that of a left one.
+    fn partners(&self, texts: &Texts, left: u32) -> Range<u32> {
+        let length = texts.length(left);
+        let all = self.rights.clone().unwrap_or(left + 1..self.lefts.end);
+        let first = |holds: &dyn Fn(u32) -> bool| {
+            let lengths = &texts.lengths()[all.start as usize..all.end as usize];
+            all.start + lengths.partition_point(|&other| !holds(other)) as u32
+        };
+        let least = if length < Self::SHORTEST { Self::SHORTEST } else { self.edit.least_partner(length) };
+        let from = first(&|other| other >= least);
+        from..first(&|other| self.edit.least_partner(other) > length).max(from)
+    }
+
+    /// Compares some texts of the left block with those of the right one.
+    fn compare(&mut self, texts: &Texts, workers: &dyn Workers) -> Result<()> {
+        const MOST_PAIRS: usize = 1 << 19;
+        const MOST_PROBES: usize = 1 << 12;
+        let (mut probes, mut pairs) = (Vec::new(), 0);
+        for left in self.todo.clone() {
+            if pairs >= MOST_PAIRS || probes.len() == MOST_PROBES {
+                break;
+            }
+            let Range { start, end } = self.partners(texts, left);
+            let from = start.max(self.right.of.start);
+            let rights = from..end.min(self.right.of.end).max(from);
+            pairs += rights.len();
+            memory::push(&mut probes, Probe { left, rights, found: Vec::new() }, DOING)?;
+        }
+        let (left, right, edit) = (&self.left, &self.right, self.edit);
+        workers::each(workers, &mut probes, |probe, stop| probe.compare(texts, (left, right), edit, stop))?;
+        let found = probes.iter().map(|probe| probe.found.len()).sum::<usize>();
+        memory::reserve(&mut self.found, found, DOING)?;
+        probes.iter().for_each(|probe| self.found.extend_from_slice(&probe.found));
+        self.counts.candidates += found as u64;
+        self.counts.pruned_by_bitmap += (pairs - found) as u64;
+        self.todo.start += probes.len() as u32;
+        Ok(())
+    }
+
+    /// What the profiles did so far.
+    pub(super) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The share of the texts that are done.
+    pub(super) fn progress(&self, texts: &Texts) -> f64 {
+        let all = self.rights.as_ref().map_or(texts.len() as u32, |rights| rights.start);
+        1.0 - f64::from(self.lefts.len() as u32) / f64::from(all.max(1))
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn bytes(&self) -> usize {
+        self.left.bytes() + self.right.bytes() + memory::bytes(&self.found)
+    }
+}
+
+impl Probe {
+    fn compare(
+        &mut self,
+        texts: &Texts,
+        (lefts, rights): (&Profiles, &Profiles),
+        edit: EditPredicate,
+        stop: &Stop,
+    ) -> Result<()> {
+        const CHECK_EVERY: u32 = 1 << 10;
+        let length = texts.length(self.left);
+        let [pairs, triples] = [0, 1].map(|grams| lefts.get(self.left, grams));
+        while let Some(right) = self.rights.clone().next() {
+            if right.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+            }
+            let other = texts.length(right);
+            let distance = u64::from(edit.most_distance(length.max(other)));
+            let apart = u64::from(length.abs_diff(other));
+            if !differ_by_more(pairs, rights.get(right, 0), 4 * distance - apart)
+                && !differ_by_more(triples, rights.get(right, 1), 6 * distance - apart)
+            {
+                memory::push(&mut self.found, Pair { left: self.left, right, similarity: 0.0 }, DOING)?;
+            }
+            self.rights.start += 1;
+        }
+        Ok(())
+    }
+}
+
+/// The first ones of a range, at most so many.
+fn first_of(range: &Range<u32>, most: usize) -> Range<u32> {
+    range.start..range.start + range.len().min(most) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::texts::{TextCollector, distinct};
+    use crate::verify::edit::distance;
+    use crate::verify::edited_texts::edited;
+    use crate::workers::PlainThreads;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        /// At every distance that two texts have.
+        #[test]
+        fn edits_change_few_counts((x, y) in edited(400, 40)) {
+            let [x, y]: [String; 2] = [x, y].map(|text| text.into_iter().collect());
+            let mut collector = TextCollector::default();
+            collector.add(0, &x).unwrap();
+            collector.add(1, &y).unwrap();
+            let texts = distinct(vec![collector], None, &PlainThreads(1)).unwrap().texts;
+            prop_assume!(texts.len() == 2);
+            let mut profiles = Profiles::default();
+            profiles.make(&texts, 0..2, &PlainThreads(1)).unwrap();
+            let (distance, _) = distance(&x, &y, &Stop::default()).unwrap();
+            let apart = u64::from(texts.length(0).abs_diff(texts.length(1)));
+            for grams in [0, 1] {
+                let most = (4 + 2 * grams as u64) * u64::from(distance) - apart;
+                prop_assert!(!differ_by_more(profiles.get(0, grams), profiles.get(1, grams), most));
+            }
+        }
+    }
+
+    #[test]
+    fn counts_do_not_overflow() {
+        let mut collector = TextCollector::default();
+        ["a".repeat(1000), "a".repeat(1300)]
+            .iter()
+            .zip(0..)
+            .for_each(|(text, row)| collector.add(row, text).unwrap());
+        let texts = distinct(vec![collector], None, &PlainThreads(1)).unwrap().texts;
+        let mut profiles = Profiles::default();
+        profiles.make(&texts, 0..2, &PlainThreads(2)).unwrap();
+        assert_eq!(profiles.get(0, 0).iter().max(), Some(&255));
+        assert!(!differ_by_more(profiles.get(0, 1), profiles.get(1, 1), 0));
+        assert!(profiles.bytes() >= 2 * PROFILE);
+    }
+}

@@ -1,0 +1,123 @@
+//! What a call of `duplicates_report` asks to be shown, and the call as SQL.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use crate::pg::query::names::type_name;
+use crate::pg::query::relation::Relation;
+use crate::pg::request::example::{Example, literal};
+use crate::pg::request::form::{Argument, Form, Named};
+use crate::pg::request::such_as;
+use crate::pg::server::error::{Result, SqlError};
+use crate::report::link::Link;
+
+/// Clusters, members and pairs that are shown where the call does not say.
+const CLUSTERS: i32 = 20;
+const MEMBERS: i32 = 3;
+const SAMPLES: i32 = 4;
+
+/// What is to be shown.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// How many clusters, the largest first.
+    pub clusters: usize,
+    /// How many versions of each beside the representative.
+    pub members: usize,
+    /// How many pairs of each kind: the least similar, the most similar, and between.
+    pub samples: usize,
+    /// The column of titles, in terms of the alias `d`, as text.
+    pub title: Option<String>,
+    /// How documents are linked.
+    pub link: Option<Link>,
+}
+
+impl Asked {
+    /// Of the arguments; `example` is a call that works.
+    pub(super) fn new(given: Named, example: &Example) -> Result<Self> {
+        let count = |argument: Argument, default: i32, most: i32| {
+            let number = given.get::<i32>(argument).unwrap_or(default);
+            usize::try_from(number).ok().filter(|_| number <= most).ok_or_else(|| {
+                let name = argument.name();
+                let allowed = if most == i32::MAX { "at least 0".to_owned() } else { format!("0 to {most}") };
+                SqlError::parameter(format!("{name} must be {allowed}, not {number}"))
+                    .hint(such_as(&example.with(name, default)))
+            })
+        };
+        let link = given.text(Argument::Link)?.map(|pattern| {
+            Link::new(&pattern).map_err(|error| {
+                let works = example.with("link", literal("https://example.org/{id}"));
+                SqlError::from(error).hint(such_as(&works))
+            })
+        });
+        Ok(Self {
+            clusters: count(Argument::MaxClusters, CLUSTERS, i32::MAX)?,
+            members: count(Argument::MaxMembers, MEMBERS, i32::MAX)?,
+            samples: count(Argument::MaxSamples, SAMPLES, 100)?,
+            title: given.text(Argument::TitleColumn)?.map(|name| title(given, &name, example)).transpose()?,
+            link: link.transpose()?,
+        })
+    }
+}
+
+/// The column of titles as SQL text.
+fn title(given: Named, name: &str, example: &Example) -> Result<String> {
+    let relation = Relation::open(given.need(Argument::Docs)?)?;
+    let column = relation.named(name, Argument::TitleColumn.name()).map_err(|error| {
+        let columns = relation.column_names();
+        error.hint(format!("{} Columns: {columns}.", such_as(example)))
+    })?;
+    Ok(format!("d.{}::pg_catalog.text", column.quoted()?))
+}
+
+/// The call as it was made: every argument that was given another value than its default.
+pub(super) fn as_called(given: Named, form: Form, relation: &str) -> Result<String> {
+    let mut call = format!("{}({}", form.name, literal(relation));
+    let threshold = given.get::<f64>(Argument::Threshold);
+    let id_type = given.id_type();
+    let add = |call: &mut String, value: &dyn std::fmt::Display| {
+        // Writing to a string never fails.
+        let _ = write!(call, ", {value}");
+    };
+    match (threshold, id_type) {
+        (Some(threshold), _) => add(&mut call, &threshold),
+        (None, Some(_)) => add(&mut call, &"NULL"),
+        (None, None) => {}
+    }
+    if let Some(id_type) = id_type {
+        add(&mut call, &format_args!("NULL::{}", type_name(id_type)));
+    }
+    for argument in form.arguments() {
+        if let Some(value) = named(given, argument)? {
+            add(&mut call, &format_args!("{} => {value}", argument.name()));
+        }
+    }
+    call.push(')');
+    Ok(call)
+}
+
+/// The value of an argument that is given by name, as SQL; none where it is the default.
+fn named(given: Named, argument: Argument) -> Result<Option<String>> {
+    let number = |default: Option<i32>| given.get::<i32>(argument).filter(|&value| Some(value) != default);
+    Ok(match argument {
+        Argument::Options => given
+            .json(argument)?
+            .filter(|options| options.as_object().is_none_or(|options| !options.is_empty()))
+            .map(|options| literal(&options.to_string())),
+        Argument::Multiset => given.get::<bool>(argument).map(|value| value.to_string()),
+        Argument::MaxPairs => given.get::<i64>(argument).map(|value| value.to_string()),
+        Argument::Shingle | Argument::MaxClusterSize => number(None).map(|value| value.to_string()),
+        Argument::MaxClusters => number(Some(CLUSTERS)).map(|value| value.to_string()),
+        Argument::MaxMembers => number(Some(MEMBERS)).map(|value| value.to_string()),
+        Argument::MaxSamples => number(Some(SAMPLES)).map(|value| value.to_string()),
+        Argument::Docs | Argument::Threshold | Argument::IdType => None,
+        other => {
+            let default = match other {
+                Argument::Method => "jaccard",
+                Argument::Clustering => "connected",
+                _ => "",
+            };
+            let value: Option<Cow<'_, str>> = given.text(other)?;
+            value.filter(|value| default.is_empty() || value != default).map(|value| literal(&value))
+        }
+    })
+}

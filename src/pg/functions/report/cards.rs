@@ -1,0 +1,191 @@
+//! The clusters of a report: which are shown, and what of them is read for it.
+
+use std::collections::HashMap;
+
+use super::asked::Asked;
+use super::documents::{Digest, Documents};
+use crate::clusters::grouping::{Cluster, Clusters};
+use crate::clusters::links::Link;
+use crate::clusters::summary::{Homes, Summary};
+use crate::pg::server::error::Result;
+use crate::report::cluster::{Entry, Line, Shown, Version};
+use crate::report::page::Page;
+use crate::report::pair::Document;
+use crate::workers::{self, Workers};
+
+/// Documents that the clusters of a page list together, and one of them.
+const LISTED: usize = 4_000;
+const LISTED_OF_ONE: [usize; 2] = [20, 1_000];
+/// The most versions of a cluster that are read to be compared: more would not find room.
+const MOST_COMPARED: usize = 200;
+
+/// Clusters of this many rows are looked at with suspicion.
+pub(super) const LARGE: usize = 100;
+
+/// Whether most of a large cluster's rows are no pairs with its representative.
+pub(super) fn is_chain(cluster: &Cluster<'_>) -> bool {
+    let apart = cluster.similarity.iter().filter(|similarity| similarity.is_nan()).count();
+    cluster.members.len() >= LARGE && apart > cluster.members.len() / 2
+}
+
+/// The clusters that there are, and what is known of them.
+pub(super) struct Cards<'a> {
+    /// The clusters.
+    pub clusters: &'a Clusters,
+    /// What they are like.
+    pub summaries: &'a [Summary],
+    /// Their documents.
+    pub documents: &'a Documents<'a>,
+    /// What is to be shown.
+    pub asked: &'a Asked,
+}
+
+impl Cards<'_> {
+    /// Adds the largest clusters: with their texts as long as there is room, then in a line each. `links` are what holds all
+    /// together, the strongest first.
+    pub(super) fn add_to(&self, page: &mut Page, links: &[Link], workers: &dyn Workers) -> Result<()> {
+        const LINES_AT_ONCE: usize = 128;
+        const BEGINNING: usize = 200;
+        let mut largest: Vec<usize> = (0..self.clusters.len()).collect();
+        largest.sort_by_key(|&number| std::cmp::Reverse(self.clusters.range(number).len()));
+        largest.truncate(self.asked.clusters);
+        let [least, most] = LISTED_OF_ONE;
+        let listed = (LISTED / largest.len().max(1)).clamp(least, most);
+        let mut weak = self.weak_links(&largest, links, workers)?;
+        let mut rest = &largest[..];
+        while let [number, others @ ..] = rest
+            && page.has_room_for_clusters()
+        {
+            let links = weak.remove(number).unwrap_or_default();
+            let shown = self.shown(*number, listed, &links)?;
+            workers::one(workers, page, |page, stop| page.add_cluster(&shown, stop))?;
+            rest = others;
+        }
+        for numbers in rest.chunks(LINES_AT_ONCE) {
+            if !page.has_room_for_lines() {
+                break;
+            }
+            let representative = |number: usize| self.clusters.get(number).representative;
+            let mut texts =
+                self.documents.beginnings(numbers.iter().map(|&number| representative(number)), BEGINNING)?;
+            for &number in numbers {
+                if !page.has_room_for_lines() {
+                    break;
+                }
+                let cluster = self.clusters.get(number);
+                page.add_line(&Line {
+                    id: self.documents.id(cluster.id),
+                    representative: texts.remove(&cluster.representative).unwrap_or_default(),
+                    size: cluster.members.len(),
+                    summary: self.summaries[number],
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// A cluster with at most `listed` of its documents.
+    fn shown(&self, number: usize, listed: usize, links: &[Link]) -> Result<Shown> {
+        let cluster = self.clusters.get(number);
+        let groups = self.by_text(&cluster, listed)?;
+        let chosen: Vec<u32> = groups
+            .iter()
+            .skip(1)
+            .take(self.asked.members.min(MOST_COMPARED))
+            .map(|group| group.first)
+            .collect();
+        let mut texts = self.documents.texts(chosen.iter().copied().chain([cluster.representative]))?;
+        Ok(Shown {
+            id: self.documents.id(cluster.id),
+            representative: texts.remove(&cluster.representative).unwrap_or_else(|| Document {
+                id: self.documents.id(cluster.representative),
+                ..Document::default()
+            }),
+            versions: groups
+                .into_iter()
+                .map(|group| Version {
+                    documents: group.entries,
+                    similarity: group.similarity,
+                    text: texts.remove(&group.first),
+                })
+                .collect(),
+            size: cluster.members.len(),
+            summary: self.summaries[number],
+            is_chain: is_chain(&cluster),
+            links: links
+                .iter()
+                .map(|link| {
+                    let [left, right] =
+                        [link.edge.left, link.edge.right].map(|vertex| self.documents.id(vertex));
+                    (left, right, link.edge.similarity, link.parts)
+                })
+                .collect(),
+        })
+    }
+
+    /// Documents of a cluster by their texts: that of the representative first, then those that differ most.
+    fn by_text(&self, cluster: &Cluster<'_>, listed: usize) -> Result<Vec<Group>> {
+        let mut places: Vec<usize> = (0..cluster.members.len()).collect();
+        let likeness = |place: usize| (cluster.similarity[place] * 1e15) as i64;
+        places.sort_by_key(|&place| {
+            let is_other = cluster.members[place] != cluster.representative;
+            (is_other, cluster.similarity[place].is_nan(), likeness(place))
+        });
+        places.truncate(listed);
+        let mut read = self.documents.digests(places.iter().map(|&place| cluster.members[place]))?;
+        let mut groups: Vec<Group> = Vec::new();
+        let mut of_digest: HashMap<Digest, usize> = HashMap::new();
+        for place in places {
+            let vertex = cluster.members[place];
+            let (title, digest) = read.remove(&vertex).unwrap_or_default();
+            let entry = Entry { id: self.documents.id(vertex), title };
+            let known = digest.as_ref().and_then(|digest| of_digest.get(digest).copied());
+            if let Some(group) = known {
+                groups[group].entries.push(entry);
+                continue;
+            }
+            of_digest.extend(digest.map(|digest| (digest, groups.len())));
+            let similarity = Some(cluster.similarity[place]).filter(|similarity| !similarity.is_nan());
+            groups.push(Group { first: vertex, similarity, entries: vec![entry] });
+        }
+        Ok(groups)
+    }
+
+    /// The weakest links of the large ones of these clusters, by their numbers. O(links).
+    fn weak_links(
+        &self,
+        numbers: &[usize],
+        links: &[Link],
+        workers: &dyn Workers,
+    ) -> Result<HashMap<usize, Vec<Link>>> {
+        const LINKS: usize = 5;
+        const PIECE: usize = 1 << 16;
+        let large = numbers.iter().filter(|&&number| self.clusters.range(number).len() >= LARGE);
+        let mut weak: HashMap<usize, Vec<Link>> = large.map(|&number| (number, Vec::new())).collect();
+        if weak.is_empty() {
+            return Ok(weak);
+        }
+        let homes = Homes::new(self.clusters, self.documents.vertices())?;
+        for links in links.rchunks(PIECE) {
+            workers.breathe()?;
+            for link in links.iter().rev() {
+                homes.for_each_common(link.edge, |cluster| {
+                    if let Some(found) = weak.get_mut(&(cluster as usize)).filter(|found| found.len() < LINKS)
+                    {
+                        found.push(*link);
+                    }
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(weak)
+    }
+}
+
+/// Documents of one text.
+struct Group {
+    /// The first of them.
+    first: u32,
+    similarity: Option<f64>,
+    entries: Vec<Entry>,
+}

@@ -1,0 +1,151 @@
+//! The documents that a report shows, read by their ids when they are needed.
+
+use std::collections::HashMap;
+
+use pgrx::pg_sys;
+
+use crate::pg::functions::clusters::Joined;
+use crate::pg::query::Query;
+use crate::pg::query::cursor::Cursor;
+use crate::pg::query::names::qualified_type;
+use crate::pg::query::operators::equality;
+use crate::pg::request::Request;
+use crate::pg::request::example::literal;
+use crate::pg::server::call::varlena_bytes;
+use crate::pg::server::encoding;
+use crate::pg::server::error::Result;
+use crate::report::pair::{Document, MOST_CHARACTERS};
+
+/// Documents by vertex.
+pub(super) struct Documents<'a> {
+    request: &'a Request,
+    joined: &'a Joined<'a>,
+    /// The titles as SQL, in terms of the alias `d`.
+    title: Option<&'a str>,
+}
+
+/// What tells one text from all others.
+pub(super) type Digest = Vec<u8>;
+
+/// A title, and what tells a text from others.
+pub(super) type Told = (Option<String>, Option<Digest>);
+
+/// What is read of a document.
+struct Found {
+    document: Document,
+    digest: Option<Digest>,
+}
+
+impl<'a> Documents<'a> {
+    /// Those of a join.
+    pub(super) fn new(request: &'a Request, joined: &'a Joined<'a>, title: Option<&'a str>) -> Self {
+        Self { request, joined, title }
+    }
+
+    /// How many vertices there are.
+    pub(super) fn vertices(&self) -> usize {
+        self.joined.order.len()
+    }
+
+    /// The id of a vertex, as it is written.
+    pub(super) fn id(&self, vertex: u32) -> String {
+        self.joined.ids.show(self.joined.order[vertex as usize])
+    }
+
+    /// Titles and texts of some vertices; of long texts the beginning.
+    pub(super) fn texts(&self, vertices: impl IntoIterator<Item = u32>) -> Result<HashMap<u32, Document>> {
+        self.beginnings(vertices, MOST_CHARACTERS)
+    }
+
+    /// The same with as many characters of each.
+    pub(super) fn beginnings(
+        &self,
+        vertices: impl IntoIterator<Item = u32>,
+        characters: usize,
+    ) -> Result<HashMap<u32, Document>> {
+        let text =
+            format!("pg_catalog.left({}::pg_catalog.text, {})", self.request.left.column, characters + 1);
+        let mut documents = HashMap::new();
+        self.read(vertices, &text, "NULL::pg_catalog.bytea", |vertex, found| {
+            let mut document = found.document;
+            if let Some((end, _)) = document.text.char_indices().nth(characters) {
+                document.text.truncate(end);
+                document.is_cut = true;
+            }
+            documents.insert(vertex, document);
+        })?;
+        Ok(documents)
+    }
+
+    /// Titles of some vertices, and what tells their texts apart.
+    pub(super) fn digests(&self, vertices: impl IntoIterator<Item = u32>) -> Result<HashMap<u32, Told>> {
+        let digest = format!(
+            "pg_catalog.sha256(pg_catalog.convert_to({}::pg_catalog.text, pg_catalog.getdatabaseencoding()))",
+            self.request.left.column
+        );
+        let mut digests = HashMap::new();
+        self.read(vertices, "NULL::pg_catalog.text", &digest, |vertex, found| {
+            digests.insert(vertex, (found.document.title, found.digest));
+        })?;
+        Ok(digests)
+    }
+
+    /// Reads rows by their ids, some at a time.
+    fn read(
+        &self,
+        vertices: impl IntoIterator<Item = u32>,
+        text: &str,
+        digest: &str,
+        mut each: impl FnMut(u32, Found),
+    ) -> Result<()> {
+        const IDS_A_QUERY: usize = 256;
+        const ROWS_A_FETCH: usize = 16;
+        const TITLE: usize = 200;
+        let Self { request, joined, .. } = self;
+        let source = &request.left;
+        let title = match self.title {
+            Some(title) => format!("pg_catalog.left({title}, {TITLE})"),
+            None => "NULL::pg_catalog.text".to_owned(),
+        };
+        let vertices: Vec<u32> = vertices.into_iter().collect();
+        for vertices in vertices.chunks(IDS_A_QUERY) {
+            let list = vertices.iter().map(|&vertex| {
+                let id = self.id(vertex);
+                format!("\"{}\"", id.replace('\\', "\\\\").replace('"', "\\\""))
+            });
+            let list = format!("{{{}}}", list.collect::<Vec<_>>().join(","));
+            // An escape string means the same whatever standard_conforming_strings says.
+            let sql = format!(
+                "SELECT {}, {title}, {text}, {digest} FROM {} AS d WHERE {} {} ANY (E{}::{}[])",
+                source.id,
+                source.table,
+                source.key,
+                equality(request.id_type)?,
+                literal(&list.replace('\\', "\\\\")),
+                qualified_type(request.id_type)
+            );
+            let query = Query { relations: &[source.oid], ..Query::new(&sql) };
+            let types = [request.id_type, pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::BYTEAOID];
+            Cursor::open(&query, types)?.for_each(ROWS_A_FETCH, |[id, title, text, digest]| {
+                let Some(id) = id else { return Ok(()) };
+                // SAFETY: the cursor checked that ids are of their type.
+                let Some(vertex) = (unsafe { joined.ids.find(&joined.order, id) }) else { return Ok(()) };
+                // SAFETY: texts and a bytea, which live until the next fetch.
+                let bytes = |value: Option<pg_sys::Datum>| value.map(|value| unsafe { varlena_bytes(value) });
+                let string = |value| -> Result<Option<String>> {
+                    let Some(bytes) = bytes(value) else { return Ok(None) };
+                    Ok(encoding::to_utf8(bytes)?.map(|text| text.into_owned()))
+                };
+                let document = Document {
+                    id: self.id(vertex as u32),
+                    title: string(title)?.filter(|title| !title.trim().is_empty()),
+                    text: string(text)?.unwrap_or_default(),
+                    is_cut: false,
+                };
+                each(vertex as u32, Found { document, digest: bytes(digest).map(<[u8]>::to_vec) });
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}

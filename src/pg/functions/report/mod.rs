@@ -1,0 +1,171 @@
+//! `duplicates_report`: one HTML page about the near duplicates of a table.
+
+mod asked;
+mod cards;
+mod documents;
+
+use std::time::Instant;
+
+use pgrx::pg_sys::{self, Datum};
+
+use self::asked::{Asked, as_called};
+use self::cards::{Cards, LARGE, is_chain};
+use self::documents::Documents;
+use super::clusters::{Grouped, Joined, how};
+use crate::clusters::Clustering;
+use crate::clusters::curve::{curve, thresholds};
+use crate::clusters::edge::Edge;
+use crate::clusters::grouping::Clusters;
+use crate::clusters::links::links;
+use crate::clusters::samples::samples;
+use crate::clusters::summary::summaries;
+use crate::methods::account::milliseconds;
+use crate::pg::request::Request;
+use crate::pg::request::form::{self, Form};
+use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::encoding::c_string;
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::temp_file::ServerFiles;
+use crate::pg::server::values::text;
+use crate::pg::server::version::LIBRARY;
+use crate::report::numbers::Number;
+use crate::report::page::{Facts, Kind, Page};
+use crate::report::pair::Document;
+use crate::workers;
+
+sql_function! {
+    /// `duplicates_report(docs, threshold, …)`
+    neardup_duplicates_report, pg_finfo_neardup_duplicates_report, |call| report(call, form::DUPLICATES_REPORT)
+}
+sql_function! {
+    /// `duplicates_report(docs, threshold, id_type, …)`
+    neardup_duplicates_report_typed, pg_finfo_neardup_duplicates_report_typed, |call| report(call, form::DUPLICATES_REPORT.typed())
+}
+
+fn report(call: Call, form: Form) -> Result<Datum> {
+    /// Steps for the diameter of a cluster: a second.
+    const EFFORT: u64 = 1 << 28;
+    let began = Instant::now();
+    let request = Request::new(call, form)?;
+    if request.left.kind.sketches().is_some() {
+        return Err(SqlError::parameter("duplicates_report shows texts, and the column has sketches")
+            .hint("Name a column of texts with text_column => '…'."));
+    }
+    let given = form.of(call);
+    let how = how(given, &request.example)?;
+    let asked = Asked::new(given, &request.example)?;
+
+    let files = ServerFiles::in_current_context();
+    let mut joined = Joined::new(&request, &files)?;
+    let workers = joined.workers;
+    let vertices = joined.order.len();
+    let clusters = match how.grouping(&request) {
+        Some(grouping) => Grouped::new(call, &request, grouping)?.clusters,
+        None => Clusters::new(&mut joined.edges, vertices, how.clustering, how.largest, &workers)?,
+    };
+    let summaries = summaries(&mut joined.edges, vertices, &clusters, EFFORT, &workers)?;
+    let (mut pairs, mut range) = (0, [1.0f64, 0.0]);
+    joined.edges.for_each(&workers, |edge| {
+        range = [range[0].min(edge.similarity), range[1].max(edge.similarity)];
+        pairs += 1;
+        Ok(())
+    })?;
+    let samples = samples(&mut joined.edges, asked.samples, range, &workers)?;
+    let links = links(&mut joined.edges, vertices, &workers)?;
+    let lowest = match request.example.threshold {
+        Some(threshold) if threshold <= range[0] => threshold,
+        _ => (range[0] * 20.0).floor() / 20.0,
+    };
+    let points = curve(&mut joined.edges, &links, &thresholds(lowest), &workers)?;
+
+    let documents = Documents::new(&request, &joined, asked.title.as_deref());
+    let mut page = Page::new(asked.link.clone());
+    let kinds =
+        [(Kind::Least, &samples.least), (Kind::Between, &samples.between), (Kind::Most, &samples.most)];
+    for (kind, edges) in kinds {
+        add_pairs(&mut page, kind, edges, &documents, &workers)?;
+    }
+    let cards = Cards { clusters: &clusters, summaries: &summaries, documents: &documents, asked: &asked };
+    cards.add_to(&mut page, &links, &workers)?;
+
+    let members: usize = clusters.iter().map(|cluster| cluster.members.len()).sum();
+    let facts = Facts {
+        relation: request.left.relation.clone(),
+        call: format!("SELECT {};", as_called(given, form, &request.left.relation)?),
+        made: statement_time(),
+        version: LIBRARY,
+        took: milliseconds(began),
+        threshold: request.example.threshold,
+        documents: vertices as u64,
+        pairs,
+        clustered: members as u64,
+        clusters: clusters.len() as u64,
+        equal: summaries.iter().filter(|summary| summary.pairs > 0 && summary.least >= 1.0).count() as u64,
+        redundant: (members - clusters.len()) as u64,
+        points,
+        is_connected: how.clustering == Clustering::Connected && how.largest.is_none(),
+        warnings: warnings(&clusters, vertices),
+    };
+    text(&page.finish(&facts))
+}
+
+/// When the statement began, in the session's time zone, without parts of a second.
+fn statement_time() -> String {
+    // SAFETY: the text stands in a buffer of the server until the next call, and is copied.
+    let time = unsafe { c_string(pg_sys::timestamptz_to_str(pg_sys::GetCurrentStatementStartTimestamp())) };
+    match time.split_once('.') {
+        None => time,
+        Some((seconds, rest)) => {
+            format!("{seconds}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+        }
+    }
+}
+
+/// Adds pairs of documents beside each other, a few at a time: no more texts are held than are shown.
+fn add_pairs(
+    page: &mut Page,
+    kind: Kind,
+    edges: &[Edge],
+    documents: &Documents<'_>,
+    workers: &dyn workers::Workers,
+) -> Result<()> {
+    const AT_ONCE: usize = 8;
+    for edges in edges.chunks(AT_ONCE) {
+        if !page.has_room_for_pairs() {
+            page.leave_pairs(edges.len());
+            continue;
+        }
+        let texts = documents.texts(edges.iter().flat_map(|edge| [edge.left, edge.right]))?;
+        for edge in edges {
+            let none = Document::default();
+            let of = [edge.left, edge.right].map(|vertex| texts.get(&vertex).unwrap_or(&none));
+            workers::one(workers, page, |page, stop| page.add_pair(kind, of, edge.similarity, stop))?;
+        }
+    }
+    Ok(())
+}
+
+/// What to beware of.
+fn warnings(clusters: &Clusters, documents: usize) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let chains: Vec<usize> = clusters.iter().filter(is_chain).map(|cluster| cluster.members.len()).collect();
+    if let Some(largest) = chains.iter().max() {
+        warnings.push(format!(
+            "{} of the clusters, of up to {} documents, hold together by chains: most of their documents are no \
+             near duplicates of the representative. Removing all but one would lose documents. Ask for clustering => 'star', \
+             a higher threshold, or a max_cluster_size.",
+            Number(chains.len() as u64),
+            Number(*largest as u64)
+        ));
+    }
+    let largest = clusters.iter().map(|cluster| cluster.members.len()).max().unwrap_or(0);
+    if largest >= LARGE && largest > documents / 10 {
+        warnings.push(format!(
+            "The largest cluster has {} of {} documents. That is often a template, an error page or a notice that \
+             they share: look at its pairs, and strip what is shared before comparing.",
+            Number(largest as u64),
+            Number(documents as u64)
+        ));
+    }
+    warnings
+}

@@ -1,0 +1,280 @@
+//! A cluster on a page: how it hangs together, its versions beside the representative's, and who its documents are.
+
+use std::fmt::Write;
+
+use super::html::{Beginning, Escaped};
+use super::link::{Link, linked};
+use super::numbers::{Count, Number, Share};
+use super::pair::{Document, pair, titled};
+use crate::clusters::summary::Summary;
+use crate::error::Result;
+use crate::workers::Stop;
+
+/// A link of a cluster: the ids of a pair, its similarity, and the sizes of the parts that it connects.
+pub type WeakLink = (String, String, f64, [u32; 2]);
+
+/// A document of a list.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Its id as it is written.
+    pub id: String,
+    /// Its title, where it has one.
+    pub title: Option<String>,
+}
+
+/// Documents of a cluster that have one text.
+#[derive(Debug, Clone)]
+pub struct Version {
+    /// The documents.
+    pub documents: Vec<Entry>,
+    /// Their similarity to the representative; none where they are no pairs with it.
+    pub similarity: Option<f64>,
+    /// The first of them, where it is to be compared with the representative.
+    pub text: Option<Document>,
+}
+
+/// A cluster to show.
+#[derive(Debug)]
+pub struct Shown {
+    /// What it is called.
+    pub id: String,
+    /// The representative.
+    pub representative: Document,
+    /// The documents that are listed, by their texts: that of the representative first.
+    pub versions: Vec<Version>,
+    /// How many rows it has.
+    pub size: usize,
+    /// What its pairs are like.
+    pub summary: Summary,
+    /// Whether most of its rows are no pairs with the representative.
+    pub is_chain: bool,
+    /// Its weakest links, where it is large or a chain.
+    pub links: Vec<WeakLink>,
+}
+
+/// What of a cluster is not shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Omitted {
+    /// Documents that are not listed.
+    pub documents: u64,
+    /// Versions that are not compared with the representative's, though they were chosen.
+    pub versions: u64,
+}
+
+impl Shown {
+    /// How many documents are listed.
+    fn listed(&self) -> usize {
+        self.versions.iter().map(|version| version.documents.len()).sum()
+    }
+
+    /// Whether all documents have the same text, as far as they are listed.
+    pub fn is_identical(&self) -> bool {
+        self.versions.len() == 1 && self.summary.least >= 1.0
+    }
+
+    /// The card. `number` tells its place from that of others; `room` bounds its bytes roughly, and what is beyond is left out.
+    pub fn html(
+        &self,
+        number: usize,
+        room: usize,
+        link: Option<&Link>,
+        stop: &Stop,
+    ) -> Result<(String, Omitted)> {
+        let mut omitted = Omitted::default();
+        let mut card = format!(
+            "<section class=\"nd-card\" id=\"cluster-{number}\"><header><h3>Cluster {}{}</h3>{}</header>",
+            linked(&self.id, None),
+            self.representative.title.as_ref().map_or(String::new(), |title| format!(" {}", titled(title))),
+            self.facts()
+        );
+        if self.is_chain {
+            card.push_str(
+                "<p class=\"nd-warn\">A chain: most of these documents are no near duplicates of the representative.</p>",
+            );
+        }
+        self.links_html(&mut card, link);
+        if self.is_identical() {
+            let words: Vec<&str> = self.representative.text.split_whitespace().take(100).collect();
+            // Writing to a string never fails.
+            let _ =
+                write!(card, "<p class=\"nd-text\" dir=\"auto\">{}</p>", Beginning(&words.join(" "), 400));
+        }
+        for (n, version) in self.versions.iter().enumerate() {
+            let Some(other) = &version.text else { continue };
+            if card.len() > room {
+                omitted.versions += 1;
+                continue;
+            }
+            let name = format!("c{number}-{n}");
+            let (differs, texts) = pair([&self.representative, other], &name, link, stop)?;
+            let similarity = version.similarity.map_or("no pair with it".to_owned(), |similarity| {
+                format!("similarity {}", Share(similarity))
+            });
+            let same = match version.documents.len() {
+                1 => String::new(),
+                documents => format!(" and {} with the same text", Number(documents as u64 - 1)),
+            };
+            let open =
+                if number <= 3 && omitted.versions == 0 && !card.contains("<details class=\"nd-compare\"") {
+                    " open"
+                } else {
+                    ""
+                };
+            let _ = write!(
+                card,
+                "<details class=\"nd-compare\"{open}><summary><bdi>{}</bdi>{same} beside the representative <bdi>{}</bdi>: {similarity}; {differs}</summary>{texts}</details>",
+                Beginning(&other.id, 100),
+                Beginning(&self.representative.id, 100),
+            );
+        }
+        omitted.documents = self.list(&mut card, room, link);
+        card.push_str("</section>");
+        Ok((card, omitted))
+    }
+
+    fn facts(&self) -> String {
+        let Summary { pairs, least, mean, diameter } = self.summary;
+        let mut facts = format!("{}, {}", Count(self.size as u64, "document"), Count(pairs, "pair"));
+        // Writing to a string never fails.
+        let _ = match (pairs, least >= 1.0) {
+            (0, _) => Ok(()),
+            (_, true) => write!(facts, " of similarity 1"),
+            (1, false) => write!(facts, " of similarity {}", Share(least)),
+            (_, false) => {
+                write!(facts, " of similarity {} at least, {} on average", Share(least), Share(mean))
+            }
+        };
+        if let Some(steps) = diameter.filter(|&steps| steps > 1) {
+            let _ = write!(facts, ", {} across", Count(u64::from(steps), "step"));
+        }
+        let versions = Count(self.versions.len() as u64, "version");
+        let _ = match (self.listed() < self.size, self.versions.len()) {
+            (true, _) => {
+                write!(facts, "; {versions} of the text among the {} listed", Number(self.listed() as u64))
+            }
+            (false, 1) => write!(facts, "; all have the same text"),
+            (false, _) => write!(facts, "; {versions} of the text"),
+        };
+        format!("<span class=\"nd-soft\">{facts}</span>")
+    }
+
+    fn links_html(&self, card: &mut String, link: Option<&Link>) {
+        if self.links.is_empty() {
+            return;
+        }
+        card.push_str(
+            "<details><summary>The weakest links that hold it together</summary><div class=\"nd-wide\"><table>\
+             <tr><th>pair</th><th>similarity</th><th>parts it connects</th></tr>",
+        );
+        for (left, right, similarity, [a, b]) in &self.links {
+            let _ = write!(
+                card,
+                "<tr><td>{} &#8211; {}</td><td>{}</td><td>{} + {} documents</td></tr>",
+                linked(left, link),
+                linked(right, link),
+                Share(*similarity),
+                Number(u64::from(*a)),
+                Number(u64::from(*b))
+            );
+        }
+        card.push_str("</table></div></details>");
+    }
+
+    /// Lists the documents, those of one text together, some versions to a page; how many are not in the list.
+    fn list(&self, card: &mut String, room: usize, link: Option<&Link>) -> u64 {
+        const A_PAGE: usize = 50;
+        const OF_ONE_TEXT: usize = 50;
+        let mut left_out = (self.size - self.listed()) as u64;
+        let _ = write!(
+            card,
+            "<details class=\"nd-list\"><summary>{}, by their texts</summary>",
+            Count(self.size as u64, "document")
+        );
+        for (page, versions) in self.versions.chunks(A_PAGE).enumerate() {
+            let pages = self.versions.len().div_ceil(A_PAGE);
+            let first = page * A_PAGE + 1;
+            if pages > 1 {
+                let open = if page == 0 { " open" } else { "" };
+                let _ = write!(
+                    card,
+                    "<details{open}><summary>Versions {} to {} of {}</summary>",
+                    Number(first as u64),
+                    Number((first + versions.len() - 1) as u64),
+                    Number(self.versions.len() as u64)
+                );
+            }
+            card.push_str("<div class=\"nd-wide\"><table><tr><th>similarity to the representative</th><th>documents with this text</th></tr>");
+            for (n, version) in versions.iter().enumerate() {
+                if card.len() > room {
+                    left_out += version.documents.len() as u64;
+                    continue;
+                }
+                let similarity = match version.similarity {
+                    _ if page == 0 && n == 0 => "its own text".to_owned(),
+                    Some(similarity) => Share(similarity).to_string(),
+                    None => "no pair with it".to_owned(),
+                };
+                let _ = write!(card, "<tr><td>{similarity}</td><td>");
+                for (n, entry) in version.documents.iter().take(OF_ONE_TEXT).enumerate() {
+                    card.push_str(if n == 0 { "" } else { "<br>" });
+                    card.push_str(&linked(&entry.id, link));
+                    if let Some(title) = &entry.title {
+                        card.push(' ');
+                        card.push_str(&titled(title));
+                    }
+                }
+                if let Some(more) = version.documents.len().checked_sub(OF_ONE_TEXT).filter(|&more| more > 0)
+                {
+                    let _ = write!(card, "<br>and {} more", Number(more as u64));
+                    left_out += more as u64;
+                }
+                card.push_str("</td></tr>");
+            }
+            card.push_str("</table></div>");
+            card.push_str(if pages > 1 { "</details>" } else { "" });
+        }
+        if left_out > 0 {
+            let _ = write!(
+                card,
+                "<p class=\"nd-soft\">{} more not listed; near_duplicate_clusters gives all.</p>",
+                Count(left_out, "document")
+            );
+        }
+        card.push_str("</details>");
+        left_out
+    }
+}
+
+/// A cluster of which only a line is shown.
+#[derive(Debug)]
+pub struct Line {
+    /// What it is called.
+    pub id: String,
+    /// Its representative; of the text a few characters are enough.
+    pub representative: Document,
+    /// How many rows it has.
+    pub size: usize,
+    /// What its pairs are like.
+    pub summary: Summary,
+}
+
+impl Line {
+    /// The row of a table.
+    pub fn html(&self, link: Option<&Link>) -> String {
+        let text = match &self.representative.title {
+            Some(title) => titled(title),
+            None => {
+                let words: Vec<&str> = self.representative.text.split_whitespace().take(40).collect();
+                format!("<bdi>{}</bdi>", Beginning(&words.join(" "), 80))
+            }
+        };
+        format!(
+            "<tr><td>{}</td><td>{}</td><td>{text}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            Escaped(&self.id.chars().take(100).collect::<String>()),
+            linked(&self.representative.id, link),
+            Number(self.size as u64),
+            Number(self.summary.pairs),
+            Share(self.summary.least)
+        )
+    }
+}

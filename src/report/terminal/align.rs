@@ -1,0 +1,323 @@
+//! Which words two texts have in common, in the same order, and which only one of them has.
+//!
+//! The frame are passages that both texts have (runs of equal words): of these the heaviest chain that both have in the
+//! same order, so that a passage which moved is a difference. What stands between two of them is compared word by word.
+
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::memory;
+use crate::report::passages::{Word, WordRun};
+use crate::workers::{self, Stop};
+
+const DOING: &str = "comparing words";
+
+/// A stretch of words: of both texts, or of one of them, where the other range is empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stretch {
+    /// Its words in the left text.
+    pub left: Range<usize>,
+    /// Its words in the right one.
+    pub right: Range<usize>,
+}
+
+impl Stretch {
+    /// Whether both texts have it.
+    pub fn is_common(&self) -> bool {
+        !self.left.is_empty() && !self.right.is_empty()
+    }
+}
+
+/// How two texts stand to each other.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Alignment {
+    /// The stretches in order, none of them empty; where both texts differ, that of the left one first.
+    pub stretches: Vec<Stretch>,
+    /// Whether some words were not compared, as too many stand between two that are common: these count as differences.
+    pub passed_over: bool,
+}
+
+impl Alignment {
+    /// Aligns two texts by the passages that they share. O(words · log words), and the product of the words between two
+    /// passages where that is small.
+    pub fn new(words: [&[Word]; 2], passages: &[WordRun], stop: &Stop) -> Result<Self> {
+        let mut aligner = Aligner { words, blocks: Vec::new(), passed_over: false, stop };
+        let ends = words.map(<[Word]>::len);
+        aligner.along(passages, [0..ends[0], 0..ends[1]], 0)?;
+        aligner.common(ends[0], ends[1], 0)?;
+        let mut stretches = Vec::new();
+        let (mut left, mut right) = (0, 0);
+        for block in aligner.blocks {
+            let only_left = Stretch { left: left..block.left.start, right: right..right };
+            let only_right =
+                Stretch { left: block.left.start..block.left.start, right: right..block.right.start };
+            (left, right) = (block.left.end, block.right.end);
+            for stretch in [only_left, only_right, block] {
+                if !stretch.left.is_empty() || !stretch.right.is_empty() {
+                    memory::push(&mut stretches, stretch, DOING)?;
+                }
+            }
+        }
+        Ok(Self { stretches, passed_over: aligner.passed_over })
+    }
+}
+
+/// Finds the blocks of words that are common, in order.
+struct Aligner<'a> {
+    words: [&'a [Word]; 2],
+    blocks: Vec<Stretch>,
+    passed_over: bool,
+    stop: &'a Stop,
+}
+
+impl Aligner<'_> {
+    /// Adds the heaviest chain of runs within two ranges, and what is common between them.
+    fn along(&mut self, runs: &[WordRun], [left, right]: [Range<usize>; 2], depth: u32) -> Result<()> {
+        let (mut l, mut r) = (left.start, right.start);
+        for run in chain(runs, self.stop)?.into_iter().map(|number| &runs[number]) {
+            self.between([l..run.left.start, r..run.right.start], depth)?;
+            self.common(run.left.start, run.right.start, run.left.len())?;
+            (l, r) = (run.left.end, run.right.end);
+        }
+        self.between([l..left.end, r..right.end], depth)
+    }
+
+    fn equal(&self, left: usize, right: usize) -> bool {
+        self.words[0][left].hash == self.words[1][right].hash
+    }
+
+    /// Adds equal words, to the last block where they follow it.
+    fn common(&mut self, left: usize, right: usize, length: usize) -> Result<()> {
+        if let Some(last) = self.blocks.last_mut()
+            && last.left.end == left
+            && last.right.end == right
+        {
+            (last.left.end, last.right.end) = (left + length, right + length);
+            return Ok(());
+        }
+        let block = Stretch { left: left..left + length, right: right..right + length };
+        memory::push(&mut self.blocks, block, DOING)
+    }
+
+    /// Adds what is common between two runs: what begins and ends alike, and a longest common subsequence of the rest; where
+    /// that is long, what is found along words that both have once there.
+    fn between(&mut self, [mut left, mut right]: [Range<usize>; 2], depth: u32) -> Result<()> {
+        const MOST: usize = 1 << 18;
+        const DEEPEST: u32 = 8;
+        while !left.is_empty() && !right.is_empty() && self.equal(left.start, right.start) {
+            self.common(left.start, right.start, 1)?;
+            (left.start, right.start) = (left.start + 1, right.start + 1);
+        }
+        let mut tail = 0;
+        while left.len() > tail && right.len() > tail && self.equal(left.end - tail - 1, right.end - tail - 1)
+        {
+            tail += 1;
+        }
+        (left.end, right.end) = (left.end - tail, right.end - tail);
+        let ends = (left.end, right.end);
+        if left.len().saturating_mul(right.len()) <= MOST {
+            self.subsequence([left, right])?;
+        } else {
+            let anchors = if depth < DEEPEST { self.anchors([&left, &right])? } else { Vec::new() };
+            if anchors.is_empty() {
+                self.passed_over = true;
+            } else {
+                self.along(&anchors, [left, right], depth + 1)?;
+            }
+        }
+        if tail > 0 { self.common(ends.0, ends.1, tail) } else { Ok(()) }
+    }
+
+    /// Adds a longest common subsequence, by the table of its lengths.
+    fn subsequence(&mut self, [left, right]: [Range<usize>; 2]) -> Result<()> {
+        // The entry of (l, r) is the length for the words from l and from r on.
+        let columns = right.len() + 1;
+        let mut lengths = memory::filled(0u32, (left.len() + 1) * columns, DOING)?;
+        for l in (0..left.len()).rev() {
+            self.stop.check()?;
+            for r in (0..right.len()).rev() {
+                let at = l * columns + r;
+                lengths[at] = if self.equal(left.start + l, right.start + r) {
+                    lengths[at + columns + 1] + 1
+                } else {
+                    lengths[at + columns].max(lengths[at + 1])
+                };
+            }
+        }
+        let (mut l, mut r) = (0, 0);
+        while l < left.len() && r < right.len() {
+            let at = l * columns + r;
+            if self.equal(left.start + l, right.start + r) {
+                self.common(left.start + l, right.start + r, 1)?;
+                (l, r) = (l + 1, r + 1);
+            } else if lengths[at + columns] >= lengths[at + 1] {
+                l += 1;
+            } else {
+                r += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Words that each of two ranges has once, in the order of the right one.
+    fn anchors(&self, ranges: [&Range<usize>; 2]) -> Result<Vec<WordRun>> {
+        let mut once = [Vec::new(), Vec::new()];
+        for side in [0, 1] {
+            let mut places = Vec::new();
+            memory::reserve(&mut places, ranges[side].len(), DOING)?;
+            places.extend(ranges[side].clone().map(|at| (self.words[side][at].hash, at)));
+            workers::sort_unstable_by(&mut places, self.stop, &Ord::cmp)?;
+            for equal in places.chunk_by(|a, b| a.0 == b.0) {
+                if let [place] = equal {
+                    memory::push(&mut once[side], *place, DOING)?;
+                }
+            }
+        }
+        let mut anchors = Vec::new();
+        let mut right = once[1].iter().peekable();
+        for &(hash, left) in &once[0] {
+            while right.next_if(|place| place.0 < hash).is_some() {}
+            if let Some(&(_, right)) = right.next_if(|place| place.0 == hash) {
+                memory::push(&mut anchors, WordRun { left: left..left + 1, right: right..right + 1 }, DOING)?;
+            }
+        }
+        let by_right = |a: &WordRun, b: &WordRun| a.right.start.cmp(&b.right.start);
+        workers::sort_unstable_by(&mut anchors, self.stop, &by_right)?;
+        Ok(anchors)
+    }
+}
+
+/// The numbers of the runs that make the heaviest chain in the order of both texts. Runs come in the order of the right one,
+/// and no word is in two of them. O(n log n), by a tree of the heaviest chain up to each end in the left text.
+fn chain(runs: &[WordRun], stop: &Stop) -> Result<Vec<usize>> {
+    const NONE: usize = usize::MAX;
+    let mut ends = Vec::new();
+    memory::reserve(&mut ends, runs.len(), DOING)?;
+    ends.extend(runs.iter().map(|run| run.left.end));
+    workers::sort_unstable_by(&mut ends, stop, &usize::cmp)?;
+    let mut tree = memory::filled((0, NONE), runs.len() + 1, DOING)?;
+    let mut before = memory::filled(NONE, runs.len(), DOING)?;
+    let mut heaviest = (0, NONE);
+    for (number, run) in runs.iter().enumerate() {
+        stop.check()?;
+        let mut best = (0, NONE);
+        let mut at = ends.partition_point(|&end| end <= run.left.start);
+        while at > 0 {
+            if tree[at].0 > best.0 {
+                best = tree[at];
+            }
+            at &= at - 1;
+        }
+        before[number] = best.1;
+        let own = (best.0 + run.left.len(), number);
+        if own.0 > heaviest.0 {
+            heaviest = own;
+        }
+        at = ends.partition_point(|&end| end < run.left.end) + 1;
+        while at < tree.len() {
+            if own.0 > tree[at].0 {
+                tree[at] = own;
+            }
+            at += at & at.wrapping_neg();
+        }
+    }
+    let mut chain = Vec::new();
+    let mut at = heaviest.1;
+    while at != NONE {
+        memory::push(&mut chain, at, DOING)?;
+        at = before[at];
+    }
+    chain.reverse();
+    Ok(chain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::diff::Compared;
+    use proptest::prelude::*;
+
+    fn of(a: &str, b: &str) -> (Vec<Stretch>, [Vec<u64>; 2]) {
+        let stop = Stop::default();
+        let compared = Compared::new(a, b, &stop).unwrap();
+        let hashes = compared.words().each_ref().map(|words| words.iter().map(|word| word.hash).collect());
+        (align(&compared, &compared.passages), hashes)
+    }
+
+    fn align(compared: &Compared<'_>, passages: &[WordRun]) -> Vec<Stretch> {
+        let [left, right] = compared.words();
+        let alignment = Alignment::new([left, right], passages, &Stop::default()).unwrap();
+        assert!(!alignment.passed_over);
+        alignment.stretches
+    }
+
+    /// The length of a longest common subsequence by its recurrence.
+    fn longest(a: &[u64], b: &[u64]) -> usize {
+        let mut row = vec![0; b.len() + 1];
+        for x in a {
+            let mut diagonal = 0;
+            for (at, y) in b.iter().enumerate() {
+                let above = row[at + 1];
+                row[at + 1] = if x == y { diagonal + 1 } else { above.max(row[at]) };
+                diagonal = above;
+            }
+        }
+        row[b.len()]
+    }
+
+    #[test]
+    fn the_heavier_of_two_passages_that_changed_places_stays() {
+        let (a, b) = ("x1 x2 x3 x4 y1 y2 y3 y4 y5 z", "y1 y2 y3 y4 y5 x1 x2 x3 x4 z");
+        let expected = [(0..4, 0..0), (4..9, 0..5), (9..9, 5..9), (9..10, 9..10)];
+        assert_eq!(of(a, b).0, expected.map(|(left, right)| Stretch { left, right }));
+    }
+
+    #[test]
+    fn long_differences_are_compared_along_words_that_come_once() {
+        let text = |other: &str| -> String {
+            (0..4000).map(|n| if n % 3 == 1 { format!("{other}{n} ") } else { format!("w{n} ") }).collect()
+        };
+        let common = of(&text("u"), &text("v")).0.into_iter().filter(Stretch::is_common);
+        assert_eq!(common.map(|stretch| stretch.left.len()).sum::<usize>(), 4000 - 1333);
+        // Nothing comes once: said.
+        let [a, b] = ["a b ", "b c "].map(|text| text.repeat(1000));
+        let compared = Compared::new(&a, &b, &Stop::default()).unwrap();
+        let alignment = Alignment::new(
+            compared.words().each_ref().map(Vec::as_slice),
+            &compared.passages,
+            &Stop::default(),
+        );
+        assert!(alignment.unwrap().passed_over);
+    }
+
+    proptest! {
+        #[test]
+        fn stretches_are_the_two_texts(a in "([a-e] ){0,30}", b in "([a-e] ){0,30}") {
+            let (stretches, hashes) = of(&a, &b);
+            let (mut left, mut right) = (0, 0);
+            let mut shared = 0;
+            for stretch in &stretches {
+                prop_assert_eq!((stretch.left.start, stretch.right.start), (left, right));
+                prop_assert!(stretch.left.len() + stretch.right.len() > 0);
+                (left, right) = (stretch.left.end, stretch.right.end);
+                if stretch.is_common() {
+                    prop_assert_eq!(&hashes[0][stretch.left.clone()], &hashes[1][stretch.right.clone()]);
+                    shared += stretch.left.len();
+                }
+            }
+            prop_assert_eq!((left, right), (hashes[0].len(), hashes[1].len()));
+            prop_assert!(stretches.windows(2).all(|two| two[0].is_common() != two[1].is_common() || !two[0].is_common()));
+            prop_assert!(shared <= longest(&hashes[0], &hashes[1]));
+        }
+
+        #[test]
+        fn without_passages_as_many_words_as_can_be_are_common(a in "([a-c] ){0,20}", b in "([a-c] ){0,20}") {
+            let stop = Stop::default();
+            let compared = Compared::new(&a, &b, &stop).unwrap();
+            let hashes: [Vec<u64>; 2] = compared.words().each_ref().map(|words| words.iter().map(|word| word.hash).collect());
+            let found = align(&compared, &[]);
+            let shared: usize = found.iter().filter(|stretch| stretch.is_common()).map(|stretch| stretch.left.len()).sum();
+            prop_assert_eq!(shared, longest(&hashes[0], &hashes[1]));
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Two texts for a terminal: what every method says of them, and their words, with the differences marked as wdiff does:
+//! `[-only the first-]`, `{+only the second+}`.
+
+pub mod align;
+pub mod lines;
+
+use std::ops::Range;
+
+use self::align::{Alignment, Stretch};
+use self::lines::{Lines, cut, plain};
+use super::diff::Compared;
+use super::passages::Word;
+use crate::error::Result;
+use crate::workers::Stop;
+
+/// What a method says.
+#[derive(Debug)]
+pub struct Figure<'a> {
+    /// Its name.
+    pub method: &'a str,
+    /// The similarity, where it is known.
+    pub similarity: Option<f64>,
+    /// Whether the two are a pair, where that is known.
+    pub pair: Option<bool>,
+    /// What that is made of.
+    pub evidence: String,
+}
+
+/// The widths there are.
+pub const WIDTHS: std::ops::RangeInclusive<i32> = 40..=1000;
+
+/// Characters of punctuation that are shown on either side of a word.
+const MOST_MARKS: usize = 8;
+
+/// Lines of words that are shown.
+const MOST_LINES: usize = 400;
+
+/// The whole: how much there is, the figures, the words. No line is wider than `width`, and none holds anything but
+/// characters that a terminal shows.
+pub fn show(figures: &[Figure<'_>], compared: &Compared<'_>, width: usize, stop: &Stop) -> Result<String> {
+    let [left, right] = compared.words();
+    let Alignment { stretches, passed_over } = Alignment::new([left, right], &compared.passages, stop)?;
+    let least = if passed_over { "at least " } else { "" };
+    let common: usize =
+        stretches.iter().filter(|stretch| stretch.is_common()).map(|stretch| stretch.left.len()).sum();
+    let mut shown = Vec::new();
+    let texts = compared.texts();
+    for (name, text, words) in [("first text", texts[0], left), ("second text", texts[1], right)] {
+        shown.push(format!(
+            "{name:<13}{}, {}",
+            count(words.len(), "word"),
+            count(text.chars().count(), "character")
+        ));
+    }
+    let passages = count(compared.passages.len(), "passage");
+    shown.push(cut(
+        &format!("{:<13}{least}{} in order, {passages}", "in common", count(common, "word")),
+        width,
+    ));
+    shown.push(String::new());
+    shown.push(cut("method         similarity  pair  evidence", width));
+    for Figure { method, similarity, pair, evidence } in figures {
+        let similarity = similarity.map_or_else(|| "-".to_owned(), |similarity| format!("{similarity:.3}"));
+        let pair = pair.map_or("-", |pair| if pair { "yes" } else { "no" });
+        let line = format!("{method:<15}{similarity:>10}  {pair:<6}{evidence}");
+        shown.push(cut(line.trim_end(), width));
+    }
+    shown.push(String::new());
+    if stretches.iter().all(Stretch::is_common) {
+        shown.push("no word differs".to_owned());
+    } else {
+        shown.push("[-only the first-] {+only the second+}".to_owned());
+    }
+    shown.push(String::new());
+    shown.extend(marked(compared, &stretches, width, stop)?);
+    Ok(shown.join("\n"))
+}
+
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The words of both texts, once where they are common.
+fn marked(compared: &Compared<'_>, stretches: &[Stretch], width: usize, stop: &Stop) -> Result<Vec<String>> {
+    let mut lines = Lines::new(width, MOST_LINES);
+    let texts = compared.texts();
+    let mut shown = 0;
+    // A difference follows the one before it directly: they take each other's place.
+    let mut differs = false;
+    for stretch in stretches {
+        stop.check()?;
+        if lines.full() {
+            break;
+        }
+        shown += 1;
+        let (side, range, marks) = match (stretch.left.is_empty(), stretch.right.is_empty()) {
+            (false, false) => (0, &stretch.left, ["", ""]),
+            (false, true) => (0, &stretch.left, ["[-", "-]"]),
+            (true, _) => (1, &stretch.right, ["{+", "+}"]),
+        };
+        let common = stretch.is_common();
+        let spaced = if common {
+            is_spaced(compared, 0, stretch.left.start) || is_spaced(compared, 1, stretch.right.start)
+        } else {
+            !differs && is_spaced(compared, side, range.start)
+        };
+        // Where one text goes on otherwise, so may the punctuation of the last common word.
+        let bare = common && {
+            let [a, b] = [(0, &stretch.left), (1, &stretch.right)]
+                .map(|(side, range)| closing(texts[side], &compared.words()[side], range.end - 1));
+            a != b && shown < stretches.len()
+        };
+        let run = Run { side, range: range.clone(), marks, spaced, bare, ends: if common { 20 } else { 40 } };
+        run.put(&mut lines, compared);
+        differs = !common && side == 0;
+    }
+    let full = lines.full();
+    let mut lines = lines.finish();
+    if full {
+        let more = stretches[shown..].iter().filter(|stretch| !stretch.is_common()).count();
+        lines.push(cut(&format!("... and {} more", count(more, "difference")), width));
+    }
+    Ok(lines)
+}
+
+/// Words of one text to be shown.
+struct Run<'a> {
+    side: usize,
+    range: Range<usize>,
+    marks: [&'a str; 2],
+    /// Whether a blank is before the first of them.
+    spaced: bool,
+    /// Whether the last of them is shown without the punctuation behind it.
+    bare: bool,
+    /// How many are shown at either end where they are many.
+    ends: usize,
+}
+
+impl Run<'_> {
+    fn put(&self, lines: &mut Lines, compared: &Compared<'_>) {
+        let Self { side, range, ends, .. } = self;
+        let (text, words) = (compared.texts()[*side], &compared.words()[*side]);
+        let left_out = range.len().saturating_sub(2 * ends);
+        // A few are no longer than what would stand for them.
+        let left_out = if left_out < 8 { 0..0 } else { range.start + ends..range.end - ends };
+        for number in (range.start..range.end).filter(|number| !left_out.contains(number)) {
+            let (first, last) = (number == range.start, number + 1 == range.end);
+            let mut spaced = if first { self.spaced } else { is_spaced(compared, *side, number) };
+            if number == left_out.end && !left_out.is_empty() {
+                for word in ["...", &left_out.len().to_string(), "words", "..."] {
+                    lines.word(word, true);
+                }
+                spaced = true;
+            }
+            let mut word = with_marks(text, words, number);
+            if last && self.bare {
+                let closing = closing(text, words, number).chars().take(MOST_MARKS);
+                let closing: usize = closing.map(|c| plain(c).len_utf8()).sum();
+                word.truncate(word.len() - closing);
+            }
+            if first {
+                word.insert_str(0, self.marks[0]);
+            }
+            if last {
+                word.push_str(self.marks[1]);
+            }
+            lines.word(&word, spaced);
+        }
+    }
+}
+
+/// Whether there is white space before a word.
+fn is_spaced(compared: &Compared<'_>, side: usize, number: usize) -> bool {
+    let (text, words) = (compared.texts()[side], &compared.words()[side]);
+    let Some(word) = words.get(number) else { return false };
+    let before = if number == 0 { 0 } else { words[number - 1].bytes.end };
+    text[before..word.bytes.start].contains(char::is_whitespace)
+}
+
+/// A word with the punctuation that touches it.
+fn with_marks(text: &str, words: &[Word], number: usize) -> String {
+    let Range { start, end } = words[number].bytes.clone();
+    let before = &text[if number == 0 { 0 } else { words[number - 1].bytes.end }..start];
+    // What stands between two words without a space goes with the first of them.
+    let touches = number == 0 || before.contains(char::is_whitespace);
+    let opening: Vec<char> =
+        before.chars().rev().take(MOST_MARKS).take_while(|c| touches && !c.is_whitespace()).collect();
+    let closing = closing(text, words, number).chars().take(MOST_MARKS);
+    opening.into_iter().rev().chain(text[start..end].chars()).chain(closing).map(plain).collect()
+}
+
+/// The punctuation that touches the end of a word.
+fn closing<'a>(text: &'a str, words: &[Word], number: usize) -> &'a str {
+    let after =
+        &text[words[number].bytes.end..words.get(number + 1).map_or(text.len(), |next| next.bytes.start)];
+    after.split(char::is_whitespace).next().unwrap_or_default()
+}
+
+/// Whether a width is one of those there are.
+pub fn is_width(columns: i32) -> bool {
+    WIDTHS.contains(&columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::width::width;
+    use proptest::prelude::*;
+
+    fn words(a: &str, b: &str, width: usize) -> String {
+        let stop = Stop::default();
+        let compared = Compared::new(a, b, &stop).unwrap();
+        let [left, right] = compared.words();
+        let alignment = Alignment::new([left, right], &compared.passages, &stop).unwrap();
+        marked(&compared, &alignment.stretches, width, &stop).unwrap().join("\n")
+    }
+
+    #[test]
+    fn differences_are_marked() {
+        let cases = [
+            (
+                "It is closed until Thursday.",
+                "It is closed until Friday.",
+                "It is closed until [-Thursday.-]{+Friday.+}",
+            ),
+            ("a (new) start", "a start", "a [-(new)-] start"),
+            ("b c", "a - b c", "{+a+} b c"),
+            ("In a storm. Or", "In a storm and fog. Or", "In a storm {+and fog.+} Or"),
+            ("Ended!", "Ended.", "Ended!"),
+            (
+                "图书馆将于下周一重新开放，",
+                "图书馆将于下周二重新开放，",
+                "图书馆将于下周[-一-]{+二+}重新开放，",
+            ),
+            ("Same, but for case", "SAME but for case", "Same, but for case"),
+            ("x\u{1b}[31m y", "x y", "x[-31m-] y"),
+            ("x \u{1b}[31m y", "x \u{1b}[31m y", "x ?[31m y"),
+            ("", "a b", "{+a b+}"),
+            ("", "", ""),
+        ];
+        for (a, b, expected) in cases {
+            assert_eq!(words(a, b, 80), expected);
+        }
+    }
+
+    #[test]
+    fn long_stretches_are_cut() {
+        let long: Vec<String> = (0..1000).map(|n| format!("w{n}")).collect();
+        let text = long.join(" ");
+        let shown = words(&text, &format!("{text} more"), 60);
+        assert!(shown.contains("w19 ... 960 words ... w980") && shown.ends_with("w999 {+more+}"), "{shown}");
+        let other: Vec<String> =
+            (0..40_000).map(|n| format!("{}{}", if n % 2 == 0 { "w" } else { "v" }, n)).collect();
+        let shown = words(&other.join(" "), &other.join(" ").replace('v', "u"), 60);
+        assert!(shown.lines().count() == MOST_LINES + 1 && shown.ends_with("differences more"), "{shown}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_too_wide(a in "\\PC{0,200}|([a-c]{1,60} ){0,30}", b in "\\PC{0,200}|([a-c]{1,60} ){0,30}", columns in 40usize..60) {
+            let stop = Stop::default();
+            let compared = Compared::new(&a, &b, &stop).unwrap();
+            let figure = Figure { method: "jaccard", similarity: Some(0.5), pair: None, evidence: b.clone() };
+            let shown = show(&[figure], &compared, columns, &stop).unwrap();
+            for line in shown.split('\n') {
+                prop_assert!(width(line) <= columns && line.chars().all(|c| plain(c) == c), "{line:?}");
+            }
+        }
+    }
+}
