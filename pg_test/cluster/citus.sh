@@ -80,6 +80,7 @@ for table in everywhere single tenant.docs parted; do
     expect "$table by minhash" 0 "$(differ $table id 0.8 minhash "options => '{\"hand_over\": false}'")"
 done
 expect 'minhash' 0 "$(differ docs id 0.5 minhash "shingle => 1, options => '{\"hand_over\": false}'")"
+expect 'minhash of characters' 0 "$(differ docs id 0.6 minhash "tokenizer => 'chars', options => '{\"hand_over\": false}'")"
 expect 'sets of two words' 0 "$(differ docs id 0.5 jaccard 'shingle => 2')"
 expect 'lexemes' 0 "$(differ docs id 0.7 jaccard "tokenizer => 'tsearch:simple'")"
 parts=100
@@ -88,6 +89,23 @@ parts=''
 expect 'a method that is not made in parts' 0 "$(differ docs id 0.7 edit)"
 expect 'an ordinary table' 0 "$(differ base id 0.8 jaccard)"
 left_behind methods
+
+# near_duplicates reads every kind of tables, by every method, as it reads an ordinary one.
+q >/dev/null <<'SQL'
+SET client_min_messages = warning;
+CREATE MATERIALIZED VIEW seen AS SELECT * FROM docs;
+CREATE TABLE packed (id bigint, body text) USING columnar;
+SELECT create_distributed_table('packed', 'id', shard_count => 3);
+INSERT INTO packed SELECT id, body FROM base;
+SQL
+names=$(printf "('%s')," "${kinds[@]}" seen packed)
+for how in 'jaccard 0.8' 'cosine 0.8' 'dice 0.8' 'overlap 0.9' 'containment 0.9' 'edit 0.8' 'tlcs 0.7' 'lcs 0.7' 'minhash 0.8' 'simhash 0.9' \
+    'shingling 0.3' 'combined NULL' 'imatch NULL' 'spotsigs 0.5' 'exact_text NULL' 'title NULL' 'repeatability 0.8' 'exact_code NULL'; do
+    expect "all kinds of tables by ${how% *}" 1 "$(q -c "SELECT count(DISTINCT d.digest) FROM (VALUES $names ('base')) k(name),
+        LATERAL (SELECT COALESCE(md5(string_agg(p::text, ' ' ORDER BY p.left_id, p.right_id)), '') AS digest
+            FROM near_duplicates(k.name::regclass, ${how#* }, id_column => 'id', text_column => 'body', method => '${how% *}') p) d" 2>&1)"
+done
+q -c 'DROP MATERIALIZED VIEW seen' -c 'DROP TABLE packed'
 
 # Where the pairs are: with the documents, if these are spread by their ids; and pairs in a schema that is on one node.
 seen=$(q -c "CALL near_duplicates_into('docs', 0.8, 'found', clusters => 'grouped', max_pairs => 100000)" 2>&1)
@@ -143,22 +161,30 @@ for table in members ranks routes candidates halves; do
 done
 server=$coordinator
 
-# Jobs: rows that come, change and go are found by comparing, as there are no triggers.
+# Jobs: rows that come, change and go are found by comparing, as there are no triggers; at once, and in batches, between which rows may
+# change again.
 job() {
     local table=$1
-    q -c 'SET client_min_messages = warning' -c "SELECT neardup_watch('$table', 0.8)" -c "CALL neardup_refresh('$table')" >/dev/null
+    # differ_job NAME: what the job has, and a join of what is there.
+    differ_job() {
+        expect "$table: a job, $1" 0 "$(q -c "SELECT count(*) FROM ${table}_pairs f FULL JOIN near_duplicates('$table', 0.8, id_column => 'id') p USING (left_id, right_id)
+            WHERE f.similarity IS DISTINCT FROM p.similarity" 2>&1)"
+        expect "$table: clusters of a job, $1" 0 "$(q -c "SELECT count(*) FROM ${table}_clusters f FULL JOIN near_duplicate_clusters('$table', 0.8, id_column => 'id') p USING (id)
+            WHERE f.cluster_id IS DISTINCT FROM p.cluster_id" 2>&1)"
+    }
+    q -c 'SET client_min_messages = warning' -c "SELECT neardup_watch('$table', 0.8, id_column => 'id')" -c "CALL neardup_refresh('$table')" >/dev/null
+    differ_job 'at first'
     q -c "INSERT INTO $table SELECT id + 100000, body FROM base WHERE id % 7 = 0" -c "UPDATE $table SET body = body || ' changed' WHERE id % 11 = 0" \
         -c "DELETE FROM $table WHERE id % 13 = 0"
     q -c 'SET client_min_messages = warning' -c "CALL neardup_refresh('$table')"
-    expect "$1: a job" 0 "$(q -c "SELECT count(*) FROM ${table}_pairs f FULL JOIN near_duplicates('$table', 0.8) p USING (left_id, right_id)
-        WHERE f.similarity IS DISTINCT FROM p.similarity" 2>&1)"
-    q -c "INSERT INTO $table SELECT id + 200000, body FROM base WHERE id % 17 = 0" -c "CALL neardup_refresh('$table')" 2>/dev/null
-    expect "$1: a job, once more" 0 "$(q -c "SELECT count(*) FROM ${table}_pairs f FULL JOIN near_duplicates('$table', 0.8) p USING (left_id, right_id)
-        WHERE f.similarity IS DISTINCT FROM p.similarity" 2>&1)"
+    differ_job 'all at once'
+    q -c "INSERT INTO $table SELECT id + 200000, body FROM base WHERE id % 17 = 0" -c "DELETE FROM $table WHERE id % 19 = 0" \
+        -c "UPDATE $table SET body = 'one text for all of these rows' WHERE id % 23 = 0" -c 'SET client_min_messages = warning' \
+        -c "CALL neardup_refresh('$table', batch_rows => 7)"
+    differ_job 'in batches'
     q -c "SELECT neardup_unwatch('$table')" >/dev/null
 }
-# Of other tables of Citus refreshes are refused by it when there is something to look up.
-job tenant.docs
+for table in "${kinds[@]}"; do job $table; done
 expect_error 'triggers' 22023 'triggers see every change of plain tables only' "SELECT neardup_watch('docs', 0.8, detect => 'triggers')"
 
 # Documents of other kinds: bibliographic records, mails, addresses, sentences.

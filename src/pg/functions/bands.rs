@@ -4,6 +4,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
+use crate::error::Error;
 use crate::joins::parts::bands::{self, Banded};
 use crate::joins::parts::groups::check_parts;
 use crate::joins::parts::token_set::TokenSet;
@@ -13,6 +14,7 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::settings;
+use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::values::{LARGEST, number_array};
 use crate::pg::server::workers::{BackendWorkers, workers_for};
 use crate::workers;
@@ -47,8 +49,8 @@ sql_function! {
     /// `neardup_join_bands_result(internal, …) → bigint[]`
     neardup_join_bands_result, pg_finfo_neardup_join_bands_result, |call| {
         const MOST: usize = (LARGEST - (1 << 10)) / size_of::<[i64; 2]>();
-        let Some(state) = aggregate::take::<Banded>(call)? else { return Ok(call.give::<i32>(None)) };
-        let Some(pairs) = state.pairs(MOST, &BackendWorkers::single())? else {
+        let Some(state) = aggregate::take::<Joined>(call)? else { return Ok(call.give::<i32>(None)) };
+        let Some(pairs) = state.pairs(MOST, &BackendWorkers::single()).map_err(too_short)? else {
             let message = "the candidates of a part would be larger than 1 GB";
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message).hint(
                 "Raise the threshold, or have more rows in a band: options => '{\"bands\": 14, \"rows\": 8}'",
@@ -78,17 +80,24 @@ impl Rows<4> for Grouped {
     }
 }
 
+/// The state of the aggregate.
+type Joined = Banded<ServerFiles>;
+
 fn step(call: Call) -> Result<Datum> {
-    let (datum, state) = aggregate::state(call, || Ok(Banded::default()))?;
+    let (datum, state) =
+        aggregate::state(call, || Ok(Joined::new(ServerFiles::in_current_context(), settings::memory())))?;
     let id: i64 = call.need(1, "id")?;
     let keys = call.bytes(2).ok_or_else(|| {
         SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, "keys must not be NULL")
     })?;
-    state.add(id, keys)?;
-    if state.bytes() > settings::memory() {
-        let message = "the bands of a part take more than neardup.memory";
-        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY, message)
-            .hint(format!("Make more parts, or raise neardup.memory on all servers: {EXAMPLE}")));
-    }
+    state.add(id, keys, &BackendWorkers::single())?;
     Ok(datum)
+}
+
+/// The error where one of many slices of a part is too large.
+fn too_short(error: Error) -> SqlError {
+    let Error::OutOfMemory { .. } = error else { return error.into() };
+    let message = "the bands of a part take more than neardup.memory, even in a file";
+    SqlError::new(PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY, message)
+        .hint(format!("Make more parts, or raise neardup.memory on all servers: {EXAMPLE}"))
 }

@@ -144,8 +144,10 @@ fn in_parts(request: &Request, method: &str) -> Option<Exactly> {
     if method == "minhash" {
         let method::Bands { feature: spec, plan, seed, threshold } = request.method.bands()?;
         let bands = Bands { bands: plan.bands, rows: plan.rows, seed };
-        // Values of numbers are made of these as they are, and of a set of their hashes.
-        let is_known = !matches!(request.left.kind, Kind::Numbers);
+        // Of numbers, of which shingles are some, a further occurrence has another hash in a set than in a sketch.
+        let are_numbers = matches!(request.left.kind, Kind::Numbers)
+            || spec.shingle > 1 && (request.left.kind != Kind::Text || spec.tokenizer != Tokenizer::Chars);
+        let is_known = !(spec.multiset && are_numbers);
         return is_known.then_some(Exactly { spec, measure: "jaccard", threshold, bands: Some(bands) });
     }
     let name = match method {

@@ -91,7 +91,7 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
     let (join, progress) = (work.join()?, &work.log()?.progress);
     let (name, oid) = of(table)?;
     let to = (name.as_str(), oid);
-    let mut moved = 0;
+    let (mut moved, mut distinct) = (0, None);
     let rows = match table {
         Table::Sets => return Ok(()),
         Table::Members => {
@@ -142,6 +142,7 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
             }
             spread.drop_scratch(Scratch::Joined)?;
             moved = rows.saturating_mul(16);
+            distinct = citus::distinct_candidates(to).number()?;
             rows
         }
         Table::Halves => {
@@ -160,6 +161,7 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
     };
     work.state.filled = Some(rows);
     work.moved += moved;
+    work.distinct = distinct;
     Ok(())
 }
 

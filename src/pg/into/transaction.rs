@@ -111,6 +111,7 @@ fn step(call: Call) -> Result<&'static str> {
         dblink,
         began,
         moved: 0,
+        distinct: None,
         state,
     };
     as_user(caller, || begin(&mut work))?;
@@ -335,7 +336,8 @@ fn log(work: &Work, stage: Stage) -> Result<()> {
     let sizes = state.sizes.filter(|_| stage == Stage::Table(Table::Sets));
     let rounds = match stage {
         Stage::Table(Table::Candidates) => {
-            rounds(rows, log.progress.expected(Table::Sets), log.progress.sizes, state.call.allowance)
+            let candidates = work.distinct.unwrap_or(rows);
+            rounds(candidates, log.progress.expected(Table::Sets), log.progress.sizes, state.call.allowance)
         }
         _ => 0,
     };

@@ -37,6 +37,8 @@ pub(super) struct Work {
     pub began: i64,
     /// How many bytes of rows went from shard to shard in this transaction.
     pub moved: i64,
+    /// How many candidates there are, each once, where a table has some more than once.
+    pub distinct: Option<i64>,
     /// What is known.
     pub state: State,
 }

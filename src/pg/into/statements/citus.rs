@@ -291,6 +291,15 @@ pub(crate) fn candidates(join: &Join, candidates: Named<'_>, joined: Named<'_>) 
     .about([candidates.1, joined.1])
 }
 
+/// How many they are, each once.
+pub(crate) fn distinct_candidates(candidates: Named<'_>) -> Statement {
+    Statement::new(format!(
+        "SELECT COALESCE(sum(c.count), 0)::int8 FROM (SELECT c.l, count(DISTINCT c.r) AS count FROM {} c GROUP BY c.l) c",
+        candidates.0
+    ))
+    .about([candidates.1])
+}
+
 /// The candidates of a round, each once, with the set of the first of both.
 pub(crate) fn halves(
     halves: Named<'_>,

@@ -122,7 +122,8 @@ impl Neighbours {
         mut pair: impl FnMut(&Ids, Datum, Datum, f64),
     ) -> Result<()> {
         let (Some(matcher), partners) = (&self.matcher, &self.partners) else { return Ok(()) };
-        request.left = request.left.listed(self.array, &self.equals);
+        let is_spread = queries::is_spread(request.left.oid)?;
+        request.left = request.left.listed(self.array, &self.equals, is_spread);
         request.id_type = pg_sys::INT8OID;
         let mut reading = request.reading();
         let mut matches: Vec<Matches> = (0..reading.workers.count()).map(|_| Matches::default()).collect();

@@ -41,6 +41,8 @@ pub(crate) struct Names {
     pub column: String,
     /// Rows of the relation, with a hash of what is compared: `(SELECT … AS id, … AS hash …)`.
     pub source: String,
+    /// Whether Citus spreads the relation: it refuses statements that read the relation and change tables within `WITH`.
+    pub is_spread: bool,
 }
 
 impl Names {
@@ -56,7 +58,8 @@ impl Names {
         let schema = extension.schema.clone();
         let internal = extension.internal.clone();
         // Citus joins rows of its own with a table that is here only where they are a query by themselves: hashes come here then.
-        let apart = if catalog::is_spread(docs.oid).holds()? { " OFFSET 0" } else { "" };
+        let is_spread = catalog::is_spread(docs.oid).holds()?;
+        let apart = if is_spread { " OFFSET 0" } else { "" };
         let source = format!(
             "(SELECT {id} AS id, {schema}.neardup_job_hash({content}{internal}) AS hash FROM {name} d WHERE {id} IS NOT NULL{apart})"
         );
@@ -76,6 +79,7 @@ impl Names {
             column_oid,
             column: qualified_type(column_oid),
             source,
+            is_spread,
         })
     }
 
