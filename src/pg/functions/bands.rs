@@ -90,7 +90,11 @@ fn step(call: Call) -> Result<Datum> {
     let keys = call.bytes(2).ok_or_else(|| {
         SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, "keys must not be NULL")
     })?;
-    state.add(id, keys, &BackendWorkers::single())?;
+    state.add(id, keys, &BackendWorkers::single()).map_err(|error| match error {
+        Error::Malformed { .. } => SqlError::parameter(error.to_string())
+            .hint("The bytes are those of the column prefix of neardup_band_groups."),
+        error => error.into(),
+    })?;
     Ok(datum)
 }
 

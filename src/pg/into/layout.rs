@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::place::Place;
 use super::statements::citus;
-use crate::pg::jobs::tables::catalog::name_of;
 use crate::pg::query::as_user::Extension;
+use crate::pg::query::names::name_of;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::version;
 

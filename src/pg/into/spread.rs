@@ -11,7 +11,7 @@ use super::servers::{Dblink, Server};
 use super::statements::{catalog, citus, definitions};
 use crate::into::state::Count;
 use crate::into::step::Table;
-use crate::pg::jobs::tables::catalog::name_of;
+use crate::pg::query::names::name_of;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::server::error::{Result, SqlError};
 

@@ -3,8 +3,8 @@
 use pgrx::PgSqlErrorCode;
 
 use crate::pg::index::am::opened::Opened;
-use crate::pg::jobs::statements::catalog;
-use crate::pg::jobs::tables::catalog::name_of;
+use crate::pg::query::citus::is_spread;
+use crate::pg::query::names::name_of;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::{Result, SqlError};
 
@@ -13,7 +13,7 @@ use crate::pg::server::error::{Result, SqlError};
 pub(super) fn refuse(opened: &Opened, call: &str, shown: &str) -> Result<()> {
     // SAFETY: an open relation.
     let table = unsafe { (*opened.table).rd_id };
-    if !catalog::is_spread(table).holds()? {
+    if !is_spread(table)? {
         return Ok(());
     }
     let name = opened.index.name();

@@ -16,12 +16,6 @@ pub(crate) fn has_trigger(docs: Oid, event: &str) -> Result<Statement> {
 const IS_SPREAD: &str = "EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgrelid = c.oid \
      AND p.proname = 'citus_truncate_trigger' AND p.pronamespace = 'pg_catalog'::regnamespace)";
 
-/// Whether Citus spreads a relation.
-pub(crate) fn is_spread(docs: Oid) -> Statement {
-    Statement::new(format!("SELECT EXISTS (SELECT FROM pg_class c WHERE c.oid = $1 AND {IS_SPREAD})"))
-        .with([oid(docs)])
-}
-
 /// The definition of a relation: whether it is a plain table, whether all triggers of a job, whose function is in a schema, fire
 /// always, and a text that is another one whenever one of these changes.
 pub(crate) fn definition(docs: Oid, namespace: Oid) -> Statement {

@@ -2,10 +2,11 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::{calls, catalog};
+use super::calls;
 use crate::pg::jobs::settings::{Columns, Settings};
 use crate::pg::jobs::tables::all::Tables;
 use crate::pg::query::as_user::Extension;
+use crate::pg::query::citus::is_spread;
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::operators::equality;
 use crate::pg::query::relation::Relation;
@@ -58,7 +59,7 @@ impl Names {
         let schema = extension.schema.clone();
         let internal = extension.internal.clone();
         // Citus joins rows of its own with a table that is here only where they are a query by themselves: hashes come here then.
-        let is_spread = catalog::is_spread(docs.oid).holds()?;
+        let is_spread = is_spread(docs.oid)?;
         let apart = if is_spread { " OFFSET 0" } else { "" };
         let source = format!(
             "(SELECT {id} AS id, {schema}.neardup_job_hash({content}{internal}) AS hash FROM {name} d WHERE {id} IS NOT NULL{apart})"
