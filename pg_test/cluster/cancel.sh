@@ -47,7 +47,8 @@ SQL
 out=$server/out
 mkdir "$out"
 
-# begin CALL [SETTING]: the call in a session of its own, in the background, and then another call in that session.
+# begin CALL [SETTING]: the call in a session of its own, in the background, and then another call in that session, twice: a signal
+# that comes when the first call is just over may hit the second.
 # Sets pid, the backend's.
 begin() {
     rm -f "$out/lines"
@@ -57,6 +58,7 @@ SELECT pg_backend_pid();
 SELECT 'began', extract(epoch FROM clock_timestamp()), worked(pg_backend_pid());
 $1;
 SELECT 'ended', extract(epoch FROM clock_timestamp()), worked(pg_backend_pid());
+SELECT 'afterwards', similarity FROM near_duplicates('tiny', 0.8);
 SELECT 'afterwards', similarity FROM near_duplicates('tiny', 0.8);
 SQL
     client=$!

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The page of duplicates_report in a browser (headless Chromium, which `make setup BROWSER=1` brings, or NEARDUP_BROWSER names):
 # nothing of a document runs, nothing is wider than the screen, pictures fill their cards, differences are marked and passages are
-# shaded by their switch; wide and at 390 pixels, light and dark.
+# shaded by their switch; wide and at 390 pixels, light and dark. Screenshots are compared with pg_test/report/seen: parts of them as
+# lightness on a coarse grid, which how a machine draws letters hardly changes. `report.sh --accept` takes what it sees for right.
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 folder=$project/pg_test/report
@@ -47,6 +48,30 @@ measured() {
     sed -e "s/WIDTH/$2/" -e 's/PAGE/copy.html/' "$folder/frame.html" >"$place/frame.html"
     said "$place/frame.html" "${@:3}"
 }
+# pictured PAGE WIDTH [ARGUMENT…]: the parts of a screenshot of a page that was measured, as see.html sees them.
+pictured() {
+    sed -e "s/WIDTH/$2/" -e "s/PAGE/$1.html/" "$folder/frame.html" >"$place/frame.html"
+    browse --virtual-time-budget=5000 --window-size=1400,3200 "${@:3}" --screenshot="$place/shot.png" "file://$place/frame.html" >/dev/null
+    PLACE=$place BOXES="[$(of box | paste -sd ,)]" perl -MMIME::Base64 -0pe '
+        BEGIN { open(my $f, "<:raw", "$ENV{PLACE}/shot.png") or die; local $/; $shot = encode_base64(<$f>, "") }
+        s/BOXES/$ENV{BOXES}/; s/SHOT/$shot/' "$folder/see.html" >"$place/see.html"
+    said "$place/see.html"
+}
+# beside PART KNOWN SEEN: whether a part is more than a plain area, and how it differs from the known one: on average, and in cells
+# that differ much. Other letters change few cells, and little; where a part is mostly text, a line may be broken elsewhere.
+beside() {
+    awk -v part="$1" '$1 == part { for (i = 2; i <= NF; i++) cell[FILENAME, ++n[FILENAME]] = $i }
+        END {
+            if (n[ARGV[1]] != 240 || n[ARGV[2]] != 240) { print "is not there"; exit }
+            least = 255
+            much = part ~ /facts|pair/ ? 48 : 32; few = part ~ /facts|pair/ ? 24 : 5
+            for (i = 1; i <= 240; i++) {
+                now = cell[ARGV[2], i]; d = now - cell[ARGV[1], i]; d = d < 0 ? -d : d
+                sum += d; far += d > much; least = now < least ? now : least; most = now > most ? now : most
+            }
+            print (most - least > 20 ? "drawn" : "plain") ", " (sum > 240 * 8 || far > few ? "differs by " sum / 240 ", much in " far : "the same")
+        }' "$2" "$3"
+}
 of() { sed -n "s/^$1: //p" "$place/measured"; }
 
 dark=--blink-settings=preferredColorScheme=0
@@ -70,8 +95,20 @@ for look in 'wide light' 'wide dark' 'narrow light' 'narrow dark'; do
     expect "$look: texts have their own direction" 'ltr rtl' "$(of directions)"
     if [[ $scheme == dark ]]; then colours='dark light'; else colours='light dark'; fi
     expect "$look: colours" "$colours" "$(of page) $(of letters)"
-
+    seen=$folder/seen/$wide-$scheme
+    pictured page "$width" "${flags[@]}" >"$place/seen"
+    if [[ ${1:-} == --accept ]]; then
+        cp "$place/seen" "$seen"
+    fi
+    for part in facts histogram curve pair; do
+        expect "$look: $part: a picture, and the one that is known" 'drawn, the same' "$(beside "$part" "$seen" "$place/seen")"
+    done
 done
+# What is compared tells two pages apart: without its bars the histogram is another one.
+sed 's/class="nd-bar"/fill="none"/g' "$place/page.html" >"$place/bare.html"
+pictured bare 390 "$dark" >"$place/seen"
+expect 'bars that are not drawn are missed' '1 the same' \
+    "$(beside histogram "$folder/seen/narrow-dark" "$place/seen" | grep -c 'differs by') $(beside curve "$folder/seen/narrow-dark" "$place/seen" | sed 's/drawn, //')"
 
 # Of a thousand clusters of long texts at most 2 MB, and it says what is not there.
 bytes=$(wc -c <"$place/thousand.html")

@@ -42,7 +42,8 @@
     const sides = [...compared.querySelectorAll('.nd-diff > div')].map(box);
     say('sides', sides[0].top === sides[1].top ? 'beside' : 'below');
     say('directions', [...new Set(all('.nd-text[dir], bdi').map(element => color(element, 'direction')))].sort().join(' '));
-    for (const [name, selector] of [['histogram', '#similarity .nd-plotted'], ['curve', '#thresholds .nd-plotted']]) {
+    const seen = [['facts', '.nd-facts'], ['histogram', '#similarity .nd-plotted'], ['curve', '#thresholds .nd-plotted'], ['pair', '.nd-compare[open]']];
+    for (const [name, selector] of seen) {
         const { left, top, width, height } = box(document.querySelector(selector));
         say('box', JSON.stringify([name, left, top + scrollY, width, height]));
     }

@@ -1,215 +1,370 @@
 //! Which words of two texts stand for each other, so that what is left over is what differs.
 //!
-//! Passages of four and more equal words ([`super::passages`]) are anchors: the heaviest chain of them that goes forward in both
-//! texts. Between two anchors a longest common subsequence of words is found, where it takes no more than a bounded table;
-//! where it would, everything there differs, but for its two ends. O(words · log words + the tables).
+//! The frame are passages that both texts have ([`super::passages`]): of these the heaviest chain that both have in the same
+//! order, so that a passage which moved is a difference. What stands between two of them is compared word by word.
 
 use std::ops::Range;
 
 use super::passages::{Word, WordRun};
 use crate::error::Result;
 use crate::memory;
-use crate::workers::Stop;
+use crate::workers::{self, Stop};
 
 const DOING: &str = "comparing words";
 
-/// The runs of words that two texts have in common, ascending in both. A word by itself between long differences is none: that
-/// two texts both have an "of" there tells nothing.
-pub fn align(left: &[Word], right: &[Word], passages: &[WordRun], stop: &Stop) -> Result<Vec<WordRun>> {
-    let mut runs: Vec<WordRun> = Vec::new();
-    let mut at = (0, 0);
-    let end = WordRun { left: left.len()..left.len(), right: right.len()..right.len() };
-    for anchor in chain(passages, stop)?.into_iter().chain([end]) {
-        between(left, right, [at.0..anchor.left.start, at.1..anchor.right.start], &mut runs, stop)?;
-        at = (anchor.left.end, anchor.right.end);
-        add(&mut runs, anchor)?;
-    }
-    Ok(without_lone_words(runs, [left.len(), right.len()]))
+/// A stretch of words: of both texts, or of one of them, where the other range is empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stretch {
+    /// Its words in the left text.
+    pub left: Range<usize>,
+    /// Its words in the right one.
+    pub right: Range<usize>,
 }
 
-/// Adds a run, to the last one where the two touch.
-fn add(runs: &mut Vec<WordRun>, run: WordRun) -> Result<()> {
-    if run.left.is_empty() {
-        return Ok(());
+impl Stretch {
+    /// Whether both texts have it.
+    pub fn is_common(&self) -> bool {
+        !self.left.is_empty() && !self.right.is_empty()
     }
-    match runs.last_mut() {
-        Some(last) if last.left.end == run.left.start && last.right.end == run.right.start => {
-            (last.left.end, last.right.end) = (run.left.end, run.right.end);
-            Ok(())
+}
+
+/// How two texts stand to each other.
+#[derive(Debug)]
+pub struct Alignment {
+    /// The runs of words that both have, ascending in both; no two touch.
+    pub runs: Vec<WordRun>,
+    /// Whether some words were not compared, as too many stand between two that are common: these count as differences.
+    pub passed_over: bool,
+    /// How many words each text has.
+    ends: [usize; 2],
+}
+
+impl Alignment {
+    /// Aligns two texts by the passages that they share, which ascend in the right one. O(words · log words), and the product
+    /// of the words between two passages where that is small.
+    pub fn new(words: [&[Word]; 2], passages: &[WordRun], stop: &Stop) -> Result<Self> {
+        let mut aligner = Aligner { words, runs: Vec::new(), passed_over: false, stop };
+        let ends = words.map(<[Word]>::len);
+        aligner.along(passages, [0..ends[0], 0..ends[1]], 0)?;
+        Ok(Self { runs: aligner.runs, passed_over: aligner.passed_over, ends })
+    }
+
+    /// Both texts in stretches, in order, none of them empty; where both differ, that of the left one first.
+    pub fn stretches(&self) -> Result<Vec<Stretch>> {
+        let mut stretches = Vec::new();
+        let (mut left, mut right) = (0, 0);
+        let [l, r] = self.ends;
+        for run in self.runs.iter().chain([&WordRun { left: l..l, right: r..r }]) {
+            let only_left = Stretch { left: left..run.left.start, right: right..right };
+            let only_right = Stretch { left: run.left.start..run.left.start, right: right..run.right.start };
+            let common = Stretch { left: run.left.clone(), right: run.right.clone() };
+            (left, right) = (run.left.end, run.right.end);
+            for stretch in [only_left, only_right, common] {
+                if !stretch.left.is_empty() || !stretch.right.is_empty() {
+                    memory::push(&mut stretches, stretch, DOING)?;
+                }
+            }
         }
-        _ => memory::push(runs, run, DOING),
+        Ok(stretches)
+    }
+
+    /// Without runs of one word that stand between differences of at least four words on each side: that two texts both have
+    /// an "of" there tells nothing.
+    pub fn without_lone_words(mut self) -> Self {
+        const LONG: usize = 4;
+        let (mut before, mut kept) = ((0, 0), 0);
+        for number in 0..self.runs.len() {
+            let after = self
+                .runs
+                .get(number + 1)
+                .map_or(self.ends.into(), |next| (next.left.start, next.right.start));
+            let run = &self.runs[number];
+            let ahead = (run.left.start - before.0).max(run.right.start - before.1);
+            let behind = (after.0 - run.left.end).max(after.1 - run.right.end);
+            if run.left.len() > 1 || ahead < LONG || behind < LONG {
+                before = (run.left.end, run.right.end);
+                self.runs.swap(kept, number);
+                kept += 1;
+            }
+        }
+        self.runs.truncate(kept);
+        self
     }
 }
 
-/// The passages, which ascend in the right text, of the heaviest chain that ascends in the left one too. O(n · log n).
-fn chain(passages: &[WordRun], stop: &Stop) -> Result<Vec<WordRun>> {
-    let mut starts = Vec::new();
-    memory::reserve(&mut starts, passages.len(), DOING)?;
-    starts.extend(passages.iter().map(|passage| passage.left.start));
-    starts.sort_unstable();
-    // The heaviest chain that ends at one of the first so many places of the left text (Fenwick), and its last passage.
-    let mut best: Vec<(usize, usize)> = memory::filled((0, usize::MAX), passages.len() + 1, DOING)?;
-    let mut before = memory::filled(usize::MAX, passages.len(), DOING)?;
-    for (number, passage) in passages.iter().enumerate() {
+/// Finds the runs of words that are common, in order.
+struct Aligner<'a> {
+    words: [&'a [Word]; 2],
+    runs: Vec<WordRun>,
+    passed_over: bool,
+    stop: &'a Stop,
+}
+
+impl Aligner<'_> {
+    /// Adds the heaviest chain of runs within two ranges, and what is common between them.
+    fn along(&mut self, runs: &[WordRun], [left, right]: [Range<usize>; 2], depth: u32) -> Result<()> {
+        let (mut l, mut r) = (left.start, right.start);
+        for run in chain(runs, self.stop)?.into_iter().map(|number| &runs[number]) {
+            self.between([l..run.left.start, r..run.right.start], depth)?;
+            self.common(run.left.start, run.right.start, run.left.len())?;
+            (l, r) = (run.left.end, run.right.end);
+        }
+        self.between([l..left.end, r..right.end], depth)
+    }
+
+    fn equal(&self, left: usize, right: usize) -> bool {
+        self.words[0][left].hash == self.words[1][right].hash
+    }
+
+    /// Adds equal words, to the last run where they follow it.
+    fn common(&mut self, left: usize, right: usize, length: usize) -> Result<()> {
+        if let Some(last) = self.runs.last_mut()
+            && last.left.end == left
+            && last.right.end == right
+        {
+            (last.left.end, last.right.end) = (left + length, right + length);
+            return Ok(());
+        }
+        let run = WordRun { left: left..left + length, right: right..right + length };
+        memory::push(&mut self.runs, run, DOING)
+    }
+
+    /// Adds what is common between two runs: what begins and ends alike, and a longest common subsequence of the rest; where
+    /// that is long, what is found along words that both have once there.
+    fn between(&mut self, [mut left, mut right]: [Range<usize>; 2], depth: u32) -> Result<()> {
+        const MOST: usize = 1 << 18;
+        const DEEPEST: u32 = 8;
+        while !left.is_empty() && !right.is_empty() && self.equal(left.start, right.start) {
+            self.common(left.start, right.start, 1)?;
+            (left.start, right.start) = (left.start + 1, right.start + 1);
+        }
+        let mut tail = 0;
+        while left.len() > tail && right.len() > tail && self.equal(left.end - tail - 1, right.end - tail - 1)
+        {
+            tail += 1;
+        }
+        (left.end, right.end) = (left.end - tail, right.end - tail);
+        let ends = (left.end, right.end);
+        if left.len().saturating_mul(right.len()) <= MOST {
+            self.subsequence([left, right])?;
+        } else {
+            let anchors = if depth < DEEPEST { self.anchors([&left, &right])? } else { Vec::new() };
+            if anchors.is_empty() {
+                self.passed_over = true;
+            } else {
+                self.along(&anchors, [left, right], depth + 1)?;
+            }
+        }
+        if tail > 0 { self.common(ends.0, ends.1, tail) } else { Ok(()) }
+    }
+
+    /// Adds a longest common subsequence, by the table of its lengths.
+    fn subsequence(&mut self, [left, right]: [Range<usize>; 2]) -> Result<()> {
+        // The entry of (l, r) is the length for the words from l and from r on.
+        let columns = right.len() + 1;
+        let mut lengths = memory::filled(0u32, (left.len() + 1) * columns, DOING)?;
+        for l in (0..left.len()).rev() {
+            self.stop.check()?;
+            for r in (0..right.len()).rev() {
+                let at = l * columns + r;
+                lengths[at] = if self.equal(left.start + l, right.start + r) {
+                    lengths[at + columns + 1] + 1
+                } else {
+                    lengths[at + columns].max(lengths[at + 1])
+                };
+            }
+        }
+        let (mut l, mut r) = (0, 0);
+        while l < left.len() && r < right.len() {
+            let at = l * columns + r;
+            if self.equal(left.start + l, right.start + r) {
+                self.common(left.start + l, right.start + r, 1)?;
+                (l, r) = (l + 1, r + 1);
+            } else if lengths[at + columns] >= lengths[at + 1] {
+                l += 1;
+            } else {
+                r += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Words that each of two ranges has once, in the order of the right one.
+    fn anchors(&self, ranges: [&Range<usize>; 2]) -> Result<Vec<WordRun>> {
+        let mut once = [Vec::new(), Vec::new()];
+        for side in [0, 1] {
+            let mut places = Vec::new();
+            memory::reserve(&mut places, ranges[side].len(), DOING)?;
+            places.extend(ranges[side].clone().map(|at| (self.words[side][at].hash, at)));
+            workers::sort_unstable_by(&mut places, self.stop, &Ord::cmp)?;
+            for equal in places.chunk_by(|a, b| a.0 == b.0) {
+                if let [place] = equal {
+                    memory::push(&mut once[side], *place, DOING)?;
+                }
+            }
+        }
+        let mut anchors = Vec::new();
+        let mut right = once[1].iter().peekable();
+        for &(hash, left) in &once[0] {
+            while right.next_if(|place| place.0 < hash).is_some() {}
+            if let Some(&(_, right)) = right.next_if(|place| place.0 == hash) {
+                memory::push(&mut anchors, WordRun { left: left..left + 1, right: right..right + 1 }, DOING)?;
+            }
+        }
+        let by_right = |a: &WordRun, b: &WordRun| a.right.start.cmp(&b.right.start);
+        workers::sort_unstable_by(&mut anchors, self.stop, &by_right)?;
+        Ok(anchors)
+    }
+}
+
+/// The numbers of the runs that make the heaviest chain in the order of both texts. Runs come in the order of the right one,
+/// and no word is in two of them. O(n log n), by a tree of the heaviest chain up to each end in the left text.
+fn chain(runs: &[WordRun], stop: &Stop) -> Result<Vec<usize>> {
+    const NONE: usize = usize::MAX;
+    let mut ends = Vec::new();
+    memory::reserve(&mut ends, runs.len(), DOING)?;
+    ends.extend(runs.iter().map(|run| run.left.end));
+    workers::sort_unstable_by(&mut ends, stop, &usize::cmp)?;
+    let mut tree = memory::filled((0, NONE), runs.len() + 1, DOING)?;
+    let mut before = memory::filled(NONE, runs.len(), DOING)?;
+    let mut heaviest = (0, NONE);
+    for (number, run) in runs.iter().enumerate() {
         stop.check()?;
-        let place = starts.partition_point(|&start| start < passage.left.start);
-        let mut heaviest = (0, usize::MAX);
-        let mut at = place;
+        let mut best = (0, NONE);
+        let mut at = ends.partition_point(|&end| end <= run.left.start);
         while at > 0 {
-            heaviest = if best[at].0 > heaviest.0 { best[at] } else { heaviest };
+            if tree[at].0 > best.0 {
+                best = tree[at];
+            }
             at &= at - 1;
         }
-        before[number] = heaviest.1;
-        let weight = heaviest.0 + passage.left.len();
-        at = place + 1;
-        while at < best.len() {
-            if weight > best[at].0 {
-                best[at] = (weight, number);
+        before[number] = best.1;
+        let own = (best.0 + run.left.len(), number);
+        if own.0 > heaviest.0 {
+            heaviest = own;
+        }
+        at = ends.partition_point(|&end| end < run.left.end) + 1;
+        while at < tree.len() {
+            if own.0 > tree[at].0 {
+                tree[at] = own;
             }
             at += at & at.wrapping_neg();
         }
     }
     let mut chain = Vec::new();
-    let mut last =
-        best.iter().copied().max_by_key(|(weight, _)| *weight).map_or(usize::MAX, |(_, last)| last);
-    while let Some(passage) = passages.get(last) {
-        memory::push(&mut chain, passage.clone(), DOING)?;
-        last = before[last];
+    let mut at = heaviest.1;
+    while at != NONE {
+        memory::push(&mut chain, at, DOING)?;
+        at = before[at];
     }
     chain.reverse();
     Ok(chain)
 }
 
-/// Adds the runs of words in common between two anchors.
-fn between(
-    left: &[Word],
-    right: &[Word],
-    [mut a, mut b]: [Range<usize>; 2],
-    runs: &mut Vec<WordRun>,
-    stop: &Stop,
-) -> Result<()> {
-    const MOST_CELLS: usize = 1 << 20;
-    let same = |i: usize, j: usize| left[i].hash == right[j].hash;
-    let ahead = a.clone().zip(b.clone()).take_while(|&(i, j)| same(i, j)).count();
-    add(runs, WordRun { left: a.start..a.start + ahead, right: b.start..b.start + ahead })?;
-    (a.start, b.start) = (a.start + ahead, b.start + ahead);
-    let behind = a.clone().rev().zip(b.clone().rev()).take_while(|&(i, j)| same(i, j)).count();
-    (a.end, b.end) = (a.end - behind, b.end - behind);
-    let (rows, columns) = (a.len() + 1, b.len() + 1);
-    if rows > 1 && columns > 1 && rows.saturating_mul(columns) <= MOST_CELLS {
-        // The longest common subsequence of what begins at each place.
-        let mut longest: Vec<u32> = memory::filled(0, rows * columns, DOING)?;
-        for i in (0..a.len()).rev() {
-            stop.check()?;
-            for j in (0..b.len()).rev() {
-                let at = i * columns + j;
-                longest[at] = match same(a.start + i, b.start + j) {
-                    true => longest[at + columns + 1] + 1,
-                    false => longest[at + columns].max(longest[at + 1]),
-                };
-            }
-        }
-        let (mut i, mut j) = (0, 0);
-        while i < a.len() && j < b.len() {
-            let (x, y) = (a.start + i, b.start + j);
-            if same(x, y) {
-                add(runs, WordRun { left: x..x + 1, right: y..y + 1 })?;
-                (i, j) = (i + 1, j + 1);
-            } else if longest[(i + 1) * columns + j] >= longest[i * columns + j + 1] {
-                i += 1;
-            } else {
-                j += 1;
-            }
-        }
-    }
-    add(runs, WordRun { left: a.end..a.end + behind, right: b.end..b.end + behind })
-}
-
-/// Leaves out runs of one word that stand between differences of at least four words on each side.
-fn without_lone_words(runs: Vec<WordRun>, words: [usize; 2]) -> Vec<WordRun> {
-    const LONG: usize = 4;
-    let mut kept: Vec<WordRun> = Vec::new();
-    let mut all = runs.into_iter().peekable();
-    while let Some(run) = all.next() {
-        let (left, right) = kept.last().map_or((0, 0), |last| (last.left.end, last.right.end));
-        let ahead = (run.left.start - left).max(run.right.start - right);
-        let (left, right) =
-            all.peek().map_or((words[0], words[1]), |next| (next.left.start, next.right.start));
-        let behind = (left - run.left.end).max(right - run.right.end);
-        if run.left.len() > 1 || ahead < LONG || behind < LONG {
-            kept.push(run);
-        }
-    }
-    kept
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::passages::{SHORTEST, passages, words};
+    use crate::report::diff::Compared;
     use proptest::prelude::*;
 
-    fn of(a: &str, b: &str) -> (Vec<Word>, Vec<Word>, Vec<WordRun>) {
-        let stop = &Stop::default();
-        let (a, b) = (words(a, stop).unwrap(), words(b, stop).unwrap());
-        let shared = passages(&a, &b, SHORTEST, stop).unwrap();
-        let runs = align(&a, &b, &shared, stop).unwrap();
-        (a, b, runs)
+    fn of(a: &str, b: &str) -> (Vec<Stretch>, [Vec<u64>; 2]) {
+        let stop = Stop::default();
+        let compared = Compared::new(a, b, &stop).unwrap();
+        let hashes = compared.words().each_ref().map(|words| words.iter().map(|word| word.hash).collect());
+        (align(&compared, &compared.passages), hashes)
     }
 
-    fn shown(a: &str, b: &str) -> Vec<(Range<usize>, Range<usize>)> {
-        of(a, b).2.into_iter().map(|run| (run.left, run.right)).collect()
+    fn align(compared: &Compared<'_>, passages: &[WordRun]) -> Vec<Stretch> {
+        let [left, right] = compared.words();
+        let alignment = Alignment::new([left, right], passages, &Stop::default()).unwrap();
+        assert!(!alignment.passed_over);
+        alignment.stretches().unwrap()
     }
 
-    #[test]
-    fn what_differs_is_left_over() {
-        let (a, b) = ("Pay 6.1 cents on March 31 to all", "Pay 7.1 cents on March 31 to most");
-        assert_eq!(shown(a, b), [(0..1, 0..1), (2..8, 2..8)]);
-        // Of two passages that changed places the longer one stays.
-        let (a, b) = ("a b c d e 1 2 3 4 5 6", "1 2 3 4 5 6 a b c d e");
-        assert_eq!(shown(a, b), [(5..11, 0..6)]);
-        // One word in common between long differences is none.
-        let (a, b) = ("q w e r of t y u i", "h j k l of b n m v");
-        assert_eq!(shown(a, b), []);
-        assert_eq!(shown("q of t", "h of b"), [(1..2, 1..2)]);
-    }
-
-    #[test]
-    fn what_is_too_large_to_compare_differs_but_for_its_ends() {
-        let text = |from: usize| {
-            (0..1500).map(|n| format!("{}{n} same", ["x", "y"][from])).collect::<Vec<_>>().join(" ")
-        };
-        let (a, b) = (format!("begin {} end", text(0)), format!("begin {} end", text(1)));
-        assert_eq!(shown(&a, &b), [(0..1, 0..1), (3000..3002, 3000..3002)]);
-    }
-
-    fn longest(a: &[Word], b: &[Word]) -> usize {
-        match (a, b) {
-            ([x, a @ ..], [y, b @ ..]) if x.hash == y.hash => 1 + longest(a, b),
-            ([_, rest_a @ ..], [_, rest_b @ ..]) => longest(rest_a, b).max(longest(a, rest_b)),
-            _ => 0,
+    /// The length of a longest common subsequence by its recurrence.
+    fn longest(a: &[u64], b: &[u64]) -> usize {
+        let mut row = vec![0; b.len() + 1];
+        for x in a {
+            let mut diagonal = 0;
+            for (at, y) in b.iter().enumerate() {
+                let above = row[at + 1];
+                row[at + 1] = if x == y { diagonal + 1 } else { above.max(row[at]) };
+                diagonal = above;
+            }
         }
+        row[b.len()]
+    }
+
+    #[test]
+    fn the_heavier_of_two_passages_that_changed_places_stays() {
+        let (a, b) = ("x1 x2 x3 x4 y1 y2 y3 y4 y5 z", "y1 y2 y3 y4 y5 x1 x2 x3 x4 z");
+        let expected = [(0..4, 0..0), (4..9, 0..5), (9..9, 5..9), (9..10, 9..10)];
+        assert_eq!(of(a, b).0, expected.map(|(left, right)| Stretch { left, right }));
+    }
+
+    #[test]
+    fn long_differences_are_compared_along_words_that_come_once() {
+        let text = |other: &str| -> String {
+            (0..4000).map(|n| if n % 3 == 1 { format!("{other}{n} ") } else { format!("w{n} ") }).collect()
+        };
+        let common = of(&text("u"), &text("v")).0.into_iter().filter(Stretch::is_common);
+        assert_eq!(common.map(|stretch| stretch.left.len()).sum::<usize>(), 4000 - 1333);
+        // Nothing comes once: said.
+        let [a, b] = ["a b ", "b c "].map(|text| text.repeat(1000));
+        let compared = Compared::new(&a, &b, &Stop::default()).unwrap();
+        let alignment = Alignment::new(
+            compared.words().each_ref().map(Vec::as_slice),
+            &compared.passages,
+            &Stop::default(),
+        );
+        assert!(alignment.unwrap().passed_over);
+    }
+
+    #[test]
+    fn lone_words_are_left_out() {
+        let shown = |a: &str, b: &str| {
+            let stop = Stop::default();
+            let compared = Compared::new(a, b, &stop).unwrap();
+            let words = compared.words().each_ref().map(Vec::as_slice);
+            let alignment = Alignment::new(words, &compared.passages, &stop).unwrap().without_lone_words();
+            alignment.runs.into_iter().map(|run| (run.left, run.right)).collect::<Vec<_>>()
+        };
+        assert_eq!(shown("q w e r of t y u i", "h j k l of b n m v"), []);
+        assert_eq!(shown("q of t", "h of b"), [(1..2, 1..2)]);
+        assert_eq!(
+            shown("Pay 6.1 cents on March 31 to all", "Pay 7.1 cents on March 31 to most"),
+            [(0..1, 0..1), (2..8, 2..8)]
+        );
     }
 
     proptest! {
         #[test]
-        fn runs_ascend_and_are_equal(a in "([a-f] ){0,40}", b in "([a-f] ){0,40}") {
-            let (a, b, runs) = of(&a, &b);
-            prop_assert!(runs.is_sorted_by(|p, q| p.left.end <= q.left.start && p.right.end <= q.right.start
-                && (p.left.end < q.left.start || p.right.end < q.right.start)));
-            for run in &runs {
-                prop_assert!(!run.left.is_empty() && run.left.len() == run.right.len());
-                prop_assert!(a[run.left.clone()].iter().zip(&b[run.right.clone()]).all(|(x, y)| x.hash == y.hash));
+        fn stretches_are_the_two_texts(a in "([a-e] ){0,30}", b in "([a-e] ){0,30}") {
+            let (stretches, hashes) = of(&a, &b);
+            let (mut left, mut right) = (0, 0);
+            let mut shared = 0;
+            for stretch in &stretches {
+                prop_assert_eq!((stretch.left.start, stretch.right.start), (left, right));
+                prop_assert!(stretch.left.len() + stretch.right.len() > 0);
+                (left, right) = (stretch.left.end, stretch.right.end);
+                if stretch.is_common() {
+                    prop_assert_eq!(&hashes[0][stretch.left.clone()], &hashes[1][stretch.right.clone()]);
+                    shared += stretch.left.len();
+                }
             }
-            if a.len() == b.len() && a.iter().zip(&b).all(|(x, y)| x.hash == y.hash) {
-                prop_assert_eq!(runs.iter().map(|run| run.left.len()).sum::<usize>(), a.len());
-            }
+            prop_assert_eq!((left, right), (hashes[0].len(), hashes[1].len()));
+            prop_assert!(stretches.windows(2).all(|two| two[0].is_common() != two[1].is_common() || !two[0].is_common()));
+            prop_assert!(shared <= longest(&hashes[0], &hashes[1]));
         }
 
         #[test]
-        fn short_texts_have_a_longest_common_subsequence(a in "([a-f] ){0,3}", b in "([a-f] ){0,8}") {
-            let (a, b, runs) = of(&a, &b);
-            prop_assert_eq!(runs.iter().map(|run| run.left.len()).sum::<usize>() , longest(&a, &b));
+        fn without_passages_as_many_words_as_can_be_are_common(a in "([a-c] ){0,20}", b in "([a-c] ){0,20}") {
+            let stop = Stop::default();
+            let compared = Compared::new(&a, &b, &stop).unwrap();
+            let hashes: [Vec<u64>; 2] = compared.words().each_ref().map(|words| words.iter().map(|word| word.hash).collect());
+            let found = align(&compared, &[]);
+            let shared: usize = found.iter().filter(|stretch| stretch.is_common()).map(|stretch| stretch.left.len()).sum();
+            prop_assert_eq!(shared, longest(&hashes[0], &hashes[1]));
         }
     }
 }

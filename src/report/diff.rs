@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::align::align;
+use super::align::Alignment;
 use super::numbers::{Count, Number};
 use super::passages::{SHORTEST, Word, WordRun, passages, words};
 use crate::error::Result;
@@ -91,6 +91,8 @@ pub struct Diff<'a> {
     pub(super) compared: &'a Compared<'a>,
     /// The words in common, ascending in both.
     pub(super) runs: Vec<WordRun>,
+    /// Whether some words were not compared.
+    passed_over: bool,
     /// Each text beside the other one.
     pub(super) sides: [Side; 2],
 }
@@ -111,7 +113,9 @@ pub(super) struct Side {
 impl<'a> Diff<'a> {
     /// Finds what differs. O(words · log words), and bounded tables between passages.
     pub fn new(compared: &'a Compared<'a>, stop: &Stop) -> Result<Self> {
-        let runs = align(&compared.words[0], &compared.words[1], &compared.passages, stop)?;
+        let words = compared.words.each_ref().map(Vec::as_slice);
+        let Alignment { runs, passed_over, .. } =
+            Alignment::new(words, &compared.passages, stop)?.without_lone_words();
         let side = |number: usize| -> Result<Side> {
             let words = compared.words[number].len();
             let mut side = Side {
@@ -127,7 +131,7 @@ impl<'a> Diff<'a> {
             }
             Ok(side)
         };
-        let mut diff = Self { compared, sides: [side(0)?, side(1)?], runs };
+        let mut diff = Self { compared, sides: [side(0)?, side(1)?], runs, passed_over };
         diff.mark(stop)?;
         Ok(diff)
     }
@@ -181,7 +185,12 @@ impl<'a> Diff<'a> {
         }
         let mut said = Vec::new();
         if a + b > 0 {
-            said.push(format!("{} only on the left, {} only on the right", Count(a, "word"), Number(b)));
+            let at_most = if self.passed_over { "at most " } else { "" };
+            said.push(format!(
+                "{at_most}{} only on the left, {} only on the right",
+                Count(a, "word"),
+                Number(b)
+            ));
         }
         if moved > 0 {
             said.push(format!("{} moved", Count(moved, "word")));

@@ -1,13 +1,12 @@
 //! Two texts for a terminal: what every method says of them, and their words, with the differences marked as wdiff does:
 //! `[-only the first-]`, `{+only the second+}`.
 
-pub mod align;
 pub mod lines;
 
 use std::ops::Range;
 
-use self::align::{Alignment, Stretch};
 use self::lines::{Lines, cut, plain};
+use super::align::{Alignment, Stretch};
 use super::diff::Compared;
 use super::passages::Word;
 use crate::error::Result;
@@ -39,8 +38,9 @@ const MOST_LINES: usize = 400;
 /// characters that a terminal shows.
 pub fn show(figures: &[Figure<'_>], compared: &Compared<'_>, width: usize, stop: &Stop) -> Result<String> {
     let [left, right] = compared.words();
-    let Alignment { stretches, passed_over } = Alignment::new([left, right], &compared.passages, stop)?;
-    let least = if passed_over { "at least " } else { "" };
+    let alignment = Alignment::new([left, right], &compared.passages, stop)?;
+    let stretches = alignment.stretches()?;
+    let least = if alignment.passed_over { "at least " } else { "" };
     let common: usize =
         stretches.iter().filter(|stretch| stretch.is_common()).map(|stretch| stretch.left.len()).sum();
     let mut shown = Vec::new();
@@ -212,7 +212,7 @@ mod tests {
         let compared = Compared::new(a, b, &stop).unwrap();
         let [left, right] = compared.words();
         let alignment = Alignment::new([left, right], &compared.passages, &stop).unwrap();
-        marked(&compared, &alignment.stretches, width, &stop).unwrap().join("\n")
+        marked(&compared, &alignment.stretches().unwrap(), width, &stop).unwrap().join("\n")
     }
 
     #[test]
