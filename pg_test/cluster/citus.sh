@@ -184,11 +184,11 @@ job() {
     differ_job 'at first'
     q -c "INSERT INTO $table SELECT id + 100000, body FROM base WHERE id % 7 = 0" -c "UPDATE $table SET body = body || ' changed' WHERE id % 11 = 0" \
         -c "DELETE FROM $table WHERE id % 13 = 0"
-    q -c 'SET client_min_messages = warning' -c "CALL neardup_refresh('$table')"
+    q -c 'SET client_min_messages = warning' -c "CALL neardup_refresh('$table')" >/dev/null
     differ_job 'all at once'
     q -c "INSERT INTO $table SELECT id + 200000, body FROM base WHERE id % 17 = 0" -c "DELETE FROM $table WHERE id % 19 = 0" \
         -c "UPDATE $table SET body = 'one text for all of these rows' WHERE id % 23 = 0" -c 'SET client_min_messages = warning' \
-        -c "CALL neardup_refresh('$table', batch_rows => 7)"
+        -c "CALL neardup_refresh('$table', batch_rows => 7)" >/dev/null
     differ_job 'in batches'
     q -c "SELECT neardup_unwatch('$table')" >/dev/null
 }
