@@ -27,7 +27,7 @@ use strict;
 my %type_words = map { $_ => 1 } qw(int integer smallint bigint real float double decimal dec numeric boolean bit char
     character varchar nchar national time timestamp interval);
 my %may_open = (%type_words, map { $_ => 1 } qw(and or not any all some exists values coalesce greatest least array row
-    case when then else select from where on union except intersect distinct over filter with as lateral returning limit
+    case when then else select from where on join union except intersect distinct over filter with as lateral returning limit
     offset having by set key unique check conflict if while return materialized extract returns table is end loop
     elsif perform execute into default primary));
 my %refused = (in => 'pg_catalog.= ANY of an array', like => 'OPERATOR(pg_catalog.~~)', ilike => 'OPERATOR(pg_catalog.~~*)',

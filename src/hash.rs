@@ -32,6 +32,16 @@ pub fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// The number whose hash by [`mix`] is this one.
+#[inline]
+pub fn unmix(hash: u64) -> u64 {
+    let mut z = hash ^ (hash >> 31) ^ (hash >> 62);
+    z = z.wrapping_mul(0x3196_42b2_d24d_8ec3);
+    z = (z ^ (z >> 27) ^ (z >> 54)).wrapping_mul(0x96de_1b17_3f11_9089);
+    z = z ^ (z >> 30) ^ (z >> 60);
+    z.wrapping_sub(0x9e37_79b9_7f4a_7c15)
+}
+
 /// Hash of a sequence of hashes, whose order matters: XXH3 of their little-endian bytes.
 #[inline]
 pub fn hash_sequence(hashes: &[u64], scratch: &mut Vec<u8>) -> u64 {
@@ -59,6 +69,13 @@ mod tests {
         assert_eq!(mix(0), 0xe220_a839_7b1d_cdaf);
         assert_eq!(mix(1), GOLDEN[2]);
         assert_eq!(hash_sequence(&[1, 2, 3], &mut Vec::new()), GOLDEN[3]);
+    }
+
+    #[test]
+    fn mix_is_undone() {
+        for n in (0..64).map(|n| 1u64 << n).chain(GOLDEN).chain([0, u64::MAX]) {
+            assert_eq!((unmix(mix(n)), mix(unmix(n))), (n, n));
+        }
     }
 
     /// Made with the reference implementation of XXH3 (and, for the mix, from its definition).

@@ -61,12 +61,24 @@ expect 'characters' 0 "$(differ docs id 0.7 jaccard "tokenizer => 'chars'")"
 expect 'lexemes' 0 "$(differ docs id 0.7 jaccard "tokenizer => 'tsearch:simple'")"
 expect 'containment' 0 "$(differ docs id 0.7 containment)"
 expect 'a method that is not made in parts' 0 "$(differ docs id 0.7 edit)"
-expect_error 'minhash' 0A000 'not made in parts' "CALL near_duplicates_into('docs', 0.8, 'found', id_column => 'id', method => 'minhash')"
+expect 'minhash' 0 "$(differ docs id 0.8 minhash "options => '{\"hand_over\": false}'")"
+expect 'minhash of single words' 0 "$(differ named name 0.5 minhash "options => '{\"hand_over\": false, \"bands\": 20, \"rows\": 5}', shingle => 1")"
+expect_error 'minhash by values' 0A000 'not made in parts' \
+    "CALL near_duplicates_into('docs', 0.8, 'found', id_column => 'id', method => 'minhash', options => '{\"verify\": false}')"
 for n in 1 2 3; do
     expect "server $n joins parts" t "$(grep -aq 'SELECT .*public.neardup_join_part(' "${workers[n - 1]}/log" && echo t)"
     expect "server $n compares sets" t "$(grep -aq 'SELECT .*public.token_similarity(' "${workers[n - 1]}/log" && echo t)"
 done
 left_behind methods
+
+# What postgres_fdw sends of a search for what is near to a text of another query.
+sent() { q -c "EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM docs WHERE $1" | grep -c 'Remote SQL: .*<@' || true; }
+expect 'near of a constant is sent' 3 "$(sent "body <@ near('w1 w2 w3 w4 w5 w6', 0.8)")"
+expect 'a query for what is near is sent' 3 "$(sent "body <@ (SELECT near(b.body, 0.8) FROM base b WHERE b.id = 7)")"
+expect 'near of a query for a sketch is sent' 3 "$(sent "minhash(body) <@ near((SELECT minhash(b.body) FROM base b WHERE b.id = 7), 0.8)")"
+expect 'near of a query for a text is not' 0 "$(sent "body <@ near((SELECT b.body FROM base b WHERE b.id = 7), 0.8)")"
+expect_sql 'what is near' t "SELECT array_agg(id ORDER BY id) = (SELECT array_agg(b.id ORDER BY b.id) FROM base b WHERE b.body <@ (SELECT near(c.body, 0.8) FROM base c WHERE c.id = 9))
+    FROM docs WHERE body <@ (SELECT near(b.body, 0.8) FROM base b WHERE b.id = 9)"
 
 # Little memory: candidates are compared in rounds, and parts are joined run by run.
 seen=$(q -c "SET neardup.memory = '1MB'" -c "CALL near_duplicates_into('docs', 0.3, 'found_docs', id_column => 'id', method => 'overlap', parts => 3)" 2>&1)

@@ -33,7 +33,7 @@ pub fn plan(state: &State) -> Vec<Step> {
 /// The next stage, if what it reads is still there.
 fn go_on(state: &State, progress: &Progress) -> Vec<Step> {
     let stage = progress.next();
-    let inputs = inputs(stage);
+    let inputs = inputs(stage, state.call.members_have_sets);
     let ask: Vec<Step> = inputs
         .iter()
         .filter(|&&table| state.count(table).is_none())
@@ -63,8 +63,12 @@ fn go_on(state: &State, progress: &Progress) -> Vec<Step> {
 }
 
 /// The tables that a stage reads, those that are made first before others.
-fn inputs(stage: Stage) -> &'static [Table] {
+fn inputs(stage: Stage, members_have_sets: bool) -> &'static [Table] {
     match stage {
+        Stage::Table(Table::Ranks) if members_have_sets => &[Table::Members],
+        Stage::Table(Table::Routes) if members_have_sets => &[Table::Members, Table::Ranks],
+        Stage::Round(0) if members_have_sets => &[Table::Members, Table::Candidates],
+        Stage::Round(_) if members_have_sets => &[Table::Members, Table::Candidates, Table::Pairs],
         Stage::Table(Table::Members | Table::Ranks) => &[Table::Sets],
         Stage::Table(Table::Routes) => &[Table::Sets, Table::Members, Table::Ranks],
         Stage::Table(Table::Candidates) => &[Table::Routes],

@@ -13,6 +13,8 @@ pub struct Call {
     pub max_pairs: Option<i64>,
     /// Whether clusters are wanted.
     pub clusters: bool,
+    /// Whether the sets are in [`Table::Members`] as soon as that is filled, and [`Table::Sets`] is gone then.
+    pub members_have_sets: bool,
     /// About how many bytes of sets may be in [`Table::Halves`], if that is more than there are in [`Table::Sets`].
     pub allowance: i64,
 }

@@ -10,6 +10,7 @@ use crate::clusters::perhaps_similar::of_sentences::SentenceSets;
 use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::joins::pairs::Pairs;
+use crate::joins::sketches::banding::Banding;
 use crate::verify::predicate::Predicate;
 use crate::workers::Stop;
 
@@ -30,6 +31,11 @@ pub trait Method: Debug + Sync {
     /// Makes perhaps-similar sets without looking for pairs before; none of a method that has no signatures
     /// for that.
     fn grouping(&self) -> Option<&dyn Grouping> {
+        None
+    }
+
+    /// The bands of which two similar documents share one, where all that is compared besides is their sets; none of other methods.
+    fn bands(&self) -> Option<Bands> {
         None
     }
 
@@ -57,4 +63,17 @@ pub enum Update {
     Pairs,
     /// Each pair on the token sets of its two documents, as this predicate says, the same in both directions.
     Sets(FeatureSpec, Predicate),
+}
+
+/// Bands of minhash.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bands {
+    /// What sets are made of.
+    pub feature: FeatureSpec,
+    /// How many there are, of how many values.
+    pub plan: Banding,
+    /// Draws the hash functions.
+    pub seed: i64,
+    /// The least similarity of sets.
+    pub threshold: f64,
 }

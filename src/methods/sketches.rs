@@ -3,7 +3,7 @@
 
 use super::account::AllWithAll;
 use super::explain::{Agreement, Alike, Details, Explanation, TechniqueSays};
-use super::method::{Method, Update};
+use super::method::{Bands, Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::error::Result;
@@ -51,6 +51,15 @@ impl Method for Sketches {
             }
             Some(compared) => explanation(&compared),
         })
+    }
+
+    fn bands(&self) -> Option<Bands> {
+        match self.combination.techniques[..] {
+            [TechniqueSpec::Minhash { feature, plan, seed, threshold, verify: true }] if !self.sites => {
+                Some(Bands { feature, plan, seed, threshold })
+            }
+            _ => None,
+        }
     }
 
     fn update(&self) -> Update {

@@ -184,16 +184,21 @@ impl Signer {
     }
 }
 
-/// Appends the keys of bands, and the values where these are wanted.
-fn add_values(words: &mut Vec<u64>, part: Part, values: &[u32], bytes: &mut Vec<u8>) {
-    let Part::Bands { rows, keep_values, .. } = part else { return };
-    for (band, values) in (0u64..).zip(values.chunks(rows.into())) {
+/// Calls `each` with the keys of bands of so many values, made in `bytes`.
+pub fn band_keys(values: &[u32], rows: usize, bytes: &mut Vec<u8>, mut each: impl FnMut(u64)) {
+    for (band, values) in (0u64..).zip(values.chunks(rows)) {
         // The band too: keys of two bands are never alike.
         bytes.clear();
         bytes.extend_from_slice(&band.to_le_bytes());
         values.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
-        words.push(hash_bytes(bytes));
+        each(hash_bytes(bytes));
     }
+}
+
+/// Appends the keys of bands, and the values where these are wanted.
+fn add_values(words: &mut Vec<u64>, part: Part, values: &[u32], bytes: &mut Vec<u8>) {
+    let Part::Bands { rows, keep_values, .. } = part else { return };
+    band_keys(values, rows.into(), bytes, |key| words.push(key));
     if keep_values {
         let (pairs, rest) = values.as_chunks::<2>();
         let word = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;

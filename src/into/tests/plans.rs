@@ -5,7 +5,14 @@ use crate::into::state::{Call, Count, Ids, Log, Progress, Sizes, State, most_can
 use crate::into::step::Step::*;
 use crate::into::step::{End, Refusal, Stage, Table};
 
-const CALL: Call = Call { in_parts: true, first: false, max_pairs: None, clusters: false, allowance: 1 };
+const CALL: Call = Call {
+    in_parts: true,
+    first: false,
+    max_pairs: None,
+    clusters: false,
+    members_have_sets: false,
+    allowance: 1,
+};
 const MORE: crate::into::step::Step = Done(End::More);
 
 fn ours(rows: &[i64]) -> State {

@@ -17,8 +17,8 @@ fn docs() -> impl Strategy<Value = Vec<Doc>> {
 
 prop_compose! {
     fn calls()(in_parts in prop::bool::weighted(0.9), max_pairs in prop::option::of(0..30i64),
-        clusters in any::<bool>(), allowance in prop_oneof![Just(0), Just(1 << 30)]) -> Call {
-        Call { in_parts, first: true, max_pairs: max_pairs.filter(|_| in_parts), clusters, allowance }
+        clusters in any::<bool>(), members_have_sets in any::<bool>(), allowance in prop_oneof![Just(0), Just(1 << 30)]) -> Call {
+        Call { in_parts, first: true, max_pairs: max_pairs.filter(|_| in_parts), clusters, members_have_sets, allowance }
     }
 }
 

@@ -242,6 +242,10 @@ impl World {
             state.filled = Some(rows.len() as i64);
         }
         assert!(!Self::is_far(table) || self.far.contains(&table));
+        if table == Table::Members && self.call.members_have_sets {
+            self.here.tables.remove(&Table::Sets);
+            self.here.far.remove(&Table::Sets);
+        }
         let to = if Self::is_far(table) { &mut self.here.far } else { &mut self.here.tables };
         to.get_mut(&table).expect("a table that was made").extend(rows);
     }

@@ -7,6 +7,7 @@
 //! (Vernica, Carey, Li: Efficient parallel set-similarity joins using MapReduce, SIGMOD 2010, with grouped tokens; the
 //! bitmaps are those of Sandes, Teodoro, Melo: Bitmap filter, Information Systems 2020.)
 
+pub mod bands;
 pub mod bitmaps;
 pub mod engine;
 pub mod groups;

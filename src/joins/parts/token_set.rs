@@ -210,6 +210,12 @@ impl<'a> TokenSet<'a> {
         self.hashes.is_empty()
     }
 
+    /// Whether the hashes are those of numbers: of numbers that were given, or of the hashes of shingles.
+    pub fn is_of_numbers(&self) -> bool {
+        let Header { origin, shingle, .. } = self.header;
+        origin == Origin::Numbers || shingle > 1 && origin != Origin::Chars
+    }
+
     /// The hashes, ascending.
     pub fn hashes(&self) -> impl Iterator<Item = u64> + '_ {
         self.hashes.iter().map(|&hash| u64::from_le_bytes(hash))

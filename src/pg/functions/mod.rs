@@ -1,5 +1,6 @@
 //! The functions that SQL declares, a file for each file of `sql/`.
 
+pub(crate) mod bands;
 pub(crate) mod building_blocks;
 pub(crate) mod clusters;
 pub(crate) mod clusters_of_pairs;

@@ -3,12 +3,14 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
+use super::documents::{Bands, Documents};
+use super::layout::Layout;
+use super::place::Place;
 use super::servers::Server;
 use super::statements::catalog;
 use crate::features::{FeatureSpec, Tokenizer};
-use crate::methods::Update;
+use crate::methods::{Update, method};
 use crate::pg::functions::token_sets::measure;
-use crate::pg::jobs::statements::statement::read_text;
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::decode::Kind;
 use crate::pg::query::names::qualified_type;
@@ -28,16 +30,20 @@ pub(super) const NEXT: usize = FORM.count();
 /// A join that is made in parts.
 #[derive(Debug)]
 pub(super) struct InParts {
-    /// A query for the ids and the sets of all documents.
-    pub documents: String,
+    /// The ids and the sets of all documents.
+    pub documents: Documents,
     /// The name of the measure.
     pub measure: &'static str,
     /// The threshold.
     pub threshold: f64,
+    /// The bands of minhash, if it is by these.
+    pub bands: Option<Bands>,
     /// How many parts there are.
     pub parts: i64,
     /// Where the documents are.
     pub servers: Vec<Server>,
+    /// Or how Citus has them.
+    pub citus: Option<Layout>,
 }
 
 /// The join of a call.
@@ -61,7 +67,7 @@ pub(super) struct Asked {
 
 impl Asked {
     /// Reads and checks the arguments of a call, for its role.
-    pub(super) fn new(call: Call, extension: &Extension, role: Oid) -> Result<Self> {
+    pub(super) fn new(call: Call, extension: &Extension, role: Oid, result: &Place) -> Result<Self> {
         let given = FORM.of(call);
         let docs = given.need(Argument::Docs)?;
         let relation = Relation::open(docs)?;
@@ -72,26 +78,30 @@ impl Asked {
         let request = Request::of_ids(call, FORM, Some(id_oid))?;
         let method = given.text(Argument::Method)?.unwrap_or("jaccard".into());
         let found = as_user(role, || Server::all(&catalog::servers(docs)))?;
-        let join = in_parts(&request, &method).filter(|_| !found.is_empty());
-        if join.is_none() && !found.is_empty() && method == "minhash" {
+        let citus = as_user(role, || Layout::of(docs, result))?.filter(|_| found.is_empty());
+        let elsewhere = citus.is_some() || !found.is_empty();
+        let join = in_parts(&request, &method).filter(|_| elsewhere);
+        if join.is_none() && elsewhere && method == "minhash" {
             let message = format!(
-                "method minhash is not made in parts, and the documents of {} are on servers",
+                "method minhash is not made in parts with these arguments, and the documents of {} are on servers",
                 relation.shown
             );
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(
                 "The exact join is made in parts: method => 'jaccard'. near_duplicates finds the pairs by minhash, of documents that it reads to here.",
             ));
         }
-        let is_elsewhere = join.is_none() && !found.is_empty();
+        let is_elsewhere = join.is_none() && elsewhere;
         let in_parts = match join {
             None => None,
-            Some((spec, measure, threshold)) => {
+            Some(Exactly { spec, measure, threshold, bands }) => {
                 let servers = Server::listed(found)?;
-                let parts = parts(call.get::<i32>(NEXT + 1), servers.len())?;
-                let (source, tokens) = (&request.left, tokens(&extension.schema, &request.left, &spec));
-                let documents =
-                    format!("SELECT {} AS id, {tokens} AS set FROM {} AS d", source.id, source.table);
-                Some(InParts { documents, measure, threshold, parts, servers })
+                let least = citus.as_ref().map_or(servers.len() as i64, |layout| layout.shards);
+                let usual = if citus.is_some() { least } else { 16 * least };
+                let parts = parts(call.get::<i32>(NEXT + 1), least, usual)?;
+                let source = &request.left;
+                let (table, id) = (source.table.clone(), source.id.clone());
+                let documents = Documents { table, id, set: tokens(&extension.schema, source, &spec) };
+                Some(InParts { documents, measure, threshold, bands, parts, servers, citus })
             }
         };
         Ok(Self {
@@ -106,22 +116,40 @@ impl Asked {
     }
 }
 
-/// How many parts there are of a join on so many servers.
-fn parts(asked: Option<i32>, servers: usize) -> Result<i64> {
+/// How many parts there are of a join in so many places, servers or shards, of which each has one at least.
+fn parts(asked: Option<i32>, least: i64, usual: i64) -> Result<i64> {
     const MOST: i64 = 65_536;
-    // As many as there are partitions.
-    let servers = servers as i64;
-    let parts = asked.map_or((16 * servers).min(MOST.max(servers)), i64::from);
-    if parts < servers || parts > MOST.max(servers) {
-        let message =
-            format!("parts must be between the number of servers, {servers}, and {MOST}, not {parts}");
+    let most = MOST.max(least);
+    let parts = asked.map_or(usual.min(most), i64::from);
+    if parts < least || parts > most {
+        let message = format!(
+            "parts must be between the number of servers or shards, {least}, and {most}, not {parts}"
+        );
         return Err(SqlError::parameter(message).hint("Some for each processor of all servers: parts => 64"));
     }
     Ok(parts)
 }
 
-/// How documents are cut, the measure and the threshold of a join that can be made in parts; none of any other.
-fn in_parts(request: &Request, method: &str) -> Option<(FeatureSpec, &'static str, f64)> {
+/// What a join in parts is told.
+struct Exactly {
+    /// How documents are cut.
+    spec: FeatureSpec,
+    measure: &'static str,
+    threshold: f64,
+    bands: Option<Bands>,
+}
+
+/// That of a join that can be made in parts; none of any other.
+fn in_parts(request: &Request, method: &str) -> Option<Exactly> {
+    if method == "minhash" {
+        let method::Bands { feature: spec, plan, seed, threshold } = request.method.bands()?;
+        let bands = Bands { bands: plan.bands, rows: plan.rows, seed };
+        // Of numbers, of which shingles are some, a further occurrence has another hash in a set than in a sketch.
+        let are_numbers = matches!(request.left.kind, Kind::Numbers)
+            || spec.shingle > 1 && (request.left.kind != Kind::Text || spec.tokenizer != Tokenizer::Chars);
+        let is_known = !(spec.multiset && are_numbers);
+        return is_known.then_some(Exactly { spec, measure: "jaccard", threshold, bands: Some(bands) });
+    }
     let name = match method {
         "jaccard" => "jaccard",
         "cosine" => "cosine",
@@ -134,7 +162,7 @@ fn in_parts(request: &Request, method: &str) -> Option<(FeatureSpec, &'static st
     let threshold = predicate.threshold();
     // A number of shared tokens is no matter of parts.
     let plain = Predicate::new(measure(name).ok()?, threshold).ok()?;
-    (predicate == plain).then_some((spec, name, threshold))
+    (predicate == plain).then_some(Exactly { spec, measure: name, threshold, bands: None })
 }
 
 /// The set of a document, in terms of the alias `d`.
@@ -149,10 +177,4 @@ fn tokens(schema: &str, source: &Source, spec: &FeatureSpec) -> String {
         _ => "",
     };
     format!("{schema}.tokens({document}, {tokenizer}{shingle}::pg_catalog.int4, {multiset}::pg_catalog.bool)")
-}
-
-/// The text of the first column of a statement's only row.
-pub(super) fn only_text(row: Option<[Option<pg_sys::Datum>; 1]>) -> Result<Option<String>> {
-    let Some([Some(text)]) = row else { return Ok(None) };
-    Ok(Some(read_text(text)?.into_owned()))
 }

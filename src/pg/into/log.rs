@@ -4,6 +4,8 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 use serde::{Deserialize, Serialize};
 
+use super::documents::Bands;
+use super::layout::Layout;
 use super::place::Place;
 use super::servers::Server;
 use super::statements::log as statements;
@@ -26,6 +28,9 @@ pub(super) struct Arguments {
     pub measure: String,
     /// The threshold, to its last bit.
     pub threshold: String,
+    /// The bands of minhash, if it is by these.
+    #[serde(default)]
+    pub bands: Option<Bands>,
     /// How many parts there are.
     pub parts: i64,
     /// The type of the ids.
@@ -34,6 +39,9 @@ pub(super) struct Arguments {
     pub pairs: String,
     /// Where the documents are.
     pub servers: Vec<Server>,
+    /// How Citus spreads the working tables, if it does.
+    #[serde(default)]
+    pub citus: Option<Layout>,
 }
 
 /// What stands in the first row.
@@ -45,12 +53,21 @@ struct About {
 }
 
 /// What stands beside a stage.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Noted {
     bytes: i64,
     largest: i64,
     rounds: i64,
+    moved: i64,
+}
+
+impl Noted {
+    /// How large sets are, in how many rounds candidates are compared, and how many bytes of rows went from shard to shard.
+    pub(super) fn new(sizes: Option<Sizes>, rounds: i64, moved: i64) -> Self {
+        let Sizes { bytes, largest } = sizes.unwrap_or_default();
+        Self { bytes, largest, rounds, moved }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -74,6 +91,8 @@ pub(super) struct LogTable {
     pub progress: Progress,
     /// Whether the result was made.
     pub is_finished: bool,
+    /// How many bytes of rows went from shard to shard.
+    pub moved: i64,
     /// When documents were read, and whether that is not long ago.
     pub read: Option<(String, bool)>,
 }
@@ -113,6 +132,7 @@ impl LogTable {
             call: None,
             progress: Progress::default(),
             is_finished: false,
+            moved: 0,
             read: None,
         };
         log.read_rows()?;
@@ -137,11 +157,12 @@ impl LogTable {
                 break;
             }
             let noted = row.about.and_then(|about| serde_json::from_value::<Noted>(about).ok());
-            let Noted { bytes, largest, rounds } = noted.unwrap_or_default();
+            let Noted { bytes, largest, rounds, moved } = noted.unwrap_or_default();
             if step == 1 {
                 self.progress.sizes = Sizes { bytes, largest };
                 self.read = row.started.zip(row.fresh);
             }
+            self.moved = self.moved.saturating_add(moved);
             self.progress.rounds = self.progress.rounds.max(rounds);
             self.progress.rows.push(row.rows.unwrap_or_default());
             self.is_finished |= row.name.as_deref() == Some(RESULT);
@@ -171,13 +192,7 @@ impl LogTable {
     }
 
     /// Writes what was done; gives the number of the step, and its name.
-    pub(super) fn write(
-        &self,
-        stage: Stage,
-        rows: i64,
-        sizes: Option<Sizes>,
-        rounds: i64,
-    ) -> Result<(usize, String)> {
+    pub(super) fn write(&self, stage: Stage, rows: i64, noted: Noted) -> Result<(usize, String)> {
         let step = self.progress.rows.len() + 1;
         let name = match stage {
             Stage::Table(table) => table.name().to_owned(),
@@ -187,9 +202,7 @@ impl LogTable {
             Stage::Round(_) => "pairs".to_owned(),
             Stage::Result => RESULT.to_owned(),
         };
-        let Sizes { bytes, largest } = sizes.unwrap_or_default();
-        let noted =
-            (sizes.is_some() || rounds > 0).then(|| json(&Noted { bytes, largest, rounds })).transpose()?;
+        let noted = (noted != Noted::default()).then(|| json(&noted)).transpose()?;
         statements::write((&self.name, self.oid), step as i64, &name, rows, noted.as_deref())?.run()?;
         Ok((step, name))
     }

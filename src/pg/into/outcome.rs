@@ -3,6 +3,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
+use super::in_shards;
 use super::place::Place;
 use super::statements::outcome as statements;
 use super::work::Work;
@@ -16,6 +17,10 @@ pub(super) fn make(work: &mut Work) -> Result<()> {
     set(c"enable_nestloop", c"off");
     let (name, oid) = create(work)?;
     let spread = work.spread()?;
+    if spread.citus.is_some() {
+        work.state.filled = Some(in_shards::result(work, (&name, oid))?);
+        return Ok(());
+    }
     let [members, pairs] = [spread.open(Table::Members)?, spread.open(Table::Pairs)?];
     let filled = statements::result((&name, oid), (&members.0, members.1), (&pairs.0, pairs.1)).run()?;
     work.state.filled = Some(filled);
@@ -53,6 +58,9 @@ pub(super) fn join_here(work: &mut Work) -> Result<()> {
 fn create(work: &Work) -> Result<(String, Oid)> {
     let name = work.result.qualified()?;
     statements::create_result(&name, &work.asked.id).run()?;
+    if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
+        layout.spread_result(&work.result, "left_id")?;
+    }
     Ok((name.clone(), made(&work.result, &name)?))
 }
 

@@ -1,16 +1,17 @@
-//! Working tables by the names that the log gives them, and where their rows are: here, or in partitions that are foreign
-//! tables, each of a table on a server.
+//! Working tables by the names that the log gives them, and where their rows are: here, in partitions that are foreign tables,
+//! each of a table on a server, or in shards of Citus.
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
+use super::layout::Layout;
 use super::log::check_functions;
 use super::place::Place;
 use super::servers::{Dblink, Server};
-use super::statements::{catalog, definitions};
+use super::statements::{catalog, citus, definitions};
 use crate::into::state::Count;
 use crate::into::step::Table;
-use crate::pg::jobs::tables::catalog::name_of;
+use crate::pg::query::names::name_of;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::server::error::{Result, SqlError};
 
@@ -21,10 +22,42 @@ pub(super) struct Spread<'a> {
     pub home: &'a Place,
     /// What their names have in common.
     pub token: &'a str,
-    /// The servers.
+    /// The servers, and the way to each of them.
     pub servers: &'a [Server],
-    /// The way to them.
-    pub dblink: &'a Dblink,
+    /// See above.
+    pub dblink: Option<&'a Dblink>,
+    /// How Citus spreads them, where it does.
+    pub citus: Option<&'a Layout>,
+}
+
+/// Further tables of Citus, each of which is made, read and dropped within one step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scratch {
+    /// For each shard, a key that falls into it, and its number from 0 on.
+    Slots,
+    /// The ids of all documents, spread by themselves.
+    Ids,
+    /// Sets of which the order of tokens is made.
+    Samples,
+    /// What was found in each part.
+    Joined,
+    /// Pairs with the id of the right document, or with how many there are of these.
+    Named,
+}
+
+impl Scratch {
+    const ALL: [Self; 5] = [Self::Slots, Self::Ids, Self::Samples, Self::Joined, Self::Named];
+
+    /// What its name ends with.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Slots => "slots",
+            Self::Ids => "ids",
+            Self::Samples => "samples",
+            Self::Joined => "joined",
+            Self::Named => "named",
+        }
+    }
 }
 
 /// How many rows are sent to a server at a time: of tables with sets fewer.
@@ -51,10 +84,25 @@ impl Spread<'_> {
         [self.place(table)].into_iter().chain((0..partitions).map(|n| self.partition(table, n))).collect()
     }
 
+    /// The place of a table of one step.
+    pub(super) fn scratch(&self, scratch: Scratch) -> Place {
+        self.home.beside(format!("neardup_{}_{}", self.token, scratch.name()))
+    }
+
+    /// The places of all that may be here.
+    fn all(&self) -> Vec<Place> {
+        let scratch = Scratch::ALL.map(|scratch| self.scratch(scratch));
+        Table::ALL.iter().flat_map(|&table| self.places(table)).chain(scratch).collect()
+    }
+
+    fn dblink(&self) -> Result<&Dblink> {
+        self.dblink.ok_or_else(|| SqlError::parameter("there is no way to the servers"))
+    }
+
     /// Locks all working tables that are here, and checks that they are the caller's own, and run no code of others.
     pub(super) fn lock(&self, caller: Oid) -> Result<()> {
         let mut here = Vec::new();
-        for place in Table::ALL.iter().flat_map(|&table| self.places(table)) {
+        for place in self.all() {
             if let Some(oid) = place.relation()? {
                 // SAFETY: any number can be locked.
                 unsafe { pg_sys::LockRelationOid(oid, pg_sys::AccessShareLock as i32) };
@@ -76,7 +124,10 @@ impl Spread<'_> {
 
     /// A table that is here: its name as SQL text needs it, and its number.
     pub(super) fn open(&self, table: Table) -> Result<(String, Oid)> {
-        let place = self.place(table);
+        self.named(self.place(table))
+    }
+
+    fn named(&self, place: Place) -> Result<(String, Oid)> {
         let name = place.qualified()?;
         match place.relation()? {
             Some(oid) => Ok((name, oid)),
@@ -93,7 +144,7 @@ impl Spread<'_> {
             for (n, server) in self.servers.iter().enumerate() {
                 // A foreign table is there even where what it stands for is not.
                 if self.partition(table, n).relation()?.is_none()
-                    || !self.dblink.has(server, &self.name(table))?
+                    || !self.dblink()?.has(server, &self.name(table))?
                 {
                     return Ok(Count::Missing);
                 }
@@ -116,13 +167,16 @@ impl Spread<'_> {
         if place.relation()?.is_some() {
             definitions::drop(std::slice::from_ref(&name)).run()?;
         }
+        if let Some(layout) = self.citus {
+            return self.make_in_shards(layout, table, &name, (id, schema));
+        }
         let columns = definitions::columns(table, id, schema);
         let Some(by) = definitions::spread_by(table) else {
             return definitions::create_here(&name, &columns).run().map(|_| ());
         };
         let far_name = self.name(table);
         for server in self.servers {
-            self.dblink
+            self.dblink()?
                 .run(server, &super::statements::remote::create(&server.table(&far_name)?, &columns))?;
         }
         let ranges = (table == Table::Routes).then_some(parts);
@@ -160,8 +214,8 @@ impl Spread<'_> {
 
     /// Whether some are here.
     pub(super) fn is_left(&self) -> Result<bool> {
-        for table in Table::ALL {
-            if self.place(table).relation()?.is_some() {
+        for place in self.all() {
+            if place.relation()?.is_some() {
                 return Ok(true);
             }
         }
@@ -173,15 +227,76 @@ impl Spread<'_> {
         let spread = |table: &Table| definitions::spread_by(*table).is_some();
         let far: Vec<String> = Table::ALL.into_iter().filter(spread).map(|table| self.name(table)).collect();
         for server in self.servers {
-            self.dblink.drop(server, &far)?;
+            self.dblink()?.drop(server, &far)?;
         }
         let mut here = Vec::new();
-        for table in Table::ALL {
-            let place = self.place(table);
+        let scratch = Scratch::ALL.map(|scratch| self.scratch(scratch));
+        for place in Table::ALL.map(|table| self.place(table)).into_iter().chain(scratch) {
             if place.relation()?.is_some() {
                 here.push(place.qualified()?);
             }
         }
         if here.is_empty() { Ok(()) } else { definitions::drop(&here).run().map(|_| ()) }
+    }
+
+    /// Makes a table without rows in shards.
+    fn make_in_shards(&self, layout: &Layout, table: Table, name: &str, id: (&str, &str)) -> Result<()> {
+        let place = self.place(table);
+        definitions::create_here(name, &citus::columns(table, id)).run()?;
+        citus::uncompressed(name, citus::incompressible(table))
+            .iter()
+            .try_for_each(|of| of.run().map(|_| ()))?;
+        // All that is spread by numbers of sets is where the sets are; parts are spread by themselves.
+        let like = match table {
+            Table::Sets | Table::Routes => None,
+            Table::Members => Some(Table::Sets),
+            _ => Some(Table::Members),
+        };
+        let like = like.map(|like| self.place(like).qualified()).transpose()?;
+        layout.spread(&place, citus::spread_by(table), like.as_deref())
+    }
+
+    /// Makes a table of one step, in place of one that is left, spread as another one is; gives its name and its number.
+    pub(super) fn make_scratch(
+        &self,
+        scratch: Scratch,
+        columns: &str,
+        by: &str,
+        like: Option<Table>,
+    ) -> Result<(String, Oid)> {
+        let place = self.scratch(scratch);
+        let name = place.qualified()?;
+        self.drop_scratch(scratch)?;
+        definitions::create_here(&name, columns).run()?;
+        if scratch == Scratch::Joined {
+            citus::uncompressed(&name, &["ids"]).iter().try_for_each(|of| of.run().map(|_| ()))?;
+        }
+        if let Some(layout) = self.citus {
+            let like = like.map(|like| self.place(like).qualified()).transpose()?;
+            layout.spread(&place, Some(by), like.as_deref())?;
+        }
+        self.named(place)
+    }
+
+    /// A table of one step that is there.
+    pub(super) fn open_scratch(&self, scratch: Scratch) -> Result<(String, Oid)> {
+        self.named(self.scratch(scratch))
+    }
+
+    /// Drops a table of one step, if it is there.
+    pub(super) fn drop_scratch(&self, scratch: Scratch) -> Result<()> {
+        self.drop_place(&self.scratch(scratch))
+    }
+
+    /// Drops a table that is not read any more.
+    pub(super) fn drop_one(&self, table: Table) -> Result<()> {
+        self.drop_place(&self.place(table))
+    }
+
+    fn drop_place(&self, place: &Place) -> Result<()> {
+        match place.relation()? {
+            Some(_) => definitions::drop(&[place.qualified()?]).run().map(|_| ()),
+            None => Ok(()),
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::ffi::CStr;
 
-use super::statements::{fill, outcome};
+use super::in_shards;
+use super::statements::{citus, fill, outcome};
 use super::work::Work;
 use crate::into::state::{Ids, Sizes};
 use crate::into::step::{Stage, Table};
@@ -16,14 +17,20 @@ pub(super) fn make(work: &Work, table: Table) -> Result<()> {
     let progress = &work.log()?.progress;
     let fetched = progress.sizes.rows_a_fetch(progress.expected(Table::Sets));
     let in_parts = work.in_parts()?;
-    work.spread()?.make(table, (&work.asked.id, &work.extension.schema), in_parts.parts, fetched)
+    work.spread()?.make(table, (&work.asked.id, &work.extension.schema), in_parts.parts, fetched)?;
+    if in_parts.citus.is_some() { in_shards::made(work, table) } else { Ok(()) }
 }
 
 /// Reads the documents, as any query of the caller does.
 pub(super) fn read_documents(work: &mut Work) -> Result<()> {
+    let in_parts = work.in_parts()?;
     let (name, oid) = work.spread()?.open(Table::Sets)?;
-    let sql = fill::sets(&name, &work.in_parts()?.documents, &work.extension.schema);
-    let relations = [oid, work.asked.docs];
+    let (sql, slots) = if in_parts.citus.is_some() {
+        in_shards::read_documents(work, &name)?
+    } else {
+        (fill::sets(&name, &in_parts.documents.query(), &work.extension.schema), None)
+    };
+    let relations: Vec<pg_sys::Oid> = [oid, work.asked.docs].into_iter().chain(slots).collect();
     let query = Query { sql: &sql, parameters: &[], relations: &relations, read_only: false };
     work.state.filled = Some(query.run([])?.rows as i64);
     Ok(())
@@ -33,6 +40,9 @@ pub(super) fn read_documents(work: &mut Work) -> Result<()> {
 pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
     /// Other joins than those that servers make.
     const JOINS: [&CStr; 3] = [c"enable_mergejoin", c"enable_hashjoin", c"enable_nestloop"];
+    if work.in_parts()?.citus.is_some() {
+        return in_shards::fill(work, table);
+    }
     set(c"enable_partitionwise_aggregate", c"on");
     set(c"enable_partitionwise_join", c"on");
     if fill::joins_on_servers(table) {
@@ -83,13 +93,16 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
 
 /// Looks at the ids.
 pub(super) fn check_ids(work: &mut Work) -> Result<Option<String>> {
+    if work.in_parts()?.citus.is_some() {
+        return in_shards::check_ids(work);
+    }
     let sets = work.spread()?.open(Table::Sets)?;
     let sets = (sets.0.as_str(), sets.1);
     let double = if outcome::null_id(sets).holds()? {
         work.state.ids = Some(Ids::Null);
         return Ok(None);
     } else {
-        super::asked::only_text(outcome::double_id(sets).row([pg_sys::TEXTOID])?)?
+        outcome::double_id(sets).text()?
     };
     work.state.ids = Some(if double.is_some() { Ids::Double } else { Ids::Good });
     Ok(double)
@@ -111,12 +124,18 @@ pub(super) fn measure(work: &mut Work) -> Result<()> {
 /// Counts the pairs of equal sets.
 pub(super) fn count_equal(work: &mut Work) -> Result<()> {
     let members = work.spread()?.open(Table::Members)?;
-    work.state.equal = outcome::equal((&members.0, members.1)).number()?.or(Some(0));
+    let members = (members.0.as_str(), members.1);
+    let in_shards = work.in_parts()?.citus.is_some();
+    let equal = if in_shards { citus::equal(members) } else { outcome::equal(members) };
+    work.state.equal = equal.number()?.or(Some(0));
     Ok(())
 }
 
 /// Counts all pairs, up to one more than are wanted.
 pub(super) fn count_pairs(work: &mut Work) -> Result<()> {
+    if work.in_parts()?.citus.is_some() {
+        return in_shards::count_pairs(work);
+    }
     set(c"enable_nestloop", c"off");
     let spread = work.spread()?;
     let [members, pairs] = [spread.open(Table::Members)?, spread.open(Table::Pairs)?];

@@ -4,7 +4,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::asked::{Asked, InParts, NEXT};
-use super::log::{Arguments, LogTable};
+use super::log::{Arguments, LogTable, Noted};
 use super::place::{Place, such_as, taken};
 use super::refusal::{self, Left, Why};
 use super::servers::Dblink;
@@ -88,18 +88,32 @@ fn step(call: Call) -> Result<&'static str> {
     }
     let extension = Extension::of(call)?;
     extension.check_version("near_duplicates_into")?;
-    let asked = Asked::new(call, &extension, caller)?;
+    let asked = Asked::new(call, &extension, caller, &result)?;
     let call_state = state::Call {
         in_parts: asked.in_parts.is_some(),
         first,
         max_pairs: asked.max_pairs.filter(|_| asked.in_parts.is_some()),
         clusters: clusters.is_some(),
+        members_have_sets: asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.citus.is_some()),
         allowance: i64::try_from(settings::memory()).unwrap_or(i64::MAX),
     };
     let state = State::new(call_state, Log::None);
     let (log, dblink) = (None, None);
-    let mut work =
-        Work { call, extension, caller, asked, result, clusters, log_place, log, dblink, began, state };
+    let mut work = Work {
+        call,
+        extension,
+        caller,
+        asked,
+        result,
+        clusters,
+        log_place,
+        log,
+        dblink,
+        began,
+        moved: 0,
+        distinct: None,
+        state,
+    };
     as_user(caller, || begin(&mut work))?;
     work.state.refused = refused;
     if run(&mut work)? == End::More {
@@ -111,12 +125,26 @@ fn step(call: Call) -> Result<&'static str> {
         work.state.filled.or_else(|| made(&work)).unwrap_or_default(),
         work.result.qualified()?
     );
+    if let Some((moved, documents)) = moved(&work) {
+        pgrx::notice!(
+            "near_duplicates_into: {} bytes of rows went from shard to shard, {} a document",
+            moved,
+            moved / documents.max(1)
+        );
+    }
     Ok("done")
 }
 
 /// How many pairs the log says that the result has.
 fn made(work: &Work) -> Option<i64> {
     work.log.as_ref()?.progress.rows.last().copied()
+}
+
+/// How many bytes of rows went from shard to shard in all steps, and for how many documents; none where there are no shards.
+fn moved(work: &Work) -> Option<(i64, i64)> {
+    let log = work.log.as_ref()?;
+    work.asked.in_parts.as_ref()?.citus.as_ref()?;
+    Some((log.moved.saturating_add(work.moved), log.progress.expected(Table::Sets)))
 }
 
 /// Reads what there is to know before anything is done.
@@ -132,14 +160,18 @@ fn begin(work: &mut Work) -> Result<()> {
         work.state.taken = work.result.relation()?.is_some()
             || work.clusters.as_ref().map(Place::relation).transpose()?.flatten().is_some();
     }
-    let known = work.log.as_ref().is_some_and(|log| log.call.is_some());
-    if work.asked.in_parts.is_some() || known {
+    let on_servers = work.asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.citus.is_none());
+    let known = work.log.as_ref().and_then(|log| log.call.as_ref()).map(|(_, arguments)| arguments);
+    if on_servers || known.is_some_and(|arguments| arguments.citus.is_none()) {
         // What an older call left can be dropped here where there is no way to servers any more.
         work.dblink = match Dblink::open() {
             Ok(dblink) => Some(dblink),
-            Err(error) if work.asked.in_parts.is_some() => return Err(error),
+            Err(error) if on_servers => return Err(error),
             Err(_) => None,
         };
+    }
+    if let (true, Some(layout)) = (first, work.asked.in_parts.as_ref().and_then(|of| of.citus.as_ref())) {
+        layout.check_versions(&work.extension)?;
     }
     if let (true, Some(dblink), Some(in_parts)) = (first, &work.dblink, &work.asked.in_parts) {
         for server in &in_parts.servers {
@@ -147,7 +179,8 @@ fn begin(work: &mut Work) -> Result<()> {
         }
     }
     let Some(log) = &work.log else { return Ok(()) };
-    if log.call.is_none() || work.dblink.is_none() {
+    let is_known = log.call.as_ref().is_some_and(|(_, of)| of.citus.is_some() || work.dblink.is_some());
+    if !is_known {
         work.state.log = if log.is_finished { Log::Finished } else { Log::Other };
         return Ok(());
     }
@@ -189,18 +222,19 @@ fn goes_on(work: &Work, log: &LogTable) -> bool {
 
 /// What the log is to say that the call asked for; none of one that is not made in parts.
 fn arguments(work: &Work) -> Result<Option<Arguments>> {
-    let Some(InParts { documents, measure, threshold, parts, servers }) = &work.asked.in_parts else {
-        return Ok(None);
-    };
+    let Some(in_parts) = &work.asked.in_parts else { return Ok(None) };
+    let InParts { documents, measure, threshold, bands, parts, servers, citus } = in_parts;
     Ok(Some(Arguments {
         docs: work.asked.docs.to_u32(),
-        documents: documents.clone(),
+        documents: documents.query(),
         measure: (*measure).to_owned(),
         threshold: threshold.to_string(),
+        bands: *bands,
         parts: *parts,
         ids: work.asked.id.clone(),
         pairs: work.result.qualified()?,
         servers: servers.clone(),
+        citus: citus.clone(),
     }))
 }
 
@@ -302,12 +336,14 @@ fn log(work: &Work, stage: Stage) -> Result<()> {
     let sizes = state.sizes.filter(|_| stage == Stage::Table(Table::Sets));
     let rounds = match stage {
         Stage::Table(Table::Candidates) => {
-            rounds(rows, log.progress.expected(Table::Sets), log.progress.sizes, state.call.allowance)
+            let candidates = work.distinct.unwrap_or(rows);
+            rounds(candidates, log.progress.expected(Table::Sets), log.progress.sizes, state.call.allowance)
         }
         _ => 0,
     };
-    let (step, name) = log.write(stage, rows, sizes, rounds)?;
-    pgrx::notice!("near_duplicates_into: step {step}, {name}: {rows} rows");
+    let (step, name) = log.write(stage, rows, Noted::new(sizes, rounds, work.moved))?;
+    let moved = if work.moved > 0 { format!(", {} bytes", work.moved) } else { String::new() };
+    pgrx::notice!("near_duplicates_into: step {step}, {name}: {rows} rows{moved}");
     Ok(())
 }
 

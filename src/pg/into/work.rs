@@ -35,6 +35,10 @@ pub(super) struct Work {
     pub dblink: Option<Dblink>,
     /// When the call began.
     pub began: i64,
+    /// How many bytes of rows went from shard to shard in this transaction.
+    pub moved: i64,
+    /// How many candidates there are, each once, where a table has some more than once.
+    pub distinct: Option<i64>,
     /// What is known.
     pub state: State,
 }
@@ -49,8 +53,9 @@ impl Work {
     pub(super) fn spread(&self) -> Result<Spread<'_>> {
         let Self { result, log, dblink, .. } = self;
         let call = log.as_ref().and_then(|log| log.call.as_ref());
-        let ((token, arguments), dblink) = call.zip(dblink.as_ref()).ok_or_else(nothing)?;
-        Ok(Spread { home: result, token, servers: &arguments.servers, dblink })
+        let (token, arguments) = call.ok_or_else(nothing)?;
+        let (servers, citus) = (arguments.servers.as_slice(), arguments.citus.as_ref());
+        Ok(Spread { home: result, token, servers, dblink: dblink.as_ref(), citus })
     }
 
     /// The log.
@@ -66,7 +71,7 @@ impl Work {
     /// What statements say of it.
     pub(super) fn join(&self) -> Result<Join> {
         let Extension { schema, internal, .. } = &self.extension;
-        let InParts { measure, threshold, parts, .. } = self.in_parts()?;
-        Ok(Join::new(schema, internal, measure, *threshold, *parts))
+        let InParts { measure, threshold, parts, bands, .. } = self.in_parts()?;
+        Ok(Join::new((schema, internal), (measure, *threshold), *parts, *bands))
     }
 }

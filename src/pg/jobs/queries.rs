@@ -2,13 +2,14 @@
 
 use crate::jobs::step::Rows;
 
-/// The condition that a row of the relation, by its key, is in the table of states as one of these.
+/// The condition that a row of the relation, by its key, is in the table of states as one of these. The ids are a query by themselves,
+/// as rows of Citus are joined with no table of another place.
 pub(super) fn has_row(state: &str, rows: Rows, equals: &str, key: &str) -> String {
     let marks = match rows {
         Rows::Batch => "b.change OPERATOR(pg_catalog.=) 0::pg_catalog.int2",
         Rows::Known => "b.change IS NULL",
     };
-    format!("EXISTS (SELECT FROM {state} AS b WHERE {marks} AND b.id {equals} {key})")
+    format!("{key} {equals} ANY (SELECT b.id FROM {state} AS b WHERE {marks})")
 }
 
 /// The condition that a key is one of an array, which is `$1`.

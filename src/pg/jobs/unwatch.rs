@@ -8,9 +8,9 @@ use super::dependency;
 use super::job::{EVENTS, Job};
 use super::registry::{Found, Wait};
 use super::statements::definitions;
-use super::tables::catalog::name_of;
 use super::tables::table::{Opened, Table};
 use crate::pg::query::as_user::{acts_for, as_user};
+use crate::pg::query::names::name_of;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::Result;
 

@@ -4,6 +4,7 @@
 pub(super) mod as_user;
 pub(super) mod attempt;
 pub(super) mod by_number;
+pub(super) mod citus;
 pub(super) mod column;
 mod columns;
 pub(super) mod cursor;

@@ -19,6 +19,16 @@ pub(crate) fn qualified_type(oid: pg_sys::Oid) -> String {
     unsafe { c_string(pg_sys::format_type_extended(oid, -1, plain as u16)) }
 }
 
+/// The name of a relation with its schema, as SQL text needs it.
+pub(crate) fn name_of(relation: pg_sys::Oid) -> Result<String> {
+    // SAFETY: any number is looked up; a relation is in a schema, unless it is dropped just now.
+    let [schema, name] = unsafe {
+        [pg_sys::get_namespace_name(pg_sys::get_rel_namespace(relation)), pg_sys::get_rel_name(relation)]
+            .map(|name| if name.is_null() { relation.to_u32().to_string() } else { c_string(name) })
+    };
+    Ok(format!("{}.{}", quote_identifier(&schema)?, quote_identifier(&name)?))
+}
+
 /// A name as SQL text needs it.
 pub(crate) fn quote_identifier(name: &str) -> Result<String> {
     let name = encoding::to_server(name)?;

@@ -163,9 +163,10 @@ impl Source {
     }
 
     /// The documents of the rows whose keys are in an array by their place there, from 1: one row for each place, in
-    /// order, whether there is a document or not. `equals` is the operator.
+    /// order, whether there is a document or not. `equals` is the operator. Where Citus spreads the relation these rows are a
+    /// query by themselves, as it joins no others with what is elsewhere.
     #[must_use]
-    pub(crate) fn listed(&self, keys: Parameter, equals: &str) -> Self {
+    pub(crate) fn listed(&self, keys: Parameter, equals: &str, is_spread: bool) -> Self {
         let Self { document, table, key, .. } = self;
         let url = match &self.url {
             Some([url, _]) if self.has_key => {
@@ -176,7 +177,13 @@ impl Source {
         };
         let parameters = vec![keys];
         let keys = "pg_catalog.unnest($1) WITH ORDINALITY AS x(id, n)";
-        let sql = if self.has_key {
+        let sql = if is_spread {
+            let url = self.url.as_ref().map_or(NONE, |[url, _]| url);
+            format!(
+                "SELECT x.n, d.document, {NONE}, d.url FROM {keys} LEFT JOIN (SELECT {key} AS key, {document} AS document, {url} AS url \
+                 FROM {table} AS d WHERE {key} {equals} ANY ($1) OFFSET 0) AS d ON d.key {equals} x.id ORDER BY x.n"
+            )
+        } else if self.has_key {
             // One by one through the index: a planner would rather read all of the table.
             format!(
                 "SELECT x.n, (SELECT {document} FROM {table} AS d WHERE {key} {equals} x.id), {NONE}, {url} FROM {keys}"

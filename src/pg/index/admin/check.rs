@@ -6,6 +6,7 @@ use roaring::RoaringTreemap;
 use super::compare::{Snapshot, compare};
 use super::filter::Filter;
 use super::marks::Marks;
+use super::shards;
 use crate::hash;
 use crate::pg::index::am::opened::{Opened, on_index};
 use crate::pg::index::am::search::undisturbed;
@@ -26,7 +27,10 @@ sql_function! {
     /// `signature_index_check(regclass, heapallindexed bool) → void`
     neardup_signature_index_check, pg_finfo_neardup_signature_index_check, |call| {
         let heap = call.need::<bool>(1, "heapallindexed")?;
-        on_index(call, pg_sys::AccessShareLock, |opened| check(opened, heap))?;
+        on_index(call, pg_sys::AccessShareLock, |opened| {
+            shards::refuse(&opened, if heap { "signature_index_check(c.oid, true)" } else { "signature_index_check(c.oid)" }, "count(*)")?;
+            check(opened, heap)
+        })?;
         Ok(pg_sys::Datum::from(0))
     }
 }

@@ -5,4 +5,5 @@ mod compare;
 mod filter;
 pub(crate) mod fits;
 mod marks;
+mod shards;
 pub(crate) mod stats;

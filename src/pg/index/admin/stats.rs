@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use pgrx::{IntoDatum, PgSqlErrorCode, pg_sys};
 
-use crate::pg::index::am::opened::{Opened, on_index};
+use super::shards;
+use crate::pg::index::am::opened::on_index;
 use crate::pg::index::am::search::undisturbed;
 use crate::pg::index::am::vacuum;
 use crate::pg::index::layout::format::Descriptor;
@@ -30,7 +31,9 @@ sql_function! {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION,
                 "cannot merge an index during recovery").hint("Merge it on the primary; the standby follows."));
         }
-        let segments = on_index(call, pg_sys::RowExclusiveLock, |Opened { index, .. }| {
+        let segments = on_index(call, pg_sys::RowExclusiveLock, |opened| {
+            shards::refuse(&opened, "signature_index_merge(c.oid)", "s")?;
+            let index = opened.index;
             let lock = Lock::maintenance(index);
             merge::flush(index, &lock, true)?;
             merge::merge_all(index, &lock)?;
@@ -101,7 +104,10 @@ fn count(index: Index, counts: &mut Counts) -> Looked<()> {
 sql_function! {
     /// `signature_index_stats(regclass) → record`
     neardup_signature_index_stats, pg_finfo_neardup_signature_index_stats, |call| {
-        let values = on_index(call, pg_sys::AccessShareLock, |Opened { index, .. }| Ok(describe(index)))?;
+        let values = on_index(call, pg_sys::AccessShareLock, |opened| {
+            shards::refuse(&opened, "signature_index_stats(c.oid)", "row_to_json(s)")?;
+            Ok(describe(opened.index))
+        })?;
         record(call, &COLUMNS, values)
     }
 }

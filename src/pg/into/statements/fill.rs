@@ -5,6 +5,7 @@ use pgrx::pg_sys::Oid;
 use crate::into::state::most_candidates;
 use crate::into::step::Table;
 use crate::joins::parts::token_set;
+use crate::pg::into::documents::Bands;
 use crate::pg::jobs::statements::statement::Statement;
 
 /// A table that is there: its name as SQL text needs it, and its number.
@@ -23,17 +24,49 @@ pub(crate) struct Join {
     pub threshold: String,
     /// How many parts there are.
     pub parts: i64,
+    /// By which bands, if it is by bands and not by prefixes.
+    pub bands: Option<Bands>,
 }
 
 impl Join {
     /// Of a measure, and of a threshold to its last bit.
-    pub(crate) fn new(schema: &str, internal: &str, measure: &str, threshold: f64, parts: i64) -> Self {
+    pub(crate) fn new(
+        (schema, internal): (&str, &str),
+        (measure, threshold): (&str, f64),
+        parts: i64,
+        bands: Option<Bands>,
+    ) -> Self {
         Self {
             schema: schema.to_owned(),
             internal: internal.to_owned(),
             measure: format!("'{measure}'::{schema}.set_measure"),
             threshold: format!("'{threshold}'::float8"),
             parts,
+            bands,
+        }
+    }
+
+    /// The rows of the parts of a set, in the order of `o.ranks`.
+    pub(crate) fn groups(&self, set: &str) -> String {
+        let Self { schema, internal, measure, threshold, parts, bands } = self;
+        match bands {
+            None => {
+                format!("{schema}.prefix_groups({set}, o.ranks, {measure}, {threshold}, {parts}::int4)")
+            }
+            Some(Bands { bands, rows, seed }) => format!(
+                "{schema}.neardup_band_groups({set}, {bands}::int4, {rows}::int4, '{seed}'::int8, {parts}::int4{internal})"
+            ),
+        }
+    }
+
+    /// What may be similar among the rows `p` of a part.
+    pub(crate) fn joined(&self) -> String {
+        let Self { schema, internal, measure, threshold, bands, .. } = self;
+        match bands {
+            None => format!(
+                "{schema}.neardup_join_part(p.n, p.size, p.bitmap, p.prefix, {measure}, {threshold}{internal})"
+            ),
+            Some(_) => format!("{schema}.neardup_join_bands(p.n, p.prefix{internal})"),
         }
     }
 }
@@ -64,6 +97,9 @@ pub(crate) fn members(members: Named<'_>, sets: Named<'_>) -> Statement {
 /// The order of tokens of a sample of so many sets.
 pub(crate) fn ranks(join: &Join, ranks: Named<'_>, sets: Named<'_>, count: i64) -> Statement {
     const SAMPLE: i64 = 20_000;
+    if join.bands.is_some() {
+        return no_ranks(join, ranks);
+    }
     let each = (count / SAMPLE).max(1);
     let schema = &join.schema;
     Statement::new(format!(
@@ -73,13 +109,20 @@ pub(crate) fn ranks(join: &Join, ranks: Named<'_>, sets: Named<'_>, count: i64) 
     .about([ranks.1, sets.1])
 }
 
+/// An order of no tokens, for what needs none.
+pub(crate) fn no_ranks(join: &Join, ranks: Named<'_>) -> Statement {
+    let schema = &join.schema;
+    let sql =
+        format!("INSERT INTO {} SELECT {schema}.token_order(NULL::{schema}.token_set, 1::int4)", ranks.0);
+    Statement::new(sql).about([ranks.1])
+}
+
 /// The rows of the parts: of each set once. Sets and members are spread alike, so that the servers join them.
 pub(crate) fn routes(join: &Join, routes: Named<'_>, [sets, members, ranks]: [Named<'_>; 3]) -> Statement {
-    let Join { schema, measure, threshold, parts, .. } = join;
+    let groups = join.groups("s.set");
     Statement::new(format!(
         "INSERT INTO {} SELECT g.part, s.n, g.size, g.bitmap, g.prefix \
-         FROM (SELECT s.n, s.set FROM {} s JOIN {} m ON m.n = s.n WHERE m.r = m.n OFFSET 0) s, {} o, \
-             {schema}.prefix_groups(s.set, o.ranks, {measure}, {threshold}, {parts}::int4) g",
+         FROM (SELECT s.n, s.set FROM {} s JOIN {} m ON m.n = s.n WHERE m.r = m.n OFFSET 0) s, {} o, {groups} g",
         routes.0, sets.0, members.0, ranks.0
     ))
     .about([routes.1, sets.1, members.1, ranks.1])
@@ -88,11 +131,10 @@ pub(crate) fn routes(join: &Join, routes: Named<'_>, [sets, members, ranks]: [Na
 /// What may be similar, of so many documents, and no more than one beyond what is allowed. The join of the parts is planned by
 /// itself: each server with its own parts is what costs least.
 pub(crate) fn candidates(join: &Join, candidates: Named<'_>, routes: Named<'_>, documents: i64) -> Statement {
-    let Join { schema, internal, measure, threshold, .. } = join;
-    let most = most_candidates(documents).saturating_add(1);
+    let Join { schema, internal, .. } = join;
+    let (joined, most) = (join.joined(), most_candidates(documents).saturating_add(1));
     Statement::new(format!(
-        "WITH j AS MATERIALIZED (SELECT {schema}.neardup_join_part(p.n, p.size, p.bitmap, p.prefix, {measure}, {threshold}{internal}) AS ids \
-             FROM {} p GROUP BY p.part) \
+        "WITH j AS MATERIALIZED (SELECT {joined} AS ids FROM {} p GROUP BY p.part) \
          INSERT INTO {} SELECT DISTINCT c.left_id, c.right_id FROM j, {schema}.neardup_candidate_pairs(j.ids{internal}) c LIMIT {most}",
         routes.0, candidates.0
     ))

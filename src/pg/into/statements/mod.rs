@@ -2,9 +2,11 @@
 //! the search path.
 //!
 //! [`catalog`] asks the server's catalog, [`log`] is about the log, [`definitions`] makes and drops tables here, [`remote`] says
-//! what is run on the servers themselves; [`fill`] fills the working tables, [`outcome`] makes the result of them.
+//! what is run on the servers themselves; [`fill`] fills the working tables, [`outcome`] makes the result of them, and [`citus`] does both
+//! where Citus has the documents.
 
 pub(super) mod catalog;
+pub(super) mod citus;
 pub(super) mod definitions;
 pub(super) mod fill;
 pub(super) mod log;

@@ -17,6 +17,7 @@ use crate::joins::sets::bounds::Bounds;
 use crate::pg::jobs::queries;
 use crate::pg::jobs::tables::table::Table;
 use crate::pg::query::Parameter;
+use crate::pg::query::citus::is_spread;
 use crate::pg::query::ids::Ids;
 use crate::pg::query::operators::equality;
 use crate::pg::request::Request;
@@ -123,7 +124,8 @@ impl Neighbours {
         mut pair: impl FnMut(&Ids, Datum, Datum, f64),
     ) -> Result<()> {
         let (Some(matcher), partners) = (&self.matcher, &self.partners) else { return Ok(()) };
-        request.left = request.left.listed(self.array, &self.equals);
+        let is_spread = is_spread(request.left.oid)?;
+        request.left = request.left.listed(self.array, &self.equals, is_spread);
         request.id_type = pg_sys::INT8OID;
         let mut reading = request.reading();
         let mut matches: Vec<Matches> = (0..reading.workers.count()).map(|_| Matches::default()).collect();

@@ -12,10 +12,15 @@ pub(crate) fn has_trigger(docs: Oid, event: &str) -> Result<Statement> {
     Ok(Statement::new(sql).with([oid(docs), text(&format!("neardup_{event}"))?]))
 }
 
+/// The condition that Citus spreads the table `c`, on which it makes no triggers of others.
+const IS_SPREAD: &str = "EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgrelid = c.oid \
+     AND p.proname = 'citus_truncate_trigger' AND p.pronamespace = 'pg_catalog'::regnamespace)";
+
 /// The definition of a relation: whether it is a plain table, whether all triggers of a job, whose function is in a schema, fire
 /// always, and a text that is another one whenever one of these changes.
 pub(crate) fn definition(docs: Oid, namespace: Oid) -> Statement {
-    let sql = "SELECT c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relispartition \
+    let sql = format!(
+        "SELECT c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relispartition AND NOT {IS_SPREAD} \
                    AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid OR i.inhrelid = c.oid) \
                    AND NOT EXISTS (SELECT FROM pg_subscription_rel s WHERE s.srrelid = c.oid), \
                t.count = 3, \
@@ -28,7 +33,8 @@ pub(crate) fn definition(docs: Oid, namespace: Oid) -> Statement {
                    WHERE t.tgrelid = c.oid AND p.proname = 'neardup_changed' AND p.pronamespace = $2 AND p.pronargs = 0 \
                    AND t.tgname IN ('neardup_insert', 'neardup_update', 'neardup_delete') \
                    AND t.tgenabled = 'A') t \
-               WHERE c.oid = $1";
+               WHERE c.oid = $1"
+    );
     Statement::new(sql).with([oid(docs), oid(namespace)])
 }
 

@@ -12,7 +12,7 @@ pub(crate) enum Kind {
     /// Its clusters.
     Clusters,
     /// A row of the relation as it was last seen (change is NULL), or a mark: 1 waits for a refresh, 2 is in doubt until all
-    /// rows are compared; within a refresh, 0 is in its batch, and -1 and -2 are near such a row before and after.
+    /// rows are compared; within a refresh, 0 is in its batch, -1 and -2 are near such a row before and after, and 3 is set aside.
     State,
     /// Outlines of all rows, to find those that may be similar to a changed one without reading them.
     Lists,

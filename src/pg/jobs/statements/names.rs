@@ -6,6 +6,7 @@ use super::calls;
 use crate::pg::jobs::settings::{Columns, Settings};
 use crate::pg::jobs::tables::all::Tables;
 use crate::pg::query::as_user::Extension;
+use crate::pg::query::citus::is_spread;
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::operators::equality;
 use crate::pg::query::relation::Relation;
@@ -41,6 +42,8 @@ pub(crate) struct Names {
     pub column: String,
     /// Rows of the relation, with a hash of what is compared: `(SELECT … AS id, … AS hash …)`.
     pub source: String,
+    /// Whether Citus spreads the relation: it refuses statements that read the relation and change tables within `WITH`.
+    pub is_spread: bool,
 }
 
 impl Names {
@@ -55,8 +58,11 @@ impl Names {
         let (id, content, name) = (id_expression(columns)?, content(columns)?, &docs.qualified);
         let schema = extension.schema.clone();
         let internal = extension.internal.clone();
+        // Citus joins rows of its own with a table that is here only where they are a query by themselves: hashes come here then.
+        let is_spread = is_spread(docs.oid)?;
+        let apart = if is_spread { " OFFSET 0" } else { "" };
         let source = format!(
-            "(SELECT {id} AS id, {schema}.neardup_job_hash({content}{internal}) AS hash FROM {name} d WHERE {id} IS NOT NULL)"
+            "(SELECT {id} AS id, {schema}.neardup_job_hash({content}{internal}) AS hash FROM {name} d WHERE {id} IS NOT NULL{apart})"
         );
         let (id_oid, column_oid) = (columns.id_type(), columns.id.base_type);
         Ok(Self {
@@ -74,6 +80,7 @@ impl Names {
             column_oid,
             column: qualified_type(column_oid),
             source,
+            is_spread,
         })
     }
 

@@ -1,8 +1,8 @@
 //! Statements on the table of pairs.
 
-use super::calls;
 use super::names::Names;
 use super::statement::Statement;
+use super::{calls, rows};
 use crate::jobs::step::{Join, Rows};
 use crate::pg::jobs::tables::table::Table;
 
@@ -68,26 +68,20 @@ pub(crate) fn join(names: &Names, rows: Join) -> Statement {
 /// Looks the rows of the batch up in the lists, into which they go as a segment if one is given. They are read once, for their
 /// pairs and for the lists. Gives the number of pairs, with `keep` the ids in these as an array, and whether anything was put
 /// into the lists. With `doubts` rows that were found there, similar or not, are marked as in doubt where they are not as they
-/// were seen, unless they wait.
+/// were seen, unless they wait; or, of a relation that Citus spreads, set aside for that.
 pub(crate) fn look_up(
     names: &Names,
     lists: &Table,
     segment: Option<i64>,
     [keep, doubts]: [bool; 2],
 ) -> Statement {
-    let Names { tables, equals, column, source, .. } = names;
-    let (pairs, state) = (&tables.pairs, &tables.state.name);
-    let doubt = if doubts {
-        format!(
-            "doubt AS (INSERT INTO {state} (id, change) SELECT c.id, 2 \
-                 FROM (SELECT unnest(ids::text::{column}[]) AS id FROM found WHERE kind = 'c') c \
-                 LEFT JOIN {source} d ON d.id {equals} c.id \
-                 LEFT JOIN (SELECT id, hash FROM {state} WHERE change IS NULL) s ON s.id {equals} c.id \
-                 WHERE ((d.id IS NULL) <> (s.id IS NULL) OR d.hash IS DISTINCT FROM s.hash) \
-                 AND NOT EXISTS (SELECT FROM {state} w WHERE w.change = 1 AND w.id {equals} c.id)), "
-        )
-    } else {
-        String::new()
+    let Names { tables, column, .. } = names;
+    let pairs = &tables.pairs;
+    let candidates = format!("SELECT unnest(ids::text::{column}[]) AS id FROM found WHERE kind = 'c'");
+    let doubt = match (doubts, names.is_spread) {
+        (false, _) => String::new(),
+        (true, false) => format!("doubt AS ({}), ", rows::doubt_among(names, &candidates)),
+        (true, true) => format!("aside AS ({}), ", rows::set_among_aside(names, &candidates)),
     };
     let near = if keep { "(SELECT array_agg(id) FROM near)" } else { "NULL" };
     let sql = format!(

@@ -4,8 +4,8 @@ use pgrx::IntoDatum;
 use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::statement::{Statement, int8, oid, text};
-use crate::pg::jobs::tables::catalog::name_of;
 use crate::pg::query::Parameter;
+use crate::pg::query::names::name_of;
 use crate::pg::server::error::Result;
 
 /// A statement on one of the tables, for whose name `{}` stands.

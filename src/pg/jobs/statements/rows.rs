@@ -13,7 +13,8 @@ pub(crate) fn is_unseen(names: &Names) -> Statement {
 /// How many rows the relation has, counted up to a limit.
 pub(crate) fn count(names: &Names, limit: i64) -> Statement {
     let docs = &names.docs_name;
-    Statement::new(format!("SELECT count(*) FROM (SELECT FROM {docs} d LIMIT $1) d"))
+    // Of a column, as Citus reads no rows without any.
+    Statement::new(format!("SELECT count(*) FROM (SELECT 1 FROM {docs} d LIMIT $1) d"))
         .with([int8(limit)])
         .about([names.docs])
 }
@@ -31,12 +32,32 @@ pub(crate) fn take_all(names: &Names) -> Statement {
         .about([state.oid, names.docs])
 }
 
+/// The mark of what is set aside within a transaction.
+const ASIDE: i16 = 3;
+
+/// Sets the marks of rows that wait or are in doubt aside, where [`compare_all`] cannot take them away itself.
+pub(crate) fn set_aside(names: &Names) -> Statement {
+    let state = &names.tables.state;
+    Statement::new(format!("UPDATE {} SET change = {ASIDE} WHERE change > 0", state.name)).about([state.oid])
+}
+
+/// Deletes the marks that were set aside.
+pub(crate) fn forget_aside(names: &Names) -> Statement {
+    let state = &names.tables.state;
+    Statement::new(format!("DELETE FROM {} WHERE change = {ASIDE}", state.name)).about([state.oid])
+}
+
 /// Marks the rows that are not as they were seen, and those that waited or were in doubt, even where there is no such row: at most `limit` as
 /// of the batch, the others as waiting.
 pub(crate) fn compare_all(names: &Names, limit: i64) -> Statement {
-    let Names { tables, equals, source, .. } = names;
+    let Names { tables, equals, source, is_spread, .. } = names;
+    let waiting = if *is_spread {
+        format!("SELECT id FROM {} WHERE change = {ASIDE}", tables.state.name)
+    } else {
+        format!("DELETE FROM {} WHERE change > 0 RETURNING id", tables.state.name)
+    };
     let sql = format!(
-        "WITH waiting AS (DELETE FROM {name} WHERE change > 0 RETURNING id) \
+        "WITH waiting AS ({waiting}) \
          INSERT INTO {name} (id, change) SELECT COALESCE(d.id, s.id, w.id), (row_number() OVER () > $1)::int::int2 \
          FROM {source} d FULL JOIN (SELECT id, hash FROM {name} WHERE change IS NULL) s ON d.id {equals} s.id \
          FULL JOIN (SELECT DISTINCT id FROM waiting) w ON w.id {equals} COALESCE(d.id, s.id) \
@@ -101,6 +122,31 @@ pub(crate) fn doubt(names: &Names) -> Statement {
         name = tables.state.name
     );
     Statement::new(sql).about([tables.state.oid, names.docs])
+}
+
+/// Marks rows, whose ids a query gives as `id`, as in doubt where they are not as they were seen, unless they wait.
+pub(super) fn doubt_among(names: &Names, candidates: &str) -> String {
+    let Names { tables, equals, source, .. } = names;
+    format!(
+        "INSERT INTO {name} (id, change) SELECT c.id, 2 FROM ({candidates}) c \
+         LEFT JOIN {source} d ON d.id {equals} c.id \
+         LEFT JOIN (SELECT id, hash FROM {name} WHERE change IS NULL) s ON s.id {equals} c.id \
+         WHERE ((d.id IS NULL) <> (s.id IS NULL) OR d.hash IS DISTINCT FROM s.hash) \
+         AND NOT EXISTS (SELECT FROM {name} w WHERE w.change = 1 AND w.id {equals} c.id)",
+        name = tables.state.name
+    )
+}
+
+/// Sets such rows aside, where they cannot be looked at in the same statement.
+pub(super) fn set_among_aside(names: &Names, candidates: &str) -> String {
+    format!("INSERT INTO {} (id, change) SELECT c.id, {ASIDE} FROM ({candidates}) c", names.tables.state.name)
+}
+
+/// Marks those of the rows that were set aside as in doubt that are not as they were seen, unless they wait.
+pub(crate) fn doubt_aside(names: &Names) -> Statement {
+    let state = &names.tables.state;
+    let aside = format!("SELECT id FROM {} WHERE change = {ASIDE}", state.name);
+    Statement::new(doubt_among(names, &aside)).about([state.oid, names.docs])
 }
 
 /// Deletes the marks of the batch.

@@ -69,6 +69,12 @@ impl Statement {
         Ok(read_bool(value))
     }
 
+    /// A text: runs one that gives one, or none.
+    pub(crate) fn text(&self) -> Result<Option<String>> {
+        let [value] = self.row([pg_sys::TEXTOID])?.unwrap_or_default();
+        value.map(|value| Ok(read_text(value)?.into_owned())).transpose()
+    }
+
     /// A number: runs one that gives one bigint, or none.
     pub(crate) fn number(&self) -> Result<Option<i64>> {
         let [value] = self.row([pg_sys::INT8OID])?.unwrap_or_default();

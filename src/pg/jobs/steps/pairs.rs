@@ -6,7 +6,7 @@ use super::work::Work;
 use crate::jobs::state::{Found, Removed};
 use crate::jobs::step::Join;
 use crate::pg::jobs::statements::statement::read_bool;
-use crate::pg::jobs::statements::{definitions, pairs};
+use crate::pg::jobs::statements::{definitions, pairs, rows};
 use crate::pg::server::error::Result;
 
 /// Removes all pairs.
@@ -35,6 +35,10 @@ pub(crate) fn look_up(work: &mut Work<'_>, segment: Option<i64>, doubts: bool) -
     let array = work.names.array_oid();
     let statement = pairs::look_up(&work.names, work.lists()?, segment, [keep, doubts]);
     let [added, near, listed] = statement.row([pg_sys::INT8OID, array, pg_sys::BOOLOID])?.unwrap_or_default();
+    if doubts && work.names.is_spread {
+        rows::doubt_aside(&work.names).run()?;
+        rows::forget_aside(&work.names).run()?;
+    }
     work.near = keep.then_some((array, near));
     let pairs = added.map_or(0, |added| added.value() as i64);
     work.state.found = Some(Found { pairs, listed: read_bool(listed) });

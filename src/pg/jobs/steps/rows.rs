@@ -29,7 +29,14 @@ pub(crate) fn take_all(work: &mut Work<'_>) -> Result<()> {
 
 /// Takes rows that are not as they were seen, or waited.
 pub(crate) fn compare_all(work: &mut Work<'_>, limit: i64) -> Result<()> {
-    work.state.rows = Some(rows::compare_all(&work.names, limit).run()?.min(limit));
+    let names = &work.names;
+    if names.is_spread {
+        rows::set_aside(names).run()?;
+    }
+    work.state.rows = Some(rows::compare_all(names, limit).run()?.min(limit));
+    if names.is_spread {
+        rows::forget_aside(names).run()?;
+    }
     Ok(())
 }
 

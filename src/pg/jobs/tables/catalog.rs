@@ -6,16 +6,6 @@ use crate::pg::query::names::quote_identifier;
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::Result;
 
-/// The name of a relation with its schema, as SQL text needs it.
-pub(crate) fn name_of(relation: Oid) -> Result<String> {
-    // SAFETY: any number is looked up; a relation is in a schema, unless it is dropped just now.
-    let [schema, name] = unsafe {
-        [pg_sys::get_namespace_name(pg_sys::get_rel_namespace(relation)), pg_sys::get_rel_name(relation)]
-            .map(|name| if name.is_null() { relation.to_u32().to_string() } else { c_string(name) })
-    };
-    Ok(format!("{}.{}", quote_identifier(&schema)?, quote_identifier(&name)?))
-}
-
 /// The name of a role, as SQL text needs it.
 pub(crate) fn role(oid: Oid) -> Result<String> {
     // SAFETY: any number is looked up; null if there is no such role.

@@ -2,9 +2,10 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::catalog::{name_of, owner_of};
+use super::catalog::owner_of;
 use super::columns::{LIST_COLUMNS, cluster_columns, pair_columns, state_columns};
 use crate::pg::compat;
+use crate::pg::query::names::name_of;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::Result;
 

@@ -1,0 +1,210 @@
+#!/usr/bin/env bash
+# near_duplicates_into on tables that Citus spreads over three workers: the pairs and similarities are those of near_duplicates
+# of the same rows in an ordinary table, no rows but the order of tokens pass the coordinator, nothing is left, also not
+# after a worker was killed; and jobs on such tables. Skipped where Citus is not installed. With NEARDUP_DATA also on
+# documents of corpora, 200 of each; NEARDUP_DOCUMENTS says how many.
+set -euo pipefail
+source "$(dirname "$0")/../../scripts/expect.sh"
+source "$(dirname "$0")/../../scripts/citus.sh"
+citus_or_skip
+citus_start 3
+
+q -c 'CREATE TABLE base (id bigint PRIMARY KEY, name text UNIQUE NOT NULL, body text)'
+# The same rows of each kind: spread by numbers and by texts, on all nodes, on one, on one with its schema, in columns, in partitions.
+q >/dev/null <<'SQL'
+SET client_min_messages = warning;
+CREATE TABLE docs (id bigint PRIMARY KEY, body text);
+SELECT create_distributed_table('docs', 'id', shard_count => 6);
+CREATE TABLE named (name text, body text);
+SELECT create_distributed_table('named', 'name', shard_count => 4);
+CREATE TABLE everywhere (id bigint PRIMARY KEY, body text);
+SELECT create_reference_table('everywhere');
+CREATE TABLE single (id bigint, body text);
+SELECT create_distributed_table('single', NULL);
+SET citus.enable_schema_based_sharding = on;
+CREATE SCHEMA tenant;
+CREATE TABLE tenant.docs (id bigint PRIMARY KEY, body text);
+CREATE TABLE parted (id bigint, body text) PARTITION BY RANGE (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (MINVALUE) TO (300);
+CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (300) TO (MAXVALUE);
+SELECT create_distributed_table('parted', 'id', shard_count => 5);
+SQL
+kinds=(docs everywhere single tenant.docs parted)
+
+# What base has in all of them.
+fill() {
+    local table
+    for table in "${kinds[@]}"; do q -c "TRUNCATE $table" -c "INSERT INTO $table SELECT id, body FROM base"; done
+    q -c 'TRUNCATE named' -c 'INSERT INTO named SELECT name, body FROM base' -c 'ANALYZE base'
+}
+# differ TABLE ID THRESHOLD METHOD [ARGUMENTS]: pairs that only one of both has, or that differ in their similarity.
+parts=''
+differ() {
+    local type=bigint
+    if [[ $2 == name ]]; then type=text; fi
+    q -c "SET client_min_messages = warning" \
+        -c "CALL near_duplicates_into('$1', $3, 'found_$2', id_column => '$2', text_column => 'body', method => '$4'${5:+, $5}${parts:+, parts => $parts})" \
+        -c "SELECT count(*) FROM found_$2 f FULL JOIN near_duplicates('base', $3, NULL::$type, id_column => '$2', text_column => 'body',
+                method => '$4'${5:+, $5}) p USING (left_id, right_id) WHERE f.similarity IS DISTINCT FROM p.similarity" \
+        -c "DROP TABLE found_$2" -c "DROP TABLE IF EXISTS found_$2_log" 2>&1
+}
+# all_methods TABLE ID: what differs, a line for each method and threshold.
+all_methods() {
+    local method threshold
+    for method in jaccard cosine dice overlap; do
+        for threshold in 0.5 0.8 0.9; do echo "$method $threshold: $(differ "$1" "$2" $threshold $method)"; done
+    done
+}
+nothing=$(for method in jaccard cosine dice overlap; do for threshold in 0.5 0.8 0.9; do echo "$method $threshold: 0"; done; done)
+# compare NAME: all of base, with both kinds of ids at the same time.
+compare() {
+    all_methods named name >"$server/texts" &
+    expect "$1: numbers" "$nothing" "$(all_methods docs id)"
+    wait $!
+    expect "$1: texts" "$nothing" "$(cat "$server/texts")"
+}
+# No working table is left on any node.
+left_behind() {
+    local dir
+    for dir in "${nodes[@]}"; do
+        expect "$1: no working table is left" '' "$(q -h "$dir" -c "SELECT relname FROM pg_class WHERE relname ~ '^neardup_[0-9a-f]{12}_'")"
+    done
+}
+
+q <<'SQL'
+INSERT INTO base SELECT n, 'd' || n * 7919 % 1000, string_agg('w' || (400 * pow(hashint8(n * 1000 + w)::bigint % 1000 / 1000.0, 3))::int, ' ' ORDER BY w)
+FROM generate_series(1, 300) n, generate_series(1, 5 + n % 40) w GROUP BY n;
+INSERT INTO base SELECT 1000 + id, 'e' || id, body || ' and ' || id FROM base WHERE id % 3 = 0;
+INSERT INTO base SELECT 2000 + id, 'f' || id, body FROM base WHERE id < 50;
+INSERT INTO base VALUES (5000, 'null', NULL), (5001, 'empty', ''), (5002, 'dots', '…');
+SQL
+fill
+expect 'there are pairs' t "$(q -c "SELECT count(*) > 100 FROM near_duplicates('base', 0.8, id_column => 'id', text_column => 'body')")"
+compare words
+for table in everywhere single tenant.docs parted; do
+    expect "$table" 0 "$(differ $table id 0.5 jaccard)"
+    expect "$table by minhash" 0 "$(differ $table id 0.8 minhash "options => '{\"hand_over\": false}'")"
+done
+expect 'minhash' 0 "$(differ docs id 0.5 minhash "shingle => 1, options => '{\"hand_over\": false}'")"
+expect 'minhash of characters' 0 "$(differ docs id 0.6 minhash "tokenizer => 'chars', options => '{\"hand_over\": false}'")"
+expect 'sets of two words' 0 "$(differ docs id 0.5 jaccard 'shingle => 2')"
+expect 'lexemes' 0 "$(differ docs id 0.7 jaccard "tokenizer => 'tsearch:simple'")"
+parts=100
+expect 'many parts' 0 "$(differ docs id 0.8 cosine)"
+parts=''
+expect 'a method that is not made in parts' 0 "$(differ docs id 0.7 edit)"
+expect 'an ordinary table' 0 "$(differ base id 0.8 jaccard)"
+left_behind methods
+
+# near_duplicates reads every kind of tables, by every method, as it reads an ordinary one.
+q >/dev/null <<'SQL'
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS citus_columnar;
+CREATE MATERIALIZED VIEW seen AS SELECT * FROM docs;
+CREATE TABLE packed (id bigint, body text) USING columnar;
+SELECT create_distributed_table('packed', 'id', shard_count => 3);
+INSERT INTO packed SELECT id, body FROM base;
+SQL
+names=$(printf "('%s')," "${kinds[@]}" seen packed)
+for how in 'jaccard 0.8' 'cosine 0.8' 'dice 0.8' 'overlap 0.9' 'containment 0.9' 'edit 0.8' 'tlcs 0.7' 'lcs 0.7' 'minhash 0.8' 'simhash 0.97' \
+    'shingling 0.3' 'combined NULL' 'imatch NULL' 'spotsigs 0.5' 'exact_text NULL' 'title NULL' 'repeatability 0.8' 'exact_code NULL'; do
+    expect "all kinds of tables by ${how% *}" 1 "$(q -c 'SET client_min_messages = warning' -c "SELECT count(DISTINCT d.digest) FROM (VALUES $names ('base')) k(name),
+        LATERAL (SELECT COALESCE(md5(string_agg(p::text, ' ' ORDER BY p.left_id, p.right_id)), '') AS digest
+            FROM near_duplicates(k.name::regclass, ${how#* }, id_column => 'id', text_column => 'body', method => '${how% *}') p) d" 2>&1)"
+done
+q -c 'DROP MATERIALIZED VIEW seen' -c 'DROP TABLE packed'
+
+# Where the pairs are: with the documents, if these are spread by their ids; and pairs in a schema that is on one node.
+seen=$(q -c "CALL near_duplicates_into('docs', 0.8, 'found', clusters => 'grouped', max_pairs => 100000)" 2>&1)
+expect 'bytes are told' t "$(grep -qE 'bytes of rows went from shard to shard, [0-9]+ a document' <<<"$seen" && echo t || echo "$seen")"
+expect 'pairs are where the documents are' t "$(q -c "SELECT count(*) = 1 FROM (SELECT DISTINCT colocationid FROM pg_dist_partition WHERE logicalrelid IN ('docs'::regclass, 'found'::regclass)) c")"
+expect 'clusters' 0 "$(q -c "SELECT count(*) FROM grouped g FULL JOIN near_duplicate_clusters('base', 0.8, id_column => 'id', text_column => 'body') c USING (id)
+    WHERE (g.cluster_id, g.representative, g.size, g.similarity) IS DISTINCT FROM (c.cluster_id, c.representative, c.size, c.similarity)")"
+q -c 'DROP TABLE found, grouped, found_log'
+expect 'pairs in such a schema' 0 "$(q -c 'SET client_min_messages = warning' -c "CALL near_duplicates_into('docs', 0.8, 'tenant.found')" \
+    -c "SELECT count(*) FROM tenant.found f FULL JOIN near_duplicates('base', 0.8, id_column => 'id', text_column => 'body') p USING (left_id, right_id)
+        WHERE f.similarity IS DISTINCT FROM p.similarity" -c 'DROP TABLE tenant.found, tenant.found_log' 2>&1)"
+
+# What the server says of how it makes statements: the order of tokens alone is collected on the coordinator; of documents that
+# are on all nodes also the keys of shards come from there, and of those that are on one node with their schema sets.
+for line in 'docs 1' 'parted 1' 'everywhere 2' 'tenant.docs 2'; do
+    table=${line% *}
+    q -c 'SET client_min_messages = debug1' -c "CALL near_duplicates_into('$table', 0.8, 'found', id_column => 'id', max_pairs => 100000)" >"$server/debug" 2>&1
+    expect "$table: what passes the coordinator" "${line#* }" "$(grep -c 'Collecting INSERT ... SELECT results on coordinator' "$server/debug")"
+    expect "$table: what is repartitioned" t "$(test "$(grep -c 'performing repartitioned INSERT ... SELECT' "$server/debug")" -ge 8 && echo t)"
+    q -c 'DROP TABLE found, found_log'
+done
+
+# Errors that are the user's leave nothing.
+q -c "INSERT INTO parted SELECT 5000, 'the id of another document'"
+expect_error 'an id twice' 23505 'id 5000 stands in more than one row' "CALL near_duplicates_into('parted', 0.8, 'found', id_column => 'id')"
+q -c "DELETE FROM parted WHERE body = 'the id of another document'"
+expect_error 'too many pairs' 54000 'more than max_pairs = 20 pairs' "CALL near_duplicates_into('docs', 0.8, 'found', max_pairs => 20)"
+expect_error 'too few parts' 22023 'parts must be between' "CALL near_duplicates_into('docs', 0.8, 'found', parts => 2)"
+left_behind errors
+
+# kill -9 of a worker behind each step: what is lost is made anew.
+expected_in_log='terminated by signal 9'
+coordinator=$server
+dead() {
+    local step=$1 until victim=${nodes[$1 % 3]}
+    q -c "CREATE OR REPLACE FUNCTION stop_at() RETURNS event_trigger LANGUAGE plpgsql AS \$\$
+        BEGIN
+            IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() WHERE object_identity ~ 'neardup_[0-9a-f]{12}_$2\$') THEN RAISE 'stopped'; END IF;
+        END \$\$" -c 'CREATE EVENT TRIGGER stop_at ON ddl_command_end EXECUTE FUNCTION stop_at()'
+    # The same call that differ makes.
+    expect_error "stopped before $2" P0001 stopped "CALL near_duplicates_into('docs', 0.8, 'found_id')"
+    q -c 'DROP EVENT TRIGGER stop_at' -c 'DROP FUNCTION stop_at()'
+    as_server kill -9 "$(head -n 1 "$victim/data/postmaster.pid")"
+    until=$((SECONDS + 60))
+    # Its backends go when they see that it is gone.
+    until server=$victim server_up >/dev/null 2>&1 || ((SECONDS > until)); do :; done
+}
+n=0
+for table in members ranks routes candidates halves; do
+    n=$((n + 1))
+    dead $n $table
+    expect "a worker that was killed before $table" 0 "$(differ docs id 0.8 jaccard)"
+    left_behind "a worker that was killed before $table"
+done
+server=$coordinator
+
+# Jobs: rows that come, change and go are found by comparing, as there are no triggers; at once, and in batches, between which rows may
+# change again.
+job() {
+    local table=$1
+    # differ_job NAME: what the job has, and a join of what is there.
+    differ_job() {
+        expect "$table: a job, $1" 0 "$(q -c "SELECT count(*) FROM ${table}_pairs f FULL JOIN near_duplicates('$table', 0.8, id_column => 'id') p USING (left_id, right_id)
+            WHERE f.similarity IS DISTINCT FROM p.similarity" 2>&1)"
+        expect "$table: clusters of a job, $1" 0 "$(q -c "SELECT count(*) FROM ${table}_clusters f FULL JOIN near_duplicate_clusters('$table', 0.8, id_column => 'id') p USING (id)
+            WHERE f.cluster_id IS DISTINCT FROM p.cluster_id" 2>&1)"
+    }
+    q -c 'SET client_min_messages = warning' -c "SELECT neardup_watch('$table', 0.8, id_column => 'id')" -c "CALL neardup_refresh('$table')" >/dev/null
+    differ_job 'at first'
+    q -c "INSERT INTO $table SELECT id + 100000, body FROM base WHERE id % 7 = 0" -c "UPDATE $table SET body = body || ' changed' WHERE id % 11 = 0" \
+        -c "DELETE FROM $table WHERE id % 13 = 0"
+    q -c 'SET client_min_messages = warning' -c "CALL neardup_refresh('$table')" >/dev/null
+    differ_job 'all at once'
+    q -c "INSERT INTO $table SELECT id + 200000, body FROM base WHERE id % 17 = 0" -c "DELETE FROM $table WHERE id % 19 = 0" \
+        -c "UPDATE $table SET body = 'one text for all of these rows' WHERE id % 23 = 0" -c 'SET client_min_messages = warning' \
+        -c "CALL neardup_refresh('$table', batch_rows => 7)" >/dev/null
+    differ_job 'in batches'
+    q -c "SELECT neardup_unwatch('$table')" >/dev/null
+}
+for table in "${kinds[@]}"; do job "$table"; done
+expect_error 'triggers' 22023 'triggers see every change of plain tables only' "SELECT neardup_watch('docs', 0.8, detect => 'triggers')"
+
+# Documents of other kinds: bibliographic records, mails, addresses, sentences.
+if [[ -d ${NEARDUP_DATA:-} ]]; then
+    q -c 'CREATE UNLOGGED TABLE lines (line json)'
+    for name in bib_cora_a bib_dblp_acm_a en_enron_spam_a rec_census_a zh_sts_a; do
+        q -c 'TRUNCATE lines, base'
+        load_json "$NEARDUP_DATA/$name/docs.jsonl.gz" lines
+        q -c "INSERT INTO base SELECT row_number() OVER (), line->>'id', line->>'text' FROM lines LIMIT ${NEARDUP_DOCUMENTS:-200}"
+        q -c 'TRUNCATE docs' -c 'TRUNCATE named' -c 'INSERT INTO docs SELECT id, body FROM base' -c 'INSERT INTO named SELECT name, body FROM base' -c 'ANALYZE base'
+        compare "$name"
+    done
+    left_behind corpora
+fi
+finish

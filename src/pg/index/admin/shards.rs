@@ -1,0 +1,29 @@
+//! Indexes of tables that Citus spreads: what is here is empty, and says nothing of the shards.
+
+use pgrx::PgSqlErrorCode;
+
+use crate::pg::index::am::opened::Opened;
+use crate::pg::query::citus::is_spread;
+use crate::pg::query::names::name_of;
+use crate::pg::request::example::literal;
+use crate::pg::server::error::{Result, SqlError};
+
+/// Ends the call of a function on such an index, with one that asks all shards: `call` of index `c`, whose rows are called `s`, of
+/// which an expression is shown.
+pub(super) fn refuse(opened: &Opened, call: &str, shown: &str) -> Result<()> {
+    // SAFETY: an open relation.
+    let table = unsafe { (*opened.table).rd_id };
+    if !is_spread(table)? {
+        return Ok(());
+    }
+    let name = opened.index.name();
+    let (table, begin) = (name_of(table)?, literal(&format!("{name}_")));
+    let message = format!("index \"{name}\" is of a table that Citus spreads, and has no rows here");
+    let hint = format!(
+        "Ask all shards: SELECT shardid, result FROM run_command_on_shards({}, $$SELECT {shown} FROM pg_index i \
+         JOIN pg_class c ON c.oid = i.indexrelid, {call} s \
+         WHERE i.indrelid = '%s'::regclass AND starts_with(c.relname, {begin})$$);",
+        literal(&table)
+    );
+    Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(hint))
+}

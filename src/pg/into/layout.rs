@@ -1,0 +1,122 @@
+//! How Citus has the documents, and so how working tables are spread: all work is on the nodes that have them.
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::Oid;
+use serde::{Deserialize, Serialize};
+
+use super::place::Place;
+use super::statements::citus;
+use crate::pg::query::as_user::Extension;
+use crate::pg::query::names::name_of;
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::version;
+
+/// How the rows of a table are spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum How {
+    /// By the hash of a column, or otherwise in shards.
+    Hash,
+    /// Each node has all of them.
+    Reference,
+    /// One node has all of them.
+    Single,
+    /// One node has all of them, as of all tables of the schema, of which there can be none that a function makes: working tables are
+    /// in shards.
+    Schema,
+}
+
+/// Documents in Citus, and where working tables are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Layout {
+    /// How the documents are spread.
+    pub how: How,
+    /// In how many shards working tables are.
+    pub shards: i64,
+    /// The table of the documents.
+    docs: u32,
+    /// Whether the schema of the result is one whose tables are on one node.
+    home_is_sharded: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Found {
+    method: String,
+    replication: String,
+    colocation: i64,
+    shards: i64,
+    usual: i64,
+    schema_is_sharded: bool,
+    home_is_sharded: bool,
+}
+
+impl Layout {
+    /// That of a table, whose pairs are to be there; none where Citus knows nothing of it, or has it on the coordinator alone.
+    pub(super) fn of(docs: Oid, result: &Place) -> Result<Option<Self>> {
+        if !citus::is_there().holds()? {
+            return Ok(None);
+        }
+        let json = citus::layout(docs, result.namespace).text()?;
+        let Some(json) = json else { return Ok(None) };
+        let found: Found = serde_json::from_str(&json)
+            .map_err(|error| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string()))?;
+        let how = match (found.method.as_str(), found.replication.as_str()) {
+            ("n", "t") => How::Reference,
+            ("n", _) if found.schema_is_sharded => How::Schema,
+            ("n", _) if found.colocation > 0 => How::Single,
+            ("n", _) => return Ok(None),
+            _ => How::Hash,
+        };
+        let shards = match how {
+            How::Hash => found.shards,
+            How::Reference | How::Schema => found.usual,
+            How::Single => 1,
+        };
+        let home_is_sharded = found.home_is_sharded;
+        Ok(Some(Self { how, shards: shards.max(1), docs: docs.to_u32(), home_is_sharded }))
+    }
+
+    /// Spreads a table: by a column, or to all nodes; as another one is, or by itself.
+    pub(super) fn spread(&self, place: &Place, by: Option<&str>, like: Option<&str>) -> Result<()> {
+        let Some(table) = place.relation()? else { return Ok(()) };
+        match (self.how, by) {
+            (How::Single, _) => {
+                let docs = name_of(Oid::from(self.docs))?;
+                citus::distribute(table, None, Some(&docs), self.shards)?.run().map(|_| ())
+            }
+            (_, Some(by)) => citus::distribute(table, Some(by), like, self.shards)?.run().map(|_| ()),
+            (_, None) => citus::to_all_nodes(table).run().map(|_| ()),
+        }
+    }
+
+    /// Spreads the table of a result by its first column, if its type can be; with the documents where these are spread by a column
+    /// of that type.
+    pub(super) fn spread_result(&self, place: &Place, by: &str) -> Result<()> {
+        let Some(table) = place.relation()? else { return Ok(()) };
+        let is_spread = self.how != How::Single && !self.home_is_sharded;
+        if !is_spread || citus::is_known(table).holds()? || !citus::is_hashable(table, by)?.holds()? {
+            return Ok(());
+        }
+        let docs = name_of(Oid::from(self.docs))?;
+        let is_like =
+            self.how == How::Hash && citus::is_spread_alike(Oid::from(self.docs), table, by)?.holds()?;
+        citus::distribute(table, Some(by), is_like.then_some(&*docs), self.shards)?.run().map(|_| ())
+    }
+
+    /// Keys of a table, as an array: of each shard as many as it has parts, in turn. None where all is on one node.
+    pub(super) fn keys(&self, table: Oid, parts: i64) -> Result<Option<String>> {
+        if self.how == How::Single {
+            return Ok(None);
+        }
+        citus::keys(table, parts, self.shards).text()
+    }
+
+    /// Checks that all nodes have the same extension: else sets of different nodes could not be compared.
+    pub(super) fn check_versions(&self, extension: &Extension) -> Result<()> {
+        let expected = format!("{} {}", version::LIBRARY, extension.schema);
+        let statement = citus::other_version(&extension.schema, &expected)?;
+        let Some(found) = statement.text()? else { return Ok(()) };
+        let message = format!("nodes need neardup {expected}, as there is here; {found}");
+        Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+            .hint("Sets of tokens are compared with each other: all nodes need the same version in a schema of the same name."))
+    }
+}
