@@ -52,7 +52,8 @@ impl Store for Spool {
 /// Puts a piece in place of what is in `piece`: its rows, counted from where they begin, of the class that is `gap` behind
 /// the one before. `code` is space.
 fn write_piece(gap: u64, rows: &[u32], code: &mut Vec<u8>, piece: &mut Vec<u8>) -> Result<()> {
-    (code.clear(), piece.clear());
+    code.clear();
+    piece.clear();
     let k = rice::encode(rows, code)?;
     for number in [gap, rows.len() as u64, code.len() as u64] {
         push_number(piece, number)?;

@@ -146,7 +146,7 @@ mod tests {
             let row = row(if bitmap.is_some() { 0 } else { flags });
             let item = SetItem::read(row, &bytes).unwrap();
             prop_assert_eq!(item.size, size);
-            prop_assert_eq!(item.bitmap.map(|known| words_of(known)), bitmap);
+            prop_assert_eq!(item.bitmap.map(words_of), bitmap);
             let mut read = vec![1, 2, 3];
             item.tokens(&mut read).unwrap();
             prop_assert_eq!(read, tokens);
@@ -164,7 +164,7 @@ mod tests {
             if let Some(item) = SetItem::read(row(flags), &bytes) {
                 let mut tokens = Vec::new();
                 item.tokens(&mut tokens).unwrap();
-                let bitmap = item.bitmap.map(|known| words_of(known));
+                let bitmap = item.bitmap.map(words_of);
                 prop_assert!(!tokens.is_empty() && bitmap.is_some() == (flags == 0));
                 prop_assert_eq!(SetItem::write(item.size, bitmap.as_deref(), &tokens).unwrap(), bytes);
             }
