@@ -4,6 +4,7 @@
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 server_start "deadlock_timeout = 200ms
+jit = off
 max_connections = 40"
 
 q -f "$project/pg_test/index/compare.sql" >/dev/null

@@ -4,7 +4,8 @@
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 corpora_or_skip
-server_start 'autovacuum = off'
+server_start 'autovacuum = off
+jit = off'
 
 seed=${NEARDUP_SEED:-$((RANDOM * 32768 + RANDOM))}
 steps=${NEARDUP_INDEX_STEPS:-12}

@@ -7,6 +7,7 @@ set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 corpora_or_skip
 server_start 'autovacuum = off
+jit = off
 maintenance_work_mem = 256MB'
 
 docs=${NEARDUP_JOIN_DOCS:-1000}

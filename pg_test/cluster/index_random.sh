@@ -7,6 +7,7 @@ set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 server_start "wal_consistency_checking = 'generic'
 autovacuum = off
+jit = off
 max_wal_size = 4GB"
 
 seed=${NEARDUP_SEED:-$((RANDOM * 32768 + RANDOM))}
