@@ -3,7 +3,8 @@
 use super::filter::NULL;
 use crate::hash;
 use crate::pg::index::layout::items::{Item, Row};
-use crate::pg::index::opclass::keys::{Keys, Posted};
+use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::posted::Posted;
 use crate::pg::server::error::or_raise;
 
 /// Stands for the outline of a set that is spread over several rows of the index: there is nothing but its size.

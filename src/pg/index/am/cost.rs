@@ -1,32 +1,14 @@
-//! What a scan costs, from the statistics in the metapage.
+//! What a scan costs: the condition that it begins with, or the order that it has to give.
 
 use pgrx::pg_sys;
 
 use super::cost_order::wanted;
+use super::effort::{Known, PROHIBITIVE, Seen};
 use crate::pg::compat;
-use crate::pg::index::layout::format::Descriptor;
-use crate::pg::index::layout::items::rows_per_page;
-use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::probe::{Probe, Target};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::guard::guard;
-
-/// As much as the server adds for what is switched off (disable_cost of costsize.c).
-pub(super) const PROHIBITIVE: f64 = 1.0e10;
-
-/// What is known of an index and of the query.
-pub(super) struct Known {
-    pub directory: Directory,
-    pub keys: Keys,
-    page: Pages,
-}
-
-/// What pages cost in the index's tablespace.
-struct Pages {
-    random: f64,
-    sequential: f64,
-}
 
 /// `amcostestimate`
 #[allow(clippy::too_many_arguments)] // The server's.
@@ -107,14 +89,6 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
     }
 }
 
-/// A condition or an order as the planner sees it.
-pub(super) enum Seen<T> {
-    /// With its argument.
-    Now(T),
-    /// The argument is not known before the query runs.
-    AtRunTime,
-}
-
 /// The condition of a path that is cheapest to begin with.
 ///
 /// # Safety
@@ -190,75 +164,5 @@ unsafe fn order_of(path: *mut pg_sys::IndexPath, keys: &Keys) -> Seen<Target> {
             Some(constant) => keys.target(constant.constvalue).map_or(Seen::AtRunTime, Seen::Now),
             None => Seen::AtRunTime,
         }
-    }
-}
-
-impl Known {
-    /// # Safety
-    /// The index is open.
-    unsafe fn of(index: Index, tablespace: pg_sys::Oid) -> Self {
-        let directory = Directory::read(index);
-        let keys = Keys::of(index, &directory.meta);
-        let mut page = Pages { random: 0.0, sequential: 0.0 };
-        // SAFETY: writes two numbers.
-        unsafe {
-            pg_sys::get_tablespace_page_costs(tablespace, &raw mut page.random, &raw mut page.sequential);
-        }
-        Self { directory, keys, page }
-    }
-
-    fn sum(&self, of: impl Fn(&Descriptor) -> u64) -> f64 {
-        self.directory.segments.iter().map(of).sum::<u64>() as f64
-    }
-
-    /// The metapage, the pending area, and the roots of the segments.
-    fn fixed(&self) -> f64 {
-        let pending = self.directory.pending_pages() as f64;
-        let per_page = rows_per_page(self.keys.payload().max(64)) as f64;
-        // SAFETY: a setting.
-        let look = unsafe { pg_sys::cpu_operator_cost };
-        (1.0 + self.directory.segments.len() as f64) * self.page.random
-            + pending * (self.page.sequential + per_page * look)
-    }
-
-    /// Rows that have one of a number of signatures.
-    pub(super) fn candidates(&self, signatures: f64) -> f64 {
-        signatures * self.sum(|s| s.postings) / self.sum(|s| s.signatures).max(1.0)
-    }
-
-    /// Looking up signatures in every segment, and the rows that have them.
-    pub(super) fn probing(&self, signatures: f64, candidates: f64) -> f64 {
-        let (lists, segments) = (self.sum(|s| s.lists.into()), self.directory.segments.len() as f64);
-        let pages = self.sum(|s| (s.signature_pages).into()).min(1.2 * signatures * segments);
-        let list_pages = if lists > 0.0 { (signatures * segments).min(2.0 * lists) } else { 0.0 };
-        let row_pages = self.sum(|s| s.row_pages.into()).min(candidates);
-        // SAFETY: settings.
-        let (search, look) = unsafe { (pg_sys::cpu_index_tuple_cost, pg_sys::cpu_operator_cost) };
-        // Pages of one segment are near one another and mostly in memory.
-        let page = (self.page.random + self.page.sequential) / 2.0;
-        (pages + list_pages + row_pages) * page + signatures * segments * search + candidates * look
-    }
-
-    /// Reading the lists of a number of classes in every segment, and looking at the rows that are in two of them.
-    pub(super) fn counting(&self, classes: f64) -> f64 {
-        let segments = self.directory.segments.len() as f64;
-        let read =
-            classes * self.sum(|s| s.postings) / self.sum(|s| s.signatures).max(1.0) * segments.max(1.0);
-        let read = read.min(self.sum(|s| s.postings));
-        // Where its part is, and the part.
-        let pages =
-            (2.2 * classes * segments).min(self.sum(|s| u64::from(s.pages - s.row_pages.min(s.pages))));
-        let row_pages = self.sum(|s| s.row_pages.into()).min(read / 100.0);
-        // SAFETY: a setting.
-        let look = unsafe { pg_sys::cpu_operator_cost };
-        let page = (self.page.random + self.page.sequential) / 2.0;
-        (pages + row_pages) * page + read * look / 10.0
-    }
-
-    /// Comparing all sketches.
-    pub(super) fn comparing_all(&self) -> f64 {
-        // SAFETY: a setting.
-        let look = unsafe { pg_sys::cpu_operator_cost };
-        self.sum(|s| s.row_pages.into()) * self.page.sequential + self.directory.rows() as f64 * look * 2.0
     }
 }

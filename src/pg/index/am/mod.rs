@@ -3,7 +3,9 @@
 pub(crate) mod build;
 pub(crate) mod cost;
 mod cost_order;
+mod effort;
 pub(crate) mod insert;
+mod living;
 mod nearest;
 pub(crate) mod opened;
 pub(crate) mod ordered;

@@ -3,8 +3,8 @@
 use pgrx::{PgSqlErrorCode, pg_sys};
 use roaring::RoaringBitmap;
 
+use super::living::living;
 use super::search_sets::search_sets;
-use crate::pg::index::layout::format::NONE;
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::{Directory, Lock};
 use crate::pg::index::opclass::keys::Keys;
@@ -124,12 +124,6 @@ pub(super) fn some_rows(index: Index, keys: &Keys, each: &mut dyn FnMut(Row) -> 
         }
     }
     Ok(())
-}
-
-/// The segments that have rows.
-pub(super) fn living(index: Index, directory: &Directory, keys: &Keys) -> Looked<Vec<Segment>> {
-    let segments = directory.segments.iter().filter(|about| about.root != NONE && about.rows > about.dead);
-    segments.map(|&about| Segment::open(index, about, keys.layout())).collect()
 }
 
 /// The rows of each segment that have one of these signatures.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::search::living;
+use super::living::living;
 use crate::error;
 use crate::joins::search::keys::{KeyScratch, bitmap, prefix_classes};
 use crate::memory;

@@ -5,11 +5,11 @@ use std::cell::RefCell;
 use pgrx::pg_sys;
 
 use super::class::Class;
+use super::posted::Posted;
 use super::sets::SetKeys;
 use super::texts::Sketcher;
 use crate::error::Result;
 use crate::features::FeatureSpec;
-use crate::joins::search::keys::KeyScratch;
 use crate::pg::index::layout::format::{CONTENTS, Layout, Meta, VERSION, VERSION_LISTS};
 use crate::pg::index::layout::items::{Item, LARGEST_PAYLOAD, Row, number};
 use crate::pg::index::layout::meta::unlike;
@@ -32,21 +32,6 @@ pub(crate) struct Keys {
     pub sketcher: RefCell<Option<Sketcher>>,
     /// Of sets, how they are cut.
     pub sets: Option<SetKeys>,
-}
-
-/// What a segment gets of an item, and space to make it.
-#[derive(Debug, Default)]
-pub(crate) struct Posted {
-    /// What stands beside the row.
-    pub sketch: Vec<u8>,
-    /// Its signatures.
-    pub signatures: Vec<u64>,
-    /// Space for the tokens of a set.
-    pub tokens: Vec<u32>,
-    /// Space for its prefix.
-    pub prefix: Vec<u32>,
-    /// Space for the places of tokens.
-    pub scratch: KeyScratch,
 }
 
 /// Signatures of an array that fit into one pending item.

@@ -6,6 +6,7 @@ pub(crate) mod class;
 pub(crate) mod keep;
 pub(crate) mod keys;
 pub(crate) mod options;
+pub(crate) mod posted;
 pub(crate) mod probe;
 pub(crate) mod sets;
 pub(crate) mod texts;

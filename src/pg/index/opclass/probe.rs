@@ -5,8 +5,10 @@ use pgrx::pg_sys::Datum;
 
 use super::class::Class;
 use super::keys::Keys;
+use super::sets::SetKeys;
 use super::sets::probe::{OUTSIDE, SetProbe, distance_of};
 use super::values::elements;
+use crate::joins::search::ball::SetBall;
 use crate::pg::index::layout::items::{Item, Row, number};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
@@ -271,5 +273,28 @@ impl Keys {
                 !row.has(Row::NULL | Row::EMPTY) && self.difference(target, row, sketch) <= *most
             }
         }
+    }
+}
+
+impl SetKeys {
+    /// The condition that a row is in a ball.
+    pub(crate) fn probe(&self, bytes: &[u8]) -> Result<Probe> {
+        if self.unfit(bytes).is_some() {
+            return Ok(Probe::Everything);
+        }
+        let ball = SetBall::parse(bytes)?;
+        let document = ball.document()?;
+        let tokens = self.tokens(&document)?;
+        let reach = self.spec.reach(ball.similarity, tokens.len() as u32)?;
+        Ok(reach.map_or(Probe::Nothing, |reach| Probe::Sets(SetProbe { tokens, reach })))
+    }
+
+    /// What distances to the middle of a ball are measured to.
+    pub(crate) fn target(&self, bytes: &[u8]) -> Result<Target> {
+        Ok(match self.probe(bytes)? {
+            Probe::Sets(probe) => Target::Ball(Some(probe)),
+            Probe::Nothing => Target::Ball(None),
+            _ => Target::Unlike,
+        })
     }
 }

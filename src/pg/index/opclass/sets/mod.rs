@@ -11,7 +11,7 @@ pub(crate) mod settle;
 use std::rc::Rc;
 
 use super::class::Class;
-use super::keys::Posted;
+use super::posted::Posted;
 use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::joins::parts::token_set::Origin;

@@ -5,7 +5,6 @@ use crate::features::tokens::Document;
 use crate::joins::search::ball::SetBall;
 use crate::joins::search::keys::{KeyScratch, keys_of};
 use crate::joins::search::prefix::Reach;
-use crate::pg::index::opclass::probe::{Probe, Target};
 use crate::pg::server::error::Result;
 use crate::pg::server::workers::workers_for;
 use crate::workers;
@@ -58,27 +57,6 @@ impl SetKeys {
         let least = self.spec.least;
         (ball.similarity < least)
             .then(|| Unfit::Below(format!("{} is below least = {least}", ball.similarity)))
-    }
-
-    /// The condition that a row is in a ball.
-    pub(crate) fn probe(&self, bytes: &[u8]) -> Result<Probe> {
-        if self.unfit(bytes).is_some() {
-            return Ok(Probe::Everything);
-        }
-        let ball = SetBall::parse(bytes)?;
-        let document = ball.document()?;
-        let tokens = self.tokens(&document)?;
-        let reach = self.spec.reach(ball.similarity, tokens.len() as u32)?;
-        Ok(reach.map_or(Probe::Nothing, |reach| Probe::Sets(SetProbe { tokens, reach })))
-    }
-
-    /// What distances to the middle of a ball are measured to.
-    pub(crate) fn target(&self, bytes: &[u8]) -> Result<Target> {
-        Ok(match self.probe(bytes)? {
-            Probe::Sets(probe) => Target::Ball(Some(probe)),
-            Probe::Nothing => Target::Ball(None),
-            _ => Target::Unlike,
-        })
     }
 
     /// The tokens of a document.

@@ -1,0 +1,13 @@
+//! The segments that a search looks at.
+
+use crate::pg::index::layout::format::NONE;
+use crate::pg::index::layout::meta::Directory;
+use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::pages::buffer::{Index, Looked};
+use crate::pg::index::storage::segment::Segment;
+
+/// The segments that have rows.
+pub(super) fn living(index: Index, directory: &Directory, keys: &Keys) -> Looked<Vec<Segment>> {
+    let segments = directory.segments.iter().filter(|about| about.root != NONE && about.rows > about.dead);
+    segments.map(|&about| Segment::open(index, about, keys.layout())).collect()
+}
