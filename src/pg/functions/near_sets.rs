@@ -18,6 +18,7 @@ use crate::pg::query::decode::{Kind, element_type};
 use crate::pg::query::names::type_name;
 use crate::pg::request::features::spec_of;
 use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::checks::ball_of_a_document;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::values::{LARGEST, too_large};
 use crate::pg::server::workers::workers_for;
@@ -284,11 +285,7 @@ fn judge(bytes: &[u8]) -> Result<Kept> {
 
 /// Whether the middle of each of two balls is in the other one.
 fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
-    if is_of_sketch(left) || is_of_sketch(right) {
-        return Err(SqlError::parameter("a ball of 0.1.0 has no text in its middle, only a sketch")
-            .hint("Make it anew of its text: near(body, 0.8)"));
-    }
-    let (a, b) = (SetBall::parse(left)?, SetBall::parse(right)?);
+    let (a, b) = (ball_of_a_document(left)?, ball_of_a_document(right)?);
     if a.parameters != b.parameters {
         let [a, b] = [a, b].map(|ball| ball.parameters.describe());
         return Err(SqlError::from(Error::Unlike { what: ball::NAME, a, b }).hint(

@@ -1,8 +1,9 @@
-//! Numbers that sketches are made of and compared by, as callers gave them: what is wrong is told with a hint.
+//! Numbers that sketches are made of and compared by, and balls, as callers gave them: what is wrong is told with a hint.
 
 use super::error::{Result, SqlError};
 use crate::features::FeatureSpec;
-use crate::sketches::{minhash, simhash};
+use crate::joins::search::ball::SetBall;
+use crate::sketches::{balls, minhash, simhash};
 
 const GROUPS: &str =
     "Six groups of 14 values are usual: supershingles(minhash('some text', k => 8, permutations => 84), 6)";
@@ -45,4 +46,13 @@ pub(crate) fn with_distance<T>(made: crate::error::Result<T>) -> Result<T> {
 /// What has a number of groups among its parameters.
 pub(crate) fn with_groups<T>(made: crate::error::Result<T>) -> Result<T> {
     hinted(made, GROUPS)
+}
+
+/// A ball of texts with a document in its middle, which those of 0.1.0 have not.
+pub(crate) fn ball_of_a_document(bytes: &[u8]) -> Result<SetBall<'_>> {
+    if bytes.first() == Some(&balls::VERSION) {
+        return Err(SqlError::parameter("a ball of 0.1.0 has no text in its middle, only a sketch")
+            .hint("Make it anew of its text: near(body, 0.8)"));
+    }
+    Ok(SetBall::parse(bytes)?)
 }

@@ -8,7 +8,7 @@ use super::item::{BITMAPS, SetItem};
 use crate::error;
 use crate::features::tokens::Document;
 use crate::joins::parts::token_set::Origin;
-use crate::joins::search::ball::{SetBall, SetParameters, measure_name};
+use crate::joins::search::ball::{SetParameters, measure_name};
 use crate::joins::search::keys::{KeyScratch, bitmap, keys_of, prefix_keys};
 use crate::joins::search::order::TokenOrder;
 use crate::joins::search::prefix::SetSpec;
@@ -17,6 +17,7 @@ use crate::pg::index::opclass::class::Class;
 use crate::pg::index::opclass::values::{Kept, text_of};
 use crate::pg::query::decode::{Kind, decode};
 use crate::pg::server::call::varlena_bytes;
+use crate::pg::server::checks::ball_of_a_document;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::workers::workers_for;
 use crate::workers::{self, Stop};
@@ -85,7 +86,7 @@ impl SetKeys {
 
     /// The document of a ball that fits into an index of balls.
     fn middle(&self, bytes: &[u8]) -> Result<Document> {
-        let ball = SetBall::parse(bytes)?;
+        let ball = ball_of_a_document(bytes)?;
         if ball.parameters != self.parameters || ball.similarity < self.spec.least {
             let SetParameters { measure, features, .. } = ball.parameters;
             let what = |parameters: &SetParameters, similarity: f64| {
