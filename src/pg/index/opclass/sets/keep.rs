@@ -88,22 +88,29 @@ impl SetKeys {
     fn middle(&self, bytes: &[u8]) -> Result<Document> {
         let ball = ball_of_a_document(bytes)?;
         if ball.parameters != self.parameters || ball.similarity < self.spec.least {
-            let SetParameters { measure, features, .. } = ball.parameters;
+            let SetParameters { measure, origin, features } = ball.parameters;
             let what = |parameters: &SetParameters, similarity: f64| {
                 format!("{}, similarity {similarity}", parameters.describe())
+            };
+            let hint = match origin {
+                Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => format!(
+                    "Make an index for them: CREATE INDEX … USING signature (… text_ball_set_ops (measure = {}, shingle = {}, multiset = {}, tokenizer = {}, least = {}));",
+                    measure_name(measure),
+                    features.shingle,
+                    features.multiset,
+                    origin.name(),
+                    ball.similarity
+                ),
+                Origin::Tokens | Origin::Numbers | Origin::Lexemes => {
+                    "Indexes of balls are of balls of texts. Of what is given as tokens index the column itself, and search by body <@ near(…, 0.8).".to_owned()
+                }
             };
             let index = what(&self.parameters, self.spec.least);
             return Err(SqlError::parameter(format!(
                 "the index is for balls of {index} or more, not of {}",
                 what(&ball.parameters, ball.similarity)
             ))
-            .hint(format!(
-                "Make an index for them: CREATE INDEX … USING signature (… text_ball_set_ops (measure = {}, shingle = {}, multiset = {}, least = {}));",
-                measure_name(measure),
-                features.shingle,
-                features.multiset,
-                ball.similarity
-            )));
+            .hint(hint));
         }
         Ok(ball.document()?)
     }

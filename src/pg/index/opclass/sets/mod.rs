@@ -132,7 +132,8 @@ impl SetKeys {
     pub(crate) fn describe(&self, class: Class) -> String {
         let settled = match &self.settled {
             Some(Settled { order, words, class_bits }) => {
-                format!("{} tokens in order, {words} words a bitmap, {class_bits} bits a class", order.len())
+                let bits = words * u64::BITS as usize;
+                format!("{} tokens in order, {bits} bits a bitmap, {class_bits} bits a class", order.len())
             }
             None => "no order of tokens yet".to_owned(),
         };
