@@ -7,6 +7,7 @@ use super::number_of;
 use super::options::SetOptions;
 use crate::joins::parts::token_set::Origin;
 use crate::joins::search::ball::measure_number;
+use crate::pg::compat;
 use crate::pg::index::layout::format::{Meta, NONE, VERSION_LISTS};
 use crate::pg::index::opclass::class::Class;
 use crate::pg::index::opclass::options::Options;
@@ -65,8 +66,7 @@ fn origin_of(index: Index, class: Class, options: &SetOptions) -> Result<Origin>
     }
     // SAFETY: an open index of one column.
     let (column, element) = unsafe {
-        let attributes = (*(*index.relation()).rd_att).attrs.as_ptr();
-        let column = pg_sys::getBaseType((*attributes).atttypid);
+        let column = pg_sys::getBaseType(compat::attributes((*index.relation()).rd_att)[0].atttypid);
         (column, pg_sys::getBaseType(pg_sys::get_element_type(column)))
     };
     match Kind::of(column) {
