@@ -30,7 +30,7 @@ incoming_cpu() {
     local postmaster
     postmaster=$(head -n 1 "$bench_server/data/postmaster.pid")
     # The time of a process counts when the postmaster has taken note of its end.
-    while ps -o args= --ppid "$postmaster" | grep -qE '\[local\]|defunct'; do sleep 0.1; done
+    while ps -o args= --ppid "$postmaster" | grep -qE '\[local\]|defunct|^\['; do sleep 0.1; done
     awk -v ticks="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print int(100 * ($14 + $15) / ticks) }' "/proc/$postmaster/stat"
 }
 
