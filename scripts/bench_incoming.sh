@@ -47,9 +47,11 @@ incoming_run() {
     cpu=$(($(incoming_cpu) - cpu))
     judged=$(q -c 'SELECT last_value, (SELECT count(*) FROM kept) FROM judged')
     cat "$bench_server"/incoming* | awk '{ print $3 / 1000 }' | sort -n | awk -v before="$before" -v judged="$judged" -v cpu="$cpu" \
-        -v tps="$(awk '/^tps/ { print $3 }' "$bench_server/pgbench")" '{ t[NR] = $1 }
+        -v tps="$(awk '/^tps/ { print $3 }' "$bench_server/pgbench")" -v arriving="$arriving" '{ t[NR] = $1 }
         END {
             split(before, b, "|"); split(judged, j, "|")
+            # No text was left to insert: what was taken beyond says nothing.
+            if (j[1] > arriving) { print "-|-|-|-|-"; exit }
             refused = (j[1] - b[1]) - (j[2] - b[2])
             printf "%.0f|%.1f|%.1f|%.2f|%.3f", tps, t[int((NR + 1) / 2)], t[int(NR * 0.99 + 0.5)], 10 * cpu / NR, (refused > 0 ? refused : 0) / NR
         }'
