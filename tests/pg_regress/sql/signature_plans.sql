@@ -85,5 +85,42 @@ CREATE INDEX pairs_tags ON pairs USING signature (tags);
 ANALYZE pairs;
 SET enable_seqscan = off;
 SELECT plan($$SELECT * FROM pairs WHERE shares(tags, '{11,12}', 2)$$, true);
+RESET enable_seqscan;
+
+-- Of a document that comes when the query runs it is known by which arguments it is compared.
+CREATE INDEX docs_words ON docs USING signature (body);
+CREATE INDEX docs_runs ON docs USING signature (body text_set_ops (shingle = 5));
+CREATE INDEX docs_sketches ON docs USING signature (minhash(body));
+CREATE INDEX docs_of_words ON docs USING signature (minhash(body, 1) minhash_jaccard_ops (k = 1));
+ANALYZE docs;
+SET plan_cache_mode = force_generic_plan;
+CREATE FUNCTION prepared(condition text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE 'PREPARE search(text, float8, text_ball) AS SELECT id FROM docs WHERE ' || condition;
+    EXECUTE 'EXPLAIN (FORMAT json) EXECUTE search(''one two'', 0.8, NULL)' INTO plan;
+    DEALLOCATE search;
+    RETURN coalesce(substring(plan::text FROM '"Index Name": "(\w+)"'), '-');
+END $$;
+SELECT condition, prepared(condition) FROM unnest('{
+    "body <@ near($1, 0.8)",
+    "body <@ near($1, 0.8, 5)",
+    "body <@ near($1, 0.8, 4)",
+    "body <@ near($1, 0.69)",
+    "body <@ near($1, $2)",
+    "body <@ near($1, $2, 5)",
+    "body <@ near(lower($1), 0.8, 5)",
+    "body <@ near($1, 0.8, 5) AND body <@ near(''one two'', 0.5)",
+    "minhash(body) <@ near(minhash($1), 0.8)",
+    "minhash(body, 1) <@ near(minhash($1, 1), 0.8)",
+    "minhash(body) <@ near(minhash($1), 0.1)",
+    "true ORDER BY body <-> near($1, 0.8) LIMIT 3",
+    "true ORDER BY body <-> near($1, 0.8, 5) LIMIT 3"}'::text[]) condition;
+SELECT way('body <@ near((SELECT body FROM docs WHERE id = 7), 0.8, 5)');
+-- What is wrong with a constant is said, whatever the document is.
+PREPARE wrong(text) AS SELECT id FROM docs WHERE body <@ near($1, 1.5);
+EXECUTE wrong('one two');
+DROP FUNCTION prepared;
 DROP TABLE docs, queries, ways, pairs;
 DROP FUNCTION fill, way, look, plan;

@@ -4,6 +4,7 @@ use pgrx::pg_sys;
 
 use super::cost_order::wanted;
 use super::effort::{Known, PROHIBITIVE, Seen};
+use super::stand_in::stand_in;
 use crate::pg::compat;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::probe::{Probe, Target};
@@ -98,6 +99,7 @@ unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &Keys) -> Option<Seen<P
     // SAFETY: lists of nodes of these kinds; only operators with two arguments are index conditions
     // of this access method.
     unsafe {
+        let relam = (*(*path).indexinfo).relam;
         let clauses = pgrx::PgList::<pg_sys::IndexClause>::from_pg((*path).indexclauses);
         for clause in clauses.iter_ptr() {
             let quals = pgrx::PgList::<pg_sys::RestrictInfo>::from_pg((*clause).indexquals);
@@ -108,23 +110,26 @@ unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &Keys) -> Option<Seen<P
                 }
                 let family = *(*(*path).indexinfo).opfamily;
                 let strategy = pg_sys::get_op_opfamily_strategy((*operator).opno, family);
-                let seen = match argument(operator) {
-                    Some(constant) if constant.constisnull => Seen::Now(Probe::Nothing),
-                    // What is wrong with the argument the query will say.
-                    Some(constant) => match keys.probe(strategy as u16, constant.constvalue) {
-                        Ok(probe) => Seen::Now(probe),
-                        Err(_) => Seen::AtRunTime,
-                    },
-                    None => Seen::AtRunTime,
+                // What is wrong with the argument the query will say.
+                let probe = |constant: &pg_sys::Const| keys.probe(strategy as u16, constant.constvalue).ok();
+                let seen = match argument(operator, relam) {
+                    Argument::Known(constant) if constant.constisnull => Seen::Now(Probe::Nothing),
+                    Argument::Known(constant) => probe(constant).map_or(Seen::AtRunTime, Seen::Now),
+                    Argument::Like(constant) => (probe(constant).filter(|probe| !probe.is_served()))
+                        .map_or(Seen::AtRunTime, Seen::Now),
+                    Argument::AtRunTime => Seen::AtRunTime,
                 };
                 best = Some(match (best.take(), seen) {
                     (Some(Seen::Now(a)), Seen::Now(b)) => {
                         Seen::Now(if b.effort() < a.effort() { b } else { a })
                     }
-                    (Some(Seen::Now(probe)), Seen::AtRunTime) if probe.signatures().is_none() => {
-                        Seen::AtRunTime
+                    (Some(Seen::Now(probe)), Seen::AtRunTime) | (Some(Seen::AtRunTime), Seen::Now(probe)) => {
+                        if probe.is_served() {
+                            Seen::Now(probe)
+                        } else {
+                            Seen::AtRunTime
+                        }
                     }
-                    (Some(now @ Seen::Now(_)), Seen::AtRunTime) => now,
                     (_, seen) => seen,
                 });
             }
@@ -133,16 +138,30 @@ unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &Keys) -> Option<Seen<P
     best
 }
 
-/// The argument of an operator, if it is known.
+/// The argument of an operator.
+enum Argument<'a> {
+    /// It is known.
+    Known(&'a pg_sys::Const),
+    /// It is not, but of another document it would be this.
+    Like(&'a pg_sys::Const),
+    /// Nothing is known of it.
+    AtRunTime,
+}
+
+/// The second argument of an operator of the access method `relam`.
 ///
 /// # Safety
 /// A node of the planner's, with two arguments.
-unsafe fn argument<'a>(operator: *mut pg_sys::OpExpr) -> Option<&'a pg_sys::Const> {
+unsafe fn argument<'a>(operator: *mut pg_sys::OpExpr, relam: pg_sys::Oid) -> Argument<'a> {
     // SAFETY: the caller's promise; nodes of this tag are of this type.
     unsafe {
         let arguments = pgrx::PgList::<pg_sys::Node>::from_pg((*operator).args);
-        let constant = arguments.get_ptr(1).filter(|&node| (*node).type_ == pg_sys::NodeTag::T_Const);
-        constant.map(|node| &*node.cast())
+        let Some(node) = arguments.get_ptr(1) else { return Argument::AtRunTime };
+        if (*node).type_ == pg_sys::NodeTag::T_Const {
+            return Argument::Known(&*node.cast());
+        }
+        let extension = pg_sys::getExtensionOfObject(pg_sys::AccessMethodRelationId, relam);
+        stand_in(node, extension).map_or(Argument::AtRunTime, Argument::Like)
     }
 }
 
@@ -158,11 +177,14 @@ unsafe fn order_of(path: *mut pg_sys::IndexPath, keys: &Keys) -> Seen<Target> {
         let Some(order) = orders.get_ptr(0).filter(|_| orders.len() == 1) else {
             return Seen::Now(Target::Unlike);
         };
-        match argument(order) {
-            Some(constant) if constant.constisnull => Seen::Now(Target::Ball(None)),
-            // What is wrong with the argument the query will say.
-            Some(constant) => keys.target(constant.constvalue).map_or(Seen::AtRunTime, Seen::Now),
-            None => Seen::AtRunTime,
+        // What is wrong with the argument the query will say.
+        let target = |constant: &pg_sys::Const| keys.target(constant.constvalue).ok();
+        match argument(order, (*(*path).indexinfo).relam) {
+            Argument::Known(constant) if constant.constisnull => Seen::Now(Target::Ball(None)),
+            Argument::Known(constant) => target(constant).map_or(Seen::AtRunTime, Seen::Now),
+            Argument::Like(constant) => (target(constant).filter(|target| matches!(target, Target::Unlike)))
+                .map_or(Seen::AtRunTime, Seen::Now),
+            Argument::AtRunTime => Seen::AtRunTime,
         }
     }
 }

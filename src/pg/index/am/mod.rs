@@ -13,6 +13,7 @@ mod sample;
 pub(crate) mod scan;
 pub(crate) mod search;
 mod search_sets;
+mod stand_in;
 pub(crate) mod state;
 pub(crate) mod table;
 pub(crate) mod vacuum;

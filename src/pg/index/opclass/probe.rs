@@ -76,6 +76,11 @@ impl Probe {
         }
     }
 
+    /// Whether the index finds its rows without a look at all.
+    pub(crate) fn is_served(&self) -> bool {
+        matches!(self, Self::Sets(_)) || self.signatures().is_some()
+    }
+
     /// Whether the rows that it finds need no other look.
     pub(crate) fn is_exact(&self) -> bool {
         matches!(self, Self::Nothing | Self::Signatures { exact: true, .. } | Self::Near { .. })

@@ -1,0 +1,84 @@
+//! A ball that is not known before the query runs, as far as it is: whether an index serves `near($1, 0.8, 5)` hangs on all
+//! arguments but the document, so that another document can stand in its place; and 1 in that of a similarity, which every index
+//! serves that serves any.
+
+use pgrx::{PgList, pg_sys};
+
+/// What an expression would give for a short document, where it is made of calls of functions of `extension` whose first
+/// arguments are the document or made of it, and all others are constants or similarities. None for any other.
+///
+/// The functions say at once what is wrong with their constants, as the server's planner does of calls of constants alone.
+///
+/// # Safety
+/// An expression of the planner's.
+pub(super) unsafe fn stand_in<'a>(
+    expression: *mut pg_sys::Node,
+    extension: pg_sys::Oid,
+) -> Option<&'a pg_sys::Const> {
+    // SAFETY: the caller's promise; a node of this tag is of this type.
+    unsafe {
+        if extension == pg_sys::InvalidOid || (*expression).type_ != pg_sys::NodeTag::T_FuncExpr {
+            return None;
+        }
+        let call = with_stand_in(expression, extension)?;
+        let value = pg_sys::eval_const_expressions(std::ptr::null_mut(), call);
+        let value: &pg_sys::Const = ((*value).type_ == pg_sys::NodeTag::T_Const).then(|| &*value.cast())?;
+        (!value.constisnull).then_some(value)
+    }
+}
+
+/// # Safety
+/// An expression of the planner's.
+unsafe fn with_stand_in(expression: *mut pg_sys::Node, extension: pg_sys::Oid) -> Option<*mut pg_sys::Node> {
+    // SAFETY: the caller's promise; a node of this tag is of this type, and a copy is the copier's to change.
+    unsafe {
+        let is = |node: *mut pg_sys::Node, tag| (*node).type_ == tag;
+        if is(expression, pg_sys::NodeTag::T_FuncExpr) {
+            let call: *mut pg_sys::FuncExpr = expression.cast();
+            let arguments = PgList::<pg_sys::Node>::from_pg((*call).args);
+            let function = (*call).funcid;
+            if pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function) == extension {
+                let copy: *mut pg_sys::FuncExpr = pg_sys::copyObjectImpl(call.cast()).cast();
+                let mut put = PgList::<pg_sys::Node>::from_pg((*copy).args);
+                let first = arguments.get_ptr(0)?;
+                put.replace_ptr(0, with_stand_in(first, extension)?);
+                for (n, argument) in arguments.iter_ptr().enumerate().skip(1) {
+                    if !is(argument, pg_sys::NodeTag::T_Const) {
+                        // What is measured from sketches may be a distance.
+                        document_of(pg_sys::exprType(first))?;
+                        put.replace_ptr(n, similarity_of(pg_sys::exprType(argument))?);
+                    }
+                }
+                return Some(copy.cast());
+            }
+        }
+        document_of(pg_sys::exprType(expression))
+    }
+}
+
+/// A document of a type; none where that is no type of documents.
+///
+/// # Safety
+/// Looks at the catalogues.
+unsafe fn document_of(of: pg_sys::Oid) -> Option<*mut pg_sys::Node> {
+    let text = match of {
+        pg_sys::TEXTOID | pg_sys::TSVECTOROID => c"1",
+        pg_sys::TEXTARRAYOID | pg_sys::INT4ARRAYOID | pg_sys::INT8ARRAYOID => c"{1}",
+        _ => return None,
+    };
+    let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+    // SAFETY: types of the server's, which read such texts and are of any length.
+    unsafe {
+        pg_sys::getTypeInputInfo(of, &raw mut input, &raw mut parameter);
+        let value = pg_sys::OidInputFunctionCall(input, text.as_ptr().cast_mut(), parameter, -1);
+        Some(pg_sys::makeConst(of, -1, pg_sys::get_typcollation(of), -1, value, false, false).cast())
+    }
+}
+
+/// The greatest similarity; none where the type is another one than that of similarities.
+fn similarity_of(of: pg_sys::Oid) -> Option<*mut pg_sys::Node> {
+    let value = pg_sys::Datum::from(1.0f64.to_bits());
+    // SAFETY: makes a node; values of this type have 8 bytes and are passed as they are.
+    (of == pg_sys::FLOAT8OID)
+        .then(|| unsafe { pg_sys::makeConst(of, -1, pg_sys::InvalidOid, 8, value, false, true).cast() })
+}
