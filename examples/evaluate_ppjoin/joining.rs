@@ -13,7 +13,7 @@ use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
 use neardup::workers::PlainThreads;
 
-use crate::processor;
+use crate::{processor, small};
 
 /// In the order of the paper, then what is used where nobody chooses.
 pub const ALGORITHMS: [(&str, Algorithm); 4] = [
@@ -31,20 +31,28 @@ pub struct Joined {
     pub seconds: f64,
 }
 
+/// The least time counts of as many joins as this takes, but one at least: other work only adds to it.
+const SECONDS: f64 = 0.2;
+
 /// Joins sets with themselves.
 pub fn join(sets: &[Vec<i64>], measure: Measure, threshold: f64, algorithm: Algorithm) -> Joined {
     let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
     let predicate = Predicate::new(measure, threshold).expect("a threshold");
-    let mut corpus = Corpus::of_sets(sets);
-    let resources = Resources { files: &NoFiles, budget: 1 << 40, workers: &PlainThreads(1) };
-    let mut pairs = Sets { spec, predicate, algorithm }
-        .pairs(&mut Reading::new(&mut corpus, &mut Quiet, resources))
-        .expect("memory");
-    let began = processor::seconds();
-    while pairs.next(&PlainThreads(1)).expect("memory").is_some() {}
-    Joined {
-        pairs: pairs.given(),
-        candidates: pairs.counts().verified,
-        seconds: processor::seconds() - began,
+    let method = Sets { spec, predicate, algorithm };
+    let once = || {
+        let mut corpus = Corpus::of_sets(sets);
+        let resources = Resources { files: &NoFiles, budget: 1 << 40, workers: &PlainThreads(1) };
+        let mut pairs = method.pairs(&mut Reading::new(&mut corpus, &mut Quiet, resources)).expect("memory");
+        let began = processor::seconds();
+        while pairs.next(&PlainThreads(1)).expect("memory").is_some() {}
+        let seconds = processor::seconds() - began;
+        Joined { pairs: pairs.given(), candidates: pairs.counts().verified, seconds }
+    };
+    let (mut least, mut all) = (once(), 0.0);
+    while !small::small() && all < SECONDS {
+        let next = once();
+        all += next.seconds.max(0.01);
+        least.seconds = least.seconds.min(next.seconds);
     }
+    least
 }
