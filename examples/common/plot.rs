@@ -1,4 +1,5 @@
 //! Tables in Markdown and line plots in SVG.
+#![allow(dead_code, reason = "each evaluation uses some of it")]
 
 use std::fmt::Write;
 

@@ -21,9 +21,10 @@ use crate::candidates::{PUBLISHED, Pair, THRESHOLDS, found};
 use crate::inputs::{Input, table_of};
 use crate::measure::{all_with_all, number, share};
 use crate::processor;
+use crate::sites::SHARES;
 
-/// Documents of a corpus that are compared all with all, at most; pages of sites are all of them.
-const MOST: usize = 600;
+/// Documents of a corpus with labels that are compared all with all, at most.
+const MOST: usize = 500;
 /// Shares of the labelled pairs that are to be found.
 const RECALLS: [f64; 3] = [0.7, 0.8, 0.9];
 /// No threshold below is tried.
@@ -44,33 +45,51 @@ struct Contender {
     all: Similar,
 }
 
-/// All tables: of labelled corpora, and of pages of sites, where pairs of one site and of two are judged alone, too.
-pub fn tables(inputs: &[Input]) {
+/// All tables: of labelled corpora and of pages of sites, of which pairs of one site and of two are judged alone, too.
+pub fn tables(inputs: &[Input], pages: &Input) {
     println!("### All pairs: at the published thresholds, and at equal recall (Table 1)\n");
-    let (mut rows, mut of_sites) = (Vec::new(), Vec::new());
-    for input in inputs {
-        let cut = input.at_most(MOST);
-        let input = cut.as_ref().unwrap_or(input);
+    let of = |input: &Input| -> Vec<Vec<String>> {
         let contenders = contenders(input);
-        rows.extend(contenders.iter().map(|contender| row(input, contender, &input.corpus.name, |_| true)));
-        if let Some(sites) = &input.sites {
-            let is_one = |(a, b): Pair| sites[a as usize] == sites[b as usize];
-            for (kind, one) in [("one site", true), ("two sites", false)] {
-                let rows = contenders
-                    .iter()
-                    .map(|contender| row(input, contender, kind, |pair| is_one(pair) == one));
-                of_sites.extend(rows);
-            }
-        }
-    }
+        contenders.iter().map(|contender| row(input, contender, &input.corpus.name, |_| true)).collect()
+    };
+    let labelled = inputs.iter().filter(|input| input.sites.is_none());
+    let mut rows: Vec<Vec<String>> =
+        labelled.flat_map(|input| of(input.at_most(MOST).as_ref().unwrap_or(input))).collect();
+    let of_pages = contenders(pages);
+    let name = format!("{} pages of sites", pages.corpus.texts.len());
+    rows.extend(of_pages.iter().map(|contender| row(pages, contender, &name, |_| true)));
     let head = |first| {
         let mut head = vec![first, "method", "at", "pairs", "precision", "recall"];
         head.extend(["precision at recall 0.7", "0.8", "0.9", "s"]);
         head
     };
     table_of(&head("corpus"), &rows);
+    let sites = pages.sites.as_ref().expect("pages of sites");
+    let is_one = |(a, b): Pair| sites[a as usize].0 == sites[b as usize].0;
+    let mut rows = Vec::new();
+    for (kind, one) in [("one site", true), ("two sites", false)] {
+        let row = |contender| row(pages, contender, kind, |pair| is_one(pair) == one);
+        rows.extend(of_pages.iter().map(row));
+    }
     println!("### The same of pages of sites: pairs of one site and of two\n");
-    table_of(&head("pairs of"), &of_sites);
+    table_of(&head("pairs of"), &rows);
+    println!(
+        "### Pairs of one site by the share of its frame: precision / recall at the published threshold, precision at recall 0.8\n"
+    );
+    let shares: Vec<String> = SHARES.iter().map(|share| format!("{share} %")).collect();
+    let head: Vec<&str> = std::iter::once("method").chain(shares.iter().map(String::as_str)).collect();
+    let rows: Vec<Vec<String>> = of_pages
+        .iter()
+        .map(|contender| {
+            let of_share = SHARES.iter().map(|&share| {
+                let kind = |pair: Pair| is_one(pair) && sites[pair.0 as usize].1 == share;
+                let cells = row(pages, contender, "", kind);
+                format!("{} / {}, {}", cells[4], cells[5], cells[7])
+            });
+            std::iter::once(contender.name.to_owned()).chain(of_share).collect()
+        })
+        .collect();
+    table_of(&head, &rows);
 }
 
 /// A row of the table of a contender; only pairs of some kind count.

@@ -21,8 +21,8 @@ const CORPORA: [&str; 6] =
 /// A corpus, its truth, and what the method compares of it.
 pub struct Input {
     pub corpus: Corpus,
-    /// The site of each document, where there are some.
-    pub sites: Option<Vec<u32>>,
+    /// The site of each document, and how much of its pages is frame, in hundredths, where there are sites.
+    pub sites: Option<Vec<(u32, u32)>>,
     /// Pairs without a label whose words have a Jaccard similarity of 0.8 or more, where labels are not complete: neither
     /// right nor wrong.
     pub unknown: HashSet<Pair>,
@@ -40,17 +40,18 @@ impl Input {
         labelled.chain([Self::of_pages(data, pages)]).collect()
     }
 
-    fn of_pages(data: &Path, count: usize) -> Self {
+    /// Pages of sites; each size has as many pages a site.
+    pub fn of_pages(data: &Path, count: usize) -> Self {
         let made = sites::pages(data, count);
         let corpus = Corpus {
             name: "pages of sites".to_owned(),
             texts: made.iter().map(|page| html_text(&page.html, None)).collect(),
             labelled: sites::truth(&made).into_iter().collect(),
         };
-        Self::of(corpus, Some(made.iter().map(|page| page.site).collect()))
+        Self::of(corpus, Some(made.iter().map(|page| (page.site, page.share)).collect()))
     }
 
-    fn of(corpus: Corpus, sites: Option<Vec<u32>>) -> Self {
+    fn of(corpus: Corpus, sites: Option<Vec<(u32, u32)>>) -> Self {
         let unknown = match sites {
             // What the pages are made of is known.
             Some(_) => HashSet::new(),

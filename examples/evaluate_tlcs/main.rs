@@ -43,7 +43,7 @@ fn main() {
     let inputs = Input::all(&data, pages);
     inputs::table(&inputs);
     step("contenders");
-    contenders::tables(&inputs);
+    contenders::tables(&inputs, &Input::of_pages(&data, pages / 2));
     step("steps");
     steps::table(&inputs);
     step("signatures");

@@ -11,7 +11,7 @@ use crate::of_sets::{pair, sets};
 use crate::plot::{svg, table};
 
 /// Documents whose sets are looked at, at most.
-const DOCUMENTS: usize = 300;
+const DOCUMENTS: usize = 150;
 /// Candidates that are compared of each kind, at most.
 const SAMPLE: usize = 1000;
 const ANYWHERE: [f64; 2] = [0.0, 1.0];

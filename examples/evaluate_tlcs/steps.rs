@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use neardup::joins::sentences::stop_rules::StopRules;
-use neardup::methods::tlcs::Tlcs;
-use neardup::sketches::sentence::Parameters as Signing;
 use neardup::verify::tlcs::{Comparer, Parameters};
 use neardup::workers::Stop;
 
-use crate::candidates::{PUBLISHED, Pair, THRESHOLDS, found};
+use crate::candidates::Pair;
 use crate::inputs::{Input, sample, table_of};
 use crate::measure::{compare, mean, number, passes, share};
 use crate::processor;
@@ -16,7 +13,7 @@ use crate::processor;
 /// Candidates that are compared, at most.
 const PAIRS: usize = 300;
 
-/// Both tables: the steps, and the rule for frequent signatures.
+/// The table of the steps.
 pub fn table(inputs: &[Input]) {
     println!("### What each step leaves (Table 2)\n");
     let rows: Vec<Vec<String>> = inputs.iter().map(of_steps).collect();
@@ -31,22 +28,6 @@ pub fn table(inputs: &[Input]) {
         "without 2: µs",
         "3: near duplicates",
         "right",
-    ];
-    table_of(&head, &rows);
-    println!("### Frequent signatures kept as published, and tried, which is the default\n");
-    let rows: Vec<Vec<String>> = inputs.iter().map(of_rules).collect();
-    let head = [
-        "corpus",
-        "published: candidates",
-        "near duplicates",
-        "right",
-        "recall",
-        "s",
-        "tried: candidates",
-        "near duplicates",
-        "right",
-        "recall",
-        "s",
     ];
     table_of(&head, &rows);
 }
@@ -106,30 +87,4 @@ fn right_of_sets(input: &Input) -> f64 {
         }
     }
     mean(sets.values().map(|[right, all]| right / all))
-}
-
-fn of_rules(input: &Input) -> Vec<String> {
-    let mut cells = vec![input.corpus.name.clone()];
-    for rules in [PUBLISHED, StopRules::default()] {
-        let method = Tlcs {
-            signatures: Signing::default(),
-            rules,
-            parameters: Parameters::default(),
-            thresholds: THRESHOLDS,
-            weight: None,
-        };
-        let began = processor::seconds();
-        let (pairs, account) = found(&input.corpus.texts, &method, 1);
-        let seconds = processor::seconds() - began;
-        let judged: Vec<bool> = pairs.iter().filter_map(|&(pair, _)| input.is_right(pair)).collect();
-        let right = judged.iter().filter(|&&right| right).count() as f64;
-        cells.extend([
-            account.counts.candidates.to_string(),
-            pairs.len().to_string(),
-            number(share(right, judged.len() as f64)),
-            number(share(right, input.corpus.labelled.len() as f64)),
-            format!("{seconds:.1}"),
-        ]);
-    }
-    cells
 }
