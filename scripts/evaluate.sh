@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the tables and plots of docs/evaluation.md and docs/evaluation/ from the corpora in the folder NEARDUP_DATA: each
+# Makes the tables and plots of docs/evaluation/ from the corpora in the folder NEARDUP_DATA: each
 # evaluation is an example program evaluate_NAME, whose output goes between the marks <!-- NAME --> and <!-- /NAME --> of one of
 # these pages, and whose plots go beside it. Without names, all that the pages have marks for.
 #
@@ -8,7 +8,7 @@ set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$project"
 
-pages=(docs/evaluation.md docs/evaluation/*.md)
+pages=(docs/evaluation/*.md)
 data=${NEARDUP_DATA:-}
 if [[ ! -d $data ]]; then
     echo "evaluate.sh: no corpora at $data; NEARDUP_DATA names their folder" >&2
