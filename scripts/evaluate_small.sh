@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # evaluate_small.sh [NAME…]: runs all evaluations, examples/evaluate_*, in their small form (NEARDUP_EVALUATE=small: a share of
-# the corpora, within seconds), and compares key figures of their tables with examples/bounds.tsv, in which each has a line at
-# least. Takes programs as `make test` has compiled them. Exit 77: skipped, there are no corpora.
+# the corpora, within seconds), and compares key figures of their tables with examples/bounds.tsv, in which each has at least one
+# line. Takes programs as `make test` has compiled them. Exit 77: skipped, there are no corpora.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$project"
@@ -23,8 +23,8 @@ export NEARDUP_EVALUATE=small
 within() {
     awk -F'\t' -v program="$1" '
         function trimmed(text) { gsub(/^ +| +$/, "", text); return text }
-        # A bound of a row: a number, another column of it, or "-" for none.
-        function bound(text) { return text ~ /^[0-9.]+$/ || text == "-" ? text : value(text) }
+        # A bound of a row: a number, another column of it after "=", or "-" for none.
+        function bound(text) { return text ~ /^=/ ? value(substr(text, 2)) : text }
         # What stands in a column; the second of a name is "name#2".
         function value(column,    name, occurrence, n, seen, cell) {
             occurrence = 1; name = column
@@ -62,7 +62,7 @@ within() {
             if (!bounds) fail("no line in examples/bounds.tsv")
             if (!tables) fail("no table")
             for (b = 1; b <= bounds; b++) if (!found[b]) fail("no such figure: " table[b] ", " row[b])
-            print "   " tables " tables, " bounds " bounds, " failed + 0 " failed"
+            print "   " tables + 0 " tables, " bounds + 0 " bounds, " failed + 0 " failed"
             exit failed > 0
         }' examples/bounds.tsv -
 }

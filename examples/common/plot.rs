@@ -31,9 +31,9 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
-const WIDTH: f64 = 640.0;
+const WIDTH: f64 = 664.0;
 const HEIGHT: f64 = 360.0;
-const LEFT: f64 = 60.0;
+const LEFT: f64 = 84.0;
 const RIGHT: f64 = 180.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 45.0;

@@ -91,10 +91,19 @@ fn code(text: &str, spec: &CodeSpec) -> String {
     feature_code(text, spec, &Stop::default()).expect("memory")
 }
 
+/// What is left of an article's code.
+struct Left {
+    equal: bool,
+    /// The repeatability of the article over the changed one, and of that over the article.
+    shares: [f64; 2],
+    /// Whether the codes of full stops are equal.
+    equal_stops: bool,
+}
+
 /// Of these articles: the share with equal codes, the mean repeatabilities, the share that is found, and the share with equal
 /// codes of full stops.
 fn figures(articles: &[Vec<String>], numbers: &[usize], noise: Noise) -> Vec<String> {
-    let compared = on_all(
+    let left = on_all(
         numbers,
         || (),
         |(), &n| {
@@ -102,21 +111,21 @@ fn figures(articles: &[Vec<String>], numbers: &[usize], noise: Noise) -> Vec<Str
             noise(&mut noisy, &articles[(n + 1) % articles.len()]);
             let texts = [articles[n].join("\n"), noisy.join("\n")];
             let [a, b] = [0, 1].map(|n| code(&texts[n], &CodeSpec::default()));
-            let [of_a, of_b] =
-                [[&b, &a], [&a, &b]].map(|[c, d]| repeatability(c, d, &Stop::default()).expect("memory"));
-            (a == b, of_a, of_b, periods::code(&texts[0], 1) == periods::code(&texts[1], 1))
+            let share = |a: &str, b: &str| repeatability(a, b, &Stop::default()).expect("memory");
+            let [stops, other_stops] = [0, 1].map(|n| periods::code(&texts[n], 1));
+            Left { equal: a == b, shares: [share(&b, &a), share(&a, &b)], equal_stops: stops == other_stops }
         },
     );
-    let all = compared.len();
-    let count = |is: &dyn Fn(&(bool, f64, f64, bool)) -> bool| compared.iter().filter(|c| is(c)).count();
-    let mean = |of: fn(&(bool, f64, f64, bool)) -> f64| {
-        format!("{:.3}", compared.iter().map(of).sum::<f64>() / all.max(1) as f64)
+    let count = |is: fn(&Left) -> bool| share(left.iter().filter(|left| is(left)).count(), left.len());
+    let mean = |n: usize| {
+        let sum: f64 = left.iter().map(|left| left.shares[n]).sum();
+        format!("{:.3}", sum / left.len().max(1) as f64)
     };
     vec![
-        share(count(&|c| c.0), all),
-        mean(|c| c.1),
-        mean(|c| c.2),
-        share(count(&|c| c.1.max(c.2) >= 0.75), all),
-        share(count(&|c| c.3), all),
+        count(|left| left.equal),
+        mean(0),
+        mean(1),
+        count(|left| left.shares[0].max(left.shares[1]) >= 0.75),
+        count(|left| left.equal_stops),
     ]
 }

@@ -242,6 +242,7 @@ fn thresholds(reprints: &Reprints, inputs: &[(&str, &[String])]) -> String {
         rows.push(row);
     }
     plot::table(&head, &rows);
+    println!("![Precision and recall by threshold](codes_thresholds.svg)\n");
     lines.iter_mut().for_each(|line| line.points.reverse());
     plot::svg("Reprinted pages: precision, and recall (dashed)", "least repeatability", &lines)
 }

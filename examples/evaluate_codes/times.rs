@@ -83,6 +83,7 @@ pub fn measure(end: u64) -> String {
         "MB",
     ];
     plot::table(&head.map(str::to_owned), &rows);
+    println!("![Time of elimination](codes_time.svg)\n");
     let plot = log_plot::Plot {
         title: "Time of elimination by repeatability at 0.75",
         x_title: "documents",

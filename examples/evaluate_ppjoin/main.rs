@@ -114,12 +114,12 @@ fn candidates(input: &Records, measure: Measure, folder: &Path) {
             line.points.push((t, 1000.0 * join.seconds));
         }
     }
-    println!();
     let name = format!("{} {measure:?}", input.name).replace([',', ' ', '-'], "_").to_lowercase();
     let title = format!("{}, {measure:?}: time of the processor", input.name);
     let plot = plot::amounts(&title, "least similarity", "ms", &times);
-    std::fs::write(folder.join(format!("ppjoin_time_{}.svg", name.replace("__", "_"))), plot)
-        .expect("a folder for plots");
+    let file = format!("ppjoin_time_{}.svg", name.replace("__", "_"));
+    std::fs::write(folder.join(&file), plot).expect("a folder for plots");
+    println!("\n![Times]({file})\n");
 }
 
 /// How candidates and time grow with the number of records, at 0.9.
@@ -144,7 +144,7 @@ fn growth(input: &Records, folder: &Path) {
         }
         println!("| {} | {} | {} |", sets.len(), joined[0].pairs, cells(&joined));
     }
-    println!();
+    println!("\n![Candidates](ppjoin_growth.svg)\n\n![Times](ppjoin_growth_time.svg)\n");
     let plot = log_plot::Plot {
         title: "Candidates at 0.9, pages of sites",
         x_title: "records",

@@ -31,6 +31,7 @@ pub fn print(data: &Path, count: usize, techniques: &[Named]) -> [(&'static str,
     by_change(&pages, &made, main);
     let read: Vec<Vec<String>> = made.iter().map(|page| sorted_words(&page.html)).collect();
     let differences = differences(&pages, &read, main);
+    println!("Near duplicates of a page: \n\n![How many near duplicates pages have](web_degrees.svg)\n");
     let plot = log_plot::Plot {
         title: "How many near duplicates pages have",
         x_title: "near duplicates of a page",
@@ -73,6 +74,7 @@ fn by_frame(pages: &Pages, made: &[Page], found: &[(&'static str, Vec<Pair>)]) -
         };
         SHARES.iter().flat_map(cells).collect()
     });
+    println!("![Precision and recall by frame](web_frames.svg)\n");
     let line = |name: &str, pairs: &[Pair], dashed: bool| {
         let point = |&share: &u32| {
             let value = of(pairs, share)[if dashed { 2 } else { 1 }].parse().ok()?;
@@ -151,7 +153,7 @@ fn differences(pages: &Pages, read: &[Vec<String>], found: &[(&'static str, Vec<
             (0..=10).map(|power| (f64::from(power), below((1 << power) - 1) as f64 / all.max(1) as f64));
         lines.push(plot::Line { name: short(name), dashed: false, points: points.collect() });
     }
-    println!();
+    println!("\n![Words that pairs differ in](web_differences.svg)\n");
     plot::svg("Share of the pairs that differ in fewer than 2ⁿ words", "n", &lines)
 }
 
