@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use neardup::files::NoFiles;
+use neardup::files::MemoryFiles;
 use neardup::methods::corpus::Corpus;
 use neardup::passages::Parameters;
 use neardup::resources::Resources;
@@ -11,8 +11,8 @@ use neardup::workers::PlainThreads;
 
 use crate::beyond::by_spotsigs;
 use crate::log_plot::{self, Line, Plot};
-use crate::searching::{for_each_batch, imatch, shingles};
-use crate::{corpora, processor, sites};
+use crate::searching::{few_texts, for_each_batch, imatch, shingles};
+use crate::{processor, sites};
 
 /// The greatest number of pages is so many times that of the other tables.
 const TIMES: usize = 8;
@@ -38,9 +38,9 @@ pub fn table(data: &Path, pages: usize) -> String {
             line.1.push((texts.len() as f64, seconds.max(1e-3)));
         }
     }
-    let news = corpora::texts(data, "en_reuters_a");
+    let news = few_texts(data, "en_reuters_a");
     for halves in (0..3).rev() {
-        row("en_reuters_a", &news[..(news.len().min(TIMES * pages)) >> halves]);
+        row("en_reuters_a", &news[..news.len() >> halves]);
     }
     println!("\n![Time](passages_growth.svg)\n");
     let plot = Plot { title: "Time, pages of sites", x_title: "pages", unit: "s", dots: false };
@@ -59,7 +59,7 @@ fn row(name: &str, texts: &[String]) -> [f64; 3] {
         cells.extend([format!("{:.2}", times[times.len() - 1]), count.to_string()]);
     }
     for threshold in [0.44, 0.8] {
-        let resources = Resources { files: &NoFiles, budget: 1 << 30, workers: &PlainThreads(1) };
+        let resources = Resources { files: &MemoryFiles, budget: 1 << 30, workers: &PlainThreads(1) };
         let began = processor::seconds();
         let (pairs, _) =
             Corpus::of_texts(texts).pairs_with(&by_spotsigs(threshold), resources).expect("memory");

@@ -1,9 +1,11 @@
 //! Searches for passages, and the signatures that they compare.
 
+use std::path::Path;
+
 use neardup::features::imatch::IdfRange;
 use neardup::features::spotsigs::{Antecedents, SpotSpec};
 use neardup::features::units::signatures::Features;
-use neardup::files::NoFiles;
+use neardup::files::MemoryFiles;
 use neardup::methods::account::Account;
 use neardup::methods::corpus::Corpus;
 use neardup::methods::documents::Quiet;
@@ -13,6 +15,16 @@ use neardup::passages::{Parameters, Passage};
 use neardup::resources::Resources;
 use neardup::workers::PlainThreads;
 
+use crate::{corpora, small};
+
+/// The texts of a corpus; some of them in the small form.
+pub fn few_texts(data: &Path, name: &str) -> Vec<String> {
+    const FEW: usize = 40;
+    let mut texts = corpora::texts(data, name);
+    texts.truncate(if small::small() { FEW } else { usize::MAX });
+    texts
+}
+
 /// Gives `each` the passages that a table of these texts has, some at a time; what was done.
 pub fn for_each_batch(
     texts: &[String],
@@ -21,7 +33,7 @@ pub fn for_each_batch(
     mut each: impl FnMut(Vec<Passage>),
 ) -> Account {
     let workers = PlainThreads(threads);
-    let resources = Resources { files: &NoFiles, budget: 1 << 30, workers: &workers };
+    let resources = Resources { files: &MemoryFiles, budget: 1 << 30, workers: &workers };
     let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
     let mut search = search(parameters, &mut reading).expect("parameters");

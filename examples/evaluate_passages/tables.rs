@@ -6,8 +6,7 @@ use neardup::features::spotsigs::Antecedents;
 use neardup::passages::Parameters;
 
 use crate::planted::{Planted, RUN};
-use crate::searching::{imatch, kinds_of_features, passages, shingles, spotsigs};
-use crate::{corpora, small};
+use crate::searching::{few_texts, imatch, kinds_of_features, passages, shingles, spotsigs};
 
 fn head(first: &str, planted: &[Planted], columns: &str) {
     let names =
@@ -66,10 +65,7 @@ pub fn settings(planted: &[Planted]) {
 pub fn widths(data: &Path, planted: &[Planted]) {
     println!("### The least width of a passage (2-shingles at 0.5, 1 sentence or more)\n");
     let corpora = ["zh_news_a", "html_zh_a", "en_reuters_a"];
-    let mut texts = corpora.map(|name| corpora::texts(data, name));
-    if small::small() {
-        texts.iter_mut().for_each(|texts| texts.truncate(200));
-    }
+    let texts = corpora.map(|name| few_texts(data, name));
     let titles: Vec<String> = corpora
         .iter()
         .zip(&texts)

@@ -5,7 +5,8 @@
 //! stands in more than ten documents (the paper's banners, notices, navigation); *version* if passages of the two documents
 //! are at least half of both; *part* if they are at least half of the shorter one; *quotation*.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::path::Path;
 
 use neardup::hash::mix;
@@ -15,9 +16,8 @@ use neardup::verify::lcs::{self, Lcs, symbols};
 use neardup::workers::Stop;
 
 use crate::framed::{Framed, Starts, share};
-use crate::searching::passages;
+use crate::searching::{few_texts, passages};
 use crate::sentences::letters;
-use crate::{corpora, small};
 
 /// Passages that are judged, at most; as many as in the paper.
 const SAMPLE: usize = 200;
@@ -36,9 +36,7 @@ pub fn table(data: &Path, framed: &Framed) {
     );
     println!("|---|{}", "---:|".repeat(NAMES.len() + 6));
     for name in ["en_reuters_a", "zh_news_a", "html_zh_a", "html_kafka_a"] {
-        let mut texts = corpora::texts(data, name);
-        texts.truncate(if small::small() { 200 } else { usize::MAX });
-        rows(name, &texts, None);
+        rows(name, &few_texts(data, name), None);
     }
     let starts = framed.starts();
     rows("pages of sites", &framed.texts, Some((framed, &starts)));
@@ -55,8 +53,8 @@ fn rows(name: &str, texts: &[String], framed: Option<(&Framed, &Starts)>) {
     for min_sentences in [3, 1] {
         let parameters = Parameters { min_sentences, ..Parameters::default() };
         let all = passages(texts, &parameters);
-        let covered = covered(&all);
         let some = sample(&all);
+        let covered = covered(&all, &some);
         let right = some.iter().filter(|passage| is_right(texts, passage)).count();
         let types: Vec<usize> =
             some.iter().map(|passage| of_type(texts, passage, &documents, &covered)).collect();
@@ -92,15 +90,33 @@ fn sample(all: &[Passage]) -> Vec<&Passage> {
     some
 }
 
-/// The characters of both documents that are in passages of the pair: an upper bound, where passages overlap.
-fn covered(all: &[Passage]) -> BTreeMap<(u32, u32), [usize; 2]> {
-    let mut covered: BTreeMap<(u32, u32), [usize; 2]> = BTreeMap::new();
+/// The pair of documents of a passage.
+fn pair(passage: &Passage) -> (u32, u32) {
+    (passage.left_row, passage.right_row)
+}
+
+/// Of the pairs of some passages, how many characters of both documents are in any passage that the pair has.
+fn covered(all: &[Passage], some: &[&Passage]) -> HashMap<(u32, u32), [usize; 2]> {
+    let mut spans: HashMap<(u32, u32), [Vec<Range<usize>>; 2]> =
+        some.iter().map(|passage| (pair(passage), Default::default())).collect();
     for passage in all {
-        let of = covered.entry((passage.left_row, passage.right_row)).or_default();
-        of[0] += passage.left_span.len();
-        of[1] += passage.right_span.len();
+        if let Some([left, right]) = spans.get_mut(&pair(passage)) {
+            left.push(passage.left_span.clone());
+            right.push(passage.right_span.clone());
+        }
     }
-    covered
+    spans.into_iter().map(|(pair, spans)| (pair, spans.map(united))).collect()
+}
+
+/// How many characters are in any of the spans.
+fn united(mut spans: Vec<Range<usize>>) -> usize {
+    spans.sort_unstable_by_key(|span| span.start);
+    let (mut count, mut end) = (0, 0);
+    for span in spans {
+        count += span.end.saturating_sub(end.max(span.start));
+        end = end.max(span.end);
+    }
+    count
 }
 
 /// The two texts of a passage.
@@ -120,7 +136,7 @@ fn of_type(
     texts: &[String],
     passage: &Passage,
     documents: &HashMap<String, HashSet<u32>>,
-    covered: &BTreeMap<(u32, u32), [usize; 2]>,
+    covered: &HashMap<(u32, u32), [usize; 2]>,
 ) -> usize {
     let [left, _] = spans(texts, passage);
     let own = sentences(&left).into_iter().map(|span| letters(span.of(&left)));
@@ -130,7 +146,7 @@ fn of_type(
     }
     let rows = [passage.left_row, passage.right_row];
     let lengths = rows.map(|row| texts[row as usize].chars().count());
-    let covered = covered[&(rows[0], rows[1])];
+    let covered = covered[&pair(passage)];
     let half = [0, 1].map(|side| 2 * covered[side] >= lengths[side]);
     match half {
         [true, true] => 0,

@@ -35,7 +35,7 @@ pub struct Input {
 impl Input {
     /// All of them; of pages of sites so many.
     pub fn all(data: &Path, pages: usize) -> Vec<Self> {
-        let most = if small::small() { 150 } else { usize::MAX };
+        let most = if small::small() { 100 } else { usize::MAX };
         let labelled = CORPORA.iter().map(|name| Self::of(cut(Corpus::read(data, name), most), None));
         labelled.chain([Self::of_pages(data, pages)]).collect()
     }

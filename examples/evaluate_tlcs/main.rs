@@ -34,7 +34,7 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let data = PathBuf::from(arguments.next().expect("the folder of the corpora"));
     let folder = PathBuf::from(arguments.next().expect("the folder for the plots"));
-    let pages = if small::small() { 200 } else { 2000 };
+    let pages = if small::small() { 120 } else { 2000 };
     let pages = arguments.next().map_or(pages, |count| count.parse().expect("how many pages"));
     let save = |name: &str, svg: String| std::fs::write(folder.join(name), svg).expect("a folder for plots");
     let began = Instant::now();
