@@ -15,7 +15,7 @@ use crate::searching::{few_texts, for_each_batch, imatch, shingles};
 use crate::{processor, sites};
 
 /// The greatest number of pages is so many times that of the other tables.
-const TIMES: usize = 8;
+const TIMES: usize = 4;
 /// Halves of it.
 const SIZES: u32 = 5;
 

@@ -106,8 +106,8 @@ impl Planted {
 
     /// The same without pairs with a run of fewer than [`RUN`] sentences: of the labels, or of whole ones as neardup cuts them.
     pub fn of_runs(&self, whole: bool) -> Self {
-        let is_run = |pair: &(u32, u32)| !self.short.contains(pair) && !(whole && self.few.contains(pair));
-        let truth = self.truth.iter().filter(|((_, host, donor), _)| is_run(&(*host, *donor)));
+        let is_none = |pair: &(u32, u32)| self.short.contains(pair) || whole && self.few.contains(pair);
+        let truth = self.truth.iter().filter(|((_, host, donor), _)| !is_none(&(*host, *donor)));
         Self {
             name: self.name,
             texts: self.texts.clone(),
