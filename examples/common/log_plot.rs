@@ -1,15 +1,6 @@
 //! Plots in SVG whose axes are in powers of ten: times over sizes, or how often something is as large.
 
-use std::fmt::Write;
-
-const WIDTH: f64 = 640.0;
-const HEIGHT: f64 = 360.0;
-const LEFT: f64 = 60.0;
-const RIGHT: f64 = 180.0;
-const TOP: f64 = 30.0;
-const BOTTOM: f64 = 45.0;
-/// The first of Okabe and Ito's colours.
-const COLOURS: [&str; 3] = ["#0072b2", "#d55e00", "#009e73"];
+use crate::plot::Frame;
 
 /// A line of a plot: its name, and its points.
 pub type Line = (String, Vec<(f64, f64)>);
@@ -25,79 +16,42 @@ pub struct Plot<'a> {
     pub dots: bool,
 }
 
+/// The share of an axis on which equal factors are equally far apart.
+fn powers(value: f64, [from, to]: [f64; 2]) -> f64 {
+    (value / from).log10() / (to / from).log10()
+}
+
 /// A plot as SVG.
 pub fn svg(plot: &Plot<'_>, lines: &[Line]) -> String {
-    let Plot { title, x_title, unit, dots } = *plot;
     let points = || lines.iter().flat_map(|line| line.1.iter().copied());
+    // The powers of ten between which values are.
     let range = |values: &mut dyn Iterator<Item = f64>| {
-        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-            (low.min(value.log10().floor()), high.max(value.log10().ceil()))
+        values.fold([i32::MAX, i32::MIN], |[low, high], value| {
+            [low.min(value.log10().floor() as i32), high.max(value.log10().ceil() as i32)]
         })
     };
-    let ((left, right), (low, high)) =
-        (range(&mut points().map(|point| point.0)), range(&mut points().map(|point| point.1)));
-    let x = |value: f64| LEFT + (value.log10() - left) / (right - left) * (WIDTH - LEFT - RIGHT);
-    let y = |value: f64| HEIGHT - BOTTOM - (value.log10() - low) / (high - low) * (HEIGHT - TOP - BOTTOM);
-    let mut out = String::new();
-    let mut add = |text: String| writeln!(out, "{text}").expect("memory");
-    add(format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
-         font-size=\"11\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>"
-    ));
-    add(format!("<text x=\"{LEFT}\" y=\"18\" font-size=\"13\">{title}</text>"));
-    for power in low as i32..=high as i32 {
-        let at = y(10f64.powi(power));
-        add(format!(
-            "<path d=\"M{LEFT} {at:.1}H{:.1}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{} {unit}</text>",
-            WIDTH - RIGHT,
-            LEFT - 6.0,
-            at + 4.0,
-            10f64.powi(power)
-        ));
-    }
-    for power in left as i32..=right as i32 {
+    let (xs, ys) = (range(&mut points().map(|point| point.0)), range(&mut points().map(|point| point.1)));
+    let ends = [xs, ys].map(|ends| ends.map(|power| 10f64.powi(power)));
+    let mut frame = Frame::new(plot.title, plot.x_title, [powers, powers], ends);
+    for power in ys[0]..=ys[1] {
         let value = 10f64.powi(power);
-        add(format!(
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value}</text>",
-            x(value),
-            HEIGHT - BOTTOM + 16.0
-        ));
+        frame.y_tick(value, &format!("{value} {}", plot.unit));
     }
-    add(format!(
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{x_title}</text>",
-        (LEFT + WIDTH - RIGHT) / 2.0,
-        HEIGHT - 8.0
-    ));
-    if let Some(&(size, time)) = lines.first().and_then(|line| line.1.last()).filter(|_| !dots) {
+    for power in xs[0]..=xs[1] {
+        frame.x_tick(10f64.powi(power));
+    }
+    if let Some(&(size, time)) = lines.first().and_then(|line| line.1.last()).filter(|_| !plot.dots) {
         let from = points().map(|point| point.0).fold(f64::INFINITY, f64::min);
-        let proportional = (time * from / size).max(10f64.powf(low));
-        add(format!(
-            "<path d=\"M{:.1} {:.1}L{:.1} {:.1}\" stroke=\"#999\" stroke-dasharray=\"5 4\"/>",
-            x(proportional * size / time),
-            y(proportional),
-            x(size),
-            y(time)
-        ));
+        let proportional = (time * from / size).max(ends[1][0]);
+        frame.law((proportional * size / time, proportional), (size, time));
     }
-    for (n, (name, points)) in lines.iter().enumerate() {
-        let colour = COLOURS[n % COLOURS.len()];
-        if dots {
-            for &(a, b) in points {
-                add(format!("<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.2\" fill=\"{colour}\"/>", x(a), y(b)));
-            }
+    for (number, (name, points)) in lines.iter().enumerate() {
+        if plot.dots {
+            frame.dots(number, points)
         } else {
-            let line: Vec<String> = points.iter().map(|&(a, b)| format!("{:.1},{:.1}", x(a), y(b))).collect();
-            add(format!(
-                "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\"/>",
-                line.join(" ")
-            ));
+            frame.line(number, false, points)
         }
-        add(format!(
-            "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"{colour}\">{name}</text>",
-            WIDTH - RIGHT + 10.0,
-            TOP + 14.0 + 16.0 * n as f64
-        ));
+        frame.name(number, name);
     }
-    out.push_str("</svg>\n");
-    out
+    frame.finish()
 }

@@ -1,4 +1,5 @@
 //! Tables in Markdown and line plots in SVG.
+#![allow(dead_code, reason = "each evaluation uses some of it")]
 
 use std::fmt::Write;
 
@@ -30,78 +31,176 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
-const WIDTH: f64 = 640.0;
+const WIDTH: f64 = 664.0;
 const HEIGHT: f64 = 360.0;
-const LEFT: f64 = 50.0;
+const LEFT: f64 = 84.0;
 const RIGHT: f64 = 180.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 45.0;
 /// Okabe and Ito's colours, which colour-blind people tell apart.
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 
-/// A plot of shares, 0 to 1, over x. Solid and dashed lines of one name have one colour.
-pub fn svg(title: &str, x_title: &str, lines: &[Line]) -> String {
-    let xs = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
-    let (from, to) = (xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max));
-    let x = |value: f64| LEFT + (value - from) / (to - from) * (WIDTH - LEFT - RIGHT);
-    let y = |value: f64| HEIGHT - BOTTOM - value * (HEIGHT - TOP - BOTTOM);
-    let mut out = String::new();
-    let mut add = |text: String| writeln!(out, "{text}").expect("memory");
-    add(format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
-         font-size=\"11\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>"
-    ));
-    add(format!("<text x=\"{LEFT}\" y=\"18\" font-size=\"13\">{title}</text>"));
-    for tenth in 0..=5 {
-        let share = f64::from(tenth) / 5.0;
-        add(format!(
-            "<path d=\"M{LEFT} {0:.1}H{1:.1}\" stroke=\"#ddd\"/><text x=\"{2:.1}\" y=\"{3:.1}\" text-anchor=\"end\">{share:.1}</text>",
-            y(share),
+/// What all plots have: the title, the axes with their units, and lines or dots with names. The axes are told apart by what
+/// they make of a value: its share of the axis.
+pub struct Frame {
+    out: String,
+    /// Where on each axis a value is, 0 to 1.
+    x: fn(f64, [f64; 2]) -> f64,
+    y: fn(f64, [f64; 2]) -> f64,
+    /// The values at the ends of each.
+    x_ends: [f64; 2],
+    y_ends: [f64; 2],
+}
+
+impl Frame {
+    pub fn new(
+        title: &str,
+        x_title: &str,
+        [x, y]: [fn(f64, [f64; 2]) -> f64; 2],
+        [x_ends, y_ends]: [[f64; 2]; 2],
+    ) -> Self {
+        let mut frame = Self { out: String::new(), x, y, x_ends, y_ends };
+        frame.add(&format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
+             font-size=\"11\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>"
+        ));
+        frame.add(&format!("<text x=\"{LEFT}\" y=\"18\" font-size=\"13\">{title}</text>"));
+        frame.add(&format!(
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{x_title}</text>",
+            (LEFT + WIDTH - RIGHT) / 2.0,
+            HEIGHT - 8.0
+        ));
+        frame
+    }
+
+    fn add(&mut self, text: &str) {
+        writeln!(self.out, "{text}").expect("memory");
+    }
+
+    /// Where a point is drawn.
+    fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        let (right, up) = ((self.x)(x, self.x_ends), (self.y)(y, self.y_ends));
+        (LEFT + right * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM))
+    }
+
+    /// A value of the upright axis, with its rule.
+    pub fn y_tick(&mut self, value: f64, label: &str) {
+        let (_, at) = self.at((self.x_ends[0], value));
+        self.add(&format!(
+            "<path d=\"M{LEFT} {at:.1}H{:.1}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
             WIDTH - RIGHT,
             LEFT - 6.0,
-            y(share) + 4.0
+            at + 4.0
         ));
+    }
+
+    /// A value of the other axis.
+    pub fn x_tick(&mut self, value: f64) {
+        let (at, _) = self.at((value, self.y_ends[0]));
+        self.add(&format!(
+            "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value}</text>",
+            HEIGHT - BOTTOM + 16.0
+        ));
+    }
+
+    /// A straight grey line that shows a law.
+    pub fn law(&mut self, from: (f64, f64), to: (f64, f64)) {
+        let ((a, b), (c, d)) = (self.at(from), self.at(to));
+        self.add(&format!(
+            "<path d=\"M{a:.1} {b:.1}L{c:.1} {d:.1}\" stroke=\"#999\" stroke-dasharray=\"5 4\"/>"
+        ));
+    }
+
+    /// The line of colour `number`.
+    pub fn line(&mut self, number: usize, dashed: bool, points: &[(f64, f64)]) {
+        let points: Vec<String> =
+            points.iter().map(|&point| self.at(point)).map(|(a, b)| format!("{a:.1},{b:.1}")).collect();
+        let dashes = if dashed { " stroke-dasharray=\"5 4\"" } else { "" };
+        self.add(&format!(
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"{dashes}/>",
+            points.join(" "),
+            COLOURS[number % COLOURS.len()]
+        ));
+    }
+
+    /// Dots of colour `number`.
+    pub fn dots(&mut self, number: usize, points: &[(f64, f64)]) {
+        for &point in points {
+            let (a, b) = self.at(point);
+            let colour = COLOURS[number % COLOURS.len()];
+            self.add(&format!("<circle cx=\"{a:.1}\" cy=\"{b:.1}\" r=\"2.2\" fill=\"{colour}\"/>"));
+        }
+    }
+
+    /// What is drawn in colour `number`.
+    pub fn name(&mut self, number: usize, name: &str) {
+        self.add(&format!(
+            "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"{}\">{name}</text>",
+            WIDTH - RIGHT + 10.0,
+            TOP + 14.0 + 16.0 * number as f64,
+            COLOURS[number % COLOURS.len()]
+        ));
+    }
+
+    /// The plot as SVG.
+    pub fn finish(mut self) -> String {
+        self.out.push_str("</svg>\n");
+        self.out
+    }
+}
+
+/// The share of an axis on which equal differences are equally far apart.
+pub fn linear(value: f64, [from, to]: [f64; 2]) -> f64 {
+    (value - from) / (to - from)
+}
+
+/// A plot of shares, 0 to 1, over x. Solid and dashed lines of one name have one colour.
+pub fn svg(title: &str, x_title: &str, lines: &[Line]) -> String {
+    let steps: Vec<(f64, String)> =
+        (0..=5).map(|fifth| f64::from(fifth) / 5.0).map(|share| (share, format!("{share:.1}"))).collect();
+    drawn(title, x_title, lines, &steps)
+}
+
+/// A plot of amounts of a unit over x, from 0 to what is at least the greatest.
+pub fn amounts(title: &str, x_title: &str, unit: &str, lines: &[Line]) -> String {
+    let most =
+        lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(f64::MIN_POSITIVE, f64::max);
+    let power = 10f64.powf(most.log10().floor());
+    let step = [0.2, 0.5, 1.0, 2.0].map(|step| step * power).into_iter().find(|step| 5.0 * step >= most);
+    let step = step.unwrap_or(2.0 * power);
+    let digits = (-step.log10().floor()).max(0.0) as usize;
+    let steps: Vec<(f64, String)> = (0..=5)
+        .map(|n| f64::from(n) * step)
+        .map(|value| (value, format!("{value:.digits$} {unit}")))
+        .collect();
+    drawn(title, x_title, lines, &steps)
+}
+
+/// A plot with linear axes; `steps` are the values of the upright one, with what stands beside them.
+fn drawn(title: &str, x_title: &str, lines: &[Line], steps: &[(f64, String)]) -> String {
+    let xs = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
+    let x_ends = [xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max)];
+    let y_ends = [steps[0].0, steps[steps.len() - 1].0];
+    let mut frame = Frame::new(title, x_title, [linear, linear], [x_ends, y_ends]);
+    for (value, label) in steps {
+        frame.y_tick(*value, label);
     }
     let mut ticks: Vec<f64> =
         lines.first().map_or(Vec::new(), |line| line.points.iter().map(|p| p.0).collect());
     while ticks.len() > 10 {
         ticks = ticks.into_iter().step_by(2).collect();
     }
-    for tick in ticks {
-        add(format!(
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{tick}</text>",
-            x(tick),
-            HEIGHT - BOTTOM + 16.0
-        ));
-    }
-    add(format!(
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{x_title}</text>",
-        (LEFT + WIDTH - RIGHT) / 2.0,
-        HEIGHT - 8.0
-    ));
+    ticks.into_iter().for_each(|tick| frame.x_tick(tick));
     let mut names: Vec<&str> = Vec::new();
     for line in lines {
         if !names.contains(&&*line.name) {
             names.push(&line.name);
         }
         let number = names.iter().position(|name| *name == line.name).unwrap_or(0);
-        let colour = COLOURS[number % COLOURS.len()];
-        let points: Vec<String> =
-            line.points.iter().map(|&(a, b)| format!("{:.1},{:.1}", x(a), y(b))).collect();
-        let dashes = if line.dashed { " stroke-dasharray=\"5 4\"" } else { "" };
-        add(format!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\"{dashes}/>",
-            points.join(" ")
-        ));
+        frame.line(number, line.dashed, &line.points);
         if !line.dashed || !lines.iter().any(|other| !other.dashed && other.name == line.name) {
-            add(format!(
-                "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"{colour}\">{}</text>",
-                WIDTH - RIGHT + 10.0,
-                TOP + 14.0 + 16.0 * number as f64,
-                line.name
-            ));
+            frame.name(number, &line.name);
         }
     }
-    out.push_str("</svg>\n");
-    out
+    frame.finish()
 }

@@ -1,29 +1,46 @@
-//! The tables of Guo et al. (feature codes, section IV) on other corpora, and the time of elimination: their section of
-//! docs/evaluation.md.
+//! The tables of Guo et al. (feature codes, section IV) on reprinted pages and on other corpora, and the time of elimination:
+//! the tables and plots `codes` of docs/evaluation/codes.md, printed, and written to FOLDER.
 //!
-//!     cargo run --release --no-default-features --example evaluate_codes -- FOLDER_OF_CORPORA FOLDER_FOR_PLOTS
+//!     cargo run --release --no-default-features --example evaluate_codes -- DATA FOLDER
+//!
+//! Reprinted pages are those pages of sites made of articles of DATA that are Chinese (tests/common/sites).
 
 #[path = "../../tests/common/corpora.rs"]
-mod corpus;
+mod corpora;
+mod elimination;
 #[path = "../common/log_plot.rs"]
 mod log_plot;
 mod made;
-mod methods;
-#[allow(dead_code, reason = "only its tables are printed here")]
+mod noise;
+mod other_texts;
+mod periods;
 #[path = "../common/plot.rs"]
 mod plot;
+#[path = "../../benches/common/processor.rs"]
+mod processor;
+mod reprints;
+#[path = "../../tests/common/sites/mod.rs"]
+mod sites;
+#[path = "../common/small.rs"]
+mod small;
 mod times;
 
 use std::path::PathBuf;
 
+/// Of these about a third are Chinese: about as many as the paper has.
+const PAGES: usize = 75_000;
+
 fn main() {
-    let mut arguments = std::env::args().skip(1).map(PathBuf::from);
-    let (Some(data), Some(plots)) = (arguments.next(), arguments.next()) else {
-        eprintln!("evaluate_codes FOLDER_OF_CORPORA FOLDER_FOR_PLOTS");
-        std::process::exit(2);
-    };
+    let mut arguments = std::env::args().skip(1);
+    let data = PathBuf::from(arguments.next().expect("the folder of the corpora"));
+    let folder = PathBuf::from(arguments.next().expect("the folder for the plots"));
+    let write =
+        |name: &str, plot: String| std::fs::write(folder.join(name), plot).expect("a folder for plots");
+    let small = small::small();
+    noise::print(&data, if small { 300 } else { usize::MAX });
+    write("codes_thresholds.svg", reprints::print(&data, if small { 3000 } else { PAGES }));
     for name in ["zh_news_a", "zh_poetry_a", "zh_law_a"] {
-        methods::compare(&data, name);
+        other_texts::compare(&data, name);
     }
-    std::fs::write(plots.join("codes_time.svg"), times::measure()).expect("a plot");
+    write("codes_time.svg", times::measure(if small { 30_000 } else { u64::MAX }));
 }

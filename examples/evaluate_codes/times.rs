@@ -7,11 +7,11 @@ use neardup::clusters::elimination::Elimination;
 use neardup::features::codes::{CodeSpec, feature_code};
 use neardup::workers::{PlainThreads, Stop};
 
-use crate::corpus::on_all;
+use crate::corpora::on_all;
 use crate::{log_plot, made, plot};
 
-/// Prints the table, and gives the plot.
-pub fn measure() -> String {
+/// Prints the table for numbers of documents below `end`, and gives the plot.
+pub fn measure(end: u64) -> String {
     const SIZES: [u64; 7] = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000];
     const THRESHOLD: f64 = 0.75;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -20,7 +20,7 @@ pub fn measure() -> String {
             .map(|name| (name, Vec::new()))
             .into();
     let mut rows = Vec::new();
-    for size in SIZES {
+    for size in SIZES.into_iter().filter(|&size| size < end) {
         let spec = CodeSpec::default();
         let numbers: Vec<u64> = (0..size).collect();
         // Documents are made apart from their codes, so that only the codes are timed.
@@ -56,7 +56,6 @@ pub fn measure() -> String {
         for (line, time) in lines.iter_mut().zip([all, one, making]) {
             line.1.push((size as f64, time));
         }
-        eprintln!("{size}: {all:.3} s, {one:.3} s");
         let micro = |time: f64| format!("{:.1}", time * 1e6 / size as f64);
         rows.push(vec![
             size.to_string(),

@@ -22,11 +22,16 @@ impl AddAssign for Score {
 }
 
 impl Score {
+    /// Twice what is found and planted, of both.
+    pub fn f1(self) -> f64 {
+        2.0 * self.both as f64 / (self.found + self.truth).max(1) as f64
+    }
+
     /// Precision, recall and F1 as cells of a table.
     pub fn cells(self) -> String {
         let share = |whole: usize| if whole == 0 { 0.0 } else { self.both as f64 / whole as f64 };
         let (precision, recall) = (share(self.found), share(self.truth));
-        let f1 = if self.both == 0 { 0.0 } else { 2.0 * precision * recall / (precision + recall) };
+        let f1 = self.f1();
         let precision = if self.found == 0 { "-".to_owned() } else { format!("{precision:.3}") };
         format!("{precision} | {recall:.3} | {f1:.3}")
     }

@@ -1,5 +1,7 @@
 //! A join by one of the algorithms, its candidates and its time.
 
+use std::time::Duration;
+
 use neardup::features::FeatureSpec;
 use neardup::files::NoFiles;
 use neardup::joins::sets::Algorithm;
@@ -13,7 +15,7 @@ use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
 use neardup::workers::PlainThreads;
 
-use crate::processor;
+use crate::{processor, small};
 
 /// In the order of the paper, then what is used where nobody chooses.
 pub const ALGORITHMS: [(&str, Algorithm); 4] = [
@@ -31,20 +33,35 @@ pub struct Joined {
     pub seconds: f64,
 }
 
+/// Of joins that take fewer seconds, the least time of a few counts: other work only adds to it.
+const SHORT: f64 = 0.02;
+const RUNS: usize = 3;
+
+/// Seconds of the processor. The kernel keeps them up to date where a thread leaves it, and every few milliseconds else.
+fn now() -> f64 {
+    std::thread::sleep(Duration::from_micros(1));
+    processor::seconds()
+}
+
 /// Joins sets with themselves.
 pub fn join(sets: &[Vec<i64>], measure: Measure, threshold: f64, algorithm: Algorithm) -> Joined {
     let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
     let predicate = Predicate::new(measure, threshold).expect("a threshold");
-    let mut corpus = Corpus::of_sets(sets);
-    let resources = Resources { files: &NoFiles, budget: 1 << 40, workers: &PlainThreads(1) };
-    let mut pairs = Sets { spec, predicate, algorithm }
-        .pairs(&mut Reading::new(&mut corpus, &mut Quiet, resources))
-        .expect("memory");
-    let began = processor::seconds();
-    while pairs.next(&PlainThreads(1)).expect("memory").is_some() {}
-    Joined {
-        pairs: pairs.given(),
-        candidates: pairs.counts().verified,
-        seconds: processor::seconds() - began,
+    let method = Sets { spec, predicate, algorithm };
+    let once = || {
+        let mut corpus = Corpus::of_sets(sets);
+        let resources = Resources { files: &NoFiles, budget: 1 << 40, workers: &PlainThreads(1) };
+        let mut pairs = method.pairs(&mut Reading::new(&mut corpus, &mut Quiet, resources)).expect("memory");
+        let began = now();
+        while pairs.next(&PlainThreads(1)).expect("memory").is_some() {}
+        let seconds = now() - began;
+        Joined { pairs: pairs.given(), candidates: pairs.counts().verified, seconds }
+    };
+    let mut joined = once();
+    if joined.seconds < SHORT && !small::small() {
+        for _ in 1..RUNS {
+            joined.seconds = joined.seconds.min(once().seconds);
+        }
     }
+    joined
 }

@@ -16,8 +16,12 @@ mod sites;
 mod joining;
 #[path = "../common/log_plot.rs"]
 mod log_plot;
+#[path = "../common/plot.rs"]
+mod plot;
 mod quality;
 mod records;
+#[path = "../common/small.rs"]
+mod small;
 mod without_lemma;
 
 use std::path::{Path, PathBuf};
@@ -38,10 +42,12 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let data = PathBuf::from(arguments.next().expect("the folder of the corpora"));
     let folder = PathBuf::from(arguments.next().expect("the folder for the plots"));
-    let titles = corpora::texts(&data, "bib_dblp_acm_a");
-    let news = corpora::texts(&data, "en_reuters_a");
+    let share = if small::small() { 5 } else { 1 };
+    let texts =
+        |name: &str| -> Vec<String> { corpora::texts(&data, name).into_iter().step_by(share).collect() };
+    let (titles, news) = (texts("bib_dblp_acm_a"), texts("en_reuters_a"));
     let pages: Vec<String> =
-        sites::pages(&data, PAGES).iter().map(|page| html_text(&page.html, None)).collect();
+        sites::pages(&data, PAGES / share).iter().map(|page| html_text(&page.html, None)).collect();
     let inputs = [
         Records::new("titles, words", &titles, &WORDS),
         Records::new("titles, 3-grams", &titles, &GRAMS),
@@ -49,80 +55,105 @@ fn main() {
         Records::new("news, 3-grams", &news, &GRAMS),
         Records::new("pages of sites, words", &pages, &WORDS),
     ];
-    println!("### Candidates and times (Table 1, Figure 3)\n");
-    inputs.iter().for_each(|input| candidates(input, Measure::Jaccard));
+    println!("### Candidates and times (Table 1, Figure 3 a to f)\n");
+    inputs.iter().for_each(|input| candidates(input, Measure::Jaccard, &folder));
     println!("### Cosine (Figure 3 g to j)\n");
-    [&inputs[0], &inputs[2]].into_iter().for_each(|input| candidates(input, Measure::Cosine));
+    [&inputs[0], &inputs[2]].into_iter().for_each(|input| candidates(input, Measure::Cosine, &folder));
     println!("### Growth (Figures 1 and 3 k, l)\n");
     growth(&inputs[4], &folder);
     println!("### q-grams and shingles (Table 2)\n");
     quality::table(&[("news", &news), ("pages of sites", &pages)]);
 }
 
-/// A table of one input: for each threshold what each algorithm looks at, and the time it takes.
-fn candidates(input: &Records, measure: Measure) {
+/// What each algorithm looks at, and the time it takes.
+fn join_all(sets: &[Vec<i64>], measure: Measure, t: f64) -> Vec<Joined> {
+    let joined: Vec<Joined> =
+        ALGORITHMS.iter().map(|(_, algorithm)| joining::join(sets, measure, t, *algorithm)).collect();
+    assert!(joined.iter().all(|join| join.pairs == joined[0].pairs), "all find the same");
+    joined
+}
+
+/// The head of the columns of all algorithms, and the cells of their joins.
+fn heads() -> String {
+    let heads: Vec<String> = ALGORITHMS.iter().map(|(name, _)| format!("{name} | ms")).collect();
+    heads.join(" | ")
+}
+
+fn cells(joined: &[Joined]) -> String {
+    let cells: Vec<String> =
+        joined.iter().map(|join| format!("{} | {:.1}", join.candidates, 1000.0 * join.seconds)).collect();
+    cells.join(" | ")
+}
+
+/// No line yet for each algorithm.
+fn lines() -> Vec<plot::Line> {
+    let line =
+        |(name, _): &(&str, _)| plot::Line { name: (*name).to_owned(), dashed: false, points: Vec::new() };
+    ALGORITHMS.iter().map(line).collect()
+}
+
+/// A table of one input, for each threshold a row, and the plot of its times.
+fn candidates(input: &Records, measure: Measure, folder: &Path) {
     println!(
         "{} ({} records, {:.0} tokens each), {measure:?}: ",
         input.name,
         input.sets.len(),
         input.tokens()
     );
-    let heads: Vec<String> =
-        ALGORITHMS.iter().flat_map(|(name, _)| [(*name).to_owned(), "s".to_owned()]).collect();
-    println!("| t | pairs | All-Pairs, whole prefix indexed | {} |", heads.join(" | "));
-    println!("|---|---:|---:|{}", "---:|".repeat(heads.len()));
+    println!("| t | pairs | All-Pairs, whole prefix indexed | {} |", heads());
+    println!("|---|---:|---:|{}", "---:|".repeat(2 * ALGORITHMS.len()));
+    let mut times = lines();
     for t in THRESHOLDS {
-        let joined: Vec<Joined> = ALGORITHMS
-            .iter()
-            .map(|(_, algorithm)| joining::join(&input.sets, measure, t, *algorithm))
-            .collect();
-        assert!(joined.iter().all(|join| join.pairs == joined[0].pairs), "all find the same");
+        let joined = join_all(&input.sets, measure, t);
         let whole = match measure {
             Measure::Jaccard => without_lemma::candidates(&input.sets, t).to_string(),
             _ => "-".to_owned(),
         };
-        let cells: Vec<String> = joined
-            .iter()
-            .flat_map(|join| [join.candidates.to_string(), format!("{:.2}", join.seconds)])
-            .collect();
-        println!("| {t} | {} | {whole} | {} |", joined[0].pairs, cells.join(" | "));
+        println!("| {t} | {} | {whole} | {} |", joined[0].pairs, cells(&joined));
+        for (line, join) in times.iter_mut().zip(&joined) {
+            line.points.push((t, 1000.0 * join.seconds));
+        }
     }
-    println!();
+    let name = format!("{} {measure:?}", input.name).replace([',', ' ', '-'], "_").to_lowercase();
+    let title = format!("{}, {measure:?}: time of the processor", input.name);
+    let plot = plot::amounts(&title, "least similarity", "ms", &times);
+    let file = format!("ppjoin_time_{}.svg", name.replace("__", "_"));
+    std::fs::write(folder.join(&file), plot).expect("a folder for plots");
+    println!("\n![Times]({file})\n");
 }
 
 /// How candidates and time grow with the number of records, at 0.9.
 fn growth(input: &Records, folder: &Path) {
     const SHARES: [usize; 5] = [20, 40, 60, 80, 100];
     const T: f64 = 0.9;
-    let heads: Vec<&str> = ALGORITHMS.iter().flat_map(|(name, _)| [*name, "s"]).collect();
     println!("{}, Jaccard at {T}: ", input.name);
-    println!("| records | pairs | {} |\n|---:|---:|{}", heads.join(" | "), "---:|".repeat(heads.len()));
-    let mut lines: Vec<log_plot::Line> = vec![("pairs".to_owned(), Vec::new())];
-    lines.extend(ALGORITHMS.iter().map(|(name, _)| ((*name).to_owned(), Vec::new())));
+    println!("| records | pairs | {} |", heads());
+    println!("|---:|---:|{}", "---:|".repeat(2 * ALGORITHMS.len()));
+    let mut counts: Vec<log_plot::Line> = vec![("pairs".to_owned(), Vec::new())];
+    counts.extend(ALGORITHMS.iter().map(|(name, _)| ((*name).to_owned(), Vec::new())));
+    let mut times = lines();
     for share in SHARES {
         let sets = input.sample(share);
-        let joined: Vec<Joined> = ALGORITHMS
-            .iter()
-            .map(|(_, algorithm)| joining::join(&sets, Measure::Jaccard, T, *algorithm))
-            .collect();
+        let joined = join_all(&sets, Measure::Jaccard, T);
         let records = sets.len() as f64;
-        lines[0].1.push((records, joined[0].pairs as f64));
-        for (line, join) in lines[1..].iter_mut().zip(&joined) {
-            line.1.push((records, join.candidates as f64));
+        counts[0].1.push((records, joined[0].pairs as f64));
+        for ((count, time), join) in counts[1..].iter_mut().zip(&mut times).zip(&joined) {
+            count.1.push((records, join.candidates as f64));
+            // As in the paper: what grows as the square is a straight line.
+            time.points.push((records, (1000.0 * join.seconds).sqrt()));
         }
-        let cells: Vec<String> = joined
-            .iter()
-            .flat_map(|join| [join.candidates.to_string(), format!("{:.2}", join.seconds)])
-            .collect();
-        println!("| {} | {} | {} |", sets.len(), joined[0].pairs, cells.join(" | "));
+        println!("| {} | {} | {} |", sets.len(), joined[0].pairs, cells(&joined));
     }
-    println!();
+    println!("\n![Candidates](ppjoin_growth.svg)\n\n![Times](ppjoin_growth_time.svg)\n");
     let plot = log_plot::Plot {
         title: "Candidates at 0.9, pages of sites",
         x_title: "records",
         unit: "pairs",
         dots: false,
     };
-    std::fs::write(folder.join("ppjoin_growth.svg"), log_plot::svg(&plot, &lines))
-        .expect("a folder for plots");
+    let write = |name: &str, plot: String| {
+        std::fs::write(folder.join(name), plot).expect("a folder for plots");
+    };
+    write("ppjoin_growth.svg", log_plot::svg(&plot, &counts));
+    write("ppjoin_growth_time.svg", plot::amounts("Time at 0.9, pages of sites", "records", "√ms", &times));
 }

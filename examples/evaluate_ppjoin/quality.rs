@@ -3,11 +3,17 @@
 use std::collections::HashSet;
 
 use neardup::features::{FeatureSpec, Tokenizer};
+use neardup::files::NoFiles;
 use neardup::joins::sets::Algorithm;
+use neardup::methods::Method;
 use neardup::methods::corpus::Corpus;
+use neardup::methods::documents::Quiet;
+use neardup::methods::reading::Reading;
 use neardup::methods::sets::Sets;
+use neardup::resources::Resources;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
+use neardup::workers::PlainThreads;
 
 use crate::THRESHOLDS;
 use crate::processor;
@@ -43,7 +49,15 @@ pub fn table(corpora: &[(&str, &Vec<String>)]) {
 fn find(texts: &[String], spec: FeatureSpec, t: f64, algorithm: Algorithm) -> (HashSet<(u32, u32)>, f64) {
     let predicate = Predicate::new(Measure::Jaccard, t).expect("a threshold");
     let began = processor::seconds();
-    let pairs = Corpus::of_texts(texts).pairs(&Sets { spec, predicate, algorithm }).expect("memory");
-    let seconds = processor::seconds() - began;
-    (pairs.into_iter().map(|pair| (pair.left, pair.right)).collect(), seconds)
+    // One thread, the first, whose time is taken.
+    let resources = Resources { files: &NoFiles, budget: 1 << 40, workers: &PlainThreads(1) };
+    let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
+    let mut pairs = Sets { spec, predicate, algorithm }
+        .pairs(&mut Reading::new(&mut corpus, &mut quiet, resources))
+        .expect("memory");
+    let mut found = HashSet::new();
+    while let Some(pair) = pairs.next(resources.workers).expect("memory") {
+        found.insert((pair.left.min(pair.right), pair.left.max(pair.right)));
+    }
+    (found, processor::seconds() - began)
 }

@@ -1,51 +1,60 @@
-//! The tables of Huang, Wang and Li (CIKM 2008) on corpora with labels: their section of docs/evaluation.md.
+//! The experiments of Huang, Wang and Li (CIKM 2008) on corpora with labels and on pages of sites: the tables and plots `tlcs` of
+//! docs/evaluation/tlcs.md, printed, and written to FOLDER.
 //!
-//!     cargo run --release --no-default-features --example evaluate_tlcs -- FOLDER_OF_CORPORA FOLDER_FOR_PLOTS
+//!     cargo run --release --no-default-features --example evaluate_tlcs -- DATA FOLDER [PAGES]
 
+mod candidates;
+mod contenders;
 #[path = "../../tests/common/corpora.rs"]
-mod corpus;
-mod methods;
+mod corpora;
+mod defaults;
+mod inputs;
+mod measure;
+mod of_sets;
 #[path = "../../tests/common/pages.rs"]
 mod pages;
-mod pairs;
 #[path = "../common/plot.rs"]
 mod plot;
-mod tables;
+#[path = "../../benches/common/processor.rs"]
+mod processor;
+#[path = "../../tests/common/sites/mod.rs"]
+mod sites;
+mod slopes;
+#[path = "../common/small.rs"]
+mod small;
+mod steps;
+mod windows;
 
 use std::path::PathBuf;
+use std::time::Instant;
 
-use corpus::Corpus;
-use neardup::sketches::sentence::Parameters as Signing;
-use pairs::Candidates;
-
-const CORPORA: [&str; 6] =
-    ["html_kafka_a", "html_readability_a", "en_bible_a", "zh_law_a", "planted_en_a", "planted_zh_a"];
+use inputs::Input;
 
 fn main() {
-    let mut arguments = std::env::args().skip(1).map(PathBuf::from);
-    let (Some(data), Some(plots)) = (arguments.next(), arguments.next()) else {
-        eprintln!("evaluate_tlcs FOLDER_OF_CORPORA FOLDER_FOR_PLOTS");
-        std::process::exit(2);
-    };
-    let read = |name: &&str| {
-        let corpus = Corpus::read(&data, name);
-        let candidates = Candidates::of(&corpus, Signing::default()).judged(&corpus);
-        eprintln!(
-            "{name}: {} documents, {} labelled pairs, {} candidates",
-            corpus.texts.len(),
-            corpus.labelled.len(),
-            candidates.kinds.len()
-        );
-        (corpus, candidates)
-    };
-    let corpora: Vec<(Corpus, Candidates)> = CORPORA.iter().map(read).collect();
-    let save = |name: &str, svg: String| std::fs::write(plots.join(name), svg).expect("a plot");
-    tables::corpora(&corpora);
-    save("tlcs_signatures.svg", tables::signatures(&corpora));
-    tables::fingerprints(&corpora);
-    tables::dispersed(&corpora);
-    save("tlcs_window.svg", tables::windows(&corpora));
-    save("tlcs_slope.svg", tables::slopes(&corpora));
-    tables::regions(&corpora);
-    methods::compare(&corpora);
+    let mut arguments = std::env::args().skip(1);
+    let data = PathBuf::from(arguments.next().expect("the folder of the corpora"));
+    let folder = PathBuf::from(arguments.next().expect("the folder for the plots"));
+    let pages = if small::small() { 120 } else { 2000 };
+    let pages = arguments.next().map_or(pages, |count| count.parse().expect("how many pages"));
+    let save = |name: &str, svg: String| std::fs::write(folder.join(name), svg).expect("a folder for plots");
+    let began = Instant::now();
+    let step = |name: &str| eprintln!("{name}: begins after {:.0} s", began.elapsed().as_secs_f64());
+    step("reading");
+    let inputs = Input::all(&data, pages);
+    inputs::table(&inputs);
+    step("contenders");
+    contenders::tables(&inputs, &Input::of_pages(&data, pages / 2));
+    step("steps");
+    steps::table(&inputs);
+    step("signatures");
+    save("tlcs_signatures.svg", of_sets::signatures(&inputs));
+    step("windows");
+    save("tlcs_window.svg", windows::rates(&inputs));
+    step("slopes");
+    save("tlcs_slope.svg", slopes::precision(&inputs));
+    step("regions");
+    slopes::regions(&inputs);
+    step("defaults");
+    defaults::fingerprints(&inputs);
+    defaults::dispersed(&inputs);
 }

@@ -1,5 +1,5 @@
-//! How well shingling, simhash and their combination tell near duplicates among web pages: the tables and the plot `web` of
-//! docs/evaluation.md, printed, and written to FOLDER.
+//! How well shingling, simhash and their combination tell near duplicates among web pages: the tables and plots `web` of
+//! docs/evaluation/web.md, printed, and written to FOLDER.
 //!
 //!     cargo run --release --no-default-features --example evaluate_web -- DATA FOLDER [PAGES]
 //!
@@ -12,12 +12,16 @@ mod corpora;
 #[path = "../common/log_plot.rs"]
 mod log_plot;
 mod pages;
+#[path = "../common/plot.rs"]
+mod plot;
 #[path = "../../tests/common/sites/mod.rs"]
 mod sites;
+#[path = "../common/small.rs"]
+mod small;
 mod techniques;
 mod templates;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pages::{Pages, Pair};
 use techniques::Named;
@@ -25,8 +29,9 @@ use techniques::Named;
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let data = PathBuf::from(arguments.next().expect("the folder of the corpora"));
-    let folder = PathBuf::from(arguments.next().expect("the folder for the plot"));
-    let count = arguments.next().map_or(10_000, |count| count.parse().expect("how many pages"));
+    let folder = PathBuf::from(arguments.next().expect("the folder for the plots"));
+    let usual = if small::small() { 1500 } else { 10_000 };
+    let count = arguments.next().map_or(usual, |count| count.parse().expect("how many pages"));
     let techniques = techniques::all();
 
     let mut pages = Pages::default();
@@ -37,14 +42,12 @@ fn main() {
     pages.table(&find(&pages, &techniques));
 
     println!("Articles in the frames of sites: ");
-    write(&folder, &templates::print(&data, count, &techniques));
+    for (name, plot) in templates::print(&data, count, &techniques) {
+        std::fs::write(folder.join(name), plot).expect("a folder for plots");
+    }
 }
 
 /// What each technique finds.
 fn find(pages: &Pages, techniques: &[Named]) -> Vec<(&'static str, Vec<Pair>)> {
     techniques.iter().map(|(name, combination)| (*name, pages.find(combination))).collect()
-}
-
-fn write(folder: &Path, plot: &str) {
-    std::fs::write(folder.join("web_degrees.svg"), plot).expect("a folder for plots");
 }

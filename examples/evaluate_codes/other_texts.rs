@@ -1,60 +1,26 @@
 //! What titles, checksums, equal codes and repeatability eliminate on corpora.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 use std::path::Path;
 
 use neardup::features::codes::{CodeSpec, feature_code};
-use neardup::files::NoFiles;
-use neardup::methods::Method;
-use neardup::methods::codes::ByCodes;
-use neardup::methods::corpus::Corpus as Rows;
-use neardup::methods::documents::Quiet;
-use neardup::methods::reading::Reading;
-use neardup::resources::Resources;
 use neardup::sketches::checksum::checksum;
 use neardup::text::words::words;
-use neardup::workers::{PlainThreads, Stop};
+use neardup::workers::Stop;
 use serde_json::Value;
 
-use crate::corpus::{self, Corpus, on_all};
+use crate::corpora::{self, Corpus, on_all};
+use crate::elimination::{equal, repeated, share};
 use crate::plot;
-
-/// A document that goes, and the one that stays in its place.
-type Eliminated = (u32, u32);
-
-/// Of documents with equal keys the first stays.
-fn equal<K: Eq + Hash>(keys: impl IntoIterator<Item = Option<K>>) -> Vec<Eliminated> {
-    let mut first = HashMap::new();
-    let mut gone = Vec::new();
-    for (number, key) in (0..).zip(keys) {
-        let Some(key) = key else { continue };
-        let stays = *first.entry(key).or_insert(number);
-        if stays != number {
-            gone.push((number, stays));
-        }
-    }
-    gone
-}
 
 /// The titles of documents: of their own, or their first line.
 fn titles(data: &Path, name: &str) -> Vec<Option<String>> {
     let title = |document: Value| {
         let own = document["meta"]["title"].as_str().map(str::to_owned);
-        let first = || corpus::text(&document).lines().next().map(|line| line.trim().to_owned());
+        let first = || corpora::text(&document).lines().next().map(|line| line.trim().to_owned());
         own.or_else(first).filter(|title| !title.is_empty())
     };
-    corpus::documents(data, name).map(title).collect()
-}
-
-/// What repeatability eliminates.
-fn repeated(texts: &[String], threshold: f64) -> Vec<Eliminated> {
-    let method = ByCodes { spec: CodeSpec::default(), threshold: Some(threshold) };
-    let (mut rows, mut quiet) = (Rows::of_texts(texts), Quiet);
-    let resources = Resources { files: &NoFiles, budget: 1 << 30, workers: &PlainThreads(4) };
-    let mut reading = Reading::new(&mut rows, &mut quiet, resources);
-    let (_, leaders) = method.eliminate(&mut reading).expect("memory").expect("a threshold");
-    (0..).zip(leaders.of).filter(|(number, leader)| number != leader).collect()
+    corpora::documents(data, name).map(title).collect()
 }
 
 /// Jaccard similarity of the words of two texts, repeats counted.
@@ -77,19 +43,18 @@ pub fn compare(data: &Path, name: &str) {
         on_all(&corpus.texts, || (), |(), text| checksum(text, clean, &Stop::default()).expect("memory"))
     };
     let mut rows = vec![
-        ("equal title".to_owned(), equal(titles(data, name))),
-        ("equal MD5".to_owned(), equal(sums(false))),
-        ("equal MD5, cleaned".to_owned(), equal(sums(true))),
-        ("equal code".to_owned(), equal(codes.iter().map(|code| Some(code).filter(|code| !code.is_empty())))),
+        ("equal title".to_owned(), equal(titles(data, name)).1),
+        ("equal MD5".to_owned(), equal(sums(false)).1),
+        ("equal MD5, cleaned".to_owned(), equal(sums(true)).1),
+        (
+            "equal code".to_owned(),
+            equal(codes.iter().map(|code| Some(code).filter(|code| !code.is_empty()))).1,
+        ),
     ];
     for percent in (70..=100).rev().step_by(5) {
         let threshold = f64::from(percent) / 100.0;
         rows.push((format!("repeatability {threshold:.2}"), repeated(&corpus.texts, threshold)));
     }
-    let share = |part: usize, all: usize| match all {
-        0 => "-".to_owned(),
-        _ => format!("{:.3}", part as f64 / all as f64),
-    };
     let rows: Vec<Vec<String>> = rows
         .into_iter()
         .map(|(method, gone)| {
