@@ -120,7 +120,7 @@ seen=$(q -c "CALL near_duplicates_into('docs', 0.8, 'found', clusters => 'groupe
 # parts make of them on one server, where ROW is what a row of a part has.
 model() {
     q -c "CREATE TEMPORARY TABLE sets AS SELECT id, tokens(body, shingle => $1, multiset => $1 = 1) AS set FROM base WHERE body IS NOT NULL" \
-        -c 'CREATE TEMPORARY TABLE once AS SELECT min(id) AS n, set FROM sets GROUP BY set' \
+        -c 'CREATE TEMPORARY TABLE once AS SELECT DISTINCT ON (token_set_send(set)) id AS n, set FROM sets ORDER BY token_set_send(set), id' \
         -c 'CREATE TEMPORARY TABLE ranks AS SELECT token_order(set, 200000) AS ranks FROM once' \
         -c "CREATE TEMPORARY TABLE routes AS SELECT g.part, s.n, g.size, g.bitmap, g.prefix FROM once s, ranks r, $2 g" \
         -c "CREATE TEMPORARY TABLE candidates AS SELECT p.left_id, p.right_id FROM (SELECT $3 AS ids FROM routes p GROUP BY part) j, candidate_pairs(j.ids) p" \
