@@ -34,34 +34,31 @@ CREATE FUNCTION neardup_candidate_pairs(ids pg_catalog.int8[], internal neardup_
 COMMENT ON FUNCTION neardup_candidate_pairs(bigint[], neardup_internal) IS 'internal: candidate_pairs of numbers, for near_duplicates_into';
 
 -- Minhash in parts.
-CREATE FUNCTION neardup_band_groups(set token_set, bands pg_catalog.int4, rows pg_catalog.int4, seed pg_catalog.int8, parts pg_catalog.int4,
-    internal neardup_internal DEFAULT NULL)
+CREATE FUNCTION neardup_band_groups(set token_set, bands pg_catalog.int4, rows pg_catalog.int4, seed pg_catalog.int8, method set_measure, threshold pg_catalog.float8,
+    parts pg_catalog.int4, internal neardup_internal DEFAULT NULL)
     RETURNS TABLE(part pg_catalog.int4, size pg_catalog.int4, bitmap pg_catalog.bytea, prefix pg_catalog.bytea)
     AS 'MODULE_PATHNAME', 'neardup_band_groups'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000 ROWS 10;
-COMMENT ON FUNCTION neardup_band_groups(token_set, int, int, bigint, int, neardup_internal) IS
+COMMENT ON FUNCTION neardup_band_groups(token_set, int, int, bigint, set_measure, float8, int, neardup_internal) IS
     'internal: a set as rows for neardup_join_bands, one for each part that bands of it fall into';
-CREATE FUNCTION neardup_join_bands_step(internal, pg_catalog.int8, pg_catalog.bytea, neardup_internal) RETURNS internal
+CREATE FUNCTION neardup_join_bands_step(internal, pg_catalog.int8, pg_catalog.int4, pg_catalog.bytea, pg_catalog.bytea, set_measure, pg_catalog.float8,
+    neardup_internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'neardup_join_bands_step'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_join_bands_step(internal, bigint, bytea, neardup_internal) IS
+COMMENT ON FUNCTION neardup_join_bands_step(internal, bigint, int, bytea, bytea, set_measure, float8, neardup_internal) IS
     'internal: adds a row to a part for neardup_join_bands';
-CREATE FUNCTION neardup_join_bands_result(internal, pg_catalog.int8, pg_catalog.bytea, neardup_internal) RETURNS pg_catalog.int8[]
-    AS 'MODULE_PATHNAME', 'neardup_join_bands_result'
-    LANGUAGE c IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_join_bands_result(internal, bigint, bytea, neardup_internal) IS
-    'internal: the result of neardup_join_bands';
-CREATE AGGREGATE neardup_join_bands(id pg_catalog.int8, keys pg_catalog.bytea, internal neardup_internal) (
+CREATE AGGREGATE neardup_join_bands(id pg_catalog.int8, size pg_catalog.int4, bitmap pg_catalog.bytea, keys pg_catalog.bytea, method set_measure, threshold pg_catalog.float8,
+    internal neardup_internal) (
     SFUNC = neardup_join_bands_step,
     STYPE = internal,
     SSPACE = 67108864,
-    FINALFUNC = neardup_join_bands_result,
+    FINALFUNC = neardup_join_part_result,
     FINALFUNC_EXTRA,
     FINALFUNC_MODIFY = READ_WRITE,
     PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE neardup_join_bands(bigint, bytea, neardup_internal) IS
-    'internal: the pairs of a part whose bands are alike, for near_duplicates_into';
+COMMENT ON AGGREGATE neardup_join_bands(bigint, int, bytea, bytea, set_measure, float8, neardup_internal) IS
+    'internal: the pairs of a part whose bands are alike and that may be similar, for near_duplicates_into';
 
 -- The caller says of which type the columns of ids are.
 CREATE FUNCTION neardup_into_pairs(docs pg_catalog.regclass, threshold pg_catalog.float8, id_type pg_catalog.regtype, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::hash;
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
+use crate::sketches::kernels::Kernels;
 
 /// The value, for errors.
 const NAME: &str = "bitmap";
@@ -59,9 +60,9 @@ pub fn parse(bytes: &[u8]) -> Result<&[[u8; size_of::<u64>()]]> {
 
 /// In how many bits two bitmaps differ, the longer one folded to the length of the other.
 #[inline]
-pub fn differ(a: &[u64], b: &[u64]) -> u32 {
+pub fn differ(a: &[u64], b: &[u64], kernels: &Kernels) -> u32 {
     if a.len() == b.len() {
-        return a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum();
+        return (kernels.hamming)(bytemuck::cast_slice(a), bytemuck::cast_slice(b));
     }
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
     let folded = |n: usize| long[n..].iter().step_by(short.len()).fold(0, |sum, word| sum ^ word);
@@ -71,6 +72,7 @@ pub fn differ(a: &[u64], b: &[u64]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sketches::kernels::kernels;
 
     #[test]
     fn longer_ones_fold_to_shorter_ones() {
@@ -81,8 +83,12 @@ mod tests {
         };
         for long in [1, 2, 8, 64] {
             for short in [1, 2, 4] {
-                assert_eq!(differ(&words(&mut set(0, 300), long), &words(&mut set(0, 300), short)), 0);
-                let apart = differ(&words(&mut set(0, 300), long), &words(&mut set(10, 320), short));
+                assert_eq!(
+                    differ(&words(&mut set(0, 300), long), &words(&mut set(0, 300), short), kernels()),
+                    0
+                );
+                let apart =
+                    differ(&words(&mut set(0, 300), long), &words(&mut set(10, 320), short), kernels());
                 assert!((1..=30).contains(&apart) || short == 1);
             }
         }

@@ -5,11 +5,12 @@
 
 use std::ops::Range;
 
-use super::bitmaps::differ;
+use super::bitmaps;
 use super::rows::{DOING, Rows};
 use crate::error::{Error, Result};
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
+use crate::sketches::kernels::{Kernels, kernels};
 use crate::workers::{self, Stop, Workers};
 
 /// Which of the found rows a probe may be paired with.
@@ -39,9 +40,14 @@ struct List {
     end: u32,
 }
 
-/// The rows that have each token.
+/// The rows that have each token. What decides about most of them is by itself, as they are met here and there: their words would
+/// come from memory one after the other.
 #[derive(Debug, Default)]
 struct Index {
+    /// How many tokens each row has.
+    sizes: Vec<u32>,
+    /// Where the bitmap of each row is among the words of all.
+    bitmaps: Vec<Range<usize>>,
     postings: Vec<Posting>,
     /// By hash, with gaps; empty ones end where they start.
     lists: Vec<List>,
@@ -50,17 +56,22 @@ struct Index {
 /// Bytes that an index and what goes with it take at most for each token and each row: a posting, and of the list of a token
 /// that no other row has up to four places, as places are at most twice as many as lists, rounded up to a power of two.
 pub(super) const BYTES_A_TOKEN: usize = size_of::<Posting>() + 4 * size_of::<List>();
-/// See above: the order of sizes, and when a row was met.
-pub(super) const BYTES_A_ROW: usize = 2 * size_of::<u32>();
+/// See above: the order of sizes, what the index knows of a row, and when it was met.
+pub(super) const BYTES_A_ROW: usize = 3 * size_of::<u32>() + size_of::<Range<usize>>();
 
 impl Index {
     fn new(rows: &Rows, bounds: &Bounds, stop: &Stop) -> Result<Self> {
         let mut postings = Vec::new();
         memory::reserve(&mut postings, rows.tokens().min(u32::MAX as usize), DOING)?;
+        let (mut sizes, mut bitmaps) = (Vec::new(), Vec::new());
+        memory::reserve(&mut sizes, rows.len(), DOING)?;
+        memory::reserve(&mut bitmaps, rows.len(), DOING)?;
         let (mut size, mut prefix) = (0, 0);
         for place in 0..rows.len() {
             stop.check()?;
             let row = rows.get(place);
+            sizes.push(row.size);
+            bitmaps.push(rows.bitmap_of(place));
             if row.size != size {
                 size = row.size;
                 // What probes is not smaller.
@@ -89,7 +100,7 @@ impl Index {
             lists[slot] = List { token, start, end };
             start = end;
         }
-        Ok(Self { postings, lists })
+        Ok(Self { sizes, bitmaps, postings, lists })
     }
 
     #[inline]
@@ -122,13 +133,17 @@ pub struct Engine<'a> {
     next: usize,
     /// By the place of a row that is found: 1 and the last probe that met it.
     met: Vec<u32>,
+    /// Rows whose bitmaps are compared next, and in how many bits they may differ.
+    near: Vec<(u32, u64)>,
+    kernels: &'static Kernels,
 }
 
 impl<'a> Engine<'a> {
     /// A join of rows in the order of their sizes.
     pub fn new(probes: &'a Rows, found: &'a Rows, partners: Partners, bounds: Bounds) -> Result<Self> {
         let met = memory::filled(0, found.len(), DOING)?;
-        Ok(Self { probes, found, partners, bounds, index: None, next: 0, met })
+        let (near, kernels) = (Vec::new(), kernels());
+        Ok(Self { probes, found, partners, bounds, index: None, next: 0, met, near, kernels })
     }
 
     /// Some of the candidates, each once; none when the join is done.
@@ -152,6 +167,7 @@ impl<'a> Engine<'a> {
                     // It begins anew.
                     Err(_) => {
                         batch.truncate(before);
+                        engine.near.clear();
                         engine.met.fill(0);
                     }
                 }
@@ -163,21 +179,22 @@ impl<'a> Engine<'a> {
     }
 
     /// The places of rows that a probe may be paired with.
-    fn reach(&self, place: usize, size: u32) -> Range<usize> {
+    fn reach(&self, index: &Index, place: usize, size: u32) -> Range<usize> {
+        let first_of = |size| index.sizes.partition_point(|&other| other < size);
         let partners = self.bounds.partner_sizes(Side::Left, size, size);
         let end = match self.partners {
             Partners::Before => place,
-            Partners::NotLarger => self.found.first_of(size.saturating_add(1)),
-            Partners::Smaller => self.found.first_of(size),
+            Partners::NotLarger => first_of(size.saturating_add(1)),
+            Partners::Smaller => first_of(size),
         };
-        partners.map_or(0..0, |partners| self.found.first_of(*partners.start()).min(end)..end)
+        partners.map_or(0..0, |partners| first_of(*partners.start()).min(end)..end)
     }
 
     fn probe(&mut self, index: &Index, place: usize, batch: &mut Vec<Candidate>, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 12;
         stop.check()?;
-        let probe = self.probes.get(place);
-        let reach = self.reach(place, probe.size);
+        let (probe, found) = (self.probes.get(place), self.found);
+        let reach = self.reach(index, place, probe.size);
         if reach.is_empty() {
             return Ok(());
         }
@@ -195,9 +212,9 @@ impl<'a> Engine<'a> {
                     if std::mem::replace(&mut self.met[posting.row as usize], mark) == mark {
                         continue;
                     }
-                    let other = self.found.get(posting.row as usize);
-                    if other.size != size {
-                        size = other.size;
+                    let other = index.sizes[posting.row as usize];
+                    if other != size {
+                        size = other;
                         need = self.bounds.least_overlap(Side::Left, probe.size, size);
                     }
                     let Some(need) = need else { continue };
@@ -208,8 +225,13 @@ impl<'a> Engine<'a> {
                         continue;
                     }
                     let allowed = u64::from(probe.size) + u64::from(size) - 2 * u64::from(need);
-                    if u64::from(differ(probe.bitmap(), other.bitmap())) <= allowed {
-                        memory::push(batch, (mark - 1, posting.row), DOING)?;
+                    memory::push(&mut self.near, (posting.row, allowed), DOING)?;
+                }
+                let words = found.words();
+                for (row, allowed) in self.near.drain(..) {
+                    let bitmap = &words[index.bitmaps[row as usize].clone()];
+                    if u64::from(bitmaps::differ(probe.bitmap(), bitmap, self.kernels)) <= allowed {
+                        memory::push(batch, (mark - 1, row), DOING)?;
                     }
                 }
             }

@@ -4,7 +4,7 @@
 //! memory at a time.
 
 use super::engine::{self, Engine, Partners};
-use super::rows::Rows;
+use super::rows::{Rows, Shared};
 use crate::error::Result;
 use crate::files::{TempFile, TempFiles};
 use crate::joins::sets::bounds::Bounds;
@@ -53,9 +53,9 @@ impl<F: TempFiles> Part<F> {
         self.bounds.predicate()
     }
 
-    /// Adds a row: the words of its id, the size of its set, its bitmap, its tokens.
-    pub fn add(&mut self, id: &[u64], size: u32, bitmap: &[u8], prefix: &[u8]) -> Result<()> {
-        self.rows.push(id, size, bitmap, prefix)?;
+    /// Adds a row: the words of its id, the size of its set, its bitmap, its tokens or the keys of its bands.
+    pub fn add(&mut self, id: &[u64], size: u32, bitmap: &[u8], shared: Shared<'_>) -> Result<()> {
+        self.rows.push(id, size, bitmap, shared)?;
         // Of what is written a half is indexed at a time, beside another one.
         let index = self.rows.tokens() * engine::BYTES_A_TOKEN + self.rows.len() * engine::BYTES_A_ROW;
         if self.rows.bytes() + index > self.budget { self.spill() } else { Ok(()) }

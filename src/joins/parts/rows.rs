@@ -3,7 +3,9 @@
 //! A row: the size of its set and in the upper half how many words its id has; how many words its bitmap has and in the
 //! upper half how many tokens; the id, the bitmap, the tokens, and two places a word.
 
-use super::{bitmaps, groups};
+use std::ops::Range;
+
+use super::{bands, bitmaps, groups};
 use crate::error::{Error, Result};
 use crate::files::TempFile;
 use crate::memory;
@@ -13,6 +15,15 @@ use crate::workers::{self, Stop};
 pub(super) const DOING: &str = "joining a part";
 const HEADER: usize = 2;
 const HALF: u32 = u32::BITS;
+
+/// What a row shares with its partners, as bytes.
+#[derive(Debug, Clone, Copy)]
+pub enum Shared<'a> {
+    /// The tokens of a prefix, each with its place ([`groups`]).
+    Tokens(&'a [u8]),
+    /// The keys of bands ([`bands`]), which have no order.
+    Keys(&'a [u8]),
+}
 
 /// Rows, which know no more of an id than its words.
 #[derive(Debug, Default)]
@@ -88,19 +99,19 @@ impl Rows {
     }
 
     /// Adds a row from its bytes; after an error all is as before.
-    pub fn push(&mut self, id: &[u64], size: u32, bitmap: &[u8], prefix: &[u8]) -> Result<()> {
+    pub fn push(&mut self, id: &[u64], size: u32, bitmap: &[u8], shared: Shared<'_>) -> Result<()> {
         if u32::try_from(self.rows.len() + 1).is_err() {
             return Err(Error::TooMany { what: "rows in memory", limit: u32::MAX.into() });
         }
         let start = self.rows.values.len();
-        let added = self.add(id, size, bitmap, prefix);
+        let added = self.add(id, size, bitmap, shared);
         if added.is_err() {
             self.rows.values.truncate(start);
         }
         added
     }
 
-    fn add(&mut self, id: &[u64], size: u32, bitmap: &[u8], prefix: &[u8]) -> Result<()> {
+    fn add(&mut self, id: &[u64], size: u32, bitmap: &[u8], shared: Shared<'_>) -> Result<()> {
         let start = self.rows.values.len();
         let words = bitmaps::parse(bitmap)?;
         let values = &mut self.rows.values;
@@ -110,7 +121,7 @@ impl Rows {
         values.extend(words.iter().map(|&word| u64::from_le_bytes(word)));
         let mut tokens = 0u64;
         let mut places: Vec<u64> = Vec::new();
-        groups::for_each_token(prefix, size, |token, place| {
+        let each = |token: u64, place: u32| {
             memory::push(values, token, DOING)?;
             match places.last_mut().filter(|_| tokens % 2 == 1) {
                 Some(last) => *last |= u64::from(place) << HALF,
@@ -118,7 +129,11 @@ impl Rows {
             }
             tokens += 1;
             Ok(())
-        })?;
+        };
+        match shared {
+            Shared::Tokens(bytes) => groups::for_each_token(bytes, size, each)?,
+            Shared::Keys(bytes) => bands::for_each_key(bytes, each)?,
+        }
         memory::extend(values, &places, DOING)?;
         // A set has fewer tokens than 32 bits count.
         values[start + 1] = words.len() as u64 | tokens << HALF;
@@ -130,15 +145,15 @@ impl Rows {
     /// Puts the rows in ascending order of size.
     pub fn sort(&mut self, stop: &Stop) -> Result<()> {
         let count = self.len();
-        if self.order.len() < count {
-            self.order.clear();
-            memory::reserve(&mut self.order, count, DOING)?;
-            // Rows are numbered with 32 bits.
-            self.order.extend(0..count as u32);
-        }
-        let rows = &self.rows;
-        let size = |row: u32| Row::new(rows.get(row as usize)).size;
-        workers::sort_unstable_by(&mut self.order, stop, &|&a, &b| (size(a), a).cmp(&(size(b), b)))
+        // Sizes in front of rows, which are numbered with 32 bits: so a comparison looks no row up.
+        let mut keys: Vec<u64> = Vec::new();
+        memory::reserve(&mut keys, count, DOING)?;
+        keys.extend(self.rows.iter().zip(0..).map(|(row, n)| u64::from(Row::new(row).size) << HALF | n));
+        workers::sort_unstable_by(&mut keys, stop, &Ord::cmp)?;
+        self.order.clear();
+        memory::reserve(&mut self.order, count, DOING)?;
+        self.order.extend(keys.iter().map(|&key| key as u32));
+        Ok(())
     }
 
     /// A row by its place in the order of sizes.
@@ -147,9 +162,17 @@ impl Rows {
         Row::new(self.rows.get(self.order[place] as usize))
     }
 
-    /// The first place whose set has not less than `size` tokens.
-    pub fn first_of(&self, size: u32) -> usize {
-        self.order.partition_point(|&row| Row::new(self.rows.get(row as usize)).size < size)
+    /// Where the bitmap of a row is among [`Rows::words`].
+    pub fn bitmap_of(&self, place: usize) -> Range<usize> {
+        let at = self.rows.range(self.order[place] as usize);
+        let row = Row::new(&self.rows.values[at.clone()]);
+        let start = at.start + HEADER + row.id;
+        start..start + row.bitmap
+    }
+
+    /// The words of all rows.
+    pub fn words(&self) -> &[u64] {
+        &self.rows.values
     }
 
     /// Writes all rows behind what a file has, and forgets them; in runs of about half of them, each with its rows and

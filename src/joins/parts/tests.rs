@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::groups::{self, Groups, groups};
 use super::part::Part;
 use super::ranks::{Frequencies, TokenRanks};
+use super::rows::Shared;
 use super::token_set::{Origin, TokenSet, of_document};
 use crate::features::tokens::{Document, Scratch};
 use crate::features::{FeatureSpec, Tokenizer};
@@ -41,7 +42,7 @@ fn in_parts(
         let set = TokenSet::check(set).unwrap();
         let Groups { size, bitmap, parts } = groups(&set, &ranks, &bounds, parts, stop).unwrap();
         for (part, prefix) in parts {
-            all[part as usize].add(&[id as u64], size, &bitmap, &prefix).unwrap();
+            all[part as usize].add(&[id as u64], size, &bitmap, Shared::Tokens(&prefix)).unwrap();
         }
     }
     let mut pairs = BTreeSet::new();
@@ -173,6 +174,13 @@ proptest! {
             assert!(place < size);
             Ok(())
         });
+        let mut part = Part::new(Predicate::new(Measure::Jaccard, 0.5).unwrap(), MemoryFiles, 1 << 20);
+        for shared in [Shared::Tokens(&bytes), Shared::Keys(&bytes), Shared::Keys(&[1; 17])] {
+            for bitmap in [&bytes[..], &[1; 9]] {
+                let _ = part.add(&[1], size, bitmap, shared);
+            }
+        }
+        part.candidates(&PlainThreads(1), &mut |_, _| Ok(())).unwrap();
     }
 
     #[test]

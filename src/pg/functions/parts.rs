@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::joins::parts::groups::{self, Groups, groups};
 use crate::joins::parts::part::Part;
 use crate::joins::parts::ranks::TokenRanks;
+use crate::joins::parts::rows::Shared;
 use crate::joins::parts::token_set::TokenSet;
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
@@ -41,13 +42,20 @@ sql_function! {
             *rows = groups(&tokens, &ranks, &bounds, parts, stop)?;
             Ok(())
         })?;
-        let bitmap = bytea(&rows.bitmap);
-        set_returning::all(call, Grouped { rows, bitmap, next: 0 })
+        set_returning::all(call, Grouped::new(rows))
     }
 }
 sql_function! {
     /// `join_part_step(internal, id, size, bitmap, prefix, method, threshold) → internal`
-    neardup_join_part_step, pg_finfo_neardup_join_part_step, |call| step(call)
+    neardup_join_part_step, pg_finfo_neardup_join_part_step, |call| {
+        step(call, |bytes| Shared::Tokens(bytes), MORE_PARTS)
+    }
+}
+sql_function! {
+    /// `neardup_join_bands_step(internal, id, size, bitmap, keys, method, threshold) → internal`
+    neardup_join_bands_step, pg_finfo_neardup_join_bands_step, |call| {
+        step(call, |bytes| Shared::Keys(bytes), MORE_ROWS)
+    }
 }
 sql_function! {
     /// `join_part_result(internal, …) → anyarray`
@@ -76,10 +84,18 @@ sql_function! {
 }
 
 /// The rows of a set.
-struct Grouped {
+pub(super) struct Grouped {
     rows: Groups,
     bitmap: Datum,
     next: usize,
+}
+
+impl Grouped {
+    /// With values in the current memory context.
+    pub(super) fn new(rows: Groups) -> Self {
+        let bitmap = bytea(&rows.bitmap);
+        Self { rows, bitmap, next: 0 }
+    }
 }
 
 impl Rows<4> for Grouped {
@@ -119,7 +135,7 @@ fn bytea(bytes: &[u8]) -> Datum {
 }
 
 /// Which pairs are similar: the method, argument `n`, and the threshold behind it.
-fn predicate(call: Call, n: usize) -> Result<Predicate> {
+pub(super) fn predicate(call: Call, n: usize) -> Result<Predicate> {
     let (measure, _) = measure_of(call, n)?;
     let threshold: f64 = call.need(n + 1, "threshold")?;
     Predicate::new(measure, threshold).map_err(|error| SqlError::from(error).hint(EXAMPLE))
@@ -178,6 +194,11 @@ fn detoasted(call: Call, n: usize) -> Option<&'static [u8]> {
     }
 }
 
+/// What to do where a part has too many candidates.
+const MORE_PARTS: &str = "Make more parts of the same rows, or raise the threshold: prefix_groups(set, ranks, 'jaccard', 0.9, 1024)";
+/// The same for bands.
+const MORE_ROWS: &str = "Make more parts, raise the threshold, or have more rows in a band: options => '{\"bands\": 14, \"rows\": 8}'";
+
 /// The state of `join_part`.
 struct Joined {
     /// No ids, but their type.
@@ -187,9 +208,11 @@ struct Joined {
     threshold: f64,
     part: Part<ServerFiles>,
     id: Vec<u64>,
+    hint: &'static str,
 }
 
-fn step(call: Call) -> Result<Datum> {
+/// Adds a row, which shares what `shared` says with others; `hint` says what to do about too many candidates.
+fn step(call: Call, shared: fn(&[u8]) -> Shared<'_>, hint: &'static str) -> Result<Datum> {
     let threshold: f64 = call.need(6, "threshold")?;
     let (_, method) = measure_of(call, 5)?;
     let (datum, state) = aggregate::state(call, || {
@@ -205,6 +228,7 @@ fn step(call: Call) -> Result<Datum> {
             threshold,
             part: Part::new(predicate(call, 5)?, ServerFiles::in_current_context(), settings::memory()),
             id: Vec::new(),
+            hint,
         })
     })?;
     if state.method.value() != method.value() || state.threshold.to_bits() != threshold.to_bits() {
@@ -222,20 +246,19 @@ fn step(call: Call) -> Result<Datum> {
     state.id.clear();
     // SAFETY: the server passes ids of the type that it said.
     unsafe { state.ids.to_words(id, &mut state.id)? };
-    state.part.add(&state.id, size, bitmap, prefix)?;
+    state.part.add(&state.id, size, bitmap, shared(prefix))?;
     Ok(datum)
 }
 
 impl Joined {
     /// The array of the ids of all candidates.
     fn candidates(self) -> Result<Datum> {
-        let Self { ids, part, .. } = self;
+        let Self { ids, part, hint, .. } = self;
         let mut found = Found::new(&ids);
         let joined = part.candidates(&BackendWorkers::single(), &mut |a, b| found.add(&ids, a, b));
         if found.is_full {
             let message = "the candidates of a part would be larger than 1 GB".to_owned();
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
-                .hint("Make more parts of the same rows, or raise the threshold: prefix_groups(set, ranks, 'jaccard', 0.9, 1024)"));
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message).hint(hint));
         }
         joined?;
         found.array(&ids)

@@ -2,7 +2,7 @@
 //! alone.
 
 use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys::Oid;
+use pgrx::pg_sys::{self, Oid};
 
 use super::layout::How;
 use super::refusal;
@@ -51,7 +51,9 @@ pub(super) fn check_ids(work: &mut Work) -> Result<Option<String>> {
     spread.drop_scratch(Scratch::Slots)?;
     let (name, oid) = spread.open(Table::Sets)?;
     let sets = (name.as_str(), oid);
-    if citus::null_ids(sets).number()? != Some(0) {
+    let counted = citus::null_ids(sets).row([pg_sys::INT8OID; 2])?.unwrap_or_default();
+    let [nulls, moved] = counted.map(|number| number.map_or(0, |number| number.value() as i64));
+    if nulls > 0 {
         work.state.ids = Some(Ids::Null);
         return Ok(None);
     }
@@ -66,7 +68,6 @@ pub(super) fn check_ids(work: &mut Work) -> Result<Option<String>> {
     } else {
         outcome::double_id(sets).text()?
     };
-    let moved = citus::moved(sets, &["n", "id", "bytes", "digest", "set"]).number()?.unwrap_or_default();
     let collisions = citus::collisions(sets).number()?.unwrap_or_default();
     let is_double = double.is_some();
     if !is_double && collisions > 0 {

@@ -1,14 +1,15 @@
 //! How Citus has the documents, and so how working tables are spread: all work is on the nodes that have them.
 
 use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys::Oid;
+use pgrx::pg_sys::{self, Oid};
 use serde::{Deserialize, Serialize};
 
 use super::place::Place;
 use super::statements::citus;
-use crate::pg::query::as_user::Extension;
+use crate::pg::query::as_user::{Extension, set};
 use crate::pg::query::names::name_of;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::settings;
 use crate::pg::server::version;
 
 /// How the rows of a table are spread.
@@ -108,6 +109,19 @@ impl Layout {
             return Ok(None);
         }
         citus::keys(table, parts, self.shards).text()
+    }
+
+    /// Has the nodes run the statements of this transaction as what suits these.
+    pub(super) fn set_up_nodes() -> Result<()> {
+        // Half of what a part is joined in, as rows of both may be there at a time.
+        // SAFETY: an int that only this thread writes.
+        let own = usize::try_from(unsafe { pg_sys::work_mem }).unwrap_or_default();
+        let kilobytes = own.max(settings::memory() / 2048);
+        // What is set for the transaction alone goes with it to the nodes; nothing else is set while this is on.
+        set(c"citus.propagate_set_commands", c"local");
+        let done = citus::suited(kilobytes).iter().try_for_each(|statement| statement.run().map(|_| ()));
+        set(c"citus.propagate_set_commands", c"none");
+        done
     }
 
     /// Checks that all nodes have the same extension: else sets of different nodes could not be compared.

@@ -242,7 +242,7 @@ impl Spread<'_> {
     /// Makes a table without rows in shards.
     fn make_in_shards(&self, layout: &Layout, table: Table, name: &str, id: (&str, &str)) -> Result<()> {
         let place = self.place(table);
-        definitions::create_here(name, &citus::columns(table, id)).run()?;
+        citus::create(name, &citus::columns(table, id)).run()?;
         citus::uncompressed(name, citus::incompressible(table))
             .iter()
             .try_for_each(|of| of.run().map(|_| ()))?;
@@ -267,7 +267,7 @@ impl Spread<'_> {
         let place = self.scratch(scratch);
         let name = place.qualified()?;
         self.drop_scratch(scratch)?;
-        definitions::create_here(&name, columns).run()?;
+        citus::create(&name, columns).run()?;
         if scratch == Scratch::Joined {
             citus::uncompressed(&name, &["ids"]).iter().try_for_each(|of| of.run().map(|_| ()))?;
         }

@@ -4,6 +4,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::asked::{Asked, InParts, NEXT};
+use super::layout::Layout;
 use super::log::{Arguments, LogTable, Noted};
 use super::place::{Place, such_as, taken};
 use super::refusal::{self, Left, Why};
@@ -170,8 +171,11 @@ fn begin(work: &mut Work) -> Result<()> {
             Err(_) => None,
         };
     }
-    if let (true, Some(layout)) = (first, work.asked.in_parts.as_ref().and_then(|of| of.citus.as_ref())) {
-        layout.check_versions(&work.extension)?;
+    if let Some(layout) = work.asked.in_parts.as_ref().and_then(|of| of.citus.as_ref()) {
+        Layout::set_up_nodes()?;
+        if first {
+            layout.check_versions(&work.extension)?;
+        }
     }
     if let (true, Some(dblink), Some(in_parts)) = (first, &work.dblink, &work.asked.in_parts) {
         for server in &in_parts.servers {

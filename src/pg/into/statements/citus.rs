@@ -51,6 +51,13 @@ pub(crate) fn distribute(table: Oid, by: Option<&str>, like: Option<&str>, shard
     )))
 }
 
+/// What suits the statements of a transaction. No plan is compiled: nearly all time is spent in functions, and to compile what calls
+/// these takes longer than it saves, anew on each connection. And so many kilobytes are for a sort, or for the rows that come from
+/// elsewhere.
+pub(crate) fn suited(kilobytes: usize) -> [Statement; 2] {
+    [Statement::new("SET LOCAL jit = off"), Statement::new(format!("SET LOCAL work_mem = {kilobytes}"))]
+}
+
 /// Copies a table to all nodes.
 pub(crate) fn to_all_nodes(table: Oid) -> Statement {
     Statement::new(format!("SELECT FROM create_reference_table('{}'::regclass)", table.to_u32()))
@@ -133,7 +140,17 @@ pub(crate) fn columns(table: Table, (id, schema): (&str, &str)) -> String {
 
 /// The columns of a working table in which there is nothing to be compressed.
 pub(crate) fn incompressible(table: Table) -> &'static [&'static str] {
-    if table == Table::Routes { &["bitmap", "prefix"] } else { &[] }
+    match table {
+        Table::Routes => &["bitmap", "prefix"],
+        Table::Sets | Table::Members | Table::Halves => &["set"],
+        Table::Ranks | Table::Candidates | Table::Pairs => &[],
+    }
+}
+
+/// Makes a table that is to be spread. Rows that fit into a page stay in one piece: all that is there is read again and again, and
+/// to put a set together from pieces takes longer than to read it.
+pub(crate) fn create(name: &str, columns: &str) -> Statement {
+    Statement::new(format!("CREATE UNLOGGED TABLE {name} ({columns}) WITH (toast_tuple_target = 8160)"))
 }
 
 /// Says that columns are not compressed, of a table that is not spread yet.
@@ -186,16 +203,26 @@ pub(crate) fn sets(
     )
 }
 
-/// The bytes of rows that went to where they are, beside those of columns of one length.
-pub(crate) fn moved(table: Named<'_>, columns: &[&str]) -> Statement {
+/// The bytes of the columns of a row `t`.
+fn size_of_row(columns: &[&str]) -> String {
     let sizes: Vec<String> = columns.iter().map(|column| format!("pg_column_size(t.{column})")).collect();
-    Statement::new(format!("SELECT COALESCE(sum({}), 0)::int8 FROM {} t", sizes.join(" + "), table.0))
-        .about([table.1])
+    sizes.join(" + ")
 }
 
-/// How many documents have no id.
+/// The bytes of the rows that went to where they are.
+pub(crate) fn moved(table: Named<'_>, columns: &[&str]) -> Statement {
+    let bytes = size_of_row(columns);
+    Statement::new(format!("SELECT COALESCE(sum({bytes}), 0)::int8 FROM {} t", table.0)).about([table.1])
+}
+
+/// How many documents have no id, and the bytes of all rows.
 pub(crate) fn null_ids(sets: Named<'_>) -> Statement {
-    Statement::new(format!("SELECT count(*) FROM {} s WHERE s.id IS NULL", sets.0)).about([sets.1])
+    let bytes = size_of_row(&["n", "id", "bytes", "digest", "set"]);
+    Statement::new(format!(
+        "SELECT count(*) FILTER (WHERE t.id IS NULL), COALESCE(sum({bytes}), 0)::int8 FROM {} t",
+        sets.0
+    ))
+    .about([sets.1])
 }
 
 /// How many numbers stand for more than one set.

@@ -54,7 +54,7 @@ impl Join {
                 format!("{schema}.prefix_groups({set}, o.ranks, {measure}, {threshold}, {parts}::int4)")
             }
             Some(Bands { bands, rows, seed }) => format!(
-                "{schema}.neardup_band_groups({set}, {bands}::int4, {rows}::int4, '{seed}'::int8, {parts}::int4{internal})"
+                "{schema}.neardup_band_groups({set}, {bands}::int4, {rows}::int4, '{seed}'::int8, {measure}, {threshold}, {parts}::int4{internal})"
             ),
         }
     }
@@ -62,12 +62,8 @@ impl Join {
     /// What may be similar among the rows `p` of a part.
     pub(crate) fn joined(&self) -> String {
         let Self { schema, internal, measure, threshold, bands, .. } = self;
-        match bands {
-            None => format!(
-                "{schema}.neardup_join_part(p.n, p.size, p.bitmap, p.prefix, {measure}, {threshold}{internal})"
-            ),
-            Some(_) => format!("{schema}.neardup_join_bands(p.n, p.prefix{internal})"),
-        }
+        let join = if bands.is_some() { "neardup_join_bands" } else { "neardup_join_part" };
+        format!("{schema}.{join}(p.n, p.size, p.bitmap, p.prefix, {measure}, {threshold}{internal})")
     }
 }
 
