@@ -103,19 +103,33 @@ impl Index {
         Ok(Self { sizes, bitmaps, postings, lists })
     }
 
+    /// Where the list of a token is, if it has one.
     #[inline]
-    fn list(&self, token: u64) -> &[Posting] {
+    fn slot(&self, token: u64) -> Option<usize> {
         let mut slot = crate::hash::mix(token) as usize & (self.lists.len() - 1);
         loop {
             let list = self.lists[slot];
             if list.end == 0 {
-                return &[];
+                return None;
             }
             if list.token == token {
-                return &self.postings[list.start as usize..list.end as usize];
+                return Some(slot);
             }
             slot = (slot + 1) & (self.lists.len() - 1);
         }
+    }
+
+    /// Leaves the rows before `first` out of a list for good: no later probe reaches them, as later ones are not smaller.
+    #[inline]
+    fn pass(&mut self, slot: usize, first: usize) {
+        let passed = self.list(slot).iter().take_while(|posting| (posting.row as usize) < first).count();
+        self.lists[slot].start += passed as u32;
+    }
+
+    #[inline]
+    fn list(&self, slot: usize) -> &[Posting] {
+        let list = self.lists[slot];
+        &self.postings[list.start as usize..list.end as usize]
     }
 }
 
@@ -135,6 +149,9 @@ pub struct Engine<'a> {
     met: Vec<u32>,
     /// Rows whose bitmaps are compared next, and in how many bits they may differ.
     near: Vec<(u32, u64)>,
+    /// Where the lists of a probe's tokens are, and the places of these: found one after the other, before any of them is read, so
+    /// that memory is waited for once.
+    slots: Vec<(usize, u32)>,
     kernels: &'static Kernels,
 }
 
@@ -142,8 +159,8 @@ impl<'a> Engine<'a> {
     /// A join of rows in the order of their sizes.
     pub fn new(probes: &'a Rows, found: &'a Rows, partners: Partners, bounds: Bounds) -> Result<Self> {
         let met = memory::filled(0, found.len(), DOING)?;
-        let (near, kernels) = (Vec::new(), kernels());
-        Ok(Self { probes, found, partners, bounds, index: None, next: 0, met, near, kernels })
+        let (near, slots, kernels) = (Vec::new(), Vec::new(), kernels());
+        Ok(Self { probes, found, partners, bounds, index: None, next: 0, met, near, slots, kernels })
     }
 
     /// Some of the candidates, each once; none when the join is done.
@@ -154,14 +171,14 @@ impl<'a> Engine<'a> {
         }
         let mut state = (self, Vec::new());
         workers::one(workers, &mut state, |(engine, batch), stop| {
-            let index = match engine.index.take() {
+            let mut index = match engine.index.take() {
                 Some(index) => index,
                 None => Index::new(engine.found, &engine.bounds, stop)?,
             };
             let mut done = Ok(());
             while done.is_ok() && engine.next < engine.probes.len() && batch.len() < ENOUGH {
                 let before = batch.len();
-                done = engine.probe(&index, engine.next, batch, stop);
+                done = engine.probe(&mut index, engine.next, batch, stop);
                 match done {
                     Ok(()) => engine.next += 1,
                     // It begins anew.
@@ -190,7 +207,13 @@ impl<'a> Engine<'a> {
         partners.map_or(0..0, |partners| first_of(*partners.start()).min(end)..end)
     }
 
-    fn probe(&mut self, index: &Index, place: usize, batch: &mut Vec<Candidate>, stop: &Stop) -> Result<()> {
+    fn probe(
+        &mut self,
+        index: &mut Index,
+        place: usize,
+        batch: &mut Vec<Candidate>,
+        stop: &Stop,
+    ) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 12;
         stop.check()?;
         let (probe, found) = (self.probes.get(place), self.found);
@@ -200,10 +223,15 @@ impl<'a> Engine<'a> {
         }
         let mark = place as u32 + 1;
         let (mut size, mut need) = (0, None);
+        self.slots.clear();
         for (token, at) in probe.tokens() {
-            let list = index.list(token);
-            let from = list.partition_point(|posting| (posting.row as usize) < reach.start);
-            for postings in list[from..].chunks(CHECK_EVERY) {
+            if let Some(slot) = index.slot(token) {
+                memory::push(&mut self.slots, (slot, at), DOING)?;
+            }
+        }
+        for &(slot, at) in &self.slots {
+            index.pass(slot, reach.start);
+            for postings in index.list(slot).chunks(CHECK_EVERY) {
                 stop.check()?;
                 for posting in postings {
                     if posting.row as usize >= reach.end {
