@@ -230,8 +230,10 @@ fn skew((sets, records): (u64, u64), thresholds: &[f64]) {
     };
     compare(&format!("{sets} sets"), 0.9, &|| Corpus::new(sets as usize, of_template));
     for &threshold in thresholds {
-        let record = |row: usize| Some(Document::Text(record(row as u64)));
-        compare(&format!("{records} records"), threshold, &|| Corpus::new(records as usize, record));
+        let short = |row: usize| Some(Document::Text(record(row as u64)));
+        compare(&format!("{records} records"), threshold, &|| Corpus::new(records as usize, short));
+        let long = |row: usize| Some(Document::Text(address(row as u64)));
+        compare(&format!("{records} addresses"), threshold, &|| Corpus::new(records as usize, long));
     }
 }
 
@@ -246,6 +248,13 @@ fn record(row: u64) -> String {
     let parts = [3000.0, 50_000.0, 900.0, 200.0, 40.0];
     let words = (0..).zip(parts).map(|(n, all)| format!("p{n}w{} ", word(n, all)));
     format!("{}h{}", words.collect::<String>(), mix(row) % 200)
+}
+
+/// The same with a street and a postcode, which are as frequent as others.
+fn address(row: u64) -> String {
+    let of = if row % 8 == 7 { row - 1 } else { row };
+    let word = |n: u64, all: u64| mix(of << 8 | n) % all;
+    format!("{} s{} t{}", record(row), word(100, 30_000), word(101, 20_000))
 }
 
 /// How many pairs, or passages, a task gives, and how many others it looked at.

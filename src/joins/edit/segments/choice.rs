@@ -172,7 +172,7 @@ impl<'a> Sample<'a> {
         }
         let mut sum = cost::MET * looked as f64;
         if self.sides.rights.is_none() {
-            // The index knows pairs in both orders, and each text with itself.
+            // The index knows pairs in both orders.
             sum /= 2.0;
         }
         for (left, right) in self.pairs() {

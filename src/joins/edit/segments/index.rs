@@ -184,9 +184,8 @@ impl Index {
         index.fill(shares, &|_| true, stop)?;
         let (mut hits, mut size) = (memory::filled(0u32, index.entries.len(), DOING)?, 0);
         for query in sample {
-            let own = query.own.map(|own| own as u32);
-            index.each_met(query, stop, |at, entry| {
-                hits[at] += u32::from(own != Some(entry.member));
+            index.each_met(query, stop, |at, _| {
+                hits[at] += 1;
                 Ok(())
             })?;
             size += 1;
@@ -313,7 +312,7 @@ impl Index {
         Ok(Tally { counts: memory::filled(0, self.needed.len(), DOING)?, met: Vec::new() })
     }
 
-    /// Calls `each` with all entries that a text has at a place where they may have moved to.
+    /// Calls `each` with all entries of others that a text has at a place where they may have moved to.
     fn each_met(
         &self,
         query: Query<'_>,
@@ -321,6 +320,8 @@ impl Index {
         mut each: impl FnMut(usize, &Entry) -> Result<()>,
     ) -> Result<()> {
         const AT_ONCE: usize = 256;
+        // No index has as many texts.
+        let own = query.own.map_or(u32::MAX, |own| own as u32);
         let reach = i64::from(self.reach);
         // By how much it is longer than others. Of the edits at least s are before a piece that moved by s, and |i - s|
         // behind it: s is between half of i - d and half of i + d.
@@ -355,6 +356,7 @@ impl Index {
                 for (at, entry) in (from as usize..).zip(&self.entries[from as usize..to as usize]) {
                     // The edits before it and those behind it are no more than all.
                     if entry.hash == hash
+                        && entry.member != own
                         && entry.place.abs_diff(place) + entry.behind.abs_diff(behind) <= self.reach
                     {
                         each(at, entry)?;

@@ -358,7 +358,8 @@ mod tests {
             }
             let sides: Vec<_> = [Some(all.1.clone()), all.2.clone()].into_iter().flatten().collect();
             let shape = best_shape(&all.0, &sides, edit, 128, 1 << 30, &PlainThreads(1)).unwrap();
-            assert!(shape.is_some(), "less work than profiles");
+            // Of half as many pages on each side profiles are soon compared.
+            assert!(right_from.is_some() || shape.is_some(), "less work than profiles");
         }
         // So few are all compared.
         let few = of(&pages[..40], None);
