@@ -10,7 +10,7 @@
 //! same pages, `jaccard` on shingles of 3 words at the same threshold.
 //!
 //! With `skew` instead, minhash beside the exact join on sets of which 36 of 40 tokens are a template, and on short
-//! records, as names with addresses are: `skew [sets=20000] [records=2000000]`.
+//! records, as names with addresses are: `skew [sets=20000] [records=2000000] [at=0.7,0.8]`.
 
 #[path = "common/machine.rs"]
 mod machine;
@@ -67,12 +67,16 @@ fn main() {
     let (mut names, mut frames, mut sizes) =
         (Vec::new(), vec![10, 30, 50, 70, 90], vec![1000, 10_000, 100_000]);
     let (mut limit, mut skewed) = (20.0, (20_000, 2_000_000));
+    let mut thresholds = vec![0.7, 0.8];
     for argument in std::env::args().skip(1).filter(|argument| !argument.starts_with('-')) {
         let numbers = |list: &str| list.split(',').filter_map(|number| number.parse().ok()).collect();
         match argument.split_once('=') {
             Some(("frames", list)) => frames = numbers(list),
             Some(("pages", list)) => sizes = numbers(list),
             Some(("sets", count)) => skewed.0 = count.parse().expect("a number of sets"),
+            Some(("at", list)) => {
+                thresholds = list.split(',').filter_map(|number| number.parse().ok()).collect();
+            }
             Some(("records", count)) => skewed.1 = count.parse().expect("a number of records"),
             Some(("limit", seconds)) => limit = seconds.parse().expect("a number of seconds"),
             _ => names.push(argument),
@@ -80,7 +84,7 @@ fn main() {
     }
     machine::Machine::measure().print();
     if names.iter().any(|name| name == "skew") {
-        return skew(skewed);
+        return skew(skewed, &thresholds);
     }
     println!(
         "\nOne thread, texts of {WORDS_A_PAGE} words, threshold {THRESHOLD} where a method has none of its own:\n"
@@ -199,7 +203,7 @@ fn least<T>(limit: f64, work: impl Fn(&dyn Workers) -> Result<T>) -> (Option<T>,
 }
 
 /// Minhash beside the exact join where documents have most of their tokens, or some of few tokens, in common.
-fn skew((sets, records): (u64, u64)) {
+fn skew((sets, records): (u64, u64), thresholds: &[f64]) {
     /// More than any of these runs takes.
     const LIMIT: f64 = 600.0;
     println!(
@@ -225,9 +229,11 @@ fn skew((sets, records): (u64, u64)) {
         Some(Document::Numbers((0..40).map(token).collect()))
     };
     compare(&format!("{sets} sets"), 0.9, &|| Corpus::new(sets as usize, of_template));
-    for threshold in [0.7, 0.8] {
-        let record = |row: usize| Some(Document::Text(record(row as u64)));
-        compare(&format!("{records} records"), threshold, &|| Corpus::new(records as usize, record));
+    for &threshold in thresholds {
+        let short = |row: usize| Some(Document::Text(record(row as u64)));
+        compare(&format!("{records} records"), threshold, &|| Corpus::new(records as usize, short));
+        let long = |row: usize| Some(Document::Text(address(row as u64)));
+        compare(&format!("{records} addresses"), threshold, &|| Corpus::new(records as usize, long));
     }
 }
 
@@ -242,6 +248,13 @@ fn record(row: u64) -> String {
     let parts = [3000.0, 50_000.0, 900.0, 200.0, 40.0];
     let words = (0..).zip(parts).map(|(n, all)| format!("p{n}w{} ", word(n, all)));
     format!("{}h{}", words.collect::<String>(), mix(row) % 200)
+}
+
+/// The same with a street and a postcode, which are as frequent as others.
+fn address(row: u64) -> String {
+    let of = if row % 8 == 7 { row - 1 } else { row };
+    let word = |n: u64, all: u64| mix(of << 8 | n) % all;
+    format!("{} s{} t{}", record(row), word(100, 30_000), word(101, 20_000))
 }
 
 /// How many pairs, or passages, a task gives, and how many others it looked at.

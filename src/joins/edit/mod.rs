@@ -88,7 +88,7 @@ pub fn edit_pairs(
     let split = left.len() as u32;
     let all = [Some(0..split), right.as_ref().map(|right| split..split + right.len() as u32)];
     let sides: Vec<_> = all.clone().into_iter().flatten().collect();
-    let spans = spans(&texts, &sides, edit, workers)?;
+    let spans = spans(&texts, &sides, edit, budget, workers)?;
     let budget = budget / spans.len();
     let mut prepared =
         Prepared { grams: 0, distinct_grams: 0, distinct_texts: texts.len() as u64, peak_bytes: 0 };
@@ -113,11 +113,11 @@ pub fn edit_pairs(
                 let pairs = ByProfiles::new(edit, short as u32..lefts.end, rights, budget);
                 Source::Profiles(pairs)
             }
-            (By::Segments(length), rights) => {
+            (By::Segments(shape), rights) => {
                 let least = edit.least_partner(ByProfiles::SHORTEST);
                 let short = texts.lengths()[..lefts.end as usize].partition_point(|&length| length < least);
                 let lefts = short as u32..lefts.end;
-                Source::Segments(BySegments::new(edit, lefts, rights, length, budget))
+                Source::Segments(BySegments::new(edit, lefts, rights, shape, budget))
             }
             (By::Grams(bound), rights) => {
                 let GramSets { ordered, grams, peak_bytes } =

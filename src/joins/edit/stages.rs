@@ -6,7 +6,8 @@ use std::ops::{Range, RangeInclusive};
 use super::profiles::ByProfiles;
 use super::sample::meet_in_vain;
 use super::segments::BySegments;
-use super::segments::choice::segment_length;
+use super::segments::choice::best_shape;
+use super::segments::shape::Shape;
 use crate::error::Result;
 use crate::features::texts::Texts;
 use crate::joins::Counts;
@@ -33,8 +34,8 @@ pub(super) enum By {
     Grams(GramBound),
     /// Texts that have most grams about equally often.
     Profiles,
-    /// Texts that have enough segments of so many characters in common.
-    Segments(usize),
+    /// Texts that have enough pieces of this shape in common.
+    Segments(Shape),
     /// Equal texts.
     Equality,
     /// All pairs.
@@ -46,6 +47,7 @@ pub(super) fn spans(
     texts: &Texts,
     sides: &[Range<u32>],
     edit: EditPredicate,
+    budget: usize,
     workers: &dyn Workers,
 ) -> Result<Vec<Span>> {
     let all = |by| vec![Span { longer: 0..=u32::MAX, by }];
@@ -57,10 +59,10 @@ pub(super) fn spans(
         if !meet_in_vain(texts, sides, bound, ByProfiles::SHORTEST, workers)? {
             return Ok(all(By::Grams(bound)));
         }
-        let length = segment_length(texts, sides, edit, ByProfiles::SHORTEST, workers)?;
+        let shape = best_shape(texts, sides, edit, ByProfiles::SHORTEST, budget, workers)?;
         return Ok(vec![
             Span { longer: 0..=ByProfiles::SHORTEST - 1, by: By::Grams(bound) },
-            Span { longer: ByProfiles::SHORTEST..=u32::MAX, by: length.map_or(By::Profiles, By::Segments) },
+            Span { longer: ByProfiles::SHORTEST..=u32::MAX, by: shape.map_or(By::Profiles, By::Segments) },
         ]);
     };
     // Of texts of n characters at least n - q + 1 - q·distance grams are shared.
@@ -122,7 +124,7 @@ pub(super) enum Source {
     Grams(Pairs, GramBound),
     /// Pairs of texts whose profiles go together.
     Profiles(ByProfiles),
-    /// Pairs of texts that have enough segments in common.
+    /// Pairs of texts that have enough pieces in common.
     Segments(BySegments),
     /// Pairs that are known.
     Known(Vec<Pair>),

@@ -1,53 +1,58 @@
-//! Whether long texts are told apart by segments with less work than by how often they have each gram, and how long
-//! segments are then: by what both find in a sample.
+//! Whether long texts are told apart by pieces with less work than by how often they have each gram, and what pieces are
+//! made of then: by what both find in a sample, and how many texts there are.
 
 use std::ops::Range;
 
-use super::index::{Frequencies, Index, LENGTHS, Share};
+use super::index::{Entry, Index, Query, Share};
+use super::shape::Shape;
 use super::sides::Sides;
 use crate::error::Result;
 use crate::features::texts::Texts;
 use crate::joins::edit::profiles::Profiles;
 use crate::joins::edit::sample::sample;
-use crate::memory;
 use crate::verify::edit::EditPredicate;
 use crate::workers::{self, Stop, Workers};
 
-const DOING: &str = "looking at a sample of texts";
-
-/// What steps take, in tenths of nanoseconds, by what they took where they were measured.
+/// What steps take, in nanoseconds, by what they took where they were measured.
 mod cost {
-    /// A segment that both may have.
-    pub(super) const SEGMENT: u64 = 25;
-    /// A look at a count of segments.
-    pub(super) const COUNT: u64 = 3;
+    /// A piece that both may have.
+    pub(super) const MET: f64 = 10.0;
+    /// A key that is looked up.
+    pub(super) const LOOK: f64 = 40.0;
+    /// A key of the index.
+    pub(super) const KEY: f64 = 100.0;
     /// The counts of the grams of two characters, and those of three.
-    pub(super) const PAIRS: u64 = 200;
-    pub(super) const TRIPLES: u64 = 1500;
+    pub(super) const PAIRS: f64 = 20.0;
+    pub(super) const TRIPLES: f64 = 150.0;
     /// A step of the comparison of two texts.
-    pub(super) const STEP: u64 = 2;
+    pub(super) const STEP: f64 = 0.2;
 }
 
-/// The length of segments, where these are less work than profiles. `sides` are the texts of each table; those of a
-/// sample have at least `shortest` characters.
-pub(in super::super) fn segment_length(
+/// About how many bytes the pieces of a text take in an index.
+pub(super) fn bytes_of(length: u32, shape: Shape) -> usize {
+    (length as usize / shape.length()).min(Entry::MOST_PIECES) * shape.keys() * Entry::BYTES
+}
+
+/// What pieces are made of, where these are less work than profiles. `sides` are the texts of each table; those of a
+/// sample have at least `shortest` characters. Their index has `budget` bytes.
+pub(in super::super) fn best_shape(
     texts: &Texts,
     sides: &[Range<u32>],
     edit: EditPredicate,
     shortest: u32,
+    budget: usize,
     workers: &dyn Workers,
-) -> Result<Option<usize>> {
+) -> Result<Option<Shape>> {
     let Some(sample) = sample(texts, sides, shortest) else { return Ok(None) };
     let of_all = Sides { edit, lefts: sides[0].clone(), rights: sides.get(1).cloned() };
     let mut best = None;
     workers::one(workers, &mut best, |best, stop| {
-        let sampled = Sample::new(texts, &of_all, &sample);
+        let sampled = Sample::new(texts, &of_all, &sample, budget);
         let mut least = sampled.of_profiles(stop)?;
         *best = None;
-        for length in LENGTHS {
-            let cost = sampled.of_segments(length, stop)?;
-            if cost < least {
-                (*best, least) = (Some(length), cost);
+        for shape in Shape::all() {
+            if let Some(cost) = sampled.of_pieces(shape, least, stop)? {
+                (*best, least) = (Some(shape), cost);
             }
         }
         Ok(())
@@ -59,15 +64,22 @@ pub(in super::super) fn segment_length(
 struct Sample<'a> {
     texts: &'a Texts,
     sides: &'a Sides,
-    /// Those whose segments are looked for, and those they are compared with.
+    /// Those whose pieces are looked for, and those they are compared with.
     lefts: &'a [u32],
     rights: &'a [u32],
+    /// All texts of each side, and how many of these a text is compared with.
+    all: [f64; 2],
+    partners: f64,
+    budget: usize,
 }
 
 impl<'a> Sample<'a> {
-    fn new(texts: &'a Texts, sides: &'a Sides, all: &'a [u32]) -> Self {
+    fn new(texts: &'a Texts, sides: &'a Sides, all: &'a [u32], budget: usize) -> Self {
         let (lefts, rights) = if sides.rights.is_none() { (all, all) } else { all.split_at(all.len() / 2) };
-        Self { texts, sides, lefts, rights }
+        let partners: usize = lefts.iter().map(|&text| sides.partners(texts, text).len()).sum();
+        let partners = partners as f64 / lefts.len() as f64;
+        let all = [&sides.lefts, sides.rights.as_ref().unwrap_or(&sides.lefts)].map(|side| side.len() as f64);
+        Self { texts, sides, lefts, rights, all, partners, budget }
     }
 
     /// The places in the sample of all pairs whose lengths go together.
@@ -83,17 +95,22 @@ impl<'a> Sample<'a> {
         })
     }
 
-    /// What it takes to compare a pair.
-    fn comparing(&self, (left, right): (usize, usize)) -> u64 {
-        let longer = self.texts.length(self.lefts[left]).max(self.texts.length(self.rights[right]));
-        let most = u64::from(self.sides.edit.most_distance(longer));
-        cost::STEP * u64::from(longer) * (1 + most / 64)
+    /// How many pairs of all one of the sample stands for.
+    fn weight(&self) -> f64 {
+        self.all[0] * self.partners / (self.pairs().count() as f64).max(1.0)
     }
 
-    fn of_profiles(&self, stop: &Stop) -> Result<u64> {
+    /// What it takes to compare a pair.
+    fn comparing(&self, (left, right): (usize, usize)) -> f64 {
+        let longer = self.texts.length(self.lefts[left]).max(self.texts.length(self.rights[right]));
+        let most = self.sides.edit.most_distance(longer);
+        cost::STEP * f64::from(longer) * f64::from(1 + most / 64)
+    }
+
+    fn of_profiles(&self, stop: &Stop) -> Result<f64> {
         let [lefts, rights] = [self.lefts, self.rights].map(|side| Profiles::of_some(self.texts, side, stop));
         let (lefts, rights) = (lefts?, rights?);
-        let mut sum = 0;
+        let mut sum = 0.0;
         for (left, right) in self.pairs() {
             stop.check()?;
             sum += cost::PAIRS;
@@ -109,32 +126,61 @@ impl<'a> Sample<'a> {
                 }
             }
         }
-        Ok(sum)
+        Ok(sum * self.weight())
     }
 
-    fn of_segments(&self, length: usize, stop: &Stop) -> Result<u64> {
-        let rights = self.rights.iter().copied();
-        let frequencies = Frequencies::new(self.texts, rights, length, self.sides.edit, stop)?;
-        let todo = self.lefts.iter().map(|&text| (text, self.sides.distance(self.texts, text)));
-        let mut share = Share::new(todo.collect(), 0);
-        share.cut(self.texts, length, &frequencies, stop)?;
-        let index = Index::new(&[share], length, stop)?;
-        let mut counts = memory::filled(0u16, self.lefts.len() * self.rights.len(), DOING)?;
-        let mut looked = 0;
-        for (counts, &right) in counts.chunks_mut(self.lefts.len()).zip(self.rights) {
-            looked += index.count(self.texts.text(right), self.texts.length(right), counts, stop)?;
+    /// What pieces of a shape take, if that is less.
+    fn of_pieces(&self, shape: Shape, least: f64, stop: &Stop) -> Result<Option<f64>> {
+        let mean = |side: &[u32]| {
+            side.iter().map(|&text| f64::from(self.texts.length(text))).sum::<f64>() / side.len() as f64
+        };
+        let [left, right] = [mean(self.lefts), mean(self.rights)];
+        // Where the index is made in parts, texts are looked up in each.
+        let parts =
+            (self.partners * bytes_of(left as u32, shape) as f64 / (self.budget / 2).max(1) as f64).max(1.0);
+        let keys = self.all[0] * left / shape.length() as f64 * shape.keys() as f64;
+        let looks = self.all[1] * parts * right * shape.looks() as f64;
+        let fixed = cost::KEY * keys + cost::LOOK * looks;
+        let todo: Vec<(u32, u32)> =
+            self.lefts.iter().map(|&text| (text, self.sides.distance(self.texts, text))).collect();
+        let too_few = |&&(text, distance): &&(u32, u32)| {
+            self.texts.length(text) as usize / shape.length() <= (distance / shape.edits()) as usize
+        };
+        // Of most texts nothing would be known.
+        if fixed >= least || 2 * todo.iter().filter(too_few).count() > todo.len() {
+            return Ok(None);
         }
+        let mut share = Share::new(todo, 0);
+        share.cut(self.texts, shape, stop)?;
+        let lengths = self.lefts.iter().map(|&text| self.texts.length(text));
+        let others = lengths.clone().min().zip(lengths.max()).unwrap_or_default();
+        let queries = self.rights.iter().enumerate().map(|(n, &text)| Query {
+            text: self.texts.text(text),
+            length: self.texts.length(text),
+            others,
+            own: self.sides.rights.is_none().then_some(n),
+        });
+        let index = Index::new(&[share], shape, queries.clone(), stop)?;
+        let (mut tally, mut looked, mut is_near) =
+            (index.tally()?, 0, vec![false; self.lefts.len() * self.rights.len()]);
+        for (query, is_near) in queries.zip(is_near.chunks_mut(self.lefts.len())) {
+            looked += index.count(query, &mut tally, stop)?;
+            index.near(&mut tally, |member| {
+                is_near[member] = true;
+                Ok(())
+            })?;
+        }
+        let mut sum = cost::MET * looked as f64;
         if self.sides.rights.is_none() {
-            // The index knows pairs in both orders, and each text with itself.
-            looked /= 2;
+            // The index knows pairs in both orders.
+            sum /= 2.0;
         }
-        let mut sum = cost::SEGMENT * looked;
         for (left, right) in self.pairs() {
-            sum += cost::COUNT;
-            if index.is_near(left, counts[right * self.lefts.len() + left]) {
+            if is_near[right * self.lefts.len() + left] {
                 sum += self.comparing((left, right));
             }
         }
-        Ok(sum)
+        let all = fixed + sum * self.weight();
+        Ok((all < least).then_some(all))
     }
 }

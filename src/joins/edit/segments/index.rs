@@ -1,137 +1,46 @@
-//! The segments of some texts by what they say and where they stand, and which of these texts have enough of them in
+//! The pieces of some texts by what they say and where they stand, and which of these texts have enough of them in
 //! common with another one.
 
-use std::ops::Range;
-
+use super::shape::Shape;
 use crate::error::Result;
 use crate::features::texts::Texts;
-use crate::hash::mix;
 use crate::memory;
-use crate::verify::edit::EditPredicate;
-use crate::workers::{self, Stop};
+use crate::workers::Stop;
 
 const DOING: &str = "looking for pieces in common";
 
-/// The characters of the shortest segments and of the longest ones.
-pub(super) const LENGTHS: Range<usize> = 2..13;
-
-/// Calls `each` with the hash of every run of `length` characters of a text, and the place of its first one.
-fn for_each_run(
-    text: &str,
-    length: usize,
-    stop: &Stop,
-    mut each: impl FnMut(u32, u32) -> Result<()>,
-) -> Result<()> {
-    const CHECK_EVERY: usize = 1 << 16;
-    const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
-    let power = (0..length).fold(1u64, |power, _| power.wrapping_mul(BASE));
-    let (mut last, mut slot, mut sum) = ([0u64; LENGTHS.end], 0, 0u64);
-    for (n, symbol) in text.chars().map(|symbol| u64::from(u32::from(symbol)) + 1).enumerate() {
-        if n % CHECK_EVERY == 0 {
-            stop.check()?;
-        }
-        let out = last[slot].wrapping_mul(power);
-        sum = sum.wrapping_mul(BASE).wrapping_add(symbol).wrapping_sub(out);
-        last[slot] = symbol;
-        slot = if slot + 1 == length { 0 } else { slot + 1 };
-        if n + 1 >= length {
-            // Texts have fewer characters than 32 bits count.
-            each((n + 1 - length) as u32, (mix(sum) >> 32) as u32)?;
-        }
-    }
-    Ok(())
-}
-
-/// How often runs of characters are at about the same place of some texts; those whose hashes begin alike are counted
-/// together. What is about the same place goes with the distance that is looked for.
-#[derive(Debug, Default)]
-pub(super) struct Frequencies {
-    counts: Vec<u32>,
-    /// How many texts were looked at, by how far a place may be from another.
-    texts: [u32; 32],
-}
-
-impl Frequencies {
-    const BITS: u32 = 18;
-
-    /// Those in the given texts.
-    pub(super) fn new(
-        texts: &Texts,
-        of: impl Iterator<Item = u32>,
-        length: usize,
-        edit: EditPredicate,
-        stop: &Stop,
-    ) -> Result<Self> {
-        let counts = memory::filled(0, 1 << Self::BITS, DOING)?;
-        let mut frequencies = Self { counts, texts: [0; 32] };
-        for text in of {
-            // That of a similar text may be the next one.
-            let reach = reach(edit.most_distance(texts.length(text)));
-            for_each_run(texts.text(text), length, stop, |place, hash| {
-                for reach in [reach, reach + 1] {
-                    let count = &mut frequencies.counts[Self::at(hash, place, reach)];
-                    *count = count.saturating_add(1);
-                }
-                Ok(())
-            })?;
-            [reach, reach + 1].into_iter().for_each(|reach| frequencies.texts[reach as usize] += 1);
-        }
-        Ok(frequencies)
-    }
-
-    fn at(hash: u32, place: u32, reach: u32) -> usize {
-        let about = u64::from(place >> reach) << 6 | u64::from(reach);
-        (mix(about << 32 | u64::from(hash)) >> (u64::BITS - Self::BITS)) as usize
-    }
-
-    /// How often a run is there, and whether that is in so many texts that one which has it in common says little.
-    fn of(&self, hash: u32, place: u32, distance: u32) -> (bool, u32) {
-        let reach = reach(distance);
-        let count = self.counts[Self::at(hash, place, reach)];
-        (count > self.texts[reach as usize] / 2, count)
-    }
-
-    /// Bytes on the heap.
-    pub(super) fn bytes(&self) -> usize {
-        memory::bytes(&self.counts)
-    }
-}
-
-/// The bits of a place that matter less than a distance: at most 30, so that there is one more.
-fn reach(distance: u32) -> u32 {
-    distance.max(1).ilog2().min(30)
-}
-
-/// A segment of a text that is looked for.
+/// A key of a piece of a text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     hash: u32,
     /// Of its first character.
     place: u32,
+    /// Characters from there to the end of the text.
+    behind: u32,
     /// The number of its text among those of the index.
     member: u32,
 }
 
 impl Entry {
-    pub(super) const BYTES: usize = size_of::<Self>();
-    /// Of a text that has more of them the first ones are taken.
-    pub(super) const MOST: usize = u16::MAX as usize;
+    /// Bytes of an entry while an index is made: as it was cut, as it is ordered, how often it is met, where it begins.
+    pub(super) const BYTES: usize = 2 * size_of::<Self>() + 2 * size_of::<u32>();
+    /// Of a text that has more pieces the first ones are taken.
+    pub(super) const MOST_PIECES: usize = u16::MAX as usize;
 }
 
 /// A text of the index.
 #[derive(Debug, Clone, Copy)]
 struct Member {
-    length: u32,
-    /// The greatest distance of a pair that it may be in.
-    distance: u32,
-    /// How many of its segments similar texts have at least; where it is 0 nothing is known of it.
-    needed: u16,
+    /// How many pieces it was cut into.
+    pieces: u32,
+    /// How many of its pieces no similar text needs to have.
+    changed: u32,
 }
 
 /// What one thread makes of some texts.
 #[derive(Debug)]
 pub(super) struct Share {
-    /// The texts, and for each the greatest distance.
+    /// The texts, and for each the greatest distance of a pair that it may be in.
     todo: Vec<(u32, u32)>,
     /// The number of the first among all.
     first: u32,
@@ -145,130 +54,366 @@ impl Share {
         Self { todo, first, entries: Vec::new(), members: Vec::new() }
     }
 
-    /// Cuts its texts. Of each its rarest segments are taken, but at least one more than its distance.
-    pub(super) fn cut(
-        &mut self,
-        texts: &Texts,
-        length: usize,
-        frequencies: &Frequencies,
-        stop: &Stop,
-    ) -> Result<()> {
+    /// Cuts its texts.
+    pub(super) fn cut(&mut self, texts: &Texts, shape: Shape, stop: &Stop) -> Result<()> {
         // One that was stopped begins anew.
         self.entries.clear();
         self.members.clear();
-        let mut segments: Vec<((bool, u32), Entry)> = Vec::new();
-        for (member, &(text, distance)) in (self.first..).zip(&self.todo) {
-            segments.clear();
-            for_each_run(texts.text(text), length, stop, |place, hash| {
-                if (place as usize).is_multiple_of(length) && segments.len() < Entry::MOST {
-                    let frequency = frequencies.of(hash, place, distance);
-                    memory::push(&mut segments, (frequency, Entry { hash, place, member }), DOING)?;
-                }
-                Ok(())
-            })?;
-            workers::sort_unstable_by(&mut segments, stop, &|(a, of_a), (b, of_b)| {
-                a.cmp(b).then(of_a.place.cmp(&of_b.place))
-            })?;
-            let rare = segments.partition_point(|&((is_common, _), _)| !is_common);
-            let taken = rare.max(distance as usize + 1).min(segments.len());
-            // Each edit is in one of them at most.
-            let needed = taken.saturating_sub(distance as usize);
-            let taken = if needed == 0 { 0 } else { taken };
-            memory::reserve(&mut self.entries, taken, DOING)?;
-            self.entries.extend(segments[..taken].iter().map(|&(_, entry)| entry));
-            // At most as many as are taken of a text.
-            let member = Member { length: texts.length(text), distance, needed: needed as u16 };
-            memory::push(&mut self.members, member, DOING)?;
+        let Self { todo, first, entries, members } = self;
+        for (member, &(text, distance)) in (*first..).zip(todo.iter()) {
+            let length = texts.length(text);
+            let pieces = (length as usize / shape.length()).min(Entry::MOST_PIECES) as u32;
+            let changed = distance / shape.edits();
+            // Of the others nothing is known.
+            if pieces > changed {
+                memory::reserve(entries, pieces as usize * shape.keys(), DOING)?;
+                let end = pieces * shape.length() as u32;
+                shape.for_each_key(texts.text(text), stop, |place, hash| {
+                    if place < end {
+                        entries.push(Entry { hash, place, behind: length - place, member });
+                    }
+                    Ok(())
+                })?;
+            }
+            memory::push(members, Member { pieces, changed }, DOING)?;
         }
         Ok(())
     }
 }
 
-/// The segments of some texts.
-#[derive(Debug, Default)]
+/// A text whose pieces are looked up.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Query<'a> {
+    pub text: &'a str,
+    /// Characters of it.
+    pub length: u32,
+    /// The least and the most characters of the texts it is compared with.
+    pub others: (u32, u32),
+    /// Its own number, where the index has it.
+    pub own: Option<usize>,
+}
+
+/// The pieces of some texts.
+#[derive(Debug)]
 pub(super) struct Index {
-    /// Characters of a segment.
-    length: usize,
-    /// By hash, then place.
+    shape: Shape,
+    /// By bucket.
     entries: Vec<Entry>,
-    /// Where those begin whose hashes have the same first bits.
+    /// Where the entries of each bucket begin, and at last where all end.
     starts: Vec<u32>,
-    bits: u32,
-    members: Vec<Member>,
+    buckets: Buckets,
+    /// Which hashes there are, by their last bits.
+    present: Vec<u64>,
+    /// Of each text how many pieces similar ones have at least; where it is 0 nothing is known of it.
+    needed: Vec<u16>,
+    /// Those of which nothing is known.
+    unknown: Vec<u32>,
     /// The greatest distance of all.
     reach: u32,
 }
 
-impl Index {
-    /// An index of what was cut into segments of `length` characters.
-    pub(super) fn new(shares: &[Share], length: usize, stop: &Stop) -> Result<Self> {
+/// How entries are grouped: by the first bits of their hashes, then by about where they stand, so that those of near places
+/// are together.
+#[derive(Debug, Clone, Copy)]
+struct Buckets {
+    /// Bits of a hash.
+    bits: u32,
+    /// Bits of a place that do not matter.
+    shift: u32,
+    /// How many there are for the same bits.
+    places: usize,
+}
+
+impl Buckets {
+    /// For so many entries, of which none is at this place or behind it.
+    fn new(entries: usize, end: u32) -> Self {
+        const MOST_PLACES: u32 = 32;
         const MOST_BITS: u32 = 24;
-        let (mut entries, mut members) = (Vec::new(), Vec::new());
-        memory::reserve(&mut entries, shares.iter().map(|share| share.entries.len()).sum(), DOING)?;
-        memory::reserve(&mut members, shares.iter().map(|share| share.members.len()).sum(), DOING)?;
-        for share in shares {
-            entries.extend_from_slice(&share.entries);
-            members.extend_from_slice(&share.members);
+        let mut shift = 0;
+        while end >> shift >= MOST_PLACES {
+            shift += 1;
         }
-        let order = |a: &Entry, b: &Entry| (a.hash, a.place).cmp(&(b.hash, b.place));
-        workers::sort_unstable_by(&mut entries, stop, &order)?;
-        let bits = (entries.len().max(1).ilog2() + 1).min(MOST_BITS);
-        let mut starts = memory::filled(0u32, (1 << bits) + 1, DOING)?;
-        entries.iter().for_each(|entry| starts[(entry.hash >> (u32::BITS - bits)) as usize + 1] += 1);
+        let places = (end >> shift) as usize + 1;
+        Self { bits: (entries / places).max(2).ilog2().min(MOST_BITS), shift, places }
+    }
+
+    fn count(self) -> usize {
+        self.places << self.bits
+    }
+
+    /// The one of a hash at a place; those behind all others are at the end.
+    #[inline]
+    fn of(self, hash: u32, place: u32) -> usize {
+        let place = ((place >> self.shift) as usize).min(self.places - 1);
+        (hash >> (u32::BITS - self.bits)) as usize * self.places + place
+    }
+}
+
+/// How many pieces each text of an index has in common with another one.
+#[derive(Debug)]
+pub(super) struct Tally {
+    counts: Vec<u16>,
+    /// Those that have any.
+    met: Vec<u32>,
+}
+
+impl Index {
+    /// An index of what was cut into pieces of a shape, of the rarest of each text: by how often `sample` has them.
+    pub(super) fn new<'a>(
+        shares: &[Share],
+        shape: Shape,
+        sample: impl Iterator<Item = Query<'a>>,
+        stop: &Stop,
+    ) -> Result<Self> {
+        let mut members = Vec::new();
+        memory::reserve(&mut members, shares.iter().map(|share| share.members.len()).sum(), DOING)?;
+        shares.iter().for_each(|share| members.extend_from_slice(&share.members));
+        let distances = shares.iter().flat_map(|share| share.todo.iter().map(|&(_, distance)| distance));
+        let reach = distances.max().unwrap_or(0);
+        let buckets = Buckets::new(0, 0);
+        let mut index = Self {
+            shape,
+            entries: Vec::new(),
+            starts: Vec::new(),
+            buckets,
+            present: Vec::new(),
+            needed: Vec::new(),
+            unknown: Vec::new(),
+            reach,
+        };
+        index.fill(shares, &|_| true, stop)?;
+        let (mut hits, mut size) = (memory::filled(0u32, index.entries.len(), DOING)?, 0);
+        for query in sample {
+            index.each_met(query, stop, |at, _| {
+                hits[at] += 1;
+                Ok(())
+            })?;
+            size += 1;
+        }
+        index.keep_rarest(shares, &members, &hits, size, stop)?;
+        Ok(index)
+    }
+
+    /// Makes it one of the entries that are kept.
+    fn fill(&mut self, shares: &[Share], is_kept: &dyn Fn(&Entry) -> bool, stop: &Stop) -> Result<()> {
+        let kept = |share: &'_ Share| share.entries.iter().filter(|entry| is_kept(entry)).count();
+        let (mut count, mut end) = (0, 0);
+        for share in shares {
+            stop.check()?;
+            count += kept(share);
+            end = end.max(share.entries.iter().map(|entry| entry.place).max().unwrap_or(0));
+        }
+        /// Bits of `present` for an entry.
+        const BITS_AN_ENTRY: usize = 8;
+        const MOST_WORDS: usize = 1 << 22;
+        self.buckets = Buckets::new(count, end);
+        self.entries = Vec::new();
+        let words = (count * BITS_AN_ENTRY / u64::BITS as usize).next_power_of_two().min(MOST_WORDS);
+        self.present = memory::filled(0, words, DOING)?;
+        self.starts = memory::filled(0u32, self.buckets.count() + 1, DOING)?;
+        for share in shares {
+            stop.check()?;
+            for entry in share.entries.iter().filter(|entry| is_kept(entry)) {
+                self.starts[self.buckets.of(entry.hash, entry.place)] += 1;
+                let (word, bit) = self.present_at(entry.hash);
+                self.present[word] |= bit;
+            }
+        }
         let mut sum = 0;
-        for start in &mut starts {
+        for start in &mut self.starts {
             sum += *start;
             *start = sum;
         }
-        let reach = members.iter().map(|member| member.distance).max().unwrap_or(0);
-        Ok(Self { length, entries, starts, bits, members, reach })
-    }
-
-    /// How many texts it has.
-    pub(super) fn len(&self) -> usize {
-        self.members.len()
-    }
-
-    /// Counts for each of its texts the segments that a text has at a place where they may have moved to, and those that
-    /// it has twice there once more. Gives how many were looked at.
-    pub(super) fn count(&self, text: &str, characters: u32, counts: &mut [u16], stop: &Stop) -> Result<u64> {
-        counts.fill(0);
-        let mut looked = 0;
-        for_each_run(text, self.length, stop, |place, hash| {
-            let bucket = (hash >> (u32::BITS - self.bits)) as usize;
-            let entries = &self.entries[self.starts[bucket] as usize..self.starts[bucket + 1] as usize];
-            if entries.is_empty() {
-                return Ok(());
+        self.entries = memory::filled(Entry { hash: 0, place: 0, behind: 0, member: 0 }, count, DOING)?;
+        // From its end on, so that each start is what is left at last.
+        for share in shares.iter().rev() {
+            stop.check()?;
+            for entry in share.entries.iter().rev().filter(|entry| is_kept(entry)) {
+                let start = &mut self.starts[self.buckets.of(entry.hash, entry.place)];
+                *start -= 1;
+                self.entries[*start as usize] = *entry;
             }
-            let first = (hash, place.saturating_sub(self.reach));
-            let from = entries.partition_point(|entry| (entry.hash, entry.place) < first);
-            for entry in &entries[from..] {
-                if entry.hash != hash || entry.place > place.saturating_add(self.reach) {
+        }
+        Ok(())
+    }
+
+    /// The word of `present` that has a hash, and its bit there.
+    #[inline]
+    fn present_at(&self, hash: u32) -> (usize, u64) {
+        ((hash / u64::BITS) as usize & (self.present.len() - 1), 1 << (hash % u64::BITS))
+    }
+
+    /// Leaves out the keys of all pieces but the rarest of each text, by how often a sample of so many texts has each.
+    ///
+    /// Of any m pieces a similar text has at least m - c, if c is how many its edits may change. So many are taken that
+    /// m - c is more than what texts have in common by chance, and no more, since each is looked at where it is met.
+    fn keep_rarest(
+        &mut self,
+        shares: &[Share],
+        members: &[Member],
+        hits: &[u32],
+        size: u64,
+        stop: &Stop,
+    ) -> Result<()> {
+        /// What is more than chance.
+        const MARGIN: u64 = 4;
+        let mut firsts = Vec::new();
+        memory::reserve(&mut firsts, members.len(), DOING)?;
+        let mut all = 0;
+        for member in members {
+            firsts.push(all);
+            all += member.pieces as usize;
+        }
+        let mut of_pieces = memory::filled(0u32, all, DOING)?;
+        let length = self.shape.length();
+        let piece = |entry: &Entry| firsts[entry.member as usize] + entry.place as usize / length;
+        for (entry, &hits) in self.entries.iter().zip(hits) {
+            let sum = &mut of_pieces[piece(entry)];
+            *sum = sum.saturating_add(hits);
+        }
+        let mut is_kept = memory::filled(false, all, DOING)?;
+        memory::reserve(&mut self.needed, members.len(), DOING)?;
+        let mut order: Vec<(u32, u32)> = Vec::new();
+        for ((member, own), &first) in (0..).zip(members).zip(&firsts) {
+            stop.check()?;
+            order.clear();
+            memory::reserve(&mut order, own.pieces as usize, DOING)?;
+            order.extend(of_pieces[first..first + own.pieces as usize].iter().copied().zip(0..));
+            order.sort_unstable();
+            // By how many more are needed than are met by chance, in parts of `size`.
+            let (mut best, mut met): (Option<(i64, u64, u64)>, u64) = (None, 0);
+            for (taken, &(hits, _)) in (1u64..).zip(&order) {
+                met += u64::from(hits);
+                let Some(needed) = taken.checked_sub(u64::from(own.changed)).filter(|&needed| needed > 0)
+                else {
+                    continue;
+                };
+                let over = (needed * size) as i64 - 2 * met as i64;
+                if best.is_none_or(|(most, ..)| over > most) {
+                    best = Some((over, taken, needed));
+                }
+                if over >= (MARGIN * size) as i64 {
                     break;
                 }
-                looked += 1;
-                let member = &self.members[entry.member as usize];
-                let moved = i64::from(place) - i64::from(entry.place);
-                let longer = i64::from(characters) - i64::from(member.length);
-                // The edits before it and those behind it are no more than all.
-                if moved.abs() + (longer - moved).abs() <= i64::from(member.distance) {
-                    let count = &mut counts[entry.member as usize];
-                    *count = count.saturating_add(1);
+            }
+            let (_, taken, needed) = best.unwrap_or_default();
+            order[..taken as usize].iter().for_each(|&(_, piece)| is_kept[first + piece as usize] = true);
+            // At most as many as there are.
+            self.needed.push(needed as u16);
+            if needed == 0 {
+                memory::push(&mut self.unknown, member, DOING)?;
+            }
+        }
+        self.fill(shares, &|entry| is_kept[piece(entry)], stop)
+    }
+
+    /// A tally for its texts.
+    pub(super) fn tally(&self) -> Result<Tally> {
+        Ok(Tally { counts: memory::filled(0, self.needed.len(), DOING)?, met: Vec::new() })
+    }
+
+    /// Calls `each` with all entries of others that a text has at a place where they may have moved to.
+    fn each_met(
+        &self,
+        query: Query<'_>,
+        stop: &Stop,
+        mut each: impl FnMut(usize, &Entry) -> Result<()>,
+    ) -> Result<()> {
+        const AT_ONCE: usize = 256;
+        // No index has as many texts.
+        let own = query.own.map_or(u32::MAX, |own| own as u32);
+        let reach = i64::from(self.reach);
+        // By how much it is longer than others. Of the edits at least s are before a piece that moved by s, and |i - s|
+        // behind it: s is between half of i - d and half of i + d.
+        let [least, most] =
+            [query.others.1, query.others.0].map(|other| i64::from(query.length) - i64::from(other));
+        let [down, up] = [most.min(reach) + reach, reach - least.max(-reach)].map(|twice| (twice + 1) / 2);
+        if down < 0 || up < 0 {
+            return Ok(());
+        }
+        // No text has more characters than 31 bits count.
+        let (down, up) = (down as u32, up as u32);
+        let mut flush = |looks: &mut [(u32, u32)]| -> Result<()> {
+            // Of each step the reads of all do not wait for one another.
+            let mut count = 0;
+            for n in 0..looks.len() {
+                let look = looks[n];
+                let (word, bit) = self.present_at(look.1);
+                looks[count] = look;
+                count += usize::from(self.present[word] & bit != 0);
+            }
+            let looks = &looks[..count];
+            let mut ranges = [(0, 0); AT_ONCE];
+            for (range, &(place, hash)) in ranges.iter_mut().zip(looks) {
+                let first = self.buckets.of(hash, place.saturating_sub(down));
+                *range = (self.starts[first], self.starts[self.buckets.of(hash, place + up) + 1]);
+            }
+            let ranges = &ranges[..count];
+            let firsts = ranges.iter().filter_map(|&(from, _)| self.entries.get(from as usize));
+            std::hint::black_box(firsts.fold(0, |all, entry| all ^ entry.hash));
+            for (&(place, hash), &(from, to)) in looks.iter().zip(ranges) {
+                let behind = query.length - place;
+                for (at, entry) in (from as usize..).zip(&self.entries[from as usize..to as usize]) {
+                    // The edits before it and those behind it are no more than all.
+                    if entry.hash == hash
+                        && entry.member != own
+                        && entry.place.abs_diff(place) + entry.behind.abs_diff(behind) <= self.reach
+                    {
+                        each(at, entry)?;
+                    }
                 }
             }
+            Ok(())
+        };
+        let mut looks = Vec::new();
+        memory::reserve(&mut looks, AT_ONCE, DOING)?;
+        self.shape.for_each_look(query.text, stop, |place, hash| {
+            looks.push((place, hash));
+            if looks.len() == AT_ONCE {
+                flush(&mut looks)?;
+                looks.clear();
+            }
+            Ok(())
+        })?;
+        flush(&mut looks)
+    }
+
+    /// Counts for each of its texts the pieces that a text has where they may have moved to, and those that it has twice
+    /// there once more. Gives how many were looked at. The tally is empty before.
+    pub(super) fn count(&self, query: Query<'_>, tally: &mut Tally, stop: &Stop) -> Result<u64> {
+        let (Tally { counts, met }, mut looked) = (tally, 0);
+        self.each_met(query, stop, |_, entry| {
+            looked += 1;
+            let count = &mut counts[entry.member as usize];
+            if *count == 0 {
+                memory::push(met, entry.member, DOING)?;
+            }
+            *count = count.saturating_add(1);
             Ok(())
         })?;
         Ok(looked)
     }
 
-    /// Whether a text may be similar to that with so many of its segments.
-    #[inline]
-    pub(super) fn is_near(&self, member: usize, count: u16) -> bool {
-        count >= self.members[member].needed
+    /// Calls `each` with the texts that may be similar by what was counted, each once, and empties the tally. Gives how
+    /// many have a piece in common.
+    pub(super) fn near(&self, tally: &mut Tally, mut each: impl FnMut(usize) -> Result<()>) -> Result<u64> {
+        let met = tally.met.len();
+        for member in tally.met.drain(..) {
+            let (count, needed) = (&mut tally.counts[member as usize], self.needed[member as usize]);
+            if needed > 0 && std::mem::take(count) >= needed {
+                each(member as usize)?;
+            }
+        }
+        self.unknown.iter().try_for_each(|&member| each(member as usize))?;
+        Ok(met as u64)
     }
 
     /// Bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        memory::bytes(&self.entries) + memory::bytes(&self.starts) + memory::bytes(&self.members)
+        memory::bytes(&self.entries)
+            + memory::bytes(&self.starts)
+            + memory::bytes(&self.present)
+            + memory::bytes(&self.needed)
+            + memory::bytes(&self.unknown)
     }
 }

@@ -1,15 +1,17 @@
 //! Candidates among long texts of which most say the same in part, as pages of one template: by pieces that both have at
 //! about the same place.
 //!
-//! A text is cut into segments of some characters. Each edit changes one segment at most, so of any m segments of a text at
+//! A text is cut into pieces of some characters. Each edit changes one piece at most, so of any m pieces of a text at
 //! least m - d are in a text at distance d, moved by no more than the edits before and behind allow: by s characters in
 //! a text that is longer by i, where |s| + |i - s| <= d (Li, Deng, Wang, Feng: Pass-Join, PVLDB 2011, who cut a text into
-//! d + 1 and look for one). Segments that most texts have, those of a frame, are left out, so that it is what differs that
-//! counts. An edit changes q grams of q characters, but one segment: so these tell texts apart that grams (`profiles`) do
-//! not. What is looked at is about what texts have in common by chance.
+//! d + 1 and look for one). Which m these are is for us to say: the rarest, so that those of a frame, which most texts
+//! have, are left out, and it is what differs that counts. Pieces may be made so that it takes two edits to change one
+//! (`shape`). Texts meet in what they have in common by chance, which with longer pieces is next to nothing; how long they
+//! can be is a matter of how many edits are allowed in what is no frame.
 
-pub(super) mod choice;
+pub(in super::super) mod choice;
 mod index;
+pub(super) mod shape;
 mod sides;
 
 use std::ops::Range;
@@ -21,27 +23,27 @@ use crate::joins::pairs::Pair;
 use crate::memory;
 use crate::verify::edit::EditPredicate;
 use crate::workers::{self, Stop, Workers};
-use index::{Entry, Frequencies, Index, Share};
+use index::{Index, Query, Share};
+use shape::Shape;
 use sides::Sides;
 
 const DOING: &str = "looking for pieces in common";
 
-/// Pairs of texts of one table, or of two, whose lengths go together and which have enough segments in common.
+/// Pairs of texts of one table, or of two, whose lengths go together and which have enough pieces in common.
 #[derive(Debug)]
 pub(super) struct BySegments {
     sides: Sides,
-    /// Characters of a segment.
-    length: usize,
+    shape: Shape,
     /// Those whose block is still to come.
     todo: Range<u32>,
-    /// How often segments are in other texts, by a sample of them.
-    frequencies: Option<Frequencies>,
     /// About so many bytes are for the index.
     budget: usize,
-    /// The block at work, and the partners of its texts that are still to be looked at.
+    /// The block at work, its index, and the partners of its texts that are still to be looked at.
     block: Range<u32>,
-    index: Index,
+    index: Option<Index>,
     partners: Range<u32>,
+    /// Those that were begun with.
+    begun: Vec<Range<u32>>,
     found: Vec<Pair>,
     counts: Counts,
 }
@@ -50,7 +52,8 @@ pub(super) struct BySegments {
 struct Probe {
     partners: Range<u32>,
     found: Vec<Pair>,
-    compared: u64,
+    /// Pairs that have a piece in common.
+    met: u64,
 }
 
 impl BySegments {
@@ -59,18 +62,18 @@ impl BySegments {
         edit: EditPredicate,
         lefts: Range<u32>,
         rights: Option<Range<u32>>,
-        length: usize,
+        shape: Shape,
         budget: usize,
     ) -> Self {
         Self {
             todo: lefts.clone(),
             sides: Sides { edit, lefts, rights },
-            length,
-            frequencies: None,
+            shape,
             budget,
             block: 0..0,
-            index: Index::default(),
+            index: None,
             partners: 0..0,
+            begun: Vec::new(),
             found: Vec::new(),
             counts: Counts::default(),
         }
@@ -83,7 +86,7 @@ impl BySegments {
 
     /// Goes on to more of them; false where there are none.
     pub(super) fn advance(&mut self, texts: &Texts, workers: &dyn Workers) -> Result<bool> {
-        if !self.partners.is_empty() {
+        if !self.partners.is_empty() || !self.begun.is_empty() {
             self.compare(texts, workers)?;
         } else if !self.todo.is_empty() {
             self.next_block(texts, workers)?;
@@ -97,82 +100,97 @@ impl BySegments {
     fn next_block(&mut self, texts: &Texts, workers: &dyn Workers) -> Result<()> {
         const TEXTS_A_SHARE: usize = 64;
         /// So few are no burden.
-        const LEAST_TEXTS: usize = 8;
-        self.index = Index::default();
-        let frequencies = match self.frequencies.take() {
-            Some(frequencies) => frequencies,
-            None => self.sampled(texts, workers)?,
-        };
-        let (mut bytes, mut end) = (0, self.todo.start);
+        const LEAST_TEXTS: u32 = 8;
+        self.index = None;
+        let begin = self.todo.start;
+        // Pieces are looked for as far away as the greatest distance of the block allows.
+        let least = self.sides.distance(texts, begin);
+        let far = least.saturating_add(least / 8 + 4);
+        let (mut bytes, mut end) = (0, begin);
         while end < self.todo.end
-            && (bytes < self.budget / 2 || ((end - self.todo.start) as usize) < LEAST_TEXTS)
+            && (end - begin < LEAST_TEXTS
+                || bytes < self.budget / 2 && self.sides.distance(texts, end) <= far)
         {
-            bytes += Entry::MOST.min(texts.length(end) as usize / self.length) * Entry::BYTES;
+            bytes += choice::bytes_of(texts.length(end), self.shape);
             end += 1;
         }
-        self.block = self.todo.start..end;
+        self.block = begin..end;
         let mut shares = Vec::new();
         for first in self.block.clone().step_by(TEXTS_A_SHARE) {
-            let own = first..end.min(first + TEXTS_A_SHARE as u32);
+            let own = first..end.min(first.saturating_add(TEXTS_A_SHARE as u32));
             let own = own.map(|text| (text, self.sides.distance(texts, text)));
-            shares.push(Share::new(own.collect(), first - self.block.start));
+            shares.push(Share::new(own.collect(), first - begin));
         }
-        workers::each(workers, &mut shares, |share, stop| share.cut(texts, self.length, &frequencies, stop))?;
-        let mut made = (shares, Index::default());
-        workers::one(workers, &mut made, |(shares, index), stop| {
-            *index = Index::new(shares, self.length, stop)?;
-            Ok(())
-        })?;
-        self.index = made.1;
-        self.frequencies = Some(frequencies);
+        workers::each(workers, &mut shares, |share, stop| share.cut(texts, self.shape, stop))?;
         let of_each = self.block.clone().map(|text| self.sides.partners(texts, text));
         let all = of_each
             .filter(|partners| !partners.is_empty())
             .reduce(|all, partners| all.start.min(partners.start)..all.end.max(partners.end));
         self.partners = all.unwrap_or_default();
+        let mut made = (shares, None);
+        workers::one(workers, &mut made, |(shares, index), stop| {
+            let sample = self.sample().map(|partner| self.query(texts, partner, self.block.clone()));
+            *index = Some(Index::new(shares, self.shape, sample, stop)?);
+            Ok(())
+        })?;
+        self.index = made.1;
         self.todo.start = end;
         Ok(())
     }
 
-    /// How often segments are in the partners, by a sample of these.
-    fn sampled(&self, texts: &Texts, workers: &dyn Workers) -> Result<Frequencies> {
-        const SAMPLE: usize = 256;
-        let all = self.sides.rights.clone().unwrap_or(self.sides.lefts.clone());
-        let mut frequencies = Frequencies::default();
-        workers::one(workers, &mut frequencies, |frequencies, stop| {
-            let sample = all.clone().step_by(all.len().div_ceil(SAMPLE).max(1));
-            *frequencies = Frequencies::new(texts, sample, self.length, self.sides.edit, stop)?;
-            Ok(())
-        })?;
-        Ok(frequencies)
+    /// Some of the partners, by whom it is told which pieces are rare.
+    fn sample(&self) -> impl Iterator<Item = u32> {
+        const SAMPLE: usize = 64;
+        let all = self.partners.clone();
+        let step = all.len().div_ceil(SAMPLE).max(1);
+        all.step_by(step)
+    }
+
+    /// A partner as it is looked up among some texts of the block.
+    fn query<'a>(&self, texts: &'a Texts, partner: u32, among: Range<u32>) -> Query<'a> {
+        let own = self.sides.rights.is_none() && self.block.contains(&partner);
+        let lengths = &texts.lengths()[among.start as usize..among.end as usize];
+        Query {
+            text: texts.text(partner),
+            length: texts.length(partner),
+            others: lengths.first().copied().zip(lengths.last().copied()).unwrap_or_default(),
+            own: own.then(|| (partner - self.block.start) as usize),
+        }
     }
 
     /// Compares some partners with the block.
     fn compare(&mut self, texts: &Texts, workers: &dyn Workers) -> Result<()> {
-        const MOST_PAIRS: usize = 1 << 20;
-        const LEAST_PARTNERS: u32 = 16;
-        let all = (MOST_PAIRS / self.index.len().max(1)) as u32;
-        let end = self.partners.end.min(self.partners.start.saturating_add(all.max(LEAST_PARTNERS)));
-        // A probe has counts of its own for all of the block.
-        let share = (end - self.partners.start).div_ceil(4 * workers.count() as u32).max(1);
-        let probes = (self.partners.start..end).step_by(share as usize).map(|first| Probe {
-            partners: first..end.min(first + share),
-            found: Vec::new(),
-            compared: 0,
-        });
-        let mut probes: Vec<Probe> = probes.collect();
+        const MOST_CHARACTERS: u64 = 1 << 20;
+        let mut probes: Vec<Probe> = Vec::new();
+        let probe = |partners| Probe { partners, found: Vec::new(), met: 0 };
+        probes.extend(self.begun.drain(..).map(probe));
+        if probes.is_empty() {
+            let (mut end, mut characters) = (self.partners.start, 0);
+            while end < self.partners.end && characters < MOST_CHARACTERS {
+                characters += u64::from(texts.length(end));
+                end += 1;
+            }
+            // A probe has counts of its own for all of the block.
+            let all = self.partners.start..end;
+            let share = all.len().div_ceil(4 * workers.count()).max(1);
+            probes.extend(
+                all.step_by(share).map(|first| probe(first..end.min(first.saturating_add(share as u32)))),
+            );
+            self.partners.start = end;
+        }
         workers::each(workers, &mut probes, |probe, stop| probe.compare(self, texts, stop))?;
-        let found = probes.iter().map(|probe| probe.found.len()).sum::<usize>();
-        memory::reserve(&mut self.found, found, DOING)?;
-        probes.iter().for_each(|probe| self.found.extend_from_slice(&probe.found));
-        self.counts.candidates += found as u64;
-        let compared: u64 = probes.iter().map(|probe| probe.compared).sum();
-        self.counts.pruned_by_bitmap += compared - found as u64;
-        self.partners.start = end;
+        for Probe { partners, found, met } in probes {
+            memory::extend(&mut self.found, &found, DOING)?;
+            self.counts.candidates += found.len() as u64;
+            self.counts.pruned_by_bitmap += met.saturating_sub(found.len() as u64);
+            if !partners.is_empty() {
+                self.begun.push(partners);
+            }
+        }
         Ok(())
     }
 
-    /// What segments did so far.
+    /// What pieces did so far.
     pub(super) fn counts(&self) -> Counts {
         self.counts
     }
@@ -185,34 +203,40 @@ impl BySegments {
 
     /// Bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        let frequencies = self.frequencies.as_ref().map_or(0, Frequencies::bytes);
-        self.index.bytes() + frequencies + memory::bytes(&self.found)
+        self.index.as_ref().map_or(0, Index::bytes) + memory::bytes(&self.found)
     }
 }
 
 impl Probe {
     fn compare(&mut self, of: &BySegments, texts: &Texts, stop: &Stop) -> Result<()> {
-        let BySegments { sides, block, index, .. } = of;
-        let mut counts = memory::filled(0u16, index.len(), DOING)?;
+        /// Then what was found is compared first.
+        const MOST_FOUND: usize = 1 << 16;
+        let BySegments { sides, block, .. } = of;
+        let Some(index) = &of.index else { return Ok(()) };
+        let mut tally = index.tally()?;
         while let Some(partner) = self.partners.clone().next() {
             stop.check()?;
+            if self.found.len() >= MOST_FOUND {
+                break;
+            }
             let length = texts.length(partner);
             let first = if sides.rights.is_none() { block.start.max(partner + 1) } else { block.start };
-            let lengths = &texts.lengths()[first.min(block.end) as usize..block.end as usize];
+            let first = first.min(block.end);
+            let lengths = &texts.lengths()[first as usize..block.end as usize];
             let from = lengths.partition_point(|&other| other < sides.edit.least_partner(length));
             let to = lengths.partition_point(|&other| sides.edit.least_partner(other) <= length);
             if from < to {
-                index.count(texts.text(partner), length, &mut counts, stop)?;
-                let first = first + from as u32;
-                for text in first..first + (to - from) as u32 {
-                    let member = (text - block.start) as usize;
-                    if index.is_near(member, counts[member]) {
-                        let [left, right] =
-                            if sides.rights.is_none() { [partner, text] } else { [text, partner] };
-                        memory::push(&mut self.found, Pair { left, right, similarity: 0.0 }, DOING)?;
+                let among = first + from as u32..first + to as u32;
+                index.count(of.query(texts, partner, among.clone()), &mut tally, stop)?;
+                self.met += index.near(&mut tally, |member| {
+                    let text = block.start + member as u32;
+                    if !among.contains(&text) {
+                        return Ok(());
                     }
-                }
-                self.compared += (to - from) as u64;
+                    let [left, right] =
+                        if sides.rights.is_none() { [partner, text] } else { [text, partner] };
+                    memory::push(&mut self.found, Pair { left, right, similarity: 0.0 }, DOING)
+                })?;
             }
             self.partners.start += 1;
         }
@@ -222,8 +246,7 @@ impl Probe {
 
 #[cfg(test)]
 mod tests {
-    use super::choice::segment_length;
-    use super::index::LENGTHS;
+    use super::choice::best_shape;
     use super::*;
     use crate::features::texts::{Distinct, TextCollector, distinct};
     use crate::hash::mix;
@@ -242,14 +265,14 @@ mod tests {
         (texts, 0..split, right.map(|right| split..split + right.len() as u32))
     }
 
-    /// All candidates, and how many pairs were compared.
+    /// All candidates, and how many pairs have a piece in common.
     fn candidates(
         (texts, lefts, rights): &(Texts, Range<u32>, Option<Range<u32>>),
         edit: EditPredicate,
-        length: usize,
+        shape: Shape,
         budget: usize,
     ) -> (BTreeSet<(u32, u32)>, u64) {
-        let mut join = BySegments::new(edit, lefts.clone(), rights.clone(), length, budget);
+        let mut join = BySegments::new(edit, lefts.clone(), rights.clone(), shape, budget);
         let (workers, mut found) = (PlainThreads(2), BTreeSet::new());
         loop {
             while let Some(pair) = join.take() {
@@ -285,7 +308,7 @@ mod tests {
         #[test]
         fn none_is_lost(
             pairs in prop::collection::vec(edited(300, 40), 1..4),
-            length in LENGTHS,
+            shape in prop::sample::select(Shape::all().collect::<Vec<_>>()),
             two in any::<bool>(),
             more in 0..3u32,
         ) {
@@ -302,7 +325,7 @@ mod tests {
             let all = of(&texts, two.then_some(pairs.len() as u32));
             let share = 1.0 - f64::from(distance) / f64::from(longer) - 1e-9;
             for edit in [EditPredicate::within(distance + more), EditPredicate::new(share.max(0.01)).unwrap()] {
-                let (found, _) = candidates(&all, edit, length, 0);
+                let (found, _) = candidates(&all, edit, shape, 0);
                 let near = near(&all, edit);
                 prop_assert!(near.is_subset(&found), "{near:?} {found:?}");
             }
@@ -326,18 +349,21 @@ mod tests {
             let edit = EditPredicate::new(0.9).unwrap();
             let near = near(&all, edit);
             for budget in [0, 1 << 20] {
-                let (found, compared) = candidates(&all, edit, 4, budget);
-                assert!(near.is_subset(&found));
-                assert!(found.len() < near.len() + compared as usize / 20, "{} of {compared}", found.len());
-                assert!(right_from.is_some() || near.len() >= 30);
+                for shape in [Shape::plain(4), Shape::of_parts(4, 2)] {
+                    let (found, met) = candidates(&all, edit, shape, budget);
+                    assert!(near.is_subset(&found));
+                    assert!(found.len() < near.len() + met as usize / 100, "{} of {met}", found.len());
+                    assert!(right_from.is_some() || near.len() >= 30);
+                }
             }
             let sides: Vec<_> = [Some(all.1.clone()), all.2.clone()].into_iter().flatten().collect();
-            let length = segment_length(&all.0, &sides, edit, 128, &PlainThreads(1)).unwrap();
-            assert!(length.is_some(), "less work than profiles");
+            let shape = best_shape(&all.0, &sides, edit, 128, 1 << 30, &PlainThreads(1)).unwrap();
+            // Of half as many pages on each side profiles are soon compared.
+            assert!(right_from.is_some() || shape.is_some(), "less work than profiles");
         }
         // So few are all compared.
         let few = of(&pages[..40], None);
         let edit = EditPredicate::new(0.9).unwrap();
-        assert_eq!(segment_length(&few.0, &[few.1], edit, 128, &PlainThreads(1)).unwrap(), None);
+        assert_eq!(best_shape(&few.0, &[few.1], edit, 128, 1 << 30, &PlainThreads(1)).unwrap(), None);
     }
 }
