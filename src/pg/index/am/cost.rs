@@ -110,15 +110,8 @@ unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &Keys) -> Option<Seen<P
                 }
                 let family = *(*(*path).indexinfo).opfamily;
                 let strategy = pg_sys::get_op_opfamily_strategy((*operator).opno, family);
-                // What is wrong with the argument the query will say.
-                let probe = |constant: &pg_sys::Const| keys.probe(strategy as u16, constant.constvalue).ok();
-                let seen = match argument(operator, relam) {
-                    Argument::Known(constant) if constant.constisnull => Seen::Now(Probe::Nothing),
-                    Argument::Known(constant) => probe(constant).map_or(Seen::AtRunTime, Seen::Now),
-                    Argument::Like(constant) => (probe(constant).filter(|probe| !probe.is_served()))
-                        .map_or(Seen::AtRunTime, Seen::Now),
-                    Argument::AtRunTime => Seen::AtRunTime,
-                };
+                let probe = |value| keys.probe(strategy as u16, value).ok();
+                let seen = argument(operator, relam).seen(Probe::Nothing, probe, Probe::is_served);
                 best = Some(match (best.take(), seen) {
                     (Some(Seen::Now(a)), Seen::Now(b)) => {
                         Seen::Now(if b.effort() < a.effort() { b } else { a })
@@ -148,6 +141,25 @@ enum Argument<'a> {
     AtRunTime,
 }
 
+impl Argument<'_> {
+    /// What the index makes of it: `null` of NULL, and what `read` gives of a value, where nothing is wrong with that; else the
+    /// query will say so. Of a value that another one will take the place of it is known only that it is not served.
+    fn seen<T>(
+        &self,
+        null: T,
+        read: impl Fn(pg_sys::Datum) -> Option<T>,
+        is_served: impl Fn(&T) -> bool,
+    ) -> Seen<T> {
+        let seen = match self {
+            Self::Known(constant) if constant.constisnull => Some(null),
+            Self::Known(constant) => read(constant.constvalue),
+            Self::Like(constant) => read(constant.constvalue).filter(|seen| !is_served(seen)),
+            Self::AtRunTime => None,
+        };
+        seen.map_or(Seen::AtRunTime, Seen::Now)
+    }
+}
+
 /// The second argument of an operator of the access method `relam`.
 ///
 /// # Safety
@@ -160,8 +172,7 @@ unsafe fn argument<'a>(operator: *mut pg_sys::OpExpr, relam: pg_sys::Oid) -> Arg
         if (*node).type_ == pg_sys::NodeTag::T_Const {
             return Argument::Known(&*node.cast());
         }
-        let extension = pg_sys::getExtensionOfObject(pg_sys::AccessMethodRelationId, relam);
-        stand_in(node, extension).map_or(Argument::AtRunTime, Argument::Like)
+        stand_in(node, relam).map_or(Argument::AtRunTime, Argument::Like)
     }
 }
 
@@ -177,14 +188,8 @@ unsafe fn order_of(path: *mut pg_sys::IndexPath, keys: &Keys) -> Seen<Target> {
         let Some(order) = orders.get_ptr(0).filter(|_| orders.len() == 1) else {
             return Seen::Now(Target::Unlike);
         };
-        // What is wrong with the argument the query will say.
-        let target = |constant: &pg_sys::Const| keys.target(constant.constvalue).ok();
-        match argument(order, (*(*path).indexinfo).relam) {
-            Argument::Known(constant) if constant.constisnull => Seen::Now(Target::Ball(None)),
-            Argument::Known(constant) => target(constant).map_or(Seen::AtRunTime, Seen::Now),
-            Argument::Like(constant) => (target(constant).filter(|target| matches!(target, Target::Unlike)))
-                .map_or(Seen::AtRunTime, Seen::Now),
-            Argument::AtRunTime => Seen::AtRunTime,
-        }
+        let target = |value| keys.target(value).ok();
+        let is_served = |target: &Target| !matches!(target, Target::Unlike);
+        argument(order, (*(*path).indexinfo).relam).seen(Target::Ball(None), target, is_served)
     }
 }

@@ -4,8 +4,8 @@
 
 use pgrx::{PgList, pg_sys};
 
-/// What an expression would give for a short document, where it is made of calls of functions of `extension` whose first
-/// arguments are the document or made of it, and all others are constants or similarities. None for any other.
+/// What an expression would give for a short document, where it is made of calls of functions of the access method's extension
+/// whose first arguments are the document or made of it, and all others are constants or similarities. None for any other.
 ///
 /// The functions say at once what is wrong with their constants, as the server's planner does of calls of constants alone.
 ///
@@ -13,11 +13,15 @@ use pgrx::{PgList, pg_sys};
 /// An expression of the planner's.
 pub(super) unsafe fn stand_in<'a>(
     expression: *mut pg_sys::Node,
-    extension: pg_sys::Oid,
+    relam: pg_sys::Oid,
 ) -> Option<&'a pg_sys::Const> {
     // SAFETY: the caller's promise; a node of this tag is of this type.
     unsafe {
-        if extension == pg_sys::InvalidOid || (*expression).type_ != pg_sys::NodeTag::T_FuncExpr {
+        if (*expression).type_ != pg_sys::NodeTag::T_FuncExpr {
+            return None;
+        }
+        let extension = pg_sys::getExtensionOfObject(pg_sys::AccessMethodRelationId, relam);
+        if extension == pg_sys::InvalidOid {
             return None;
         }
         let call = with_stand_in(expression, extension)?;

@@ -76,7 +76,7 @@ impl Probe {
         }
     }
 
-    /// Whether the index finds its rows without a look at all.
+    /// Whether the index finds its rows without looking at every row that it has.
     pub(crate) fn is_served(&self) -> bool {
         matches!(self, Self::Sets(_)) || self.signatures().is_some()
     }
