@@ -36,13 +36,18 @@ expect_sql 'simhash: the same' "$(q -c "$search near(a.s, 8) @> b.s")" "$search 
 expect_sql 'the nearest come first' t "SELECT array_agg(d) = array_agg(d ORDER BY d) AND count(*) = 20 FROM (
     SELECT m <%> (SELECT m FROM docs WHERE id = 2) AS d FROM docs ORDER BY 1 LIMIT 20) nearest"
 
-# Calls that would take seconds to minutes end within one.
+# Calls that would take seconds to minutes end within one, and what the server itself needs for such texts on a machine that
+# may have much else to do.
+milliseconds() { echo "$(($(date +%s%N) / 1000000))"; }
+began=$(milliseconds)
+q -c "SELECT length(repeat('some words ', 15000000) || repeat('some other words ', 8000000))" >/dev/null
+most=$((2000 + 4 * ($(milliseconds) - began)))
 for call in "minhash(repeat('some words ', 15000000), 5, 2048)" "simhash(repeat('some words ', 15000000), 1024)" \
     "repeat('some words ', 15000000) <@ near('a', 0.5, 5)" "'a' <@ near(repeat('some words ', 15000000), 0.5, 5)" \
     "near(repeat('some words ', 8000000), 0.5, 5) && near(repeat('some other words ', 8000000), 0.5, 5)"; do
-    began=$(date +%s%N)
+    began=$(milliseconds)
     expect_error "a timeout ends $call" 57014 'statement timeout' "SET statement_timeout = '300ms'; SELECT $call"
-    ms=$((($(date +%s%N) - began) / 1000000))
-    expect "$call ends soon, not after $ms ms" t "$( ((ms < 2000)) && echo t || echo f)"
+    took=$(($(milliseconds) - began))
+    expect "$call ends soon, not after $took ms of $most" t "$( ((took < most)) && echo t || echo f)"
 done
 finish
