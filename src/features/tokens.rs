@@ -104,6 +104,15 @@ impl Document {
         read.map(|()| &*space)
     }
 
+    /// The text, if its words are the tokens: what most documents are, and what is worth a way of its own.
+    #[inline]
+    pub fn plain_words(&self, spec: &FeatureSpec) -> Option<&str> {
+        match self {
+            Self::Text(text) if spec.tokenizer == Tokenizer::Words && spec.shingle == 1 => Some(text),
+            _ => None,
+        }
+    }
+
     /// About how many bytes its tokens are made from.
     pub fn bytes(&self) -> usize {
         match self {
@@ -132,6 +141,13 @@ pub struct Scratch {
     hashes: Vec<u64>,
     bytes: Vec<u8>,
     grams: grams::GramScratch,
+}
+
+impl Scratch {
+    /// Space for [`words::for_each_word_in`].
+    pub fn word(&mut self) -> &mut String {
+        &mut self.word
+    }
 }
 
 /// Calls `each` with every token of the document, in order, repeats included. O(bytes · shingle).

@@ -1,8 +1,9 @@
-//! Text into units: words ([`words`]), runs without white space, q-grams of characters ([`grams`]), sentences
+//! Text into units: words ([`words`], `ascii`), runs without white space, q-grams of characters ([`grams`]), sentences
 //! ([`sentences`], [`sentence_marks`], [`abbreviations`]) and paragraphs ([`paragraphs`]) with their places
 //! ([`spans`]) by the layout of lines ([`lines`], [`list_markers`], [`width`]); pages into text ([`html`]).
 
 pub mod abbreviations;
+mod ascii;
 pub mod characters;
 pub mod grams;
 pub mod html;

@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use super::ascii;
 use super::characters::{Class, class, lower};
 use crate::error::Result;
 use crate::memory;
@@ -24,6 +25,16 @@ pub fn for_each_word(
     word: &mut String,
     stop: &Stop,
     mut each: impl FnMut(&str) -> Result<()>,
+) -> Result<()> {
+    for_each_word_in(text, word, stop, |text, word| each(&text[word]))
+}
+
+/// The same with some lower-cased text and the place of the word there: what is behind a word can be read with it.
+pub fn for_each_word_in(
+    text: &str,
+    word: &mut String,
+    stop: &Stop,
+    mut each: impl FnMut(&str, Range<usize>) -> Result<()>,
 ) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 16;
     word.clear();
@@ -43,7 +54,7 @@ pub fn for_each_word(
             reserve(word, block)?;
             word.push_str(&text[at..at + block]);
             word.make_ascii_lowercase();
-            for_each_range(word.as_bytes(), |range| each(&word[range]))?;
+            for_each_range(word.as_bytes(), |range| each(word, range))?;
             word.clear();
             at += block;
             continue;
@@ -51,7 +62,7 @@ pub fn for_each_word(
         if bytes[at].is_ascii() {
             let run = ascii_run(&bytes[at..bytes.len().min(next_check)]);
             if (alone || run == 0) && !word.is_empty() {
-                each(word)?;
+                each(word, 0..word.len())?;
                 word.clear();
             }
             alone = false;
@@ -73,7 +84,7 @@ pub fn for_each_word(
             Class::Mark | Class::AlphabeticMark => true,
         };
         if !joins && !word.is_empty() {
-            each(word)?;
+            each(word, 0..word.len())?;
             word.clear();
         }
         let begins = match class {
@@ -90,7 +101,7 @@ pub fn for_each_word(
         }
     }
     if !word.is_empty() {
-        each(word)?;
+        each(word, 0..word.len())?;
     }
     Ok(())
 }
@@ -122,16 +133,14 @@ fn for_each_range(text: &[u8], mut each: impl FnMut(Range<usize>) -> Result<()>)
     let (mut open, mut before) = (0, 0u64);
     let mut inside = false;
     for (n, block) in text.chunks(64).enumerate() {
-        let mut bits = 0u64;
-        let (eights, rest) = block.as_chunks::<8>();
-        for (n, &eight) in eights.iter().enumerate() {
-            bits |= alphanumeric(u64::from_le_bytes(eight)) << (8 * n);
-        }
-        if !rest.is_empty() {
-            let mut eight = [0; 8];
-            eight[..rest.len()].copy_from_slice(rest);
-            bits |= alphanumeric(u64::from_le_bytes(eight)) << (8 * eights.len());
-        }
+        let bits = match block.first_chunk::<64>() {
+            Some(block) => ascii::alphanumeric(block),
+            None => {
+                let mut padded = [0; 64];
+                padded[..block.len()].copy_from_slice(block);
+                ascii::alphanumeric(&padded)
+            }
+        };
         let mut changes = bits ^ (bits << 1 | before);
         before = bits >> 63;
         while changes != 0 {
@@ -144,18 +153,6 @@ fn for_each_range(text: &[u8], mut each: impl FnMut(Range<usize>) -> Result<()>)
         }
     }
     Ok(())
-}
-
-/// A bit for each of eight bytes of lower-cased ASCII: whether it is a letter or a digit.
-#[inline]
-fn alphanumeric(bytes: u64) -> u64 {
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    // In bytes below 128 nothing is carried over; the highest bit says "at least".
-    let at_least = |byte: u8| bytes + EACH * u64::from(128 - byte);
-    let between = |from: u8, to: u8| at_least(from) & !at_least(to + 1);
-    let found = (between(b'a', b'z') | between(b'0', b'9')) & (EACH << 7);
-    // Gathers the highest bits of all bytes in one.
-    (found >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// How many ASCII letters and digits some bytes begin with.

@@ -1,5 +1,7 @@
 //! A token as it is looked up: its hash and what it is, in 32 bytes.
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::features::tokens::Token;
 use crate::hash;
@@ -10,8 +12,8 @@ const DOING: &str = "numbering tokens";
 /// What [`Lookup::content`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum ContentKind {
-    /// A string of at most 16 bytes, its length ([`short`]).
-    Short(u8),
+    /// A string of at most 16 bytes, which does not end with a zero ([`short`]).
+    Short,
     /// Start and length of a string in an arena.
     Long,
     /// A number.
@@ -24,38 +26,43 @@ pub(crate) enum ContentKind {
 /// The longest string that fits into [`Lookup::content`].
 const SHORT: usize = 16;
 
-/// A string of at most 16 bytes as two numbers, which only the same string of its length has: its first and
-/// its last bytes. Without a copy of unknown length, which is a call.
+/// A string of at most 16 bytes as two numbers, with zeros after it. Without a copy of unknown length, which is a call.
 #[inline]
 fn short(bytes: &[u8]) -> [u64; 2] {
+    // Of a number that reaches back over bytes before, what is new.
+    let rest = |last: u64, width: usize, more: usize| last >> (8 * (width - more));
     match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        (Some(&first), Some(&last)) => [u64::from_le_bytes(first), u64::from_le_bytes(last)],
+        (Some(&first), _) if bytes.len() == 8 => [u64::from_le_bytes(first), 0],
+        (Some(&first), Some(&last)) => {
+            [u64::from_le_bytes(first), rest(u64::from_le_bytes(last), 8, bytes.len() - 8)]
+        }
         _ => match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
             (Some(&first), Some(&last)) => {
-                [u64::from(u32::from_le_bytes(first)) | u64::from(u32::from_le_bytes(last)) << 32, 0]
+                // Bytes that both have are the same in both.
+                let last = u64::from(u32::from_le_bytes(last)) << (8 * (bytes.len() - 4));
+                [u64::from(u32::from_le_bytes(first)) | last, 0]
             }
-            _ => match *bytes {
-                [] => [0, 0],
-                [a, .., z] => [u64::from(a) | u64::from(bytes[bytes.len() / 2]) << 8 | u64::from(z) << 16, 0],
-                [a] => [u64::from(a), 0],
-            },
+            _ => [bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)), 0],
         },
     }
 }
 
 /// The string that [`short`] was given.
-pub(crate) fn short_bytes([first, last]: [u64; 2], length: usize) -> Vec<u8> {
-    let (first, last) = match length {
-        8.. => (first.to_le_bytes().to_vec(), last.to_le_bytes().to_vec()),
-        4..8 => ((first as u32).to_le_bytes().to_vec(), ((first >> 32) as u32).to_le_bytes().to_vec()),
-        _ => {
-            let [a, middle, z, ..] = first.to_le_bytes();
-            return [&[][..], &[a], &[a, z], &[a, middle, z]][length].to_vec();
-        }
-    };
-    // Both may overlap.
-    let more = length - first.len();
-    [&first, &last[last.len() - more..]].concat()
+pub(crate) fn short_bytes([first, last]: [u64; 2]) -> Vec<u8> {
+    let mut bytes = [first.to_le_bytes(), last.to_le_bytes()].concat();
+    let length = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    bytes.truncate(length);
+    bytes
+}
+
+/// The hash of a string by its numbers: their product, folded, as XXH3 does it with strings of this length. It is not that
+/// of [`hash::hash_bytes`], as it need not outlive the call; it takes no branch on the length.
+#[inline]
+pub(crate) fn short_hash([first, last]: [u64; 2]) -> u64 {
+    // Digits of e, with bytes that no text has: no string makes a factor zero.
+    const FACTORS: [u64; 2] = [0xff8a_ed2a_6abf_7158, 0xff84_f3c7_62e7_160f];
+    let product = u128::from(first ^ FACTORS[0]) * u128::from(last ^ FACTORS[1]);
+    product as u64 ^ (product >> 64) as u64
 }
 
 /// A token that is to be numbered, and the document of the batch that has it.
@@ -75,8 +82,8 @@ impl Lookup {
     pub fn new(token: Token<'_>, document: u32, long: &mut Vec<u8>) -> Result<Self> {
         let (hash, kind, content) = match token {
             Token::Number(value) => (hash::mix(value), ContentKind::Number, [value, 0]),
-            Token::Bytes(bytes) if bytes.len() <= SHORT => {
-                (hash::hash_bytes(bytes), ContentKind::Short(bytes.len() as u8), short(bytes))
+            Token::Bytes(bytes) if bytes.len() <= SHORT && bytes.last() != Some(&0) => {
+                return Ok(Self::of_short(short(bytes), document));
             }
             Token::Bytes(bytes) => {
                 let content = [long.len() as u64, bytes.len() as u64];
@@ -87,12 +94,41 @@ impl Lookup {
         Ok(Self { hash, content, document, kind })
     }
 
+    /// The same for a word of a text that goes on: most are read at once, whatever their length.
+    #[inline]
+    pub fn of_word(text: &str, word: Range<usize>, document: u32, long: &mut Vec<u8>) -> Result<Self> {
+        let text = text.as_bytes();
+        match (word.len(), text[word.start..].first_chunk::<SHORT>()) {
+            (length @ 0..=SHORT, Some(&bytes)) => {
+                let bits = u128::from_le_bytes(bytes) & MASKS[length];
+                Ok(Self::of_short([bits as u64, (bits >> 64) as u64], document))
+            }
+            _ => Self::new(Token::Bytes(&text[word]), document, long),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn of_short(content: [u64; 2], document: u32) -> Self {
+        Self { hash: short_hash(content), content, document, kind: ContentKind::Short }
+    }
+
     /// Whether it is a string that stands in it.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
-        matches!(self.kind, ContentKind::Short(_))
+        self.kind == ContentKind::Short
     }
 }
+
+/// The first bytes of sixteen, by how many.
+const MASKS: [u128; SHORT + 1] = {
+    let mut masks = [0; SHORT + 1];
+    let mut length = 1;
+    while length <= SHORT {
+        masks[length] = u128::MAX >> (8 * (SHORT - length));
+        length += 1;
+    }
+    masks
+};
 
 #[cfg(test)]
 mod tests {
@@ -100,17 +136,40 @@ mod tests {
 
     #[test]
     fn short_strings_are_what_their_numbers_say() {
-        let bytes: Vec<u8> = (b'a'..=b'z').collect();
+        let text: String = ('a'..='z').collect();
         for length in 0..=SHORT {
-            let string = &bytes[..length];
-            assert_eq!(short_bytes(short(string), length), string);
+            let string = &text.as_bytes()[..length];
+            assert_eq!(short_bytes(short(string)), string);
             // One other byte, wherever it is, makes other numbers.
             for n in 0..length {
                 let mut other = string.to_vec();
                 other[n] = b'A';
                 assert_ne!(short(&other), short(string));
-                assert_eq!(short_bytes(short(&other), length), other);
+                assert_eq!(short_bytes(short(&other)), other);
             }
         }
+    }
+
+    #[test]
+    fn a_word_is_looked_up_alike_wherever_it_stands() {
+        let text = "a word of sixteen bytes, abcdefghijklmnop, abcdefghijklmnopq, and ends";
+        let mut long = Vec::new();
+        for from in 0..text.len() {
+            for to in from + 1..=text.len().min(from + SHORT + 2) {
+                let alone = Lookup::new(Token::Bytes(&text.as_bytes()[from..to]), 7, &mut long).unwrap();
+                let within = Lookup::of_word(text, from..to, 7, &mut long).unwrap();
+                assert_eq!((alone.hash, alone.kind, alone.document), (within.hash, within.kind, within.document));
+                assert!(alone.content == within.content || !alone.is_short());
+                assert_eq!(alone.is_short(), to - from <= SHORT);
+            }
+        }
+    }
+
+    #[test]
+    fn zeros_at_the_end_are_not_lost() {
+        let mut long = Vec::new();
+        let mut of = |bytes: &'static [u8]| Lookup::new(Token::Bytes(bytes), 0, &mut long).unwrap();
+        assert!(of(b"a").is_short() && of(b"").is_short() && of(b"\0a").is_short());
+        assert!(!of(b"a\0").is_short() && !of(b"\0").is_short());
     }
 }

@@ -199,23 +199,20 @@ mod tests {
     use crate::features::{FeatureSpec, Tokenizer};
     use crate::workers::PlainThreads;
     use proptest::prelude::*;
-    use std::collections::HashMap;
+    use std::collections::{HashMap, HashSet};
 
-    /// The sets as they should be: each token with its occurrence, numbered as it comes.
-    fn expected(documents: &[Vec<String>], repeats_count: bool) -> Vec<Vec<(String, usize)>> {
-        let set = |document: &Vec<String>| {
-            let mut counts: HashMap<&String, usize> = HashMap::new();
-            let mut set = Vec::new();
-            for token in document {
-                let count = counts.entry(token).or_default();
-                *count += 1;
-                if repeats_count || *count == 1 {
-                    set.push((token.clone(), *count));
-                }
+    /// The set as it should be: each token with its occurrence.
+    fn expected(document: &[String], repeats_count: bool) -> Vec<(&String, usize)> {
+        let mut counts: HashMap<&String, usize> = HashMap::new();
+        let mut set = Vec::new();
+        for token in document {
+            let count = counts.entry(token).or_default();
+            *count += 1;
+            if repeats_count || *count == 1 {
+                set.push((token, *count));
             }
-            set
-        };
-        documents.iter().map(set).collect()
+        }
+        set
     }
 
     proptest! {
@@ -243,19 +240,27 @@ mod tests {
             }
             number(&mut dictionary, &mut collectors, &PlainThreads(threads)).unwrap();
             collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
-            let mut numbers = HashMap::new();
-            let mut tokens = HashMap::new();
-            let mut frequency: HashMap<u32, u32> = HashMap::new();
+            let mut sets = Vec::new();
             for collector in &collectors {
                 for (set, &row) in collector.sets.rows.iter().enumerate() {
-                    let found = &collector.sets.tokens[collector.sets.range(set)];
-                    let wanted = &expected(&documents, repeats_count)[row as usize];
-                    prop_assert_eq!(found.len(), wanted.len());
-                    for (&number, token) in found.iter().zip(wanted) {
-                        prop_assert_eq!(*numbers.entry(token.clone()).or_insert(number), number);
-                        prop_assert_eq!(tokens.entry(number).or_insert(token.clone()), token);
-                        *frequency.entry(number).or_default() += 1;
-                    }
+                    let found: HashSet<u32> =
+                        collector.sets.tokens[collector.sets.range(set)].iter().copied().collect();
+                    let wanted: HashSet<_> =
+                        expected(&documents[row as usize], repeats_count).into_iter().collect();
+                    prop_assert_eq!(collector.sets.range(set).len(), found.len());
+                    sets.push((found, wanted, collector.sets.fingerprints[set]));
+                }
+            }
+            let mut frequency: HashMap<u32, u32> = HashMap::new();
+            let mut tokens: HashSet<&(&String, usize)> = HashSet::new();
+            for (found, wanted, fingerprint) in &sets {
+                found.iter().for_each(|&number| *frequency.entry(number).or_default() += 1);
+                tokens.extend(wanted);
+                for (others, wanted_others, fingerprint_of_others) in &sets {
+                    let shared = found.intersection(others).count();
+                    prop_assert_eq!(shared, wanted.intersection(wanted_others).count());
+                    prop_assert_eq!(found == others, wanted == wanted_others);
+                    prop_assert!(found != others || fingerprint == fingerprint_of_others);
                 }
             }
             prop_assert_eq!(dictionary.len(), tokens.len());

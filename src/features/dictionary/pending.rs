@@ -6,6 +6,17 @@ use crate::memory;
 /// Stands among the tokens of documents for one that the worker's vocabulary does not have.
 pub const UNKNOWN: u32 = u32::MAX;
 
+/// A document whose tokens are still to be numbered.
+#[derive(Debug, Clone, Copy)]
+pub struct PendingDocument {
+    /// Its row.
+    pub row: u32,
+    /// Where its tokens end.
+    pub end: usize,
+    /// The sum of the mixed hashes of those that the vocabulary has.
+    pub fingerprint: u64,
+}
+
 /// Tokens of documents that are still to be numbered.
 #[derive(Debug, Default)]
 pub struct Pending {
@@ -16,8 +27,8 @@ pub struct Pending {
     pub lookups: Vec<Lookup>,
     /// What is too long to stand in a lookup.
     pub long: Vec<u8>,
-    /// For each document its row, and where its tokens end.
-    pub documents: Vec<(u32, usize)>,
+    /// The documents of the tokens, in order.
+    pub documents: Vec<PendingDocument>,
     /// The numbers of the tokens that were looked up.
     pub numbers: Vec<u32>,
 }

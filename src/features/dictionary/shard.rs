@@ -30,8 +30,7 @@ struct KnownToken {
 
 const NONE: u32 = u32::MAX;
 
-/// Tokens and what is known of each: the tokens of some hashes, as part of a dictionary, or those that one
-/// worker meets often.
+/// Tokens and what is known of each: the tokens of some hashes, as part of a dictionary.
 #[derive(Debug)]
 pub struct Shard {
     /// The most tokens it may have, for their numbers to fit into 32 bits.
@@ -84,25 +83,6 @@ impl Shard {
     ) -> Result<u32> {
         let place = self.find_or_add(lookup, long)?;
         self.occur(place, document, table, repeats_count)
-    }
-
-    /// The same for a string that stands in the lookup; none if it was not met before and there are `full`
-    /// tokens already.
-    #[inline]
-    pub(crate) fn place_unless_full(
-        &mut self,
-        lookup: &Lookup,
-        document: u32,
-        table: usize,
-        repeats_count: bool,
-        full: usize,
-    ) -> Result<Option<u32>> {
-        let place = match self.find(lookup, &[]) {
-            Some(place) => place,
-            None if self.entries.len() >= full => return Ok(None),
-            None => self.add_new(lookup, &[])?,
-        };
-        self.occur(place, document, table, repeats_count).map(Some)
     }
 
     /// The place of a token, without saying that a document has it.
@@ -221,15 +201,6 @@ impl Shard {
         Ok(next)
     }
 
-    /// The token at `place` as it is looked up; none if it is a further occurrence, of the token at the other place.
-    pub(crate) fn lookup(&self, place: usize) -> std::result::Result<Lookup, usize> {
-        let KnownToken { content, hash, kind, .. } = self.entries[place];
-        match kind {
-            ContentKind::Occurrence => Err(content[0] as usize),
-            _ => Ok(Lookup { hash, content, document: 0, kind }),
-        }
-    }
-
     /// How many tokens there are.
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -272,7 +243,7 @@ impl Shard {
     pub fn token(&self, place: usize) -> Cow<'_, [u8]> {
         let KnownToken { kind, content, .. } = &self.entries[place];
         match kind {
-            ContentKind::Short(length) => Cow::Owned(short_bytes(*content, usize::from(*length))),
+            ContentKind::Short => Cow::Owned(short_bytes(*content)),
             ContentKind::Long => Cow::Borrowed(part(&self.arena, *content)),
             ContentKind::Number | ContentKind::Occurrence => Cow::Owned(content[0].to_be_bytes().to_vec()),
         }

@@ -5,104 +5,227 @@
 //! documents that have a word are counted here, too, and added to the dictionary's count in the end.
 
 use super::Dictionary;
-use super::lookup::Lookup;
-use super::shard::Shard;
+use super::lookup::{Lookup, short_hash};
+use super::shard::TOGETHER;
 use crate::error::{Error, Result};
-use crate::hash::mix;
 use crate::memory;
+use crate::workers::Stop;
 
 /// The most words, a few megabytes: most of what is met stands in the processor's own cache. Tests fill it.
 const FULL: usize = if cfg!(test) { 5 } else { 1 << 15 };
 /// Repeats of words have places of their own, without limit; with this many it is time to start over.
 const TOO_LARGE: usize = 2 * FULL;
 
+const DOING: &str = "numbering words";
+
+/// What is read for each word that is met, two of them in a line of the cache.
+#[derive(Debug, Clone, Copy)]
+struct Word {
+    /// As in a lookup; of a repeat nothing.
+    content: [u64; 2],
+    /// The last document that had it, and how often it was met there.
+    document: u32,
+    times: u32,
+    /// In how many documents of each table it is.
+    documents: [u32; 2],
+}
+
+/// The places of a word's repeats: a word that is twice in a document stands for two tokens.
+#[derive(Debug, Clone, Copy)]
+struct Repeats {
+    /// Of the occurrence after this one, [`NONE`] if there is none yet.
+    next: u32,
+    /// Of the occurrence before, [`NONE`] of the first.
+    before: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
 /// Words and their repeats, by place.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Vocabulary {
-    words: Shard,
-    /// Number in the dictionary and mixed hash of each, as far as they are numbered.
-    numbered: Vec<Numbered>,
+    /// By hash, with linear probing: the high half of the hash, and the place plus 1; 0 where there is none.
+    slots: Vec<u64>,
+    words: Vec<Word>,
+    repeats: Vec<Repeats>,
+    /// Number in the dictionary of each, as far as they are numbered.
+    numbered: Vec<u32>,
     documents: u32,
     known: u64,
     unknown: u64,
 }
 
-/// What a set holds of a token, and what its fingerprint is made of.
+/// A word that a document has.
 #[derive(Debug, Clone, Copy)]
-pub struct Numbered {
-    /// Its number in the dictionary.
-    pub number: u32,
-    /// Its hash, mixed once more.
-    pub mixed: u64,
-}
-
-impl Default for Vocabulary {
-    fn default() -> Self {
-        // Places have to differ from marks.
-        let words = Shard::new(u32::MAX as usize - 1);
-        Self { words, numbered: Vec::new(), documents: 0, known: 0, unknown: 0 }
-    }
+pub struct Met {
+    /// Its place in the vocabulary.
+    pub place: u32,
+    /// How often it was met in this document until now.
+    pub times: u32,
 }
 
 impl Vocabulary {
     /// A number for a document that begins, to tell its words from those of the last one.
     pub fn begin_document(&mut self) -> Result<u32> {
-        let document = self.documents;
-        self.documents =
-            document.checked_add(1).ok_or(Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
-        Ok(document)
+        // The one that no document has is for words that none has.
+        if self.documents == NONE - 1 {
+            return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() });
+        }
+        self.documents += 1;
+        Ok(self.documents)
     }
 
-    /// Reads what [`Vocabulary::place`] will need for some lookups.
+    /// Reads what [`Vocabulary::meet`] will look at first for each of at most [`TOGETHER`] lookups: memory is asked for
+    /// all of it before any is needed.
     #[inline]
     pub fn touch(&self, lookups: &[Lookup]) {
-        self.words.touch(lookups.iter());
+        let mut slots = [0; TOGETHER];
+        for (slot, lookup) in slots.iter_mut().zip(lookups) {
+            *slot = self.slots.get(self.home(lookup.hash)).copied().unwrap_or(0);
+        }
+        let touched = slots.iter().fold(0, |touched, &slot| {
+            touched ^ self.words.get((slot as u32).wrapping_sub(1) as usize).map_or(0, |word| word.document)
+        });
+        std::hint::black_box(touched);
     }
 
-    /// The place of a short word of a document, as [`Shard::place`]; none if it is not among those known.
     #[inline]
-    pub fn place(
-        &mut self,
-        lookup: &Lookup,
-        document: u32,
-        table: usize,
-        repeats: bool,
-    ) -> Result<Option<u32>> {
-        let place = self.words.place_unless_full(lookup, document, table, repeats, FULL)?;
-        *(if place.is_some() { &mut self.known } else { &mut self.unknown }) += 1;
+    fn home(&self, hash: u64) -> usize {
+        hash as usize & self.slots.len().wrapping_sub(1)
+    }
+
+    /// Says that a document has a short word once more; none if it is not among those known. The document is counted with
+    /// the first time.
+    #[inline]
+    pub fn meet(&mut self, lookup: &Lookup, document: u32, table: usize) -> Result<Option<Met>> {
+        let place = match self.find(lookup) {
+            Some(place) => place,
+            None if self.words.len() >= FULL => {
+                self.unknown += 1;
+                return Ok(None);
+            }
+            None => self.add_new(lookup)?,
+        };
+        self.known += 1;
+        let word = &mut self.words[place as usize];
+        // Whether it is the first time nobody can foresee, so there is no branch.
+        let again = word.document == document;
+        word.times = word.times * u32::from(again) + 1;
+        word.document = document;
+        word.documents[table] += u32::from(!again);
+        Ok(Some(Met { place, times: word.times }))
+    }
+
+    #[inline]
+    fn find(&self, lookup: &Lookup) -> Option<u32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mut at = self.home(lookup.hash);
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return None;
+            }
+            let place = slot as u32 - 1;
+            if slot >> 32 == lookup.hash >> 32 && self.words[place as usize].content == lookup.content {
+                return Some(place);
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    #[cold]
+    fn add_new(&mut self, lookup: &Lookup) -> Result<u32> {
+        // Half of the slots stay empty. Repeats have none, so this is more than enough.
+        if 2 * (self.words.len() + 1) > self.slots.len() {
+            self.grow()?;
+        }
+        let place = self.add(lookup.content, NONE)?;
+        self.take_slot(lookup.hash, place);
         Ok(place)
+    }
+
+    fn add(&mut self, content: [u64; 2], before: u32) -> Result<u32> {
+        let place = self.words.len() as u32;
+        memory::reserve(&mut self.repeats, 1, DOING)?;
+        memory::push(&mut self.words, Word { content, document: NONE, times: 0, documents: [0; 2] }, DOING)?;
+        self.repeats.push(Repeats { next: NONE, before });
+        Ok(place)
+    }
+
+    fn take_slot(&mut self, hash: u64, place: u32) {
+        let mut at = self.home(hash);
+        while self.slots[at] != 0 {
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+        self.slots[at] = hash >> 32 << 32 | u64::from(place + 1);
+    }
+
+    fn grow(&mut self) -> Result<()> {
+        const FEWEST: usize = 16;
+        let size = (4 * self.words.len()).next_power_of_two().max(FEWEST);
+        self.slots = Vec::new();
+        self.slots = memory::filled(0, size, DOING)?;
+        for place in 0..self.words.len() {
+            if self.repeats[place].before == NONE {
+                self.take_slot(short_hash(self.words[place].content), place as u32);
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the places of the further occurrences of a word that was met more than once in the document that ends.
+    pub fn repeat(&mut self, place: u32, table: usize, places: &mut Vec<u32>, stop: &Stop) -> Result<()> {
+        const CHECK_EVERY: u32 = 1 << 12;
+        let mut last = place;
+        for time in 1..self.words[place as usize].times {
+            if time % CHECK_EVERY == 0 {
+                stop.check()?;
+            }
+            memory::reserve(places, 1, DOING)?;
+            let mut next = self.repeats[last as usize].next;
+            if next == NONE {
+                if self.words.len() == NONE as usize - 1 {
+                    return Err(Error::TooMany { what: "different tokens", limit: u32::MAX.into() });
+                }
+                next = self.add([0; 2], last)?;
+                self.repeats[last as usize].next = next;
+            }
+            self.words[next as usize].documents[table] += 1;
+            places.push(next);
+            last = next;
+        }
+        Ok(())
     }
 
     /// Takes back that a document has the word at `place`.
     pub fn forget(&mut self, place: u32, table: usize) {
-        self.words.forget(place as usize, table);
+        self.words[place as usize].documents[table] -= 1;
     }
 
     /// Numbers what is new. O(new words).
     pub fn number(&mut self, dictionary: &mut Dictionary) -> Result<()> {
         for place in self.numbered.len()..self.words.len() {
-            let numbered = match self.words.lookup(place) {
-                Ok(lookup) => Numbered { number: dictionary.number_of(&lookup)?, mixed: mix(lookup.hash) },
-                // A repeat has its place after what it repeats, and counts alike in a fingerprint.
-                Err(before) => {
-                    let before = self.numbered[before];
-                    Numbered { number: dictionary.number_after(before.number)?, ..before }
-                }
+            let number = match self.repeats[place].before {
+                NONE => dictionary.number_of(&Lookup::of_short(self.words[place].content, 0))?,
+                // A repeat has its place after what it repeats.
+                before => dictionary.number_after(self.numbered[before as usize])?,
             };
-            memory::push(&mut self.numbered, numbered, "numbering words")?;
+            memory::push(&mut self.numbered, number, DOING)?;
         }
         Ok(())
     }
 
-    /// The words by their places, once they are numbered.
-    pub fn numbered(&self) -> &[Numbered] {
+    /// The numbers of the words by their places, once they are numbered.
+    pub fn numbered(&self) -> &[u32] {
         &self.numbered
     }
 
     /// Adds its count of documents to the dictionary's, and starts over. All must be numbered.
     pub fn settle(&mut self, dictionary: &mut Dictionary) {
-        for (place, numbered) in self.numbered.iter().enumerate() {
-            dictionary.count_documents(numbered.number, self.words.documents(place));
+        for (&number, word) in self.numbered.iter().zip(&self.words) {
+            dictionary.count_documents(number, word.documents);
         }
         *self = Self::default();
     }
@@ -118,6 +241,9 @@ impl Vocabulary {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.words.bytes() + memory::bytes(&self.numbered)
+        memory::bytes(&self.slots)
+            + memory::bytes(&self.words)
+            + memory::bytes(&self.repeats)
+            + memory::bytes(&self.numbered)
     }
 }

@@ -6,13 +6,14 @@
 use crate::error::{Error, Result};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::lookup::Lookup;
-use crate::features::dictionary::pending::{Pending, UNKNOWN};
+use crate::features::dictionary::pending::{Pending, PendingDocument, UNKNOWN};
 use crate::features::dictionary::shard::{REPEAT, TOGETHER};
-use crate::features::dictionary::vocabulary::Vocabulary;
+use crate::features::dictionary::vocabulary::{Met, Vocabulary};
 use crate::features::texts::TextCollector;
 use crate::features::tokens::{Document, FeatureSpec, Scratch, Token, Tokenizer, for_each_token};
 use crate::hash::mix;
 use crate::memory;
+use crate::text::words::for_each_word_in;
 use crate::workers::{self, Stop};
 
 const DOING: &str = "collecting token sets";
@@ -77,6 +78,8 @@ pub struct Collector {
     /// How far sets are made of what is pending: documents, tokens, and those looked up in the dictionary.
     made: (usize, usize, usize),
     scratch: Scratch,
+    /// Space for the words that a document has more than once.
+    repeated: Vec<u32>,
     /// Space for the texts of pages that are kept.
     page: Document,
 }
@@ -95,6 +98,7 @@ impl Collector {
             table: 0,
             made: (0, 0, 0),
             scratch: Scratch::default(),
+            repeated: Vec::new(),
             page: Document::default(),
         }
     }
@@ -121,11 +125,15 @@ impl Collector {
             return Ok(());
         }
         let start = (self.pending.tokens.len(), self.pending.lookups.len(), self.pending.long.len());
-        let added = self.add_tokens(document, stop).and_then(|()| {
+        let added = self.add_tokens(document, stop).and_then(|fingerprint| {
             let Pending { tokens, documents, .. } = &mut self.pending;
             match check_size(tokens.len() - start.0)? {
                 0 => self.empty += 1,
-                _ => memory::push(documents, (row, tokens.len()), DOING)?,
+                _ => memory::push(
+                    documents,
+                    PendingDocument { row, end: tokens.len(), fingerprint },
+                    DOING,
+                )?,
             }
             Ok(())
         });
@@ -139,30 +147,43 @@ impl Collector {
         added
     }
 
-    fn add_tokens(&mut self, document: &Document, stop: &Stop) -> Result<()> {
-        let Self { spec, pending, vocabulary, table, scratch, .. } = self;
+    /// The sum of the mixed hashes of those tokens that the vocabulary has.
+    fn add_tokens(&mut self, document: &Document, stop: &Stop) -> Result<u64> {
+        let Self { spec, pending, vocabulary, table, scratch, repeated, .. } = self;
         let Pending { tokens, lookups, long, documents, .. } = pending;
         let number = u32::try_from(documents.len())
             .map_err(|_| Error::TooMany { what: "documents in a batch", limit: u32::MAX.into() })?;
+        repeated.clear();
         let mut words = Words {
             current: vocabulary.begin_document()?,
             table: *table,
-            repeats: spec.multiset,
+            repeats_count: spec.multiset,
             vocabulary,
             tokens,
             lookups,
+            repeated,
+            fingerprint: 0,
         };
         let mut together = [Lookup::default(); TOGETHER];
         let mut count = 0usize;
-        for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
+        let mut add = |lookup: Lookup| {
             if count.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
             }
-            together[count % TOGETHER] = Lookup::new(token, number, long)?;
+            together[count % TOGETHER] = lookup;
             count += 1;
             if count.is_multiple_of(TOGETHER) { words.add(&together) } else { Ok(()) }
-        })?;
-        words.add(&together[..count % TOGETHER])
+        };
+        match document.plain_words(spec) {
+            Some(text) => for_each_word_in(text, scratch.word(), stop, |text, word| {
+                add(Lookup::of_word(text, word, number, long)?)
+            })?,
+            None => for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
+                add(Lookup::new(token, number, long)?)
+            })?,
+        }
+        words.add(&together[..count % TOGETHER])?;
+        words.end(stop)
     }
 
     /// Makes the set of a document at once, with nothing pending and the dictionary for itself: for documents
@@ -238,15 +259,13 @@ impl Collector {
     pub(crate) fn make_sets(&mut self, stop: &Stop) -> Result<()> {
         let Self { pending, vocabulary, sets, made: (done, from, looked_up), .. } = self;
         let words = vocabulary.numbered();
-        while let Some(&(row, end)) = pending.documents.get(*done) {
+        while let Some(&PendingDocument { row, end, mut fingerprint }) = pending.documents.get(*done) {
             stop.check()?;
             memory::reserve(&mut sets.tokens, end - *from, DOING)?;
-            let (mut fingerprint, start, mut next) = (0u64, sets.tokens.len(), *looked_up);
+            let (start, mut next) = (sets.tokens.len(), *looked_up);
             for &place in &pending.tokens[*from..end] {
                 if place != UNKNOWN {
-                    let word = words[place as usize];
-                    fingerprint = fingerprint.wrapping_add(word.mixed);
-                    sets.tokens.push(word.number);
+                    sets.tokens.push(words[place as usize]);
                     continue;
                 }
                 let number = pending.numbers[next];
@@ -273,31 +292,64 @@ struct Words<'a> {
     vocabulary: &'a mut Vocabulary,
     tokens: &'a mut Vec<u32>,
     lookups: &'a mut Vec<Lookup>,
+    /// The words that are in the document more than once.
+    repeated: &'a mut Vec<u32>,
+    fingerprint: u64,
     /// The document, to the vocabulary.
     current: u32,
     table: usize,
-    repeats: bool,
+    repeats_count: bool,
 }
 
 impl Words<'_> {
+    /// Adds at most [`TOGETHER`] tokens. Words of the vocabulary stand among the tokens once; how often they are met is
+    /// known when the document ends.
     fn add(&mut self, together: &[Lookup]) -> Result<()> {
-        memory::reserve(self.tokens, together.len(), DOING)?;
+        let (first, repeated) = (self.tokens.len(), self.repeated.len());
+        // Room for all, of which what is not needed is given back: so nothing depends on whether a word is new here.
+        for (places, used) in [(&mut *self.tokens, first), (&mut *self.repeated, repeated)] {
+            memory::reserve(places, TOGETHER, DOING)?;
+            places.resize(used + TOGETHER, 0);
+        }
+        let mut used = (0, 0);
+        let met = self.meet(together, (first, repeated), &mut used);
+        self.tokens.truncate(first + used.0);
+        self.repeated.truncate(repeated + used.1);
+        met
+    }
+
+    #[inline]
+    fn meet(&mut self, together: &[Lookup], from: (usize, usize), used: &mut (usize, usize)) -> Result<()> {
         self.vocabulary.touch(together);
+        let (tokens, repeated) = (&mut self.tokens[from.0..], &mut self.repeated[from.1..]);
         for lookup in together {
-            let place = match lookup.is_short() {
-                true => self.vocabulary.place(lookup, self.current, self.table, self.repeats)?,
+            let met = match lookup.is_short() {
+                true => self.vocabulary.meet(lookup, self.current, self.table)?,
                 false => None,
             };
-            match place {
-                Some(REPEAT) => {}
-                Some(place) => self.tokens.push(place),
-                None => {
-                    memory::push(self.lookups, *lookup, DOING)?;
-                    self.tokens.push(UNKNOWN);
-                }
+            if let Some(Met { place, times }) = met {
+                tokens[used.0] = place;
+                repeated[used.1] = place;
+                *used = (used.0 + usize::from(times == 1), used.1 + usize::from(times == 2));
+                let counts = u64::from(times == 1 || self.repeats_count);
+                self.fingerprint = self.fingerprint.wrapping_add(mix(lookup.hash) * counts);
+            } else {
+                memory::push(self.lookups, *lookup, DOING)?;
+                tokens[used.0] = UNKNOWN;
+                used.0 += 1;
             }
         }
         Ok(())
+    }
+
+    /// Adds the further occurrences of words of the vocabulary, where repeats count. Gives the fingerprint.
+    fn end(self, stop: &Stop) -> Result<u64> {
+        if self.repeats_count {
+            for &place in &*self.repeated {
+                self.vocabulary.repeat(place, self.table, self.tokens, stop)?;
+            }
+        }
+        Ok(self.fingerprint)
     }
 }
 

@@ -119,7 +119,7 @@ fn counted_documents(documents: u64) -> u64 {
 fn for_each_count(words: &Dictionary, mut each: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
     for shard in words.shards() {
         for place in 0..shard.len() {
-            each(shard.hash(place), shard.documents(place).map(u64::from).iter().sum())?;
+            each(hash_bytes(&shard.token(place)), shard.documents(place).map(u64::from).iter().sum())?;
         }
     }
     Ok(())
