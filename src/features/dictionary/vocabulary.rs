@@ -26,17 +26,8 @@ struct Word {
     /// The last document that had it, and how often it was met there.
     document: u32,
     times: u32,
-    /// In how many documents of each table it is.
+    /// In how many documents of each table it is; of a repeat, of how many it is the last.
     documents: [u32; 2],
-}
-
-/// The places of a word's repeats: a word that is twice in a document stands for two tokens.
-#[derive(Debug, Clone, Copy)]
-struct Repeats {
-    /// Of the occurrence after this one, [`NONE`] if there is none yet.
-    next: u32,
-    /// Of the occurrence before, [`NONE`] of the first.
-    before: u32,
 }
 
 const NONE: u32 = u32::MAX;
@@ -47,7 +38,11 @@ pub struct Vocabulary {
     /// By hash, with linear probing: the high half of the hash, and the place plus 1; 0 where there is none.
     slots: Vec<u64>,
     words: Vec<Word>,
-    repeats: Vec<Repeats>,
+    /// A word that is twice in a document stands for two tokens: the place of the occurrence after each, [`NONE`] if there
+    /// is none yet.
+    next: Vec<u32>,
+    /// And of the one before, [`NONE`] of the first.
+    before: Vec<u32>,
     /// Number in the dictionary of each, as far as they are numbered.
     numbered: Vec<u32>,
     documents: u32,
@@ -148,9 +143,11 @@ impl Vocabulary {
 
     fn add(&mut self, content: [u64; 2], before: u32) -> Result<u32> {
         let place = self.words.len() as u32;
-        memory::reserve(&mut self.repeats, 1, DOING)?;
+        memory::reserve(&mut self.next, 1, DOING)?;
+        memory::reserve(&mut self.before, 1, DOING)?;
         memory::push(&mut self.words, Word { content, document: NONE, times: 0, documents: [0; 2] }, DOING)?;
-        self.repeats.push(Repeats { next: NONE, before });
+        self.next.push(NONE);
+        self.before.push(before);
         Ok(place)
     }
 
@@ -168,46 +165,53 @@ impl Vocabulary {
         self.slots = Vec::new();
         self.slots = memory::filled(0, size, DOING)?;
         for place in 0..self.words.len() {
-            if self.repeats[place].before == NONE {
+            if self.before[place] == NONE {
                 self.take_slot(short_hash(self.words[place].content), place as u32);
             }
         }
         Ok(())
     }
 
-    /// Appends the places of the further occurrences of a word that was met more than once in the document that ends.
-    pub fn repeat(&mut self, place: u32, table: usize, places: &mut Vec<u32>, stop: &Stop) -> Result<()> {
+    /// Appends the places of the further occurrences of a word that was met more than once in the document that ends. The
+    /// last of them is given; [`Vocabulary::count_last`] is to be told.
+    pub fn repeat(&mut self, place: u32, places: &mut Vec<u32>, stop: &Stop) -> Result<u32> {
         const CHECK_EVERY: u32 = 1 << 12;
         let mut last = place;
         for time in 1..self.words[place as usize].times {
             if time % CHECK_EVERY == 0 {
                 stop.check()?;
             }
-            memory::reserve(places, 1, DOING)?;
-            let mut next = self.repeats[last as usize].next;
+            let mut next = self.next[last as usize];
             if next == NONE {
                 if self.words.len() == NONE as usize - 1 {
                     return Err(Error::TooMany { what: "different tokens", limit: u32::MAX.into() });
                 }
                 next = self.add([0; 2], last)?;
-                self.repeats[last as usize].next = next;
+                self.next[last as usize] = next;
             }
-            self.words[next as usize].documents[table] += 1;
-            places.push(next);
+            memory::push(places, next, DOING)?;
             last = next;
         }
-        Ok(())
+        Ok(last)
     }
 
-    /// Takes back that a document has the word at `place`.
+    /// Counts a document by the last occurrence of a word that it has more than once.
+    #[inline]
+    pub fn count_last(&mut self, last: u32, table: usize) {
+        self.words[last as usize].documents[table] += 1;
+    }
+
+    /// Takes back that a document has the word at `place`, before repeats are counted.
     pub fn forget(&mut self, place: u32, table: usize) {
-        self.words[place as usize].documents[table] -= 1;
+        if self.before[place as usize] == NONE {
+            self.words[place as usize].documents[table] -= 1;
+        }
     }
 
     /// Numbers what is new. O(new words).
     pub fn number(&mut self, dictionary: &mut Dictionary) -> Result<()> {
         for place in self.numbered.len()..self.words.len() {
-            let number = match self.repeats[place].before {
+            let number = match self.before[place] {
                 NONE => dictionary.number_of(&Lookup::of_short(self.words[place].content, 0))?,
                 // A repeat has its place after what it repeats.
                 before => dictionary.number_after(self.numbered[before as usize])?,
@@ -224,8 +228,16 @@ impl Vocabulary {
 
     /// Adds its count of documents to the dictionary's, and starts over. All must be numbered.
     pub fn settle(&mut self, dictionary: &mut Dictionary) {
-        for (&number, word) in self.numbered.iter().zip(&self.words) {
-            dictionary.count_documents(number, word.documents);
+        // A document that has an occurrence has those before it; they have lesser places.
+        for (place, &number) in self.numbered.iter().enumerate().rev() {
+            let documents = self.words[place].documents;
+            dictionary.count_documents(number, documents);
+            let before = self.before[place];
+            // The first one is counted by itself.
+            if before != NONE && self.before[before as usize] != NONE {
+                let known = &mut self.words[before as usize].documents;
+                known.iter_mut().zip(documents).for_each(|(known, more)| *known += more);
+            }
         }
         *self = Self::default();
     }
@@ -243,7 +255,8 @@ impl Vocabulary {
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.slots)
             + memory::bytes(&self.words)
-            + memory::bytes(&self.repeats)
+            + memory::bytes(&self.next)
+            + memory::bytes(&self.before)
             + memory::bytes(&self.numbered)
     }
 }

@@ -129,11 +129,14 @@ impl Collector {
             let Pending { tokens, documents, .. } = &mut self.pending;
             match check_size(tokens.len() - start.0)? {
                 0 => self.empty += 1,
-                _ => memory::push(
-                    documents,
-                    PendingDocument { row, end: tokens.len(), fingerprint },
-                    DOING,
-                )?,
+                _ => {
+                    let document = PendingDocument { row, end: tokens.len(), fingerprint };
+                    memory::push(documents, document, DOING)?;
+                }
+            }
+            // Nothing can fail from here on.
+            if self.spec.multiset {
+                self.repeated.iter().for_each(|&last| self.vocabulary.count_last(last, self.table));
             }
             Ok(())
         });
@@ -292,7 +295,7 @@ struct Words<'a> {
     vocabulary: &'a mut Vocabulary,
     tokens: &'a mut Vec<u32>,
     lookups: &'a mut Vec<Lookup>,
-    /// The words that are in the document more than once.
+    /// The places of words that are in the document more than once.
     repeated: &'a mut Vec<u32>,
     fingerprint: u64,
     /// The document, to the vocabulary.
@@ -342,11 +345,12 @@ impl Words<'_> {
         Ok(())
     }
 
-    /// Adds the further occurrences of words of the vocabulary, where repeats count. Gives the fingerprint.
+    /// Adds the further occurrences of words of the vocabulary, where repeats count: of those that are in the document more
+    /// than once the last are left. Gives the fingerprint.
     fn end(self, stop: &Stop) -> Result<u64> {
         if self.repeats_count {
-            for &place in &*self.repeated {
-                self.vocabulary.repeat(place, self.table, self.tokens, stop)?;
+            for place in self.repeated {
+                *place = self.vocabulary.repeat(*place, self.tokens, stop)?;
             }
         }
         Ok(self.fingerprint)

@@ -200,7 +200,7 @@ impl<const W: usize> BitmapJoin<W> {
         stop: &Stop,
         found: &mut FoundPairs,
     ) -> Result<()> {
-        let ProbeScratch { near, bitmaps, .. } = scratch;
+        let ProbeScratch { near, bitmaps, pairs, .. } = scratch;
         bitmaps.clear();
         memory::reserve(bitmaps, list.len() * W, DOING)?;
         for posting in list {
@@ -210,8 +210,12 @@ impl<const W: usize> BitmapJoin<W> {
         memory::reserve(near, list.len(), DOING)?;
         // Both ends of what a probe may be paired with move up as probes grow.
         let (mut from, mut to) = (0, 0);
+        let mut stopped = Ok(());
         while probes.start < probes.end && !found.is_enough() {
-            stop.check()?;
+            stopped = stop.check();
+            if stopped.is_err() {
+                break;
+            }
             let probe = self.probing.postings[probes.start];
             let reach = inputs.reach(probe.record);
             from += list[from..].iter().take_while(|posting| posting.record < reach.first).count();
@@ -222,21 +226,42 @@ impl<const W: usize> BitmapJoin<W> {
             self.comparer.near(bitmap, &bitmaps[from..to], reach.differ, from as u32, near);
             found.counts.pruned_by_bitmap += (to - from - near.len()) as u64;
             for &place in near.iter() {
-                check(inputs, probe, list[place as usize], found)?;
+                let posting = list[place as usize];
+                // Where they share a rarer token, they meet there. Similar records mostly share the one before.
+                if probe.before != posting.before {
+                    memory::push(pairs, [probe, posting], DOING)?;
+                }
+                if pairs.len() == TOGETHER {
+                    check_all(inputs, pairs, found)?;
+                }
             }
             probes.start += 1;
         }
-        Ok(())
+        check_all(inputs, pairs, found)?;
+        stopped
     }
 }
 
-/// Checks a probe and a posting of the same token.
+/// How many pairs are checked at a time.
+const TOGETHER: usize = 32;
+
+/// Checks pairs of a probe and a posting of the same token, and forgets them. Their tokens are all over the memory: a little
+/// of each is read first, so that it is asked for all of them before any is needed.
+fn check_all(inputs: &Inputs, pairs: &mut Vec<[Posting; 2]>, found: &mut FoundPairs) -> Result<()> {
+    let mut touched = 0;
+    for [probe, posting] in pairs.iter() {
+        for (records, posting) in [(inputs.left(), probe), (inputs.indexed(), posting)] {
+            let tokens = records.tokens(posting.record as usize);
+            touched ^= tokens[0] ^ tokens[tokens.len() - posting.rest as usize];
+        }
+    }
+    std::hint::black_box(touched);
+    pairs.drain(..).try_for_each(|[probe, posting]| check(inputs, probe, posting, found))
+}
+
+/// Checks a probe and a posting of the same token: a pair that shares a rarer token is found there.
 #[inline]
 fn check(inputs: &Inputs, probe: Posting, posting: Posting, found: &mut FoundPairs) -> Result<()> {
-    // Where they share a rarer token, they meet there. Similar records mostly share the one before.
-    if probe.before == posting.before {
-        return Ok(());
-    }
     let (left, right) = (probe.record as usize, posting.record as usize);
     let tokens = inputs.left().tokens(left);
     let others = inputs.indexed().tokens(right);

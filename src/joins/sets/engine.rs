@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 use super::inputs::{Inputs, Needs};
+use super::postings::Posting;
 use crate::error::Result;
 use crate::joins::{Counts, RecordPair};
 use crate::memory;
@@ -63,6 +64,8 @@ pub struct ProbeScratch {
     pub near: Vec<u32>,
     /// The bitmaps of a list, concatenated.
     pub bitmaps: Vec<u64>,
+    /// Probes and postings of the same tokens that are near and still to be checked.
+    pub pairs: Vec<[Posting; 2]>,
 }
 
 impl ProbeScratch {
@@ -74,6 +77,7 @@ impl ProbeScratch {
             + memory::bytes(&self.lists)
             + memory::bytes(&self.near)
             + memory::bytes(&self.bitmaps)
+            + memory::bytes(&self.pairs)
     }
 }
 
