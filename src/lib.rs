@@ -14,8 +14,8 @@
 //!
 //! The modules are the stages of a pipeline; each uses only earlier ones:
 //!
-//! * [`error`], [`memory`], [`ragged`], [`files`], [`hash`], [`radix`], [`workers`], [`resources`]: what everything
-//!   stands on
+//! * [`error`], [`memory`], [`ragged`], [`files`], [`hash`], [`prefetch`], [`radix`], [`workers`], [`resources`]: what
+//!   everything stands on
 //! * [`text`]: text into words and other units
 //! * [`features`]: units into sets of tokens or shingles
 //! * [`sketches`]: sets into minhash and simhash sketches, and the signatures that find them
@@ -42,6 +42,7 @@ pub mod methods;
 pub mod passages;
 #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
 mod pg;
+pub mod prefetch;
 pub mod radix;
 pub mod ragged;
 pub mod report;

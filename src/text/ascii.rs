@@ -2,7 +2,7 @@
 
 /// A bit for each of 64 bytes of lower-cased ASCII: whether it is a letter or a digit.
 #[inline]
-pub fn alphanumeric(bytes: &[u8; 64]) -> u64 {
+pub(super) fn alphanumeric(bytes: &[u8; 64]) -> u64 {
     // Compilers make vectors of this loop; to gather bits in a number has no such form, but takes few steps.
     let mut found = [0u8; 64];
     for (found, byte) in found.iter_mut().zip(bytes) {

@@ -158,7 +158,10 @@ mod tests {
             for to in from + 1..=text.len().min(from + SHORT + 2) {
                 let alone = Lookup::new(Token::Bytes(&text.as_bytes()[from..to]), 7, &mut long).unwrap();
                 let within = Lookup::of_word(text, from..to, 7, &mut long).unwrap();
-                assert_eq!((alone.hash, alone.kind, alone.document), (within.hash, within.kind, within.document));
+                assert_eq!(
+                    (alone.hash, alone.kind, alone.document),
+                    (within.hash, within.kind, within.document)
+                );
                 assert!(alone.content == within.content || !alone.is_short());
                 assert_eq!(alone.is_short(), to - from <= SHORT);
             }

@@ -6,6 +6,7 @@ use super::lookup::{ContentKind, Lookup, short_bytes};
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::memory;
+use crate::prefetch::prefetch;
 
 const DOING: &str = "numbering tokens";
 
@@ -50,19 +51,14 @@ impl Shard {
         Self { most, slots: Vec::new(), entries: Vec::new(), arena: Vec::new() }
     }
 
-    /// Reads what [`Shard::place`] will look at first for each of at most [`TOGETHER`] lookups: memory is asked for
-    /// all of it before any is needed.
+    /// Asks for what [`Shard::place`] will look at first for each of some lookups: all of it before any is needed.
     #[inline]
-    pub(crate) fn touch<'a>(&self, lookups: impl Iterator<Item = &'a Lookup>) {
-        let mut slots = [0; TOGETHER];
-        for (slot, lookup) in slots.iter_mut().zip(lookups) {
-            *slot = self.slots.get(self.home(lookup.hash)).copied().unwrap_or(0);
+    pub(crate) fn touch<'a>(&self, lookups: impl Iterator<Item = &'a Lookup> + Clone) {
+        lookups.clone().for_each(|lookup| prefetch(&self.slots, self.home(lookup.hash)));
+        for lookup in lookups {
+            let slot = self.slots.get(self.home(lookup.hash)).copied().unwrap_or(0);
+            prefetch(&self.entries, (slot as u32).wrapping_sub(1) as usize);
         }
-        let touched = slots.iter().fold(0, |touched, &slot| {
-            touched
-                ^ self.entries.get((slot as u32).wrapping_sub(1) as usize).map_or(0, |entry| entry.document)
-        });
-        std::hint::black_box(touched);
     }
 
     #[inline]

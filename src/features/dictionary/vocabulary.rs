@@ -6,9 +6,9 @@
 
 use super::Dictionary;
 use super::lookup::{Lookup, short_hash};
-use super::shard::TOGETHER;
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::prefetch::prefetch;
 use crate::workers::Stop;
 
 /// The most words, a few megabytes: most of what is met stands in the processor's own cache. Tests fill it.
@@ -70,18 +70,19 @@ impl Vocabulary {
         Ok(self.documents)
     }
 
-    /// Reads what [`Vocabulary::meet`] will look at first for each of at most [`TOGETHER`] lookups: memory is asked for
-    /// all of it before any is needed.
+    /// Asks for the slot of a lookup, some time before the others are touched.
+    #[inline]
+    pub fn prefetch(&self, lookup: &Lookup) {
+        prefetch(&self.slots, self.home(lookup.hash));
+    }
+
+    /// Asks for what [`Vocabulary::meet`] will look at first: all of it before any is needed.
     #[inline]
     pub fn touch(&self, lookups: &[Lookup]) {
-        let mut slots = [0; TOGETHER];
-        for (slot, lookup) in slots.iter_mut().zip(lookups) {
-            *slot = self.slots.get(self.home(lookup.hash)).copied().unwrap_or(0);
+        for lookup in lookups {
+            let slot = self.slots.get(self.home(lookup.hash)).copied().unwrap_or(0);
+            prefetch(&self.words, (slot as u32).wrapping_sub(1) as usize);
         }
-        let touched = slots.iter().fold(0, |touched, &slot| {
-            touched ^ self.words.get((slot as u32).wrapping_sub(1) as usize).map_or(0, |word| word.document)
-        });
-        std::hint::black_box(touched);
     }
 
     #[inline]

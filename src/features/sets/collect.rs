@@ -173,6 +173,7 @@ impl Collector {
             if count.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
             }
+            words.vocabulary.prefetch(&lookup);
             together[count % TOGETHER] = lookup;
             count += 1;
             if count.is_multiple_of(TOGETHER) { words.add(&together) } else { Ok(()) }

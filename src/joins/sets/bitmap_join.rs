@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::features::sets::records::Records;
 use crate::joins::RecordPair;
 use crate::memory;
+use crate::prefetch::prefetch;
 use crate::verify::overlap::{disjoint, shared_at_least};
 use crate::workers::{self, Stop, Workers};
 
@@ -217,6 +218,11 @@ impl<const W: usize> BitmapJoin<W> {
                 break;
             }
             let probe = self.probing.postings[probes.start];
+            // Whatever token that is of.
+            if let Some(next) = self.probing.postings.get(probes.start + AHEAD) {
+                inputs.prefetch_reach(next.record);
+                prefetch(&self.left_bitmaps, next.record as usize);
+            }
             let reach = inputs.reach(probe.record);
             from += list[from..].iter().take_while(|posting| posting.record < reach.first).count();
             to = to.max(from);
@@ -242,20 +248,22 @@ impl<const W: usize> BitmapJoin<W> {
     }
 }
 
+/// How many probes before its turn what is known of a record is asked for.
+const AHEAD: usize = 12;
+
 /// How many pairs are checked at a time.
 const TOGETHER: usize = 32;
 
-/// Checks pairs of a probe and a posting of the same token, and forgets them. Their tokens are all over the memory: a little
-/// of each is read first, so that it is asked for all of them before any is needed.
+/// Checks pairs of a probe and a posting of the same token, and forgets them. Their tokens are all over the memory: all are
+/// asked for before any is needed.
 fn check_all(inputs: &Inputs, pairs: &mut Vec<[Posting; 2]>, found: &mut FoundPairs) -> Result<()> {
-    let mut touched = 0;
     for [probe, posting] in pairs.iter() {
         for (records, posting) in [(inputs.left(), probe), (inputs.indexed(), posting)] {
             let tokens = records.tokens(posting.record as usize);
-            touched ^= tokens[0] ^ tokens[tokens.len() - posting.rest as usize];
+            prefetch(tokens, 0);
+            prefetch(tokens, tokens.len() - posting.rest as usize);
         }
     }
-    std::hint::black_box(touched);
     pairs.drain(..).try_for_each(|[probe, posting]| check(inputs, probe, posting, found))
 }
 

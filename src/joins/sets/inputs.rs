@@ -6,6 +6,7 @@ use super::bounds::{Bounds, Side};
 use crate::error::Result;
 use crate::features::sets::records::Records;
 use crate::memory;
+use crate::prefetch::prefetch;
 use crate::verify::predicate::Predicate;
 
 const DOING: &str = "preparing the join";
@@ -170,6 +171,12 @@ impl Inputs {
     #[inline]
     pub fn reach(&self, probe: u32) -> Reach {
         self.reaches[probe as usize]
+    }
+
+    /// Asks for what [`Inputs::reach`] will read.
+    #[inline]
+    pub fn prefetch_reach(&self, probe: u32) {
+        prefetch(&self.reaches, probe as usize);
     }
 
     /// Bytes on the heap.

@@ -77,10 +77,11 @@ fn portable<const W: usize>(
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
-        _MM_HINT_T0, _mm_prefetch, _mm512_add_epi64, _mm512_cmple_epu64_mask, _mm512_loadu_si512,
-        _mm512_permutex_epi64, _mm512_popcnt_epi64, _mm512_set1_epi64, _mm512_shuffle_i64x2,
-        _mm512_xor_si512,
+        _mm512_add_epi64, _mm512_cmple_epu64_mask, _mm512_loadu_si512, _mm512_permutex_epi64,
+        _mm512_popcnt_epi64, _mm512_set1_epi64, _mm512_shuffle_i64x2, _mm512_xor_si512,
     };
+
+    use crate::prefetch::prefetch;
 
     pub(super) fn popcnt<const W: usize>(
         probe: &[u64; W],
@@ -123,8 +124,8 @@ mod x86 {
             /// How many places before its turn a bitmap is prefetched: most are far away.
             const AHEAD: usize = 12;
             for (n, place) in places.iter().enumerate() {
-                if let Some(next) = places.get(n + AHEAD).and_then(|&next| bitmaps.get(next as usize)) {
-                    _mm_prefetch::<_MM_HINT_T0>(next.as_ptr().cast());
+                if let Some(&next) = places.get(n + AHEAD) {
+                    prefetch(bitmaps, next as usize);
                 }
                 super::scattered_portable(probe, bitmaps, sizes, std::slice::from_ref(place), allowed, near);
             }
