@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use super::cut::{Entry, Share};
-use super::index::{Index, Query};
+use super::index::Index;
 use super::looks::Looks;
+use super::query::Query;
 use super::shape::Shape;
 use super::sides::Sides;
 use crate::error::Result;

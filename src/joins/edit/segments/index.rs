@@ -1,10 +1,8 @@
 //! The pieces of some texts by what they say and where they stand, and which of these texts have enough of them in
 //! common with another one.
 
-use std::ops::Range;
-
 use super::cut::{Entry, Member, Share};
-use super::looks::{Looks, Window};
+use super::query::{Query, Window};
 use super::shape::Shape;
 use crate::error::Result;
 use crate::memory;
@@ -14,20 +12,6 @@ use crate::workers::Stop;
 const DOING: &str = "looking for pieces in common";
 /// Entries between two looks at the stop flag.
 const CHECK_EVERY: usize = 1 << 16;
-
-/// A text whose pieces are looked up.
-#[derive(Debug, Clone)]
-pub(super) struct Query<'a> {
-    pub text: &'a str,
-    /// Characters of it.
-    pub length: u32,
-    /// The texts of the index that it is compared with.
-    pub among: Range<u32>,
-    /// The least and the most characters of these.
-    pub others: (u32, u32),
-    /// Its own number, where the index has it.
-    pub own: Option<u32>,
-}
 
 /// The pieces of some texts.
 #[derive(Debug)]
@@ -279,22 +263,6 @@ impl Index {
     /// A tally for its texts.
     pub(super) fn tally(&self) -> Result<Tally> {
         Ok(Tally { counts: memory::filled(0, self.needed.len(), DOING)?, met: Vec::new() })
-    }
-
-    /// Counts for each of its texts the pieces that a text has where they may have moved to, and those that it has twice
-    /// there once more. The tally is empty before.
-    pub(super) fn count(
-        &self,
-        query: &Query<'_>,
-        tally: &mut Tally,
-        looks: &mut Looks,
-        stop: &Stop,
-    ) -> Result<()> {
-        self.meet(std::slice::from_ref(query), looks, stop, |_, entry| {
-            tally.add(entry.member)?;
-            Ok(true)
-        })?;
-        Ok(())
     }
 
     /// Calls `each` with the texts that may be similar by what was counted, each once, and empties the tally. Gives how

@@ -2,7 +2,8 @@
 //! all of them, instead of a part far from the last for each key.
 
 use super::cut::Entry;
-use super::index::{Index, Query};
+use super::index::{Index, Tally};
+use super::query::{Query, Window};
 use crate::error::Result;
 use crate::memory;
 use crate::radix;
@@ -18,17 +19,6 @@ struct Look {
     place: u32,
     /// The number of its text among those that look up together.
     query: u32,
-}
-
-/// How far away a text looks for a key.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Window {
-    length: u32,
-    down: u32,
-    up: u32,
-    /// The first of the texts it is compared with, and how many they are.
-    first: u32,
-    count: u32,
 }
 
 /// Room for what is looked up together.
@@ -57,37 +47,23 @@ impl Looks {
     }
 }
 
-impl Window {
-    /// Of a text that is compared with others, of which the greatest distance is `reach`; none where all are too far.
-    pub(super) fn new(query: &Query<'_>, reach: u32) -> Option<Self> {
-        let reach = i64::from(reach);
-        // By how much it is longer than others. Of the edits at least s are before a piece that moved by s, and |i - s|
-        // behind it: s is between half of i - d and half of i + d.
-        let [least, most] =
-            [query.others.1, query.others.0].map(|other| i64::from(query.length) - i64::from(other));
-        let [down, up] = [most.min(reach) + reach, reach - least.max(-reach)].map(|twice| (twice + 1) / 2);
-        if down < 0 || up < 0 || query.among.is_empty() {
-            return None;
-        }
-        // No text has more characters than 31 bits count.
-        let (down, up) = (down as u32, up as u32);
-        Some(Self {
-            length: query.length,
-            down,
-            up,
-            first: query.among.start,
-            count: query.among.len() as u32,
-        })
-    }
-
-    /// Where an equal key begins at least, and the place that it does not reach.
-    #[inline]
-    pub(super) fn places(&self, place: u32) -> [u32; 2] {
-        [place.saturating_sub(self.down), place + self.up + 1]
-    }
-}
-
 impl Index {
+    /// Counts for each of its texts the pieces that a text has where they may have moved to, and those that it has twice
+    /// there once more. The tally is empty before.
+    pub(super) fn count(
+        &self,
+        query: &Query<'_>,
+        tally: &mut Tally,
+        looks: &mut Looks,
+        stop: &Stop,
+    ) -> Result<()> {
+        self.meet(std::slice::from_ref(query), looks, stop, |_, entry| {
+            tally.add(entry.member)?;
+            Ok(true)
+        })?;
+        Ok(())
+    }
+
     /// Calls `each` with the number of a query, and an entry that the query has at a place where it may have moved to, as
     /// long as it says true. Gives whether it did to the end.
     pub(super) fn meet(

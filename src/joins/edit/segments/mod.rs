@@ -14,6 +14,7 @@ mod cut;
 mod index;
 mod looks;
 mod probe;
+mod query;
 pub(super) mod shape;
 mod sides;
 
@@ -27,8 +28,9 @@ use crate::memory;
 use crate::verify::edit::EditPredicate;
 use crate::workers::{self, Workers};
 use cut::Share;
-use index::{Index, Query};
+use index::Index;
 use probe::Probe;
+use query::Query;
 use shape::Shape;
 use sides::Sides;
 
@@ -190,7 +192,14 @@ impl BySegments {
             );
             self.partners.start = end;
         }
-        workers::each(workers, &mut probes, |probe, stop| probe.compare(self, texts, stop))?;
+        let Some(index) = &self.index else { return Ok(()) };
+        let query = |partner| self.query(texts, partner, self.among(texts, partner));
+        let pair = |partner, member| {
+            let text = self.block.start + member;
+            let [left, right] = if self.sides.rights.is_none() { [partner, text] } else { [text, partner] };
+            Pair { left, right, similarity: 0.0 }
+        };
+        workers::each(workers, &mut probes, |probe, stop| probe.compare(index, &query, &pair, stop))?;
         for Probe { partners, found, met, .. } in probes {
             memory::extend(&mut self.found, &found, DOING)?;
             self.counts.candidates += found.len() as u64;

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use super::BySegments;
-use super::index::{Index, Query, Tally};
+use super::index::{Index, Tally};
 use super::looks::Looks;
+use super::query::Query;
 use crate::error::Result;
-use crate::features::texts::Texts;
 use crate::joins::pairs::Pair;
 use crate::memory;
 use crate::workers::Stop;
@@ -26,10 +25,15 @@ pub(super) struct Probe {
 impl Probe {
     /// Looks up as many of the partners at a time as there is room for. What they meet is kept by partner, and counted for one
     /// after the other. Where it is too much for the room, fewer are looked up, at last one, of which it is counted at once.
-    pub(super) fn compare(&mut self, of: &BySegments, texts: &Texts, stop: &Stop) -> Result<()> {
+    pub(super) fn compare<'a>(
+        &mut self,
+        index: &Index,
+        query: &impl Fn(u32) -> Query<'a>,
+        pair: &impl Fn(u32, u32) -> Pair,
+        stop: &Stop,
+    ) -> Result<()> {
         /// Then what was found is compared first.
         const MOST_FOUND: usize = 1 << 16;
-        let Some(index) = &of.index else { return Ok(()) };
         let (mut tally, mut looks) = (index.tally()?, Looks::new(self.room));
         let mut met: Vec<Vec<u32>> = Vec::new();
         // So many are looked up together.
@@ -41,8 +45,9 @@ impl Probe {
             while end < self.partners.end
                 && (queries.is_empty() || queries.len() < most && keys < looks.most())
             {
-                keys += texts.length(end) as usize * of.shape.looks();
-                memory::push(&mut queries, of.query(texts, end, of.among(texts, end)), DOING)?;
+                let query = query(end);
+                keys += query.length as usize * index.shape.looks();
+                memory::push(&mut queries, query, DOING)?;
                 end += 1;
             }
             if queries.len() > 1 {
@@ -69,7 +74,7 @@ impl Probe {
                 } else {
                     index.count(query, &mut tally, &mut looks, stop)?;
                 }
-                self.take_near(of, index, query, &mut tally)?;
+                self.take_near(index, query, pair, &mut tally)?;
                 if self.found.len() >= MOST_FOUND {
                     break;
                 }
@@ -81,19 +86,17 @@ impl Probe {
     /// Takes what the next partner has enough in common with.
     fn take_near(
         &mut self,
-        of: &BySegments,
         index: &Index,
         query: &Query<'_>,
+        pair: &impl Fn(u32, u32) -> Pair,
         tally: &mut Tally,
     ) -> Result<()> {
         let partner = self.partners.start;
         self.met += index.near(tally, |member| {
-            if !query.among.contains(&member) {
-                return Ok(());
+            if query.among.contains(&member) {
+                memory::push(&mut self.found, pair(partner, member), DOING)?;
             }
-            let text = of.block.start + member;
-            let [left, right] = if of.sides.rights.is_none() { [partner, text] } else { [text, partner] };
-            memory::push(&mut self.found, Pair { left, right, similarity: 0.0 }, DOING)
+            Ok(())
         })?;
         self.partners.start += 1;
         Ok(())
