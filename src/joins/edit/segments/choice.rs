@@ -3,7 +3,10 @@
 
 use std::ops::Range;
 
-use super::index::{Entry, Index, Query, Share};
+use super::cut::{Entry, Share};
+use super::index::Index;
+use super::looks::Looks;
+use super::query::Query;
 use super::shape::Shape;
 use super::sides::Sides;
 use crate::error::Result;
@@ -15,10 +18,10 @@ use crate::workers::{self, Stop, Workers};
 
 /// What steps take, in nanoseconds, by what they took where they were measured.
 mod cost {
-    /// A piece that both may have.
-    pub(super) const MET: f64 = 10.0;
+    /// A piece of the index with a key that is looked up, about where it is.
+    pub(super) const SEEN: f64 = 6.0;
     /// A key that is looked up.
-    pub(super) const LOOK: f64 = 40.0;
+    pub(super) const LOOK: f64 = 30.0;
     /// A key of the index.
     pub(super) const KEY: f64 = 100.0;
     /// The counts of the grams of two characters, and those of three.
@@ -154,33 +157,34 @@ impl<'a> Sample<'a> {
         share.cut(self.texts, shape, stop)?;
         let lengths = self.lefts.iter().map(|&text| self.texts.length(text));
         let others = lengths.clone().min().zip(lengths.max()).unwrap_or_default();
-        let queries = self.rights.iter().enumerate().map(|(n, &text)| Query {
+        // A sample has few texts.
+        let all = self.lefts.len() as u32;
+        let queries = (0..).zip(self.rights).map(|(n, &text)| Query {
             text: self.texts.text(text),
             length: self.texts.length(text),
             others,
+            among: 0..all,
             own: self.sides.rights.is_none().then_some(n),
         });
         let index = Index::new(&[share], shape, queries.clone(), stop)?;
-        let (mut tally, mut looked, mut is_near) =
-            (index.tally()?, 0, vec![false; self.lefts.len() * self.rights.len()]);
+        let (mut tally, mut is_near) = (index.tally()?, vec![false; self.lefts.len() * self.rights.len()]);
+        let mut looks = Looks::new(0);
         for (query, is_near) in queries.zip(is_near.chunks_mut(self.lefts.len())) {
-            looked += index.count(query, &mut tally, stop)?;
+            // Pairs of one table once, as the join has them.
+            let query = Query { among: query.own.map_or(0, |own| own + 1)..all, ..query };
+            index.count(&query, &mut tally, &mut looks, stop)?;
             index.near(&mut tally, |member| {
-                is_near[member] = true;
+                is_near[member as usize] = true;
                 Ok(())
             })?;
         }
-        let mut sum = cost::MET * looked as f64;
-        if self.sides.rights.is_none() {
-            // The index knows pairs in both orders.
-            sum /= 2.0;
-        }
+        let mut sum = cost::SEEN * looks.seen as f64;
         for (left, right) in self.pairs() {
             if is_near[right * self.lefts.len() + left] {
                 sum += self.comparing((left, right));
             }
         }
-        let all = fixed + sum * self.weight();
-        Ok((all < least).then_some(all))
+        let cost = fixed + sum * self.weight();
+        Ok((cost < least).then_some(cost))
     }
 }

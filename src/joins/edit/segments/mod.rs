@@ -10,7 +10,11 @@
 //! can be is a matter of how many edits are allowed in what is no frame.
 
 pub(in super::super) mod choice;
+mod cut;
 mod index;
+mod looks;
+mod probe;
+mod query;
 pub(super) mod shape;
 mod sides;
 
@@ -22,8 +26,11 @@ use crate::joins::Counts;
 use crate::joins::pairs::Pair;
 use crate::memory;
 use crate::verify::edit::EditPredicate;
-use crate::workers::{self, Stop, Workers};
-use index::{Index, Query, Share};
+use crate::workers::{self, Workers};
+use cut::Share;
+use index::Index;
+use probe::Probe;
+use query::Query;
 use shape::Shape;
 use sides::Sides;
 
@@ -48,16 +55,8 @@ pub(super) struct BySegments {
     counts: Counts,
 }
 
-/// Some partners, and what they have enough in common with.
-struct Probe {
-    partners: Range<u32>,
-    found: Vec<Pair>,
-    /// Pairs that have a piece in common.
-    met: u64,
-}
-
 impl BySegments {
-    /// None was compared yet; the index takes about `budget` bytes.
+    /// None was compared yet; the index takes about half of `budget` bytes, what is looked up in it some of the rest.
     pub(super) fn new(
         edit: EditPredicate,
         lefts: Range<u32>,
@@ -146,23 +145,38 @@ impl BySegments {
         all.step_by(step)
     }
 
+    /// The texts of the block that a partner is compared with, of one table those behind it.
+    fn among(&self, texts: &Texts, partner: u32) -> Range<u32> {
+        let (length, block) = (texts.length(partner), &self.block);
+        let first = if self.sides.rights.is_none() { block.start.max(partner + 1) } else { block.start };
+        let first = first.min(block.end);
+        let lengths = &texts.lengths()[first as usize..block.end as usize];
+        let from = lengths.partition_point(|&other| other < self.sides.edit.least_partner(length));
+        let to = lengths.partition_point(|&other| self.sides.edit.least_partner(other) <= length);
+        first + from as u32..first + to.max(from) as u32
+    }
+
     /// A partner as it is looked up among some texts of the block.
     fn query<'a>(&self, texts: &'a Texts, partner: u32, among: Range<u32>) -> Query<'a> {
         let own = self.sides.rights.is_none() && self.block.contains(&partner);
+        let number = |text: u32| text - self.block.start;
         let lengths = &texts.lengths()[among.start as usize..among.end as usize];
         Query {
             text: texts.text(partner),
             length: texts.length(partner),
             others: lengths.first().copied().zip(lengths.last().copied()).unwrap_or_default(),
-            own: own.then(|| (partner - self.block.start) as usize),
+            among: number(among.start)..number(among.end),
+            own: own.then(|| number(partner)),
         }
     }
 
     /// Compares some partners with the block.
     fn compare(&mut self, texts: &Texts, workers: &dyn Workers) -> Result<()> {
-        const MOST_CHARACTERS: u64 = 1 << 20;
+        const MOST_CHARACTERS: u64 = 1 << 24;
+        const MOST_ROOM: usize = 1 << 25;
+        let room = (self.budget / 8 / workers.count()).min(MOST_ROOM);
         let mut probes: Vec<Probe> = Vec::new();
-        let probe = |partners| Probe { partners, found: Vec::new(), met: 0 };
+        let probe = |partners| Probe { partners, found: Vec::new(), met: 0, room };
         probes.extend(self.begun.drain(..).map(probe));
         if probes.is_empty() {
             let (mut end, mut characters) = (self.partners.start, 0);
@@ -178,8 +192,15 @@ impl BySegments {
             );
             self.partners.start = end;
         }
-        workers::each(workers, &mut probes, |probe, stop| probe.compare(self, texts, stop))?;
-        for Probe { partners, found, met } in probes {
+        let Some(index) = &self.index else { return Ok(()) };
+        let query = |partner| self.query(texts, partner, self.among(texts, partner));
+        let pair = |partner, member| {
+            let text = self.block.start + member;
+            let [left, right] = if self.sides.rights.is_none() { [partner, text] } else { [text, partner] };
+            Pair { left, right, similarity: 0.0 }
+        };
+        workers::each(workers, &mut probes, |probe, stop| probe.compare(index, &query, &pair, stop))?;
+        for Probe { partners, found, met, .. } in probes {
             memory::extend(&mut self.found, &found, DOING)?;
             self.counts.candidates += found.len() as u64;
             self.counts.pruned_by_bitmap += met.saturating_sub(found.len() as u64);
@@ -207,43 +228,6 @@ impl BySegments {
     }
 }
 
-impl Probe {
-    fn compare(&mut self, of: &BySegments, texts: &Texts, stop: &Stop) -> Result<()> {
-        /// Then what was found is compared first.
-        const MOST_FOUND: usize = 1 << 16;
-        let BySegments { sides, block, .. } = of;
-        let Some(index) = &of.index else { return Ok(()) };
-        let mut tally = index.tally()?;
-        while let Some(partner) = self.partners.clone().next() {
-            stop.check()?;
-            if self.found.len() >= MOST_FOUND {
-                break;
-            }
-            let length = texts.length(partner);
-            let first = if sides.rights.is_none() { block.start.max(partner + 1) } else { block.start };
-            let first = first.min(block.end);
-            let lengths = &texts.lengths()[first as usize..block.end as usize];
-            let from = lengths.partition_point(|&other| other < sides.edit.least_partner(length));
-            let to = lengths.partition_point(|&other| sides.edit.least_partner(other) <= length);
-            if from < to {
-                let among = first + from as u32..first + to as u32;
-                index.count(of.query(texts, partner, among.clone()), &mut tally, stop)?;
-                self.met += index.near(&mut tally, |member| {
-                    let text = block.start + member as u32;
-                    if !among.contains(&text) {
-                        return Ok(());
-                    }
-                    let [left, right] =
-                        if sides.rights.is_none() { [partner, text] } else { [text, partner] };
-                    memory::push(&mut self.found, Pair { left, right, similarity: 0.0 }, DOING)
-                })?;
-            }
-            self.partners.start += 1;
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::choice::best_shape;
@@ -252,7 +236,7 @@ mod tests {
     use crate::hash::mix;
     use crate::verify::edit::distance;
     use crate::verify::edited_texts::edited;
-    use crate::workers::PlainThreads;
+    use crate::workers::{PlainThreads, Stop};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -325,9 +309,12 @@ mod tests {
             let all = of(&texts, two.then_some(pairs.len() as u32));
             let share = 1.0 - f64::from(distance) / f64::from(longer) - 1e-9;
             for edit in [EditPredicate::within(distance + more), EditPredicate::new(share.max(0.01)).unwrap()] {
-                let (found, _) = candidates(&all, edit, shape, 0);
                 let near = near(&all, edit);
-                prop_assert!(near.is_subset(&found), "{near:?} {found:?}");
+                // With room for what one text meets, and for what several do.
+                for budget in [0, 1 << 12, 1 << 24] {
+                    let (found, _) = candidates(&all, edit, shape, budget);
+                    prop_assert!(near.is_subset(&found), "{near:?} {found:?}");
+                }
             }
         }
     }

@@ -51,6 +51,14 @@ impl Shape {
         if self.parts == 1 { 1 } else { 2 }
     }
 
+    /// How far at most a key has moved, and so how many edits there are on one side of it, if so many pieces are there: of
+    /// those pieces of a similar text that are found by at least as many as there have to be (`index`).
+    #[inline]
+    pub(super) fn most_edits_beside(self, pieces: u16) -> u32 {
+        let edits = self.edits();
+        edits * u32::from(pieces) + 2 * (edits - 1)
+    }
+
     /// How many keys a piece has.
     pub(super) fn keys(self) -> usize {
         self.parts

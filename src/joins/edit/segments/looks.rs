@@ -1,0 +1,146 @@
+//! What several texts look up in an index, in the order in which the index has it: so that each part of it is read once for
+//! all of them, instead of a part far from the last for each key.
+
+use super::cut::Entry;
+use super::index::{Index, Tally};
+use super::query::{Query, Window};
+use crate::error::Result;
+use crate::memory;
+use crate::radix;
+use crate::workers::Stop;
+
+const DOING: &str = "looking for pieces in common";
+
+/// A key that is looked up.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    hash: u32,
+    /// Of its first character.
+    place: u32,
+    /// The number of its text among those that look up together.
+    query: u32,
+}
+
+/// Room for what is looked up together.
+#[derive(Debug)]
+pub(super) struct Looks {
+    looks: Vec<Look>,
+    other: Vec<Look>,
+    windows: Vec<Option<Window>>,
+    /// So many are looked up together at most.
+    most: usize,
+    /// How many entries were looked at so far.
+    pub seen: u64,
+}
+
+impl Looks {
+    /// Of about so many bytes.
+    pub(super) fn new(bytes: usize) -> Self {
+        const LEAST: usize = 1 << 12;
+        let most = (bytes / (2 * size_of::<Look>())).max(LEAST);
+        Self { looks: Vec::new(), other: Vec::new(), windows: Vec::new(), most, seen: 0 }
+    }
+
+    /// How many keys there is room for.
+    pub(super) fn most(&self) -> usize {
+        self.most
+    }
+}
+
+impl Index {
+    /// Counts for each of its texts the pieces that a text has where they may have moved to, and those that it has twice
+    /// there once more. The tally is empty before.
+    pub(super) fn count(
+        &self,
+        query: &Query<'_>,
+        tally: &mut Tally,
+        looks: &mut Looks,
+        stop: &Stop,
+    ) -> Result<()> {
+        self.meet(std::slice::from_ref(query), looks, stop, |_, entry| {
+            tally.add(entry.member)?;
+            Ok(true)
+        })?;
+        Ok(())
+    }
+
+    /// Calls `each` with the number of a query, and an entry that the query has at a place where it may have moved to, as
+    /// long as it says true. Gives whether it did to the end.
+    pub(super) fn meet(
+        &self,
+        queries: &[Query<'_>],
+        looks: &mut Looks,
+        stop: &Stop,
+        mut each: impl FnMut(usize, &Entry) -> Result<bool>,
+    ) -> Result<bool> {
+        looks.looks.clear();
+        looks.windows.clear();
+        memory::reserve(&mut looks.windows, queries.len(), DOING)?;
+        looks.windows.extend(queries.iter().map(|query| Window::new(query, self.reach)));
+        let mut goes_on = true;
+        for (number, query) in (0..).zip(queries) {
+            if looks.windows[number as usize].is_none() {
+                continue;
+            }
+            self.shape.for_each_look(query.text, stop, |place, hash| {
+                if goes_on {
+                    memory::push(&mut looks.looks, Look { hash, place, query: number }, DOING)?;
+                    if looks.looks.len() >= looks.most {
+                        goes_on = self.look_up(looks, stop, &mut each)?;
+                    }
+                }
+                Ok(())
+            })?;
+            if !goes_on {
+                return Ok(false);
+            }
+        }
+        self.look_up(looks, stop, &mut each)
+    }
+
+    /// Looks up what is to be looked up.
+    fn look_up(
+        &self,
+        looks: &mut Looks,
+        stop: &Stop,
+        each: &mut impl FnMut(usize, &Entry) -> Result<bool>,
+    ) -> Result<bool> {
+        const CHECK_EVERY: usize = 1 << 6;
+        /// Entries that are as soon found in any order, in bits of their number.
+        const SMALL: u32 = 12;
+        let Looks { looks, other, windows, seen, .. } = looks;
+        looks.retain(|look| self.may_have(look.hash));
+        let bits = radix::telling_bits(self.entries.len() >> SMALL, u32::BITS);
+        let from = u32::BITS - bits;
+        radix::sort_by_bits(looks, other, from, bits, stop, DOING, |look| u64::from(look.hash))?;
+        let shape = self.shape;
+        for looks in looks.chunks(CHECK_EVERY) {
+            stop.check()?;
+            for &Look { hash, place, query } in looks {
+                let Some(window) = &windows[query as usize] else { continue };
+                let [first, end] = window.places(place);
+                let (behind, end) = (window.length - place, Entry::key_of(hash, end));
+                for entry in &self.entries[self.first_from(hash, first)..] {
+                    if entry.key() >= end {
+                        break;
+                    }
+                    *seen += 1;
+                    if entry.member.wrapping_sub(window.first) >= window.count {
+                        continue;
+                    }
+                    let (moved, left) = (entry.place.abs_diff(place), entry.behind.abs_diff(behind));
+                    // The edits before it and those behind it are no more than all, nor than there may be on either side.
+                    if moved + left <= self.reach
+                        && moved <= shape.most_edits_beside(entry.others[0])
+                        && left <= shape.most_edits_beside(entry.others[1])
+                        && !each(query as usize, entry)?
+                    {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+        looks.clear();
+        Ok(true)
+    }
+}
