@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # near_duplicates_into on tables that Citus spreads over three workers: the pairs and similarities are those of near_duplicates
-# of the same rows in an ordinary table, no rows but the order of tokens pass the coordinator, nothing is left, also not
-# after a worker was killed; and jobs on such tables. Skipped where Citus is not installed. With NEARDUP_DATA also on
+# of the same rows in an ordinary table, and the clusters those of near_duplicate_clusters; no rows but the order of tokens pass the
+# coordinator, nothing is left, also not after a worker was killed; and jobs on such tables. Skipped where Citus is not installed. With NEARDUP_DATA also on
 # documents of corpora, 200 of each; NEARDUP_DOCUMENTS says how many.
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
@@ -37,23 +37,43 @@ fill() {
     for table in "${kinds[@]}"; do q -c "TRUNCATE $table" -c "INSERT INTO $table SELECT id, body FROM base"; done
     q -c 'TRUNCATE named' -c 'INSERT INTO named SELECT name, body FROM base' -c 'ANALYZE base'
 }
-# differ TABLE ID THRESHOLD METHOD [ARGUMENTS]: pairs that only one of both has, or that differ in their similarity.
+# difference TABLE ID THRESHOLD METHOD [ARGUMENTS]: a script that prints how many pairs only one of both has, or differ in their
+# similarity.
 parts=''
-differ() {
+difference() {
     local type=bigint
     if [[ $2 == name ]]; then type=text; fi
-    q -c "SET client_min_messages = warning" \
-        -c "CALL near_duplicates_into('$1', $3, 'found_$2', id_column => '$2', text_column => 'body', method => '$4'${5:+, $5}${parts:+, parts => $parts})" \
-        -c "SELECT count(*) FROM found_$2 f FULL JOIN near_duplicates('base', $3, NULL::$type, id_column => '$2', text_column => 'body',
-                method => '$4'${5:+, $5}) p USING (left_id, right_id) WHERE f.similarity IS DISTINCT FROM p.similarity" \
-        -c "DROP TABLE found_$2" -c "DROP TABLE IF EXISTS found_$2_log" 2>&1
+    cat <<SQL
+CALL near_duplicates_into('$1', $3, 'found_$2', id_column => '$2', text_column => 'body', method => '$4'${5:+, $5}${parts:+, parts => $parts});
+SELECT count(*) FROM found_$2 f FULL JOIN near_duplicates('base', $3, NULL::$type, id_column => '$2', text_column => 'body',
+    method => '$4'${5:+, $5}) p USING (left_id, right_id) WHERE f.similarity IS DISTINCT FROM p.similarity;
+DROP TABLE found_$2;
+DROP TABLE IF EXISTS found_$2_log;
+SQL
 }
-# all_methods TABLE ID: what differs, a line for each method and threshold.
+differ() {
+    (echo 'SET client_min_messages = warning;' && difference "$@") | q 2>&1
+}
+# all_methods TABLE ID: what differs, a line for each method and threshold; in one session, whose connections to the nodes stay.
 all_methods() {
     local method threshold
     for method in jaccard cosine dice overlap; do
-        for threshold in 0.5 0.8 0.9; do echo "$method $threshold: $(differ "$1" "$2" $threshold $method)"; done
-    done
+        for threshold in 0.5 0.8 0.9; do
+            echo "\\echo -n '$method $threshold: '"
+            difference "$1" "$2" $threshold $method
+        done
+    done | (echo 'SET client_min_messages = warning;' && cat) | q 2>&1
+}
+# differ_clusters TABLE ID THRESHOLD [ARGUMENTS]: documents whose cluster, or what it is told of it, is another than that of one server,
+# of the pairs that were found.
+differ_clusters() {
+    local type=bigint
+    if [[ $2 == name ]]; then type=text; fi
+    q -c "SET client_min_messages = warning" \
+        -c "CALL near_duplicates_into('$1', $3, 'found_$2', id_column => '$2', text_column => 'body', clusters => 'grouped_$2'${4:+, $4})" \
+        -c "SELECT count(*) FROM grouped_$2 g FULL JOIN clusters_of_pairs('TABLE found_$2', NULL::$type) c USING (id)
+                WHERE (g.cluster_id, g.representative, g.size, g.similarity) IS DISTINCT FROM (c.cluster_id, c.representative, c.size, c.similarity)" \
+        -c "DROP TABLE found_$2, grouped_$2, found_$2_log" 2>&1
 }
 nothing=$(for method in jaccard cosine dice overlap; do for threshold in 0.5 0.8 0.9; do echo "$method $threshold: 0"; done; done)
 # compare NAME: all of base, with both kinds of ids at the same time.
@@ -62,6 +82,7 @@ compare() {
     expect "$1: numbers" "$nothing" "$(all_methods docs id)"
     wait $!
     expect "$1: texts" "$nothing" "$(cat "$server/texts")"
+    expect "$1: clusters of texts" 0 "$(differ_clusters named name 0.5)"
 }
 # No working table is left on any node.
 left_behind() {
@@ -115,7 +136,7 @@ done
 q -c 'DROP MATERIALIZED VIEW seen' -c 'DROP TABLE packed'
 
 # Where the pairs are: with the documents, if these are spread by their ids; and pairs in a schema that is on one node.
-seen=$(q -c "CALL near_duplicates_into('docs', 0.8, 'found', clusters => 'grouped', max_pairs => 100000)" 2>&1)
+seen=$(q -c "CALL near_duplicates_into('docs', 0.8, 'found', max_pairs => 100000)" 2>&1)
 # model SHINGLE GROUPS JOIN ROW: the bytes that docs/scale-out.md says that sets of so many words move, from what the functions for
 # parts make of them on one server, where ROW is what a row of a part has.
 model() {
@@ -136,9 +157,7 @@ is_near() {
 expect 'bytes are told, and near the model' near "$(is_near "$seen" "$(model 1 "prefix_groups(s.set, r.ranks, 'jaccard', 0.8, 6)" \
     "join_part(p.n, p.size, p.bitmap, p.prefix, 'jaccard', 0.8)" '48 + 9 * ((octet_length(prefix) - 1) / 9)')")"
 expect 'pairs are where the documents are' t "$(q -c "SELECT count(*) = 1 FROM (SELECT DISTINCT colocationid FROM pg_dist_partition WHERE logicalrelid IN ('docs'::regclass, 'found'::regclass)) c")"
-expect 'clusters' 0 "$(q -c "SELECT count(*) FROM grouped g FULL JOIN near_duplicate_clusters('base', 0.8, id_column => 'id', text_column => 'body') c USING (id)
-    WHERE (g.cluster_id, g.representative, g.size, g.similarity) IS DISTINCT FROM (c.cluster_id, c.representative, c.size, c.similarity)")"
-q -c 'DROP TABLE found, grouped, found_log'
+q -c 'DROP TABLE found, found_log'
 seen=$(q -c "CALL near_duplicates_into('docs', 0.8, 'found', method => 'minhash', options => '{\"hand_over\": false}')" 2>&1)
 bands=$(q -c "SELECT concat_ws(', ', about->'bands'->'bands', about->'bands'->'rows', about->'bands'->'seed') FROM found_log WHERE step = 0")
 expect 'bytes are told by minhash, too' near "$(is_near "$seen" "$(model 5 "neardup_band_groups(s.set, $bands, 'jaccard', 0.8, 6)" \
@@ -148,15 +167,92 @@ expect 'pairs in such a schema' 0 "$(q -c 'SET client_min_messages = warning' -c
     -c "SELECT count(*) FROM tenant.found f FULL JOIN near_duplicates('base', 0.8, id_column => 'id', text_column => 'body') p USING (left_id, right_id)
         WHERE f.similarity IS DISTINCT FROM p.similarity" -c 'DROP TABLE tenant.found, tenant.found_log' 2>&1)"
 
-# What the server says of how it makes statements: the order of tokens alone is collected on the coordinator; of documents that
-# are on all nodes also the keys of shards come from there, and of those that are on one node with their schema sets.
-for line in 'docs 1' 'parted 1' 'everywhere 2' 'tenant.docs 2'; do
-    table=${line% *}
-    q -c 'SET client_min_messages = debug1' -c "CALL near_duplicates_into('$table', 0.8, 'found', id_column => 'id', max_pairs => 100000)" >"$server/debug" 2>&1
-    expect "$table: what passes the coordinator" "${line#* }" "$(grep -c 'Collecting INSERT ... SELECT results on coordinator' "$server/debug")"
+# Clusters: by stars where tables can be spread by ids, and then where the documents are; else of the pairs, here.
+seen=$(q -c "CALL near_duplicates_into('docs', 0.5, 'found', clusters => 'grouped', max_pairs => 100000)" 2>&1)
+expect 'clusters of documents' 0 "$(q -c "SELECT count(*) FROM grouped g FULL JOIN near_duplicate_clusters('base', 0.5, id_column => 'id', text_column => 'body') c USING (id)
+    WHERE (g.cluster_id, g.representative, g.size, g.similarity) IS DISTINCT FROM (c.cluster_id, c.representative, c.size, c.similarity)" 2>&1)"
+expect 'there are large clusters, and small ones' t "$(q -c 'SELECT max(size) > 20 AND min(size) = 2 AND bool_or(similarity IS NULL) FROM grouped')"
+expect 'clusters are where the documents are' t "$(q -c "SELECT count(*) = 1 FROM (SELECT DISTINCT colocationid FROM pg_dist_partition WHERE logicalrelid IN ('docs'::regclass, 'grouped'::regclass)) c")"
+expect 'rounds are told' t "$(q -c "SELECT count(*) BETWEEN 2 AND 10 AND min((about->>'unsettled')::int8) = 0 FROM found_log WHERE name ~ '^stars, round '")"
+q -c 'DROP TABLE found, grouped, found_log'
+q >/dev/null <<'SQL'
+SET client_min_messages = warning;
+CREATE DOMAIN named_id AS text CHECK (VALUE <> '');
+CREATE TABLE typed (small smallint, uuid uuid, domain named_id, at timestamptz, bits bit varying, body text);
+SELECT create_distributed_table('typed', 'small', shard_count => 4);
+INSERT INTO typed SELECT id, md5(id::text)::uuid, name, timestamptz 'epoch' + id * interval '1 hour', id::int4::bit(16)::bit varying, body FROM base;
+SQL
+for column in small uuid domain at bits; do
+    type=$(q -c "SELECT CASE WHEN a.atttypid = 'int2'::regtype THEN 'int8' ELSE COALESCE(NULLIF(t.typbasetype, 0), t.oid)::regtype::text END
+        FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid WHERE attrelid = 'typed'::regclass AND attname = '$column'")
+    expect "clusters by ids of type $type" 0 "$(q -c 'SET client_min_messages = warning' -c "CALL near_duplicates_into('typed', 0.5, 'found', id_column => '$column', text_column => 'body', clusters => 'grouped')" \
+        -c "SELECT count(*) FROM grouped g FULL JOIN clusters_of_pairs('TABLE found', NULL::$type) c USING (id)
+            WHERE (g.cluster_id, g.representative, g.size, g.similarity) IS DISTINCT FROM (c.cluster_id, c.representative, c.size, c.similarity)" 2>&1)"
+    expect "whether these are by stars" "$(test $column != bits && echo t || echo f)" "$(q -c "SELECT count(*) > 0 FROM found_log WHERE name ~ '^stars'")"
+    q -c 'DROP TABLE found, grouped, found_log'
+done
+for table in everywhere single tenant.docs parted; do expect "clusters of $table" 0 "$(differ_clusters $table id 0.5)"; done
+expect 'clusters by minhash' 0 "$(differ_clusters docs id 0.5 "method => 'minhash', shingle => 1, options => '{\"hand_over\": false}'")"
+expect 'clusters in a schema on one node' 0 "$(q -c 'SET client_min_messages = warning' -c "CALL near_duplicates_into('docs', 0.5, 'found', clusters => 'tenant.grouped')" \
+    -c "SELECT count(*) FROM tenant.grouped g FULL JOIN near_duplicate_clusters('base', 0.5, id_column => 'id', text_column => 'body') c USING (id)
+        WHERE (g.cluster_id, g.representative, g.size, g.similarity) IS DISTINCT FROM (c.cluster_id, c.representative, c.size, c.similarity)" -c 'DROP TABLE found, tenant.grouped, found_log' 2>&1)"
+expect_error 'too many pairs, before there are edges' 54000 'more than max_pairs = 20 pairs' "CALL near_duplicates_into('docs', 0.8, 'found', max_pairs => 20, clusters => 'grouped')"
+
+# A chain: rounds grow with the digits of its length, and the warning is that of one server.
+q >/dev/null <<'SQL'
+SET client_min_messages = warning;
+CREATE TABLE chain (id bigint PRIMARY KEY, body text);
+SELECT create_distributed_table('chain', 'id', shard_count => 6);
+INSERT INTO chain SELECT n, string_agg('w' || n + w, ' ') FROM generate_series(1, 3000) n, generate_series(1, 10) w GROUP BY n;
+SQL
+seen=$(q -c "CALL near_duplicates_into('chain', 0.8, 'found', clusters => 'grouped')" 2>&1)
+expect 'one chain' '3000|1|1' "$(q -c 'SELECT count(*), count(DISTINCT cluster_id), min(cluster_id) FROM grouped')"
+expect 'rounds of a chain' t "$(q -c "SELECT count(*) BETWEEN 4 AND 14 FROM found_log WHERE name ~ '^stars'")"
+expect 'a chain is told of' "$(q -c "SELECT count(*) FROM near_duplicate_clusters('chain', 0.8)" 2>&1 | grep -A1 '^WARNING')" "$(grep -A1 '^WARNING' <<<"$seen")"
+q -c 'DROP TABLE found, grouped, found_log, chain, typed'
+
+# How each statement on working tables is made, as EXPLAIN says of it when it has run: where its rows are (pushdown), or from node
+# to node (repartition). The order of tokens alone is collected on the coordinator; of documents that are on all nodes also the keys
+# of shards come from there, and of those that are on one node with their schema sets, as a function can make no tables of such a
+# schema. That is also what the executor says at its work, as EXPLAIN tells what the planner wants.
+# how_made: the kinds of statements of a log of auto_explain, each once: what it does, the table that is filled or read, and how.
+how_made() {
+    awk '
+        function told() {
+            if (query ~ /neardup_[0-9a-f]+_|found|grouped/ && query !~ /found_log|create_(distributed|reference)_table/ && plan != "") {
+                what = query ~ /^INSERT/ ? "fills" : "reads"
+                match(query, /neardup_[0-9a-f]+_[a-z]+|found|grouped/)
+                table = substr(query, RSTART, RLENGTH)
+                sub(/^neardup_[0-9a-f]+_/, "", table)
+                how = plan ~ /Distributed Subplan/ ? "subplan" : plan ~ /INSERT\/SELECT method: / ? plan : plan ~ /Citus Adaptive/ ? "pushdown" : "here"
+                sub(/.*INSERT\/SELECT method: /, "", how)
+                sub(/\n.*/, "", how)
+                print what, table ":", how
+            }
+            query = plan = ""
+        }
+        /^[A-Z]+:  / { told() }
+        /^Query Text: / { query = substr($0, 13); next }
+        query != "" { plan = plan $0 "\n" }
+        END { told() }' "$1" | sort -u
+}
+explained="LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on; SET auto_explain.log_level = notice; SET client_min_messages = debug1"
+for table in docs parted everywhere tenant.docs; do
+    elsewhere='fills ranks: pull to coordinator'
+    filled='candidates clusters edges found grouped halves ids joined larger members named neighbours pairs ranks routes samples sets vertices '
+    case $table in
+        everywhere) elsewhere+=$'\nfills slots: pull to coordinator' filled=${filled/sets/sets slots} ;;
+        tenant.docs) elsewhere+=$'\nfills sets: pull to coordinator' ;;
+    esac
+    q -c "$explained" -c "CALL near_duplicates_into('$table', 0.8, 'found', id_column => 'id', max_pairs => 100000, clusters => 'grouped')" >"$server/debug" 2>&1
+    how_made "$server/debug" >"$server/how"
+    # All of which is made in another way.
+    expect "$table: by EXPLAIN all is made where it is, or goes from node to node" "$elsewhere" "$(grep -vE ': (pushdown|repartition)$' "$server/how")"
+    expect "$table: what was filled" "$filled" "$(sed -n 's/^fills \(.*\):.*/\1/p' "$server/how" | sort -u | tr '\n' ' ')"
+    expect "$table: what was read" t "$(test "$(grep -c '^reads' "$server/how")" -ge 8 && echo t)"
+    expect "$table: what passes the coordinator" "$(wc -l <<<"$elsewhere")" "$(grep -c 'Collecting INSERT ... SELECT results on coordinator' "$server/debug")"
     expect "$table: no query is answered by way of the coordinator" 0 "$(grep -c 'generating subplan' "$server/debug")"
-    expect "$table: what is repartitioned" t "$(test "$(grep -c 'performing repartitioned INSERT ... SELECT' "$server/debug")" -ge 8 && echo t)"
-    q -c 'DROP TABLE found, found_log'
+    q -c 'DROP TABLE found, grouped, found_log'
 done
 
 # An index of such a table is empty here: what is asked of it is an error whose hint asks all shards.
