@@ -54,7 +54,7 @@ pub struct Progress {
     pub unsettled: Vec<i64>,
 }
 
-/// The most star rounds. A chain of 100000 takes about 15, and one that is twice as long one more: what takes more rounds than this
+/// The most star rounds. A chain of 100000 takes 13, and one that is twice as long about one more: what takes more rounds than this
 /// is made into clusters on one server.
 pub const MOST_STARS: usize = 100;
 
