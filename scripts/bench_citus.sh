@@ -2,7 +2,7 @@
 # What near_duplicates_into takes on three workers of Citus, on this machine: bench_citus.sh FILE [COUNT [SHARDS]], the first
 # COUNT (100000) lines of a file of numbers and texts with a tab between, in SHARDS (6) shards. Prints the pairs, the seconds of
 # all processors that the servers took, and what went from shard to shard, in all and of each step; by the exact join and by
-# minhash, beside near_duplicates of the same rows in an ordinary table.
+# minhash, beside near_duplicates of the same rows in an ordinary table; then of as many documents in one chain, with clusters.
 set -euo pipefail
 source "$(dirname "$0")/expect.sh"
 source "$(dirname "$0")/citus.sh"
@@ -45,3 +45,8 @@ for how in "'jaccard'" "'minhash', options => '{\"hand_over\": false}'"; do
         WHERE f.similarity IS DISTINCT FROM p.similarity"
     q -c "SELECT step, name, rows, finished - started AS took, about->>'moved' AS moved FROM found_log WHERE step > 0 ORDER BY step" -c 'DROP TABLE found, found_log'
 done
+echo '== a chain'
+q -c 'TRUNCATE docs' -c "INSERT INTO docs SELECT n, string_agg('w' || n + w, ' ') FROM generate_series(1, $count) n, generate_series(1, 10) w GROUP BY n"
+seconds 'near_duplicates_into' q -c "CALL near_duplicates_into('docs', 0.8, 'found', clusters => 'grouped')"
+q -c 'SELECT count(*) AS documents, count(DISTINCT cluster_id) AS clusters FROM grouped' \
+    -c "SELECT step, name, rows, finished - started AS took, about->>'moved' AS moved, about->>'unsettled' AS unsettled FROM found_log WHERE step > 0 ORDER BY step"

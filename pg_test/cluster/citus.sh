@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # near_duplicates_into on tables that Citus spreads over three workers: the pairs and similarities are those of near_duplicates
-# of the same rows in an ordinary table, no rows but the order of tokens pass the coordinator, nothing is left, also not
-# after a worker was killed; and jobs on such tables. Skipped where Citus is not installed. With NEARDUP_DATA also on
+# of the same rows in an ordinary table, and the clusters those of near_duplicate_clusters; no rows but the order of tokens pass the
+# coordinator, nothing is left, also not after a worker was killed; and jobs on such tables. Skipped where Citus is not installed. With NEARDUP_DATA also on
 # documents of corpora, 200 of each; NEARDUP_DOCUMENTS says how many.
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 source "$(dirname "$0")/../../scripts/citus.sh"
 citus_or_skip
-citus_start 3
+# Two shards for each node are enough to tell what is of a node from what is of a shard, and each more takes time at every step.
+citus_start 3 'citus.shard_count = 6'
 
 q -c 'CREATE TABLE base (id bigint PRIMARY KEY, name text UNIQUE NOT NULL, body text)'
 # The same rows of each kind: spread by numbers and by texts, on all nodes, on one, on one with its schema, in columns, in partitions.
@@ -37,23 +38,43 @@ fill() {
     for table in "${kinds[@]}"; do q -c "TRUNCATE $table" -c "INSERT INTO $table SELECT id, body FROM base"; done
     q -c 'TRUNCATE named' -c 'INSERT INTO named SELECT name, body FROM base' -c 'ANALYZE base'
 }
-# differ TABLE ID THRESHOLD METHOD [ARGUMENTS]: pairs that only one of both has, or that differ in their similarity.
+# difference TABLE ID THRESHOLD METHOD [ARGUMENTS]: a script that prints how many pairs only one of both has, or differ in their
+# similarity.
 parts=''
-differ() {
+difference() {
     local type=bigint
     if [[ $2 == name ]]; then type=text; fi
-    q -c "SET client_min_messages = warning" \
-        -c "CALL near_duplicates_into('$1', $3, 'found_$2', id_column => '$2', text_column => 'body', method => '$4'${5:+, $5}${parts:+, parts => $parts})" \
-        -c "SELECT count(*) FROM found_$2 f FULL JOIN near_duplicates('base', $3, NULL::$type, id_column => '$2', text_column => 'body',
-                method => '$4'${5:+, $5}) p USING (left_id, right_id) WHERE f.similarity IS DISTINCT FROM p.similarity" \
-        -c "DROP TABLE found_$2" -c "DROP TABLE IF EXISTS found_$2_log" 2>&1
+    cat <<SQL
+CALL near_duplicates_into('$1', $3, 'found_$2', id_column => '$2', text_column => 'body', method => '$4'${5:+, $5}${parts:+, parts => $parts});
+SELECT count(*) FROM found_$2 f FULL JOIN near_duplicates('base', $3, NULL::$type, id_column => '$2', text_column => 'body',
+    method => '$4'${5:+, $5}) p USING (left_id, right_id) WHERE f.similarity IS DISTINCT FROM p.similarity;
+DROP TABLE found_$2;
+DROP TABLE IF EXISTS found_$2_log;
+SQL
 }
-# all_methods TABLE ID: what differs, a line for each method and threshold.
+differ() {
+    (echo 'SET client_min_messages = warning;' && difference "$@") | q 2>&1
+}
+# all_methods TABLE ID: what differs, a line for each method and threshold; in one session, whose connections to the nodes stay.
 all_methods() {
     local method threshold
     for method in jaccard cosine dice overlap; do
-        for threshold in 0.5 0.8 0.9; do echo "$method $threshold: $(differ "$1" "$2" $threshold $method)"; done
-    done
+        for threshold in 0.5 0.8 0.9; do
+            echo "\\echo -n '$method $threshold: '"
+            difference "$1" "$2" $threshold $method
+        done
+    done | (echo 'SET client_min_messages = warning;' && cat) | q 2>&1
+}
+# differ_clusters TABLE ID THRESHOLD [ARGUMENTS]: documents whose cluster, or what it is told of it, is another than that of one server,
+# of the pairs that were found; what is said of chains is of no interest.
+differ_clusters() {
+    local type=bigint
+    if [[ $2 == name ]]; then type=text; fi
+    q -c "SET client_min_messages = error" \
+        -c "CALL near_duplicates_into('$1', $3, 'found_$2', id_column => '$2', text_column => 'body', clusters => 'grouped_$2'${4:+, $4})" \
+        -c "SELECT count(*) FROM grouped_$2 g FULL JOIN clusters_of_pairs('TABLE found_$2', NULL::$type) c USING (id)
+                WHERE (g.cluster_id, g.representative, g.size, g.similarity) IS DISTINCT FROM (c.cluster_id, c.representative, c.size, c.similarity)" \
+        -c "DROP TABLE found_$2, grouped_$2, found_$2_log" 2>&1
 }
 nothing=$(for method in jaccard cosine dice overlap; do for threshold in 0.5 0.8 0.9; do echo "$method $threshold: 0"; done; done)
 # compare NAME: all of base, with both kinds of ids at the same time.
@@ -62,6 +83,7 @@ compare() {
     expect "$1: numbers" "$nothing" "$(all_methods docs id)"
     wait $!
     expect "$1: texts" "$nothing" "$(cat "$server/texts")"
+    expect "$1: clusters of texts" 0 "$(differ_clusters named name 0.3)"
 }
 # No working table is left on any node.
 left_behind() {
@@ -115,7 +137,7 @@ done
 q -c 'DROP MATERIALIZED VIEW seen' -c 'DROP TABLE packed'
 
 # Where the pairs are: with the documents, if these are spread by their ids; and pairs in a schema that is on one node.
-seen=$(q -c "CALL near_duplicates_into('docs', 0.8, 'found', clusters => 'grouped', max_pairs => 100000)" 2>&1)
+seen=$(q -c "CALL near_duplicates_into('docs', 0.8, 'found', max_pairs => 100000)" 2>&1)
 # model SHINGLE GROUPS JOIN ROW: the bytes that docs/scale-out.md says that sets of so many words move, from what the functions for
 # parts make of them on one server, where ROW is what a row of a part has.
 model() {
@@ -136,9 +158,7 @@ is_near() {
 expect 'bytes are told, and near the model' near "$(is_near "$seen" "$(model 1 "prefix_groups(s.set, r.ranks, 'jaccard', 0.8, 6)" \
     "join_part(p.n, p.size, p.bitmap, p.prefix, 'jaccard', 0.8)" '48 + 9 * ((octet_length(prefix) - 1) / 9)')")"
 expect 'pairs are where the documents are' t "$(q -c "SELECT count(*) = 1 FROM (SELECT DISTINCT colocationid FROM pg_dist_partition WHERE logicalrelid IN ('docs'::regclass, 'found'::regclass)) c")"
-expect 'clusters' 0 "$(q -c "SELECT count(*) FROM grouped g FULL JOIN near_duplicate_clusters('base', 0.8, id_column => 'id', text_column => 'body') c USING (id)
-    WHERE (g.cluster_id, g.representative, g.size, g.similarity) IS DISTINCT FROM (c.cluster_id, c.representative, c.size, c.similarity)")"
-q -c 'DROP TABLE found, grouped, found_log'
+q -c 'DROP TABLE found, found_log'
 seen=$(q -c "CALL near_duplicates_into('docs', 0.8, 'found', method => 'minhash', options => '{\"hand_over\": false}')" 2>&1)
 bands=$(q -c "SELECT concat_ws(', ', about->'bands'->'bands', about->'bands'->'rows', about->'bands'->'seed') FROM found_log WHERE step = 0")
 expect 'bytes are told by minhash, too' near "$(is_near "$seen" "$(model 5 "neardup_band_groups(s.set, $bands, 'jaccard', 0.8, 6)" \
@@ -148,15 +168,94 @@ expect 'pairs in such a schema' 0 "$(q -c 'SET client_min_messages = warning' -c
     -c "SELECT count(*) FROM tenant.found f FULL JOIN near_duplicates('base', 0.8, id_column => 'id', text_column => 'body') p USING (left_id, right_id)
         WHERE f.similarity IS DISTINCT FROM p.similarity" -c 'DROP TABLE tenant.found, tenant.found_log' 2>&1)"
 
-# What the server says of how it makes statements: the order of tokens alone is collected on the coordinator; of documents that
-# are on all nodes also the keys of shards come from there, and of those that are on one node with their schema sets.
-for line in 'docs 1' 'parted 1' 'everywhere 2' 'tenant.docs 2'; do
-    table=${line% *}
-    q -c 'SET client_min_messages = debug1' -c "CALL near_duplicates_into('$table', 0.8, 'found', id_column => 'id', max_pairs => 100000)" >"$server/debug" 2>&1
-    expect "$table: what passes the coordinator" "${line#* }" "$(grep -c 'Collecting INSERT ... SELECT results on coordinator' "$server/debug")"
+# Clusters: by stars where tables can be spread by ids, and then where the documents are; else of the pairs, here.
+seen=$(q -c "CALL near_duplicates_into('docs', 0.3, 'found', clusters => 'grouped', max_pairs => 100000)" 2>&1)
+expect 'clusters of documents' 0 "$(q -c 'SET client_min_messages = error' -c "SELECT count(*) FROM grouped g FULL JOIN near_duplicate_clusters('base', 0.3, id_column => 'id', text_column => 'body') c USING (id)
+    WHERE (g.cluster_id, g.representative, g.size, g.similarity) IS DISTINCT FROM (c.cluster_id, c.representative, c.size, c.similarity)" 2>&1)"
+expect 'there are large clusters, and small ones' t "$(q -c 'SELECT max(size) > 100 AND min(size) = 2 AND bool_or(similarity IS NULL) FROM grouped')"
+expect 'clusters are where the documents are' t "$(q -c "SELECT count(*) = 1 FROM (SELECT DISTINCT colocationid FROM pg_dist_partition WHERE logicalrelid IN ('docs'::regclass, 'grouped'::regclass)) c")"
+expect 'rounds are told' t "$(q -c "SELECT count(*) BETWEEN 2 AND 10 AND min((about->>'unsettled')::int8) = 0 FROM found_log WHERE name ~ '^stars, round '")"
+q -c 'DROP TABLE found, grouped, found_log'
+q >/dev/null <<'SQL'
+SET client_min_messages = warning;
+CREATE DOMAIN named_id AS text CHECK (VALUE <> '');
+CREATE TABLE typed (uuid uuid, domain named_id, bits bit varying, body text);
+SELECT create_distributed_table('typed', 'uuid', shard_count => 4);
+INSERT INTO typed SELECT md5(id::text)::uuid, name, id::int4::bit(16)::bit varying, body FROM base;
+SQL
+for column in uuid domain bits; do
+    type=$(q -c "SELECT COALESCE(NULLIF(t.typbasetype, 0), t.oid)::regtype
+        FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid WHERE attrelid = 'typed'::regclass AND attname = '$column'")
+    expect "clusters by ids of type $type" 0 "$(q -c 'SET client_min_messages = error' -c "CALL near_duplicates_into('typed', 0.3, 'found', id_column => '$column', text_column => 'body', clusters => 'grouped')" \
+        -c "SELECT count(*) FROM grouped g FULL JOIN clusters_of_pairs('TABLE found', NULL::$type) c USING (id)
+            WHERE (g.cluster_id, g.representative, g.size, g.similarity) IS DISTINCT FROM (c.cluster_id, c.representative, c.size, c.similarity)" 2>&1)"
+    expect "whether these are by stars" "$(test $column != bits && echo t || echo f)" "$(q -c "SELECT count(*) > 0 FROM found_log WHERE name ~ '^stars'")"
+    q -c 'DROP TABLE found, grouped, found_log'
+done
+for table in everywhere single tenant.docs parted; do expect "clusters of $table" 0 "$(differ_clusters $table id 0.3)"; done
+expect 'clusters by minhash' 0 "$(differ_clusters docs id 0.3 "method => 'minhash', shingle => 1, options => '{\"hand_over\": false}'")"
+expect 'clusters in a schema on one node' 0 "$(q -c 'SET client_min_messages = error' -c "CALL near_duplicates_into('docs', 0.3, 'found', clusters => 'tenant.grouped')" \
+    -c "SELECT count(*) FROM tenant.grouped g FULL JOIN near_duplicate_clusters('base', 0.3, id_column => 'id', text_column => 'body') c USING (id)
+        WHERE (g.cluster_id, g.representative, g.size, g.similarity) IS DISTINCT FROM (c.cluster_id, c.representative, c.size, c.similarity)" -c 'DROP TABLE found, tenant.grouped, found_log' 2>&1)"
+expect_error 'too many pairs, before there are edges' 54000 'more than max_pairs = 20 pairs' "CALL near_duplicates_into('docs', 0.8, 'found', max_pairs => 20, clusters => 'grouped')"
+
+# A chain: rounds grow with the digits of its length, and the warning is that of one server.
+q >/dev/null <<'SQL'
+SET client_min_messages = warning;
+CREATE TABLE chain (id bigint PRIMARY KEY, body text);
+SELECT create_distributed_table('chain', 'id', shard_count => 6);
+INSERT INTO chain SELECT n, string_agg('w' || n + w, ' ') FROM generate_series(1, 3000) n, generate_series(1, 10) w GROUP BY n;
+SQL
+seen=$(q -c "CALL near_duplicates_into('chain', 0.8, 'found', clusters => 'grouped')" 2>&1)
+expect 'one chain' '3000|1|1' "$(q -c 'SELECT count(*), count(DISTINCT cluster_id), min(cluster_id) FROM grouped')"
+expect 'rounds of a chain' t "$(q -c "SELECT count(*) BETWEEN 4 AND 14 FROM found_log WHERE name ~ '^stars'")"
+expect 'a chain is told of' "$(q -c "SELECT count(*) FROM near_duplicate_clusters('chain', 0.8)" 2>&1 | grep -A1 '^WARNING')" "$(grep -A1 '^WARNING' <<<"$seen")"
+q -c 'DROP TABLE found, grouped, found_log, chain, typed'
+
+# How each statement on working tables is made, as EXPLAIN says of it when it has run: where its rows are (pushdown), or from node
+# to node (repartition). The order of tokens alone is collected on the coordinator; of documents that are on all nodes also the keys
+# of shards come from there, and of those that are on one node with their schema sets, as a function can make no tables of such a
+# schema. That is also what the executor says at its work, as EXPLAIN tells what the planner wants.
+# how_made: the kinds of statements of a log of auto_explain, each once: what it does, the table that is filled or read, and how.
+# Not those on the log, which is here; nor what Citus does for itself: it asks whether a table that it spreads is empty, and what
+# there is in the shards of this node.
+how_made() {
+    awk '
+        function told() {
+            if (query ~ /neardup_[0-9a-f]+_|found|grouped/ && query !~ /found_log|create_(distributed|reference)_table|^SELECT TRUE FROM|_[a-z]+_[0-9]+ / && plan != "") {
+                what = query ~ /^INSERT/ ? "fills" : "reads"
+                match(query, /neardup_[0-9a-f]+_[a-z]+|found|grouped/)
+                table = substr(query, RSTART, RLENGTH)
+                sub(/^neardup_[0-9a-f]+_/, "", table)
+                how = plan ~ /Distributed Subplan/ ? "subplan" : plan ~ /INSERT\/SELECT method: / ? plan : plan ~ /Citus Adaptive/ ? "pushdown" : "here"
+                sub(/.*INSERT\/SELECT method: /, "", how)
+                sub(/\n.*/, "", how)
+                print what, table ":", how
+            }
+            query = plan = ""
+        }
+        /^[A-Z]+:  / { told() }
+        /^Query Text: / { query = substr($0, 13); next }
+        query != "" { plan = plan $0 "\n" }
+        END { told() }' "$1" | sort -u
+}
+explained="LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on; SET auto_explain.log_level = notice; SET client_min_messages = debug1"
+for table in docs parted everywhere tenant.docs; do
+    elsewhere='fills ranks: pull to coordinator'
+    filled='candidates clusters edges found grouped halves ids joined larger members named neighbours pairs ranks routes samples sets vertices '
+    case $table in
+        everywhere) elsewhere+=$'\nfills slots: pull to coordinator' filled=${filled/sets/sets slots} ;;
+        tenant.docs) elsewhere+=$'\nfills sets: pull to coordinator' ;;
+    esac
+    q -c "$explained" -c "CALL near_duplicates_into('$table', 0.3, 'found', id_column => 'id', max_pairs => 100000, clusters => 'grouped')" >"$server/debug" 2>&1
+    how_made "$server/debug" >"$server/how"
+    # All of which is made in another way.
+    expect "$table: by EXPLAIN all is made where it is, or goes from node to node" "$elsewhere" "$(grep -vE ': (pushdown|repartition)$' "$server/how")"
+    expect "$table: what was filled" "$filled" "$(sed -n 's/^fills \(.*\):.*/\1/p' "$server/how" | sort -u | tr '\n' ' ')"
+    expect "$table: what was read" t "$(test "$(grep -c '^reads' "$server/how")" -ge 8 && echo t)"
+    expect "$table: what passes the coordinator" "$(wc -l <<<"$elsewhere")" "$(grep -c 'Collecting INSERT ... SELECT results on coordinator' "$server/debug")"
     expect "$table: no query is answered by way of the coordinator" 0 "$(grep -c 'generating subplan' "$server/debug")"
-    expect "$table: what is repartitioned" t "$(test "$(grep -c 'performing repartitioned INSERT ... SELECT' "$server/debug")" -ge 8 && echo t)"
-    q -c 'DROP TABLE found, found_log'
+    q -c 'DROP TABLE found, grouped, found_log'
 done
 
 # An index of such a table is empty here: what is asked of it is an error whose hint asks all shards.
@@ -187,8 +286,8 @@ dead() {
         BEGIN
             IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() WHERE object_identity ~ 'neardup_[0-9a-f]{12}_$2\$') THEN RAISE 'stopped'; END IF;
         END \$\$" -c 'CREATE EVENT TRIGGER stop_at ON ddl_command_end EXECUTE FUNCTION stop_at()'
-    # The same call that differ makes.
-    expect_error "stopped before $2" P0001 stopped "CALL near_duplicates_into('docs', 0.8, 'found_id')"
+    # The same call that differ makes, or differ_clusters.
+    expect_error "stopped before $2" P0001 stopped "CALL near_duplicates_into('docs', 0.8, 'found_id'${3:+, $3})"
     q -c 'DROP EVENT TRIGGER stop_at' -c 'DROP FUNCTION stop_at()'
     as_server kill -9 "$(head -n 1 "$victim/data/postmaster.pid")"
     until=$((SECONDS + 60))
@@ -202,6 +301,15 @@ for table in members ranks routes candidates halves; do
     expect "a worker that was killed before $table" 0 "$(differ docs id 0.8 jaccard)"
     left_behind "a worker that was killed before $table"
 done
+# Of these documents few are in one cluster; what is between are stars of a chain.
+q -c "INSERT INTO docs SELECT 10000 + n, string_agg('v' || n + w, ' ') FROM generate_series(1, 50) n, generate_series(1, 10) w GROUP BY n"
+for table in larger clusters; do
+    n=$((n + 1))
+    dead $n $table "clusters => 'grouped_id'"
+    expect "a worker that was killed before $table" 0 "$(differ_clusters docs id 0.8)"
+    left_behind "a worker that was killed before $table"
+done
+q -c 'DELETE FROM docs WHERE id > 10000'
 server=$coordinator
 
 # Jobs: rows that come, change and go are found by comparing, as there are no triggers; at once, and in batches, between which rows may
@@ -232,7 +340,10 @@ expect_error 'triggers' 22023 'triggers see every change of plain tables only' "
 
 # Documents of other kinds: bibliographic records, mails, addresses, sentences.
 if [[ -d ${NEARDUP_DATA:-} ]]; then
-    q -c 'CREATE UNLOGGED TABLE lines (line json)'
+    # One shard for each node, which takes two thirds of the time: more of them are above.
+    q -c 'SET client_min_messages = warning' -c 'DROP TABLE docs, named' -c 'CREATE TABLE docs (id bigint PRIMARY KEY, body text)' \
+        -c "SELECT create_distributed_table('docs', 'id', shard_count => 3)" -c 'CREATE TABLE named (name text, body text)' \
+        -c "SELECT create_distributed_table('named', 'name', shard_count => 3)" -c 'CREATE UNLOGGED TABLE lines (line json)' >/dev/null
     for name in bib_cora_a bib_dblp_acm_a en_enron_spam_a rec_census_a zh_sts_a; do
         q -c 'TRUNCATE lines, base'
         load_json "$NEARDUP_DATA/$name/docs.jsonl.gz" lines

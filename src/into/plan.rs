@@ -23,7 +23,7 @@ pub fn plan(state: &State) -> Vec<Step> {
         Log::Other | Log::Finished => drop_tables.into_iter().chain([Step::DropLog, MORE]).collect(),
         Log::None if state.call.in_parts => vec![Step::TakeLog, MORE],
         Log::None => {
-            let clusters = state.call.clusters.then_some(Step::MakeClusters);
+            let clusters = state.call.clusters.then_some(Step::ClusterHere);
             [Step::JoinHere].into_iter().chain(clusters).chain([Step::Done(End::Ended)]).collect()
         }
         Log::Ours(progress) => go_on(state, progress),
@@ -32,8 +32,8 @@ pub fn plan(state: &State) -> Vec<Step> {
 
 /// The next stage, if what it reads is still there.
 fn go_on(state: &State, progress: &Progress) -> Vec<Step> {
-    let stage = progress.next();
-    let inputs = inputs(stage, state.call.members_have_sets);
+    let stage = progress.next(state.call.by_stars);
+    let inputs = inputs(stage, state.call.members_have_sets, state.call.by_stars && progress.is_settled());
     let ask: Vec<Step> = inputs
         .iter()
         .filter(|&&table| state.count(table).is_none())
@@ -45,7 +45,7 @@ fn go_on(state: &State, progress: &Progress) -> Vec<Step> {
     // Rows of unlogged tables are lost where a server crashes.
     let whole = |table: Table| state.count(table) == Some(Count::Rows(progress.expected(table)));
     if let Some(&lost) = inputs.iter().find(|&&table| !whole(table)) {
-        return vec![Step::Forget { keep: Progress::before(lost) }, MORE];
+        return vec![Step::Forget { keep: progress.before(lost) }, MORE];
     }
     match stage {
         Stage::Table(table) => fill(state, progress, table),
@@ -57,13 +57,18 @@ fn go_on(state: &State, progress: &Progress) -> Vec<Step> {
                 .chain([Step::Fill(Table::Pairs)])
                 .collect()
         }
-        Stage::Round(_) => done(stage),
-        Stage::Result => result(state),
+        Stage::Stars(_) if state.filled.is_none() => {
+            let make = |table| [Step::Make(table), Step::Fill(table)];
+            [make(Table::Larger), make(Table::Edges)].concat()
+        }
+        Stage::Stars(_) if state.unsettled.is_none() => vec![Step::CountUnsettled],
+        Stage::Round(_) | Stage::Stars(_) => done(stage),
+        Stage::Result => result(state, progress),
     }
 }
 
 /// The tables that a stage reads, those that are made first before others.
-fn inputs(stage: Stage, members_have_sets: bool) -> &'static [Table] {
+fn inputs(stage: Stage, members_have_sets: bool, by_stars: bool) -> &'static [Table] {
     match stage {
         Stage::Table(Table::Ranks) if members_have_sets => &[Table::Members],
         Stage::Table(Table::Routes) if members_have_sets => &[Table::Members, Table::Ranks],
@@ -72,9 +77,14 @@ fn inputs(stage: Stage, members_have_sets: bool) -> &'static [Table] {
         Stage::Table(Table::Members | Table::Ranks) => &[Table::Sets],
         Stage::Table(Table::Routes) => &[Table::Sets, Table::Members, Table::Ranks],
         Stage::Table(Table::Candidates) => &[Table::Routes],
+        Stage::Table(Table::Edges) => &[Table::Pairs],
+        Stage::Stars(_) => &[Table::Edges],
+        Stage::Table(Table::Neighbours) => &[Table::Members, Table::Pairs],
+        Stage::Table(Table::Clusters) => &[Table::Members, Table::Edges, Table::Neighbours],
         Stage::Table(_) => &[],
         Stage::Round(0) => &[Table::Sets, Table::Candidates],
         Stage::Round(_) => &[Table::Sets, Table::Candidates, Table::Pairs],
+        Stage::Result if by_stars => &[Table::Members, Table::Pairs, Table::Neighbours, Table::Clusters],
         Stage::Result => &[Table::Members, Table::Pairs],
     }
 }
@@ -89,7 +99,14 @@ fn refuse(why: Refusal) -> Vec<Step> {
 
 /// Makes and fills a table, and looks at what came.
 fn fill(state: &State, progress: &Progress, table: Table) -> Vec<Step> {
-    let Some(rows) = state.filled else { return vec![Step::Make(table), Step::Fill(table)] };
+    let Some(rows) = state.filled else {
+        return match (table, state.call.max_pairs, state.total) {
+            // Before there is any work on clusters.
+            (Table::Edges, Some(_), None) => vec![Step::CountPairs],
+            (Table::Edges, Some(_), Some(total)) if state.too_many(total) => refuse(Refusal::Pairs),
+            _ => vec![Step::Make(table), Step::Fill(table)],
+        };
+    };
     let (asks_ids, asks_equal) = (table == Table::Sets, table == Table::Members);
     match (state.ids, state.equal) {
         (None, _) if asks_ids => return vec![Step::CheckIds],
@@ -103,6 +120,9 @@ fn fill(state: &State, progress: &Progress, table: Table) -> Vec<Step> {
     if table == Table::Sets && state.sizes.is_none() {
         return vec![Step::Measure];
     }
+    if table == Table::Edges && state.unsettled.is_none() {
+        return vec![Step::CountUnsettled];
+    }
     let most = most_candidates(progress.expected(Table::Sets));
     if table == Table::Candidates && rows > most {
         return refuse(Refusal::Candidates(most));
@@ -111,14 +131,15 @@ fn fill(state: &State, progress: &Progress, table: Table) -> Vec<Step> {
 }
 
 /// Makes the result, if it is as small as is wanted.
-fn result(state: &State) -> Vec<Step> {
+fn result(state: &State, progress: &Progress) -> Vec<Step> {
     match (state.filled, state.total) {
         (None, None) if state.call.max_pairs.is_some() => vec![Step::CountPairs],
         (None, Some(total)) if state.too_many(total) => refuse(Refusal::Pairs),
         (None, _) => vec![Step::MakeResult],
         (Some(_), _) => {
-            let clusters = state.call.clusters.then_some(Step::MakeClusters);
-            clusters.into_iter().chain(done(Stage::Result)).collect()
+            let by_stars = state.call.by_stars && progress.is_settled();
+            let make = if by_stars { Step::MakeClusters } else { Step::ClusterHere };
+            state.call.clusters.then_some(make).into_iter().chain(done(Stage::Result)).collect()
         }
     }
 }

@@ -13,6 +13,8 @@ pub struct Call {
     pub max_pairs: Option<i64>,
     /// Whether clusters are wanted.
     pub clusters: bool,
+    /// Whether clusters are made where the pairs are, by stars.
+    pub by_stars: bool,
     /// Whether the sets are in [`Table::Members`] as soon as that is filled, and [`Table::Sets`] is gone then.
     pub members_have_sets: bool,
     /// About how many bytes of sets may be in [`Table::Halves`], if that is more than there are in [`Table::Sets`].
@@ -48,37 +50,82 @@ pub struct Progress {
     pub sizes: Sizes,
     /// In how many rounds candidates are compared, once they are there.
     pub rounds: i64,
+    /// How many numbers were unsettled when there were edges, and after each star round.
+    pub unsettled: Vec<i64>,
 }
+
+/// The most star rounds. A chain of 100000 takes 13, and one that is twice as long about one more: what takes more rounds than this
+/// is made into clusters on one server.
+pub const MOST_STARS: usize = 100;
 
 impl Progress {
     const TABLES: [Table; 5] = [Table::Sets, Table::Members, Table::Ranks, Table::Routes, Table::Candidates];
 
-    /// What comes next.
-    pub fn next(&self) -> Stage {
+    /// What comes next; after the pairs, clusters by stars if there are to be some.
+    pub fn next(&self, by_stars: bool) -> Stage {
         let done = self.rows.len();
-        match Self::TABLES.get(done) {
-            Some(&table) => Stage::Table(table),
-            None => {
-                // No more than rounds.
-                let round = (done - Self::TABLES.len()) as i64;
-                if round < self.rounds { Stage::Round(round) } else { Stage::Result }
-            }
+        if let Some(&table) = Self::TABLES.get(done) {
+            return Stage::Table(table);
+        }
+        if done < self.compared() {
+            return Stage::Round((done - Self::TABLES.len()) as i64);
+        }
+        match self.unsettled.len().checked_sub(1) {
+            _ if !by_stars => Stage::Result,
+            None => Stage::Table(Table::Edges),
+            Some(round) if !self.is_settled() && round < MOST_STARS => Stage::Stars(round as i64),
+            Some(_) if !self.is_settled() => Stage::Result,
+            Some(_) if done < self.before(Table::Clusters) => Stage::Table(Table::Neighbours),
+            Some(_) if done == self.before(Table::Clusters) => Stage::Table(Table::Clusters),
+            Some(_) => Stage::Result,
         }
     }
 
+    /// Of how many stages the log tells when all candidates were compared.
+    fn compared(&self) -> usize {
+        Self::TABLES.len().saturating_add(usize::try_from(self.rounds).unwrap_or_default())
+    }
+
+    /// Whether the edges lead from the least number of each cluster to all others of it.
+    pub fn is_settled(&self) -> bool {
+        self.unsettled.last() == Some(&0)
+    }
+
     /// Of how many stages the log tells that came before a table was filled.
-    pub fn before(table: Table) -> usize {
-        Self::TABLES.iter().position(|&other| other == table).unwrap_or(Self::TABLES.len())
+    pub fn before(&self, table: Table) -> usize {
+        match table {
+            Table::Edges => self.compared(),
+            Table::Neighbours => self.compared() + self.unsettled.len(),
+            Table::Clusters => self.compared() + self.unsettled.len() + 1,
+            table => Self::TABLES.iter().position(|&other| other == table).unwrap_or(Self::TABLES.len()),
+        }
     }
 
     /// How many rows a table should have.
     pub fn expected(&self, table: Table) -> i64 {
+        let rows = |stage: usize| self.rows.get(stage).copied().unwrap_or_default();
         match table {
-            Table::Pairs => self.rows.iter().skip(Self::TABLES.len()).sum(),
-            // It is filled anew in each round.
-            Table::Halves => 0,
-            table => self.rows.get(Self::before(table)).copied().unwrap_or_default(),
+            Table::Pairs => {
+                let rounds = self.compared() - Self::TABLES.len();
+                self.rows
+                    .iter()
+                    .skip(Self::TABLES.len())
+                    .take(rounds)
+                    .fold(0, |sum, rows| sum.saturating_add(*rows))
+            }
+            // They are filled anew in each round.
+            Table::Halves | Table::Larger => 0,
+            // As many as the last round left.
+            Table::Edges => rows((self.compared() + self.unsettled.len()).saturating_sub(1)),
+            table => rows(self.before(table)),
         }
+    }
+
+    /// Takes out what was done after so many stages.
+    #[cfg(test)]
+    pub fn forget(&mut self, keep: usize) {
+        self.unsettled.truncate(keep.saturating_sub(self.compared()));
+        self.rows.truncate(keep);
     }
 }
 
@@ -140,6 +187,8 @@ pub struct State {
     pub equal: Option<i64>,
     /// How many pairs there are in all.
     pub total: Option<i64>,
+    /// How many numbers are unsettled.
+    pub unsettled: Option<i64>,
 }
 
 impl State {
@@ -157,6 +206,7 @@ impl State {
             sizes: None,
             equal: None,
             total: None,
+            unsettled: None,
         }
     }
 

@@ -17,12 +17,32 @@ pub enum Table {
     Halves,
     /// Two numbers whose sets are similar.
     Pairs,
+    /// Of a star round: the greater ends of edges, each with the least end that is known to be connected with it.
+    Larger,
+    /// The edges between numbers whose sets are in one cluster, from both ends; fewer and fewer of them in each round, until they
+    /// lead from the least number of a cluster to all others of it.
+    Edges,
+    /// Each number with each other whose set is similar, how similar they are, and how many documents have that set.
+    Neighbours,
+    /// By its number, each set that is in a cluster: what the cluster is called, its size, and who represents it.
+    Clusters,
 }
 
 impl Table {
     /// All of them, in the order in which they are made.
-    pub const ALL: [Self; 7] =
-        [Self::Sets, Self::Members, Self::Ranks, Self::Routes, Self::Candidates, Self::Halves, Self::Pairs];
+    pub const ALL: [Self; 11] = [
+        Self::Sets,
+        Self::Members,
+        Self::Ranks,
+        Self::Routes,
+        Self::Candidates,
+        Self::Halves,
+        Self::Pairs,
+        Self::Larger,
+        Self::Edges,
+        Self::Neighbours,
+        Self::Clusters,
+    ];
 
     /// What its name ends with.
     pub fn name(self) -> &'static str {
@@ -34,6 +54,10 @@ impl Table {
             Self::Candidates => "candidates",
             Self::Halves => "halves",
             Self::Pairs => "pairs",
+            Self::Larger => "larger",
+            Self::Edges => "edges",
+            Self::Neighbours => "neighbours",
+            Self::Clusters => "clusters",
         }
     }
 }
@@ -45,6 +69,8 @@ pub enum Stage {
     Table(Table),
     /// Some of the candidates were compared: of as many rounds as there are, this one, from 0 on.
     Round(i64),
+    /// The edges were brought nearer to stars: for the first time or later, from 0 on.
+    Stars(i64),
     /// The pairs are in the table that the caller named.
     Result,
 }
@@ -78,6 +104,8 @@ pub enum End {
 pub enum Step {
     /// Makes the result by the join of one server.
     JoinHere,
+    /// Makes the clusters of the result from its pairs, on one server.
+    ClusterHere,
     /// Makes the log, with the arguments of the call.
     TakeLog,
     /// Drops the working tables that the log tells of, here and on the servers.
@@ -105,7 +133,9 @@ pub enum Step {
     CountPairs,
     /// Makes the result, and tells how many pairs it has.
     MakeResult,
-    /// Makes the clusters of the result.
+    /// Tells how many numbers the edges do not yet connect with the least one of their cluster alone.
+    CountUnsettled,
+    /// Makes the clusters of the result from the working tables.
     MakeClusters,
     /// Writes into the log what was done.
     Log(Stage),

@@ -2,4 +2,5 @@
 
 mod plans;
 mod properties;
+mod stars;
 mod world;

@@ -1,7 +1,9 @@
 //! Single plans.
 
 use crate::into::plan::plan;
-use crate::into::state::{Call, Count, Ids, Log, Progress, Sizes, State, most_candidates, rounds};
+use crate::into::state::{
+    Call, Count, Ids, Log, MOST_STARS, Progress, Sizes, State, most_candidates, rounds,
+};
 use crate::into::step::Step::*;
 use crate::into::step::{End, Refusal, Stage, Table};
 
@@ -10,13 +12,15 @@ const CALL: Call = Call {
     first: false,
     max_pairs: None,
     clusters: false,
+    by_stars: false,
     members_have_sets: false,
     allowance: 1,
 };
 const MORE: crate::into::step::Step = Done(End::More);
 
 fn ours(rows: &[i64]) -> State {
-    let progress = Progress { rows: rows.to_vec(), sizes: Sizes::default(), rounds: 2 };
+    let progress =
+        Progress { rows: rows.to_vec(), sizes: Sizes::default(), rounds: 2, unsettled: Vec::new() };
     State::new(CALL, Log::Ours(progress))
 }
 
@@ -29,7 +33,7 @@ fn counted(mut state: State, counts: &[(Table, i64)]) -> State {
 fn the_log_comes_before_all_else() {
     assert_eq!(plan(&State::new(CALL, Log::None)), [TakeLog, MORE]);
     let here = Call { in_parts: false, clusters: true, ..CALL };
-    assert_eq!(plan(&State::new(here, Log::None)), [JoinHere, MakeClusters, Done(End::Ended)]);
+    assert_eq!(plan(&State::new(here, Log::None)), [JoinHere, ClusterHere, Done(End::Ended)]);
 }
 
 #[test]
@@ -81,6 +85,69 @@ fn from_the_first_table_that_lost_rows_all_is_made_anew() {
     let mut state = ours(&[5, 4, 1, 9, 3, 2, 2]);
     state.counted = vec![(Table::Members, Count::Rows(4)), (Table::Pairs, Count::Missing)];
     assert_eq!(plan(&state), [Forget { keep: 5 }, MORE]);
+}
+
+/// After two rounds of five tables, with so many numbers unsettled at first and after each star round.
+fn starred(rows: &[i64], unsettled: &[i64]) -> State {
+    let rows = [&[5, 4, 1, 9, 3, 2, 2], rows].concat();
+    let progress = Progress { rows, sizes: Sizes::default(), rounds: 2, unsettled: unsettled.to_vec() };
+    State::new(Call { clusters: true, by_stars: true, ..CALL }, Log::Ours(progress))
+}
+
+#[test]
+fn star_rounds_go_on_until_all_is_settled() {
+    assert_eq!(plan(&starred(&[], &[])), [Count(Table::Pairs)]);
+    let mut state = counted(starred(&[], &[]), &[(Table::Pairs, 4)]);
+    assert_eq!(plan(&state), [Make(Table::Edges), Fill(Table::Edges)]);
+    state.filled = Some(8);
+    assert_eq!(plan(&state), [CountUnsettled]);
+    state.unsettled = Some(3);
+    assert_eq!(plan(&state), [Log(Stage::Table(Table::Edges)), MORE]);
+
+    let mut state = counted(starred(&[8, 6], &[3, 1]), &[(Table::Edges, 6)]);
+    assert_eq!(
+        plan(&state),
+        [Make(Table::Larger), Fill(Table::Larger), Make(Table::Edges), Fill(Table::Edges)]
+    );
+    (state.filled, state.unsettled) = (Some(6), Some(0));
+    assert_eq!(plan(&state), [Log(Stage::Stars(1)), MORE]);
+    let state = counted(starred(&[8, 6], &[3, 1]), &[(Table::Edges, 0)]);
+    assert_eq!(plan(&state), [Forget { keep: 7 }, MORE]);
+
+    assert_eq!(plan(&starred(&[8, 6], &[3, 0])), [Count(Table::Members), Count(Table::Pairs)]);
+    let inputs = [(Table::Members, 4), (Table::Edges, 6), (Table::Neighbours, 8)];
+    let state = counted(starred(&[8, 6, 8], &[3, 0]), &inputs);
+    assert_eq!(plan(&state), [Make(Table::Clusters), Fill(Table::Clusters)]);
+    let inputs = [(Table::Members, 4), (Table::Pairs, 4), (Table::Neighbours, 8), (Table::Clusters, 5)];
+    let mut state = counted(starred(&[8, 6, 8, 5], &[3, 0]), &inputs);
+    assert_eq!(plan(&state), [MakeResult]);
+    state.filled = Some(4);
+    assert_eq!(plan(&state), [MakeClusters, Log(Stage::Result), MORE]);
+}
+
+#[test]
+fn what_is_never_settled_is_made_into_clusters_here() {
+    let mut unsettled = vec![1; MOST_STARS];
+    let rows = vec![8; MOST_STARS];
+    let state = counted(starred(&rows, &unsettled), &[(Table::Edges, 8)]);
+    assert_eq!(plan(&state)[0], Make(Table::Larger));
+    unsettled.push(1);
+    let rows = vec![8; MOST_STARS + 1];
+    let mut state = counted(starred(&rows, &unsettled), &[(Table::Members, 4), (Table::Pairs, 4)]);
+    assert_eq!(plan(&state), [MakeResult]);
+    state.filled = Some(4);
+    assert_eq!(plan(&state), [ClusterHere, Log(Stage::Result), MORE]);
+}
+
+#[test]
+fn too_many_pairs_end_it_before_there_are_edges() {
+    let mut state = counted(starred(&[], &[]), &[(Table::Pairs, 4)]);
+    state.call.max_pairs = Some(9);
+    assert_eq!(plan(&state), [CountPairs]);
+    state.total = Some(9);
+    assert_eq!(plan(&state), [Make(Table::Edges), Fill(Table::Edges)]);
+    state.total = Some(10);
+    assert_eq!(plan(&state), [Refuse(Refusal::Pairs), MORE]);
 }
 
 #[test]

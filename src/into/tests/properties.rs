@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::stars::components;
 use super::world::{Doc, Outcome, World};
 use crate::into::state::Call;
 use crate::into::step::{Refusal, Step, Table};
@@ -17,8 +18,9 @@ fn docs() -> impl Strategy<Value = Vec<Doc>> {
 
 prop_compose! {
     fn calls()(in_parts in prop::bool::weighted(0.9), max_pairs in prop::option::of(0..30i64),
-        clusters in any::<bool>(), members_have_sets in any::<bool>(), allowance in prop_oneof![Just(0), Just(1 << 30)]) -> Call {
-        Call { in_parts, first: true, max_pairs: max_pairs.filter(|_| in_parts), clusters, members_have_sets, allowance }
+        clusters in any::<bool>(), by_stars in any::<bool>(), members_have_sets in any::<bool>(), allowance in prop_oneof![Just(0), Just(1 << 30)]) -> Call {
+        let by_stars = by_stars && clusters && in_parts;
+        Call { in_parts, first: true, max_pairs: max_pairs.filter(|_| in_parts), clusters, by_stars, members_have_sets, allowance }
     }
 }
 
@@ -42,7 +44,7 @@ fn events() -> impl Strategy<Value = Event> {
         6 => (0..2u8, prop::option::weighted(0.9, 0..60usize)).prop_map(|(of, crash)| Event::Call(of, crash)),
         1 => Just(Event::LoseRows),
         1 => Just(Event::LoseOwnRows),
-        1 => (0..7usize).prop_map(Event::LoseTable),
+        1 => (0..Table::ALL.len()).prop_map(Event::LoseTable),
         1 => (0..12usize, prop::option::of(0..10u8)).prop_map(|(n, set)| Event::Write(n, set)),
         1 => Just(Event::Drop),
     ]
@@ -69,7 +71,8 @@ fn is_right(world: &mut World, outcome: Outcome) -> Result<(), TestCaseError> {
     match outcome {
         Outcome::Made => {
             prop_assert!(!(world.call.in_parts && (null || double)) && !many);
-            prop_assert_eq!(world.has_clusters(), world.call.clusters);
+            let clusters = world.call.clusters.then(|| components(&expected).into_iter().collect());
+            prop_assert_eq!(world.clusters(), clusters);
             prop_assert_eq!(world.take_result(), Some(expected));
         }
         Outcome::Refused(Refusal::NullId) => prop_assert!(null),

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::stars;
 use crate::into::plan::plan;
 use crate::into::state::{Call, Count, Ids, Log, Progress, Sizes, State, rounds};
 use crate::into::step::{End, Refusal, Stage, Step, Table};
@@ -10,7 +11,7 @@ use crate::into::step::{End, Refusal, Stage, Step, Table};
 /// A document: its id, and its set, if it has one. Sets are similar that differ by at most 1.
 pub(super) type Doc = (Option<u8>, Option<u8>);
 /// A row of any table: two numbers.
-type Row = (i64, i64);
+pub(super) type Row = (i64, i64);
 
 /// What is rolled back with a transaction.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,7 +23,8 @@ struct Here {
     /// The log: for which call, of how many rows, and whether it has ended.
     log: Option<(u8, Progress, bool)>,
     result: Option<Vec<Row>>,
-    clusters: bool,
+    /// What the cluster of each document is called.
+    clusters: Option<Vec<Row>>,
 }
 
 /// How a call ended.
@@ -42,6 +44,8 @@ pub(super) struct World {
     here: Here,
     /// Tables that are on the servers.
     far: Vec<Table>,
+    /// Those of them that were made anew in a transaction.
+    anew: Vec<Table>,
     /// The documents as they were when they were read.
     pub(super) read: Vec<Doc>,
 }
@@ -49,7 +53,7 @@ pub(super) struct World {
 impl World {
     pub(super) fn new(docs: Vec<Doc>, call: Call) -> Self {
         let read = docs.clone();
-        Self { docs, call, here: Here::default(), far: Vec::new(), read }
+        Self { docs, call, here: Here::default(), far: Vec::new(), anew: Vec::new(), read }
     }
 
     /// Whether a table is on servers.
@@ -68,6 +72,7 @@ impl World {
             let mut state = self.state(arguments, first);
             state.refused = refused.is_some();
             let committed = self.here.clone();
+            self.anew.clear();
             let end = 'transaction: loop {
                 for step in plan(&state) {
                     if crash == Some(done.len()) {
@@ -75,6 +80,7 @@ impl World {
                         // Rows of tables that were dropped are gone.
                         let far = &self.far;
                         self.here.far.retain(|table, _| far.contains(table));
+                        self.anew.iter().for_each(|table| drop(self.here.far.remove(table)));
                         return (Outcome::Crashed, done);
                     }
                     done.push(step);
@@ -140,7 +146,7 @@ impl World {
             }
             Step::Forget { keep } => {
                 if let Some((_, progress, _)) = &mut self.here.log {
-                    progress.rows.truncate(keep);
+                    progress.forget(keep);
                 }
             }
             Step::Make(table) => {
@@ -149,6 +155,7 @@ impl World {
                 if Self::is_far(table) {
                     self.far.retain(|other| *other != table);
                     self.far.push(table);
+                    self.anew.push(table);
                     self.here.far.insert(table, Vec::new());
                 }
             }
@@ -181,7 +188,17 @@ impl World {
                 state.filled = Some(rows.len() as i64);
                 assert!(self.here.result.replace(rows).is_none());
             }
-            Step::MakeClusters => self.here.clusters = true,
+            Step::ClusterHere => {
+                let pairs = self.here.result.as_deref().expect("pairs");
+                assert!(self.here.clusters.replace(stars::components(pairs).into_iter().collect()).is_none());
+            }
+            Step::CountUnsettled => state.unsettled = Some(stars::unsettled(self.rows(Table::Edges))),
+            Step::MakeClusters => {
+                let clusters: BTreeMap<i64, i64> = self.rows(Table::Clusters).iter().copied().collect();
+                let of = |&(n, first): &Row| clusters.get(&first).map(|&cluster| (n, cluster));
+                let rows = self.rows(Table::Members).iter().filter_map(of).collect();
+                assert!(self.here.clusters.replace(rows).is_none());
+            }
             Step::Log(stage) => self.log(stage, state),
             Step::Refuse(_) | Step::Done(_) => {}
         }
@@ -189,13 +206,16 @@ impl World {
 
     fn log(&mut self, stage: Stage, state: &State) {
         let Some((_, progress, ended)) = &mut self.here.log else { panic!("no log") };
-        assert_eq!(progress.next(), stage);
+        assert_eq!(progress.next(self.call.by_stars), stage);
         let rows = state.filled.unwrap_or_default();
         match stage {
             Stage::Table(Table::Sets) => progress.sizes = state.sizes.unwrap_or_default(),
             Stage::Table(Table::Candidates) => {
                 let documents = progress.expected(Table::Sets);
                 progress.rounds = rounds(rows, documents, progress.sizes, self.call.allowance);
+            }
+            Stage::Table(Table::Edges) | Stage::Stars(_) => {
+                progress.unsettled.push(state.unsettled.expect("a number"));
             }
             Stage::Result => *ended = true,
             _ => {}
@@ -227,9 +247,7 @@ impl World {
                 all.filter(|&(a, b)| near(a, b)).collect()
             }
             Table::Halves => {
-                let Some((_, progress, _)) = &self.here.log else { panic!("no log") };
-                let Stage::Round(round) = progress.next() else { panic!("no round") };
-                let rounds = progress.rounds;
+                let (Stage::Round(round), rounds) = self.stage() else { panic!("no round") };
                 let candidates = self.rows(Table::Candidates).iter().copied();
                 candidates.filter(|(a, b)| (a + b) % rounds == round).collect()
             }
@@ -237,8 +255,14 @@ impl World {
                 let halves = self.rows(Table::Halves).iter().copied();
                 halves.filter(|&(a, b)| (set(a) - set(b)).abs() <= 1).collect()
             }
+            Table::Edges if matches!(self.stage().0, Stage::Stars(_)) => {
+                stars::smaller(self.rows(Table::Larger))
+            }
+            Table::Edges | Table::Neighbours => stars::edges(self.rows(Table::Pairs)),
+            Table::Larger => stars::larger(self.rows(Table::Edges)),
+            Table::Clusters => self.clusters_of_sets(),
         };
-        if table != Table::Halves {
+        if !matches!(table, Table::Halves | Table::Larger) {
             state.filled = Some(rows.len() as i64);
         }
         assert!(!Self::is_far(table) || self.far.contains(&table));
@@ -248,6 +272,24 @@ impl World {
         }
         let to = if Self::is_far(table) { &mut self.here.far } else { &mut self.here.tables };
         to.get_mut(&table).expect("a table that was made").extend(rows);
+    }
+
+    /// What comes next, and in how many rounds candidates are compared.
+    fn stage(&self) -> (Stage, i64) {
+        let Some((_, progress, _)) = &self.here.log else { panic!("no log") };
+        (progress.next(self.call.by_stars), progress.rounds)
+    }
+
+    /// Of each set that is in a cluster, its document and the first one of the cluster.
+    fn clusters_of_sets(&self) -> Vec<Row> {
+        let edges: BTreeMap<i64, i64> = self.rows(Table::Edges).iter().map(|&(u, v)| (u, u.min(v))).collect();
+        let members = self.rows(Table::Members);
+        let root = |first: i64| edges.get(&first).copied().unwrap_or(first);
+        let rows = members.iter().filter(|(n, first)| n == first).map(|&(n, _)| {
+            let cluster = members.iter().filter(|row| root(row.1) == root(n)).map(|row| row.0);
+            (n, cluster.clone().min().unwrap_or(n), cluster.count())
+        });
+        rows.filter(|row| row.2 > 1).map(|(n, least, _)| (n, least)).collect()
     }
 
     fn has_set(&self, n: i64) -> bool {
@@ -279,12 +321,13 @@ impl World {
 
     /// The result, which a caller drops for another one.
     pub(super) fn take_result(&mut self) -> Option<Vec<Row>> {
-        self.here.clusters = false;
+        self.here.clusters = None;
         self.here.result.take()
     }
 
-    pub(super) fn has_clusters(&self) -> bool {
-        self.here.clusters
+    /// What the cluster of each document is called.
+    pub(super) fn clusters(&self) -> Option<Vec<Row>> {
+        self.here.clusters.clone()
     }
 
     /// Working tables, here and on servers.

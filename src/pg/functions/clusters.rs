@@ -211,26 +211,52 @@ impl Rows<5> for Listing {
     }
 }
 
+/// Of so many clusters, how many large ones hold together by chains, and the rows of the largest of these.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chains {
+    /// How many clusters there are.
+    pub clusters: usize,
+    /// How many of them are chains.
+    pub chains: usize,
+    /// See above.
+    pub largest: usize,
+}
+
+impl Chains {
+    /// The size from which on a cluster is large; smaller ones a reader sees through.
+    pub(crate) const LARGE: usize = 100;
+
+    /// Those whose rows are mostly no pairs with the representative.
+    fn of(clusters: &Clusters) -> Self {
+        let chains = clusters.iter().filter(|cluster| {
+            let apart = cluster.similarity.iter().filter(|similarity| similarity.is_nan()).count();
+            cluster.members.len() >= Self::LARGE && apart > cluster.members.len() / 2
+        });
+        let none = Self { clusters: clusters.len(), chains: 0, largest: 0 };
+        chains.fold(none, |of, cluster| Self {
+            chains: of.chains + 1,
+            largest: of.largest.max(cluster.members.len()),
+            ..of
+        })
+    }
+
+    /// Says so, if there are some.
+    pub(crate) fn warn(self) {
+        let Self { clusters, chains, largest } = self;
+        if chains == 0 {
+            return;
+        }
+        let message = format!(
+            "{chains} of {clusters} clusters, of up to {largest} rows, hold together by chains: most of their rows are no near duplicates of the representative"
+        );
+        let hint = "clustering => 'star' gives clusters around representatives, max_cluster_size breaks large ones at their weakest links, and cluster_links shows these.";
+        ErrorReport::new(PgSqlErrorCode::ERRCODE_WARNING, message, "neardup")
+            .set_hint(hint)
+            .report(PgLogLevel::WARNING);
+    }
+}
+
 /// Says so where large clusters are chains: most of their rows are no pairs with the representative.
 pub(crate) fn warn_of_chains(clusters: &Clusters) {
-    /// Smaller ones a reader sees through.
-    const LARGE: usize = 100;
-    let chains = clusters.iter().filter(|cluster| {
-        let apart = cluster.similarity.iter().filter(|similarity| similarity.is_nan()).count();
-        cluster.members.len() >= LARGE && apart > cluster.members.len() / 2
-    });
-    let (count, largest) = chains.fold((0, 0), |(count, largest): (usize, usize), cluster| {
-        (count + 1, largest.max(cluster.members.len()))
-    });
-    if count == 0 {
-        return;
-    }
-    let message = format!(
-        "{count} of {} clusters, of up to {largest} rows, hold together by chains: most of their rows are no near duplicates of the representative",
-        clusters.len()
-    );
-    let hint = "clustering => 'star' gives clusters around representatives, max_cluster_size breaks large ones at their weakest links, and cluster_links shows these.";
-    ErrorReport::new(PgSqlErrorCode::ERRCODE_WARNING, message, "neardup")
-        .set_hint(hint)
-        .report(PgLogLevel::WARNING);
+    Chains::of(clusters).warn();
 }

@@ -7,6 +7,7 @@ use pgrx::pg_sys::{self, Oid};
 use super::layout::How;
 use super::refusal;
 use super::spread::Scratch;
+use super::stars;
 use super::statements::fill::{Named, no_ranks};
 use super::statements::{citus, outcome};
 use super::work::Work;
@@ -57,7 +58,7 @@ pub(super) fn check_ids(work: &mut Work) -> Result<Option<String>> {
         work.state.ids = Some(Ids::Null);
         return Ok(None);
     }
-    let double = if citus::is_hashable(oid, "id")?.holds()? {
+    let double = if citus::is_hashable(work.asked.id_oid).holds()? {
         let (ids, ids_oid) =
             spread.make_scratch(Scratch::Ids, &format!("id {}", work.asked.id), "id", None)?;
         let ids = (ids.as_str(), ids_oid);
@@ -87,6 +88,9 @@ pub(super) fn check_ids(work: &mut Work) -> Result<Option<String>> {
 /// Fills a table from others.
 pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
     set(c"citus.enable_repartitioned_insert_select", c"on");
+    if matches!(table, Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters) {
+        return stars::fill(work, table);
+    }
     let spread = work.spread()?;
     let of = |table: Table| spread.open(table);
     let (join, progress) = (work.join()?, &work.log()?.progress);
@@ -94,7 +98,7 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
     let to = (name.as_str(), oid);
     let (mut moved, mut distinct) = (0, None);
     let rows = match table {
-        Table::Sets => return Ok(()),
+        Table::Sets | Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => return Ok(()),
         Table::Members => {
             let (sets, sets_oid) = of(Table::Sets)?;
             let rows = citus::members(to, (&sets, sets_oid)).run()?;
@@ -147,7 +151,7 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
             rows
         }
         Table::Halves => {
-            let Stage::Round(round) = progress.next() else { return Ok(()) };
+            let Stage::Round(round) = progress.next(false) else { return Ok(()) };
             let [candidates, members] = [of(Table::Candidates)?, of(Table::Members)?];
             let from = [(candidates.0.as_str(), candidates.1), (&members.0, members.1)];
             citus::halves(to, from, (round, progress.rounds)).run()?;

@@ -89,12 +89,17 @@ impl Layout {
         }
     }
 
-    /// Spreads the table of a result by its first column, if its type can be; with the documents where these are spread by a column
+    /// Whether tables of a result are spread by ids of a type.
+    pub(super) fn spreads_results(&self, id: Oid) -> Result<bool> {
+        let is_on_one_node = self.how == How::Single || self.home_is_sharded;
+        Ok(!is_on_one_node && citus::is_hashable(id).holds()?)
+    }
+
+    /// Spreads the table of a result by its column of ids, if their type can be; with the documents where these are spread by a column
     /// of that type.
-    pub(super) fn spread_result(&self, place: &Place, by: &str) -> Result<()> {
+    pub(super) fn spread_result(&self, place: &Place, by: &str, id: Oid) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
-        let is_spread = self.how != How::Single && !self.home_is_sharded;
-        if !is_spread || citus::is_known(table).holds()? || !citus::is_hashable(table, by)?.holds()? {
+        if citus::is_known(table).holds()? || !self.spreads_results(id)? {
             return Ok(());
         }
         let docs = name_of(Oid::from(self.docs))?;

@@ -60,13 +60,16 @@ pub(super) struct Noted {
     largest: i64,
     rounds: i64,
     moved: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unsettled: Option<i64>,
 }
 
 impl Noted {
-    /// How large sets are, in how many rounds candidates are compared, and how many bytes of rows went from shard to shard.
-    pub(super) fn new(sizes: Option<Sizes>, rounds: i64, moved: i64) -> Self {
+    /// How large sets are, in how many rounds candidates are compared, how many bytes of rows went from shard to shard, and how many
+    /// numbers stars have not settled.
+    pub(super) fn new(sizes: Option<Sizes>, rounds: i64, moved: i64, unsettled: Option<i64>) -> Self {
         let Sizes { bytes, largest } = sizes.unwrap_or_default();
-        Self { bytes, largest, rounds, moved }
+        Self { bytes, largest, rounds, moved, unsettled }
     }
 }
 
@@ -157,12 +160,13 @@ impl LogTable {
                 break;
             }
             let noted = row.about.and_then(|about| serde_json::from_value::<Noted>(about).ok());
-            let Noted { bytes, largest, rounds, moved } = noted.unwrap_or_default();
+            let Noted { bytes, largest, rounds, moved, unsettled } = noted.unwrap_or_default();
             if step == 1 {
                 self.progress.sizes = Sizes { bytes, largest };
                 self.read = row.started.zip(row.fresh);
             }
             self.moved = self.moved.saturating_add(moved);
+            self.progress.unsettled.extend(unsettled);
             self.progress.rounds = self.progress.rounds.max(rounds);
             self.progress.rows.push(row.rows.unwrap_or_default());
             self.is_finished |= row.name.as_deref() == Some(RESULT);
@@ -200,6 +204,7 @@ impl LogTable {
                 format!("pairs, round {} of {}", round + 1, self.progress.rounds)
             }
             Stage::Round(_) => "pairs".to_owned(),
+            Stage::Stars(round) => format!("stars, round {}", round + 1),
             Stage::Result => RESULT.to_owned(),
         };
         let noted = (noted != Noted::default()).then(|| json(&noted)).transpose()?;

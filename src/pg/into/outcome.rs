@@ -5,6 +5,7 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::in_shards;
 use super::place::Place;
+use super::stars;
 use super::statements::outcome as statements;
 use super::work::Work;
 use crate::into::step::Table;
@@ -59,7 +60,7 @@ fn create(work: &Work) -> Result<(String, Oid)> {
     let name = work.result.qualified()?;
     statements::create_result(&name, &work.asked.id).run()?;
     if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
-        layout.spread_result(&work.result, "left_id")?;
+        layout.spread_result(&work.result, "left_id", work.asked.id_oid)?;
     }
     Ok((name.clone(), made(&work.result, &name)?))
 }
@@ -71,15 +72,29 @@ fn made(place: &Place, name: &str) -> Result<Oid> {
     })
 }
 
-/// Makes the table of clusters from that of pairs.
-pub(super) fn clusters(work: &Work) -> Result<()> {
-    let Some(place) = &work.clusters else { return Ok(()) };
+/// Makes the table of clusters, without rows.
+fn create_clusters(work: &Work) -> Result<Option<(String, Oid)>> {
+    let Some(place) = &work.clusters else { return Ok(None) };
     let name = place.qualified()?;
+    statements::create_clusters(&name, &work.asked.id).run()?;
+    if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
+        layout.spread_result(place, "id", work.asked.id_oid)?;
+    }
+    Ok(Some((name.clone(), made(place, &name)?)))
+}
+
+/// Fills the table of clusters from working tables.
+pub(super) fn clusters(work: &Work) -> Result<()> {
+    let Some((name, oid)) = create_clusters(work)? else { return Ok(()) };
+    stars::result(work, (&name, oid))
+}
+
+/// Fills the table of clusters from that of pairs, which is read here.
+pub(super) fn cluster_here(work: &Work) -> Result<()> {
+    let Some((name, oid)) = create_clusters(work)? else { return Ok(()) };
     let result = work.result.qualified()?;
     let result_oid = made(&work.result, &result)?;
-    statements::create_clusters(&name, &work.asked.id).run()?;
     let extension = (work.extension.schema.as_str(), work.extension.internal.as_str());
     let ids = (work.asked.id.as_str(), work.asked.id_oid);
-    let oid = made(place, &name)?;
     statements::clusters(extension, (&name, oid), (&result, result_oid), ids).run().map(|_| ())
 }

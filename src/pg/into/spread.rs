@@ -43,10 +43,12 @@ pub(super) enum Scratch {
     Joined,
     /// Pairs with the id of the right document, or with how many there are of these.
     Named,
+    /// The sets of clusters, spread by these.
+    Vertices,
 }
 
 impl Scratch {
-    const ALL: [Self; 5] = [Self::Slots, Self::Ids, Self::Samples, Self::Joined, Self::Named];
+    const ALL: [Self; 6] = [Self::Slots, Self::Ids, Self::Samples, Self::Joined, Self::Named, Self::Vertices];
 
     /// What its name ends with.
     fn name(self) -> &'static str {
@@ -56,6 +58,7 @@ impl Scratch {
             Self::Samples => "samples",
             Self::Joined => "joined",
             Self::Named => "named",
+            Self::Vertices => "vertices",
         }
     }
 }

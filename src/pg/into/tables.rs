@@ -55,7 +55,8 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
     let to = (name.as_str(), oid);
     let documents = progress.expected(Table::Sets);
     let statement = match table {
-        Table::Sets => return Ok(()),
+        // Clusters are made here.
+        Table::Sets | Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => return Ok(()),
         Table::Members => {
             let sets = of(Table::Sets)?;
             fill::members(to, (&sets.0, sets.1))
@@ -73,7 +74,7 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
             fill::candidates(&join, to, (&routes.0, routes.1), documents)
         }
         Table::Halves => {
-            let Stage::Round(round) = progress.next() else { return Ok(()) };
+            let Stage::Round(round) = progress.next(false) else { return Ok(()) };
             let [candidates, sets] = [of(Table::Candidates)?, of(Table::Sets)?];
             let from = [(candidates.0.as_str(), candidates.1), (&sets.0, sets.1)];
             fill::halves(to, from, (round, progress.rounds))

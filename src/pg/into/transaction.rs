@@ -10,7 +10,7 @@ use super::place::{Place, such_as, taken};
 use super::refusal::{self, Left, Why};
 use super::servers::Dblink;
 use super::work::Work;
-use super::{outcome, tables};
+use super::{outcome, stars, tables};
 use crate::into::plan::plan;
 use crate::into::state::{self, Log, State, rounds};
 use crate::into::step::{End, Refusal, Stage, Step, Table};
@@ -95,6 +95,7 @@ fn step(call: Call) -> Result<&'static str> {
         first,
         max_pairs: asked.max_pairs.filter(|_| asked.in_parts.is_some()),
         clusters: clusters.is_some(),
+        by_stars: false,
         members_have_sets: asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.citus.is_some()),
         allowance: i64::try_from(settings::memory()).unwrap_or(i64::MAX),
     };
@@ -172,6 +173,7 @@ fn begin(work: &mut Work) -> Result<()> {
         };
     }
     if let Some(layout) = work.asked.in_parts.as_ref().and_then(|of| of.citus.as_ref()) {
+        work.state.call.by_stars = work.clusters.is_some() && layout.spreads_results(work.asked.id_oid)?;
         Layout::set_up_nodes()?;
         if first {
             layout.check_versions(&work.extension)?;
@@ -300,7 +302,9 @@ fn carry_out(work: &mut Work, step: Step) -> Result<()> {
         Step::CountEqual => tables::count_equal(work),
         Step::CountPairs => tables::count_pairs(work),
         Step::MakeResult => outcome::make(work),
+        Step::CountUnsettled => stars::count_unsettled(work),
         Step::MakeClusters => outcome::clusters(work),
+        Step::ClusterHere => outcome::cluster_here(work),
         Step::Log(stage) => log(work, stage),
         Step::Refuse(why) => {
             if let Some(reason) = reason(work, why)? {
@@ -345,9 +349,10 @@ fn log(work: &Work, stage: Stage) -> Result<()> {
         }
         _ => 0,
     };
-    let (step, name) = log.write(stage, rows, Noted::new(sizes, rounds, work.moved))?;
+    let (step, name) = log.write(stage, rows, Noted::new(sizes, rounds, work.moved, state.unsettled))?;
     let moved = if work.moved > 0 { format!(", {} bytes", work.moved) } else { String::new() };
-    pgrx::notice!("near_duplicates_into: step {step}, {name}: {rows} rows{moved}");
+    let unsettled = state.unsettled.map(|numbers| format!(", {numbers} sets to settle")).unwrap_or_default();
+    pgrx::notice!("near_duplicates_into: step {step}, {name}: {rows} rows{moved}{unsettled}");
     Ok(())
 }
 

@@ -69,16 +69,15 @@ pub(crate) fn is_known(table: Oid) -> Statement {
         .with([oid(table)])
 }
 
-/// Whether a table can be spread by a column.
-pub(crate) fn is_hashable(table: Oid, by: &str) -> Result<Statement> {
-    Ok(Statement::new(
-        "SELECT EXISTS (SELECT FROM pg_attribute a \
-             JOIN pg_type t ON t.oid = a.atttypid \
+/// Whether a table can be spread by a column of a type.
+pub(crate) fn is_hashable(by: Oid) -> Statement {
+    Statement::new(
+        "SELECT EXISTS (SELECT FROM pg_type t \
              JOIN pg_opclass o ON o.opcdefault AND (o.opcintype = t.oid OR o.opcintype = 'anyenum'::regtype AND t.typtype = 'e' \
                  OR o.opcintype = ANY ('{text,bpchar}'::regtype[]) AND t.typcategory = 'S') \
-             JOIN pg_am m ON m.oid = o.opcmethod WHERE m.amname = 'hash' AND a.attrelid = $1 AND a.attname = $2::name)",
+             JOIN pg_am m ON m.oid = o.opcmethod WHERE m.amname = 'hash' AND t.oid = $1)",
     )
-    .with([oid(table), text(by)?]))
+    .with([oid(by)])
 }
 
 /// Whether a table is spread by a column of the type of that one.
@@ -121,7 +120,8 @@ pub(crate) fn other_version(schema: &str, expected: &str) -> Result<Statement> {
 /// The column by which a working table is spread; none of what all nodes have.
 pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
     match table {
-        Table::Sets | Table::Members => Some("n"),
+        Table::Sets | Table::Members | Table::Neighbours | Table::Clusters => Some("n"),
+        Table::Larger | Table::Edges => Some("u"),
         Table::Routes => Some("part"),
         Table::Candidates => Some("l"),
         Table::Halves | Table::Pairs => Some("r"),
@@ -143,7 +143,7 @@ pub(crate) fn incompressible(table: Table) -> &'static [&'static str] {
     match table {
         Table::Routes => &["bitmap", "prefix"],
         Table::Sets | Table::Members | Table::Halves => &["set"],
-        Table::Ranks | Table::Candidates | Table::Pairs => &[],
+        _ => &[],
     }
 }
 
@@ -239,11 +239,11 @@ pub(crate) fn ids(ids: Named<'_>, sets: Named<'_>) -> Statement {
     Statement::new(format!("INSERT INTO {} SELECT s.id FROM {} s", ids.0, sets.0)).about([ids.1, sets.1])
 }
 
-/// All documents that have tokens, by the number of their set, and numbered within that.
+/// All documents that have tokens, by the number of their set, and numbered within that in the order of their ids.
 pub(crate) fn members(members: Named<'_>, sets: Named<'_>) -> Statement {
     Statement::new(format!(
         "INSERT INTO {} SELECT s.n, row_number() OVER w, s.id, CASE WHEN row_number() OVER w = 1::int8 THEN s.set END \
-         FROM {} s WHERE s.digest IS NOT NULL WINDOW w AS (PARTITION BY s.n)",
+         FROM {} s WHERE s.digest IS NOT NULL WINDOW w AS (PARTITION BY s.n ORDER BY s.id)",
         members.0, sets.0
     ))
     .about([members.1, sets.1])

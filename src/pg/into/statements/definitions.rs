@@ -16,6 +16,8 @@ pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
         Table::Candidates => Some("l"),
         Table::Halves => Some("r"),
         Table::Ranks | Table::Pairs => None,
+        // There are none but in shards.
+        Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => None,
     }
 }
 
@@ -35,6 +37,13 @@ pub(crate) fn columns(table: Table, id: &str, schema: &str) -> String {
         Table::Candidates => "l pg_catalog.int8, r pg_catalog.int8".to_owned(),
         Table::Halves => format!("l pg_catalog.int8, r pg_catalog.int8, set {schema}.token_set"),
         Table::Pairs => "l pg_catalog.int8, r pg_catalog.int8, similarity pg_catalog.float8".to_owned(),
+        Table::Larger | Table::Edges => "u pg_catalog.int8, v pg_catalog.int8".to_owned(),
+        Table::Neighbours => {
+            "n pg_catalog.int8, other pg_catalog.int8, similarity pg_catalog.float8, count pg_catalog.int8".to_owned()
+        }
+        Table::Clusters => {
+            format!("n pg_catalog.int8, id {id}, size pg_catalog.int8, representative pg_catalog.int8")
+        }
     }
 }
 
