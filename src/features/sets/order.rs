@@ -219,7 +219,9 @@ fn build_records(
         while let Some(record) = records.clone().next() {
             stop.check()?;
             let (here, _) = space.split_at_mut(offsets[record + 1] - offsets[record]);
-            write_ranks(entry_of(record).tokens(parts), ranks, here, stop)?;
+            let kept = entry_of(record).tokens(parts).iter().map(|&t| ranks.of(t)).filter(|&r| r != LONE);
+            here.iter_mut().zip(kept).for_each(|(slot, rank)| *slot = rank);
+            workers::sort_unstable_by(here, stop, &Ord::cmp)?;
             *space = &mut std::mem::take(space)[offsets[record + 1] - offsets[record]..];
             records.start += 1;
         }
@@ -238,45 +240,6 @@ fn build_records(
     row_starts.extend(starts.iter().map(|start| start - starts[0]));
     let store = Store::Memory(Records::new(tokens, offsets, sizes));
     Ok(Table { store, members: Members::new(rows, row_starts) })
-}
-
-/// Writes the ranks of tokens that can be shared in ascending order, as many as there is room for. Most tokens of a text are
-/// of the few that are in most texts: these are marked by bits and read off again, so that only the others are sorted.
-fn write_ranks(tokens: &[u32], ranks: &Ranks, here: &mut [u32], stop: &Stop) -> Result<()> {
-    /// So many of the most frequent tokens; reading off their bits is quick beside sorting a few dozens of numbers.
-    const FREQUENT: usize = if cfg!(test) { 3 } else { 1 << 12 };
-    const WORTH: usize = if cfg!(test) { 2 } else { 32 };
-    if here.len() < WORTH {
-        let kept = tokens.iter().map(|&token| ranks.of(token)).filter(|&rank| rank != LONE);
-        here.iter_mut().zip(kept).for_each(|(slot, rank)| *slot = rank);
-        return workers::sort_unstable_by(here, stop, &Ord::cmp);
-    }
-    let from = ranks.shared.saturating_sub(FREQUENT) as u32;
-    let mut bits = [0u64; FREQUENT.div_ceil(64)];
-    let mut rare = 0;
-    for &token in tokens {
-        let rank = ranks.of(token);
-        // Which it is nobody can foresee, so there are no branches: what is not rare is written over.
-        let bit = rank.wrapping_sub(from) as usize;
-        let is_frequent = rank >= from && rank != LONE;
-        bits[bit / 64 % bits.len()] |= u64::from(is_frequent) << (bit % 64);
-        if let Some(slot) = here.get_mut(rare) {
-            *slot = rank;
-        }
-        rare += usize::from(rank < from);
-    }
-    let (rare, frequent) = here.split_at_mut(rare);
-    workers::sort_unstable_by(rare, stop, &Ord::cmp)?;
-    let mut slots = frequent.iter_mut();
-    for (first, mut marked) in (from..).step_by(64).zip(bits) {
-        while marked != 0 {
-            if let Some(slot) = slots.next() {
-                *slot = first + marked.trailing_zeros();
-            }
-            marked &= marked - 1;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
