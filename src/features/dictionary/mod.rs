@@ -10,6 +10,7 @@ pub mod numbering;
 pub mod pending;
 pub mod rank;
 pub mod shard;
+mod slots;
 pub mod vocabulary;
 
 use crate::error::{Error, Result};

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::lookup::{ContentKind, Lookup, short_bytes};
+use super::slots::Slots;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::memory;
@@ -36,8 +37,8 @@ const NONE: u32 = u32::MAX;
 pub struct Shard {
     /// The most tokens it may have, for their numbers to fit into 32 bits.
     most: usize,
-    /// By hash, with linear probing: the high half of the hash, and the token plus 1; 0 where there is none.
-    slots: Vec<u64>,
+    /// The place of each token; further occurrences have none.
+    slots: Slots,
     entries: Vec<KnownToken>,
     arena: Vec<u8>,
 }
@@ -48,22 +49,14 @@ pub const REPEAT: u32 = u32::MAX;
 impl Shard {
     /// One without tokens, which is to have at most `most`.
     pub(crate) const fn new(most: usize) -> Self {
-        Self { most, slots: Vec::new(), entries: Vec::new(), arena: Vec::new() }
+        Self { most, slots: Slots::new(), entries: Vec::new(), arena: Vec::new() }
     }
 
     /// Asks for what [`Shard::place`] will look at first for each of some lookups: all of it before any is needed.
     #[inline]
     pub(crate) fn touch<'a>(&self, lookups: impl Iterator<Item = &'a Lookup> + Clone) {
-        lookups.clone().for_each(|lookup| prefetch(&self.slots, self.home(lookup.hash)));
-        for lookup in lookups {
-            let slot = self.slots.get(self.home(lookup.hash)).copied().unwrap_or(0);
-            prefetch(&self.entries, (slot as u32).wrapping_sub(1) as usize);
-        }
-    }
-
-    #[inline]
-    fn home(&self, hash: u64) -> usize {
-        hash as usize & self.slots.len().wrapping_sub(1)
+        lookups.clone().for_each(|lookup| self.slots.prefetch(lookup.hash));
+        lookups.for_each(|lookup| prefetch(&self.entries, self.slots.first(lookup.hash)));
     }
 
     /// The place of a token of `document`, which is of this table; a new one if it was not met before. Where
@@ -111,29 +104,14 @@ impl Shard {
 
     #[inline]
     fn find(&self, lookup: &Lookup, long: &[u8]) -> Option<u32> {
-        if self.slots.is_empty() {
-            return None;
-        }
-        let mut at = self.home(lookup.hash);
-        loop {
-            let slot = self.slots[at];
-            if slot == 0 {
-                return None;
-            }
-            if slot >> 32 == lookup.hash >> 32 {
-                let place = slot as u32 - 1;
-                let entry = &self.entries[place as usize];
-                if entry.kind == lookup.kind
-                    && match entry.kind {
-                        ContentKind::Long => part(&self.arena, entry.content) == part(long, lookup.content),
-                        _ => entry.content == lookup.content,
-                    }
-                {
-                    return Some(place);
+        self.slots.find(lookup.hash, |place| {
+            let entry = &self.entries[place as usize];
+            entry.kind == lookup.kind
+                && match entry.kind {
+                    ContentKind::Long => part(&self.arena, entry.content) == part(long, lookup.content),
+                    _ => entry.content == lookup.content,
                 }
-            }
-            at = (at + 1) & (self.slots.len() - 1);
-        }
+        })
     }
 
     #[cold]
@@ -144,12 +122,12 @@ impl Shard {
             content[0] = self.arena.len() as u64;
             memory::extend(&mut self.arena, bytes, DOING)?;
         }
-        // Half of the slots stay empty. Occurrences have none, so this is more than enough.
-        if 2 * (self.entries.len() + 1) > self.slots.len() {
-            self.grow()?;
+        if self.slots.are_few(self.entries.len()) {
+            let tokens = (0..).zip(&self.entries).filter(|(_, token)| token.kind != ContentKind::Occurrence);
+            self.slots.grow(self.entries.len(), tokens.map(|(place, token)| (token.hash, place)))?;
         }
         let place = self.add(lookup.hash, lookup.kind, content)?;
-        self.take_slot(lookup.hash, place);
+        self.slots.take(lookup.hash, place);
         Ok(place)
     }
 
@@ -162,28 +140,6 @@ impl Shard {
             KnownToken { content, hash, kind, document: NONE, current: place, next: NONE, documents: [0; 2] };
         memory::push(&mut self.entries, entry, DOING)?;
         Ok(place)
-    }
-
-    fn take_slot(&mut self, hash: u64, place: u32) {
-        let mut at = self.home(hash);
-        while self.slots[at] != 0 {
-            at = (at + 1) & (self.slots.len() - 1);
-        }
-        self.slots[at] = hash >> 32 << 32 | u64::from(place + 1);
-    }
-
-    fn grow(&mut self) -> Result<()> {
-        const FEWEST: usize = 16;
-        let size = (4 * self.entries.len()).next_power_of_two().max(FEWEST);
-        self.slots = Vec::new();
-        self.slots = memory::filled(0, size, DOING)?;
-        for place in 0..self.entries.len() {
-            let KnownToken { hash, kind, .. } = self.entries[place];
-            if kind != ContentKind::Occurrence {
-                self.take_slot(hash, place as u32);
-            }
-        }
-        Ok(())
     }
 
     /// The place of the occurrence after the one at `place`.
@@ -232,7 +188,7 @@ impl Shard {
 
     /// Bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
-        memory::bytes(&self.slots) + memory::bytes(&self.entries) + memory::bytes(&self.arena)
+        self.slots.bytes() + memory::bytes(&self.entries) + memory::bytes(&self.arena)
     }
 
     /// What a token is: its bytes, or those of a number, the most significant first.

@@ -6,6 +6,7 @@
 
 use super::Dictionary;
 use super::lookup::{Lookup, short_hash};
+use super::slots::Slots;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::prefetch::prefetch;
@@ -35,8 +36,8 @@ const NONE: u32 = u32::MAX;
 /// Words and their repeats, by place.
 #[derive(Debug, Default)]
 pub struct Vocabulary {
-    /// By hash, with linear probing: the high half of the hash, and the place plus 1; 0 where there is none.
-    slots: Vec<u64>,
+    /// The place of each word; repeats have none.
+    slots: Slots,
     words: Vec<Word>,
     /// A word that is twice in a document stands for two tokens: the place of the occurrence after each, [`NONE`] if there
     /// is none yet.
@@ -73,21 +74,13 @@ impl Vocabulary {
     /// Asks for the slot of a lookup, some time before the others are touched.
     #[inline]
     pub fn prefetch(&self, lookup: &Lookup) {
-        prefetch(&self.slots, self.home(lookup.hash));
+        self.slots.prefetch(lookup.hash);
     }
 
     /// Asks for what [`Vocabulary::meet`] will look at first: all of it before any is needed.
     #[inline]
     pub fn touch(&self, lookups: &[Lookup]) {
-        for lookup in lookups {
-            let slot = self.slots.get(self.home(lookup.hash)).copied().unwrap_or(0);
-            prefetch(&self.words, (slot as u32).wrapping_sub(1) as usize);
-        }
-    }
-
-    #[inline]
-    fn home(&self, hash: u64) -> usize {
-        hash as usize & self.slots.len().wrapping_sub(1)
+        lookups.iter().for_each(|lookup| prefetch(&self.words, self.slots.first(lookup.hash)));
     }
 
     /// Says that a document has a short word once more; none if it is not among those known. The document is counted with
@@ -114,31 +107,18 @@ impl Vocabulary {
 
     #[inline]
     fn find(&self, lookup: &Lookup) -> Option<u32> {
-        if self.slots.is_empty() {
-            return None;
-        }
-        let mut at = self.home(lookup.hash);
-        loop {
-            let slot = self.slots[at];
-            if slot == 0 {
-                return None;
-            }
-            let place = slot as u32 - 1;
-            if slot >> 32 == lookup.hash >> 32 && self.words[place as usize].content == lookup.content {
-                return Some(place);
-            }
-            at = (at + 1) & (self.slots.len() - 1);
-        }
+        self.slots.find(lookup.hash, |place| self.words[place as usize].content == lookup.content)
     }
 
     #[cold]
     fn add_new(&mut self, lookup: &Lookup) -> Result<u32> {
-        // Half of the slots stay empty. Repeats have none, so this is more than enough.
-        if 2 * (self.words.len() + 1) > self.slots.len() {
-            self.grow()?;
+        if self.slots.are_few(self.words.len()) {
+            let words = (0..).zip(&self.words).zip(&self.before).filter(|(_, before)| **before == NONE);
+            let known = words.map(|((place, word), _)| (short_hash(word.content), place));
+            self.slots.grow(self.words.len(), known)?;
         }
         let place = self.add(lookup.content, NONE)?;
-        self.take_slot(lookup.hash, place);
+        self.slots.take(lookup.hash, place);
         Ok(place)
     }
 
@@ -150,27 +130,6 @@ impl Vocabulary {
         self.next.push(NONE);
         self.before.push(before);
         Ok(place)
-    }
-
-    fn take_slot(&mut self, hash: u64, place: u32) {
-        let mut at = self.home(hash);
-        while self.slots[at] != 0 {
-            at = (at + 1) & (self.slots.len() - 1);
-        }
-        self.slots[at] = hash >> 32 << 32 | u64::from(place + 1);
-    }
-
-    fn grow(&mut self) -> Result<()> {
-        const FEWEST: usize = 16;
-        let size = (4 * self.words.len()).next_power_of_two().max(FEWEST);
-        self.slots = Vec::new();
-        self.slots = memory::filled(0, size, DOING)?;
-        for place in 0..self.words.len() {
-            if self.before[place] == NONE {
-                self.take_slot(short_hash(self.words[place].content), place as u32);
-            }
-        }
-        Ok(())
     }
 
     /// Appends the places of the further occurrences of a word that was met more than once in the document that ends. The
@@ -254,7 +213,7 @@ impl Vocabulary {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.slots)
+        self.slots.bytes()
             + memory::bytes(&self.words)
             + memory::bytes(&self.next)
             + memory::bytes(&self.before)
