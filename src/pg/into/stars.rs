@@ -1,5 +1,5 @@
 //! How clusters are made on the nodes of Citus, of the sets that are similar: each number of a set finds the least one of its
-//! cluster by [stars](super::statements::stars), and what there is to tell of a cluster is found where that number is.
+//! cluster by [stars], and what there is to tell of a cluster is found where that number is.
 
 use pgrx::pg_sys::{self, Oid};
 
