@@ -29,12 +29,11 @@ const SHORT: usize = 16;
 /// A string of at most 16 bytes as two numbers, with zeros after it. Without a copy of unknown length, which is a call.
 #[inline]
 fn short(bytes: &[u8]) -> [u64; 2] {
-    // Of a number that reaches back over bytes before, what is new.
-    let rest = |last: u64, width: usize, more: usize| last >> (8 * (width - more));
     match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         (Some(&first), _) if bytes.len() == 8 => [u64::from_le_bytes(first), 0],
+        // The last bytes reach back over some of the first: what is new.
         (Some(&first), Some(&last)) => {
-            [u64::from_le_bytes(first), rest(u64::from_le_bytes(last), 8, bytes.len() - 8)]
+            [u64::from_le_bytes(first), u64::from_le_bytes(last) >> (8 * (SHORT - bytes.len()))]
         }
         _ => match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
             (Some(&first), Some(&last)) => {
