@@ -48,6 +48,7 @@ pub mod ragged;
 pub mod report;
 pub mod resources;
 pub mod sketches;
+pub mod sorting_network;
 pub mod text;
 pub mod verify;
 pub mod workers;

@@ -144,7 +144,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Space for [`words::for_each_word_in`].
+    /// Space for [`words::for_each_words`].
     pub fn word(&mut self) -> &mut String {
         &mut self.word
     }

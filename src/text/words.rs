@@ -8,8 +8,6 @@
 //! assert_eq!(words, ["the", "3rd", "漢", "字", "naïve"]);
 //! ```
 
-use std::ops::Range;
-
 use super::ascii;
 use super::characters::{Class, class, lower};
 use crate::error::Result;
@@ -26,15 +24,18 @@ pub fn for_each_word(
     stop: &Stop,
     mut each: impl FnMut(&str) -> Result<()>,
 ) -> Result<()> {
-    for_each_word_in(text, word, stop, |text, word| each(&text[word]))
+    for_each_words(text, word, stop, |text, words| {
+        words.iter().try_for_each(|&[start, end]| each(&text[start..end]))
+    })
 }
 
-/// The same with some lower-cased text and the place of the word there: what is behind a word can be read with it.
-pub fn for_each_word_in(
+/// The same with many words at a time: some lower-cased text, and where each word begins and ends there. What is behind a
+/// word can be read with it.
+pub fn for_each_words(
     text: &str,
     word: &mut String,
     stop: &Stop,
-    mut each: impl FnMut(&str, Range<usize>) -> Result<()>,
+    mut each: impl FnMut(&str, &[[usize; 2]]) -> Result<()>,
 ) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 16;
     word.clear();
@@ -42,6 +43,7 @@ pub fn for_each_word_in(
     let mut alone = false;
     let mut next_check = CHECK_EVERY;
     let bytes = text.as_bytes();
+    let mut changes = [0; CHANGES];
     let mut at = 0;
     while at < bytes.len() {
         if at >= next_check {
@@ -51,10 +53,12 @@ pub fn for_each_word_in(
         if word.is_empty()
             && let Some(block) = ascii_words(&bytes[at..bytes.len().min(at + BLOCK)])
         {
-            reserve(word, block)?;
+            reserve(word, block + BEHIND.len())?;
             word.push_str(&text[at..at + block]);
             word.make_ascii_lowercase();
-            for_each_range(word.as_bytes(), |range| each(word, range))?;
+            let count = find_changes(word.as_bytes(), &mut changes);
+            word.push_str(BEHIND);
+            each(word, changes[..count].as_chunks().0)?;
             word.clear();
             at += block;
             continue;
@@ -62,7 +66,7 @@ pub fn for_each_word_in(
         if bytes[at].is_ascii() {
             let run = ascii_run(&bytes[at..bytes.len().min(next_check)]);
             if (alone || run == 0) && !word.is_empty() {
-                each(word, 0..word.len())?;
+                each(word, &[[0, word.len()]])?;
                 word.clear();
             }
             alone = false;
@@ -84,7 +88,7 @@ pub fn for_each_word_in(
             Class::Mark | Class::AlphabeticMark => true,
         };
         if !joins && !word.is_empty() {
-            each(word, 0..word.len())?;
+            each(word, &[[0, word.len()]])?;
             word.clear();
         }
         let begins = match class {
@@ -101,13 +105,16 @@ pub fn for_each_word_in(
         }
     }
     if !word.is_empty() {
-        each(word, 0..word.len())?;
+        each(word, &[[0, word.len()]])?;
     }
     Ok(())
 }
 
 /// How much text is cut at a time where it is ASCII.
 const BLOCK: usize = 1 << 10;
+
+/// What stands behind a block, so that a word at its end can be read with as many bytes as any other.
+const BEHIND: &str = "                ";
 
 /// How many bytes of whole ASCII words and separators some bytes begin with; none if there are too few to
 /// be worth it.
@@ -126,12 +133,19 @@ fn ascii_words(bytes: &[u8]) -> Option<usize> {
     (last + 1 >= WORTH).then_some(last + 1)
 }
 
-/// Calls `each` with the place of every run of letters and digits in lower-cased ASCII text that ends with
-/// something else. Works on 64 bytes at a time: a bit for each, and a run between two changes of these.
+/// As many changes as are looked for at a time beyond the last one.
+const AT_ONCE: usize = 16;
+
+/// Room for all changes of a block.
+const CHANGES: usize = BLOCK + AT_ONCE;
+
+/// Where runs of letters and digits begin and end, in turn, in lower-cased ASCII text of at most a block that ends with
+/// something else: how many such places there are. Works on 64 bytes at a time, a bit for each, and has no branch on a
+/// single change: how many there are in 64 bytes is all that a processor has to foresee.
 #[inline]
-fn for_each_range(text: &[u8], mut each: impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
-    let (mut open, mut before) = (0, 0u64);
-    let mut inside = false;
+fn find_changes(text: &[u8], changes: &mut [usize; CHANGES]) -> usize {
+    let mut count = 0;
+    let mut before = 0u64;
     for (n, block) in text.chunks(64).enumerate() {
         let bits = match block.first_chunk::<64>() {
             Some(block) => ascii::alphanumeric(block),
@@ -141,18 +155,19 @@ fn for_each_range(text: &[u8], mut each: impl FnMut(Range<usize>) -> Result<()>)
                 ascii::alphanumeric(&padded)
             }
         };
-        let mut changes = bits ^ (bits << 1 | before);
+        let mut left = bits ^ (bits << 1 | before);
         before = bits >> 63;
-        while changes != 0 {
-            let at = 64 * n + changes.trailing_zeros() as usize;
-            changes &= changes - 1;
-            if inside {
-                each(open..at)?;
+        let end = count + left.count_ones() as usize;
+        while count < end {
+            for place in &mut changes[count..][..AT_ONCE] {
+                *place = 64 * n + left.trailing_zeros() as usize;
+                left &= left.wrapping_sub(1);
             }
-            (open, inside) = (at, !inside);
+            count += AT_ONCE;
         }
+        count = end;
     }
-    Ok(())
+    count
 }
 
 /// How many ASCII letters and digits some bytes begin with.

@@ -93,29 +93,19 @@ impl Lookup {
         Ok(Self { hash, content, document, kind })
     }
 
-    /// The same for a word of a text that goes on: most are read at once, whatever their length.
-    #[inline]
-    pub fn of_word(text: &str, word: Range<usize>, document: u32, long: &mut Vec<u8>) -> Result<Self> {
-        let text = text.as_bytes();
-        match (word.len(), text[word.start..].first_chunk::<SHORT>()) {
-            (length @ 0..=SHORT, Some(&bytes)) => {
-                let bits = u128::from_le_bytes(bytes) & MASKS[length];
-                Ok(Self::of_short([bits as u64, (bits >> 64) as u64], document))
-            }
-            _ => Self::new(Token::Bytes(&text[word]), document, long),
-        }
-    }
-
     #[inline]
     pub(crate) fn of_short(content: [u64; 2], document: u32) -> Self {
         Self { hash: short_hash(content), content, document, kind: ContentKind::Short }
     }
+}
 
-    /// Whether it is a string that stands in it.
-    #[inline]
-    pub(crate) fn is_short(&self) -> bool {
-        self.kind == ContentKind::Short
-    }
+/// The same of a word of a text that goes on, read at once whatever its length; none if it is longer, or too near the end
+/// of the text.
+#[inline]
+pub(crate) fn short_word(text: &str, word: Range<usize>) -> Option<[u64; 2]> {
+    let mask = MASKS.get(word.len())?;
+    let bits = u128::from_le_bytes(*text.as_bytes()[word.start..].first_chunk::<SHORT>()?) & mask;
+    Some([bits as u64, (bits >> 64) as u64])
 }
 
 /// The first bytes of sixteen, by how many.
@@ -150,19 +140,13 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_looked_up_alike_wherever_it_stands() {
+    fn a_word_is_read_alike_wherever_it_stands() {
         let text = "a word of sixteen bytes, abcdefghijklmnop, abcdefghijklmnopq, and ends";
-        let mut long = Vec::new();
         for from in 0..text.len() {
             for to in from + 1..=text.len().min(from + SHORT + 2) {
-                let alone = Lookup::new(Token::Bytes(&text.as_bytes()[from..to]), 7, &mut long).unwrap();
-                let within = Lookup::of_word(text, from..to, 7, &mut long).unwrap();
-                assert_eq!(
-                    (alone.hash, alone.kind, alone.document),
-                    (within.hash, within.kind, within.document)
-                );
-                assert!(alone.content == within.content || !alone.is_short());
-                assert_eq!(alone.is_short(), to - from <= SHORT);
+                let within = short_word(text, from..to);
+                let fits = to - from <= SHORT && from + SHORT <= text.len();
+                assert_eq!(within, fits.then(|| short(&text.as_bytes()[from..to])));
             }
         }
     }
@@ -171,7 +155,14 @@ mod tests {
     fn zeros_at_the_end_are_not_lost() {
         let mut long = Vec::new();
         let mut of = |bytes: &'static [u8]| Lookup::new(Token::Bytes(bytes), 0, &mut long).unwrap();
-        assert!(of(b"a").is_short() && of(b"").is_short() && of(b"\0a").is_short());
-        assert!(!of(b"a\0").is_short() && !of(b"\0").is_short());
+        for (bytes, kind) in [
+            (&b"a"[..], ContentKind::Short),
+            (b"", ContentKind::Short),
+            (b"\0a", ContentKind::Short),
+            (b"a\0", ContentKind::Long),
+            (b"\0", ContentKind::Long),
+        ] {
+            assert_eq!(of(bytes).kind, kind);
+        }
     }
 }

@@ -13,7 +13,7 @@ pub struct PendingDocument {
     pub row: u32,
     /// Where its tokens end.
     pub end: usize,
-    /// The sum of the mixed hashes of those that the vocabulary has.
+    /// The sum of the hashes of those that the vocabulary has.
     pub fingerprint: u64,
 }
 

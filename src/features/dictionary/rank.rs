@@ -12,7 +12,9 @@ const DOING: &str = "ordering tokens";
 #[derive(Debug)]
 pub struct Ranks {
     /// By shard of the dictionary and place there.
-    of: Vec<Vec<u32>>,
+    of: Vec<u32>,
+    /// Where the ranks of each shard begin.
+    starts: Vec<usize>,
     numbering: Numbering,
     /// How many tokens can be shared.
     pub shared: usize,
@@ -26,12 +28,12 @@ impl Ranks {
     #[inline]
     pub fn of(&self, number: u32) -> u32 {
         let (shard, place) = self.numbering.place(number);
-        self.of[shard][place]
+        self.of[self.starts[shard] + place]
     }
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.of.iter().map(memory::bytes).sum()
+        memory::bytes(&self.of) + memory::bytes(&self.starts)
     }
 }
 
@@ -41,20 +43,25 @@ const FREQUENT: u32 = 256;
 /// The tokens of a shard that can be shared, as they are ranked.
 struct Ranking<'a> {
     shard: &'a Shard,
+    of: &'a mut [u32],
     /// Frequency, hash and place, ascending.
     order: Vec<(u32, u64, u32)>,
     /// By frequency: how many tokens have it, then the rank of the next one.
     ranks: Vec<u32>,
-    of: Vec<u32>,
 }
 
 /// Ranks the tokens that can be shared, which are in two documents or in both tables, by how many
 /// documents they are in. Ties go by shard and hash: the order is the same whatever the numbers are.
 /// O(n log n) for n tokens.
 pub fn rank(dictionary: &Dictionary, two_tables: bool, workers: &dyn Workers) -> Result<Ranks> {
-    let mut rankings: Vec<Ranking<'_>> = (dictionary.shards().iter())
-        .map(|shard| Ranking { shard, order: Vec::new(), ranks: Vec::new(), of: Vec::new() })
-        .collect();
+    let mut of = memory::filled(LONE, dictionary.len(), DOING)?;
+    let (mut starts, mut rankings, mut rest) = (Vec::new(), Vec::new(), of.as_mut_slice());
+    for shard in dictionary.shards() {
+        starts.push(dictionary.len() - rest.len());
+        let (of, after) = rest.split_at_mut(shard.len());
+        rankings.push(Ranking { shard, of, order: Vec::new(), ranks: Vec::new() });
+        rest = after;
+    }
     workers::each(workers, &mut rankings, |ranking, stop| {
         ranking.order.clear();
         for place in 0..ranking.shard.len() {
@@ -86,7 +93,6 @@ pub fn rank(dictionary: &Dictionary, two_tables: bool, workers: &dyn Workers) ->
     }
     workers::each(workers, &mut rankings, |ranking, stop| {
         stop.check()?;
-        ranking.of = memory::filled(LONE, ranking.shard.len(), DOING)?;
         let rare = ranking.order.partition_point(|token| token.0 < FREQUENT);
         for &(frequency, _, place) in &ranking.order[..rare] {
             let rank = &mut ranking.ranks[frequency as usize];
@@ -109,6 +115,5 @@ pub fn rank(dictionary: &Dictionary, two_tables: bool, workers: &dyn Workers) ->
         rankings[shard].of[place as usize] = shared;
         shared += 1;
     }
-    let of = rankings.into_iter().map(|ranking| ranking.of).collect();
-    Ok(Ranks { of, numbering: dictionary.numbering(), shared: shared as usize })
+    Ok(Ranks { of, starts, numbering: dictionary.numbering(), shared: shared as usize })
 }

@@ -6,6 +6,7 @@
 
 use super::Dictionary;
 use super::lookup::{Lookup, short_hash};
+use super::pending::UNKNOWN;
 use super::slots::Slots;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -47,17 +48,9 @@ pub struct Vocabulary {
     /// Number in the dictionary of each, as far as they are numbered.
     numbered: Vec<u32>,
     documents: u32,
-    known: u64,
+    /// Words that were looked for, and those of them that there was no room for.
+    met: u64,
     unknown: u64,
-}
-
-/// A word that a document has.
-#[derive(Debug, Clone, Copy)]
-pub struct Met {
-    /// Its place in the vocabulary.
-    pub place: u32,
-    /// How often it was met in this document until now.
-    pub times: u32,
 }
 
 impl Vocabulary {
@@ -71,54 +64,54 @@ impl Vocabulary {
         Ok(self.documents)
     }
 
-    /// Asks for the slot of a lookup, some time before the others are touched.
+    /// Asks for the slot of a hash, some time before the others are touched.
     #[inline]
-    pub fn prefetch(&self, lookup: &Lookup) {
-        self.slots.prefetch(lookup.hash);
+    pub fn prefetch(&self, hash: u64) {
+        self.slots.prefetch(hash);
     }
 
     /// Asks for what [`Vocabulary::meet`] will look at first: all of it before any is needed.
     #[inline]
-    pub fn touch(&self, lookups: &[Lookup]) {
-        lookups.iter().for_each(|lookup| prefetch(&self.words, self.slots.first(lookup.hash)));
+    pub fn touch(&mut self, hashes: &[u64]) {
+        self.met += hashes.len() as u64;
+        hashes.iter().for_each(|&hash| prefetch(&self.words, self.slots.first(hash)));
     }
 
-    /// Says that a document has a short word once more; none if it is not among those known. The document is counted with
-    /// the first time.
+    /// The place of a short word, which may be new; [`UNKNOWN`] if there is no room for it.
     #[inline]
-    pub fn meet(&mut self, lookup: &Lookup, document: u32, table: usize) -> Result<Option<Met>> {
-        let place = match self.find(lookup) {
-            Some(place) => place,
-            None if self.words.len() >= FULL => {
-                self.unknown += 1;
-                return Ok(None);
-            }
-            None => self.add_new(lookup)?,
-        };
-        self.known += 1;
+    pub fn place(&mut self, hash: u64, content: [u64; 2]) -> Result<u32> {
+        match self.slots.find(hash, |place| self.words[place as usize].content == content) {
+            Some(place) => Ok(place),
+            None => self.add_new(hash, content),
+        }
+    }
+
+    /// Says that a document has the word at a place once more: how often until now. The document is counted with the first
+    /// time.
+    #[inline]
+    pub fn meet(&mut self, place: u32, document: u32, table: usize) -> u32 {
         let word = &mut self.words[place as usize];
         // Whether it is the first time nobody can foresee, so there is no branch.
-        let again = word.document == document;
-        word.times = word.times * u32::from(again) + 1;
+        let again = u32::from(word.document == document);
+        word.times = (word.times & again.wrapping_neg()) + 1;
         word.document = document;
-        word.documents[table] += u32::from(!again);
-        Ok(Some(Met { place, times: word.times }))
-    }
-
-    #[inline]
-    fn find(&self, lookup: &Lookup) -> Option<u32> {
-        self.slots.find(lookup.hash, |place| self.words[place as usize].content == lookup.content)
+        word.documents[table & 1] += again ^ 1;
+        word.times
     }
 
     #[cold]
-    fn add_new(&mut self, lookup: &Lookup) -> Result<u32> {
+    fn add_new(&mut self, hash: u64, content: [u64; 2]) -> Result<u32> {
+        if self.words.len() >= FULL {
+            self.unknown += 1;
+            return Ok(UNKNOWN);
+        }
         if self.slots.are_few(self.words.len()) {
             let words = (0..).zip(&self.words).zip(&self.before).filter(|(_, before)| **before == NONE);
             let known = words.map(|((place, word), _)| (short_hash(word.content), place));
             self.slots.grow(self.words.len(), known)?;
         }
-        let place = self.add(lookup.content, NONE)?;
-        self.slots.take(lookup.hash, place);
+        let place = self.add(content, NONE)?;
+        self.slots.take(hash, place);
         Ok(place)
     }
 
@@ -204,11 +197,11 @@ impl Vocabulary {
 
     /// Starts over where it has become too large, or knows less than half of what it met since the last time.
     pub fn keep_small(&mut self, dictionary: &mut Dictionary) {
-        let strange = self.unknown > self.known;
+        let strange = self.unknown > self.met / 2;
         if self.words.len() >= TOO_LARGE || strange {
             self.settle(dictionary);
         }
-        (self.known, self.unknown) = (0, 0);
+        (self.met, self.unknown) = (0, 0);
     }
 
     /// Bytes on the heap.

@@ -3,17 +3,17 @@
 //! The k-th occurrence of a token is a token of its own where repeats count (docs/design/algorithms.md section
 //! 1, *Multiset to set*), so that everything after this knows plain sets only.
 
+use super::meeting::Meeting;
 use crate::error::{Error, Result};
 use crate::features::dictionary::Dictionary;
-use crate::features::dictionary::lookup::Lookup;
+use crate::features::dictionary::lookup::{Lookup, short_word};
 use crate::features::dictionary::pending::{Pending, PendingDocument, UNKNOWN};
-use crate::features::dictionary::shard::{REPEAT, TOGETHER};
-use crate::features::dictionary::vocabulary::{Met, Vocabulary};
+use crate::features::dictionary::shard::REPEAT;
+use crate::features::dictionary::vocabulary::Vocabulary;
 use crate::features::texts::TextCollector;
 use crate::features::tokens::{Document, FeatureSpec, Scratch, Token, Tokenizer, for_each_token};
-use crate::hash::mix;
 use crate::memory;
-use crate::text::words::for_each_word_in;
+use crate::text::words::for_each_words;
 use crate::workers::{self, Stop};
 
 const DOING: &str = "collecting token sets";
@@ -46,6 +46,24 @@ impl Sets {
         self.rows.push(row);
         self.ends.push(self.tokens.len());
         Ok(())
+    }
+
+    /// Takes the sets of rows from this one on away, which come after all others.
+    pub(super) fn split_off(&mut self, row: u32) -> Result<Self> {
+        let set = self.rows.partition_point(|&known| known < row);
+        let end = set.checked_sub(1).map_or(0, |last| self.ends[last]);
+        let mut right = Self::default();
+        memory::extend(&mut right.tokens, &self.tokens[end..], DOING)?;
+        memory::extend(&mut right.ends, &self.ends[set..], DOING)?;
+        memory::extend(&mut right.rows, &self.rows[set..], DOING)?;
+        memory::extend(&mut right.fingerprints, &self.fingerprints[set..], DOING)?;
+        right.ends.iter_mut().for_each(|place| *place -= end);
+        self.tokens.truncate(end);
+        self.tokens.shrink_to_fit();
+        self.ends.truncate(set);
+        self.rows.truncate(set);
+        self.fingerprints.truncate(set);
+        Ok(right)
     }
 
     /// Bytes on the heap.
@@ -150,43 +168,32 @@ impl Collector {
         added
     }
 
-    /// The sum of the mixed hashes of those tokens that the vocabulary has.
+    /// The sum of the hashes of those tokens that the vocabulary has.
     fn add_tokens(&mut self, document: &Document, stop: &Stop) -> Result<u64> {
         let Self { spec, pending, vocabulary, table, scratch, repeated, .. } = self;
         let Pending { tokens, lookups, long, documents, .. } = pending;
         let number = u32::try_from(documents.len())
             .map_err(|_| Error::TooMany { what: "documents in a batch", limit: u32::MAX.into() })?;
         repeated.clear();
-        let mut words = Words {
-            current: vocabulary.begin_document()?,
-            table: *table,
-            repeats_count: spec.multiset,
-            vocabulary,
-            tokens,
-            lookups,
-            repeated,
-            fingerprint: 0,
-        };
-        let mut together = [Lookup::default(); TOGETHER];
-        let mut count = 0usize;
-        let mut add = |lookup: Lookup| {
-            if count.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
-            words.vocabulary.prefetch(&lookup);
-            together[count % TOGETHER] = lookup;
-            count += 1;
-            if count.is_multiple_of(TOGETHER) { words.add(&together) } else { Ok(()) }
-        };
+        let mut words = Meeting::new(vocabulary, [tokens, repeated], lookups, number, *table, spec.multiset)?;
         match document.plain_words(spec) {
-            Some(text) => for_each_word_in(text, scratch.word(), stop, |text, word| {
-                add(Lookup::of_word(text, word, number, long)?)
+            Some(text) => for_each_words(text, scratch.word(), stop, |text, places| {
+                places.iter().try_for_each(|&[start, end]| match short_word(text, start..end) {
+                    Some(content) => words.add(Lookup::of_short(content, number)),
+                    None => words.add(Lookup::new(Token::Bytes(&text.as_bytes()[start..end]), number, long)?),
+                })
             })?,
-            None => for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
-                add(Lookup::new(token, number, long)?)
-            })?,
+            None => {
+                let mut count = 0usize;
+                for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
+                    if count.is_multiple_of(CHECK_EVERY) {
+                        stop.check()?;
+                    }
+                    count += 1;
+                    words.add(Lookup::new(token, number, long)?)
+                })?;
+            }
         }
-        words.add(&together[..count % TOGETHER])?;
         words.end(stop)
     }
 
@@ -212,7 +219,7 @@ impl Collector {
             let lookup = Lookup::new(token, 0, &mut long)?;
             if let Some(number) = dictionary.number(&lookup, &long, stamp, *table, spec.multiset)? {
                 memory::push(&mut sets.tokens, number, DOING)?;
-                fingerprint = fingerprint.wrapping_add(mix(lookup.hash));
+                fingerprint = fingerprint.wrapping_add(lookup.hash);
             }
             Ok(())
         });
@@ -274,7 +281,7 @@ impl Collector {
                 }
                 let number = pending.numbers[next];
                 if number != REPEAT {
-                    fingerprint = fingerprint.wrapping_add(mix(pending.lookups[next].hash));
+                    fingerprint = fingerprint.wrapping_add(pending.lookups[next].hash);
                     sets.tokens.push(number);
                 }
                 next += 1;
@@ -290,73 +297,6 @@ impl Collector {
 }
 
 const CHECK_EVERY: usize = 1 << 14;
-
-/// What the tokens of a document are added to.
-struct Words<'a> {
-    vocabulary: &'a mut Vocabulary,
-    tokens: &'a mut Vec<u32>,
-    lookups: &'a mut Vec<Lookup>,
-    /// The places of words that are in the document more than once.
-    repeated: &'a mut Vec<u32>,
-    fingerprint: u64,
-    /// The document, to the vocabulary.
-    current: u32,
-    table: usize,
-    repeats_count: bool,
-}
-
-impl Words<'_> {
-    /// Adds at most [`TOGETHER`] tokens. Words of the vocabulary stand among the tokens once; how often they are met is
-    /// known when the document ends.
-    fn add(&mut self, together: &[Lookup]) -> Result<()> {
-        let (first, repeated) = (self.tokens.len(), self.repeated.len());
-        // Room for all, of which what is not needed is given back: so nothing depends on whether a word is new here.
-        for (places, used) in [(&mut *self.tokens, first), (&mut *self.repeated, repeated)] {
-            memory::reserve(places, TOGETHER, DOING)?;
-            places.resize(used + TOGETHER, 0);
-        }
-        let mut used = (0, 0);
-        let met = self.meet(together, (first, repeated), &mut used);
-        self.tokens.truncate(first + used.0);
-        self.repeated.truncate(repeated + used.1);
-        met
-    }
-
-    #[inline]
-    fn meet(&mut self, together: &[Lookup], from: (usize, usize), used: &mut (usize, usize)) -> Result<()> {
-        self.vocabulary.touch(together);
-        let (tokens, repeated) = (&mut self.tokens[from.0..], &mut self.repeated[from.1..]);
-        for lookup in together {
-            let met = match lookup.is_short() {
-                true => self.vocabulary.meet(lookup, self.current, self.table)?,
-                false => None,
-            };
-            if let Some(Met { place, times }) = met {
-                tokens[used.0] = place;
-                repeated[used.1] = place;
-                *used = (used.0 + usize::from(times == 1), used.1 + usize::from(times == 2));
-                let counts = u64::from(times == 1 || self.repeats_count);
-                self.fingerprint = self.fingerprint.wrapping_add(mix(lookup.hash) * counts);
-            } else {
-                memory::push(self.lookups, *lookup, DOING)?;
-                tokens[used.0] = UNKNOWN;
-                used.0 += 1;
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds the further occurrences of words of the vocabulary, where repeats count: of those that are in the document more
-    /// than once the last are left. Gives the fingerprint.
-    fn end(self, stop: &Stop) -> Result<u64> {
-        if self.repeats_count {
-            for place in self.repeated {
-                *place = self.vocabulary.repeat(*place, self.tokens, stop)?;
-            }
-        }
-        Ok(self.fingerprint)
-    }
-}
 
 fn check_size(tokens: usize) -> Result<usize> {
     match u32::try_from(tokens) {

@@ -9,11 +9,12 @@
 use std::ops::Range;
 
 use super::collect::{Collector, Sets};
-use super::records::{Members, Records};
+use super::records::{Members, Place, Records};
 use super::store::{Store, Table};
+use super::translate::{Translated, translate};
 use crate::error::{Error, Result};
 use crate::features::dictionary::Dictionary;
-use crate::features::dictionary::rank::{LONE, Ranks, rank};
+use crate::features::dictionary::rank::rank;
 use crate::memory;
 use crate::workers::{self, Stop, Workers};
 
@@ -51,33 +52,45 @@ pub fn order(
 ) -> Result<Ordered> {
     collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
     let mut parts: Vec<Sets> = collectors.into_iter().map(|collector| collector.sets).collect();
-    let mut groups = group_equal_sets(&mut parts, right_from, workers)?;
-    let split = match right_from {
-        Some(_) => groups.starts.partition_point(|&start| !groups.entries[start].right),
-        None => groups.starts.len(),
-    };
+    let lefts = parts.len();
+    if let Some(right_from) = right_from {
+        let rights = parts.iter_mut().map(|part| part.split_off(right_from));
+        let rights = rights.collect::<Result<Vec<_>>>()?;
+        parts.extend(rights);
+    }
+    let mut groups = group_equal_sets(&mut parts, lefts, workers)?;
+    let split = groups.starts.partition_point(|&start| (groups.entries[start].part as usize) < lefts);
     let ranks = rank(&dictionary, right_from.is_some(), workers)?;
     let distinct_tokens = dictionary.len();
-    let held = dictionary.bytes() + parts.iter().map(Sets::bytes).sum::<usize>() + ranks.bytes();
+    let groups_bytes = memory::bytes(&groups.entries) + memory::bytes(&groups.starts);
+    let sets_bytes = |parts: &[Sets]| parts.iter().map(Sets::bytes).sum::<usize>();
+    let held = dictionary.bytes() + sets_bytes(&parts) + ranks.bytes() + groups_bytes;
     drop(dictionary);
+
+    let parts = parts.into_iter().map(Translated::new).collect::<Result<Vec<_>>>();
+    let mut parts = parts?;
+    for &start in &groups.starts {
+        let Entry { part, set, .. } = groups.entries[start];
+        parts[part as usize].keep(set);
+    }
+    translate(&mut parts, &ranks, workers)?;
+    let shared_tokens = ranks.shared;
+    drop(ranks);
     groups.starts.push(groups.entries.len());
-    let left = build_records(&groups, 0..split, &parts, &ranks, workers)?;
-    let right = match right_from {
-        Some(_) => Some(build_records(&groups, split..groups.starts.len() - 1, &parts, &ranks, workers)?),
-        None => None,
-    };
-    let peak_bytes = held
-        + memory::bytes(&groups.entries)
-        + memory::bytes(&groups.starts)
-        + left.bytes()
-        + right.as_ref().map_or(0, Table::bytes);
-    Ok(Ordered { left, right, distinct_tokens, shared_tokens: ranks.shared, peak_bytes })
+    let laid_out = [0..split, split..groups.starts.len() - 1].map(|range| lay_out(&groups, range, &parts));
+    let [left, right] = laid_out;
+    let mut tokens: Vec<Vec<u32>> = parts.into_iter().map(Translated::into_tokens).collect();
+    let rights = tokens.split_off(lefts);
+    let left = left?.table(tokens, 0);
+    let right = right?.table(rights, lefts);
+    let peak_bytes = held.max(groups_bytes + left.bytes() + right.bytes());
+    let right = right_from.map(|_| right);
+    Ok(Ordered { left, right, distinct_tokens, shared_tokens, peak_bytes })
 }
 
 /// A set, where its tokens are, and what it is sorted by.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    right: bool,
     size: u32,
     fingerprint: u64,
     row: u32,
@@ -94,9 +107,9 @@ impl Entry {
         &parts[self.part as usize].tokens[self.range(parts)]
     }
 
-    /// What equal sets have in common; unlike sets of one table hardly ever do.
-    fn key(&self) -> (bool, u32, u64) {
-        (self.right, self.size, self.fingerprint)
+    /// What equal sets have in common; unlike sets of one table hardly ever do. Parts from `lefts` on are of the right one.
+    fn key(&self, lefts: usize) -> (bool, u32, u64) {
+        (self.part as usize >= lefts, self.size, self.fingerprint)
     }
 }
 
@@ -108,13 +121,13 @@ struct Groups {
     starts: Vec<usize>,
 }
 
-/// Brings equal sets together. Sets with equal fingerprints are compared token by token.
-fn group_equal_sets(parts: &mut [Sets], right_from: Option<u32>, workers: &dyn Workers) -> Result<Groups> {
+/// Brings equal sets together. Sets with equal fingerprints are compared token by token. The first `lefts` parts are of the
+/// only or left table.
+fn group_equal_sets(parts: &mut [Sets], lefts: usize, workers: &dyn Workers) -> Result<Groups> {
     let mut entries = Vec::new();
     memory::reserve(&mut entries, parts.iter().map(|part| part.rows.len()).sum(), DOING)?;
     for (n, part) in parts.iter().enumerate() {
         entries.extend(part.rows.iter().enumerate().map(|(set, &row)| Entry {
-            right: right_from.is_some_and(|from| row >= from),
             size: part.range(set).len() as u32,
             fingerprint: part.fingerprints[set],
             row,
@@ -123,13 +136,14 @@ fn group_equal_sets(parts: &mut [Sets], right_from: Option<u32>, workers: &dyn W
         }));
     }
     workers::one(workers, &mut entries, |entries, stop| {
-        workers::sort_unstable_by(entries, stop, &|a, b| (a.key(), a.row).cmp(&(b.key(), b.row)))
+        workers::sort_unstable_by(entries, stop, &|a, b| (a.key(lefts), a.row).cmp(&(b.key(lefts), b.row)))
     })?;
     let mut state = (parts, Groups { entries, starts: Vec::new() }, 0);
     workers::one(workers, &mut state, |(parts, groups, next), stop| {
         while *next < groups.entries.len() {
             let run = &mut groups.entries[*next..];
-            let length = run.iter().position(|entry| entry.key() != run[0].key()).unwrap_or(run.len());
+            let length =
+                run.iter().position(|entry| entry.key(lefts) != run[0].key(lefts)).unwrap_or(run.len());
             let starts = split_run(&mut run[..length], parts, stop)?;
             memory::reserve(&mut groups.starts, starts.len(), DOING)?;
             groups.starts.extend(starts.iter().map(|start| *next + start));
@@ -170,76 +184,44 @@ fn split_run(run: &mut [Entry], parts: &mut [Sets], stop: &Stop) -> Result<Vec<u
     Ok(starts)
 }
 
+/// The records of a table, but for their tokens.
+struct Layout {
+    places: Vec<Place>,
+    sizes: Vec<u32>,
+    members: Members,
+}
+
 /// Lays out the records of some groups; `groups.starts` has its end appended.
-fn build_records(
-    groups: &Groups,
-    range: Range<usize>,
-    parts: &[Sets],
-    ranks: &Ranks,
-    workers: &dyn Workers,
-) -> Result<Table> {
-    const RECORDS_A_PIECE: usize = 1 << 12;
+fn lay_out(groups: &Groups, range: Range<usize>, parts: &[Translated]) -> Result<Layout> {
     let starts = &groups.starts[range.start..=range.end];
-    let entry_of = |record: usize| groups.entries[starts[record]];
     let count = range.len();
     if u32::try_from(count).is_err() {
         return Err(Error::TooMany { what: "different documents", limit: u32::MAX.into() });
     }
-
-    let mut pieces: Vec<(Range<usize>, Vec<usize>)> = (0..count)
-        .step_by(RECORDS_A_PIECE)
-        .map(|from| (from..count.min(from + RECORDS_A_PIECE), Vec::new()))
-        .collect();
-    workers::each(workers, &mut pieces, |(records, lengths), stop| {
-        memory::reserve(lengths, records.len(), DOING)?;
-        for record in records {
-            let tokens = entry_of(record).tokens(parts);
-            lengths.push(tokens.iter().filter(|&&t| ranks.of(t) != LONE).count());
-            stop.check()?;
-        }
-        Ok(())
-    })?;
-    let mut offsets = Vec::new();
-    memory::reserve(&mut offsets, count + 1, DOING)?;
-    offsets.push(0);
-    for length in pieces.iter().flat_map(|(_, lengths)| lengths) {
-        offsets.push(offsets[offsets.len() - 1] + length);
-    }
-
-    let mut tokens = memory::filled(0u32, offsets[count], DOING)?;
-    let mut rest = tokens.as_mut_slice();
-    let mut pieces = Vec::new();
-    for from in (0..count).step_by(RECORDS_A_PIECE) {
-        let to = count.min(from + RECORDS_A_PIECE);
-        let (here, after) = rest.split_at_mut(offsets[to] - offsets[from]);
-        pieces.push((from..to, here));
-        rest = after;
-    }
-    workers::each(workers, &mut pieces, |(records, space), stop| {
-        while let Some(record) = records.clone().next() {
-            stop.check()?;
-            let (here, _) = space.split_at_mut(offsets[record + 1] - offsets[record]);
-            let kept = entry_of(record).tokens(parts).iter().map(|&t| ranks.of(t)).filter(|&r| r != LONE);
-            here.iter_mut().zip(kept).for_each(|(slot, rank)| *slot = rank);
-            workers::sort_unstable_by(here, stop, &Ord::cmp)?;
-            *space = &mut std::mem::take(space)[offsets[record + 1] - offsets[record]..];
-            records.start += 1;
-        }
-        Ok(())
-    })?;
-
+    let first_of = |&start: &usize| groups.entries[start];
     let entries = &groups.entries[starts[0]..starts[count]];
-    let mut sizes = Vec::new();
+    let (mut places, mut sizes, mut rows, mut row_starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    memory::reserve(&mut places, count, DOING)?;
+    places.extend(starts[..count].iter().map(first_of).map(|Entry { part, set, .. }| {
+        let (start, length) = parts[part as usize].place(set);
+        Place { part, length, start }
+    }));
     memory::reserve(&mut sizes, count, DOING)?;
-    sizes.extend((0..count).map(|record| entry_of(record).size));
-    let mut rows = Vec::new();
+    sizes.extend(starts[..count].iter().map(|start| first_of(start).size));
     memory::reserve(&mut rows, entries.len(), DOING)?;
     rows.extend(entries.iter().map(|entry| entry.row));
-    let mut row_starts = Vec::new();
     memory::reserve(&mut row_starts, count + 1, DOING)?;
     row_starts.extend(starts.iter().map(|start| start - starts[0]));
-    let store = Store::Memory(Records::new(tokens, offsets, sizes));
-    Ok(Table { store, members: Members::new(rows, row_starts) })
+    Ok(Layout { places, sizes, members: Members::new(rows, row_starts) })
+}
+
+impl Layout {
+    /// The table, with its tokens, the first of whose parts had this number.
+    fn table(mut self, tokens: Vec<Vec<u32>>, first_part: usize) -> Table {
+        self.places.iter_mut().for_each(|place| place.part -= first_part as u32);
+        let store = Store::Memory(Records::of_parts(tokens, self.places, self.sizes));
+        Table { store, members: self.members }
+    }
 }
 
 #[cfg(test)]
@@ -300,7 +282,7 @@ mod tests {
             rows: vec![0, 1, 2],
             fingerprints: vec![9, 9, 9],
         }];
-        let groups = group_equal_sets(&mut parts, None, &PlainThreads(1)).unwrap();
+        let groups = group_equal_sets(&mut parts, 1, &PlainThreads(1)).unwrap();
         assert_eq!(groups.starts, [0, 2]);
         assert_eq!(groups.entries.iter().map(|e| e.row).collect::<Vec<_>>(), [0, 2, 1]);
     }

@@ -78,7 +78,7 @@ impl Store {
                 places.extend(starts[range.start..=range.end].iter().map(|start| (start - from) as usize));
                 let mut own_sizes = Vec::new();
                 memory::extend(&mut own_sizes, &sizes[range], DOING)?;
-                Ok(Records::new(tokens, places, own_sizes))
+                Records::new(tokens, &places, own_sizes)
             }
         }
     }
@@ -155,8 +155,8 @@ impl Store {
             return Ok(Self::File { file, starts, sizes });
         }
         // They were counted in memory.
-        let starts = starts.into_iter().map(|start| start as usize).collect();
-        Ok(Self::Memory(Records::new(held, starts, sizes)))
+        let starts: Vec<usize> = starts.into_iter().map(|start| start as usize).collect();
+        Ok(Self::Memory(Records::new(held, &starts, sizes)?))
     }
 
     /// Bytes on the heap.
@@ -215,7 +215,7 @@ mod tests {
             records.iter().for_each(|(_, set)| starts.push(starts[starts.len() - 1] + set.len()));
             let tokens = records.iter().flat_map(|(_, set)| set.clone()).collect();
             let sizes = records.iter().map(|&(size, _)| size).collect();
-            let mut store = Store::Memory(Records::new(tokens, starts, sizes));
+            let mut store = Store::Memory(Records::new(tokens, &starts, sizes).unwrap());
             // Of memory, and of a file.
             for budget in budgets {
                 let mut copy = store.part(|_| true, &MemoryFiles, budget).unwrap();

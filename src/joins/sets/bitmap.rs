@@ -16,15 +16,14 @@ pub type Bitmap<const W: usize> = [u64; W];
 /// The bitmap of one record. O(tokens).
 pub fn of_record<const W: usize>(records: &Records, record: usize) -> Bitmap<W> {
     let mut bitmap = [0; W];
-    let mut flip = |token: u64| {
-        let bit = hash::mix(token) as usize % (W * 64);
-        bitmap[bit / 64] ^= 1 << (bit % 64);
-    };
+    let mut flip = |bit: usize| bitmap[bit / 64 % W] ^= 1 << (bit % 64);
     let tokens = records.tokens(record);
-    tokens.iter().for_each(|&token| flip(token.into()));
+    // Tokens are numbered by frequency, which says nothing of their documents: their last bits are as good as a hash's.
+    tokens.iter().for_each(|&token| flip(token as usize));
     // Tokens that no other record has need no number of their own: any bit will do.
     let lone = records.size(record) - tokens.len() as u32;
-    (0..lone).for_each(|n| flip(1 << 63 | u64::from(n) << 32 | record as u64));
+    let first = hash::mix(record as u64) as usize;
+    (0..lone as usize).for_each(|n| flip(first.wrapping_add(n)));
     bitmap
 }
 

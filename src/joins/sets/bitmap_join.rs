@@ -114,11 +114,14 @@ impl<const W: usize> BitmapJoin<W> {
 
 fn bitmaps<const W: usize>(records: &Records, workers: &dyn Workers) -> Result<Vec<Bitmap<W>>> {
     const RECORDS_A_PIECE: usize = 1 << 12;
+    const RECORDS_AHEAD: usize = 2;
     let mut bitmaps = memory::filled([0; W], records.len(), DOING)?;
     let mut pieces: Vec<_> = bitmaps.chunks_mut(RECORDS_A_PIECE).enumerate().collect();
     workers::each(workers, &mut pieces, |(piece, bitmaps), stop| {
         for (n, bitmap) in bitmaps.iter_mut().enumerate() {
-            *bitmap = of_record(records, *piece * RECORDS_A_PIECE + n);
+            let record = *piece * RECORDS_A_PIECE + n;
+            records.prefetch(record + RECORDS_AHEAD, usize::MAX);
+            *bitmap = of_record(records, record);
             stop.check()?;
         }
         Ok(())
@@ -235,6 +238,8 @@ impl<const W: usize> BitmapJoin<W> {
                 let posting = list[place as usize];
                 // Where they share a rarer token, they meet there. Similar records mostly share the one before.
                 if probe.before != posting.before {
+                    inputs.left().prefetch_place(probe.record);
+                    inputs.indexed().prefetch_place(posting.record);
                     memory::push(pairs, [probe, posting], DOING)?;
                 }
                 if pairs.len() == TOGETHER {

@@ -102,11 +102,14 @@ impl Postings {
     ) -> Result<Self> {
         // Every piece goes through all records, so there are no more of them than keep all threads busy.
         const FEW: usize = 1 << 12;
+        /// How many records before its turn the tokens of one are asked for.
+        const AHEAD: usize = 8;
         let pieces = if workers.count() == 1 || records.len() < FEW { 1 } else { 2 * workers.count() };
         let size = tokens.div_ceil(pieces).max(1 << 12);
         // Prefixes are in ascending order: what a piece is about stands together.
         let part = |record: usize, tokens: &Range<usize>| {
             let prefix = prefix(record).tokens;
+            records.prefetch(record + AHEAD, prefix.len());
             let from =
                 if tokens.start == 0 { 0 } else { prefix.partition_point(|&t| (t as usize) < tokens.start) };
             (prefix, from)

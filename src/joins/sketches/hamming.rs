@@ -66,7 +66,8 @@ impl Hamming {
     pub fn compares_all(&self) -> bool {
         let blocks = self.bands().count();
         let narrowest = self.bits as usize / blocks;
-        narrowest < 64 && 1usize << narrowest <= blocks
+        // Where there are not more blocks than bits may differ, similar vectors need not agree in any.
+        blocks <= self.most as usize || narrowest < 64 && 1usize << narrowest <= blocks
     }
 
     /// The greatest distance at which blocks tell vectors of so many bits apart.
@@ -234,7 +235,7 @@ mod tests {
 
     #[test]
     fn where_blocks_tell_apart() {
-        for (bits, greatest) in [(8, 2), (64, 14), (100, 19), (128, 24), (384, 62), (1024, 127)] {
+        for (bits, greatest) in [(1, 0), (8, 2), (64, 14), (100, 19), (128, 24), (384, 62), (1024, 127)] {
             assert_eq!(Hamming::greatest_by_blocks(bits), greatest, "{bits}");
             let of = |most| Hamming { at: 0, bits, most };
             assert!(of(greatest + 1).compares_all() && of(bits).compares_all());

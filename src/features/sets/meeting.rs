@@ -1,0 +1,141 @@
+//! The tokens of a document in the vocabulary of a worker, some at a time.
+
+use crate::error::Result;
+use crate::features::dictionary::lookup::{ContentKind, Lookup};
+use crate::features::dictionary::pending::UNKNOWN;
+use crate::features::dictionary::shard::TOGETHER;
+use crate::features::dictionary::vocabulary::Vocabulary;
+use crate::memory;
+use crate::workers::Stop;
+
+const DOING: &str = "collecting token sets";
+
+/// Tokens that are looked up together. Each part of a lookup for itself, as what is read of one is not what was written of
+/// it last: a processor that has to put a number together from two that it just wrote waits until both are in its cache.
+#[derive(Debug)]
+struct Together {
+    hashes: [u64; TOGETHER],
+    contents: [[u64; 2]; TOGETHER],
+    kinds: [ContentKind; TOGETHER],
+    count: usize,
+}
+
+/// A document whose tokens are being looked up.
+#[derive(Debug)]
+pub(super) struct Meeting<'a> {
+    vocabulary: &'a mut Vocabulary,
+    /// The places of words of the vocabulary, and [`UNKNOWN`] for what is among the lookups.
+    tokens: &'a mut Vec<u32>,
+    /// The places of words that are in the document more than once.
+    repeated: &'a mut Vec<u32>,
+    lookups: &'a mut Vec<Lookup>,
+    together: Together,
+    fingerprint: u64,
+    /// The document, to its batch and to the vocabulary.
+    document: u32,
+    current: u32,
+    table: usize,
+    repeats_count: bool,
+}
+
+impl<'a> Meeting<'a> {
+    /// A document that begins: the `document`-th of its batch, of this table. Tokens are appended to the first of `places`,
+    /// and in the end the second are the last occurrences of what is repeated, where repeats count.
+    pub(super) fn new(
+        vocabulary: &'a mut Vocabulary,
+        [tokens, repeated]: [&'a mut Vec<u32>; 2],
+        lookups: &'a mut Vec<Lookup>,
+        document: u32,
+        table: usize,
+        repeats_count: bool,
+    ) -> Result<Self> {
+        let together = Together {
+            hashes: [0; TOGETHER],
+            contents: [[0; 2]; TOGETHER],
+            kinds: [ContentKind::Short; TOGETHER],
+            count: 0,
+        };
+        let current = vocabulary.begin_document()?;
+        repeated.clear();
+        let fingerprint = 0;
+        Ok(Self {
+            vocabulary,
+            tokens,
+            repeated,
+            lookups,
+            together,
+            fingerprint,
+            document,
+            current,
+            table,
+            repeats_count,
+        })
+    }
+
+    /// Adds a token of the document.
+    #[inline(always)]
+    pub(super) fn add(&mut self, lookup: Lookup) -> Result<()> {
+        let Together { hashes, contents, kinds, count } = &mut self.together;
+        self.vocabulary.prefetch(lookup.hash);
+        let at = *count % TOGETHER;
+        (hashes[at], contents[at], kinds[at]) = (lookup.hash, lookup.content, lookup.kind);
+        *count += 1;
+        if *count == TOGETHER { self.meet_all() } else { Ok(()) }
+    }
+
+    /// Looks all up. Words of the vocabulary stand among the tokens once; how often they are met is known when the document
+    /// ends.
+    #[inline(never)]
+    fn meet_all(&mut self) -> Result<()> {
+        let Together { hashes, contents, kinds, count } = &mut self.together;
+        let count = std::mem::take(count).min(TOGETHER);
+        self.vocabulary.touch(&hashes[..count]);
+        let mut places = [UNKNOWN; TOGETHER];
+        for (n, place) in places[..count].iter_mut().enumerate() {
+            if kinds[n] == ContentKind::Short {
+                *place = self.vocabulary.place(hashes[n], contents[n])?;
+            }
+        }
+        // What is counted from here on can be taken back by the tokens alone: nothing may fail.
+        memory::reserve(self.tokens, count, DOING)?;
+        memory::reserve(self.repeated, count, DOING)?;
+        memory::reserve(self.lookups, count, DOING)?;
+        // All are written, and what is not needed is written over: so nothing depends on whether a word is new here.
+        let (mut tokens, mut repeated) = ([0; TOGETHER], [0; TOGETHER]);
+        let (mut new, mut again) = (0, 0);
+        let mut fingerprint = 0u64;
+        for n in 0..count {
+            let place = places[n];
+            tokens[new % TOGETHER] = place;
+            if place == UNKNOWN {
+                new += 1;
+                let (hash, content, kind) = (hashes[n], contents[n], kinds[n]);
+                self.lookups.push(Lookup { hash, content, document: self.document, kind });
+                continue;
+            }
+            let times = self.vocabulary.meet(place, self.current, self.table);
+            repeated[again % TOGETHER] = place;
+            new += usize::from(times == 1);
+            again += usize::from(times == 2);
+            let counts = u64::from(times == 1 || self.repeats_count);
+            fingerprint = fingerprint.wrapping_add(hashes[n] * counts);
+        }
+        self.fingerprint = self.fingerprint.wrapping_add(fingerprint);
+        self.repeated.extend_from_slice(&repeated[..again]);
+        self.tokens.extend_from_slice(&tokens[..new]);
+        Ok(())
+    }
+
+    /// Ends the document, and adds the further occurrences of words of the vocabulary, where repeats count: of those that
+    /// are in the document more than once the last are left. Gives the sum of the hashes of those tokens that the vocabulary
+    /// has.
+    pub(super) fn end(mut self, stop: &Stop) -> Result<u64> {
+        self.meet_all()?;
+        if self.repeats_count {
+            for place in self.repeated {
+                *place = self.vocabulary.repeat(*place, self.tokens, stop)?;
+            }
+        }
+        Ok(self.fingerprint)
+    }
+}

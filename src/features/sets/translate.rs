@@ -1,0 +1,150 @@
+//! Ranks in the place of the numbers of tokens, where the sets are: a set is written when it is made, and never copied.
+
+use super::collect::Sets;
+use crate::error::Result;
+use crate::features::dictionary::rank::{LONE, Ranks};
+use crate::memory;
+use crate::sorting_network;
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "ordering token sets";
+
+/// Sets of a worker, whose tokens are ranks, and which of them are kept.
+#[derive(Debug)]
+pub(super) struct Translated {
+    tokens: Vec<u32>,
+    /// Where each set ends, until all are [`packed`](Translated::pack); then where each begins.
+    places: Vec<usize>,
+    /// How many tokens of each set can be shared; of one that is not kept 0.
+    lengths: Vec<u32>,
+    /// How far they are packed: sets, and where the next one began and begins.
+    packed: (usize, usize, usize),
+}
+
+/// Some consecutive sets of a worker.
+struct Piece<'a> {
+    tokens: &'a mut [u32],
+    /// Where the first of these tokens is among all.
+    base: usize,
+    ends: &'a [usize],
+    lengths: &'a mut [u32],
+    /// How much is done: sets, and tokens of the next one.
+    sets: usize,
+    tokens_of_next: usize,
+}
+
+impl Translated {
+    /// Sets of which none is kept yet.
+    pub(super) fn new(sets: Sets) -> Result<Self> {
+        let lengths = memory::filled(0, sets.rows.len(), DOING)?;
+        Ok(Self { tokens: sets.tokens, places: sets.ends, lengths, packed: (0, 0, 0) })
+    }
+
+    /// Says that a set is kept.
+    pub(super) fn keep(&mut self, set: u32) {
+        self.lengths[set as usize] = 1;
+    }
+
+    /// Where a set begins, and how many tokens it has.
+    #[inline]
+    pub(super) fn place(&self, set: u32) -> (usize, u32) {
+        (self.places[set as usize], self.lengths[set as usize])
+    }
+
+    /// The tokens of all sets.
+    pub(super) fn into_tokens(self) -> Vec<u32> {
+        self.tokens
+    }
+
+    /// Cuts the sets into pieces of about as much work.
+    fn pieces(&mut self) -> Vec<Piece<'_>> {
+        const TOKENS_A_PIECE: usize = 1 << 19;
+        let mut pieces = Vec::new();
+        let (mut tokens, mut lengths) = (self.tokens.as_mut_slice(), self.lengths.as_mut_slice());
+        let (mut ends, mut base) = (self.places.as_slice(), 0);
+        while let Some(&first) = ends.first() {
+            let sets = ends.partition_point(|&end| end <= first.max(base + TOKENS_A_PIECE));
+            let (ends_here, ends_after) = ends.split_at(sets);
+            let end = ends_here[sets - 1];
+            let (tokens_here, tokens_after) = tokens.split_at_mut(end - base);
+            let (lengths_here, lengths_after) = lengths.split_at_mut(sets);
+            pieces.push(Piece {
+                tokens: tokens_here,
+                base,
+                ends: ends_here,
+                lengths: lengths_here,
+                sets: 0,
+                tokens_of_next: 0,
+            });
+            (tokens, lengths, ends, base) = (tokens_after, lengths_after, ends_after, end);
+        }
+        pieces
+    }
+
+    /// Lets go of what is not kept, from where it was stopped on.
+    fn pack(&mut self, stop: &Stop) -> Result<()> {
+        const CHECK_EVERY: usize = 1 << 10;
+        let kept: usize = self.lengths.iter().map(|&length| length as usize).sum();
+        // What is moved has to be read and written, so some may stay.
+        let moves = kept < self.tokens.len() / 8 * 7;
+        let (set, began, begins) = &mut self.packed;
+        while let Some(place) = self.places.get_mut(*set) {
+            if set.is_multiple_of(CHECK_EVERY) {
+                stop.check()?;
+            }
+            let (end, length) = (*place, self.lengths[*set] as usize);
+            *place = if moves { *begins } else { *began };
+            if moves {
+                self.tokens.copy_within(*began..*began + length, *begins);
+            }
+            (*set, *began, *begins) = (*set + 1, end, *begins + length);
+        }
+        if moves {
+            self.tokens.truncate(kept);
+        }
+        self.tokens.shrink_to_fit();
+        Ok(())
+    }
+}
+
+impl Piece<'_> {
+    /// Ranks for numbers, ascending, in the sets that are kept, from where it was stopped on.
+    fn translate(&mut self, ranks: &Ranks, sort: sorting_network::Kernel, stop: &Stop) -> Result<()> {
+        const CHECK_EVERY: usize = 1 << 16;
+        /// Longer sets are sorted in slices.
+        const SHORT: usize = 1 << 12;
+        while let Some(&end) = self.ends.get(self.sets) {
+            stop.check()?;
+            let start = self.sets.checked_sub(1).map_or(self.base, |before| self.ends[before]);
+            let set = &mut self.tokens[start - self.base..end - self.base];
+            let length = &mut self.lengths[self.sets];
+            if *length > 0 {
+                while self.tokens_of_next < set.len() {
+                    stop.check()?;
+                    let to = set.len().min(self.tokens_of_next + CHECK_EVERY);
+                    set[self.tokens_of_next..to].iter_mut().for_each(|token| *token = ranks.of(*token));
+                    self.tokens_of_next = to;
+                }
+                if set.len() <= SHORT {
+                    sort(set);
+                } else {
+                    workers::sort_unstable_by(set, stop, &Ord::cmp)?;
+                }
+                // What nobody shares comes last. No set has more tokens than 32 bits count.
+                *length = set.partition_point(|&rank| rank != LONE) as u32;
+            }
+            (self.sets, self.tokens_of_next) = (self.sets + 1, 0);
+        }
+        Ok(())
+    }
+}
+
+/// Puts ranks in the place of numbers in all sets that are kept, orders these, and lets go of the others.
+/// O(N log n) for N tokens in sets of n.
+pub(super) fn translate(parts: &mut [Translated], ranks: &Ranks, workers: &dyn Workers) -> Result<()> {
+    let mut pieces: Vec<Piece<'_>> = parts.iter_mut().flat_map(Translated::pieces).collect();
+    let sort = sorting_network::kernel();
+    workers::each(workers, &mut pieces, |piece, stop| piece.translate(ranks, sort, stop))?;
+    drop(pieces);
+    workers::each(workers, parts, |part, stop| part.pack(stop))
+}
