@@ -10,7 +10,6 @@ use super::pending::UNKNOWN;
 use super::slots::Slots;
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::prefetch::prefetch;
 use crate::workers::Stop;
 
 /// The most words, a few megabytes: most of what is met stands in the processor's own cache. Tests fill it.
@@ -64,17 +63,16 @@ impl Vocabulary {
         Ok(self.documents)
     }
 
-    /// Asks for the slot of a hash, some time before the others are touched.
+    /// Asks for the slot of a hash, some time before its place is asked for.
     #[inline]
     pub fn prefetch(&self, hash: u64) {
         self.slots.prefetch(hash);
     }
 
-    /// Asks for what [`Vocabulary::meet`] will look at first: all of it before any is needed.
+    /// Says that so many words are looked for.
     #[inline]
-    pub fn touch(&mut self, hashes: &[u64]) {
-        self.met += hashes.len() as u64;
-        hashes.iter().for_each(|&hash| prefetch(&self.words, self.slots.first(hash)));
+    pub fn count_met(&mut self, words: usize) {
+        self.met += words as u64;
     }
 
     /// The place of a short word, which may be new; [`UNKNOWN`] if there is no room for it.

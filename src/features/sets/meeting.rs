@@ -89,7 +89,7 @@ impl<'a> Meeting<'a> {
     fn meet_all(&mut self) -> Result<()> {
         let Together { hashes, contents, kinds, count } = &mut self.together;
         let count = std::mem::take(count).min(TOGETHER);
-        self.vocabulary.touch(&hashes[..count]);
+        self.vocabulary.count_met(count);
         let mut places = [UNKNOWN; TOGETHER];
         for (n, place) in places[..count].iter_mut().enumerate() {
             if kinds[n] == ContentKind::Short {
