@@ -1,10 +1,36 @@
-//! Which of 64 ASCII characters are letters or digits, all at once.
+//! SIMD kernels: ASCII text lower-cased, and which of its characters are letters or digits. Chosen when the program runs.
+#![allow(unsafe_code)] // Instructions that not every processor has; each use says why it is sound.
 
-/// A bit for each of 64 bytes of lower-cased ASCII: whether it is a letter or a digit.
+/// How many characters the bits of a number are for.
+pub(super) const CHARACTERS: usize = 64;
+
+/// Lower-cases the letters of ASCII in a text, and writes a bit for each of its bytes to the second argument: whether it is
+/// one of these letters or a digit. There must be as many numbers as that takes.
+pub(super) type Kernel = fn(&mut str, &mut [u64]);
+
+/// The fastest kernel for this processor.
+pub(super) fn kernel() -> Kernel {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        return x86::avx2;
+    }
+    portable
+}
+
+fn portable(text: &mut str, bits: &mut [u64]) {
+    text.make_ascii_lowercase();
+    for (bits, bytes) in bits.iter_mut().zip(text.as_bytes().chunks(CHARACTERS)) {
+        let mut padded = [0; CHARACTERS];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        *bits = alphanumeric(&padded);
+    }
+}
+
+/// A bit for each of 64 bytes of lower-cased text.
 #[inline]
-pub(super) fn alphanumeric(bytes: &[u8; 64]) -> u64 {
+fn alphanumeric(bytes: &[u8; CHARACTERS]) -> u64 {
     // Compilers make vectors of this loop; to gather bits in a number has no such form, but takes few steps.
-    let mut found = [0u8; 64];
+    let mut found = [0u8; CHARACTERS];
     for (found, byte) in found.iter_mut().zip(bytes) {
         let (letter, digit) = (byte.wrapping_sub(b'a') < 26, byte.wrapping_sub(b'0') < 10);
         *found = u8::from(letter | digit);
@@ -16,19 +42,98 @@ pub(super) fn alphanumeric(bytes: &[u8; 64]) -> u64 {
     })
 }
 
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::{
+        __m256i, _mm256_and_si256, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
+        _mm256_or_si256, _mm256_set1_epi8, _mm256_storeu_si256,
+    };
+
+    use super::CHARACTERS;
+
+    pub(super) fn avx2(text: &mut str, bits: &mut [u64]) {
+        // SAFETY: the kernel where the processor has the instructions.
+        unsafe { run(text, bits) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn run(text: &mut str, bits: &mut [u64]) {
+        let whole = text.len() / CHARACTERS;
+        // SAFETY: of bytes that are a letter of ASCII each becomes another one; all others stay.
+        let (blocks, _) = unsafe { text.as_bytes_mut() }.as_chunks_mut::<CHARACTERS>();
+        for (bits, block) in bits.iter_mut().zip(blocks) {
+            let (low, high) = block.split_at_mut(CHARACTERS / 2);
+            *bits = u64::from(half(low)) | u64::from(half(high)) << (CHARACTERS / 2);
+        }
+        if let Some(rest) = text.get_mut(whole * CHARACTERS..) {
+            super::portable(rest, &mut bits[whole..]);
+        }
+    }
+
+    /// The same for half a block.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn half(bytes: &mut [u8]) -> u32 {
+        assert_eq!(bytes.len(), CHARACTERS / 2);
+        let at: *mut __m256i = bytes.as_mut_ptr().cast();
+        // SAFETY: as many bytes are there.
+        let raw = unsafe { _mm256_loadu_si256(at) };
+        let upper = _mm256_and_si256(within(raw, b'A', b'Z'), _mm256_set1_epi8(0x20));
+        let lower = _mm256_or_si256(raw, upper);
+        // SAFETY: the same.
+        unsafe { _mm256_storeu_si256(at, lower) };
+        let found = _mm256_or_si256(within(lower, b'a', b'z'), within(lower, b'0', b'9'));
+        _mm256_movemask_epi8(found).cast_unsigned()
+    }
+
+    /// Which bytes are in a range of ASCII. Those that are not ASCII are less than all of it, as numbers with a sign.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn within(bytes: __m256i, first: u8, last: u8) -> __m256i {
+        let below = _mm256_set1_epi8(first.cast_signed() - 1);
+        let above = _mm256_set1_epi8(last.cast_signed() + 1);
+        _mm256_and_si256(_mm256_cmpgt_epi8(bytes, below), _mm256_cmpgt_epi8(above, bytes))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn kernels() -> [Kernel; 2] {
+        [portable, kernel()]
+    }
+
     #[test]
     fn every_character_at_every_place() {
-        for place in 0..64 {
-            for byte in (0..128u8).filter(|byte| !byte.is_ascii_uppercase()) {
-                let mut bytes = [b'.'; 64];
-                bytes[place] = byte;
-                assert_eq!(alphanumeric(&bytes), u64::from(byte.is_ascii_alphanumeric()) << place);
+        for length in [1, 31, 64, 65, 200] {
+            for place in 0..length {
+                for byte in 0..128u8 {
+                    let text: String =
+                        (0..length).map(|n| if n == place { byte.into() } else { '.' }).collect();
+                    for kernel in kernels() {
+                        let (mut lowered, mut bits) =
+                            (text.clone(), vec![0; text.len().div_ceil(CHARACTERS)]);
+                        kernel(&mut lowered, &mut bits);
+                        assert_eq!(lowered, text.to_ascii_lowercase());
+                        for (n, bits) in bits.iter().enumerate() {
+                            let here = n == place / CHARACTERS && byte.is_ascii_alphanumeric();
+                            assert_eq!(*bits, u64::from(here) << (place % CHARACTERS));
+                        }
+                    }
+                }
             }
         }
-        assert_eq!(alphanumeric(&[b'7'; 64]), u64::MAX);
+    }
+
+    #[test]
+    fn what_is_not_ascii_stays() {
+        let text = "É漢字Aé".repeat(20);
+        for kernel in kernels() {
+            let (mut lowered, mut bits) = (text.clone(), vec![0; text.len().div_ceil(CHARACTERS)]);
+            kernel(&mut lowered, &mut bits);
+            assert_eq!(lowered, text.replace('A', "a"));
+            assert_eq!(bits.iter().map(|bits| bits.count_ones()).sum::<u32>(), 20);
+        }
     }
 }

@@ -43,7 +43,8 @@ pub fn for_each_words(
     let mut alone = false;
     let mut next_check = CHECK_EVERY;
     let bytes = text.as_bytes();
-    let mut changes = [0; CHANGES];
+    let lower_and_find = ascii::kernel();
+    let (mut bits, mut changes) = ([0; BLOCK / ascii::CHARACTERS], [0; CHANGES]);
     let mut at = 0;
     while at < bytes.len() {
         if at >= next_check {
@@ -55,8 +56,8 @@ pub fn for_each_words(
         {
             reserve(word, block + BEHIND.len())?;
             word.push_str(&text[at..at + block]);
-            word.make_ascii_lowercase();
-            let count = find_changes(word.as_bytes(), &mut changes);
+            lower_and_find(word, &mut bits);
+            let count = find_changes(&bits[..block.div_ceil(ascii::CHARACTERS)], &mut changes);
             word.push_str(BEHIND);
             each(word, changes[..count].as_chunks().0)?;
             word.clear();
@@ -139,28 +140,20 @@ const AT_ONCE: usize = 16;
 /// Room for all changes of a block.
 const CHANGES: usize = BLOCK + AT_ONCE;
 
-/// Where runs of letters and digits begin and end, in turn, in lower-cased ASCII text of at most a block that ends with
-/// something else: how many such places there are. Works on 64 bytes at a time, a bit for each, and has no branch on a
-/// single change: how many there are in 64 bytes is all that a processor has to foresee.
+/// Where runs of letters and digits begin and end, in turn, in text that has a bit for each of its characters and ends with
+/// something else: how many such places there are. There is no branch on a single change: how many there are in 64
+/// characters is all that a processor has to foresee.
 #[inline]
-fn find_changes(text: &[u8], changes: &mut [usize; CHANGES]) -> usize {
+fn find_changes(bits: &[u64], changes: &mut [usize; CHANGES]) -> usize {
     let mut count = 0;
     let mut before = 0u64;
-    for (n, block) in text.chunks(64).enumerate() {
-        let bits = match block.first_chunk::<64>() {
-            Some(block) => ascii::alphanumeric(block),
-            None => {
-                let mut padded = [0; 64];
-                padded[..block.len()].copy_from_slice(block);
-                ascii::alphanumeric(&padded)
-            }
-        };
+    for (n, bits) in bits.iter().enumerate() {
         let mut left = bits ^ (bits << 1 | before);
         before = bits >> 63;
         let end = count + left.count_ones() as usize;
         while count < end {
             for place in &mut changes[count..][..AT_ONCE] {
-                *place = 64 * n + left.trailing_zeros() as usize;
+                *place = ascii::CHARACTERS * n + left.trailing_zeros() as usize;
                 left &= left.wrapping_sub(1);
             }
             count += AT_ONCE;

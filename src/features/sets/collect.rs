@@ -274,17 +274,20 @@ impl Collector {
             stop.check()?;
             memory::reserve(&mut sets.tokens, end - *from, DOING)?;
             let (start, mut next) = (sets.tokens.len(), *looked_up);
-            for &place in &pending.tokens[*from..end] {
-                if place != UNKNOWN {
-                    sets.tokens.push(words[place as usize]);
-                    continue;
+            let mut runs = pending.tokens[*from..end].split(|&place| place == UNKNOWN);
+            let mut run = runs.next();
+            while let Some(known) = run {
+                sets.tokens.extend(known.iter().map(|&place| words[place as usize]));
+                run = runs.next();
+                if run.is_some() {
+                    // What stands between two runs.
+                    let number = pending.numbers[next];
+                    if number != REPEAT {
+                        fingerprint = fingerprint.wrapping_add(pending.lookups[next].hash);
+                        sets.tokens.push(number);
+                    }
+                    next += 1;
                 }
-                let number = pending.numbers[next];
-                if number != REPEAT {
-                    fingerprint = fingerprint.wrapping_add(pending.lookups[next].hash);
-                    sets.tokens.push(number);
-                }
-                next += 1;
             }
             sets.close(row, fingerprint)?;
             self.tokens += (sets.tokens.len() - start) as u64;
