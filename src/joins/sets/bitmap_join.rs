@@ -262,11 +262,15 @@ const TOGETHER: usize = 32;
 /// Checks pairs of a probe and a posting of the same token, and forgets them. Their tokens are all over the memory: all are
 /// asked for before any is needed.
 fn check_all(inputs: &Inputs, pairs: &mut Vec<[Posting; 2]>, found: &mut FoundPairs) -> Result<()> {
+    /// Tokens in a line of the cache, and lines: mostly a pair is ruled out by then.
+    const LINE: usize = 64 / size_of::<u32>();
+    const LINES: usize = 4;
     for [probe, posting] in pairs.iter() {
         for (records, posting) in [(inputs.left(), probe), (inputs.indexed(), posting)] {
             let tokens = records.tokens(posting.record as usize);
             prefetch(tokens, 0);
-            prefetch(tokens, tokens.len() - posting.rest as usize);
+            let from = tokens.len() - posting.rest as usize;
+            (0..LINES).for_each(|line| prefetch(tokens, from + line * LINE));
         }
     }
     pairs.drain(..).try_for_each(|[probe, posting]| check(inputs, probe, posting, found))
