@@ -27,7 +27,7 @@ impl Codes {
         memory::reserve(&mut self.0, (length / CHARACTERS) as usize + 2, DOING)?;
         let (mut word, mut shift) = (0, 0);
         for symbol in text.chars() {
-            word |= u32::from(symbol) % (1 << BITS) << shift;
+            word |= (u32::from(symbol) % (1 << BITS)) << shift;
             shift += BITS;
             if shift == u32::BITS {
                 self.0.push(word);
