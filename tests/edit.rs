@@ -310,12 +310,16 @@ fn long_texts_by_the_counts_of_their_grams() {
     }
 }
 
-/// Pages of one template, and the pages that are equal are found without comparing any.
+/// Pages of one template, and the pages that are equal are found without comparing any: two of each of some, and three, five
+/// and fifty of one.
 #[test]
 fn pages_of_a_template() {
-    for frame in [10, 50, 90] {
+    for frame in [10, 30, 50, 70, 90] {
         let mut texts = pages(70, 30, frame);
-        texts.extend_from_within(10..20);
+        texts.extend_from_within(10..18);
+        for (page, copies) in [(20, 2), (21, 4), (22, 49)] {
+            texts.extend(vec![texts[page].clone(); copies]);
+        }
         for from in [None, Some(35)] {
             let all = naive(&texts, from, 0.7);
             for threshold in [0.7, 0.9] {
@@ -327,8 +331,9 @@ fn pages_of_a_template() {
                 assert_eq!(interrupted, expected, "{frame} {from:?} {threshold}");
             }
             let (found, counts) = join_with(&texts, from, 1.0, &PlainThreads(2), ENOUGH);
-            assert_eq!(found.len(), 10);
-            assert!(counts.candidates == 0 && counts.verified <= 10, "{counts:?}");
+            let of_one = |copies: usize| if from.is_some() { copies } else { copies * (copies + 1) / 2 };
+            assert_eq!(found.len(), 8 + of_one(2) + of_one(4) + of_one(49));
+            assert!(counts.candidates == 0 && counts.verified <= 11, "{counts:?}");
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::workers::{self, Stop, Workers};
 /// What steps take, in nanoseconds, by what they took where they were measured.
 mod cost {
     /// A piece of the index with a key that is looked up, about where it is.
-    pub(super) const SEEN: f64 = 6.0;
+    pub(super) const SEEN: f64 = 4.0;
     /// A key that is looked up.
     pub(super) const LOOK: f64 = 30.0;
     /// A key of the index.

@@ -1,5 +1,6 @@
 //! Texts cut into pieces.
 
+use super::follow::Codes;
 use super::shape::Shape;
 use crate::error::Result;
 use crate::features::texts::Texts;
@@ -18,6 +19,8 @@ pub(super) struct Entry {
     pub behind: u32,
     /// The number of its text among those of the index.
     pub member: u32,
+    /// What follows the key.
+    pub follows: u32,
     /// How many pieces of its text that the index has are before it, and how many behind.
     pub others: [u16; 2],
 }
@@ -76,6 +79,7 @@ impl Share {
         self.entries.clear();
         self.members.clear();
         let Self { todo, first, entries, members } = self;
+        let mut codes = Codes::default();
         for (member, &(text, distance)) in (*first..).zip(todo.iter()) {
             let length = texts.length(text);
             let pieces = (length as usize / shape.length()).min(Entry::MOST_PIECES) as u32;
@@ -84,13 +88,15 @@ impl Share {
             if pieces > changed {
                 memory::reserve(entries, pieces as usize * shape.keys(), DOING)?;
                 let end = pieces * shape.length() as u32;
-                shape.for_each_key(texts.text(text), stop, |place, hash| {
-                    if place < end {
+                codes.set(texts.text(text), length)?;
+                shape.for_each_key(texts.text(text), stop, |places, hash| {
+                    if places.start < end {
                         entries.push(Entry {
                             hash,
-                            place,
-                            behind: length - place,
+                            place: places.start,
+                            behind: length - places.start,
                             member,
+                            follows: codes.from(places.end),
                             others: Entry::NOT_CHOSEN,
                         });
                     }

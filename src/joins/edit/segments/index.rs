@@ -1,11 +1,14 @@
 //! The pieces of some texts by what they say and where they stand, and which of these texts have enough of them in
 //! common with another one.
 
+use std::ops::Range;
+
 use super::cut::{Entry, Member, Share};
 use super::query::{Query, Window};
 use super::shape::Shape;
 use crate::error::Result;
 use crate::memory;
+use crate::prefetch::prefetch;
 use crate::radix;
 use crate::workers::Stop;
 
@@ -106,9 +109,9 @@ impl Index {
         for query in others {
             size += 1;
             let Some(window) = Window::new(&query, self.reach) else { continue };
-            self.shape.for_each_look(query.text, stop, |place, hash| {
+            self.shape.for_each_look(query.text, stop, |places, hash| {
                 if self.may_have(hash) {
-                    let [from, to] = window.places(place).map(|place| self.first_from(hash, place));
+                    let [from, to] = window.places(places.start).map(|place| self.first_from(hash, place));
                     hits[from] = hits[from].wrapping_add(1);
                     hits[to] = hits[to].wrapping_sub(1);
                 }
@@ -147,7 +150,7 @@ impl Index {
             if at % CHECK_EVERY == 0 {
                 stop.check()?;
             }
-            let bucket = (entry.hash >> (u32::BITS - self.bits)) as usize;
+            let bucket = self.bucket(entry.hash);
             if self.starts.len() <= bucket {
                 self.starts.resize(bucket + 1, at as u32);
             }
@@ -158,10 +161,49 @@ impl Index {
         Ok(())
     }
 
+    /// The bucket of a hash.
+    #[inline]
+    fn bucket(&self, hash: u32) -> usize {
+        (hash >> (u32::BITS - self.bits)) as usize
+    }
+
+    /// Asks for the memory where it is told whether a hash may be there.
+    #[inline]
+    pub(super) fn prefetch_present(&self, hash: u32) {
+        prefetch(&self.present, present_at(hash, self.present.len()).0);
+    }
+
+    /// Asks for the memory where it is told where the bucket of a hash begins.
+    #[inline]
+    pub(super) fn prefetch_start(&self, hash: u32) {
+        prefetch(&self.starts, self.bucket(hash));
+    }
+
+    /// The first entry of those whose hashes begin with so many bits of this value, or behind all.
+    #[inline]
+    pub(super) fn first_of(&self, value: u64, bits: u32) -> usize {
+        let bucket = (value << self.bits >> bits) as usize;
+        self.starts.get(bucket).map_or(self.entries.len(), |&first| first as usize)
+    }
+
+    /// Asks for the memory of these entries.
+    #[inline]
+    pub(super) fn prefetch_entries(&self, entries: Range<usize>) {
+        /// Bytes that memory is read by.
+        const LINE: usize = 64;
+        entries.step_by(LINE / size_of::<Entry>()).for_each(|entry| prefetch(&self.entries, entry));
+    }
+
+    /// Asks for the memory where the bucket of a hash begins.
+    #[inline]
+    pub(super) fn prefetch_bucket(&self, hash: u32) {
+        prefetch(&self.entries, self.starts[self.bucket(hash)] as usize);
+    }
+
     /// The first entry of a hash from a place on, or behind all of its hash.
     #[inline]
     pub(super) fn first_from(&self, hash: u32, place: u32) -> usize {
-        let bucket = (hash >> (u32::BITS - self.bits)) as usize;
+        let bucket = self.bucket(hash);
         let (from, to) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
         let key = Entry::key_of(hash, place);
         from + self.entries[from..to].partition_point(|entry| entry.key() < key)

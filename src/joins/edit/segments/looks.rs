@@ -1,7 +1,10 @@
 //! What several texts look up in an index, in the order in which the index has it: so that each part of it is read once for
 //! all of them, instead of a part far from the last for each key.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use super::cut::Entry;
+use super::follow::{Codes, Following};
 use super::index::{Index, Tally};
 use super::query::{Query, Window};
 use crate::error::Result;
@@ -19,6 +22,8 @@ struct Look {
     place: u32,
     /// The number of its text among those that look up together.
     query: u32,
+    /// What follows it.
+    follows: u32,
 }
 
 /// Room for what is looked up together.
@@ -44,6 +49,32 @@ impl Looks {
     /// How many keys there is room for.
     pub(super) fn most(&self) -> usize {
         self.most
+    }
+}
+
+/// Room that is used again, of those that look up at one time.
+#[derive(Debug, Default)]
+pub(super) struct Rooms(Mutex<Vec<Looks>>);
+
+impl Rooms {
+    /// One that is free, or another of about so many bytes.
+    pub(super) fn take(&self, bytes: usize) -> Looks {
+        self.free().pop().unwrap_or_else(|| Looks::new(bytes))
+    }
+
+    /// One that is free now.
+    pub(super) fn give_back(&self, looks: Looks) -> Result<()> {
+        memory::push(&mut self.free(), looks, DOING)
+    }
+
+    fn free(&self) -> MutexGuard<'_, Vec<Looks>> {
+        // Nothing is left half done in it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes on the heap of those that are free.
+    pub(super) fn bytes(&self) -> usize {
+        self.free().iter().map(|room| memory::bytes(&room.looks) + memory::bytes(&room.other)).sum()
     }
 }
 
@@ -77,14 +108,17 @@ impl Index {
         looks.windows.clear();
         memory::reserve(&mut looks.windows, queries.len(), DOING)?;
         looks.windows.extend(queries.iter().map(|query| Window::new(query, self.reach)));
-        let mut goes_on = true;
+        let (mut goes_on, mut codes) = (true, Codes::default());
         for (number, query) in (0..).zip(queries) {
             if looks.windows[number as usize].is_none() {
                 continue;
             }
-            self.shape.for_each_look(query.text, stop, |place, hash| {
+            codes.set(query.text, query.length)?;
+            self.shape.for_each_look(query.text, stop, |places, hash| {
                 if goes_on {
-                    memory::push(&mut looks.looks, Look { hash, place, query: number }, DOING)?;
+                    let look =
+                        Look { hash, place: places.start, query: number, follows: codes.from(places.end) };
+                    memory::push(&mut looks.looks, look, DOING)?;
                     if looks.looks.len() >= looks.most {
                         goes_on = self.look_up(looks, stop, &mut each)?;
                     }
@@ -98,6 +132,27 @@ impl Index {
         self.look_up(looks, stop, &mut each)
     }
 
+    /// Leaves out what no piece has.
+    fn retain(&self, looks: &mut Vec<Look>, stop: &Stop) -> Result<()> {
+        /// So many further on memory is asked for.
+        const AHEAD: usize = 16;
+        const CHECK_EVERY: usize = 1 << 16;
+        let mut count = 0;
+        for at in 0..looks.len() {
+            if at % CHECK_EVERY == 0 {
+                stop.check()?;
+            }
+            if let Some(later) = looks.get(at + AHEAD) {
+                self.prefetch_present(later.hash);
+            }
+            let look = looks[at];
+            looks[count] = look;
+            count += usize::from(self.may_have(look.hash));
+        }
+        looks.truncate(count);
+        Ok(())
+    }
+
     /// Looks up what is to be looked up.
     fn look_up(
         &self,
@@ -106,17 +161,34 @@ impl Index {
         each: &mut impl FnMut(usize, &Entry) -> Result<bool>,
     ) -> Result<bool> {
         const CHECK_EVERY: usize = 1 << 6;
+        /// Entries to a look, where nearly all are read.
+        const DENSE: usize = 8;
         /// Entries that are as soon found in any order, in bits of their number.
         const SMALL: u32 = 12;
         let Looks { looks, other, windows, seen, .. } = looks;
-        looks.retain(|look| self.may_have(look.hash));
+        let following = Following::of(self.shape);
+        self.retain(looks, stop)?;
         let bits = radix::telling_bits(self.entries.len() >> SMALL, u32::BITS);
         let from = u32::BITS - bits;
         radix::sort_by_bits(looks, other, from, bits, stop, DOING, |look| u64::from(look.hash))?;
         let shape = self.shape;
+        // The memory of the entries before this one was asked for.
+        let mut asked = 0;
         for looks in looks.chunks(CHECK_EVERY) {
             stop.check()?;
-            for &Look { hash, place, query } in looks {
+            let last = looks.last().map_or(0, |look| u64::from(look.hash) >> from);
+            let end = self.first_of(last + 1, bits);
+            if end.saturating_sub(asked) <= DENSE * CHECK_EVERY {
+                // All of them one after the other, and some more for the next looks.
+                let ahead = self.first_of(last + 2, bits).min(end + DENSE * CHECK_EVERY);
+                self.prefetch_entries(asked..ahead);
+                asked = asked.max(ahead);
+            } else {
+                looks.iter().for_each(|look| self.prefetch_start(look.hash));
+                looks.iter().for_each(|look| self.prefetch_bucket(look.hash));
+                asked = end;
+            }
+            for &Look { hash, place, query, follows } in looks {
                 let Some(window) = &windows[query as usize] else { continue };
                 let [first, end] = window.places(place);
                 let (behind, end) = (window.length - place, Entry::key_of(hash, end));
@@ -125,7 +197,10 @@ impl Index {
                         break;
                     }
                     *seen += 1;
-                    if entry.member.wrapping_sub(window.first) >= window.count {
+                    // Most are there by chance.
+                    let may_follow = following
+                        .is_none_or(|following| following.may_follow(entry.follows, follows, entry.behind));
+                    if !may_follow || entry.member.wrapping_sub(window.first) >= window.count {
                         continue;
                     }
                     let (moved, left) = (entry.place.abs_diff(place), entry.behind.abs_diff(behind));

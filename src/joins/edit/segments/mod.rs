@@ -11,6 +11,7 @@
 
 pub(in super::super) mod choice;
 mod cut;
+mod follow;
 mod index;
 mod looks;
 mod probe;
@@ -29,6 +30,7 @@ use crate::verify::edit::EditPredicate;
 use crate::workers::{self, Workers};
 use cut::Share;
 use index::Index;
+use looks::Rooms;
 use probe::Probe;
 use query::Query;
 use shape::Shape;
@@ -51,6 +53,8 @@ pub(super) struct BySegments {
     partners: Range<u32>,
     /// Those that were begun with.
     begun: Vec<Range<u32>>,
+    /// Room for what is looked up.
+    rooms: Rooms,
     found: Vec<Pair>,
     counts: Counts,
 }
@@ -73,6 +77,7 @@ impl BySegments {
             index: None,
             partners: 0..0,
             begun: Vec::new(),
+            rooms: Rooms::default(),
             found: Vec::new(),
             counts: Counts::default(),
         }
@@ -101,6 +106,7 @@ impl BySegments {
         /// So few are no burden.
         const LEAST_TEXTS: u32 = 8;
         self.index = None;
+        self.rooms = Rooms::default();
         let begin = self.todo.start;
         // Pieces are looked for as far away as the greatest distance of the block allows.
         let least = self.sides.distance(texts, begin);
@@ -172,9 +178,11 @@ impl BySegments {
 
     /// Compares some partners with the block.
     fn compare(&mut self, texts: &Texts, workers: &dyn Workers) -> Result<()> {
-        const MOST_CHARACTERS: u64 = 1 << 24;
-        const MOST_ROOM: usize = 1 << 25;
-        let room = (self.budget / 8 / workers.count()).min(MOST_ROOM);
+        const MOST_CHARACTERS: u64 = 1 << 25;
+        const LEAST_ROOM: usize = 1 << 25;
+        let Some(index) = &self.index else { return Ok(()) };
+        // The more is looked up together the fewer times the index is read, and what is not much larger stays near.
+        let room = (self.budget / 8 / workers.count()).min((index.bytes() / 2).max(LEAST_ROOM));
         let mut probes: Vec<Probe> = Vec::new();
         let probe = |partners| Probe { partners, found: Vec::new(), met: 0, room };
         probes.extend(self.begun.drain(..).map(probe));
@@ -192,14 +200,15 @@ impl BySegments {
             );
             self.partners.start = end;
         }
-        let Some(index) = &self.index else { return Ok(()) };
         let query = |partner| self.query(texts, partner, self.among(texts, partner));
         let pair = |partner, member| {
             let text = self.block.start + member;
             let [left, right] = if self.sides.rights.is_none() { [partner, text] } else { [text, partner] };
             Pair { left, right, similarity: 0.0 }
         };
-        workers::each(workers, &mut probes, |probe, stop| probe.compare(index, &query, &pair, stop))?;
+        workers::each(workers, &mut probes, |probe, stop| {
+            probe.compare(index, &query, &pair, &self.rooms, stop)
+        })?;
         for Probe { partners, found, met, .. } in probes {
             memory::extend(&mut self.found, &found, DOING)?;
             self.counts.candidates += found.len() as u64;
@@ -224,7 +233,7 @@ impl BySegments {
 
     /// Bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        self.index.as_ref().map_or(0, Index::bytes) + memory::bytes(&self.found)
+        self.index.as_ref().map_or(0, Index::bytes) + self.rooms.bytes() + memory::bytes(&self.found)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::index::{Index, Tally};
-use super::looks::Looks;
+use super::looks::Rooms;
 use super::query::Query;
 use crate::error::Result;
 use crate::joins::pairs::Pair;
@@ -30,11 +30,12 @@ impl Probe {
         index: &Index,
         query: &impl Fn(u32) -> Query<'a>,
         pair: &impl Fn(u32, u32) -> Pair,
+        rooms: &Rooms,
         stop: &Stop,
     ) -> Result<()> {
         /// Then what was found is compared first.
         const MOST_FOUND: usize = 1 << 16;
-        let (mut tally, mut looks) = (index.tally()?, Looks::new(self.room));
+        let (mut tally, mut looks) = (index.tally()?, rooms.take(self.room));
         let mut met: Vec<Vec<u32>> = Vec::new();
         // So many are looked up together.
         let mut most = usize::MAX;
@@ -80,7 +81,7 @@ impl Probe {
                 }
             }
         }
-        Ok(())
+        rooms.give_back(looks)
     }
 
     /// Takes what the next partner has enough in common with.

@@ -79,13 +79,13 @@ impl Shape {
         1..self.parts.saturating_sub(1).max(1)
     }
 
-    /// Calls `each` with the keys of the pieces of a text, and the place of the first character of each key. A piece
-    /// begins every [`length`](Self::length) characters; a key begins within its own.
+    /// Calls `each` with the keys of the pieces of a text, the place of the first character of each key and the one behind
+    /// its last. A piece begins every [`length`](Self::length) characters; a key is within its own.
     pub(super) fn for_each_key(
         self,
         text: &str,
         stop: &Stop,
-        mut each: impl FnMut(u32, u32) -> Result<()>,
+        mut each: impl FnMut(Range<u32>, u32) -> Result<()>,
     ) -> Result<()> {
         let (length, width) = (self.length(), self.width);
         walk(text, stop, |end, sums| {
@@ -94,43 +94,49 @@ impl Shape {
             }
             let start = end - length;
             if self.parts == 1 {
-                return each(start as u32, sums.key(0, start..end, end..end));
+                return each(places(start, end), sums.key(0, start..end, end..end));
             }
-            each(start as u32, sums.key(0, start..end - width, end..end))?;
-            each((start + width) as u32, sums.key(0, start + width..end, end..end))?;
+            each(places(start, end - width), sums.key(0, start..end - width, end..end))?;
+            each(places(start + width, end), sums.key(0, start + width..end, end..end))?;
             for changed in self.between() {
                 let part = start + changed * width;
-                each(start as u32, sums.key(changed, start..part, part + width..end))?;
+                each(places(start, end), sums.key(changed, start..part, part + width..end))?;
             }
             Ok(())
         })
     }
 
-    /// Calls `each` with all keys that pieces of other texts may have in common with this text, and the places of their
-    /// first characters.
+    /// Calls `each` with all keys that pieces of other texts may have in common with this text, the places of their first
+    /// characters and those behind their last.
     pub(super) fn for_each_look(
         self,
         text: &str,
         stop: &Stop,
-        mut each: impl FnMut(u32, u32) -> Result<()>,
+        mut each: impl FnMut(Range<u32>, u32) -> Result<()>,
     ) -> Result<()> {
         let (run, width) = (self.run(), self.width);
         walk(text, stop, |end, sums| {
             if let Some(start) = end.checked_sub(run) {
-                each(start as u32, sums.key(0, start..end, end..end))?;
+                each(places(start, end), sums.key(0, start..end, end..end))?;
             }
             for changed in self.between() {
                 let second = end.saturating_sub(run - changed * width);
                 for gap in width - 1..=width + 1 {
                     if let Some(start) = end.checked_sub(run + gap) {
                         let first = start..start + changed * width;
-                        each(start as u32, sums.key(changed, first, second..end))?;
+                        each(places(start, end), sums.key(changed, first, second..end))?;
                     }
                 }
             }
             Ok(())
         })
     }
+}
+
+/// Of a text, which has no more characters than 32 bits count.
+#[inline]
+fn places(start: usize, end: usize) -> Range<u32> {
+    start as u32..end as u32
 }
 
 /// Hashes of the beginnings of a text up to its last places.
@@ -193,8 +199,8 @@ mod tests {
 
     fn keys(shape: Shape, text: &str) -> Vec<(u32, u32)> {
         let mut keys = Vec::new();
-        let each = |place, key| {
-            keys.push((place, key));
+        let each = |places: Range<u32>, key| {
+            keys.push((places.start, key));
             Ok(())
         };
         shape.for_each_key(text, &Stop::default(), each).unwrap();
@@ -203,8 +209,8 @@ mod tests {
 
     fn looks(shape: Shape, text: &str) -> Vec<(u32, u32)> {
         let mut looks = Vec::new();
-        let each = |place, key| {
-            looks.push((place, key));
+        let each = |places: Range<u32>, key| {
+            looks.push((places.start, key));
             Ok(())
         };
         shape.for_each_look(text, &Stop::default(), each).unwrap();
