@@ -1,7 +1,9 @@
 //! From texts to the last pair, phase by phase: reading (cutting, numbering), ordering, joining, in seconds.
 //!
-//!     cargo bench --no-default-features --bench phases -- NAME.tsv [0.9 0.8 …] [threads=1,2,4] [shingle=1] [measure=jaccard] [runs=3] [rows=1000000]
+//!     cargo bench --no-default-features --bench phases -- NAME.tsv [0.9 0.8 …] [threads=1,2,4] [shingle=1] [measure=jaccard] [runs=3] [rows=1000000] [method=tlcs]
 //!
+//! With `method=tlcs`, `lcs` or `partial_duplicates` by these as their defaults have them; a threshold is that of `tlcs` and
+//! `lcs`, 0.28 if none is given, and passages need none.
 //! NAME.tsv has an id, a tab and a text in each line (see benches/README.md). Of several runs the least of each phase
 //! counts. *floor*: the bytes of the texts by the speed of memory, read once. *CPU*: the processor time of the run that
 //! took least of it, all threads together, to a hundredth.
@@ -14,18 +16,31 @@ mod processor;
 use std::io::{BufRead, BufReader};
 use std::time::Instant;
 
+use neardup::error::Result;
 use neardup::features::FeatureSpec;
 use neardup::files::MemoryFiles;
+use neardup::joins::sentences::stop_rules::StopRules;
 use neardup::joins::sets::Algorithm;
 use neardup::methods::Method;
 use neardup::methods::corpus::Corpus;
 use neardup::methods::documents::Quiet;
+use neardup::methods::passages;
 use neardup::methods::reading::Reading;
 use neardup::methods::sets::Sets;
+use neardup::methods::tlcs::Tlcs;
+use neardup::passages::Parameters as PassageParameters;
 use neardup::resources::Resources;
+use neardup::sketches::sentence;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
-use neardup::workers::PlainThreads;
+use neardup::verify::tlcs::{Parameters, Thresholds};
+use neardup::workers::{PlainThreads, Workers};
+
+/// What is run.
+enum Task {
+    Pairs(Box<dyn Method>),
+    Passages(PassageParameters),
+}
 
 /// What one run took, and what it found.
 struct Run {
@@ -43,6 +58,7 @@ fn main() {
     };
     let (mut thresholds, mut threads) = (Vec::new(), vec![1, 2, 4]);
     let (mut shingle, mut runs, mut rows, mut measure) = (1, 3, usize::MAX, Measure::Jaccard);
+    let mut method = String::new();
     for arg in args {
         let number = |text: &str| text.parse().expect("a number");
         match arg.split_once('=') {
@@ -51,11 +67,12 @@ fn main() {
             Some(("runs", text)) => runs = number(text),
             Some(("rows", text)) => rows = number(text),
             Some(("measure", text)) => measure = measure_called(text),
+            Some(("method", text)) => text.clone_into(&mut method),
             _ => thresholds.push(arg.parse::<f64>().expect("a threshold")),
         }
     }
     if thresholds.is_empty() {
-        thresholds = vec![0.9, 0.8, 0.6];
+        thresholds = if method.is_empty() { vec![0.9, 0.8, 0.6] } else { vec![0.28] };
     }
     let texts = read(&path, rows);
     let machine = machine::Machine::measure();
@@ -67,12 +84,18 @@ fn main() {
     println!("|-----:|--------:|----------:|------:|-------:|------:|------:|------:|---------:|");
     for t in thresholds {
         for &threads in &threads {
-            let spec = FeatureSpec { shingle, ..FeatureSpec::WORDS };
-            let predicate = Predicate::new(measure, t).expect("a threshold");
-            let method = Sets { spec, predicate, algorithm: Algorithm::Auto };
-            let mut least = once(&texts, &method, threads);
+            let task = match &*method {
+                "" => {
+                    let spec = FeatureSpec { shingle, ..FeatureSpec::WORDS };
+                    let predicate = Predicate::new(measure, t).expect("a threshold");
+                    Task::Pairs(Box::new(Sets { spec, predicate, algorithm: Algorithm::Auto }))
+                }
+                "partial_duplicates" => Task::Passages(PassageParameters::default()),
+                name => Task::Pairs(Box::new(subsequences(name, t))),
+            };
+            let mut least = once(&texts, &task, threads);
             for _ in 1..runs {
-                let run = once(&texts, &method, threads);
+                let run = once(&texts, &task, threads);
                 assert_eq!(run.pairs, least.pairs, "all runs find the same");
                 for (least, seconds) in least.seconds.iter_mut().zip(run.seconds) {
                     *least = least.min(seconds);
@@ -88,6 +111,21 @@ fn main() {
                 least.peak / 1_000_000
             );
         }
+    }
+}
+
+fn subsequences(name: &str, resemblance: f64) -> Tlcs {
+    let trustable = match name {
+        "tlcs" => true,
+        "lcs" => false,
+        other => panic!("no such method here: {other}"),
+    };
+    Tlcs {
+        signatures: sentence::Parameters::default(),
+        rules: StopRules::default(),
+        parameters: Parameters { trustable, ..Parameters::default() },
+        thresholds: Thresholds { resemblance, containment: Some(0.7) },
+        weight: None,
     }
 }
 
@@ -107,21 +145,16 @@ fn read(path: &str, rows: usize) -> Vec<String> {
     lines.map(|line| line.expect("text").split_once('\t').expect("id, tab, text").1.to_owned()).collect()
 }
 
-fn once(texts: &[String], method: &Sets, threads: usize) -> Run {
+fn once(texts: &[String], task: &Task, threads: usize) -> Run {
     let mut corpus = Corpus::of_texts(texts);
     let workers = PlainThreads(threads);
     let resources = Resources { files: &MemoryFiles, budget: 4 << 30, workers: &workers };
     let (began, processor) = (Instant::now(), processor::of_all_threads());
     let mut quiet = Quiet;
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
-    let mut pairs = method.pairs(&mut reading).expect("memory");
-    let account = reading.account;
-    let prepared = began.elapsed().as_secs_f64();
-    let mut found = 0;
-    while pairs.next(&workers).expect("memory").is_some() {
-        found += 1;
-    }
+    let (prepared, found) = work(task, &mut reading, &workers, began).expect("memory");
     let all = began.elapsed().as_secs_f64();
+    let account = reading.account;
     let read = account.phases[0] / 1e3;
     Run {
         seconds: [read, prepared - read, all - prepared],
@@ -129,4 +162,28 @@ fn once(texts: &[String], method: &Sets, threads: usize) -> Run {
         pairs: found,
         peak: account.peak_memory,
     }
+}
+
+/// When the first pair could be asked for, and how many pairs or passages there are.
+fn work(task: &Task, reading: &mut Reading<'_>, workers: &dyn Workers, began: Instant) -> Result<(f64, u64)> {
+    let mut found = 0;
+    let prepared = match task {
+        Task::Pairs(method) => {
+            let mut pairs = method.pairs(reading)?;
+            let prepared = began.elapsed().as_secs_f64();
+            while pairs.next(workers)?.is_some() {
+                found += 1;
+            }
+            prepared
+        }
+        Task::Passages(parameters) => {
+            let mut search = passages::search(parameters, reading)?;
+            let prepared = began.elapsed().as_secs_f64();
+            while let Some(batch) = search.next_batch(workers)? {
+                found += batch.len() as u64;
+            }
+            prepared
+        }
+    };
+    Ok((prepared, found))
 }

@@ -18,7 +18,7 @@ use neardup::methods::documents::Quiet;
 use neardup::methods::imatch::Imatch;
 use neardup::methods::passages;
 use neardup::methods::reading::Reading;
-use neardup::passages::Parameters;
+use neardup::passages::{Parameters, Passage};
 use neardup::resources::Resources;
 use neardup::workers::PlainThreads;
 
@@ -59,6 +59,12 @@ fn of_every_method() {
 
 /// How many passages there are, and how many sentences have no signature.
 fn passages_of(texts: &[String], features: Features) -> (usize, u64) {
+    let (found, unsigned) = all_passages_of(texts, features);
+    (found.len(), unsigned)
+}
+
+/// The passages, and how many sentences have no signature.
+fn all_passages_of(texts: &[String], features: Features) -> (Vec<Passage>, u64) {
     let parameters = Parameters { features, ..Parameters::default() };
     let workers = PlainThreads(2);
     let resources = Resources { files: &neardup::files::MemoryFiles, budget: 1 << 30, workers: &workers };
@@ -66,9 +72,9 @@ fn passages_of(texts: &[String], features: Features) -> (usize, u64) {
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
     let mut search = passages::search(&parameters, &mut reading).unwrap();
     let unsigned = reading.account.unsigned.count;
-    let mut found = 0;
+    let mut found = Vec::new();
     while let Some(batch) = search.next_batch(resources.workers).unwrap() {
-        found += batch.len();
+        found.extend(batch);
     }
     (found, unsigned)
 }
@@ -137,7 +143,7 @@ fn template_pages_among_others_of_the_frame() {
     };
     let mut texts: Vec<String> = (0..500).map(page).collect();
     let mut equal = Vec::new();
-    for (group, count) in [2, 3, 5, 50].into_iter().enumerate() {
+    for (group, count) in [2, 3, 5, 12, 50].into_iter().enumerate() {
         // Not side by side.
         for _ in 0..count {
             let place = texts.len() as u32;
@@ -157,17 +163,26 @@ fn template_pages_among_others_of_the_frame() {
         assert!(missing.is_empty(), "{name}: {} of {} missing: {missing:?}", missing.len(), expected.len());
         assert_eq!(account.unsigned.count, 0, "{name}");
     }
-    // Of passages each pair has one that is the whole page.
+    // Of passages each pair of equal pages has one that is the whole page, and every other pair those of the frame.
+    let few: Vec<String> = texts[495..].to_vec();
     for features in [
         Features::Imatch(IdfRange::default()),
         Features::Shingles(4),
         Features::Spotsigs(SpotSpec::default()),
     ] {
-        let few: Vec<String> = texts[495..].to_vec();
-        let (found, unsigned) = passages_of(&few, features.clone());
-        // The frame is a passage of every pair, or its halves are.
-        assert!(found >= few.len() * (few.len() - 1) / 2, "{features:?}: {found}");
+        let (found, unsigned) = all_passages_of(&few, features.clone());
         assert_eq!(unsigned, 0, "{features:?}");
+        let pairs: HashSet<(u32, u32)> = found.iter().map(|p| (p.left_row, p.right_row)).collect();
+        assert_eq!(pairs.len(), few.len() * (few.len() - 1) / 2, "{features:?}");
+        let whole: HashSet<(u32, u32)> = (found.iter())
+            .filter(|p| {
+                let all = 0..few[p.left_row as usize].chars().count();
+                p.left_span == all && p.right_span == all
+            })
+            .map(|p| (p.left_row, p.right_row))
+            .collect();
+        let equal: HashSet<(u32, u32)> = expected.iter().map(|&(a, b)| (a - 495, b - 495)).collect();
+        assert_eq!(whole, equal, "{features:?}");
     }
 }
 

@@ -5,7 +5,7 @@ use super::runs::{InOrder, PIECE, Runs};
 use crate::error::Result;
 use crate::files::{TempFile, TempFiles};
 use crate::memory;
-use crate::workers::{self, Workers};
+use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "keeping pairs";
 
@@ -89,26 +89,43 @@ impl<'f> Edges<'f> {
         key: impl Fn(Edge) -> Key + Sync,
         mut each: impl FnMut(Edge) -> Result<()>,
     ) -> Result<()> {
-        let Some(mut runs) = self.sort(workers, &key)? else { return walk(&self.held, workers, &mut each) };
+        let Some(mut runs) = self.sort(workers, None::<fn(Edge) -> u32>, &key)? else {
+            return walk(&self.held, workers, &mut each);
+        };
         while let Some(edge) = runs.next(workers, &key)? {
             each(edge)?;
         }
         Ok(())
     }
 
-    /// The edges one at a time, in the order of their keys; the same key is to be given for each.
-    pub fn in_order(mut self, workers: &dyn Workers, key: impl Fn(Edge) -> Key + Sync) -> Result<InOrder> {
-        let runs = self.sort(workers, &key)?;
+    /// The edges one at a time, in the order of their keys; the same key is to be given for each. Keys of greater groups
+    /// are greater, and so are the left ends of their edges: so only within a group keys have to be made for sorting.
+    pub fn in_order(
+        mut self,
+        workers: &dyn Workers,
+        group: impl Fn(Edge) -> u32 + Sync,
+        key: impl Fn(Edge) -> Key + Sync,
+    ) -> Result<InOrder> {
+        let runs = self.sort(workers, Some(group), &key)?;
         Ok(InOrder::new(self.held, runs))
     }
 
     /// Sorts what is in memory, or runs that go to a file.
-    fn sort(&mut self, workers: &dyn Workers, key: &(impl Fn(Edge) -> Key + Sync)) -> Result<Option<Runs>> {
+    fn sort(
+        &mut self,
+        workers: &dyn Workers,
+        group: Option<impl Fn(Edge) -> u32 + Sync>,
+        key: &(impl Fn(Edge) -> Key + Sync),
+    ) -> Result<Option<Runs>> {
+        let by_key = |edges: &mut [Packed], stop: &Stop| {
+            workers::sort_unstable_by(edges, stop, &|a, b| key(Edge::unpack(*a)).cmp(&key(Edge::unpack(*b))))
+        };
         let sort = |edges: &mut [Packed]| {
             workers::one(workers, &mut &mut *edges, |edges, stop| {
-                workers::sort_unstable_by(edges, stop, &|a, b| {
-                    key(Edge::unpack(*a)).cmp(&key(Edge::unpack(*b)))
-                })
+                let Some(group) = &group else { return by_key(edges, stop) };
+                workers::sort_unstable_by(edges, stop, &|a: &Packed, b: &Packed| a[0].cmp(&b[0]))?;
+                let is_one = |a: &Packed, b: &Packed| group(Edge::unpack(*a)) == group(Edge::unpack(*b));
+                edges.chunk_by_mut(is_one).try_for_each(|edges| by_key(edges, stop))
             })
         };
         let Some(file) = &mut self.file else {
@@ -195,9 +212,14 @@ mod tests {
             assert!(sorted.is_sorted_by_key(|edge| edge.strongest_first()));
             let mut copy = Edges::new(&MemoryFiles, budget);
             all.iter().for_each(|&edge| copy.push(edge).unwrap());
-            let mut in_order = copy.in_order(workers, Edge::strongest_first).unwrap();
-            let one_by_one = std::iter::from_fn(|| in_order.next(workers, Edge::strongest_first).unwrap());
-            assert!(one_by_one.eq(sorted.iter().copied()));
+            let group = |edge: Edge| edge.left / 10;
+            let key = |edge: Edge| (group(edge).into(), u64::from(edge.right) << 32 | u64::from(edge.left));
+            let mut in_order = copy.in_order(workers, group, key).unwrap();
+            let mut one_by_one: Vec<_> =
+                std::iter::from_fn(|| in_order.next(workers, key).unwrap()).collect();
+            assert!(one_by_one.is_sorted_by_key(|&edge| key(edge)));
+            one_by_one.sort_unstable_by_key(|edge| edge.pack());
+            assert!(one_by_one.iter().map(|edge| edge.pack()).eq(unsorted.iter().copied()));
             let mut edges = edges.distinct(workers).unwrap();
             edges
                 .for_each(workers, |edge| {

@@ -88,7 +88,8 @@ fn is_in_word(c: char) -> bool {
 /// Whether a passage can begin with a character: not with what belongs to the words before it.
 fn can_begin(c: char) -> bool {
     use GeneralCategory::{ClosePunctuation, FinalPunctuation, OtherPunctuation};
-    matches!(c, '"' | '\'')
+    c.is_ascii_alphanumeric()
+        || matches!(c, '"' | '\'')
         || !matches!(c.general_category(), ClosePunctuation | FinalPunctuation | OtherPunctuation)
 }
 

@@ -9,6 +9,7 @@ use super::pairs::{SentencePairs, sentence_pairs};
 use super::progress::{Phase, Progress};
 use super::starts::Starts;
 use super::{Capped, Parameters, Passage};
+use crate::clusters::edge::Edge;
 use crate::error::Result;
 use crate::features::units::library::{Library, Open, OpenText};
 use crate::features::units::sets::{UnitSets, Units, make_sets};
@@ -89,7 +90,8 @@ impl Search {
             sentence_pairs(ordered, all, &starts, parameters, resources, joining)?;
         (account.capped, account.counts, account.pairs) = (capped, counts, pairs.len());
         progress((Phase::Sorting, 0.0));
-        let in_order = pairs.in_order(resources.workers, |edge| by_diagonal(&starts, edge))?;
+        let left = |edge: Edge| starts.document(edge.left);
+        let in_order = pairs.in_order(resources.workers, left, |edge| by_diagonal(&starts, edge))?;
         let diagonals = Diagonals::new(starts, in_order, bridges, all);
         let Parameters { min_sentences, extend, min_width, .. } = *parameters;
         Ok(Self { library, units, diagonals, min_sentences, extend, min_width, account })

@@ -32,6 +32,9 @@ pub fn class(c: char) -> Class {
 /// Unicode's simple lower case: always one character.
 #[inline]
 pub fn lower(c: char) -> char {
+    if c.is_ascii() {
+        return c.to_ascii_lowercase();
+    }
     // The full mapping that the standard library has differs from the simple one for this alone.
     if c == '\u{130}' { 'i' } else { c.to_lowercase().next().unwrap_or(c) }
 }

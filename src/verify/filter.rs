@@ -3,32 +3,48 @@
 //! in B, and the same for B. Linear time and space; between texts that have little to do with each other
 //! hardly anything is left.
 
+use std::ops::Range;
+
 use super::column::DOING;
-use super::windows::WindowedText;
+use super::windows::{WindowedText, fingerprint};
 use crate::error::Result;
 use crate::memory;
 use crate::workers::Stop;
 
+/// What stays of a text.
+#[derive(Debug, Default)]
+pub struct Sketch {
+    /// The characters, by their numbers, ascending.
+    pub places: Vec<u32>,
+    /// The characters themselves.
+    pub symbols: Vec<u32>,
+}
+
 /// The windows of one text, to be looked up, and the sketches of the last comparison.
 #[derive(Debug, Default)]
 pub struct Filter {
-    /// Bits of the fingerprints that are there: most windows of other texts end here.
+    /// Bits of the polynomials that are there: most windows of other texts end here.
     bits: Vec<u64>,
     /// A hash table of windows, by their number from 1, below the upper half of their fingerprint; 0 is free.
     slots: Vec<u64>,
-    /// The first window with the same content as each.
-    first: Vec<u32>,
-    /// The last comparison that found each.
-    found: Vec<u32>,
-    comparison: u32,
-    /// The characters of the sketches of both texts, by their numbers.
-    pub left: Vec<u32>,
-    /// Those of the other text.
-    pub right: Vec<u32>,
+    /// The windows whose content one before them has, with the first one that has it.
+    repeats: Vec<[u32; 2]>,
+    /// A bit for each window that the other text of this comparison has.
+    found: Vec<u64>,
+    /// What stays of both texts.
+    pub left: Sketch,
+    /// That of the other text.
+    pub right: Sketch,
 }
 
-/// Bits of the table of bits.
+/// Bits of the number of a bit.
 const BITS: u32 = 17;
+
+/// Words of the bits.
+const BIT_WORDS: usize = 1 << (BITS - 6);
+
+/// Windows that are looked at without looking for a stop.
+const CHECK_EVERY: usize = 1 << 14;
 
 /// The half of a slot that is of the fingerprint.
 const TAG: u64 = u64::MAX << 32;
@@ -39,34 +55,38 @@ fn tag(fingerprint: u64) -> u64 {
     fingerprint & TAG
 }
 
+/// The word and the bit of a polynomial.
+#[inline]
+fn bit_of(polynomial: u64) -> (usize, u64) {
+    let bit = polynomial >> (64 - BITS);
+    (bit as usize / 64, 1 << (bit % 64))
+}
+
 impl Filter {
     /// Makes it that of this text. O(characters) as expected.
     pub fn set(&mut self, left: &WindowedText, stop: &Stop) -> Result<()> {
         self.bits.clear();
         self.slots.clear();
-        self.first.clear();
-        self.found.clear();
-        self.comparison = 0;
-        memory::reserve(&mut self.bits, 1 << (BITS - 6), DOING)?;
-        self.bits.resize(1 << (BITS - 6), 0);
+        self.repeats.clear();
+        memory::reserve(&mut self.bits, BIT_WORDS, DOING)?;
+        self.bits.resize(BIT_WORDS, 0);
         let slots = (2 * left.len()).next_power_of_two().max(2);
         memory::reserve(&mut self.slots, slots, DOING)?;
         self.slots.resize(slots, 0);
-        memory::reserve(&mut self.first, left.len(), DOING)?;
-        memory::reserve(&mut self.found, left.len(), DOING)?;
-        self.found.resize(left.len(), 0);
         for start in 0..left.len() {
-            if start.is_multiple_of(1 << 14) {
+            if start.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
             }
-            let fingerprint = left.fingerprint(start);
-            let bit = fingerprint >> (64 - BITS);
-            self.bits[bit as usize / 64] |= 1 << (bit % 64);
+            let polynomial = left.polynomial(start);
+            let (word, bit) = bit_of(polynomial);
+            self.bits[word] |= bit;
+            let fingerprint = fingerprint(polynomial);
             let slot = self.slot(left, fingerprint, left.content(start));
-            if self.slots[slot] == 0 {
-                self.slots[slot] = tag(fingerprint) | (start as u64 + 1);
+            // No text has more characters than 32 bits count.
+            match (self.slots[slot] as u32).checked_sub(1) {
+                None => self.slots[slot] = tag(fingerprint) | (start as u64 + 1),
+                Some(first) => memory::push(&mut self.repeats, [start as u32, first], DOING)?,
             }
-            self.first.push(self.slots[slot] as u32 - 1);
         }
         Ok(())
     }
@@ -86,76 +106,120 @@ impl Filter {
         slot
     }
 
+    /// The first of some windows of another text that may be there.
+    #[inline]
+    fn next(&self, right: &WindowedText, windows: Range<usize>) -> Option<usize> {
+        let bits = self.bits.first_chunk::<BIT_WORDS>()?;
+        right.find(windows, |polynomial| {
+            let (word, bit) = bit_of(polynomial);
+            bits[word] & bit != 0
+        })
+    }
+
     /// Makes the sketches of the text that it was set to and another one.
     pub fn sketch(&mut self, left: &WindowedText, right: &WindowedText, stop: &Stop) -> Result<()> {
-        const CHECK_EVERY: usize = 1 << 14;
-        self.comparison += 1;
+        self.found.clear();
+        memory::reserve(&mut self.found, left.len().div_ceil(64), DOING)?;
+        self.found.resize(left.len().div_ceil(64), 0);
+        self.left.clear();
         let mut sketch = std::mem::take(&mut self.right);
         sketch.clear();
-        memory::reserve(&mut sketch, right.symbols.len(), DOING)?;
-        let (mut covered, mut start, mut checked) = (0, 0, 0);
-        stop.check()?;
+        sketch.reserve(right)?;
+        let (mut covered, mut start) = (0, 0);
         while start < right.len() {
-            if start - checked >= CHECK_EVERY {
-                stop.check()?;
-                checked = start;
+            stop.check()?;
+            let end = right.len().min(start + CHECK_EVERY);
+            while let Some(next) = self.next(right, start..end) {
+                start = next + 1;
+                let slot = self.slot(left, fingerprint(right.polynomial(next)), right.content(next));
+                let Some(window) = (self.slots[slot] as u32).checked_sub(1) else { continue };
+                // Where one is found those after it mostly are, too, and need not be looked up.
+                let more = right.run(next + 1, left, window as usize + 1);
+                mark(&mut self.found, window as usize..window as usize + more + 1);
+                sketch.cover(right, &mut covered, next, right.end(next + more));
+                start = next + more + 1;
+                if start >= end {
+                    break;
+                }
             }
-            let fingerprint = right.fingerprint(start);
-            let bit = fingerprint >> (64 - BITS);
-            if self.bits[bit as usize / 64] >> (bit % 64) & 1 == 0 {
-                start += 1;
-                continue;
-            }
-            let slot = self.slot(left, fingerprint, right.content(start));
-            let Some(window) = (self.slots[slot] as u32).checked_sub(1) else {
-                start += 1;
-                continue;
-            };
-            // Where one is found those after it mostly are, too, and need not be looked up.
-            let window = window as usize;
-            let last = start + right.run(start + 1, left, window + 1);
-            for &first in &self.first[window..=window + last - start] {
-                self.found[first as usize] = self.comparison;
-            }
-            cover(&mut sketch, &mut covered, start, right.end(last));
-            start = last + 1;
+            start = start.max(end);
         }
         self.right = sketch;
-        self.left.clear();
-        if self.right.is_empty() {
+        if self.right.places.is_empty() {
             return Ok(());
         }
-        memory::reserve(&mut self.left, left.symbols.len(), DOING)?;
-        let mut covered = 0;
-        let is_found = |start: &usize| self.found[self.first[*start] as usize] == self.comparison;
-        let mut start = 0;
-        while start < left.len() {
-            let run = (start..left.len()).take_while(is_found).count();
-            if run > 0 {
-                cover(&mut self.left, &mut covered, start, left.end(start + run - 1));
+        // What one of several windows with the same content is all are.
+        for of_first in [true, false] {
+            for &[window, first] in &self.repeats {
+                let (from, to) = if of_first { (window, first) } else { (first, window) };
+                if self.found[from as usize / 64] >> (from % 64) & 1 == 1 {
+                    self.found[to as usize / 64] |= 1 << (to % 64);
+                }
             }
-            start += run + 1;
+        }
+        self.left.reserve(left)?;
+        let (mut covered, mut start) = (0, 0);
+        while let Some(first) = next_of(&self.found, start, 0) {
+            let end = next_of(&self.found, first, u64::MAX).unwrap_or(left.len()).min(left.len());
+            self.left.cover(left, &mut covered, first, left.end(end - 1));
+            start = end;
         }
         Ok(())
     }
 
     /// Makes the sketches all of both texts.
     pub fn keep_all(&mut self, left: &WindowedText, right: &WindowedText) -> Result<()> {
-        for (sketch, windows) in [(&mut self.left, left), (&mut self.right, right)] {
+        for (sketch, text) in [(&mut self.left, left), (&mut self.right, right)] {
             sketch.clear();
-            memory::reserve(sketch, windows.symbols.len(), DOING)?;
-            // No text has more characters than 32 bits count.
-            sketch.extend(0..windows.symbols.len() as u32);
+            sketch.reserve(text)?;
+            sketch.cover(text, &mut 0, 0, text.symbols.len());
         }
         Ok(())
     }
 }
 
-/// Adds the characters of windows, `start..end`, that are not covered yet; windows come in order.
-#[inline]
-fn cover(sketch: &mut Vec<u32>, covered: &mut usize, start: usize, end: usize) {
-    sketch.extend((*covered).max(start) as u32..end as u32);
-    *covered = end;
+impl Sketch {
+    fn clear(&mut self) {
+        self.places.clear();
+        self.symbols.clear();
+    }
+
+    /// Room for all of a text.
+    fn reserve(&mut self, text: &WindowedText) -> Result<()> {
+        memory::reserve(&mut self.places, text.symbols.len(), DOING)?;
+        memory::reserve(&mut self.symbols, text.symbols.len(), DOING)
+    }
+
+    /// Adds the characters of windows, `start..end`, that are not covered yet; windows come in order.
+    #[inline]
+    fn cover(&mut self, text: &WindowedText, covered: &mut usize, start: usize, end: usize) {
+        let start = start.max(*covered);
+        // No text has more characters than 32 bits count.
+        self.places.extend(start as u32..end as u32);
+        self.symbols.extend_from_slice(&text.symbols[start..end]);
+        *covered = end;
+    }
+}
+
+/// Sets the bits of a range that is not empty.
+fn mark(bits: &mut [u64], range: Range<usize>) {
+    let (first, last) = (range.start / 64, (range.end - 1) / 64);
+    for (n, word) in bits[first..=last].iter_mut().enumerate() {
+        let from = if n == 0 { range.start % 64 } else { 0 };
+        let to = if first + n == last { (range.end - 1) % 64 } else { 63 };
+        *word |= u64::MAX << from & u64::MAX >> (63 - to);
+    }
+}
+
+/// The first bit from `start` on that is set, or with all bits for `turned` that is not.
+fn next_of(bits: &[u64], start: usize, turned: u64) -> Option<usize> {
+    let mut at = start / 64;
+    let mut word = (bits.get(at)? ^ turned) & u64::MAX << (start % 64);
+    while word == 0 {
+        at += 1;
+        word = bits.get(at)? ^ turned;
+    }
+    Some(64 * at + word.trailing_zeros() as usize)
 }
 
 #[cfg(test)]
@@ -199,8 +263,8 @@ mod tests {
             for (other, windows) in [(&b, &y), (&c, &z), (&b, &y)] {
                 let other: Vec<char> = other.chars().collect();
                 filter.sketch(&x, windows, &stop).unwrap();
-                prop_assert_eq!(&filter.left, &naive(&a, &other, width as usize));
-                prop_assert_eq!(&filter.right, &naive(&other, &a, width as usize));
+                prop_assert_eq!(&filter.left.places, &naive(&a, &other, width as usize));
+                prop_assert_eq!(&filter.right.places, &naive(&other, &a, width as usize));
             }
         }
     }

@@ -4,7 +4,8 @@
 //! |SES| = |A| + |B| - 2·|LCS| insertions and deletions lie between two texts. Up to some tens of them are
 //! followed greedily ([`super::lcs_greedy`]: O(N + D²)); beyond, a band of the table that is wide enough for
 //! the expected number is filled 64 cells at a time ([`super::lcs_band`]: O(N·D/64)), and a wider one where
-//! more are needed. Measured on 10 KB texts (benches/lcs.rs), the band is the faster one from about a hundred on;
+//! more are needed. Where an alignment is asked for, and the columns are not too many, it is read from those that the
+//! distance was found by. Measured on 10 KB texts (benches/lcs.rs), the band is the faster one from about a hundred on;
 //! whether there are as many shows after half of them.
 //!
 //! Our own because no crate at hand can be stopped, gives an alignment by a stated rule, and keeps memory.
@@ -26,8 +27,11 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::workers::Stop;
 
-/// Insertions and deletions that are followed one by one before the band is filled.
+/// Insertions and deletions that are followed one by one, at most, before the band is filled; fewer where the whole table
+/// takes no longer.
 const FEW: usize = 48;
+/// Words of a table that are filled at once: to look for a narrower band first would be no saving.
+const AT_ONCE: usize = 1 << 10;
 /// Where no more than these are asked for, all of them are: the band's tables take longer to make.
 const FEW_IN_ALL: usize = 160;
 /// Columns times words of a table that are still filled: some minutes of one processor. Texts of 4 MB each
@@ -64,6 +68,17 @@ fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
+/// How a distance was found.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    /// By following it, or at once.
+    Greedy,
+    /// By a band whose columns are kept.
+    Kept,
+    /// By a band that has to be filled again where an alignment is to be read.
+    Band,
+}
+
 /// Compares texts; its space is used again.
 #[derive(Debug, Default)]
 pub struct Lcs {
@@ -87,38 +102,55 @@ impl Lcs {
         let (a, b) = (&a[prefix..], &b[prefix..]);
         let suffix = common_suffix(a, b);
         let (a, b) = (&a[..a.len() - suffix], &b[..b.len() - suffix]);
-        let distance = self.distance(a, b, most, stop)?;
-        Ok(distance.map(|distance| (total - distance) / 2))
+        let reached = self.distance(a, b, most, false, stop)?;
+        Ok(reached.map(|(distance, _)| (total - distance) / 2))
     }
 
-    /// How many insertions and deletions two texts are apart, if at most `most`.
-    fn distance(&mut self, a: &[u32], b: &[u32], most: usize, stop: &Stop) -> Result<Option<usize>> {
+    /// How many insertions and deletions two texts are apart, if at most `most`, and how that was found; with `keep` the
+    /// columns are kept where they are not too many.
+    fn distance(
+        &mut self,
+        a: &[u32],
+        b: &[u32],
+        most: usize,
+        keep: bool,
+        stop: &Stop,
+    ) -> Result<Option<(usize, Way)>> {
         let most = most.min(a.len() + b.len());
         let apart = a.len().abs_diff(b.len());
         if apart > most {
             return Ok(None);
         }
         if a.is_empty() || b.is_empty() {
-            return Ok(Some(apart));
+            return Ok(Some((apart, Way::Greedy)));
         }
+        let whole = Band::words(a, b, most);
         let few = if most <= FEW_IN_ALL { most } else { FEW };
+        let few = few.min(whole.isqrt() / 3);
         let passed = match self.greedy.compare(a, b, few, stop)? {
-            Reached::End(distance) => return Ok(Some(distance)),
+            Reached::End(distance) => return Ok(Some((distance, Way::Greedy))),
             Reached::Far(_) if few == most => return Ok(None),
             Reached::Far(passed) => passed,
         };
         // The other characters as if they differed as much as those at the start, and some more.
-        let expected = (FEW as f64 * (a.len() + b.len()) as f64 / passed.max(1) as f64 * 1.2) as usize;
-        // The shorter text as columns: there are fewer of them, and the band is as wide.
-        let (rows, columns) = if a.len() >= b.len() { (a, b) } else { (b, a) };
-        let mut limit = expected.max(apart + WORD);
+        let expected = (few as f64 * (a.len() + b.len()) as f64 / passed.max(1) as f64 * 1.2) as usize;
+        let mut limit = if whole <= AT_ONCE { most } else { expected.max(apart + WORD) };
         loop {
             // A pass with most of the greatest limit would be no saving.
             limit = if limit >= most - most / 3 { most } else { limit };
-            check_steps(rows, columns, limit)?;
-            let found = self.band.distance(rows, columns, limit, stop)?;
+            check_steps(a, b, limit)?;
+            let keeps = keep && Band::words(a, b, limit) <= KEPT_WORDS;
+            let found = match keeps {
+                true => self.band.distance_kept(a, b, limit, stop)?,
+                false => {
+                    // The shorter text as columns: there are fewer of them, and the band is as wide.
+                    let (rows, columns) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+                    self.band.distance(rows, columns, limit, stop)?
+                }
+            };
             if found.is_some() || limit == most {
-                return Ok(found);
+                let way = if keeps { Way::Kept } else { Way::Band };
+                return Ok(found.map(|distance| (distance, way)));
             }
             limit *= 2;
         }
@@ -144,25 +176,23 @@ impl Lcs {
         let most = a.len() + b.len() - 2 * least;
         let suffix = common_suffix(a, b);
         let (x, y) = (&a[..a.len() - suffix], &b[..b.len() - suffix]);
-        let Some(distance) = self.distance(x, y, most, stop)? else { return Ok(false) };
+        let Some((distance, way)) = self.distance(x, y, most, true, stop)? else { return Ok(false) };
         (1..=suffix).for_each(|n| each(a.len() - n, b.len() - n));
         if x.is_empty() || y.is_empty() {
             return Ok(true);
         }
-        if distance <= FEW {
-            self.greedy.trace(x, y, distance, each);
-            return Ok(true);
+        match way {
+            Way::Greedy => self.greedy.trace(x, y, distance, each),
+            Way::Kept => self.band.read_kept(x, y, &mut each),
+            Way::Band => self.band.trace(x, y, distance, KEPT_WORDS, stop, &mut each)?,
         }
-        check_steps(x, y, distance)?;
-        self.band.trace(x, y, distance, KEPT_WORDS, stop, &mut each)?;
         Ok(true)
     }
 }
 
 fn check_steps(rows: &[u32], columns: &[u32], limit: usize) -> Result<()> {
-    let words = (limit / WORD + 2).min(rows.len() / WORD + 1);
-    match words.checked_mul(columns.len()) {
-        Some(steps) if steps <= MOST_STEPS => Ok(()),
+    match Band::words(rows, columns, limit) {
+        0..=MOST_STEPS => Ok(()),
         _ => Err(Error::TooDifferent { characters: (rows.len() + columns.len()) as u64 }),
     }
 }

@@ -92,10 +92,39 @@ impl Band {
     /// How many insertions and deletions apart two texts are, if at most `limit`, which is not less than
     /// the difference of their lengths. Neither is empty.
     pub fn distance(&mut self, a: &[u32], b: &[u32], limit: usize, stop: &Stop) -> Result<Option<usize>> {
-        let table = Matrix::new(a, b, limit);
-        self.begin(&table)?;
+        self.measure::<false>(&Matrix::new(a, b, limit), stop)
+    }
+
+    /// The same, with all columns kept: what [`Band::read_kept`] reads an alignment from.
+    pub fn distance_kept(
+        &mut self,
+        a: &[u32],
+        b: &[u32],
+        limit: usize,
+        stop: &Stop,
+    ) -> Result<Option<usize>> {
+        self.kept.clear();
+        self.places.clear();
+        self.measure::<true>(&Matrix::new(a, b, limit), stop)
+    }
+
+    /// Reads the alignment of the two texts that [`Band::distance_kept`] found a distance of, as
+    /// [`super::lcs::Lcs::matches`] says.
+    pub fn read_kept(&self, a: &[u32], b: &[u32], each: &mut dyn FnMut(usize, usize)) {
+        self.read(a, b, (0, b.len()), &mut a.len(), each);
+    }
+
+    /// Words that the columns of a band take at most.
+    pub fn words(a: &[u32], b: &[u32], limit: usize) -> usize {
+        let width = (limit / WORD + 2).min(a.len() / WORD + 1);
+        width.saturating_mul(b.len().next_multiple_of(COLUMNS))
+    }
+
+    fn measure<const KEEP: bool>(&mut self, table: &Matrix<'_>, stop: &Stop) -> Result<Option<usize>> {
+        let &Matrix { a, b, limit, .. } = table;
+        self.begin(table)?;
         let mut words = WordRange::default();
-        if !self.advance::<false>(&table, 0, b.len(), &mut words, stop)? {
+        if !self.advance::<KEEP>(table, 0, b.len(), &mut words, stop)? {
             return Ok(None);
         }
         let length: usize = self.flat.iter().map(|word| word.count_zeros() as usize).sum();
@@ -177,7 +206,7 @@ impl Band {
                 stop.check()?;
                 steps = 0;
             }
-            if !KEEP && column.is_multiple_of(LOOK_EVERY) && self.is_far(table, column, next) {
+            if column.is_multiple_of(LOOK_EVERY) && self.is_far(table, column, next) {
                 return Ok(false);
             }
         }
@@ -221,14 +250,11 @@ impl Band {
         // The column of the start; rows under it are as at the beginning.
         self.flat[words.end..].fill(u64::MAX);
         self.flat[words.first..words.end].copy_from_slice(&flat);
-        let width = table.limit / WORD + 2;
-        if (to - from).saturating_mul(width.min(table.a.len() / WORD + 1)) <= trace.budget
-            || to - from <= COLUMNS
-        {
+        if Self::words(table.a, &table.b[from..to], table.limit) <= trace.budget || to - from <= COLUMNS {
             self.kept.clear();
             self.places.clear();
             self.advance::<true>(table, from, to, &mut words, trace.stop)?;
-            self.read(table, from, to, trace);
+            self.read(table.a, table.b, (from, to), &mut trace.row, trace.each);
             return Ok(());
         }
         // Without looking whether the end can be reached.
@@ -252,10 +278,17 @@ impl Band {
     }
 
     /// Reads an alignment from the kept columns after `from` up to `to`.
-    fn read(&self, table: &Matrix<'_>, from: usize, to: usize, Trace { row, each, .. }: &mut Trace<'_>) {
+    fn read(
+        &self,
+        a: &[u32],
+        b: &[u32],
+        (from, to): (usize, usize),
+        row: &mut usize,
+        each: &mut dyn FnMut(usize, usize),
+    ) {
         let mut column = to;
         while *row > 0 && column > from {
-            if table.a[*row - 1] == table.b[column - 1] {
+            if a[*row - 1] == b[column - 1] {
                 (*row, column) = (*row - 1, column - 1);
                 each(*row, column);
                 continue;
@@ -291,25 +324,24 @@ fn go_on<const KEEP: bool>(
         let from = at % SymbolPage::WORDS;
         for (n, &symbol) in symbols.iter().enumerate() {
             let rows = &pages[page].rows_of(symbol)[from..];
-            let flat = &mut flat[at..to];
-            carries[n] = column(rows, flat, carries[n]);
-            if KEEP {
-                kept[n * width + at - first..][..to - at].copy_from_slice(flat);
-            }
+            let kept = if KEEP { &mut kept[n * width + at - first..][..to - at] } else { &mut [] };
+            carries[n] = column::<KEEP>(rows, &mut flat[at..to], carries[n], kept);
         }
         at = to;
     }
 }
 
-/// Goes on by one column that has the symbol of these rows; gives the carry of its last word.
+/// Goes on by one column that has the symbol of these rows; gives the carry of its last word. With `KEEP` the column is
+/// kept, too, word by word, as most columns have few.
 #[inline]
-fn column(rows: &[u64], flat: &mut [u64], mut carry: bool) -> bool {
+fn column<const KEEP: bool>(rows: &[u64], flat: &mut [u64], mut carry: bool, kept: &mut [u64]) -> bool {
     // The sums of some words follow one another without anything between them that touches the flag.
     const TOGETHER: usize = 4;
     let (rows, _) = rows.split_at(flat.len());
     let (row_chunks, row_rest) = rows.as_chunks::<TOGETHER>();
     let (flat_chunks, flat_rest) = flat.as_chunks_mut::<TOGETHER>();
-    for (rows, flat) in row_chunks.iter().zip(flat_chunks) {
+    let (kept_chunks, kept_rest) = kept.as_chunks_mut::<TOGETHER>();
+    for (at, (rows, flat)) in row_chunks.iter().zip(flat_chunks).enumerate() {
         let equal: [u64; TOGETHER] = std::array::from_fn(|n| flat[n] & rows[n]);
         let mut sums = [0; TOGETHER];
         for n in 0..TOGETHER {
@@ -318,12 +350,18 @@ fn column(rows: &[u64], flat: &mut [u64], mut carry: bool) -> bool {
         for n in 0..TOGETHER {
             flat[n] = sums[n] | (flat[n] ^ equal[n]);
         }
+        if KEEP {
+            kept_chunks[at] = *flat;
+        }
     }
-    for (row, flat) in row_rest.iter().zip(flat_rest) {
+    for (at, (row, flat)) in row_rest.iter().zip(flat_rest).enumerate() {
         let equal = *flat & row;
         let sum;
         (sum, carry) = flat.carrying_add(equal, carry);
         *flat = sum | (*flat ^ equal);
+        if KEEP {
+            kept_rest[at] = *flat;
+        }
     }
     carry
 }

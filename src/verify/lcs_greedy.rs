@@ -46,7 +46,11 @@ impl Greedy {
                 let mut x = start.min(rows).min(columns + k);
                 let y = x - k;
                 if x >= 0 && y >= 0 {
-                    x += common_prefix(&a[x as usize..], &b[y as usize..]) as i64;
+                    let (a, b) = (&a[x as usize..], &b[y as usize..]);
+                    // Mostly nothing is in common.
+                    if !a.is_empty() && a.first() == b.first() {
+                        x += common_prefix(a, b) as i64;
+                    }
                     passed = passed.max(2 * x - k);
                 }
                 self.furthest.push(x);
@@ -89,16 +93,23 @@ impl Greedy {
 #[inline]
 pub fn common_prefix(a: &[u32], b: &[u32]) -> usize {
     const LANES: usize = 16;
-    let most = a.len().min(b.len());
-    let (a, b) = (&a[..most], &b[..most]);
-    let mut at = 0;
-    while at + LANES <= most && a[at..at + LANES] == b[at..at + LANES] {
-        at += LANES;
-    }
+    let (a_chunks, b_chunks) = (a.as_chunks::<LANES>().0, b.as_chunks::<LANES>().0);
+    let at = LANES * a_chunks.iter().zip(b_chunks).take_while(|(x, y)| are_equal(x, y)).count();
     at + a[at..].iter().zip(&b[at..]).take_while(|(x, y)| x == y).count()
 }
 
 /// How many symbols two texts have in common at their end.
 pub fn common_suffix(a: &[u32], b: &[u32]) -> usize {
-    a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count()
+    const LANES: usize = 16;
+    let (a_chunks, b_chunks) = (a.as_rchunks::<LANES>().1, b.as_rchunks::<LANES>().1);
+    let at =
+        LANES * a_chunks.iter().rev().zip(b_chunks.iter().rev()).take_while(|(x, y)| are_equal(x, y)).count();
+    let (a, b) = (&a[..a.len() - at], &b[..b.len() - at]);
+    at + a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count()
+}
+
+/// Whether some symbols are equal, without a call for so few.
+#[inline]
+fn are_equal<const LANES: usize>(a: &[u32; LANES], b: &[u32; LANES]) -> bool {
+    a.iter().zip(b).fold(0, |any, (x, y)| any | (x ^ y)) == 0
 }

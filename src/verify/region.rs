@@ -37,12 +37,16 @@ impl Curve {
         let mut behind = 0;
         deletions.push(0);
         for &(a, b) in matched {
-            while deletions.len() <= a as usize {
-                deleted += 1;
-                deletions.push(deleted);
+            let a = a as usize;
+            // Mostly the character before is matched, too.
+            if deletions.len() <= a {
+                let gap = (a + 1 - deletions.len()) as u32;
+                deletions.extend(deleted + 1..=deleted + gap);
+                deleted += gap;
+                insertions.resize(a, inserted);
             }
             deletions.push(deleted);
-            insertions.resize(a as usize + 1, inserted);
+            insertions.push(inserted);
             inserted += b - behind;
             behind = b + 1;
         }

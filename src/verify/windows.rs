@@ -15,7 +15,9 @@ use crate::workers::Stop;
 /// this odd number, modulo 2^64. Equal fingerprints are verified: a collision costs time, not correctness.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Characters that are read without looking for a stop.
-const CHECK_EVERY: usize = 1 << 16;
+const CHECK_EVERY: u32 = 1 << 16;
+/// What runs of white space are.
+const SPACE: u32 = b' ' as u32;
 
 /// Characters, where they stood, and the windows that begin with them.
 #[derive(Debug, Default)]
@@ -44,64 +46,58 @@ impl WindowedText {
         let most = if first == 0 { text.len() } else { text.len().min(first as usize) };
         memory::reserve(symbols, most, DOING)?;
         memory::reserve(places, most + 1, DOING)?;
-        let is_even = match text.is_ascii() {
-            true => self.take_ascii(text.as_bytes(), first, stop).map(|()| true),
-            false => self.take_characters(text, first, stop),
-        };
-        self.cut(width, is_even?)
+        let is_even = self.take_characters(text, first, stop)?;
+        self.cut(width, is_even)
     }
 
-    /// Takes characters that are a byte and a column each.
-    fn take_ascii(&mut self, bytes: &[u8], first: u64, stop: &Stop) -> Result<()> {
+    /// Takes the characters of the first columns; says whether each is a column.
+    fn take_characters(&mut self, text: &str, first: u64, stop: &Stop) -> Result<bool> {
+        const BLOCK: usize = 64;
         let Self { symbols, places, .. } = self;
-        let most = if first == 0 { usize::MAX } else { first as usize };
-        let mut space = false;
-        let mut place = 0;
-        for part in bytes.chunks(CHECK_EVERY) {
-            stop.check()?;
-            for &byte in part {
-                let is_space = char::from(byte).is_whitespace();
+        let most = if first == 0 { u64::MAX } else { first };
+        // No text has more characters than 32 bits count.
+        let (mut columns, mut place, mut checked) = (0, 0u32, 0);
+        let (mut rest, mut space) = (text, false);
+        stop.check()?;
+        'all: while !rest.is_empty() {
+            if place - checked >= CHECK_EVERY {
+                stop.check()?;
+                checked = place;
+            }
+            // Most of most texts is ASCII in which no white space follows other white space.
+            if let Some(block) = rest.as_bytes().first_chunk::<BLOCK>()
+                && columns + BLOCK as u64 <= most
+                && is_plain(block, space)
+            {
+                let (mut own, mut own_places) = ([0; BLOCK], [0; BLOCK]);
+                own.iter_mut().zip(block).for_each(|(own, &byte)| *own = symbol_of(byte));
+                own_places.iter_mut().zip(place..).for_each(|(own, place)| *own = place);
+                symbols.extend_from_slice(&own);
+                places.extend_from_slice(&own_places);
+                space = is_space(block[BLOCK - 1]);
+                place += BLOCK as u32;
+                columns += BLOCK as u64;
+                rest = &rest[BLOCK..];
+                continue;
+            }
+            let (some, others) = rest.split_at(rest.ceil_char_boundary(BLOCK));
+            rest = others;
+            for c in some.chars() {
+                let is_space = c.is_whitespace();
                 if !(is_space && space) {
-                    if symbols.len() == most {
-                        places.push(place);
-                        return Ok(());
+                    let wide = if is_space { 1 } else { width_of(c) as u64 };
+                    if columns + wide > most {
+                        break 'all;
                     }
-                    symbols.push(if is_space { u32::from(b' ') } else { u32::from(byte) });
+                    columns += wide;
+                    symbols.push(if is_space { SPACE } else { u32::from(c) });
                     places.push(place);
                 }
                 space = is_space;
-                // No text has more characters than 32 bits count.
                 place += 1;
             }
         }
         places.push(place);
-        Ok(())
-    }
-
-    /// Takes characters of any width; says whether each is a column.
-    fn take_characters(&mut self, text: &str, first: u64, stop: &Stop) -> Result<bool> {
-        let Self { symbols, places, .. } = self;
-        let mut columns = 0;
-        let mut space = false;
-        let mut place = 0u32;
-        for c in text.chars() {
-            if place.is_multiple_of(CHECK_EVERY as u32) {
-                stop.check()?;
-            }
-            let is_space = c.is_whitespace();
-            if !(is_space && space) {
-                columns += if is_space { 1 } else { width_of(c) as u64 };
-                if first > 0 && columns > first {
-                    break;
-                }
-                symbols.push(if is_space { u32::from(b' ') } else { u32::from(c) });
-                places.push(place);
-            }
-            space = is_space;
-            place += 1;
-        }
-        places.push(place);
-        // A character that is left out counts as a wide one: that costs time alone.
         Ok(columns == symbols.len() as u64)
     }
 
@@ -131,11 +127,8 @@ impl WindowedText {
         }
         sums.push(0);
         powers.push(1);
-        let mut sum = 0u64;
-        sums.extend(symbols.iter().map(|&symbol| {
-            sum = sum.wrapping_mul(BASE).wrapping_add(u64::from(symbol) + 1);
-            sum
-        }));
+        sums.resize(symbols.len() + 1, 0);
+        add_up(symbols, &mut sums[1..]);
         // No window has more characters than columns.
         for n in 0..symbols.len().min(width) {
             powers.push(powers[n].wrapping_mul(BASE));
@@ -189,12 +182,26 @@ impl WindowedText {
         }
     }
 
-    /// Its fingerprint.
+    /// The polynomial of its characters. Its upper bits are those of other windows by chance, but where only the last
+    /// characters differ; [`fingerprint`] makes all bits depend on all characters.
     #[inline]
-    pub fn fingerprint(&self, start: usize) -> u64 {
+    pub fn polynomial(&self, start: usize) -> u64 {
         let end = self.end(start);
         let before = self.sums[start].wrapping_mul(self.powers[end - start]);
-        hash::mix(self.sums[end].wrapping_sub(before))
+        self.sums[end].wrapping_sub(before)
+    }
+
+    /// The first of some windows whose polynomial is wanted.
+    #[inline]
+    pub fn find(&self, windows: Range<usize>, is_wanted: impl Fn(u64) -> bool) -> Option<usize> {
+        let Some(width) = self.even else {
+            return windows.into_iter().find(|&start| is_wanted(self.polynomial(start)));
+        };
+        let power = self.powers[width.min(self.powers.len() - 1)];
+        let (before, after) = (&self.sums[windows.clone()], &self.sums[windows.start + width..]);
+        let is_next =
+            |(before, after): (&u64, &u64)| is_wanted(after.wrapping_sub(before.wrapping_mul(power)));
+        before.iter().zip(after).position(is_next).map(|n| windows.start + n)
     }
 
     /// Its characters.
@@ -226,4 +233,57 @@ impl WindowedText {
             + memory::bytes(&self.sums)
             + memory::bytes(&self.powers)
     }
+}
+
+/// What windows are looked up by: a hash of their polynomial.
+#[inline]
+pub fn fingerprint(polynomial: u64) -> u64 {
+    hash::mix(polynomial)
+}
+
+/// The polynomials of all symbols up to each. Of some that follow one another they are made apart from the one before,
+/// so that no multiplication waits for that of its neighbour.
+fn add_up(symbols: &[u32], sums: &mut [u64]) {
+    const TOGETHER: usize = 8;
+    let mut powers = [BASE; TOGETHER];
+    for n in 1..TOGETHER {
+        powers[n] = powers[n - 1].wrapping_mul(BASE);
+    }
+    let mut before = 0u64;
+    let (symbol_chunks, rest) = symbols.as_chunks::<TOGETHER>();
+    let (sum_chunks, rest_sums) = sums.as_chunks_mut::<TOGETHER>();
+    for (symbols, sums) in symbol_chunks.iter().zip(sum_chunks) {
+        let mut own = 0u64;
+        for n in 0..TOGETHER {
+            own = own.wrapping_mul(BASE).wrapping_add(u64::from(symbols[n]) + 1);
+            sums[n] = before.wrapping_mul(powers[n]).wrapping_add(own);
+        }
+        before = sums[TOGETHER - 1];
+    }
+    for (&symbol, sum) in rest.iter().zip(rest_sums) {
+        before = before.wrapping_mul(BASE).wrapping_add(u64::from(symbol) + 1);
+        *sum = before;
+    }
+}
+
+/// Whether a character of ASCII is white space: tab, line feed, vertical tab, form feed, carriage return, space.
+#[inline]
+fn is_space(byte: u8) -> bool {
+    byte == b' ' || byte.wrapping_sub(b'\t') <= b'\r' - b'\t'
+}
+
+/// White space counts as a space.
+#[inline]
+fn symbol_of(byte: u8) -> u32 {
+    if is_space(byte) { SPACE } else { byte.into() }
+}
+
+/// Whether all is ASCII, and no white space follows white space, which the text may end with before.
+#[inline]
+fn is_plain<const BLOCK: usize>(block: &[u8; BLOCK], before: bool) -> bool {
+    let mut spaces = [0; BLOCK];
+    spaces.iter_mut().zip(block).for_each(|(space, &byte)| *space = u8::from(is_space(byte)));
+    let both = spaces[1..].iter().zip(&spaces).fold(0, |any, (a, b)| any | (a & b));
+    let all = block.iter().fold(0, |all, byte| all | byte);
+    all < 128 && both == 0 && !(before && spaces[0] != 0)
 }

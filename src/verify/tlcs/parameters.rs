@@ -78,11 +78,16 @@ impl Thresholds {
 
     /// The least number of shared characters that passes; more than there are where none does.
     pub fn least(&self, left: usize, right: usize) -> usize {
-        let (mut fails, mut passes) = (0, left.min(right) + 1);
-        // No shared character never passes.
-        while passes - fails > 1 {
-            let middle = fails + (passes - fails) / 2;
-            if self.pass(middle, left, right) { passes = middle } else { fails = middle }
+        let most = left.min(right);
+        // About there it is; that it is exactly what passes has to be tried.
+        let of_resemblance = self.resemblance * (left + right) as f64 / 2.0;
+        let of_containment = self.containment.map_or(f64::INFINITY, |least| least * most as f64);
+        let mut passes = (of_resemblance.min(of_containment).ceil() as usize).clamp(1, most + 1);
+        while passes > 1 && self.pass(passes - 1, left, right) {
+            passes -= 1;
+        }
+        while passes <= most && !self.pass(passes, left, right) {
+            passes += 1;
         }
         passes
     }

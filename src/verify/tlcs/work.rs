@@ -20,9 +20,6 @@ const DOING: &str = "comparing two texts";
 pub(super) struct Workspace {
     /// Finds what both texts have.
     pub filter: Filter,
-    /// The symbols of the sketches.
-    left: Vec<u32>,
-    right: Vec<u32>,
     lcs: Lcs,
     /// The characters of the shorter and the longer text that are matched.
     matched: Vec<(u32, u32)>,
@@ -52,48 +49,43 @@ impl Workspace {
     ) -> Result<Option<Part>> {
         // A is the shorter one of the texts, not of the sketches.
         let swapped = self.swaps(left, right);
-        let Self { filter, left: x, right: y, lcs, matched, curve, steps, .. } = self;
+        let Self { filter, lcs, matched, curve, steps, .. } = self;
         if parameters.window == 0 || left.is_empty() || right.is_empty() {
             filter.keep_all(left, right)?;
         } else {
             filter.sketch(left, right, stop)?;
         }
         steps.characters += (left.symbols.len() + right.symbols.len()) as u64;
-        steps.kept += (filter.left.len() + filter.right.len()) as u64;
+        let kept = [&filter.left, &filter.right].map(|sketch| sketch.places.len());
+        steps.kept += (kept[0] + kept[1]) as u64;
         let least = least.max(1);
-        if filter.left.len().min(filter.right.len()) < least {
+        if kept[0].min(kept[1]) < least {
             steps.filtered += 1;
             return Ok(None);
         }
         let centre = if parameters.least_part > 0 { [0.0, 1.0] } else { parameters.centre };
         let blocks = parameters.blocks as usize;
+        let (a, a_text, b, b_text) = match swapped {
+            true => (&filter.right, right, &filter.left, left),
+            false => (&filter.left, left, &filter.right, right),
+        };
         if parameters.trustable {
-            let (a, sketch) = if swapped { (right, &filter.right) } else { (left, &filter.left) };
-            let length = a.symbols.len();
-            if !may_hold(sketch, length, (parameters.slope, blocks), centre, least)? {
+            let length = a_text.symbols.len();
+            if !may_hold(&a.places, length, (parameters.slope, blocks), centre, least)? {
                 steps.filtered += 1;
                 return Ok(None);
             }
         }
         steps.aligned += 1;
-        for (symbols, sketch, text) in [(&mut *x, &filter.left, left), (&mut *y, &filter.right, right)] {
-            symbols.clear();
-            memory::reserve(symbols, sketch.len(), DOING)?;
-            symbols.extend(sketch.iter().map(|&n| text.symbols[n as usize]));
-        }
-        let ((a, a_sketch, a_text), (b, b_sketch, b_text)) = if swapped {
-            ((&*y, &filter.right, right), (&*x, &filter.left, left))
-        } else {
-            ((&*x, &filter.left, left), (&*y, &filter.right, right))
-        };
         if !parameters.trustable {
-            let length = lcs.length(a, b, least, stop)?;
+            let length = lcs.length(&a.symbols, &b.symbols, least, stop)?;
             let whole = |text: &WindowedText| 0..text.symbols.len();
             return Ok(length.map(|length| Part { left: whole(left), right: whole(right), length }));
         }
         matched.clear();
-        memory::reserve(matched, a.len().min(b.len()), DOING)?;
-        if !lcs.matches(a, b, least, stop, |i, j| matched.push((a_sketch[i], b_sketch[j])))? {
+        memory::reserve(matched, kept[0].min(kept[1]), DOING)?;
+        let each = |i: usize, j: usize| matched.push((a.places[i], b.places[j]));
+        if !lcs.matches(&a.symbols, &b.symbols, least, stop, each)? {
             return Ok(None);
         }
         matched.reverse();
