@@ -86,7 +86,7 @@ impl<'a> SetBuilder<'a> {
     /// that were held before.
     pub fn spill(&mut self, others: usize, memory: usize) -> Result<usize> {
         let (held, sets) = (self.bytes(), self.sets_bytes());
-        // What is in memory is ordered by copying it.
+        // The index of a join takes about as much again.
         if let Some(spill) = &mut self.spill
             && held + sets + others > memory
             && sets > memory / 8
