@@ -155,7 +155,7 @@ fn doing(step: Step) -> &'static str {
         | Step::LookAtRows { .. }
         | Step::TakeMarks { .. }
         | Step::CountKnown { .. } => "looking for changed rows",
-        Step::TakeAll | Step::Reread => "reading rows",
+        Step::Move | Step::TakeAll | Step::Reread => "reading rows",
         Step::CompareAll { .. } | Step::Doubt => "comparing rows",
         Step::RemoveAllPairs | Step::RemovePairs { .. } => "removing pairs",
         Step::LookUp { .. } | Step::JoinRows(_) => "finding pairs",
@@ -164,7 +164,6 @@ fn doing(step: Step) -> &'static str {
         }
         Step::ReachBefore | Step::Cluster(_) => "making clusters",
         Step::Retype
-        | Step::Move
         | Step::ForgetWaiting
         | Step::EndBatch
         | Step::Analyze
