@@ -30,6 +30,11 @@ pub(super) fn depend(table: Oid, docs: Oid) {
 /// takes it for a partition; so there is one of the other kind, too, which by itself would have to be asked for.
 pub(super) fn depend_with_shards(table: Oid, docs: Oid) {
     depend(table, docs);
+    if !can_be_ours(table) {
+        return;
+    }
+    // Once: so a table that has the relation as its parent, which is no table of ours, depends on it as before.
+    forget_kind(table, docs, pg_sys::DependencyType::DEPENDENCY_NORMAL);
     let (table, docs) = (address(table), address(docs));
     // SAFETY: both are relations that are locked.
     unsafe {
@@ -57,18 +62,21 @@ pub(super) fn forget(table: Oid, docs: Oid) {
     if !can_be_ours(table) {
         return;
     }
-    for kind in [pg_sys::DependencyType::DEPENDENCY_AUTO, pg_sys::DependencyType::DEPENDENCY_NORMAL] {
-        // SAFETY: both are relations; removes rows of pg_depend, of which there may be none.
-        unsafe {
-            pg_sys::deleteDependencyRecordsForSpecific(
-                pg_sys::RelationRelationId,
-                table,
-                kind as std::ffi::c_char,
-                pg_sys::RelationRelationId,
-                docs,
-            );
-            pg_sys::CommandCounterIncrement();
-        }
+    forget_kind(table, docs, pg_sys::DependencyType::DEPENDENCY_AUTO);
+}
+
+/// Removes the dependencies of a kind.
+fn forget_kind(table: Oid, docs: Oid, kind: pg_sys::DependencyType::Type) {
+    // SAFETY: both are relations; removes rows of pg_depend, of which there may be none.
+    unsafe {
+        pg_sys::deleteDependencyRecordsForSpecific(
+            pg_sys::RelationRelationId,
+            table,
+            kind as std::ffi::c_char,
+            pg_sys::RelationRelationId,
+            docs,
+        );
+        pg_sys::CommandCounterIncrement();
     }
 }
 

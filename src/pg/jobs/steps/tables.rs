@@ -31,7 +31,7 @@ pub(crate) fn retype(work: &mut Work<'_>) -> Result<()> {
         tables
             .hashes
             .iter()
-            .try_for_each(|hashes| definitions::drop(&[hashes.name.clone()]).run().map(|_| ()))
+            .try_for_each(|hashes| definitions::drop(std::slice::from_ref(&hashes.name)).run().map(|_| ()))
     })?;
     if work.names.tables.hashes.is_some() {
         home::keep(work.job, work.entry, None)?;
@@ -58,7 +58,7 @@ pub(crate) fn move_hashes(work: &mut Work<'_>) -> Result<()> {
         let mut moved = 0;
         if let Some(old) = &old {
             moved = rows::bring_back(old, &tables.state).run()?;
-            definitions::drop(&[old.name.clone()]).run()?;
+            definitions::drop(std::slice::from_ref(&old.name)).run()?;
         }
         let new = home.map(|home| home::make(job, home, id_type)).transpose()?;
         if let Some(new) = &new {

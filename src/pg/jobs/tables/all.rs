@@ -71,12 +71,15 @@ impl Tables {
             (Some(&self.pairs), &pair_columns(id_type)[..]),
             (Some(&self.clusters), &cluster_columns(id_type)[..]),
             (Some(&self.state), &state_columns(id_type)[..]),
-            (self.hashes.as_ref(), &hash_columns(id_type)[..]),
             (self.lists.as_ref(), &LIST_COLUMNS[..]),
         ];
+        let hash_columns = hash_columns(id_type);
         let wrong = wrong
             .into_iter()
-            .find_map(|(table, columns)| table.filter(|table| !table.has(columns)).zip(Some(columns)));
+            .find_map(|(table, columns)| table.filter(|table| !table.has(columns)).zip(Some(columns)))
+            .or_else(|| {
+                self.hashes.as_ref().filter(|table| !table.has_hashes(id_type)).zip(Some(&hash_columns))
+            });
         match wrong {
             None => Ok(id_type),
             Some((table, columns)) => {

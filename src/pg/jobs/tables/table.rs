@@ -122,8 +122,13 @@ impl Table {
             || self.has(&cluster_columns(of("cluster_id")))
             || self.has(&state_columns(of("id")))
             || self.has(&LIST_COLUMNS)
-            // Nothing more: a table of a user's may well have an id and a hash beside others.
-            || (self.columns.len() == 2 && self.has(&hash_columns(of("id"))))
+            || self.has_hashes(of("id"))
+    }
+
+    /// Whether it is a table of rows as they were seen, and nothing more, as it may be dropped: one of a user's may well have an id
+    /// and a hash beside others.
+    pub(crate) fn has_hashes(&self, id_type: Oid) -> bool {
+        self.columns.len() == 2 && self.has(&hash_columns(id_type))
     }
 
     /// Whether rows can be put into it without anything going wrong: whether it is a table of states just as a job makes
