@@ -31,6 +31,7 @@ max_prepared_transactions = 200
 max_connections = 200
 wal_level = logical
 citus.node_conninfo = 'sslmode=disable'
+citus.local_hostname = '${nodes[-1]}'
 citus.enable_statistics_collection = off
 citus.max_cached_conns_per_worker = 4
 ${2:-}"

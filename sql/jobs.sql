@@ -19,9 +19,10 @@ CREATE TABLE neardup_all_jobs (
     lists pg_catalog.regclass,
     settings pg_catalog.jsonb NOT NULL,
     created pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now(),
-    seen pg_catalog.text
+    seen pg_catalog.text,
+    hashes pg_catalog.regclass
 );
-COMMENT ON TABLE neardup_all_jobs IS 'internal: the jobs of neardup_watch; seen: what the definition of the relation was like when all of its rows were compared last';
+COMMENT ON TABLE neardup_all_jobs IS 'internal: the jobs of neardup_watch; seen: what the definition of the relation was like when all of its rows were compared last; hashes: where rows as they were seen are, if not in state';
 CREATE TABLE neardup_all_runs (
     docs pg_catalog.regclass NOT NULL,
     started pg_catalog.timestamptz NOT NULL,
@@ -46,7 +47,7 @@ SELECT pg_catalog.pg_extension_config_dump('neardup_all_runs'::pg_catalog.regcla
 GRANT SELECT, INSERT ON neardup_all_jobs, neardup_all_runs TO pg_database_owner;
 
 CREATE VIEW neardup_jobs WITH (security_barrier) AS
-    SELECT j.docs, j.pairs, j.clusters, j.state, j.lists, j.settings, j.created
+    SELECT j.docs, j.pairs, j.clusters, j.state, j.lists, j.settings, j.created, j.hashes
     FROM neardup_all_jobs j
     WHERE pg_catalog.pg_has_role((SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) j.docs::pg_catalog.oid),
         'USAGE'::pg_catalog.text);
@@ -188,12 +189,12 @@ CREATE FUNCTION neardup_job_hash(content pg_catalog.text, internal neardup_inter
 COMMENT ON FUNCTION neardup_job_hash(text, neardup_internal) IS 'internal: a hash of a row, to notice changes by';
 CREATE FUNCTION neardup_job_lists(docs pg_catalog.regclass, threshold pg_catalog.float8, id_type pg_catalog.regtype, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,
     method pg_catalog.text, tokenizer pg_catalog.text, shingle pg_catalog.int4, multiset pg_catalog.bool, max_pairs pg_catalog.int8, site_column pg_catalog.text, state pg_catalog.regclass, rows pg_catalog.text, lists pg_catalog.regclass,
-    first_segment pg_catalog.int8, internal neardup_internal DEFAULT NULL)
+    first_segment pg_catalog.int8, hashes pg_catalog.regclass DEFAULT NULL, internal neardup_internal DEFAULT NULL)
     RETURNS TABLE(kind pg_catalog."char", segment pg_catalog.int8, part pg_catalog.int4, documents pg_catalog.int4, data pg_catalog.bytea, ids pg_catalog.text[])
     AS 'MODULE_PATHNAME', 'neardup_job_lists' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
 COMMENT ON FUNCTION neardup_job_lists(
     regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, regclass, text, regclass, bigint,
-    neardup_internal
+    regclass, neardup_internal
 ) IS 'internal: outlines of rows, batch or known by a table of state or all, as rows of the table of lists; of kind ! where those are damaged';
 CREATE FUNCTION neardup_job_merge(lists pg_catalog.regclass, internal neardup_internal DEFAULT NULL)
     RETURNS TABLE(kind pg_catalog."char", segment pg_catalog.int8, part pg_catalog.int4, documents pg_catalog.int4, data pg_catalog.bytea, ids pg_catalog.text[])
@@ -203,12 +204,12 @@ COMMENT ON FUNCTION neardup_job_merge(regclass, neardup_internal) IS 'internal: 
 CREATE FUNCTION neardup_job_pairs(docs pg_catalog.regclass, threshold pg_catalog.float8, id_type pg_catalog.regtype, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,
     method pg_catalog.text, tokenizer pg_catalog.text, shingle pg_catalog.int4, multiset pg_catalog.bool, max_pairs pg_catalog.int8, site_column pg_catalog.text,
     state pg_catalog.regclass, changed pg_catalog.text, others pg_catalog.text, lists pg_catalog.regclass, new_segment pg_catalog.int8,
-    candidates pg_catalog.bool DEFAULT false, internal neardup_internal DEFAULT NULL)
+    candidates pg_catalog.bool DEFAULT false, hashes pg_catalog.regclass DEFAULT NULL, internal neardup_internal DEFAULT NULL)
     RETURNS SETOF record -- left_id, right_id, similarity pg_catalog.float8, and the columns of the table of lists
     AS 'MODULE_PATHNAME', 'neardup_job_pairs' LANGUAGE c VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_job_pairs(
     regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, regclass, text, text, regclass, bigint,
-    bool, neardup_internal
+    bool, regclass, neardup_internal
 ) IS 'internal: pairs of a changed row and any other one, and the outlines of changed rows as rows of the table of lists';
 CREATE FUNCTION neardup_job_clusters(pairs pg_catalog.text, id_type pg_catalog.regtype, max_cluster_size pg_catalog.int4, clustering pg_catalog.text, relation pg_catalog.regclass,
     internal neardup_internal DEFAULT NULL)

@@ -82,6 +82,8 @@ expect_code 'lists that are a view' 42809 "SELECT * FROM neardup_job_merge('mall
 expect_code 'lists that are no relation' 42P01 "SELECT * FROM neardup_job_merge(7::oid::regclass)" 'does not exist'
 expect_code 'no lists' 22004 'SELECT * FROM neardup_job_merge(NULL)' 'must not be NULL'
 expect_code 'a state of other ids' 42804 "SELECT * FROM neardup_job_lists($join, 'mallory.state', 'batch', NULL, 1)" 'not a table of a job'
+expect_code 'hashes of other ids' 42804 "SELECT * FROM neardup_job_lists($join, NULL, 'known', NULL, 1, 'mallory.state')" 'not a table of a job'
+expect_code 'hashes of somebody else' 42501 "SELECT * FROM neardup_job_lists($join, NULL, 'known', NULL, 1, 'victim.docs_neardup')" 'permission denied'
 expect_code 'lists of somebody else' 42501 "SELECT * FROM neardup_job_merge('victim.docs_neardup_lists')" 'permission denied'
 for type in 0 7 "'record'::regtype" "'anyarray'::regtype" "'cstring'::regtype" "'unknown'::regtype" "'box'::regtype" NULL; do
     seen=$(q -v VERBOSITY=sqlstate "${as_mallory[@]}" -c "SELECT * FROM neardup_job_check('mallory.docs', 0.8, $type, '{}', NULL, NULL,

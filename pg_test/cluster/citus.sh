@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # near_duplicates_into on tables that Citus spreads over three workers: the pairs and similarities are those of near_duplicates
 # of the same rows in an ordinary table, and the clusters those of near_duplicate_clusters; no rows but the order of tokens pass the
-# coordinator, nothing is left, also not after a worker was killed; and jobs on such tables. Skipped where Citus is not installed. With NEARDUP_DATA also on
-# documents of corpora, 200 of each; NEARDUP_DOCUMENTS says how many.
+# coordinator, nothing is left, also not after a worker was killed. Jobs on such tables: citus_jobs.sh. Skipped where Citus is not
+# installed. With NEARDUP_DATA also on documents of corpora, 200 of each; NEARDUP_DOCUMENTS says how many.
 set -euo pipefail
 source "$(dirname "$0")/../../scripts/expect.sh"
 source "$(dirname "$0")/../../scripts/citus.sh"
@@ -311,32 +311,6 @@ for table in larger clusters; do
 done
 q -c 'DELETE FROM docs WHERE id > 10000'
 server=$coordinator
-
-# Jobs: rows that come, change and go are found by comparing, as there are no triggers; at once, and in batches, between which rows may
-# change again.
-job() {
-    local table=$1
-    # differ_job NAME: what the job has, and a join of what is there.
-    differ_job() {
-        expect "$table: a job, $1" 0 "$(q -c "SELECT count(*) FROM ${table}_pairs f FULL JOIN near_duplicates('$table', 0.8, id_column => 'id') p USING (left_id, right_id)
-            WHERE f.similarity IS DISTINCT FROM p.similarity" 2>&1)"
-        expect "$table: clusters of a job, $1" 0 "$(q -c "SELECT count(*) FROM ${table}_clusters f FULL JOIN near_duplicate_clusters('$table', 0.8, id_column => 'id') p USING (id)
-            WHERE f.cluster_id IS DISTINCT FROM p.cluster_id" 2>&1)"
-    }
-    q -c 'SET client_min_messages = warning' -c "SELECT neardup_watch('$table', 0.8, id_column => 'id')" -c "CALL neardup_refresh('$table')" >/dev/null
-    differ_job 'at first'
-    q -c "INSERT INTO $table SELECT id + 100000, body FROM base WHERE id % 7 = 0" -c "UPDATE $table SET body = body || ' changed' WHERE id % 11 = 0" \
-        -c "DELETE FROM $table WHERE id % 13 = 0"
-    q -c 'SET client_min_messages = warning' -c "CALL neardup_refresh('$table')" >/dev/null
-    differ_job 'all at once'
-    q -c "INSERT INTO $table SELECT id + 200000, body FROM base WHERE id % 17 = 0" -c "DELETE FROM $table WHERE id % 19 = 0" \
-        -c "UPDATE $table SET body = 'one text for all of these rows' WHERE id % 23 = 0" -c 'SET client_min_messages = warning' \
-        -c "CALL neardup_refresh('$table', batch_rows => 7)" >/dev/null
-    differ_job 'in batches'
-    q -c "SELECT neardup_unwatch('$table')" >/dev/null
-}
-for table in "${kinds[@]}"; do job "$table"; done
-expect_error 'triggers' 22023 'triggers see every change of plain tables only' "SELECT neardup_watch('docs', 0.8, detect => 'triggers')"
 
 # Documents of other kinds: bibliographic records, mails, addresses, sentences.
 if [[ -d ${NEARDUP_DATA:-} ]]; then

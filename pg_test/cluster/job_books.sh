@@ -47,12 +47,12 @@ SQL
 }
 before=$(victims)
 
-# crafted NAME DOCS PAIRS CLUSTERS STATE LISTS [SETTINGS]: maker writes such a row; then everybody does what they do.
+# crafted NAME DOCS PAIRS CLUSTERS STATE LISTS [SETTINGS [HASHES]]: maker writes such a row; then everybody does what they do.
 crafted() {
     local settings seen role
     settings=${7:-$(sed 's/.*"settings":\({.*}\),"created.*/\1/' <<<"$entry")}
     q -d made -c "DELETE FROM neardup_all_jobs WHERE docs::oid = '$2'::regclass::oid"
-    if ! seen=$(q -d made -U maker -v "settings=$settings" 2>&1 <<<"INSERT INTO neardup_all_jobs (docs, pairs, clusters, state, lists, settings, seen) VALUES ('$2', $3, $4, $5, $6, :'settings', 'x')"); then
+    if ! seen=$(q -d made -U maker -v "settings=$settings" 2>&1 <<<"INSERT INTO neardup_all_jobs (docs, pairs, clusters, state, lists, settings, seen, hashes) VALUES ('$2', $3, $4, $5, $6, :'settings', 'x', ${8:-NULL})"); then
         failed "maker writes: $1" "$seen"
         return
     fi
@@ -99,6 +99,24 @@ as made maker 'INSERT INTO neardup_all_jobs (docs, pairs, clusters, state, setti
 expect_as 'so are partitions' "NOTICE:  left as they are, since they are not the caller's or not of this job: m.parts" made maker "SELECT neardup_unwatch('m.parted', keep_results => true)"
 expect_as 'which go with their table still' 0 made maker 'DROP TABLE m.parted' 'SELECT count(*) FROM pg_class WHERE relname = $$parts$$'
 crafted 'tables of the victim'\''s other job' v.other "${victim[@]}"
+# A table of hashes is dropped where it is not needed: none that has more, or is of another job or another role.
+as made victim 'CREATE TABLE v.files (id int, hash uuid, name text)' 'INSERT INTO v.files VALUES (1, NULL, $$a file$$)'
+before=$(victims)
+crafted 'hashes are another role'\''s' m.docs "${own[@]}" '' "'v.files'"
+crafted 'hashes are pairs' m.docs "${own[@]}" '' "${own[0]}"
+crafted 'hashes are the relation' m.docs "${own[@]}" '' "'m.docs'"
+others=("'v.other_pairs'" "'v.other_clusters'" "'v.other_neardup'" "'v.other_neardup_lists'")
+q -d made -U victim -c "SELECT neardup_watch('v.other', 0.8)" >/dev/null
+crafted 'hashes are a table with more' v.other "${others[@]}" '' "'v.files'"
+expect 'a table with more stays' '1||a file' "$(q -d made -c 'TABLE v.files')"
+# A table with a parent depends on that of itself, and still does after all of this.
+as made maker 'CREATE TABLE m.child () INHERITS (m.docs)'
+crafted 'hashes are a child' m.docs "${own[@]}" '' "'m.child'"
+q -d made -c "DELETE FROM neardup_all_jobs WHERE docs = 'm.docs'::regclass"
+as made maker "INSERT INTO neardup_all_jobs (docs, pairs, clusters, state, settings, hashes) VALUES ('m.docs', 'm.child', 'm.child', 'm.child', '{}', 'm.child')" \
+    "SELECT neardup_unwatch('m.docs', keep_results => true)" >/dev/null 2>&1
+expect 'a child depends on its parent' 1 "$(q -d made -c "SELECT count(*) FROM pg_depend WHERE objid = 'm.child'::regclass AND refobjid = 'm.docs'::regclass AND deptype = 'n'")"
+as made maker 'DROP TABLE m.child'
 for settings in null '[]' '"x"' 7 '{}' '{"relation": 99999999999}' '{"columns": {"id": -3, "text": 32767}}' '{"threshold": "x"}' '{"threshold": 1e400}' \
     '{"threshold": 7}' '{"shingle": 2147483647}' '{"shingle": 0}' '{"method": "magic"}' "{\"text_column\": \"body'; DROP TABLE v.docs; --\"}" \
     '{"options": {"stop": [[[[]]]]}}' '{"tokenizer": "tsearch:\u0022; x"}' '{"max_cluster_size": -1}' '{"clustering": "'"'"'||pg_sleep(1)||'"'"'"}' \

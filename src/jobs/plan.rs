@@ -46,6 +46,9 @@ fn take(state: &State) -> Vec<Step> {
     if state.job.other_type {
         return vec![Step::Retype];
     }
+    if state.job.misplaced {
+        return vec![Step::Move];
+    }
     if state.noted.is_none() {
         // In this order: a change whose note is forgotten is seen.
         return if state.job.first {

@@ -33,6 +33,8 @@ pub struct Job {
     pub first: bool,
     /// Whether the ids of the relation are of another type than those of its tables.
     pub other_type: bool,
+    /// Whether rows as they were seen are elsewhere than they are to be.
+    pub misplaced: bool,
     /// Whether triggers saw every change since the relation has been defined as it is.
     pub told: bool,
     /// Whether all rows were compared last when the relation was defined as it is, as far as triggers see its changes.

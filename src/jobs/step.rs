@@ -41,6 +41,8 @@ pub enum Clusters {
 pub enum Step {
     /// Empties the tables and gives them the type of the ids. Then all is planned anew.
     Retype,
+    /// Moves rows as they were seen to where they are to be. It loses nothing of what is known.
+    Move,
     /// Forgets that rows changed of which triggers noted no ids, and tells whether some did. Before rows are compared: what
     /// changes later is not forgotten.
     TakeUnnoted,

@@ -11,6 +11,7 @@ const TOLD: Job = Job {
     batch_rows: 1000,
     first: true,
     other_type: false,
+    misplaced: false,
     told: true,
     same_definition: true,
     renewed: false,
@@ -165,5 +166,9 @@ fn ids_of_another_type_begin_anew() {
     let mut state = State::new(Job { first: false, other_type: true, ..TOLD });
     assert_eq!(plan(&state), [Step::Retype]);
     state.emptied();
+    // Empty tables are moved, too.
+    state.job.misplaced = true;
+    assert_eq!(plan(&state), [Step::Move]);
+    state.job.misplaced = false;
     assert_eq!(plan(&state), [Step::TakeUnnoted, Step::Look, Step::LookAtRows { limit: 1000 }]);
 }

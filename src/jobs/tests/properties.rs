@@ -11,6 +11,7 @@ use crate::jobs::step::Step;
 fn tells_more(step: Step, state: &State) -> bool {
     match step {
         Step::Retype => state.job.other_type,
+        Step::Move => state.job.misplaced,
         Step::TakeUnnoted => state.unnoted.is_none(),
         Step::Look => state.noted.is_none(),
         Step::LookAtRows { .. } => state.contents.is_none(),
@@ -32,8 +33,8 @@ fn upkeeps() -> impl Strategy<Value = Upkeep> {
 
 prop_compose! {
     fn jobs()(upkeep in upkeeps(), batch_rows in 1..12i64,
-        [whole_clusters, first, other_type, told, same_definition, renewed] in any::<[bool; 6]>()) -> Job {
-        Job { upkeep, whole_clusters, batch_rows, first, other_type, told, same_definition, renewed }
+        [whole_clusters, first, other_type, misplaced, told, same_definition, renewed] in any::<[bool; 7]>()) -> Job {
+        Job { upkeep, whole_clusters, batch_rows, first, other_type, misplaced, told, same_definition, renewed }
     }
 }
 
@@ -64,6 +65,7 @@ enum Event {
     Write(Id, Option<u8>, Note),
     Renamed,
     OtherType,
+    Misplaced,
     Damage,
     OtherVersion,
     /// A refresh with writes before some of its steps, which ends without its last steps where it is interrupted. What was
@@ -97,6 +99,7 @@ fn events() -> impl Strategy<Value = Event> {
         10 => (id(), contents(), note()).prop_map(|(id, content, note)| Event::Write(id, content, note)),
         1 => Just(Event::Renamed),
         1 => Just(Event::OtherType),
+        1 => Just(Event::Misplaced),
         1 => Just(Event::Damage),
         1 => Just(Event::OtherVersion),
         6 => (prop::collection::vec(meanwhile(), 0..4), prop::option::of(0..60usize))
@@ -166,7 +169,7 @@ proptest! {
         let steps = plan(&state);
         let (last, before) = steps.split_last().unwrap();
         prop_assert!(matches!(last, Step::Done { .. }) || tells_more(*last, &state), "{steps:?}");
-        prop_assert!(!before.iter().any(|step| matches!(step, Step::Done { .. } | Step::Retype)), "{steps:?}");
+        prop_assert!(!before.iter().any(|step| matches!(step, Step::Done { .. } | Step::Retype | Step::Move)), "{steps:?}");
         // And what is known already is not asked again.
         let asks = |step: &&Step| !matches!(step, Step::ForgetWaiting | Step::ReachBefore | Step::Outline { .. }
             | Step::MakeLists(_) | Step::Doubt | Step::Cluster(_) | Step::Analyze | Step::WriteEntry | Step::Log { .. });
@@ -184,6 +187,7 @@ proptest! {
                 Event::Write(id, content, note) => world.write(*id, *content, *note),
                 Event::Renamed => world.job.renewed = true,
                 Event::OtherType => world.job.other_type = true,
+                Event::Misplaced => world.job.misplaced = true,
                 Event::Damage => world.lists.damaged = true,
                 Event::OtherVersion => world.lists.order = None,
                 Event::Refresh(writes, interrupted) => drop(refresh(&mut world, writes, *interrupted)),

@@ -48,6 +48,11 @@ impl World {
                 self.job.other_type = false;
                 state.emptied();
             }
+            // Of the same rows.
+            Step::Move => {
+                self.job.misplaced = false;
+                state.job.misplaced = false;
+            }
             Step::TakeUnnoted => state.unnoted = Some(std::mem::take(&mut self.unnoted)),
             Step::Look => {
                 self.seen.docs.clone_from(&self.docs);

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::place::Place;
 use super::statements::citus;
+use crate::pg::jobs::statements::citus as spreading;
 use crate::pg::query::as_user::{Extension, set};
 use crate::pg::query::names::name_of;
 use crate::pg::server::error::{Result, SqlError};
@@ -53,7 +54,7 @@ struct Found {
 impl Layout {
     /// That of a table, whose pairs are to be there; none where Citus knows nothing of it, or has it on the coordinator alone.
     pub(super) fn of(docs: Oid, result: &Place) -> Result<Option<Self>> {
-        if !citus::is_there().holds()? {
+        if !spreading::is_there().holds()? {
             return Ok(None);
         }
         let json = citus::layout(docs, result.namespace).text()?;
@@ -82,9 +83,9 @@ impl Layout {
         match (self.how, by) {
             (How::Single, _) => {
                 let docs = name_of(Oid::from(self.docs))?;
-                citus::distribute(table, None, Some(&docs), self.shards)?.run().map(|_| ())
+                spreading::distribute(table, None, Some(&docs), self.shards)?.run().map(|_| ())
             }
-            (_, Some(by)) => citus::distribute(table, Some(by), like, self.shards)?.run().map(|_| ()),
+            (_, Some(by)) => spreading::distribute(table, Some(by), like, self.shards)?.run().map(|_| ()),
             (_, None) => citus::to_all_nodes(table).run().map(|_| ()),
         }
     }
@@ -105,7 +106,7 @@ impl Layout {
         let docs = name_of(Oid::from(self.docs))?;
         let is_like =
             self.how == How::Hash && citus::is_spread_alike(Oid::from(self.docs), table, by)?.holds()?;
-        citus::distribute(table, Some(by), is_like.then_some(&*docs), self.shards)?.run().map(|_| ())
+        spreading::distribute(table, Some(by), is_like.then_some(&*docs), self.shards)?.run().map(|_| ())
     }
 
     /// Keys of a table, as an array: of each shard as many as it has parts, in turn. None where all is on one node.

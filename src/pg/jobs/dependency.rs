@@ -26,6 +26,27 @@ pub(super) fn depend(table: Oid, docs: Oid) {
     }
 }
 
+/// The same of a table that Citus spreads. It leaves the shards of a table that is dropped for nothing but such a dependency, as it
+/// takes it for a partition; so there is one of the other kind, too, which by itself would have to be asked for.
+pub(super) fn depend_with_shards(table: Oid, docs: Oid) {
+    depend(table, docs);
+    if !can_be_ours(table) {
+        return;
+    }
+    // Once: so a table that has the relation as its parent, which is no table of ours, depends on it as before.
+    forget_kind(table, docs, pg_sys::DependencyType::DEPENDENCY_NORMAL);
+    let (table, docs) = (address(table), address(docs));
+    // SAFETY: both are relations that are locked.
+    unsafe {
+        pg_sys::recordDependencyOn(
+            &raw const table,
+            &raw const docs,
+            pg_sys::DependencyType::DEPENDENCY_NORMAL,
+        );
+        pg_sys::CommandCounterIncrement();
+    }
+}
+
 /// Whether a number is that of a table which a job can have made: only such a one depends on another relation because we
 /// said so. Indexes, sequences and partitions do of themselves, and that must not be taken from them.
 fn can_be_ours(table: Oid) -> bool {
@@ -41,12 +62,17 @@ pub(super) fn forget(table: Oid, docs: Oid) {
     if !can_be_ours(table) {
         return;
     }
+    forget_kind(table, docs, pg_sys::DependencyType::DEPENDENCY_AUTO);
+}
+
+/// Removes the dependencies of a kind.
+fn forget_kind(table: Oid, docs: Oid, kind: pg_sys::DependencyType::Type) {
     // SAFETY: both are relations; removes rows of pg_depend, of which there may be none.
     unsafe {
         pg_sys::deleteDependencyRecordsForSpecific(
             pg_sys::RelationRelationId,
             table,
-            pg_sys::DependencyType::DEPENDENCY_AUTO as std::ffi::c_char,
+            kind as std::ffi::c_char,
             pg_sys::RelationRelationId,
             docs,
         );

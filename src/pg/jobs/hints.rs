@@ -14,6 +14,13 @@ pub(super) fn anew(docs: &str) -> String {
     format!("Begin anew: SELECT neardup_unwatch({0}); SELECT neardup_watch({0}, 0.8);", literal(docs))
 }
 
+/// The error where a relation has the name that a table of a job needs.
+pub(super) fn in_the_way(name: &str) -> SqlError {
+    let message = format!("relation \"{name}\" already exists, and the job needs a table of this name");
+    SqlError::new(PgSqlErrorCode::ERRCODE_DUPLICATE_TABLE, message)
+        .hint("Rename or drop it, or watch a view of another name.")
+}
+
 /// The error where a job cannot go on as things are.
 pub(super) fn not_now(message: impl Into<String>, hint: String) -> SqlError {
     SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message).hint(hint)

@@ -1,7 +1,8 @@
 //! Jobs that keep pairs and clusters up to date: `neardup_watch`, `neardup_refresh`, `neardup_unwatch`.
 //!
 //! A [`job`] is a locked relation with what the [`registry`] of the extension and the [`settings`] say of it; the tables that it
-//! works on are found and checked in [`tables`], [`foreign_code`] and [`dependency`]. [`watch`] sets a job up, [`unwatch`] ends
+//! works on are found and checked in [`tables`], [`foreign_code`] and [`dependency`], and one of them has a [`home`] with the documents where
+//! Citus spreads these. [`watch`] sets a job up, [`unwatch`] ends
 //! it. Between them [`changes`] notes changed rows, by what the session has [`remembered`], if triggers see all of them as the
 //! [`definition`] of the relation is; and
 //! [`refresh`] carries out what `crate::jobs` plans, one of the [`steps`] after the other, in which only one session is at a
@@ -17,6 +18,7 @@ mod dependency;
 mod foreign_code;
 mod functions;
 mod hints;
+mod home;
 mod job;
 mod lists;
 mod queries;

@@ -2,6 +2,11 @@
 
 use crate::jobs::step::Rows;
 
+/// The condition that a row of the relation, by its key, is in a table of rows as they were seen. Citus looks there beside the rows.
+pub(super) fn was_seen(hashes: &str, equals: &str, key: &str) -> String {
+    format!("{key} {equals} ANY (SELECT b.id FROM {hashes} AS b)")
+}
+
 /// The condition that a row of the relation, by its key, is in the table of states as one of these. The ids are a query by themselves,
 /// as rows of Citus are joined with no table of another place.
 pub(super) fn has_row(state: &str, rows: Rows, equals: &str, key: &str) -> String {

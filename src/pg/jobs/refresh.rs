@@ -10,7 +10,7 @@ use super::statements::names::Names;
 use super::steps::work::Work;
 use super::steps::{clusters, lists, pairs, registry, rows, tables};
 use super::tables::all::Tables;
-use super::{definition, foreign_code, upkeep};
+use super::{definition, foreign_code, home, upkeep};
 use crate::jobs::plan::plan;
 use crate::jobs::state::{self, State, Upkeep};
 use crate::jobs::step::Step;
@@ -89,7 +89,11 @@ impl Job {
         let tables = Tables::open(entry, shown, relation.owner)?;
         foreign_code::check(self, &tables)?;
         let other_type = tables.check(shown, columns.id.base_type)? != columns.id.base_type;
-        let upkeep = as_user(relation.owner, || upkeep::of(self, &settings, &columns))?;
+        let (upkeep, home, misplaced) = as_user(relation.owner, || {
+            let home = home::of(self, &columns)?;
+            let misplaced = home::is_left(self, home, tables.hashes.as_ref())?;
+            Ok((upkeep::of(self, &settings, &columns)?, home, misplaced))
+        })?;
         if upkeep == Upkeep::Sets && tables.lists.is_none() {
             return Err(not_now(format!("the job of {shown} has no table of lists"), anew(shown)));
         }
@@ -102,6 +106,7 @@ impl Job {
             batch_rows,
             first,
             other_type,
+            misplaced,
             told: seen.is_some(),
             same_definition: seen == entry.seen,
             renewed,
@@ -113,6 +118,7 @@ impl Job {
             seen,
             started,
             names,
+            home,
             moment: None,
             state,
             waiting: 0,
@@ -130,6 +136,7 @@ fn run(work: &mut Work<'_>) -> Result<bool> {
             match step {
                 Step::Done { more } => return Ok(more),
                 Step::Retype => tables::retype(work)?,
+                Step::Move => tables::move_hashes(work)?,
                 Step::TakeUnnoted => registry::take_unnoted(work)?,
                 Step::Look => registry::look(work)?,
                 Step::WriteEntry => registry::write_entry(work)?,
@@ -148,7 +155,7 @@ fn doing(step: Step) -> &'static str {
         | Step::LookAtRows { .. }
         | Step::TakeMarks { .. }
         | Step::CountKnown { .. } => "looking for changed rows",
-        Step::TakeAll | Step::Reread => "reading rows",
+        Step::Move | Step::TakeAll | Step::Reread => "reading rows",
         Step::CompareAll { .. } | Step::Doubt => "comparing rows",
         Step::RemoveAllPairs | Step::RemovePairs { .. } => "removing pairs",
         Step::LookUp { .. } | Step::JoinRows(_) => "finding pairs",
@@ -214,6 +221,7 @@ fn at_moment(work: &mut Work<'_>, step: Step) -> Result<()> {
         | Step::Analyze
         | Step::Done { .. }
         | Step::Retype
+        | Step::Move
         | Step::TakeUnnoted
         | Step::Look
         | Step::WriteEntry

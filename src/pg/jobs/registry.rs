@@ -24,6 +24,8 @@ use crate::pg::server::settings;
 pub(super) struct Registry {
     /// The table of jobs.
     pub jobs: Oid,
+    /// Whether that has the column of tables of hashes, which came with 0.2: also what is older can be ended.
+    has_hashes: bool,
     unnoted: Oid,
     owner: Oid,
 }
@@ -41,6 +43,8 @@ pub(super) struct Entry {
     pub state: Oid,
     /// The number of the table of lists, if the method has some.
     pub lists: Option<Oid>,
+    /// The number of the table of rows as they were seen, if they are apart.
+    pub hashes: Option<Oid>,
     /// The definition of the relation when all of its rows were compared last.
     pub seen: Option<String>,
 }
@@ -121,7 +125,9 @@ impl Registry {
     pub(super) fn open(extension: &Extension) -> Result<Self> {
         let jobs = extension.table(c"neardup_all_jobs")?;
         let owner = owner_of(jobs).ok_or_else(|| Extension::gone(c"neardup_all_jobs"))?;
-        Ok(Self { jobs, unnoted: extension.table(c"neardup_unnoted")?, owner })
+        // SAFETY: looks the column up, of a table that is locked.
+        let has_hashes = unsafe { pg_sys::get_attnum(jobs, c"hashes".as_ptr()) } != 0;
+        Ok(Self { jobs, has_hashes, unnoted: extension.table(c"neardup_unnoted")?, owner })
     }
 
     /// The numbers of the tables.
@@ -136,18 +142,27 @@ impl Registry {
 
     /// The job of a relation as it is at this moment, whatever the transaction sees otherwise.
     pub(super) fn entry(&self, docs: Oid) -> Result<Option<Entry>> {
-        let read = |[_, pairs, clusters, state, lists, settings, _, seen]: [Option<Datum>; 8]| {
+        let entry = |row: [Option<Datum>; 8], hashes: Option<Datum>| {
+            let [_, pairs, clusters, state, lists, settings, _, seen] = row;
             Ok(Entry {
                 settings: read_settings(settings),
                 pairs: number(pairs),
                 clusters: number(clusters),
                 state: number(state),
                 lists: lists.map(read_oid),
+                hashes: hashes.map(read_oid),
                 seen: seen.map(|seen| Ok::<_, SqlError>(read_text(seen)?.into_owned())).transpose()?,
             })
         };
         // SAFETY: the table is locked and has the columns that sql/jobs.sql gives it.
-        unsafe { by_number::read(self.jobs, docs, read) }
+        unsafe {
+            if !self.has_hashes {
+                return by_number::read(self.jobs, docs, |row| entry(row, None));
+            }
+            by_number::read(self.jobs, docs, |[a, b, c, d, e, f, g, h, hashes]: [Option<Datum>; 9]| {
+                entry([a, b, c, d, e, f, g, h], hashes)
+            })
+        }
     }
 
     /// What a trigger needs to know of the job of a relation, as it is at this moment.
@@ -175,20 +190,20 @@ impl Registry {
 
     /// Writes a job down, instead of what was there of the relation.
     pub(super) fn put(&self, docs: Oid, entry: &Entry) -> Result<()> {
-        let Entry { settings, pairs, clusters, state, lists, seen } = entry;
+        let Entry { settings, pairs, clusters, state, lists, hashes, seen } = entry;
         let settings = settings.as_ref().map_err(|error| error.clone());
         let settings = settings
             .and_then(|settings| serde_json::to_string(settings).map_err(|error| error.to_string()))
             .map_err(|error| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error))?;
-        let (pairs, clusters, state, lists) = (*pairs, *clusters, *state, *lists);
+        let (pairs, clusters, state, lists, hashes) = (*pairs, *clusters, *state, *lists, *hashes);
         let (settings, seen) = (settings.as_str(), seen.as_deref());
-        let values = Values { docs, pairs, clusters, state, lists, settings, seen };
+        let values = Values { docs, pairs, clusters, state, lists, hashes, settings, seen };
         self.run(|| statements::put(self.jobs, values)).map(|_| ())
     }
 
     /// Whether a table is one of the job of another relation.
     pub(super) fn uses(&self, table: Oid, docs: Oid) -> Result<bool> {
-        as_user(self.owner, || statements::uses(self.jobs, table, docs)?.holds())
+        as_user(self.owner, || statements::uses(self.jobs, self.has_hashes, table, docs)?.holds())
     }
 
     /// Takes the job of a relation out.

@@ -39,7 +39,7 @@ impl Job {
                 left.extend(self.drop_table(table)?);
             }
         }
-        for table in std::iter::once(job.state).chain(job.lists) {
+        for table in std::iter::once(job.state).chain(job.lists).chain(job.hashes) {
             left.extend(self.drop_table(table)?);
         }
         if !left.is_empty() {

@@ -4,7 +4,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::hints::not_now;
+use super::hints::{in_the_way, not_now};
 use super::job::{EVENTS, Job};
 use super::registry::Entry;
 use super::settings::{Columns, Detect, Settings};
@@ -86,26 +86,30 @@ impl Job {
         for table in [pairs, clusters, state].into_iter().chain(lists) {
             dependency::depend(table, relation.oid);
         }
-        let entry = Entry { settings: Ok(settings), pairs, clusters, state, lists, seen: None };
+        let entry = Entry { settings: Ok(settings), pairs, clusters, state, lists, hashes: None, seen: None };
         registry.put(relation.oid, &entry)
     }
 
     /// The names of the job's tables, without their schema.
     fn names(&self) -> Result<[String; 4]> {
+        let [pairs, clusters, state, lists] = Kind::ALL.map(|kind| self.name_of(kind));
+        Ok([pairs?, clusters?, state?, lists?])
+    }
+
+    /// The name of a table of the job, without its schema.
+    pub(super) fn name_of(&self, kind: Kind) -> Result<String> {
         /// What a name may have in bytes.
         const LONGEST: usize = pg_sys::NAMEDATALEN as usize - 1;
         // SAFETY: the relation is locked, so it has a name.
         let docs = unsafe { c_string(pg_sys::get_rel_name(self.relation.oid)) };
-        let names = Kind::ALL.map(|kind| format!("{docs}_{}", kind.suffix()));
-        for name in &names {
-            // In the server's encoding, which counts.
-            if encoding::to_server(name)?.as_bytes().len() > LONGEST {
-                let message = format!("the job needs a table \"{name}\", whose name is over {LONGEST} bytes");
-                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_NAME_TOO_LONG, message)
-                    .hint("Watch a view of a shorter name: CREATE VIEW docs AS SELECT * FROM …"));
-            }
+        let name = format!("{docs}_{}", kind.suffix());
+        // In the server's encoding, which counts.
+        if encoding::to_server(&name)?.as_bytes().len() > LONGEST {
+            let message = format!("the job needs a table \"{name}\", whose name is over {LONGEST} bytes");
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_NAME_TOO_LONG, message)
+                .hint("Watch a view of a shorter name: CREATE VIEW docs AS SELECT * FROM …"));
         }
-        Ok(names)
+        Ok(name)
     }
 
     /// The relations that have these names beside the watched one.
@@ -151,11 +155,9 @@ impl Job {
         if !ours {
             let name =
                 tables.iter().zip(names).find(|(table, _)| table.is_some()).map_or("", |(_, name)| name);
-            let message =
-                format!("relation \"{name}\" already exists, and the job needs a table of this name");
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_DUPLICATE_TABLE, message)
-                .hint("Rename or drop it, or watch a view of another name."));
+            return Err(in_the_way(name));
         }
+        dropped.extend(self.left_hashes()?);
         definitions::drop(&dropped).run()?;
         let message = format!(
             "the tables of a job of {} that is not known here are made anew: the next refresh compares all rows",
@@ -164,6 +166,21 @@ impl Job {
         ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
             .report(PgLogLevel::NOTICE);
         Ok(())
+    }
+
+    /// The table of hashes that an earlier job left, which may not be there, or another's.
+    fn left_hashes(&self) -> Result<Option<String>> {
+        let Self { relation, registry, .. } = self;
+        // SAFETY: looks the relation up.
+        let namespace = unsafe { pg_sys::get_rel_namespace(relation.oid) };
+        let Some(oid) = relation_named(&self.name_of(Kind::Hashes)?, namespace)? else { return Ok(None) };
+        let opened = Table::open(oid, pg_sys::AccessExclusiveLock, |owner| owner == relation.owner)?;
+        Ok(match opened {
+            Opened::Table(table) if table.is_of_job() && !registry.uses(oid, relation.oid)? => {
+                Some(table.name)
+            }
+            _ => None,
+        })
     }
 
     fn make_triggers(&self) -> Result<()> {

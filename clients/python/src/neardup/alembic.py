@@ -32,7 +32,7 @@ _OWN_TABLES: Final = """
 _JOB_TABLES: Final = """
     SELECT n.nspname, c.relname
     FROM {schema}.neardup_jobs j
-    JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) ANY (ARRAY[j.pairs, j.clusters, j.state, j.lists])
+    JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) ANY (ARRAY[j.pairs, j.clusters, j.state, j.lists, j.hashes])
     JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
 """
 

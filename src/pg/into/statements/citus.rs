@@ -17,14 +17,6 @@ use crate::pg::server::error::Result;
 /// Bits of a number that is not negative.
 const POSITIVE: &str = "9223372036854775807::int8";
 
-/// Whether there is Citus of a version with all that is asked of it.
-pub(crate) fn is_there() -> Statement {
-    Statement::new(
-        "SELECT EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'citus') \
-         AND to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AND to_regclass('pg_catalog.pg_dist_schema') IS NOT NULL",
-    )
-}
-
 /// What Citus knows of a table, and of the schema of the result, as JSON; no row of a table that it does not know.
 pub(crate) fn layout(docs: Oid, home: Oid) -> Statement {
     Statement::new(
@@ -36,19 +28,6 @@ pub(crate) fn layout(docs: Oid, home: Oid) -> Statement {
          FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid WHERE p.logicalrelid = $1::regclass",
     )
     .with([oid(docs), oid(home)])
-}
-
-/// Spreads a table: by a column, or to one node; like another, or in so many shards.
-pub(crate) fn distribute(table: Oid, by: Option<&str>, like: Option<&str>, shards: i64) -> Result<Statement> {
-    let by = by.map_or("NULL".to_owned(), literal);
-    let how = match like {
-        Some(like) => format!("colocate_with => {}", literal(like)),
-        None => format!("colocate_with => 'none', shard_count => {shards}::int4"),
-    };
-    Ok(Statement::new(format!(
-        "SELECT FROM create_distributed_table('{}'::regclass, {by}::text, {how})",
-        table.to_u32()
-    )))
 }
 
 /// What suits the statements of a transaction. No plan is compiled: nearly all time is spent in functions, and to compile what calls

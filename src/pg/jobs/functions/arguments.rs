@@ -7,7 +7,7 @@ use pgrx::pg_sys::{self, Datum};
 use crate::jobs::step::Rows;
 use crate::pg::jobs::hints::ANEW;
 use crate::pg::jobs::queries;
-use crate::pg::jobs::tables::columns::{LIST_COLUMNS, state_columns};
+use crate::pg::jobs::tables::columns::{Column, LIST_COLUMNS, hash_columns, state_columns};
 use crate::pg::jobs::tables::table::{Opened, Table};
 use crate::pg::query::as_user::acts_for;
 use crate::pg::query::names::name_of;
@@ -59,16 +59,21 @@ pub(super) fn lists(call: Call, n: usize) -> Result<Option<Table>> {
     if table.has(&LIST_COLUMNS) { Ok(Some(table)) } else { Err(other_columns(&table, &LIST_COLUMNS)) }
 }
 
-/// The table of what a job knows of the rows of a source that argument `n` names; none if it is NULL.
-fn state(call: Call, n: usize, source: &Source) -> Result<Option<Table>> {
+/// The table that argument `n` names, which has these columns for ids of a source; none if it is NULL.
+fn of_ids<const N: usize>(
+    call: Call,
+    n: usize,
+    source: &Source,
+    columns: fn(pg_sys::Oid) -> [Column; N],
+) -> Result<Option<Table>> {
     const INTEGERS: [pg_sys::Oid; 3] = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];
     let Some(table) = table(call, n)? else { return Ok(None) };
     let own = source.column_type;
     let alike = if INTEGERS.contains(&own) { &INTEGERS[..] } else { &[own] };
-    if alike.iter().any(|&id_type| table.has(&state_columns(id_type))) {
+    if alike.iter().any(|&id_type| table.has(&columns(id_type))) {
         return Ok(Some(table));
     }
-    Err(other_columns(&table, &state_columns(own)))
+    Err(other_columns(&table, &columns(own)))
 }
 
 fn other_columns(table: &Table, columns: &[(&str, pg_sys::Oid)]) -> SqlError {
@@ -82,18 +87,29 @@ fn other_columns(table: &Table, columns: &[(&str, pg_sys::Oid)]) -> SqlError {
 #[derive(Debug)]
 pub(super) struct Chosen {
     state: Option<Table>,
+    hashes: Option<Table>,
     equals: String,
 }
 
+/// A condition on rows, in terms of the alias `d`, and the table that it names.
+#[derive(Debug)]
+pub(super) struct Condition {
+    sql: String,
+    table: pg_sys::Oid,
+}
+
 impl Chosen {
-    /// By the table of what is known that argument `n` names.
-    pub(super) fn new(call: Call, n: usize, request: &Request) -> Result<Self> {
-        Ok(Self { state: state(call, n, &request.left)?, equals: equality(request.id_type)? })
+    /// By the table of what is known that argument `n` names, and that of rows as they were seen that argument `hashes` names, if
+    /// these are apart.
+    pub(super) fn new(call: Call, [n, hashes]: [usize; 2], request: &Request) -> Result<Self> {
+        let state = of_ids(call, n, &request.left, state_columns)?;
+        let hashes = of_ids(call, hashes, &request.left, hash_columns)?;
+        Ok(Self { state, hashes, equals: equality(request.id_type)? })
     }
 
-    /// The condition, in terms of the alias `d`, that argument `n` names: `batch` for rows that are being brought up to
-    /// date, `known` for those that have been seen; none for all.
-    pub(super) fn condition(&self, call: Call, n: usize, source: &Source) -> Result<Option<String>> {
+    /// The condition that argument `n` names: `batch` for rows that are being brought up to date, `known` for those that have
+    /// been seen; none for all.
+    pub(super) fn condition(&self, call: Call, n: usize, source: &Source) -> Result<Option<Condition>> {
         let marks = match call.text(n)?.as_deref() {
             None => return Ok(None),
             Some("batch") => Rows::Batch,
@@ -103,29 +119,28 @@ impl Chosen {
                 return Err(SqlError::parameter(message).hint("NULL means all rows."));
             }
         };
+        let (equals, key) = (&self.equals, &source.key);
+        if let Some(hashes) = self.hashes.as_ref().filter(|_| marks == Rows::Known) {
+            let sql = queries::was_seen(&hashes.name, equals, key);
+            return Ok(Some(Condition { sql, table: hashes.oid }));
+        }
         let Some(state) = &self.state else {
             let message = "state must not be NULL where rows are named by it";
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
                 .hint("NULL for the rows means all of them."));
         };
-        Ok(Some(queries::has_row(&state.name, marks, &self.equals, &source.key)))
+        Ok(Some(Condition { sql: queries::has_row(&state.name, marks, equals, key), table: state.oid }))
     }
+}
 
+impl Condition {
     /// The rows of a source that a condition holds for: all, without one.
-    pub(super) fn only(&self, source: &Source, condition: Option<&str>) -> Source {
-        let Some(condition) = condition else { return source.clone() };
-        let state = self.state.as_ref().map(|state| state.oid);
-        source.only(condition, &[], state.as_slice())
+    pub(super) fn only(condition: Option<&Self>, source: &Source) -> Source {
+        condition.map_or_else(|| source.clone(), |Self { sql, table }| source.only(sql, &[], &[*table]))
     }
 
-    /// The same with a further value for `$1`.
-    pub(super) fn only_with(
-        &self,
-        source: &Source,
-        condition: &str,
-        value: (pg_sys::Oid, Option<Datum>),
-    ) -> Source {
-        let state = self.state.as_ref().map(|state| state.oid);
-        source.only(condition, &[value], state.as_slice())
+    /// The rows that this, or a further condition with a value for `$1`, holds for.
+    pub(super) fn or(&self, source: &Source, further: &str, value: (pg_sys::Oid, Option<Datum>)) -> Source {
+        source.only(&format!("({further} OR {})", self.sql), &[value], &[self.table])
     }
 }

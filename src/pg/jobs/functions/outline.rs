@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::Datum;
 
-use super::arguments::{self, Chosen, NEXT, request};
+use super::arguments::{self, Chosen, Condition, NEXT, request};
 use crate::features::FeatureSpec;
 use crate::joins::incremental::digest::{Digester, Digests, words};
 use crate::joins::incremental::segment::Segment;
@@ -19,8 +19,8 @@ use crate::verify::predicate::Predicate;
 use crate::workers::{self, Workers};
 
 sql_function! {
-    /// `neardup_job_lists(…, state, rows, lists, segment)`: the outlines of rows, `batch` or `known` by the table `state` or
-    /// all, as rows of the table of lists, in segments numbered from `segment`. Without the table, also an order of tokens;
+    /// `neardup_job_lists(…, state, rows, lists, segment, hashes)`: the outlines of rows, `batch` or `known` by the table `state`,
+    /// and by that of `hashes` if there is one, or all, as rows of the table of lists, in segments numbered from `segment`. Without the table, also an order of tokens;
     /// where that of the table is damaged, or of another version, one row of kind `!`.
     neardup_job_lists, pg_finfo_neardup_job_lists, |call| {
         wants_all(call)?;
@@ -28,9 +28,9 @@ sql_function! {
         let Update::Sets(spec, predicate) = request.method.update() else {
             return Err(SqlError::parameter("this method has no lists"));
         };
-        let rows = Chosen::new(call, NEXT, &request)?;
+        let rows = Chosen::new(call, [NEXT, NEXT + 4], &request)?;
         let condition = rows.condition(call, NEXT + 1, &request.left)?;
-        request.left = rows.only(&request.left, condition.as_deref());
+        request.left = Condition::only(condition.as_ref(), &request.left);
         let lists = arguments::lists(call, NEXT + 2)?;
         let segment = call.need(NEXT + 3, "first_segment")?;
         let mut store = Store::new(call);

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use pgrx::pg_sys::{self, Datum};
 
-use super::arguments::{self, Chosen, NEXT, request};
+use super::arguments::{self, Chosen, Condition, NEXT, request};
 use crate::methods::Update;
 use crate::pg::functions::near_duplicates::Run;
 use crate::pg::jobs::lists::neighbours::neighbours;
@@ -20,8 +20,8 @@ use crate::pg::server::set_returning::{Rows as _, Store};
 const COLUMNS: usize = 3 + 6;
 
 sql_function! {
-    /// `neardup_job_pairs(…, state, changed, others, lists, segment, candidates)`: pairs of a row of `changed` and one of `others`, both
-    /// `batch` or `known` by the table `state` or all; the lesser id first, some twice. Of `others` among themselves where
+    /// `neardup_job_pairs(…, state, changed, others, lists, segment, candidates, hashes)`: pairs of a row of `changed` and one of `others`,
+    /// both `batch` or `known` by the table `state`, and by that of `hashes` if there is one, or all; the lesser id first, some twice. Of `others` among themselves where
     /// there is no `changed`. With the table of lists only those rows are read, instead of `others`, that may be similar to
     /// changed ones; with a number for a segment, too, changed rows become that, as rows that are no pairs. Where the lists
     /// are damaged, or of another version, a row of kind `!` says so. With `candidates` rows of kind `c` name those that were
@@ -29,7 +29,7 @@ sql_function! {
     neardup_job_pairs, pg_finfo_neardup_job_pairs, |call| {
         let mut request = request(call)?;
         let all = request.left.clone();
-        let rows = Chosen::new(call, NEXT, &request)?;
+        let rows = Chosen::new(call, [NEXT, NEXT + 6], &request)?;
         let [changed, others] = [NEXT + 1, NEXT + 2].map(|n| rows.condition(call, n, &all));
         let (changed, others) = (changed?, others?);
         let lists = arguments::lists(call, NEXT + 3)?;
@@ -43,10 +43,10 @@ sql_function! {
             .concat(),
         )?;
         let Some(changed) = changed else {
-            request.left = rows.only(&all, others.as_deref());
+            request.left = Condition::only(others.as_ref(), &all);
             return join(&request, &mut store);
         };
-        request.left = rows.only(&all, Some(&changed));
+        request.left = Condition::only(Some(&changed), &all);
         let near = match (lists, request.method.update()) {
             (Some(lists), Update::Sets(spec, predicate)) => {
                 let segment = call.get(NEXT + 4);
@@ -73,9 +73,9 @@ sql_function! {
         request.right = Some(match near {
             Some(near) => {
                 let (condition, value) = near.condition(&all.key);
-                rows.only_with(&all, &format!("({condition} OR {changed})"), value)
+                changed.or(&all, &condition, value)
             }
-            None => rows.only(&all, others.as_deref()),
+            None => Condition::only(others.as_ref(), &all),
         });
         join(&request, &mut store)
     }

@@ -16,10 +16,12 @@ pub(crate) enum Kind {
     State,
     /// Outlines of all rows, to find those that may be similar to a changed one without reading them.
     Lists,
+    /// Rows of the relation as they were last seen, where Citus has them beside the documents: then there are none in `State`.
+    Hashes,
 }
 
 impl Kind {
-    /// All of them.
+    /// Those that a job is set up with.
     pub(crate) const ALL: [Self; 4] = [Self::Pairs, Self::Clusters, Self::State, Self::Lists];
 
     /// What follows the name of the relation in the name of the table.
@@ -29,6 +31,7 @@ impl Kind {
             Self::Clusters => "clusters",
             Self::State => "neardup",
             Self::Lists => "neardup_lists",
+            Self::Hashes => "neardup_hash",
         }
     }
 
@@ -45,6 +48,7 @@ impl Kind {
             Self::Lists => "kind \"char\" NOT NULL, segment int8 NOT NULL, part int4 NOT NULL, documents int4, data bytea, ids text[], \
                             PRIMARY KEY (segment, kind, part)"
                 .to_owned(),
+            Self::Hashes => format!("id {id} PRIMARY KEY, hash uuid"),
         }
     }
 
@@ -61,6 +65,7 @@ impl Kind {
                 "ALTER TABLE {} ALTER data SET STORAGE external, ALTER ids SET STORAGE external",
                 "ALTER TABLE {} SET (toast_tuple_target = 8160)",
             ],
+            Self::Hashes => &[],
         }
     }
 
@@ -70,6 +75,7 @@ impl Kind {
             Self::Clusters => "clusters of near duplicates, kept by neardup_refresh, of",
             Self::State => "what neardup_refresh knows of the rows of",
             Self::Lists => "what neardup_refresh looks changed rows up in, of",
+            Self::Hashes => "what neardup_refresh has seen, beside the rows, of",
         };
         literal(&format!("{what} {shown}"))
     }

@@ -29,12 +29,13 @@ pub(crate) fn outline(
 ) -> Statement {
     let Names { schema, internal, arguments, tables, .. } = names;
     let sql = format!(
-        "INSERT INTO {} ({COLUMNS}) SELECT {COLUMNS} FROM {schema}.neardup_job_lists({arguments}, {}, {}, {}, {}{internal})",
+        "INSERT INTO {} ({COLUMNS}) SELECT {COLUMNS} FROM {schema}.neardup_job_lists({arguments}, {}, {}, {}, {}, {}{internal})",
         lists.name,
         calls::table(Some(&tables.state)),
         calls::rows(rows),
         calls::table(ordered.then_some(lists)),
         calls::segment(Some(segment)),
+        calls::table(tables.hashes.as_ref()),
     );
     Statement::new(sql).about([lists.oid])
 }

@@ -40,8 +40,8 @@ pub(crate) struct Names {
     pub column_oid: Oid,
     /// That type.
     pub column: String,
-    /// Rows of the relation, with a hash of what is compared: `(SELECT … AS id, … AS hash …)`.
-    pub source: String,
+    /// Rows of the relation, with a hash of what is compared: `SELECT … AS id, … AS hash …`.
+    rows: String,
     /// Whether Citus spreads the relation: it refuses statements that read the relation and change tables within `WITH`.
     pub is_spread: bool,
 }
@@ -58,11 +58,8 @@ impl Names {
         let (id, content, name) = (id_expression(columns)?, content(columns)?, &docs.qualified);
         let schema = extension.schema.clone();
         let internal = extension.internal.clone();
-        // Citus joins rows of its own with a table that is here only where they are a query by themselves: hashes come here then.
-        let is_spread = is_spread(docs.oid)?;
-        let apart = if is_spread { " OFFSET 0" } else { "" };
-        let source = format!(
-            "(SELECT {id} AS id, {schema}.neardup_job_hash({content}{internal}) AS hash FROM {name} d WHERE {id} IS NOT NULL{apart})"
+        let rows = format!(
+            "SELECT {id} AS id, {schema}.neardup_job_hash({content}{internal}) AS hash FROM {name} d WHERE {id} IS NOT NULL"
         );
         let (id_oid, column_oid) = (columns.id_type(), columns.id.base_type);
         Ok(Self {
@@ -79,9 +76,16 @@ impl Names {
             id: qualified_type(id_oid),
             column_oid,
             column: qualified_type(column_oid),
-            source,
-            is_spread,
+            rows,
+            is_spread: is_spread(docs.oid)?,
         })
+    }
+
+    /// Rows of the relation, with a hash of what is compared: `(SELECT … AS id, … AS hash …)`.
+    pub(super) fn source(&self) -> String {
+        // Citus joins rows of its own with a table that is here only where they are a query by themselves: hashes come here then.
+        let apart = if self.is_spread && self.tables.hashes.is_none() { " OFFSET 0" } else { "" };
+        format!("({}{apart})", self.rows)
     }
 
     /// The type of arrays of ids of the job's tables.

@@ -38,13 +38,14 @@ fn call(
 ) -> String {
     let Names { schema, internal, arguments, id, tables, .. } = names;
     format!(
-        "{schema}.neardup_job_pairs({arguments}, {}, {}, {}, {}, {}, '{candidates}'::pg_catalog.bool{internal}) \
+        "{schema}.neardup_job_pairs({arguments}, {}, {}, {}, {}, {}, '{candidates}'::pg_catalog.bool, {}{internal}) \
          AS f(left_id {id}, right_id {id}, similarity float8, kind \"char\", segment int8, part int4, documents int4, data bytea, ids text[])",
         calls::table(Some(&tables.state)),
         calls::rows(changed),
         calls::rows(others),
         calls::table(lists),
         calls::segment(segment),
+        calls::table(tables.hashes.as_ref()),
     )
 }
 

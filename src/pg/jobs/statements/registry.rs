@@ -33,28 +33,34 @@ pub(crate) struct Values<'a> {
     pub state: Oid,
     /// The table of lists, if there is one.
     pub lists: Option<Oid>,
+    /// The table of rows as they were seen, if they are apart.
+    pub hashes: Option<Oid>,
     /// The settings, as JSON.
     pub settings: &'a str,
     /// The definition of the relation when all rows were compared last.
     pub seen: Option<&'a str>,
 }
 
-/// Writes the row of a job, or only its settings and what was seen where it has one.
+/// Writes the row of a job, or only its settings, what was seen and where hashes are where it has one.
 pub(crate) fn put(jobs: Oid, values: Values<'_>) -> Result<Statement> {
-    let Values { docs, pairs, clusters, state, lists, settings, seen } = values;
-    let lists = (pg_sys::OIDOID, lists.and_then(IntoDatum::into_datum));
+    let Values { docs, pairs, clusters, state, lists, hashes, settings, seen } = values;
+    let [lists, hashes] =
+        [lists, hashes].map(|table| (pg_sys::OIDOID, table.and_then(IntoDatum::into_datum)));
     let seen = seen.map_or(Ok((pg_sys::TEXTOID, None)), text)?;
-    let sql = "INSERT INTO {} (docs, pairs, clusters, state, lists, settings, seen) \
-               VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7) ON CONFLICT (docs) DO UPDATE \
-               SET settings = excluded.settings, seen = excluded.seen";
-    on(jobs, sql, [oid(docs), oid(pairs), oid(clusters), oid(state), lists, text(settings)?, seen])
+    let sql = "INSERT INTO {} (docs, pairs, clusters, state, lists, settings, seen, hashes) \
+               VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8) ON CONFLICT (docs) DO UPDATE \
+               SET settings = excluded.settings, seen = excluded.seen, hashes = excluded.hashes";
+    on(jobs, sql, [oid(docs), oid(pairs), oid(clusters), oid(state), lists, text(settings)?, seen, hashes])
 }
 
-/// Whether a table is one of the job of another relation.
-pub(crate) fn uses(jobs: Oid, table: Oid, docs: Oid) -> Result<Statement> {
-    let sql = "SELECT EXISTS (SELECT FROM {} WHERE $1::regclass IN (pairs, clusters, state, lists) \
-               AND docs <> $2::regclass)";
-    on(jobs, sql, [oid(table), oid(docs)])
+/// Whether a table is one of the job of another relation, of a registry that has hashes or not.
+pub(crate) fn uses(jobs: Oid, has_hashes: bool, table: Oid, docs: Oid) -> Result<Statement> {
+    let hashes = if has_hashes { ", hashes" } else { "" };
+    let sql = format!(
+        "SELECT EXISTS (SELECT FROM {{}} WHERE $1::regclass IN (pairs, clusters, state, lists{hashes}) \
+         AND docs <> $2::regclass)"
+    );
+    on(jobs, &sql, [oid(table), oid(docs)])
 }
 
 /// Deletes the row of a job.

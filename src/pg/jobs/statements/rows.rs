@@ -1,13 +1,25 @@
-//! Statements on the table of states: which rows have changed, and what is known of them.
+//! Statements on the table of states: which rows have changed, and what is known of them. Rows as they were seen are in that table,
+//! too, or in one beside the documents ([`home`](crate::pg::jobs::home)), where Citus compares them.
 
 use super::names::Names;
 use super::statement::{Statement, int8, oid};
+use crate::pg::jobs::tables::table::Table;
+
+/// The table of rows as they were seen.
+fn seen(names: &Names) -> &Table {
+    names.tables.hashes.as_ref().unwrap_or(&names.tables.state)
+}
 
 /// Whether no row has been seen.
 pub(crate) fn is_unseen(names: &Names) -> Statement {
-    let state = &names.tables.state;
-    Statement::new(format!("SELECT NOT EXISTS (SELECT FROM {} WHERE change IS NULL)", state.name))
-        .about([state.oid])
+    let Table { name, oid, .. } = seen(names);
+    let sql = if names.tables.hashes.is_some() {
+        // One row of each shard comes.
+        format!("SELECT NOT EXISTS (SELECT 1 FROM {name} LIMIT 1)")
+    } else {
+        format!("SELECT NOT EXISTS (SELECT FROM {name} WHERE change IS NULL)")
+    };
+    Statement::new(sql).about([*oid])
 }
 
 /// How many rows the relation has, counted up to a limit.
@@ -27,9 +39,9 @@ pub(crate) fn forget_waiting(names: &Names) -> Statement {
 
 /// Puts all rows in as seen.
 pub(crate) fn take_all(names: &Names) -> Statement {
-    let (state, source) = (&names.tables.state, &names.source);
-    Statement::new(format!("INSERT INTO {} (id, hash) SELECT id, hash FROM {source} d", state.name))
-        .about([state.oid, names.docs])
+    let (seen, source) = (seen(names), names.source());
+    Statement::new(format!("INSERT INTO {} (id, hash) SELECT id, hash FROM {source} d", seen.name))
+        .about([seen.oid, names.docs])
 }
 
 /// The mark of what is set aside within a transaction.
@@ -47,15 +59,44 @@ pub(crate) fn forget_aside(names: &Names) -> Statement {
     Statement::new(format!("DELETE FROM {} WHERE change = {ASIDE}", state.name)).about([state.oid])
 }
 
+/// Rows that are not as they were seen, by their ids, where both are on the nodes: only these ids come here. Of all rows that are there
+/// or were seen (`FULL`), or of those that were seen (`RIGHT`); and of those only whose ids a query gives, if there is one.
+fn differing(names: &Names, hashes: &Table, join: &str, among: Option<&str>) -> String {
+    let (source, equals) = (names.source(), &names.equals);
+    let among = |id: &str| match among {
+        None => String::new(),
+        Some(ids) => format!(" WHERE {id} {equals} ANY (ARRAY({ids}))"),
+    };
+    format!(
+        "SELECT COALESCE(d.id, s.id) AS id FROM (SELECT id, hash FROM {source} d{}) d \
+         {join} JOIN (SELECT id, hash FROM {} s{}) s ON d.id {equals} s.id \
+         WHERE d.id IS NULL OR s.id IS NULL OR d.hash IS DISTINCT FROM s.hash",
+        among("d.id"),
+        hashes.name,
+        among("s.id"),
+    )
+}
+
 /// Marks the rows that are not as they were seen, and those that waited or were in doubt, even where there is no such row: at most `limit` as
 /// of the batch, the others as waiting.
 pub(crate) fn compare_all(names: &Names, limit: i64) -> Statement {
-    let Names { tables, equals, source, is_spread, .. } = names;
+    let Names { tables, equals, is_spread, .. } = names;
     let waiting = if *is_spread {
         format!("SELECT id FROM {} WHERE change = {ASIDE}", tables.state.name)
     } else {
         format!("DELETE FROM {} WHERE change > 0 RETURNING id", tables.state.name)
     };
+    if let Some(hashes) = &tables.hashes {
+        let sql = format!(
+            "WITH waiting AS ({waiting}), differ AS MATERIALIZED ({differ}) \
+             INSERT INTO {name} (id, change) SELECT COALESCE(d.id, w.id), (row_number() OVER () > $1)::int::int2 \
+             FROM differ d FULL JOIN (SELECT DISTINCT id FROM waiting) w ON w.id {equals} d.id",
+            differ = differing(names, hashes, "FULL", None),
+            name = tables.state.name
+        );
+        return Statement::new(sql).with([int8(limit)]).about([tables.state.oid, hashes.oid, names.docs]);
+    }
+    let source = names.source();
     let sql = format!(
         "WITH waiting AS ({waiting}) \
          INSERT INTO {name} (id, change) SELECT COALESCE(d.id, s.id, w.id), (row_number() OVER () > $1)::int::int2 \
@@ -87,6 +128,11 @@ pub(crate) fn far_more_than(names: &Names, limit: i64) -> Statement {
 
 /// How many rows are known, counted up to a limit.
 pub(crate) fn count_known(names: &Names, limit: i64) -> Statement {
+    if let Some(hashes) = &names.tables.hashes {
+        // A number of each shard comes.
+        let sql = format!("SELECT LEAST(count(*), $1) FROM {}", hashes.name);
+        return Statement::new(sql).with([int8(limit)]).about([hashes.oid]);
+    }
     let state = &names.tables.state;
     let sql = format!("SELECT count(*) FROM (SELECT FROM {} WHERE change IS NULL LIMIT $1) s", state.name);
     Statement::new(sql).with([int8(limit)]).about([state.oid])
@@ -95,16 +141,28 @@ pub(crate) fn count_known(names: &Names, limit: i64) -> Statement {
 /// Deletes what was known of the rows of the batch.
 pub(crate) fn forget_known(names: &Names) -> Statement {
     let (state, equals) = (&names.tables.state, &names.equals);
+    let Table { name, oid, .. } = seen(names);
+    let of_seen = if names.tables.hashes.is_some() { "" } else { "change IS NULL AND " };
     let sql = format!(
-        "DELETE FROM {name} WHERE change IS NULL AND id {equals} ANY (ARRAY(SELECT id FROM {name} WHERE change = 0))",
-        name = state.name
+        "DELETE FROM {name} WHERE {of_seen}id {equals} ANY (ARRAY(SELECT id FROM {} WHERE change = 0))",
+        state.name
     );
-    Statement::new(sql).about([state.oid])
+    Statement::new(sql).about([*oid, state.oid])
 }
 
 /// Puts the rows of the batch that are there in as seen.
 pub(crate) fn reread(names: &Names) -> Statement {
-    let Names { tables, equals, source, .. } = names;
+    let Names { tables, equals, .. } = names;
+    let source = names.source();
+    if let Some(hashes) = &tables.hashes {
+        // Of the nodes that have them, each its own.
+        let sql = format!(
+            "INSERT INTO {} (id, hash) SELECT d.id, d.hash FROM {source} d \
+             WHERE d.id {equals} ANY (ARRAY(SELECT id FROM {} WHERE change = 0))",
+            hashes.name, tables.state.name
+        );
+        return Statement::new(sql).about([hashes.oid, tables.state.oid, names.docs]);
+    }
     let sql = format!(
         "INSERT INTO {name} (id, hash) SELECT d.id, d.hash FROM {source} d JOIN {name} b ON b.change = 0 AND b.id {equals} d.id",
         name = tables.state.name
@@ -114,7 +172,11 @@ pub(crate) fn reread(names: &Names) -> Statement {
 
 /// Marks rows that have been seen as in doubt where they are not as they were seen, unless they wait.
 pub(crate) fn doubt(names: &Names) -> Statement {
-    let Names { tables, equals, source, .. } = names;
+    let Names { tables, equals, .. } = names;
+    if let Some(hashes) = &tables.hashes {
+        return doubt_differing(names, hashes, "RIGHT", None);
+    }
+    let source = names.source();
     let sql = format!(
         "INSERT INTO {name} (id, change) SELECT s.id, 2 FROM {name} s LEFT JOIN {source} d ON d.id {equals} s.id \
          WHERE s.change IS NULL AND (d.id IS NULL OR d.hash IS DISTINCT FROM s.hash) \
@@ -124,9 +186,22 @@ pub(crate) fn doubt(names: &Names) -> Statement {
     Statement::new(sql).about([tables.state.oid, names.docs])
 }
 
+/// Marks rows that [`differing`] finds as in doubt, unless they wait.
+fn doubt_differing(names: &Names, hashes: &Table, join: &str, among: Option<&str>) -> Statement {
+    let Names { tables, equals, .. } = names;
+    let sql = format!(
+        "WITH differ AS MATERIALIZED ({}) INSERT INTO {name} (id, change) SELECT c.id, 2 FROM differ c \
+         WHERE NOT EXISTS (SELECT FROM {name} w WHERE w.change = 1 AND w.id {equals} c.id)",
+        differing(names, hashes, join, among),
+        name = tables.state.name
+    );
+    Statement::new(sql).about([tables.state.oid, hashes.oid, names.docs])
+}
+
 /// Marks rows, whose ids a query gives as `id`, as in doubt where they are not as they were seen, unless they wait.
 pub(super) fn doubt_among(names: &Names, candidates: &str) -> String {
-    let Names { tables, equals, source, .. } = names;
+    let Names { tables, equals, .. } = names;
+    let source = names.source();
     format!(
         "INSERT INTO {name} (id, change) SELECT c.id, 2 FROM ({candidates}) c \
          LEFT JOIN {source} d ON d.id {equals} c.id \
@@ -146,7 +221,26 @@ pub(super) fn set_among_aside(names: &Names, candidates: &str) -> String {
 pub(crate) fn doubt_aside(names: &Names) -> Statement {
     let state = &names.tables.state;
     let aside = format!("SELECT id FROM {} WHERE change = {ASIDE}", state.name);
+    if let Some(hashes) = &names.tables.hashes {
+        return doubt_differing(names, hashes, "FULL", Some(&aside));
+    }
     Statement::new(doubt_among(names, &aside)).about([state.oid, names.docs])
+}
+
+/// Puts rows as they were seen from their own table into that of states.
+pub(crate) fn bring_back(hashes: &Table, state: &Table) -> Statement {
+    Statement::new(format!("INSERT INTO {} (id, hash) SELECT id, hash FROM {}", state.name, hashes.name))
+        .about([hashes.oid, state.oid])
+}
+
+/// Puts rows as they were seen from the table of states into their own one, and then deletes them there.
+pub(crate) fn move_out(state: &Table, hashes: &Table) -> [Statement; 2] {
+    let seen = format!("FROM {} WHERE change IS NULL", state.name);
+    [
+        Statement::new(format!("INSERT INTO {} (id, hash) SELECT id, hash {seen}", hashes.name))
+            .about([hashes.oid, state.oid]),
+        Statement::new(format!("DELETE {seen}")).about([state.oid]),
+    ]
 }
 
 /// Deletes the marks of the batch.

@@ -30,7 +30,9 @@ fn is_still_told(work: &Work<'_>) -> Result<bool> {
 /// Writes what was learnt of the relation. A restored dump has no dependencies: they are made, too.
 pub(crate) fn write_entry(work: &mut Work<'_>) -> Result<()> {
     let docs = work.job.relation.oid;
-    work.names.tables.all().for_each(|table| dependency::depend(table.oid, docs));
+    let tables = &work.names.tables;
+    tables.all().for_each(|table| dependency::depend(table.oid, docs));
+    tables.hashes.iter().for_each(|hashes| dependency::depend_with_shards(hashes.oid, docs));
     work.entry.settings = Ok(work.settings.clone());
     if work.state.job.first {
         work.entry.seen = work.seen.take();

@@ -48,7 +48,10 @@ pub(crate) fn take_marks(work: &mut Work<'_>, limit: i64) -> Result<()> {
 
 /// How many rows are known: by the server's estimate where they are far more than so many.
 pub(crate) fn count_known(work: &mut Work<'_>, limit: i64) -> Result<()> {
-    let known = match rows::far_more_than(&work.names, limit).number()? {
+    // The server knows nothing of how many rows are in shards.
+    let here = work.names.tables.hashes.is_none();
+    let estimate = if here { rows::far_more_than(&work.names, limit).number()? } else { None };
+    let known = match estimate {
         Some(many) => many,
         None => rows::count_known(&work.names, limit).number()?.unwrap_or_default(),
     };

@@ -3,6 +3,7 @@
 use pgrx::pg_sys::Datum;
 
 use crate::jobs::state::State;
+use crate::pg::jobs::home::Home;
 use crate::pg::jobs::job::Job;
 use crate::pg::jobs::registry::Entry;
 use crate::pg::jobs::settings::Settings;
@@ -26,6 +27,8 @@ pub(crate) struct Work<'a> {
     pub started: Datum,
     /// What statements name.
     pub names: Names,
+    /// Where rows as they were seen are to be; none for beside their marks.
+    pub home: Option<Home>,
     /// When the relation was looked at.
     pub moment: Option<Moment>,
     /// What is known so far.

@@ -5,7 +5,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::catalog::role;
-use super::columns::{LIST_COLUMNS, cluster_columns, pair_columns, state_columns};
+use super::columns::{LIST_COLUMNS, cluster_columns, hash_columns, pair_columns, state_columns};
 use super::table::{Opened, Table};
 use crate::pg::jobs::hints::{anew, not_now};
 use crate::pg::jobs::registry::Entry;
@@ -22,6 +22,8 @@ pub(crate) struct Tables {
     pub clusters: Table,
     /// What is known of rows.
     pub state: Table,
+    /// Rows as they were seen, where these are with the documents; else they are beside the marks in `state`.
+    pub hashes: Option<Table>,
     /// Where changed rows are looked up, if the method has that.
     pub lists: Option<Table>,
 }
@@ -45,11 +47,12 @@ impl Tables {
             Ok(None)
         };
         let state = open(entry.state, "neardup")?;
+        let hashes = entry.hashes.map(|hashes| open(hashes, "neardup_hash")).transpose()?.flatten();
         let lists = entry.lists.map(|lists| open(lists, "neardup_lists")).transpose()?.flatten();
         let pairs = open(entry.pairs, "pairs")?;
         let clusters = open(entry.clusters, "clusters")?;
         if let (Some(pairs), Some(clusters), Some(state), []) = (pairs, clusters, state, &missing[..]) {
-            return Ok(Self { pairs, clusters, state, lists });
+            return Ok(Self { pairs, clusters, state, hashes, lists });
         }
         let message = format!("tables of the job of {docs} are gone: {}", missing.join(", "));
         Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message).hint(anew(docs)))
@@ -57,7 +60,7 @@ impl Tables {
 
     /// The tables.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Table> {
-        [&self.pairs, &self.clusters, &self.state].into_iter().chain(&self.lists)
+        [&self.pairs, &self.clusters, &self.state].into_iter().chain(&self.hashes).chain(&self.lists)
     }
 
     /// Checks that the tables are as a job makes them, but for the type of the ids, which is that of the answer; by right
@@ -70,9 +73,13 @@ impl Tables {
             (Some(&self.state), &state_columns(id_type)[..]),
             (self.lists.as_ref(), &LIST_COLUMNS[..]),
         ];
+        let hash_columns = hash_columns(id_type);
         let wrong = wrong
             .into_iter()
-            .find_map(|(table, columns)| table.filter(|table| !table.has(columns)).zip(Some(columns)));
+            .find_map(|(table, columns)| table.filter(|table| !table.has(columns)).zip(Some(columns)))
+            .or_else(|| {
+                self.hashes.as_ref().filter(|table| !table.has_hashes(id_type)).zip(Some(&hash_columns))
+            });
         match wrong {
             None => Ok(id_type),
             Some((table, columns)) => {

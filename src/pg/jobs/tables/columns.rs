@@ -20,6 +20,11 @@ pub(crate) fn state_columns(id_type: Oid) -> [Column; 3] {
     [("id", id_type), ("hash", pg_sys::UUIDOID), ("change", pg_sys::INT2OID)]
 }
 
+/// Those of a table of rows as they were seen, where these are apart from marks.
+pub(crate) fn hash_columns(id_type: Oid) -> [Column; 2] {
+    [("id", id_type), ("hash", pg_sys::UUIDOID)]
+}
+
 /// Those of a table of lists.
 pub(crate) const LIST_COLUMNS: [Column; 6] = [
     ("kind", pg_sys::CHAROID),

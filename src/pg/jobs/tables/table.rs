@@ -3,7 +3,7 @@
 use pgrx::pg_sys::{self, Oid};
 
 use super::catalog::owner_of;
-use super::columns::{LIST_COLUMNS, cluster_columns, pair_columns, state_columns};
+use super::columns::{LIST_COLUMNS, cluster_columns, hash_columns, pair_columns, state_columns};
 use crate::pg::compat;
 use crate::pg::query::names::name_of;
 use crate::pg::server::encoding::c_string;
@@ -122,6 +122,13 @@ impl Table {
             || self.has(&cluster_columns(of("cluster_id")))
             || self.has(&state_columns(of("id")))
             || self.has(&LIST_COLUMNS)
+            || self.has_hashes(of("id"))
+    }
+
+    /// Whether it is a table of rows as they were seen, and nothing more, as it may be dropped: one of a user's may well have an id
+    /// and a hash beside others.
+    pub(crate) fn has_hashes(&self, id_type: Oid) -> bool {
+        self.columns.len() == 2 && self.has(&hash_columns(id_type))
     }
 
     /// Whether rows can be put into it without anything going wrong: whether it is a table of states just as a job makes

@@ -1,0 +1,92 @@
+//! Where rows as they were seen are: beside the marks of rows that wait, or, where Citus spreads the documents so that a table can
+//! go with them, in a table that does. Then they are compared where they are, and only what changed comes here.
+
+use pgrx::pg_sys;
+
+use super::dependency;
+use super::hints::{in_the_way, not_now};
+use super::job::Job;
+use super::registry::Entry;
+use super::settings::Columns;
+use super::statements::citus;
+use super::statements::definitions::{self, Kind};
+use super::statements::statement::read_bool;
+use super::tables::catalog::relation_named;
+use super::tables::table::{Opened, Table};
+use crate::pg::query::citus::is_spread;
+use crate::pg::query::names::{qualified_type, quote_identifier};
+use crate::pg::server::encoding::c_string;
+use crate::pg::server::error::Result;
+
+/// How documents are spread, and a table with them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Home {
+    /// By their ids.
+    Ids,
+    /// All on one node.
+    Node,
+}
+
+/// How the relation of a job is spread, if a table can go with it. Runs as the owner of the relation.
+pub(super) fn of(job: &Job, columns: &Columns<'_>) -> Result<Option<Home>> {
+    let docs = job.relation.oid;
+    // Nothing is asked of a server without Citus, and little of a relation that is not spread.
+    if !is_spread(docs)? || !citus::is_there().holds()? {
+        return Ok(None);
+    }
+    let id = columns.id;
+    let Some([by_id]) = citus::home(docs, id.number, id.base_type).row([pg_sys::BOOLOID])? else {
+        return Ok(None);
+    };
+    let by_id = read_bool(by_id);
+    // Ids are hashed as their own collation is, and so they are spread.
+    let goes = !by_id || id.collated().is_empty();
+    Ok(goes.then_some(if by_id { Home::Ids } else { Home::Node }))
+}
+
+/// Whether rows as they were seen are elsewhere than they are to be. Runs as the owner of the relation.
+pub(super) fn is_left(job: &Job, home: Option<Home>, hashes: Option<&Table>) -> Result<bool> {
+    Ok(match (home, hashes) {
+        (None, hashes) => hashes.is_some(),
+        (Some(_), None) => true,
+        (Some(_), Some(hashes)) => !citus::is_beside(job.relation.oid, hashes.oid).holds()?,
+    })
+}
+
+/// Makes the table of a home, for the ids of these columns. Runs as the owner of the relation.
+pub(super) fn make(job: &Job, home: Home, id_type: pg_sys::Oid) -> Result<Table> {
+    let relation = &job.relation;
+    let name = job.name_of(Kind::Hashes)?;
+    // SAFETY: looks the relation up; a schema of a relation has a name.
+    let (namespace, schema) = unsafe {
+        let namespace = pg_sys::get_rel_namespace(relation.oid);
+        (namespace, quote_identifier(&c_string(pg_sys::get_namespace_name(namespace)))?)
+    };
+    if relation_named(&name, namespace)?.is_some() {
+        return Err(in_the_way(&name));
+    }
+    let table = format!("{schema}.{}", quote_identifier(&name)?);
+    for statement in definitions::create(Kind::Hashes, &table, &qualified_type(id_type), &relation.shown) {
+        statement.run()?;
+    }
+    let made = relation_named(&name, namespace)?;
+    let open = |oid| Table::open(oid, pg_sys::RowExclusiveLock, |owner| owner == relation.owner);
+    let Some(Opened::Table(table)) = made.map(open).transpose()? else {
+        return Err(not_now(
+            format!("the schema of {} was renamed meanwhile", relation.shown),
+            "Try again, in a schema whose owner you trust.".to_owned(),
+        ));
+    };
+    let by = (home == Home::Ids).then_some("id");
+    citus::distribute(table.oid, by, Some(&relation.qualified), 0)?.run()?;
+    Ok(table)
+}
+
+/// Writes down which table it is now, and that it goes with the relation.
+pub(super) fn keep(job: &Job, entry: &mut Entry, table: Option<&Table>) -> Result<()> {
+    entry.hashes = table.map(|table| table.oid);
+    if let Some(table) = table {
+        dependency::depend_with_shards(table.oid, job.relation.oid);
+    }
+    job.registry.put(job.relation.oid, entry)
+}

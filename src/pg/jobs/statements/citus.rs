@@ -1,0 +1,52 @@
+//! Statements on what Citus knows of a relation, and on how tables are spread.
+
+use pgrx::pg_sys::Oid;
+
+use super::statement::{Statement, int8, oid};
+use crate::pg::request::example::literal;
+use crate::pg::server::error::Result;
+
+/// Whether there is Citus of a version with all that is asked of it.
+pub(crate) fn is_there() -> Statement {
+    Statement::new(
+        "SELECT EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'citus') \
+         AND to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AND to_regclass('pg_catalog.pg_dist_schema') IS NOT NULL",
+    )
+}
+
+/// Spreads a table: by a column, or to one node; like another, or in so many shards.
+pub(crate) fn distribute(table: Oid, by: Option<&str>, like: Option<&str>, shards: i64) -> Result<Statement> {
+    let by = by.map_or("NULL".to_owned(), literal);
+    let how = match like {
+        Some(like) => format!("colocate_with => {}", literal(like)),
+        None => format!("colocate_with => 'none', shard_count => {shards}::int4"),
+    };
+    Ok(Statement::new(format!(
+        "SELECT FROM create_distributed_table('{}'::regclass, {by}::text, {how})",
+        table.to_u32()
+    )))
+}
+
+/// Whether a relation is spread by a column of this number, which is of this type and no domain of it; or else on one node; no row
+/// where neither is so. In a schema that is on one node a function can make no tables, nor tables elsewhere that go with these.
+pub(crate) fn home(docs: Oid, column: i16, of: Oid) -> Statement {
+    Statement::new(
+        "SELECT p.partmethod = 'h' FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid \
+         WHERE p.logicalrelid = $1::regclass AND p.repmodel = 's' AND p.colocationid > 0 AND CASE p.partmethod \
+             WHEN 'h' THEN EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = $1 AND a.attnum = $2 AND a.atttypid = $3 \
+                 AND a.attname = column_to_column_name(p.logicalrelid, p.partkey)::name) \
+             WHEN 'n' THEN NOT EXISTS (SELECT FROM pg_dist_schema s WHERE s.schemaid = c.relnamespace) \
+             ELSE false END",
+    )
+    .with([oid(docs), int8(column.into()), oid(of)])
+}
+
+/// Whether a table is spread by its ids, or on one node, just where a relation is that has such a home.
+pub(crate) fn is_beside(docs: Oid, table: Oid) -> Statement {
+    Statement::new(
+        "SELECT EXISTS (SELECT FROM pg_dist_partition d JOIN pg_dist_partition t USING (colocationid, partmethod, repmodel) \
+         WHERE d.logicalrelid = $1::regclass AND t.logicalrelid = $2::regclass AND d.colocationid > 0 \
+         AND (t.partkey IS NULL OR column_to_column_name(t.logicalrelid, t.partkey) = 'id'))",
+    )
+    .with([oid(docs), oid(table)])
+}
