@@ -4,6 +4,7 @@
 //! keeps back (src/pg/server/allocator.rs). From then on memory is *short*, and whatever can fail does: data that comes
 //! in many small pieces would otherwise use up what is kept back, and the next request that cannot fail would abort.
 
+use std::collections::TryReserveError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
@@ -21,7 +22,7 @@ pub fn suffices(doing: &'static str) -> Result<()> {
     if SHORT.load(Ordering::Relaxed) { Err(Error::OutOfMemory { doing }) } else { Ok(()) }
 }
 
-/// Appends `item`; the vector doubles when it is full. O(1) amortised.
+/// Appends `item`; the vector grows when it is full ([`reserve`]). O(1) amortised.
 #[inline]
 pub fn push<T>(vec: &mut Vec<T>, item: T, doing: &'static str) -> Result<()> {
     if vec.len() == vec.capacity() {
@@ -39,11 +40,35 @@ pub fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T], doing: &'static str) -> Re
     Ok(())
 }
 
-/// Makes room for `more` further items.
+/// Makes room for `more` further items: for twice as many as there are, or for an eighth more of many, which the system
+/// moves by their pages and does not copy.
 #[inline]
 pub fn reserve<T>(vec: &mut Vec<T>, more: usize, doing: &'static str) -> Result<()> {
     suffices(doing)?;
-    vec.try_reserve(more).map_err(|_| Error::OutOfMemory { doing })
+    if vec.capacity() - vec.len() >= more {
+        return Ok(());
+    }
+    grow(vec, more).map_err(|_| Error::OutOfMemory { doing })
+}
+
+#[cold]
+fn grow<T>(vec: &mut Vec<T>, more: usize) -> std::result::Result<(), TryReserveError> {
+    /// In bytes.
+    const MANY: usize = 16 << 20;
+    if bytes(vec) < MANY {
+        return vec.try_reserve(more);
+    }
+    vec.try_reserve_exact(more.max(vec.capacity() / 8)).or_else(|_| vec.try_reserve_exact(more))
+}
+
+/// Removes all items. The space stays for as many, and is given back where it was far more than they took.
+pub fn clear<T>(vec: &mut Vec<T>) {
+    const FAR_MORE: usize = 4;
+    let used = vec.len();
+    vec.clear();
+    if vec.capacity() / FAR_MORE > used {
+        vec.shrink_to(2 * used);
+    }
 }
 
 /// Makes room for `more` further bytes of a text.
@@ -65,4 +90,40 @@ pub fn filled<T: Clone>(value: T, len: usize, doing: &'static str) -> Result<Vec
 /// Bytes a vector holds on the heap.
 pub fn bytes<T>(vec: &Vec<T>) -> usize {
     vec.capacity() * size_of::<T>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_double_and_many_grow_by_an_eighth() {
+        let (mut items, mut grown) = (Vec::new(), Vec::new());
+        for n in 0..12u64 << 20 {
+            if items.len() == items.capacity() {
+                grown.push(items.len());
+            }
+            push(&mut items, n, "testing").unwrap();
+        }
+        let (few, many): (Vec<usize>, Vec<usize>) = grown.iter().partition(|&&len| len * 8 < 16 << 20);
+        assert!(few[2..].windows(2).all(|lens| lens[1] == 2 * lens[0]), "{few:?}");
+        assert!(many.windows(2).all(|lens| lens[1] == lens[0] + lens[0] / 8), "{many:?}");
+        assert!(items.capacity() < items.len() / 8 * 9 && items.iter().copied().eq(0..12 << 20));
+        reserve(&mut items, 5 << 20, "testing").unwrap();
+        assert!(items.capacity() >= 17 << 20);
+        assert_eq!(
+            reserve(&mut items, usize::MAX / 16, "testing"),
+            Err(Error::OutOfMemory { doing: "testing" })
+        );
+    }
+
+    #[test]
+    fn what_is_cleared_keeps_room_for_as_many() {
+        let mut items = filled(1u32, 1000, "testing").unwrap();
+        clear(&mut items);
+        assert!(items.is_empty() && items.capacity() == 1000);
+        items.extend(0..100);
+        clear(&mut items);
+        assert!((200..1000).contains(&items.capacity()));
+    }
 }

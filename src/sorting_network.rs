@@ -43,15 +43,13 @@ mod x86 {
     /// Sorts by the smallest network that the list fits into.
     #[target_feature(enable = "avx2")]
     fn sort(list: &mut [u32]) {
-        /// So few are sorted faster by inserting.
-        const FEW: usize = 16;
         match list.len() {
-            0..=FEW => list.sort_unstable(),
-            ..=32 => sort_in_rows::<4>(list),
-            ..=64 => sort_in_rows::<8>(list),
-            ..=128 => sort_in_rows::<16>(list),
-            ..=256 => sort_in_rows::<32>(list),
-            ..=512 => sort_in_rows::<64>(list),
+            17..=32 => sort_in_rows::<4>(list),
+            33..=64 => sort_in_rows::<8>(list),
+            65..=128 => sort_in_rows::<16>(list),
+            129..=256 => sort_in_rows::<32>(list),
+            257..=512 => sort_in_rows::<64>(list),
+            // Few are sorted faster by inserting, and many by parts.
             _ => list.sort_unstable(),
         }
     }

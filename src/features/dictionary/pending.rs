@@ -34,13 +34,13 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Takes everything away; the space stays for the next batch.
+    /// Takes everything away; space stays for another such batch. The first ones have far more words that are new.
     pub fn clear(&mut self) {
-        self.tokens.clear();
-        self.lookups.clear();
-        self.long.clear();
-        self.documents.clear();
-        self.numbers.clear();
+        memory::clear(&mut self.tokens);
+        memory::clear(&mut self.lookups);
+        memory::clear(&mut self.long);
+        memory::clear(&mut self.documents);
+        memory::clear(&mut self.numbers);
     }
 
     /// Bytes on the heap, with what numbering takes beside it.
