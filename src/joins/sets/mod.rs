@@ -154,8 +154,8 @@ fn bitmap_join<const W: usize>(
 ) -> Result<Box<dyn Engine>> {
     const TOO_MANY_NEAR: f64 = 0.2;
     /// What bitmaps take to be made and lists of probes take to be built, in comparisons.
-    const A_TOKEN: f64 = 0.15;
-    const A_POSTING: f64 = 0.5;
+    const A_TOKEN: f64 = 0.03;
+    const A_POSTING: f64 = 0.1;
     let sample = BitmapJoin::<W>::sample(inputs, &indexed);
     let made = A_TOKEN * inputs.tokens() as f64 + A_POSTING * sample.postings;
     if sample.near > TOO_MANY_NEAR * sample.comparisons || sample.comparisons < made {
