@@ -10,6 +10,7 @@ use super::rows::{DOING, Rows};
 use crate::error::{Error, Result};
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
+use crate::prefetch::prefetch;
 use crate::sketches::kernels::{Kernels, kernels};
 use crate::workers::{self, Stop, Workers};
 
@@ -103,6 +104,12 @@ impl Index {
         Ok(Self { sizes, bitmaps, postings, lists })
     }
 
+    /// Asks for the memory in which the list of a token is found.
+    #[inline]
+    fn ask(&self, token: u64) {
+        prefetch(&self.lists, crate::hash::mix(token) as usize & (self.lists.len() - 1));
+    }
+
     /// Where the list of a token is, if it has one.
     #[inline]
     fn slot(&self, token: u64) -> Option<usize> {
@@ -133,6 +140,11 @@ impl Index {
     }
 }
 
+/// How many probes, and how many bitmaps, memory is asked for ahead.
+const AHEAD: usize = 8;
+/// Of how many sizes of rows what a probe needs is known at a time.
+const NEEDS: usize = 1 << 10;
+
 /// Two rows, by their places among those that probe and those that are found.
 pub type Candidate = (u32, u32);
 
@@ -153,6 +165,17 @@ pub struct Engine<'a> {
     /// that memory is waited for once.
     slots: Vec<(usize, u32)>,
     kernels: &'static Kernels,
+    of_size: OfSize,
+}
+
+/// What all probes of a size have in common; they come one after the other.
+#[derive(Debug, Default)]
+struct OfSize {
+    size: u32,
+    /// The places of all rows that are large enough, and small enough.
+    reach: Range<usize>,
+    /// By the lower bits of the size of a row: that size, and the least overlap with rows that have it.
+    needs: Vec<(u32, u32)>,
 }
 
 impl<'a> Engine<'a> {
@@ -160,7 +183,8 @@ impl<'a> Engine<'a> {
     pub fn new(probes: &'a Rows, found: &'a Rows, partners: Partners, bounds: Bounds) -> Result<Self> {
         let met = memory::filled(0, found.len(), DOING)?;
         let (near, slots, kernels) = (Vec::new(), Vec::new(), kernels());
-        Ok(Self { probes, found, partners, bounds, index: None, next: 0, met, near, slots, kernels })
+        let of_size = OfSize::default();
+        Ok(Self { probes, found, partners, bounds, index: None, next: 0, met, near, slots, kernels, of_size })
     }
 
     /// Some of the candidates, each once; none when the join is done.
@@ -195,16 +219,32 @@ impl<'a> Engine<'a> {
         Ok(Some(state.1))
     }
 
-    /// The places of rows that a probe may be paired with.
-    fn reach(&self, index: &Index, place: usize, size: u32) -> Range<usize> {
+    /// Makes ready for probes of a size.
+    fn begin_size(&mut self, index: &Index, size: u32) -> Result<()> {
         let first_of = |size| index.sizes.partition_point(|&other| other < size);
-        let partners = self.bounds.partner_sizes(Side::Left, size, size);
         let end = match self.partners {
-            Partners::Before => place,
-            Partners::NotLarger => first_of(size.saturating_add(1)),
+            Partners::Before | Partners::NotLarger => first_of(size.saturating_add(1)),
             Partners::Smaller => first_of(size),
         };
-        partners.map_or(0..0, |partners| first_of(*partners.start()).min(end)..end)
+        let partners = self.bounds.partner_sizes(Side::Left, size, size);
+        let reach = partners.map_or(0..0, |partners| first_of(*partners.start()).min(end)..end);
+        if self.of_size.needs.is_empty() {
+            self.of_size.needs = memory::filled((0, 0), NEEDS, DOING)?;
+        }
+        self.of_size.needs.fill((0, 0));
+        (self.of_size.size, self.of_size.reach) = (size, reach);
+        Ok(())
+    }
+
+    /// The least overlap of a probe with a row of this size, more than either has where no overlap is enough.
+    #[inline]
+    fn need(&mut self, size: u32) -> u32 {
+        let known = &mut self.of_size.needs[size as usize % NEEDS];
+        if known.0 != size {
+            let least = self.bounds.least_overlap(Side::Left, self.of_size.size, size);
+            *known = (size, least.unwrap_or(u32::MAX));
+        }
+        known.1
     }
 
     fn probe(
@@ -216,20 +256,29 @@ impl<'a> Engine<'a> {
     ) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 12;
         stop.check()?;
-        let (probe, found) = (self.probes.get(place), self.found);
-        let reach = self.reach(index, place, probe.size);
+        self.probes.ask(place + AHEAD);
+        let probe = self.probes.get(place);
+        if self.of_size.size != probe.size {
+            self.begin_size(index, probe.size)?;
+        }
+        let mut reach = self.of_size.reach.clone();
+        if self.partners == Partners::Before {
+            reach.end = reach.end.min(place);
+        }
         if reach.is_empty() {
             return Ok(());
         }
         let mark = place as u32 + 1;
-        let (mut size, mut need) = (0, None);
         self.slots.clear();
+        probe.tokens().for_each(|(token, _)| index.ask(token));
         for (token, at) in probe.tokens() {
             if let Some(slot) = index.slot(token) {
+                prefetch(&index.postings, index.lists[slot].start as usize);
                 memory::push(&mut self.slots, (slot, at), DOING)?;
             }
         }
-        for &(slot, at) in &self.slots {
+        for n in 0..self.slots.len() {
+            let (slot, at) = self.slots[n];
             index.pass(slot, reach.start);
             for postings in index.list(slot).chunks(CHECK_EVERY) {
                 stop.check()?;
@@ -240,30 +289,47 @@ impl<'a> Engine<'a> {
                     if std::mem::replace(&mut self.met[posting.row as usize], mark) == mark {
                         continue;
                     }
-                    let other = index.sizes[posting.row as usize];
-                    if other != size {
-                        size = other;
-                        need = self.bounds.least_overlap(Side::Left, probe.size, size);
-                    }
-                    let Some(need) = need else { continue };
+                    let size = index.sizes[posting.row as usize];
+                    let need = self.need(size);
                     // No more can be shared before this token, and after it, than the shorter of both ends has.
-                    let before = u64::from(at.min(posting.place));
-                    let after = u64::from((probe.size - at).min(size - posting.place));
-                    if before + after < u64::from(need) {
+                    let before = at.min(posting.place);
+                    let after = (probe.size - at).min(size - posting.place);
+                    if u64::from(before) + u64::from(after) < u64::from(need) {
                         continue;
                     }
+                    prefetch(&index.bitmaps, posting.row as usize);
                     let allowed = u64::from(probe.size) + u64::from(size) - 2 * u64::from(need);
                     memory::push(&mut self.near, (posting.row, allowed), DOING)?;
                 }
-                let words = found.words();
-                for (row, allowed) in self.near.drain(..) {
-                    let bitmap = &words[index.bitmaps[row as usize].clone()];
-                    if u64::from(bitmaps::differ(probe.bitmap(), bitmap, self.kernels)) <= allowed {
-                        memory::push(batch, (mark - 1, row), DOING)?;
-                    }
+                if self.near.len() >= CHECK_EVERY {
+                    self.compare(index, place, batch, stop)?;
                 }
             }
         }
+        self.compare(index, place, batch, stop)
+    }
+
+    /// Pairs the probe with those of the near rows whose bitmaps differ in no more bits than they may.
+    fn compare(
+        &mut self,
+        index: &Index,
+        place: usize,
+        batch: &mut Vec<Candidate>,
+        stop: &Stop,
+    ) -> Result<()> {
+        stop.check()?;
+        let (bitmap, words) = (self.probes.get(place).bitmap(), self.found.words());
+        let ask = |near: &(u32, u64)| prefetch(words, index.bitmaps[near.0 as usize].start);
+        self.near.iter().take(AHEAD).for_each(ask);
+        for (n, &(row, allowed)) in self.near.iter().enumerate() {
+            self.near.get(n + AHEAD).iter().copied().for_each(ask);
+            let other = &words[index.bitmaps[row as usize].clone()];
+            if u64::from(bitmaps::differ(bitmap, other, self.kernels)) <= allowed {
+                // Rows are numbered with 32 bits.
+                memory::push(batch, (place as u32, row), DOING)?;
+            }
+        }
+        self.near.clear();
         Ok(())
     }
 }

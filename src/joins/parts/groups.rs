@@ -18,6 +18,8 @@ const NAME: &str = "prefix";
 const VERSION: u8 = 1;
 const DOING: &str = "grouping tokens";
 const HASH: usize = size_of::<u64>();
+/// How many ranks are looked up at a time.
+const TOGETHER: usize = 16;
 
 /// Most parts that a join can have.
 pub const MOST_PARTS: i64 = 1 << 20;
@@ -59,11 +61,15 @@ pub fn groups(
     let size = set.len();
     let mut order: Vec<(u32, u64)> = Vec::new();
     memory::reserve(&mut order, size as usize, DOING)?;
-    for (n, hash) in set.hashes().enumerate() {
-        if n.is_multiple_of(1 << 12) {
+    let mut hashes = set.hashes();
+    while order.len() < size as usize {
+        if order.len().is_multiple_of(1 << 12) {
             stop.check()?;
         }
-        order.push((ranks.of(hash), hash));
+        // What is left of a set is looked up with as many others as there is room for.
+        let some: [u64; TOGETHER] = std::array::from_fn(|_| hashes.next().unwrap_or(0));
+        let left = size as usize - order.len();
+        order.extend(ranks.of_each(some).into_iter().zip(some).take(left));
     }
     // Partners may be smaller and larger.
     let partners = if size == 0 { None } else { bounds.partner_sizes(Side::Left, size, u32::MAX) };

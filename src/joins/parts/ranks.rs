@@ -11,10 +11,12 @@
 //! | 4 for each | their ranks from 1 on: the greater, the more frequent |
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::token_set::TokenSet;
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::prefetch::prefetch;
 use crate::sketches::wire::{from_hex, push_hex};
 use crate::workers::{self, Stop};
 
@@ -33,6 +35,38 @@ fn bad(why: impl Into<String>) -> Error {
 pub struct TokenRanks<'a> {
     hashes: &'a [[u8; size_of::<u64>()]],
     ranks: &'a [[u8; size_of::<u32>()]],
+    places: Option<&'a Places>,
+}
+
+/// Where to look for tokens by the upper bits of their hashes: for whoever asks for the ranks of many sets.
+#[derive(Debug)]
+pub struct Places {
+    /// Of each value of these bits the first token, and behind all how many there are.
+    starts: Vec<u32>,
+    shift: u32,
+}
+
+impl Places {
+    /// The places of the tokens of ranks. O(n) for n tokens.
+    pub fn new(ranks: &TokenRanks<'_>) -> Result<Self> {
+        let count = ranks.len();
+        if u32::try_from(count).is_err() {
+            return Err(Error::TooMany { what: "tokens that have ranks", limit: u32::MAX.into() });
+        }
+        // Two at least, as no number is shifted by all of its bits.
+        let values = count.next_power_of_two().max(2);
+        let shift = u64::BITS - values.trailing_zeros();
+        let mut starts = memory::filled(count as u32, values + 1, DOING)?;
+        let mut value = 0;
+        for place in 0..count {
+            // Bytes that were not checked may have tokens in any order: these are not found.
+            while value <= (ranks.hash(place) >> shift) as usize {
+                starts[value] = place as u32;
+                value += 1;
+            }
+        }
+        Ok(Self { starts, shift })
+    }
 }
 
 impl<'a> TokenRanks<'a> {
@@ -53,7 +87,7 @@ impl<'a> TokenRanks<'a> {
         if ranks.len() != count || !left_over.is_empty() {
             return Err(bad(format!("{} bytes are no whole number of tokens", bytes.len())));
         }
-        Ok(Self { hashes: hashes.as_chunks().0, ranks })
+        Ok(Self { hashes: hashes.as_chunks().0, ranks, places: None })
     }
 
     /// The same for bytes from elsewhere: hashes must ascend.
@@ -73,29 +107,45 @@ impl<'a> TokenRanks<'a> {
         self.hashes.is_empty()
     }
 
-    /// The rank of a token, 0 where it is not listed. Looks about where it stands if hashes are spread evenly, then in
-    /// steps that double.
+    /// The same ranks, found faster.
+    pub fn with(self, places: &'a Places) -> Self {
+        Self { places: Some(places), ..self }
+    }
+
+    /// The rank of a token, 0 where it is not listed.
     pub fn of(&self, hash: u64) -> u32 {
-        let at = |n: usize| u64::from_le_bytes(self.hashes[n]);
-        let count = self.len();
-        // Below `count`.
-        let guess = ((u128::from(hash) * count as u128) >> u64::BITS) as usize;
-        let (mut low, mut high, mut step) = (guess, guess, 1);
-        while low > 0 && at(low) > hash {
-            low = low.saturating_sub(step);
-            step *= 2;
+        self.within(0..self.len(), hash)
+    }
+
+    /// The ranks of several tokens, as [`TokenRanks::of`] has them. Where places are known the memory of all is waited for
+    /// together.
+    pub fn of_each<const N: usize>(&self, hashes: [u64; N]) -> [u32; N] {
+        let Some(Places { starts, shift }) = self.places else { return hashes.map(|hash| self.of(hash)) };
+        let values = hashes.map(|hash| (hash >> shift) as usize);
+        values.iter().for_each(|&value| prefetch(starts, value));
+        let places = values.map(|value| starts[value] as usize..starts[value + 1] as usize);
+        for first in places.iter().map(|places| places.start) {
+            prefetch(self.hashes, first);
+            prefetch(self.ranks, first);
         }
-        step = 1;
-        while high < count && at(high) < hash {
-            low = high + 1;
-            high += step;
-            step *= 2;
+        std::array::from_fn(|n| self.within(places[n].clone(), hashes[n]))
+    }
+
+    #[inline]
+    fn hash(&self, place: usize) -> u64 {
+        u64::from_le_bytes(self.hashes[place])
+    }
+
+    /// The rank of a token that is at one of these places if it is listed.
+    #[inline]
+    fn within(&self, places: Range<usize>, hash: u64) -> u32 {
+        let Range { start: mut low, end: mut high } = places;
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.hash(middle) < hash { low = middle + 1 } else { high = middle }
         }
-        let high = count.min(high + 1);
-        let found =
-            self.hashes[low.min(high)..high].partition_point(|&other| u64::from_le_bytes(other) < hash);
-        let place = low.min(high) + found;
-        if place < count && at(place) == hash { u32::from_le_bytes(self.ranks[place]) } else { 0 }
+        let listed = low < self.len() && self.hash(low) == hash;
+        if listed { u32::from_le_bytes(self.ranks[low]) } else { 0 }
     }
 
     /// The ranks as text: `ranks:v1:`, the hashes, a colon and the ranks, byte by byte in hexadecimal digits.

@@ -9,6 +9,7 @@ use super::{bands, bitmaps, groups};
 use crate::error::{Error, Result};
 use crate::files::TempFile;
 use crate::memory;
+use crate::prefetch::prefetch;
 use crate::ragged::Ragged;
 use crate::workers::{self, Stop};
 
@@ -160,6 +161,15 @@ impl Rows {
     #[inline]
     pub fn get(&self, place: usize) -> Row<'_> {
         Row::new(self.rows.get(self.order[place] as usize))
+    }
+
+    /// Asks for the memory of a row, if there is one at this place in the order of sizes.
+    #[inline]
+    pub fn ask(&self, place: usize) {
+        if let Some(&row) = self.order.get(place) {
+            let words = self.rows.get(row as usize);
+            (0..words.len().min(64)).step_by(8).for_each(|at| prefetch(words, at));
+        }
     }
 
     /// Where the bitmap of a row is among [`Rows::words`].

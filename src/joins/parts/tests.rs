@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::groups::{self, Groups, groups};
 use super::part::Part;
-use super::ranks::{Frequencies, TokenRanks};
+use super::ranks::{Frequencies, Places, TokenRanks};
 use super::rows::Shared;
 use super::token_set::{Origin, TokenSet, of_document};
 use crate::features::tokens::{Document, Scratch};
@@ -168,7 +168,9 @@ proptest! {
             prop_assert_eq!(TokenRanks::from_text(&ranks.to_text().unwrap()).unwrap(), bytes.clone());
         }
         if let Ok(ranks) = TokenRanks::parse(&bytes) {
-            let _ = (ranks.of(0), ranks.of(u64::MAX), ranks.of(u64::from(size)));
+            let places = Places::new(&ranks).unwrap();
+            let some = [0, u64::MAX, u64::from(size)];
+            let _ = (some.map(|token| ranks.of(token)), ranks.with(&places).of_each(some));
         }
         let _ = groups::for_each_token(&bytes, size, |_, place| {
             assert!(place < size);
@@ -194,15 +196,18 @@ proptest! {
     }
 
     #[test]
-    fn ranks_are_found(tokens in prop::collection::btree_map(any::<u64>(), 1..9u32, 0..200), other in any::<u64>()) {
+    fn ranks_are_found(tokens in prop::collection::btree_map(prop_oneof![any::<u64>(), 0..9u64, u64::MAX - 9..=u64::MAX], 1..9u32, 0..200), other in any::<u64>()) {
         let header = [1, 0, 0, 0, 0, 0, 0, 0].to_vec();
         let hashes = tokens.keys().flat_map(|token| token.to_le_bytes());
         let bytes: Vec<u8> = header.into_iter().chain(hashes).chain(tokens.values().flat_map(|r| r.to_le_bytes())).collect();
         let ranks = TokenRanks::check(&bytes).unwrap();
-        for (&token, &rank) in &tokens {
+        let places = Places::new(&ranks).unwrap();
+        for token in tokens.keys().copied().chain([0, 1, other, u64::MAX]) {
+            let rank = tokens.get(&token).copied().unwrap_or(0);
             prop_assert_eq!(ranks.of(token), rank);
+            prop_assert_eq!(ranks.of_each([token, other])[0], rank);
+            prop_assert_eq!(ranks.with(&places).of_each([token, other])[0], rank);
         }
-        prop_assert_eq!(ranks.of(other), tokens.get(&other).copied().unwrap_or(0));
     }
 }
 

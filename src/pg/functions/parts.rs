@@ -7,7 +7,7 @@ use super::token_sets::measure_of;
 use crate::error::Error;
 use crate::joins::parts::groups::{self, Groups, groups};
 use crate::joins::parts::part::Part;
-use crate::joins::parts::ranks::TokenRanks;
+use crate::joins::parts::ranks::{Places, TokenRanks};
 use crate::joins::parts::rows::Shared;
 use crate::joins::parts::token_set::TokenSet;
 use crate::joins::sets::bounds::Bounds;
@@ -31,12 +31,12 @@ const EXAMPLE: &str = "For example: prefix_groups(set, ranks, 'jaccard', 0.8, 64
 sql_function! {
     /// `prefix_groups(token_set, token_ranks, method, threshold, parts)`
     neardup_prefix_groups, pg_finfo_neardup_prefix_groups, |call| {
-        let (Some(set), Some(ranks)) = (call.bytes(0), detoasted(call, 1)) else { return Ok(call.give::<i32>(None)) };
+        let (Some(set), Some(ranks)) = (call.bytes(0), ranks(call, 1)?) else { return Ok(call.give::<i32>(None)) };
         let bounds = Bounds::new(predicate(call, 2)?);
         let parts = groups::check_parts(call.need::<i32>(4, "parts")?.into()).map_err(|error| {
             SqlError::from(error).hint("Some for each processor: parts => 64")
         })?;
-        let (tokens, ranks) = (TokenSet::parse(set)?, TokenRanks::parse(ranks)?);
+        let tokens = TokenSet::parse(set)?;
         let mut rows = Groups::default();
         workers::one(workers_for(set.len()), &mut rows, |rows, stop| {
             *rows = groups(&tokens, &ranks, &bounds, parts, stop)?;
@@ -141,18 +141,19 @@ pub(super) fn predicate(call: Call, n: usize) -> Result<Predicate> {
     Predicate::new(measure, threshold).map_err(|error| SqlError::from(error).hint(EXAMPLE))
 }
 
-/// The bytes of argument `n`. Those of a value out of line are kept from call to call, until another one comes: an order of
-/// tokens has many, and is the same for all rows of a query.
-fn detoasted(call: Call, n: usize) -> Option<&'static [u8]> {
+/// The ranks that argument `n` is. Those of a value out of line are kept from call to call with the places of their tokens, until
+/// others come: they are many, and the same for all rows of a query.
+fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>> {
     /// Header, tag and what varatt.h calls varatt_external.
     const POINTER: usize = 2 + size_of::<pg_sys::varatt_external>();
     struct Kept {
         pointer: [u8; POINTER],
         bytes: &'static [u8],
+        places: Option<Places>,
         /// Where the bytes are, and nothing else.
         context: pg_sys::MemoryContext,
     }
-    let datum = call.datum(n)?;
+    let Some(datum) = call.datum(n) else { return Ok(None) };
     // SAFETY: the argument is of variable length; a pointer to what is stored on disk has so many bytes. What is kept
     // lives in the memory context of the function's state in the query, as long as the place that points to it; the bytes
     // live beneath it, and go where others take their place, as those of a call before are not looked at any more. While
@@ -162,35 +163,32 @@ fn detoasted(call: Call, n: usize) -> Option<&'static [u8]> {
         let on_disk = pgrx::varatt_is_1b_e(varlena)
             && u32::from(pgrx::vartag_1b_e(varlena)) == pg_sys::vartag_external::VARTAG_ONDISK;
         if !on_disk {
-            return call.bytes(n);
+            return Ok(call.bytes(n).map(TokenRanks::parse).transpose()?);
         }
         let pointer: [u8; POINTER] = *varlena.cast();
-        let place = &raw mut (*(*call.info).flinfo).fn_extra;
-        let mut kept: *mut Kept = (*place).cast();
-        if let Some(kept) = kept.as_ref().filter(|kept| kept.pointer == pointer) {
-            return Some(kept.bytes);
-        }
-        let state = (*(*call.info).flinfo).fn_mcxt;
-        if kept.is_null() {
-            let made: *mut Kept = pg_sys::MemoryContextAlloc(state, size_of::<Kept>()).cast();
+        let function = (*call.info).flinfo;
+        if (*function).fn_extra.is_null() {
             let context = pg_sys::AllocSetContextCreateInternal(
-                state,
+                (*function).fn_mcxt,
                 c"neardup: an order of tokens".as_ptr(),
                 pg_sys::ALLOCSET_DEFAULT_MINSIZE as usize,
                 pg_sys::ALLOCSET_DEFAULT_INITSIZE as usize,
                 pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
             );
-            made.write(Kept { pointer: [0; POINTER], bytes: &[], context });
-            kept = made;
-            *place = made.cast();
+            let kept = Kept { pointer: [0; POINTER], bytes: &[], places: None, context };
+            (*function).fn_extra = PgMemoryContexts::For((*function).fn_mcxt).leak_and_drop_on_delete(kept).cast();
         }
-        let context = (*kept).context;
-        // Until the bytes are there nothing is kept.
-        (*kept).pointer = [0; POINTER];
-        pg_sys::MemoryContextReset(context);
-        let bytes = PgMemoryContexts::For(context).switch_to(|_| varlena_bytes(datum));
-        kept.write(Kept { pointer, bytes, context });
-        Some(bytes)
+        let kept: &'static mut Kept = &mut *(*function).fn_extra.cast();
+        if kept.pointer != pointer {
+            // Until all is there nothing is kept.
+            (kept.pointer, kept.bytes, kept.places) = ([0; POINTER], &[], None);
+            pg_sys::MemoryContextReset(kept.context);
+            kept.bytes = PgMemoryContexts::For(kept.context).switch_to(|_| varlena_bytes(datum));
+            kept.places = Some(Places::new(&TokenRanks::parse(kept.bytes)?)?);
+            kept.pointer = pointer;
+        }
+        let ranks = TokenRanks::parse(kept.bytes)?;
+        Ok(Some(kept.places.as_ref().map_or(ranks, |places| ranks.with(places))))
     }
 }
 

@@ -1,0 +1,103 @@
+//! What a join in parts takes of one processor, step by step, without a server: sets, ranks, rows of parts, candidates, in seconds.
+//!
+//!     cargo bench --no-default-features --bench parts -- NAME.tsv [0.8] [parts=6] [rows=100000] [runs=3]
+//!
+//! NAME.tsv has an id, a tab and a text in each line (see benches/README.md). Of several runs the least of each step counts.
+
+use std::io::{BufRead, BufReader};
+use std::time::Instant;
+
+use neardup::error::Result;
+use neardup::features::FeatureSpec;
+use neardup::features::tokens::{Document, Scratch};
+use neardup::files::MemoryFiles;
+use neardup::joins::parts::groups::groups;
+use neardup::joins::parts::part::Part;
+use neardup::joins::parts::ranks::{Frequencies, Places, TokenRanks};
+use neardup::joins::parts::rows::Shared;
+use neardup::joins::parts::token_set::{Origin, TokenSet, of_document};
+use neardup::joins::sets::bounds::Bounds;
+use neardup::verify::measure::Measure;
+use neardup::verify::predicate::Predicate;
+use neardup::workers::{PlainThreads, Stop};
+
+/// Of how many sets the order of tokens is made, and how many tokens it has at most; as `near_duplicates_into` has them.
+const SAMPLE: usize = 20_000;
+const MOST_RANKS: usize = 200_000;
+const BUDGET: usize = 1 << 30;
+
+fn main() {
+    let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
+    let Some(path) = args.next() else {
+        eprintln!("usage: cargo bench --bench parts -- NAME.tsv [THRESHOLD] [parts=6] [rows=100000] [runs=3]");
+        return;
+    };
+    let (mut threshold, mut parts, mut rows, mut runs) = (0.8, 6, 100_000, 3);
+    for arg in args {
+        match arg.split_once('=') {
+            Some(("parts", text)) => parts = text.parse().expect("a number"),
+            Some(("rows", text)) => rows = text.parse().expect("a number"),
+            Some(("runs", text)) => runs = text.parse().expect("a number"),
+            _ => threshold = arg.parse().expect("a threshold"),
+        }
+    }
+    let file = BufReader::new(std::fs::File::open(&path).expect("the file"));
+    let texts: Vec<String> = file.lines().take(rows).map(|line| text_of(&line.expect("text"))).collect();
+    let mut best = [f64::INFINITY; 4];
+    let mut found = [0; 2];
+    for _ in 0..runs {
+        let (seconds, counts) = run(&texts, threshold, parts).expect("a join");
+        best.iter_mut().zip(seconds).for_each(|(best, now)| *best = best.min(now));
+        found = counts;
+    }
+    println!("| sets | ranks | rows | candidates | rows of parts | candidates |");
+    println!("|-----:|------:|-----:|-----------:|--------------:|-----------:|");
+    let [sets, ranks, rows, candidates] = best;
+    println!("| {sets:.2} | {ranks:.2} | {rows:.2} | {candidates:.2} | {} | {} |", found[0], found[1]);
+}
+
+fn text_of(line: &str) -> String {
+    line.split_once('\t').expect("an id, a tab and a text").1.to_owned()
+}
+
+fn run(texts: &[String], threshold: f64, parts: u32) -> Result<([f64; 4], [usize; 2])> {
+    let (spec, origin, stop) = (FeatureSpec::WORDS, Origin::Words, &Stop::default());
+    let mut scratch = Scratch::default();
+    let start = Instant::now();
+    let mut sets = Vec::new();
+    for text in texts {
+        sets.push(of_document(&Document::Text(text.clone()), &spec, origin, &mut scratch, stop)?);
+    }
+    let made = start.elapsed();
+    let mut frequencies = Frequencies::default();
+    for set in sets.iter().step_by(sets.len().div_ceil(SAMPLE).max(1)) {
+        frequencies.add(&TokenSet::parse(set)?, BUDGET, stop)?;
+    }
+    let ranks = frequencies.ranks(MOST_RANKS, stop)?;
+    let ranks = TokenRanks::parse(&ranks)?;
+    let places = Places::new(&ranks)?;
+    let ranks = ranks.with(&places);
+    let ranked = start.elapsed();
+    let predicate = Predicate::new(Measure::Jaccard, threshold)?;
+    let bounds = Bounds::new(predicate);
+    let mut all: Vec<Part<MemoryFiles>> = (0..parts).map(|_| Part::new(predicate, MemoryFiles, BUDGET)).collect();
+    let mut routes = 0;
+    for (id, set) in sets.iter().enumerate() {
+        let of = groups(&TokenSet::parse(set)?, &ranks, &bounds, parts, stop)?;
+        for (part, prefix) in &of.parts {
+            all[*part as usize].add(&[id as u64], of.size, &of.bitmap, Shared::Tokens(prefix))?;
+            routes += 1;
+        }
+    }
+    let grouped = start.elapsed();
+    let mut candidates = 0;
+    for part in all {
+        part.candidates(&PlainThreads(1), &mut |_, _| {
+            candidates += 1;
+            Ok(())
+        })?;
+    }
+    let joined = start.elapsed();
+    let seconds = [made, ranked - made, grouped - ranked, joined - grouped].map(|step| step.as_secs_f64());
+    Ok((seconds, [routes, candidates]))
+}
