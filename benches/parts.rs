@@ -29,7 +29,9 @@ const BUDGET: usize = 1 << 30;
 fn main() {
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     let Some(path) = args.next() else {
-        eprintln!("usage: cargo bench --bench parts -- NAME.tsv [THRESHOLD] [parts=6] [rows=100000] [runs=3]");
+        eprintln!(
+            "usage: cargo bench --bench parts -- NAME.tsv [THRESHOLD] [parts=6] [rows=100000] [runs=3]"
+        );
         return;
     };
     let (mut threshold, mut parts, mut rows, mut runs) = (0.8, 6, 100_000, 3);
@@ -80,7 +82,8 @@ fn run(texts: &[String], threshold: f64, parts: u32) -> Result<([f64; 4], [usize
     let ranked = start.elapsed();
     let predicate = Predicate::new(Measure::Jaccard, threshold)?;
     let bounds = Bounds::new(predicate);
-    let mut all: Vec<Part<MemoryFiles>> = (0..parts).map(|_| Part::new(predicate, MemoryFiles, BUDGET)).collect();
+    let mut all: Vec<Part<MemoryFiles>> =
+        (0..parts).map(|_| Part::new(predicate, MemoryFiles, BUDGET)).collect();
     let mut routes = 0;
     for (id, set) in sets.iter().enumerate() {
         let of = groups(&TokenSet::parse(set)?, &ranks, &bounds, parts, stop)?;

@@ -176,7 +176,8 @@ fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>> {
                 pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
             );
             let kept = Kept { pointer: [0; POINTER], bytes: &[], places: None, context };
-            (*function).fn_extra = PgMemoryContexts::For((*function).fn_mcxt).leak_and_drop_on_delete(kept).cast();
+            (*function).fn_extra =
+                PgMemoryContexts::For((*function).fn_mcxt).leak_and_drop_on_delete(kept).cast();
         }
         let kept: &'static mut Kept = &mut *(*function).fn_extra.cast();
         if kept.pointer != pointer {
