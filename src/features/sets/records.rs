@@ -110,6 +110,11 @@ impl Records {
         Self::new(tokens, &starts, sizes)
     }
 
+    /// The tokens of all where they are in one part, as space for others.
+    pub fn into_tokens(mut self) -> Option<Vec<u32>> {
+        if self.parts.len() == 1 { self.parts.pop() } else { None }
+    }
+
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         let tokens: usize = self.parts.iter().map(memory::bytes).sum();

@@ -13,11 +13,13 @@ use super::collect::Collector;
 use super::order::Ordered;
 use super::records::Members;
 use super::store::{Store, Table};
+use super::translate::order_ranks;
 use crate::error::{Error, Result};
 use crate::features::dictionary::Dictionary;
-use crate::features::dictionary::rank::{LONE, Ranks, rank};
+use crate::features::dictionary::rank::{Ranks, rank};
 use crate::files::{TempFile, TempFiles};
 use crate::memory;
+use crate::sorting_network;
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "spilling token sets";
@@ -128,21 +130,24 @@ impl<'a> Spill<'a> {
         for _ in 0..ranges.count {
             files.push(RangeFile { file: self.files.create()?, length: 0 });
         }
-        let right_from = self.right_from;
+        let (right_from, sort) = (self.right_from, sorting_network::kernel());
         let share = (budget / 8 / size_of::<u32>()).clamp(PIECE / 64, PIECE * 16);
         let Some(file) = &mut self.file else { return Ok(files) };
+        let mut space = Vec::new();
         for &(at, length) in &self.runs {
             let mut reader = Reader::new(at, length, share);
             while reader.fill(&mut **file)? {
-                let mut pieces = reader.split(workers.count(), ranges.count);
+                let mut pieces = reader.split(workers.count(), ranges.count, &mut space);
                 workers::each(workers, &mut pieces, |piece, stop| {
-                    piece.translate(ranges, ranks, right_from, stop)
+                    piece.translate(ranges, ranks, right_from, sort, stop)
                 })?;
-                for Piece { out, .. } in pieces {
-                    for (range, words) in files.iter_mut().zip(out) {
-                        range.file.write(bytemuck::cast_slice(&words))?;
+                for Piece { mut out, .. } in pieces {
+                    for (range, words) in files.iter_mut().zip(&mut out) {
+                        range.file.write(bytemuck::cast_slice(words))?;
                         range.length += words.len();
+                        memory::clear(words);
                     }
+                    space.push(out);
                 }
                 reader.forget();
             }
@@ -247,14 +252,15 @@ impl Reader {
         Ok(self.whole > 0)
     }
 
-    /// The whole sets, in about equal shares.
-    fn split(&self, shares: usize, ranges: usize) -> Vec<Piece<'_>> {
+    /// The whole sets, in about equal shares; with space for what is written of them.
+    fn split(&self, shares: usize, ranges: usize, space: &mut Vec<Vec<Vec<u32>>>) -> Vec<Piece<'_>> {
         let most = self.whole.div_ceil(shares);
         let mut pieces = Vec::new();
         let mut from = 0;
         for set in sets_in(&self.words[..self.whole]) {
             if set.end - from >= most || set.end == self.whole {
-                pieces.push(Piece { words: &self.words[from..set.end], out: vec![Vec::new(); ranges] });
+                let out = space.pop().unwrap_or_else(|| vec![Vec::new(); ranges]);
+                pieces.push(Piece { words: &self.words[from..set.end], out });
                 from = set.end;
             }
         }
@@ -293,6 +299,7 @@ impl Piece<'_> {
         ranges: &SizeRanges,
         ranks: &Ranks,
         right_from: Option<u32>,
+        sort: sorting_network::Kernel,
         stop: &Stop,
     ) -> Result<()> {
         let Self { words, out } = self;
@@ -302,11 +309,14 @@ impl Piece<'_> {
             let (row, size) = (head[0], head[3]);
             let fingerprint = u64::from(head[1]) | u64::from(head[2]) << 32;
             let right = right_from.is_some_and(|from| row >= from);
-            let kept = tokens.iter().map(|&token| ranks.of(token)).filter(|&rank| rank != LONE);
             let out = &mut out[ranges.of(right, size, fingerprint)];
-            let start = out.len() + HEAD;
-            push_set(out, row, fingerprint, size, kept)?;
-            out[start..].sort_unstable();
+            let start = out.len();
+            push_set(out, row, fingerprint, size, tokens.iter().map(|&token| ranks.of(token)))?;
+            // After a stop the set is written anew.
+            let kept = order_ranks(&mut out[start + HEAD..], sort, stop);
+            out.truncate(kept.as_ref().map_or(start, |&kept| start + HEAD + kept as usize));
+            let kept = kept?;
+            out[start + HEAD - 1] = kept;
             *words = &words[set.end..];
         }
         Ok(())
@@ -370,11 +380,19 @@ impl Distinct {
 
     /// The sets in order of size and fingerprint, and their rows in the same order.
     fn sort(&mut self, stop: &Stop) -> Result<Vec<u32>> {
-        let mut order: Vec<u32> = (0..self.starts.len() as u32).collect();
-        workers::sort_unstable_by(&mut order, stop, &|&a, &b| {
-            let key = |set| (self.content(set)[0], self.fingerprint(set));
-            key(a).cmp(&key(b)).then_with(|| self.content(a).cmp(self.content(b)))
+        let mut keys: Vec<(u32, u64, u32)> = Vec::new();
+        memory::reserve(&mut keys, self.starts.len(), DOING)?;
+        keys.extend(
+            (0..self.starts.len() as u32).map(|set| (self.content(set)[0], self.fingerprint(set), set)),
+        );
+        // Nearly always that tells them apart, and no set is looked at.
+        workers::sort_unstable_by(&mut keys, stop, &|a, b| {
+            (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| self.content(a.2).cmp(self.content(b.2)))
         })?;
+        let mut order = Vec::new();
+        memory::reserve(&mut order, keys.len(), DOING)?;
+        order.extend(keys.iter().map(|&(_, _, set)| set));
+        drop(keys);
         let mut place = memory::filled(0u32, order.len(), DOING)?;
         order.iter().zip(0..).for_each(|(&set, at)| place[set as usize] = at);
         self.rows.iter_mut().for_each(|(set, _)| *set = place[*set as usize]);

@@ -55,7 +55,7 @@ impl Store {
             Self::Memory(records) => Ok(std::mem::take(records)),
             Self::File { sizes, .. } => {
                 let all = 0..sizes.len();
-                self.load(all)
+                self.load(all, Vec::new())
             }
         }
     }
@@ -65,13 +65,17 @@ impl Store {
         std::mem::replace(self, Self::Memory(Records::default()))
     }
 
-    /// A copy of some records, to work with in memory.
-    pub fn load(&mut self, range: Range<usize>) -> Result<Records> {
+    /// A copy of some records, to work with in memory; their tokens in `space`, whatever it has, if they come from a file.
+    pub fn load(&mut self, range: Range<usize>, space: Vec<u32>) -> Result<Records> {
         match self {
             Self::Memory(records) => records.copy(range),
             Self::File { file, starts, sizes } => {
                 let (from, to) = (starts[range.start], starts[range.end]);
-                let mut tokens = memory::filled(0u32, (to - from) as usize, DOING)?;
+                let (mut tokens, length) = (space, (to - from) as usize);
+                // What is there is written over.
+                let more = length.saturating_sub(tokens.len());
+                memory::reserve(&mut tokens, more, DOING)?;
+                tokens.resize(length, 0);
                 file.read(from * size_of::<u32>() as u64, bytemuck::cast_slice_mut(&mut tokens))?;
                 let mut places = Vec::new();
                 memory::reserve(&mut places, range.len() + 1, DOING)?;
@@ -90,7 +94,7 @@ impl Store {
         budget: usize,
         mut each: impl FnMut(usize, u32, &[u32]) -> Result<()>,
     ) -> Result<()> {
-        let mut from = 0;
+        let (mut from, mut space) = (0, Vec::new());
         while from < self.sizes().len() {
             let to = match self {
                 Self::Memory(_) => self.sizes().len(),
@@ -99,17 +103,18 @@ impl Store {
                     (starts.partition_point(|&start| start <= most) - 1).clamp(from + 1, starts.len() - 1)
                 }
             };
-            let loaded;
+            let mut loaded = Records::default();
             let records = match self {
                 Self::Memory(records) => &*records,
                 Self::File { .. } => {
-                    loaded = self.load(from..to)?;
+                    loaded = self.load(from..to, std::mem::take(&mut space))?;
                     &loaded
                 }
             };
             for n in 0..records.len() {
                 each(from + n, records.size(n), records.tokens(n))?;
             }
+            space = loaded.into_tokens().unwrap_or_default();
             from = to;
         }
         Ok(())

@@ -111,8 +111,6 @@ impl Piece<'_> {
     /// Ranks for numbers, ascending, in the sets that are kept, from where it was stopped on.
     fn translate(&mut self, ranks: &Ranks, sort: sorting_network::Kernel, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 16;
-        /// Longer sets are sorted in slices.
-        const SHORT: usize = 1 << 12;
         while let Some(&end) = self.ends.get(self.sets) {
             stop.check()?;
             let start = self.sets.checked_sub(1).map_or(self.base, |before| self.ends[before]);
@@ -125,18 +123,26 @@ impl Piece<'_> {
                     set[self.tokens_of_next..to].iter_mut().for_each(|token| *token = ranks.of(*token));
                     self.tokens_of_next = to;
                 }
-                if set.len() <= SHORT {
-                    sort(set);
-                } else {
-                    workers::sort_unstable_by(set, stop, &Ord::cmp)?;
-                }
-                // What nobody shares comes last. No set has more tokens than 32 bits count.
-                *length = set.partition_point(|&rank| rank != LONE) as u32;
+                *length = order_ranks(set, sort, stop)?;
             }
             (self.sets, self.tokens_of_next) = (self.sets + 1, 0);
         }
         Ok(())
     }
+}
+
+/// Sorts the ranks of a set, and gives how many of them can be shared: what nobody shares comes last. After a stop they are in any
+/// order.
+pub(super) fn order_ranks(set: &mut [u32], sort: sorting_network::Kernel, stop: &Stop) -> Result<u32> {
+    /// Longer sets are sorted in slices.
+    const SHORT: usize = 1 << 12;
+    if set.len() <= SHORT {
+        sort(set);
+    } else {
+        workers::sort_unstable_by(set, stop, &Ord::cmp)?;
+    }
+    // No set has more tokens than 32 bits count.
+    Ok(set.partition_point(|&rank| rank != LONE) as u32)
 }
 
 /// Puts ranks in the place of numbers in all sets that are kept, orders these, and lets go of the others.

@@ -11,8 +11,10 @@ use super::bounds::{Bounds, Side};
 use super::inputs::Inputs;
 use super::{Algorithm, PrefixJoin};
 use crate::error::Result;
+use crate::features::sets::records::Records;
 use crate::features::sets::store::Store;
 use crate::joins::{Counts, RecordJoin, RecordPair};
+use crate::memory;
 use crate::verify::predicate::Predicate;
 use crate::workers::Workers;
 
@@ -29,14 +31,19 @@ pub struct BlockJoin {
     /// How many there were at first.
     total: usize,
     current: Option<Current>,
+    /// The records that were found last, and which block that is.
+    found: Option<(Range<usize>, Records)>,
+    /// Space for the tokens of blocks: what is taken from the system anew costs as much as to read into it.
+    space: Vec<Vec<u32>>,
     counts: Counts,
 }
 
-/// The join of two blocks, and the numbers of their first records.
+/// The join of two blocks.
 #[derive(Debug)]
 struct Current {
     join: PrefixJoin,
-    firsts: [u32; 2],
+    /// Those that probe, and those that are found.
+    blocks: [Range<usize>; 2],
 }
 
 impl BlockJoin {
@@ -60,6 +67,8 @@ impl BlockJoin {
             todo: VecDeque::new(),
             total: 0,
             current: None,
+            found: None,
+            space: Vec::new(),
             counts: Counts::default(),
         };
         join.todo = match &join.right {
@@ -101,36 +110,65 @@ impl BlockJoin {
     pub fn predicate(&self) -> &Predicate {
         &self.predicate
     }
+
+    /// The records that probe, and those that are found, unless they are the same.
+    fn load(&mut self, [probes, found]: &[Range<usize>; 2]) -> Result<(Records, Option<Records>)> {
+        let (mut known, only) = (None, self.total == 1);
+        if let Some((block, records)) = self.found.take() {
+            if block == *found {
+                known = Some(records);
+            } else {
+                self.space.extend(records.into_tokens());
+            }
+        }
+        let space = &mut self.space;
+        let mut load = |store: &mut Store, block: &Range<usize>| match only {
+            true => store.take(),
+            false => store.load(block.clone(), space.pop().unwrap_or_default()),
+        };
+        let right = match (&mut self.right, known) {
+            (None, _) if probes == found => None,
+            (_, Some(known)) => Some(known),
+            (Some(right), None) => Some(load(right, found)?),
+            (None, None) => Some(load(&mut self.left, found)?),
+        };
+        Ok((load(&mut self.left, probes)?, right))
+    }
+
+    /// Ends the join of two blocks. The next one mostly finds the same records.
+    fn end_current(&mut self) {
+        if let Some(Current { join, blocks: [_, found] }) = self.current.take() {
+            let (left, right) = join.into_records();
+            let (known, other) = match right {
+                Some(right) => (right, Some(left)),
+                None => (left, None),
+            };
+            self.space.extend(other.and_then(Records::into_tokens));
+            self.found = Some((found, known));
+        }
+    }
 }
 
 impl RecordJoin for BlockJoin {
     /// In an order that depends on the records and the budget alone.
     fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
         loop {
-            if let Some(Current { join, firsts: [left, right] }) = &mut self.current {
+            if let Some(Current { join, blocks: [probes, found] }) = &mut self.current {
                 if let Some(mut batch) = join.next_batch(workers)? {
                     for pair in &mut batch {
-                        pair.left += *left;
-                        pair.right += *right;
+                        // Records are numbered with 32 bits.
+                        pair.left += probes.start as u32;
+                        pair.right += found.start as u32;
                     }
                     return Ok(Some(batch));
                 }
                 self.counts.add(&join.counts());
-                self.current = None;
+                self.end_current();
             }
-            let Some([probes, found]) = self.todo.pop_front() else { return Ok(None) };
-            // Records are numbered with 32 bits.
-            let firsts = [probes.start as u32, found.start as u32];
-            let only = self.total == 1;
-            let load = |store: &mut Store, block| if only { store.take() } else { store.load(block) };
-            let right = match &mut self.right {
-                Some(right) => Some(load(right, found)?),
-                None if probes == found => None,
-                None => Some(load(&mut self.left, found)?),
-            };
-            let left = load(&mut self.left, probes)?;
+            let Some(blocks) = self.todo.pop_front() else { return Ok(None) };
+            let (left, right) = self.load(&blocks)?;
             let inputs = Inputs::new(left, right, self.shared_tokens, self.predicate)?;
-            self.current = Some(Current { join: PrefixJoin::new(inputs, self.algorithm, workers)?, firsts });
+            self.current = Some(Current { join: PrefixJoin::new(inputs, self.algorithm, workers)?, blocks });
         }
     }
 
@@ -151,6 +189,8 @@ impl RecordJoin for BlockJoin {
         self.left.bytes()
             + self.right.as_ref().map_or(0, Store::bytes)
             + self.current.as_ref().map_or(0, |current| current.join.bytes())
+            + self.found.as_ref().map_or(0, |(_, records)| records.bytes())
+            + self.space.iter().map(memory::bytes).sum::<usize>()
     }
 }
 

@@ -126,6 +126,11 @@ impl Inputs {
         most.saturating_add(self.bounds.predicate().ripple())
     }
 
+    /// The records that probe, and those that are found, unless they are the same.
+    pub(super) fn into_records(self) -> (Records, Option<Records>) {
+        (self.left, self.right)
+    }
+
     /// The records that probe.
     #[inline]
     pub fn left(&self) -> &Records {

@@ -21,6 +21,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use crate::error::Result;
+use crate::features::sets::records::Records;
 use crate::joins::{Counts, RecordPair};
 use crate::memory;
 use crate::workers::{self, Workers};
@@ -117,6 +118,11 @@ impl PrefixJoin {
     pub fn progress(&self) -> f64 {
         let todo: usize = self.todo.iter().map(Range::len).sum();
         1.0 - todo as f64 / self.total.max(1) as f64
+    }
+
+    /// The records that probe, and those that are found, unless they are the same.
+    pub fn into_records(self) -> (Records, Option<Records>) {
+        self.inputs.into_records()
     }
 
     /// Bytes on the heap.
