@@ -7,6 +7,9 @@
 use std::collections::TryReserveError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use bytemuck::Zeroable;
+use bytemuck::allocation::try_zeroed_vec;
+
 use crate::error::{Error, Result};
 
 static SHORT: AtomicBool = AtomicBool::new(false);
@@ -85,6 +88,12 @@ pub fn filled<T: Clone>(value: T, len: usize, doing: &'static str) -> Result<Vec
     vec.try_reserve_exact(len).map_err(|_| Error::OutOfMemory { doing })?;
     vec.resize(len, value);
     Ok(vec)
+}
+
+/// A vector of `len` items of zeros. The system has pages of them, so that a large one is not written before it is used.
+pub fn zeroed<T: Zeroable>(len: usize, doing: &'static str) -> Result<Vec<T>> {
+    suffices(doing)?;
+    try_zeroed_vec(len).map_err(|()| Error::OutOfMemory { doing })
 }
 
 /// Bytes a vector holds on the heap.

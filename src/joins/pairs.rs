@@ -91,7 +91,7 @@ impl Pairs {
         pairs.fold(0, u64::saturating_add)
     }
 
-    /// The next pair; none after the last. Takes O(1) except where the join has to go on: then as
+    /// The next pair; none after the last. Takes O(1) amortised except where the join has to go on: then as
     /// long as a batch of it takes.
     pub fn next(&mut self, workers: &dyn Workers) -> Result<Option<Pair>> {
         loop {
@@ -104,9 +104,28 @@ impl Pairs {
         }
     }
 
-    /// The next pair of the present two records; none when [`Pairs::advance`] has to be called. O(1).
+    /// The next pair of what is in hand; none when [`Pairs::advance`] has to be called. O(1) amortised.
     #[inline]
     pub fn take(&mut self) -> Option<Pair> {
+        loop {
+            if let Some(pair) = self.take_current() {
+                return Some(pair);
+            }
+            if let Some(&record) = self.equal.get(self.next_equal) {
+                self.next_equal += 1;
+                self.current = Some(RecordPair { left: record, right: record, similarity: 1.0 });
+                self.at = (0, 1);
+            } else {
+                self.current = Some(*self.batch.get(self.next_in_batch)?);
+                self.next_in_batch += 1;
+                self.at = (0, 0);
+            }
+        }
+    }
+
+    /// The next pair of the present two records.
+    #[inline]
+    fn take_current(&mut self) -> Option<Pair> {
         let RecordPair { left, right, similarity } = self.current?;
         let lefts = self.left.rows(left as usize);
         let rights = self.right.as_ref().unwrap_or(&self.left).rows(right as usize);
@@ -124,28 +143,13 @@ impl Pairs {
         Some(Pair { left, right, similarity })
     }
 
-    /// Goes on to the next two records, or at least some way towards them; false if there are none.
-    /// Joins at most one batch.
+    /// Joins another batch, which may be empty; false if there is none.
     pub fn advance(&mut self, workers: &dyn Workers) -> Result<bool> {
-        if let Some(&record) = self.equal.get(self.next_equal) {
-            self.next_equal += 1;
-            self.current = Some(RecordPair { left: record, right: record, similarity: 1.0 });
-            self.at = (0, 1);
-            return Ok(true);
-        }
-        if self.next_in_batch == self.batch.len() {
-            self.next_in_batch = 0;
-            let batch = self.join.next_batch(workers)?;
-            let more = batch.is_some();
-            self.batch = batch.unwrap_or_default();
-            if self.batch.is_empty() {
-                return Ok(more);
-            }
-        }
-        self.current = Some(self.batch[self.next_in_batch]);
-        self.next_in_batch += 1;
-        self.at = (0, 0);
-        Ok(true)
+        self.next_in_batch = 0;
+        let batch = self.join.next_batch(workers)?;
+        let more = batch.is_some();
+        self.batch = batch.unwrap_or_default();
+        Ok(more)
     }
 
     /// What the filters did so far.

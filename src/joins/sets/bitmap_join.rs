@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::bitmap::{Bitmap, BitmapComparer, of_record};
+use super::bounds::partition;
 use super::engine::{Engine, FoundPairs, ProbeScratch};
 use super::inputs::Inputs;
 use super::postings::{Posting, Postings};
@@ -28,8 +29,9 @@ const DOING: &str = "joining by bitmaps";
 #[derive(Debug)]
 pub struct BitmapJoin<const W: usize> {
     comparer: BitmapComparer<W>,
-    probing: Postings,
     indexed: Postings,
+    /// In a self-join what is indexed probes, too, and is not among these.
+    probing: Postings,
     left_bitmaps: Vec<Bitmap<W>>,
     /// Those of the right table, where there is one.
     right_bitmaps: Option<Vec<Bitmap<W>>>,
@@ -89,7 +91,9 @@ impl<const W: usize> BitmapJoin<W> {
             let bitmap: Bitmap<W> = of_record(inputs.left(), probe);
             near.clear();
             let mut seen = 0;
-            for posting in lists.iter().flat_map(|list| list.iter()).skip(step / 2).step_by(step) {
+            let postings = || lists.iter().flat_map(|list| list.iter()).skip(step / 2).step_by(step);
+            postings().for_each(|posting| inputs.indexed().prefetch(posting.record as usize, usize::MAX));
+            for posting in postings() {
                 let other = of_record(inputs.indexed(), posting.record as usize);
                 comparer.near(&bitmap, std::slice::from_ref(&other), reach.differ, 0, &mut near);
                 seen += 1;
@@ -110,12 +114,49 @@ impl<const W: usize> BitmapJoin<W> {
     fn indexed_bitmaps(&self) -> &[Bitmap<W>] {
         self.right_bitmaps.as_ref().unwrap_or(&self.left_bitmaps)
     }
+
+    /// How many probes there are with tokens before this one.
+    fn probes_before(&self, token: usize) -> usize {
+        self.indexed_probes(token) + self.probing.start(token)
+    }
+
+    /// How many of them are indexed, too.
+    fn indexed_probes(&self, token: usize) -> usize {
+        if self.right_bitmaps.is_none() { self.indexed.start(token) } else { 0 }
+    }
+
+    /// The probes of a token from the number `from` on and before `to`, those that are indexed first.
+    fn probes(&self, token: usize, from: usize, to: usize) -> [Probes<'_>; 2] {
+        let number = self.probes_before(token);
+        let middle = number + self.indexed_probes(token + 1) - self.indexed_probes(token);
+        let end = self.probes_before(token + 1);
+        [
+            Probes::of(&self.indexed, token, number..middle, from..to),
+            Probes::of(&self.probing, token, middle..end, from..to),
+        ]
+    }
+}
+
+/// Some probes of a token.
+struct Probes<'a> {
+    /// All postings that these are of.
+    postings: &'a [Posting],
+    /// Which of them.
+    range: Range<usize>,
+}
+
+impl<'a> Probes<'a> {
+    /// Those of the list of a token, whose numbers are `all`, that are among the numbers `asked`.
+    fn of(postings: &'a Postings, token: usize, all: Range<usize>, asked: Range<usize>) -> Self {
+        let place = |number: usize| postings.start(token) + number.clamp(all.start, all.end) - all.start;
+        Self { postings: &postings.postings, range: place(asked.start)..place(asked.end) }
+    }
 }
 
 fn bitmaps<const W: usize>(records: &Records, workers: &dyn Workers) -> Result<Vec<Bitmap<W>>> {
     const RECORDS_A_PIECE: usize = 1 << 12;
     const RECORDS_AHEAD: usize = 2;
-    let mut bitmaps = memory::filled([0; W], records.len(), DOING)?;
+    let mut bitmaps: Vec<Bitmap<W>> = memory::zeroed(records.len(), DOING)?;
     let mut pieces: Vec<_> = bitmaps.chunks_mut(RECORDS_A_PIECE).enumerate().collect();
     workers::each(workers, &mut pieces, |(piece, bitmaps), stop| {
         for (n, bitmap) in bitmaps.iter_mut().enumerate() {
@@ -138,7 +179,7 @@ impl<const W: usize> Engine for BitmapJoin<W> {
         let mut units = VecDeque::new();
         let (mut from, mut work) = (0, 0);
         for token in 0..inputs.shared_tokens {
-            let probes = self.probing.range(token);
+            let probes = self.probes_before(token)..self.probes_before(token + 1);
             let each = POSTING + self.indexed.range(token).len() / 2;
             let mut at = probes.start;
             while at < probes.end {
@@ -152,7 +193,7 @@ impl<const W: usize> Engine for BitmapJoin<W> {
                 }
             }
         }
-        units.push_back(from..self.probing.postings.len());
+        units.push_back(from..self.probes_before(inputs.shared_tokens));
         Ok(units)
     }
 
@@ -164,22 +205,37 @@ impl<const W: usize> Engine for BitmapJoin<W> {
         stop: &Stop,
         found: &mut FoundPairs,
     ) -> Result<()> {
-        let mut token = self.probing.token_of(todo.start);
+        if todo.start == todo.end {
+            return Ok(());
+        }
+        let passed = |token: u32| self.probes_before(token as usize + 1) <= todo.start;
+        let mut token = partition(0, inputs.shared_tokens as u32 - 1, passed) as usize;
         while todo.start < todo.end && !found.is_enough() {
-            while self.probing.range(token).end <= todo.start {
+            while self.probes_before(token + 1) <= todo.start {
                 token += 1;
             }
-            let end = self.probing.range(token).end.min(todo.end);
-            let list = &self.indexed.postings[self.indexed.range(token)];
+            let end = self.probes_before(token + 1).min(todo.end);
+            let list = self.indexed.list(token as u32);
             if list.is_empty() {
                 stop.check()?;
                 todo.start = end;
                 continue;
             }
-            let mut probes = todo.start..end;
-            let result = self.join_lists(inputs, &mut probes, list, scratch, stop, found);
-            todo.start = probes.start;
-            result?;
+            let ProbeScratch { bitmaps, .. } = scratch;
+            bitmaps.clear();
+            memory::reserve(bitmaps, list.len() * W, DOING)?;
+            for posting in list {
+                bitmaps.extend(self.indexed_bitmaps()[posting.record as usize]);
+            }
+            for mut probes in self.probes(token, todo.start, end) {
+                let all = probes.range.len();
+                let result = self.join_lists(inputs, &mut probes, list, scratch, stop, found);
+                todo.start += all - probes.range.len();
+                result?;
+                if !probes.range.is_empty() {
+                    break;
+                }
+            }
         }
         Ok(())
     }
@@ -193,23 +249,18 @@ impl<const W: usize> Engine for BitmapJoin<W> {
 }
 
 impl<const W: usize> BitmapJoin<W> {
-    /// Compares the probing postings `probes` of one token with its indexed `list`, one after the
+    /// Compares the probes of one token with its indexed `list`, whose bitmaps are those of `scratch`, one after the
     /// other, until there are enough pairs.
     fn join_lists(
         &self,
         inputs: &Inputs,
-        probes: &mut Range<usize>,
+        Probes { postings, range: probes }: &mut Probes<'_>,
         list: &[Posting],
         scratch: &mut ProbeScratch,
         stop: &Stop,
         found: &mut FoundPairs,
     ) -> Result<()> {
         let ProbeScratch { near, bitmaps, pairs, .. } = scratch;
-        bitmaps.clear();
-        memory::reserve(bitmaps, list.len() * W, DOING)?;
-        for posting in list {
-            bitmaps.extend(self.indexed_bitmaps()[posting.record as usize]);
-        }
         let (bitmaps, _) = bitmaps.as_chunks::<W>();
         memory::reserve(near, list.len(), DOING)?;
         // Both ends of what a probe may be paired with move up as probes grow.
@@ -220,9 +271,9 @@ impl<const W: usize> BitmapJoin<W> {
             if stopped.is_err() {
                 break;
             }
-            let probe = self.probing.postings[probes.start];
+            let probe = postings[probes.start];
             // Whatever token that is of.
-            if let Some(next) = self.probing.postings.get(probes.start + AHEAD) {
+            if let Some(next) = postings.get(probes.start + AHEAD) {
                 inputs.prefetch_reach(next.record);
                 prefetch(&self.left_bitmaps, next.record as usize);
             }
@@ -237,7 +288,7 @@ impl<const W: usize> BitmapJoin<W> {
             for &place in near.iter() {
                 let posting = list[place as usize];
                 // Where they share a rarer token, they meet there. Similar records mostly share the one before.
-                if probe.before != posting.before {
+                if !probe.met_before(&posting) {
                     inputs.left().prefetch_place(probe.record);
                     inputs.indexed().prefetch_place(posting.record);
                     memory::push(pairs, [probe, posting], DOING)?;

@@ -72,7 +72,7 @@ impl Bounds {
 
 /// The first number of `from..=to` for which `holds` is false, `to + 1` if there is none; `holds`
 /// changes at most once.
-fn partition(from: u32, to: u32, holds: impl Fn(u32) -> bool) -> u32 {
+pub fn partition(from: u32, to: u32, holds: impl Fn(u32) -> bool) -> u32 {
     let (mut low, mut high) = (u64::from(from), u64::from(to) + 1);
     while low < high {
         let middle = low.midpoint(high);

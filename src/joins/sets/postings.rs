@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::inputs::{Inputs, Prefix};
+use bytemuck::Zeroable;
+
+use super::inputs::Inputs;
 use crate::error::{Error, Result};
 use crate::features::sets::records::Records;
 use crate::memory;
@@ -12,7 +14,7 @@ const DOING: &str = "building the posting lists";
 
 /// A token of a record's prefix: the record, how many tokens it has from this one on, and the token
 /// before it.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Zeroable)]
 pub struct Posting {
     /// The record.
     pub record: u32,
@@ -22,9 +24,16 @@ pub struct Posting {
     pub before: u32,
 }
 
-/// Stand for the token before the first one; no token has these numbers, and the two differ.
-const NONE_BEFORE_PROBING: u32 = u32::MAX;
-const NONE_BEFORE_INDEXED: u32 = u32::MAX - 1;
+/// Stands for the token before the first one; no token has this number.
+const NONE_BEFORE: u32 = u32::MAX;
+
+impl Posting {
+    /// Whether a probe and a posting of the same list surely share the token before, too, and so are found there.
+    #[inline]
+    pub fn met_before(&self, posting: &Self) -> bool {
+        self.before == posting.before && self.before != NONE_BEFORE
+    }
+}
 
 /// For each token the records that have it in their prefix, smallest record first.
 #[derive(Debug)]
@@ -36,7 +45,7 @@ pub struct Postings {
 }
 
 /// Where a list starts, and its first record, so that a probe that comes before that need not look.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Zeroable)]
 struct Head {
     start: u32,
     first: u32,
@@ -82,22 +91,27 @@ impl Postings {
 
     /// Those of the records that are found.
     pub fn of_indexed(inputs: &Inputs, workers: &dyn Workers) -> Result<Self> {
-        let prefix = |record| inputs.indexing_prefix(record);
-        Self::new(inputs.indexed(), inputs.shared_tokens, prefix, NONE_BEFORE_INDEXED, workers)
+        let prefix = |record| (inputs.indexing_prefix(record).tokens, 0);
+        Self::new(inputs.indexed(), inputs.shared_tokens, prefix, workers)
     }
 
-    /// Those of the records that probe.
+    /// Those of the records that probe. In a self-join only what [`Postings::of_indexed`] has not: a record probes with
+    /// the tokens that it is found under, and some more.
     pub fn of_probing(inputs: &Inputs, workers: &dyn Workers) -> Result<Self> {
-        let prefix = |record| inputs.probing_prefix(record);
-        Self::new(inputs.left(), inputs.shared_tokens, prefix, NONE_BEFORE_PROBING, workers)
+        let prefix = |record| {
+            let tokens = inputs.probing_prefix(record).tokens;
+            let known = if inputs.is_self_join() { inputs.indexing_prefix(record).tokens.len() } else { 0 };
+            (tokens, known.min(tokens.len()))
+        };
+        Self::new(inputs.left(), inputs.shared_tokens, prefix, workers)
     }
 
-    /// 12 bytes a posting and 8 a token. O(tokens + postings); each thread makes the lists of some tokens.
+    /// Of each record the tokens of `prefix`, from some place on. 12 bytes a posting and 8 a token. O(tokens + postings);
+    /// each thread makes the lists of some tokens.
     fn new<'a>(
         records: &Records,
         tokens: usize,
-        prefix: impl Fn(usize) -> Prefix<'a> + Sync,
-        none_before: u32,
+        prefix: impl Fn(usize) -> (&'a [u32], usize) + Sync,
         workers: &dyn Workers,
     ) -> Result<Self> {
         // Every piece goes through all records, so there are no more of them than keep all threads busy.
@@ -108,15 +122,17 @@ impl Postings {
         let size = tokens.div_ceil(pieces).max(1 << 12);
         // Prefixes are in ascending order: what a piece is about stands together.
         let part = |record: usize, tokens: &Range<usize>| {
-            let prefix = prefix(record).tokens;
+            let (prefix, from) = prefix(record);
             records.prefetch(record + AHEAD, prefix.len());
-            let from =
-                if tokens.start == 0 { 0 } else { prefix.partition_point(|&t| (t as usize) < tokens.start) };
-            (prefix, from)
+            let others = match tokens.start {
+                0 => 0,
+                start => prefix[from..].partition_point(|&token| (token as usize) < start),
+            };
+            (prefix, from + others)
         };
 
         // First the length of each list, …
-        let mut heads = memory::filled(Head::default(), tokens + 1, DOING)?;
+        let mut heads: Vec<Head> = memory::zeroed(tokens + 1, DOING)?;
         let mut pieces = pieces_of(&mut heads[..tokens], &mut [], size, records.len());
         workers::each(workers, &mut pieces, |piece, stop| {
             while let Some(record) = piece.todo.clone().next() {
@@ -139,14 +155,14 @@ impl Postings {
         }
 
         // … then the postings, in order of records and so of sizes. `start` runs along and is put back.
-        let mut postings = memory::filled(Posting::default(), end, DOING)?;
+        let mut postings: Vec<Posting> = memory::zeroed(end, DOING)?;
         let mut pieces = pieces_of(&mut heads[..tokens], &mut postings, size, records.len());
         workers::each(workers, &mut pieces, |piece, stop| {
             let base = piece.base;
             while let Some(record) = piece.todo.clone().next() {
                 let (prefix, from) = part(record, &piece.tokens);
                 let rests = (0..=(records.tokens(record).len() - from) as u32).rev();
-                let mut before = if from == 0 { none_before } else { prefix[from - 1] };
+                let mut before = if from == 0 { NONE_BEFORE } else { prefix[from - 1] };
                 for (&token, rest) in prefix[from..].iter().zip(rests) {
                     let Some(head) = piece.heads.get_mut(token as usize - piece.tokens.start) else { break };
                     if head.first == u32::MAX {
@@ -173,7 +189,7 @@ impl Postings {
     /// Where the list of a token is.
     #[inline]
     pub fn range(&self, token: usize) -> Range<usize> {
-        self.heads[token].start as usize..self.heads[token + 1].start as usize
+        self.start(token)..self.start(token + 1)
     }
 
     /// The list of a token if its first record comes before `end`.
@@ -189,9 +205,10 @@ impl Postings {
         &self.postings[self.range(token as usize)]
     }
 
-    /// The token in whose list a posting stands.
-    pub fn token_of(&self, posting: usize) -> usize {
-        self.heads.partition_point(|head| head.start as usize <= posting) - 1
+    /// Where the list of a token starts; also of the number after the last token.
+    #[inline]
+    pub fn start(&self, token: usize) -> usize {
+        self.heads[token].start as usize
     }
 
     /// Bytes on the heap.
