@@ -1,6 +1,7 @@
 //! Some documents at a time, shared out to the workers.
 
 use std::cell::RefCell;
+use std::sync::Mutex;
 
 use crate::error::Result;
 use crate::features::tokens::Document;
@@ -19,7 +20,7 @@ pub struct Batch<'a> {
     pub(super) beside: RefCell<&'a mut dyn FnMut()>,
 }
 
-impl Batch<'_> {
+impl<'a> Batch<'a> {
     /// The number of the right table's first row, if this is its first batch.
     pub fn begins_right(&self) -> Option<u32> {
         self.begins_right.then_some(self.from)
@@ -35,37 +36,46 @@ impl Batch<'_> {
         self.workers
     }
 
-    /// Shares the documents out by size: `add` is called for each on some thread, with the state of that
-    /// thread and the row. After a stop it is called again for the document it was stopped at, so it must
-    /// leave the state as it was before.
+    /// Shares the documents out: `add` is called for each on some thread, with the state of that thread and the row; rows
+    /// of a state ascend. After a stop it is called again for the document it was stopped at, so it must leave the state
+    /// as it was before.
     pub fn share_out<S: Send>(
         &self,
         states: &mut [S],
         add: impl Fn(&mut S, u32, &Document, &Stop) -> Result<()> + Sync,
     ) -> Result<()> {
+        /// How often a thread comes for more of a large batch: the leader reads on meanwhile, on the processor of one of
+        /// them, and others have work of their own there.
+        const TURNS: usize = 16;
+        /// What is not worth more turns.
+        const FEW_BYTES: usize = 1 << 16;
         let total: usize = self.documents.iter().map(|(_, document)| document.bytes() + 1).sum();
-        let share = total.div_ceil(states.len());
-        let mut rest = self.documents;
-        let mut shares: Vec<(&mut S, &[(u32, Document)])> = Vec::new();
-        for state in states {
+        let turns = (total / FEW_BYTES / states.len()).clamp(1, TURNS);
+        let share = total.div_ceil(turns * states.len());
+        let rest = &Mutex::new(self.documents);
+        let take_some = || -> &'a [(u32, Document)] {
+            let Ok(mut rest) = rest.lock() else { return &[] };
             let mut size = 0;
-            let count = rest.iter().take_while(|(_, document)| {
+            let some = rest.iter().take_while(|(_, document)| {
                 let fits = size < share;
                 size += document.bytes() + 1;
                 fits
             });
-            let (here, after) = rest.split_at(count.count());
-            shares.push((state, here));
-            rest = after;
-        }
-        debug_assert!(rest.is_empty());
+            let (some, after) = rest.split_at(some.count());
+            *rest = after;
+            some
+        };
         let from = self.from;
-        let work = |(state, documents): &mut (&mut S, &[(u32, Document)]), stop: &Stop| {
-            while let Some(((row, document), after)) = documents.split_first() {
+        let mut shares: Vec<_> = states.iter_mut().map(|state| (state, take_some())).collect();
+        let work = |(state, documents): &mut (&mut S, &'a [(u32, Document)]), stop: &Stop| {
+            loop {
+                if documents.is_empty() {
+                    *documents = take_some();
+                }
+                let Some(((row, document), after)) = documents.split_first() else { return Ok(()) };
                 add(state, from + row, document, stop)?;
                 *documents = after;
             }
-            Ok(())
         };
         workers::each_beside(self.workers, &mut shares, work, &mut *self.beside.borrow_mut())
     }
