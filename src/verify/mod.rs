@@ -1,5 +1,5 @@
 //! How similar two sets are: the measures ([`measure`]), which pairs are in ([`predicate`]) and the number of shared
-//! tokens ([`overlap`]).
+//! tokens ([`overlap`]), counted block by block ([`shared_blocks`]).
 //! How similar two texts are, character by character: [`edit`], by the distance of [`levenshtein`]
 //! ([`mod@column`]); the longest common subsequence ([`lcs`]), found greedily ([`lcs_greedy`]) where little
 //! differs and bit-parallel ([`lcs_band`]) elsewhere; its trustable part ([`tlcs`]): filtered sketches ([`filter`]) of
@@ -20,6 +20,7 @@ pub mod predicate;
 pub mod region;
 pub mod region_bound;
 pub mod repeatability;
+pub mod shared_blocks;
 pub mod tlcs;
 pub mod windows;
 

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::shared_blocks::{self, Compared};
+
 /// How many tokens both texts share, and each has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct SharedTokens {
@@ -54,7 +56,7 @@ pub fn disjoint(a: &[u32], b: &[u32]) -> bool {
 /// Merge in blocks; after each block it looks whether `need` can still be reached.
 fn merge(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
     const BLOCK: usize = 16;
-    let (mut i, mut j, mut shared) = (0, 0, 0);
+    let Compared { left: mut i, right: mut j, mut shared } = shared_blocks::kernel()(a, b, need)?;
     while i < a.len() && j < b.len() {
         if shared + (a.len() - i).min(b.len() - j) < need {
             return None;
