@@ -12,43 +12,26 @@
 mod machine;
 #[path = "common/processor.rs"]
 mod processor;
+#[path = "common/timed.rs"]
+mod timed;
 
 use std::io::{BufRead, BufReader};
-use std::time::Instant;
 
-use neardup::error::Result;
 use neardup::features::FeatureSpec;
-use neardup::files::MemoryFiles;
 use neardup::joins::sentences::stop_rules::StopRules;
 use neardup::joins::sets::Algorithm;
-use neardup::methods::Method;
-use neardup::methods::corpus::Corpus;
-use neardup::methods::documents::Quiet;
-use neardup::methods::passages;
-use neardup::methods::reading::Reading;
 use neardup::methods::sets::Sets;
 use neardup::methods::tlcs::Tlcs;
 use neardup::passages::Parameters as PassageParameters;
-use neardup::resources::Resources;
 use neardup::sketches::sentence;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
 use neardup::verify::tlcs::{Parameters, Thresholds};
-use neardup::workers::{PlainThreads, Workers};
 
-/// What is run.
-enum Task {
-    Pairs(Box<dyn Method>),
-    Passages(PassageParameters),
-}
+use timed::{Task, once};
 
-/// What one run took, and what it found.
-struct Run {
-    seconds: [f64; 3],
-    processor: f64,
-    pairs: u64,
-    peak: u64,
-}
+/// More than any run takes.
+const MEMORY: usize = 4 << 30;
 
 fn main() {
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
@@ -93,15 +76,8 @@ fn main() {
                 "partial_duplicates" => Task::Passages(PassageParameters::default()),
                 name => Task::Pairs(Box::new(subsequences(name, t))),
             };
-            let mut least = once(&texts, &task, threads);
-            for _ in 1..runs {
-                let run = once(&texts, &task, threads);
-                assert_eq!(run.pairs, least.pairs, "all runs find the same");
-                for (least, seconds) in least.seconds.iter_mut().zip(run.seconds) {
-                    *least = least.min(seconds);
-                }
-                least.processor = least.processor.min(run.processor);
-            }
+            let run = || once(&texts, &task, threads, MEMORY);
+            let least = (1..runs).fold(run(), |least, _| run().least(&least));
             let [read, order, join] = least.seconds;
             println!(
                 "| {t:>4} | {threads:>7} | {:>9} | {read:>5.2} | {order:>6.2} | {join:>5.2} | {:>5.2} | {:>5.2} | {:>8} |",
@@ -143,47 +119,4 @@ fn read(path: &str, rows: usize) -> Vec<String> {
     let file = std::fs::File::open(path).expect("a file of texts");
     let lines = BufReader::new(file).lines().take(rows);
     lines.map(|line| line.expect("text").split_once('\t').expect("id, tab, text").1.to_owned()).collect()
-}
-
-fn once(texts: &[String], task: &Task, threads: usize) -> Run {
-    let mut corpus = Corpus::of_texts(texts);
-    let workers = PlainThreads(threads);
-    let resources = Resources { files: &MemoryFiles, budget: 4 << 30, workers: &workers };
-    let (began, processor) = (Instant::now(), processor::of_all_threads());
-    let mut quiet = Quiet;
-    let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
-    let (prepared, found) = work(task, &mut reading, &workers, began).expect("memory");
-    let all = began.elapsed().as_secs_f64();
-    let account = reading.account;
-    let read = account.phases[0] / 1e3;
-    Run {
-        seconds: [read, prepared - read, all - prepared],
-        processor: processor::of_all_threads() - processor,
-        pairs: found,
-        peak: account.peak_memory,
-    }
-}
-
-/// When the first pair could be asked for, and how many pairs or passages there are.
-fn work(task: &Task, reading: &mut Reading<'_>, workers: &dyn Workers, began: Instant) -> Result<(f64, u64)> {
-    let mut found = 0;
-    let prepared = match task {
-        Task::Pairs(method) => {
-            let mut pairs = method.pairs(reading)?;
-            let prepared = began.elapsed().as_secs_f64();
-            while pairs.next(workers)?.is_some() {
-                found += 1;
-            }
-            prepared
-        }
-        Task::Passages(parameters) => {
-            let mut search = passages::search(parameters, reading)?;
-            let prepared = began.elapsed().as_secs_f64();
-            while let Some(batch) = search.next_batch(workers)? {
-                found += batch.len() as u64;
-            }
-            prepared
-        }
-    };
-    Ok((prepared, found))
 }

@@ -19,6 +19,8 @@ mod machine;
 mod pages;
 #[path = "common/processor.rs"]
 mod processor;
+#[path = "common/records.rs"]
+mod records;
 
 use neardup::error::Result;
 use neardup::features::FeatureSpec;
@@ -51,6 +53,8 @@ use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
 use neardup::verify::tlcs::{Parameters, Thresholds};
 use neardup::workers::Workers;
+
+use records::{address, record};
 
 const THRESHOLD: f64 = 0.9;
 const RECALL: f64 = 0.95;
@@ -242,26 +246,6 @@ fn skew(names: &[String], (sets, records): (u64, u64), thresholds: &[f64]) {
         let long = |row: usize| Some(Document::Text(address(row as u64)));
         compare(records, "addresses", threshold, &|| Corpus::new(records as usize, long));
     }
-}
-
-/// A name with an address; every eighth differs in its number alone from the one before.
-fn record(row: u64) -> String {
-    let of = if row % 8 == 7 { row - 1 } else { row };
-    let word = |n: u64, all: f64| {
-        // Few words are frequent, as in languages.
-        let chance = (mix(of << 8 | n) % 1_000_000 + 1) as f64 / 1e6;
-        all.powf(chance * chance) as u64
-    };
-    let parts = [3000.0, 50_000.0, 900.0, 200.0, 40.0];
-    let words = (0..).zip(parts).map(|(n, all)| format!("p{n}w{} ", word(n, all)));
-    format!("{}h{}", words.collect::<String>(), mix(row) % 200)
-}
-
-/// The same with a street and a postcode, which are as frequent as others.
-fn address(row: u64) -> String {
-    let of = if row % 8 == 7 { row - 1 } else { row };
-    let word = |n: u64, all: u64| mix(of << 8 | n) % all;
-    format!("{} s{} t{}", record(row), word(100, 30_000), word(101, 20_000))
 }
 
 /// How many pairs, or passages, a task gives, and how many others it looked at.

@@ -159,12 +159,16 @@ fn bitmap_join<const W: usize>(
     workers: &dyn Workers,
 ) -> Result<Box<dyn Engine>> {
     const TOO_MANY_NEAR: f64 = 0.2;
+    /// Pairs of records that probe with fewer tokens do not meet often.
+    const SHORT_PREFIX: f64 = 8.0;
     /// What bitmaps take to be made and lists of probes take to be built, in comparisons.
     const A_TOKEN: f64 = 0.03;
     const A_POSTING: f64 = 0.1;
     let sample = BitmapJoin::<W>::sample(inputs, &indexed);
     let made = A_TOKEN * inputs.tokens() as f64 + A_POSTING * sample.postings;
-    if sample.near > TOO_MANY_NEAR * sample.comparisons || sample.comparisons < made {
+    let again = sample.near > TOO_MANY_NEAR * sample.comparisons
+        && sample.postings > SHORT_PREFIX * inputs.left().len() as f64;
+    if again || sample.comparisons < made {
         return Ok(Box::new(Positional::new(indexed, Filters::Positional)));
     }
     Ok(Box::new(BitmapJoin::<W>::new(inputs, indexed, workers)?))

@@ -31,6 +31,9 @@ const BYTES_A_TOKEN: usize = 6 * size_of::<u64>();
 const FEW: u32 = 256;
 /// Others that a record may meet, all bands together, before the exact join is thought of.
 const MEETINGS: u64 = 16;
+/// Sets that the exact join rules out by their bitmaps, one after the other, in the time of one that is met in a bucket
+/// and whose signature is all over the memory; on short records more.
+const ENTRIES_A_MEETING: u64 = 8;
 
 /// Whether the exact join is to find the pairs, and the most bytes that were held at one time to tell.
 pub(super) fn is_skewed(
@@ -54,7 +57,7 @@ pub(super) fn is_skewed(
     let held = tokens * (BYTES_A_TOKEN + workers.count() * size_of::<u32>());
     let left = budget.saturating_sub(held).max(budget / 4);
     let entries = sample.entries(signatures, sets, predicate, left, workers)?;
-    Ok((entries <= meetings, held))
+    Ok((entries <= ENTRIES_A_MEETING * meetings, held))
 }
 
 /// Records in even steps, and those that they may be paired with.
