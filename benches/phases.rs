@@ -6,7 +6,7 @@
 //! `lcs`, 0.28 if none is given, and passages need none.
 //! NAME.tsv has an id, a tab and a text in each line (see benches/README.md). Of several runs the least of each phase
 //! counts. *floor*: the bytes of the texts by the speed of memory, read once. *CPU*: the processor time of the run that
-//! took least of it, all threads together, to a hundredth.
+//! took least of it, all threads together, to a hundredth. *Digest*: the same where the answer is, whatever its order.
 
 #[path = "common/machine.rs"]
 mod machine;
@@ -19,6 +19,7 @@ use std::time::Instant;
 use neardup::error::Result;
 use neardup::features::FeatureSpec;
 use neardup::files::MemoryFiles;
+use neardup::hash;
 use neardup::joins::sentences::stop_rules::StopRules;
 use neardup::joins::sets::Algorithm;
 use neardup::methods::Method;
@@ -47,6 +48,7 @@ struct Run {
     seconds: [f64; 3],
     processor: f64,
     pairs: u64,
+    digest: u64,
     peak: u64,
 }
 
@@ -80,8 +82,12 @@ fn main() {
     let bytes: usize = texts.iter().map(String::len).sum();
     let floor = bytes as f64 / machine.memcpy / 1e9;
     println!("\n{} texts, {:.1} MB, floor {floor:.3} s\n", texts.len(), bytes as f64 / 1e6);
-    println!("|    t | threads |     pairs |  read |  order |  join |   all |   CPU | peak, MB |");
-    println!("|-----:|--------:|----------:|------:|-------:|------:|------:|------:|---------:|");
+    println!(
+        "|    t | threads |     pairs |  read |  order |  join |   all |   CPU | peak, MB |           digest |"
+    );
+    println!(
+        "|-----:|--------:|----------:|------:|-------:|------:|------:|------:|---------:|-----------------:|"
+    );
     for t in thresholds {
         for &threads in &threads {
             let task = match &*method {
@@ -96,7 +102,7 @@ fn main() {
             let mut least = once(&texts, &task, threads);
             for _ in 1..runs {
                 let run = once(&texts, &task, threads);
-                assert_eq!(run.pairs, least.pairs, "all runs find the same");
+                assert_eq!((run.pairs, run.digest), (least.pairs, least.digest), "all runs find the same");
                 for (least, seconds) in least.seconds.iter_mut().zip(run.seconds) {
                     *least = least.min(seconds);
                 }
@@ -104,11 +110,12 @@ fn main() {
             }
             let [read, order, join] = least.seconds;
             println!(
-                "| {t:>4} | {threads:>7} | {:>9} | {read:>5.2} | {order:>6.2} | {join:>5.2} | {:>5.2} | {:>5.2} | {:>8} |",
+                "| {t:>4} | {threads:>7} | {:>9} | {read:>5.2} | {order:>6.2} | {join:>5.2} | {:>5.2} | {:>5.2} | {:>8} | {:016x} |",
                 least.pairs,
                 read + order + join,
                 least.processor,
-                least.peak / 1_000_000
+                least.peak / 1_000_000,
+                least.digest
             );
         }
     }
@@ -152,7 +159,7 @@ fn once(texts: &[String], task: &Task, threads: usize) -> Run {
     let (began, processor) = (Instant::now(), processor::of_all_threads());
     let mut quiet = Quiet;
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
-    let (prepared, found) = work(task, &mut reading, &workers, began).expect("memory");
+    let (prepared, found, digest) = work(task, &mut reading, &workers, began).expect("memory");
     let all = began.elapsed().as_secs_f64();
     let account = reading.account;
     let read = account.phases[0] / 1e3;
@@ -160,19 +167,26 @@ fn once(texts: &[String], task: &Task, threads: usize) -> Run {
         seconds: [read, prepared - read, all - prepared],
         processor: processor::of_all_threads() - processor,
         pairs: found,
+        digest,
         peak: account.peak_memory,
     }
 }
 
-/// When the first pair could be asked for, and how many pairs or passages there are.
-fn work(task: &Task, reading: &mut Reading<'_>, workers: &dyn Workers, began: Instant) -> Result<(f64, u64)> {
-    let mut found = 0;
+/// When the first pair could be asked for, how many pairs or passages there are, and the digest of these.
+fn work(
+    task: &Task,
+    reading: &mut Reading<'_>,
+    workers: &dyn Workers,
+    began: Instant,
+) -> Result<(f64, u64, u64)> {
+    let (mut found, mut digest) = (0, 0u64);
     let prepared = match task {
         Task::Pairs(method) => {
             let mut pairs = method.pairs(reading)?;
             let prepared = began.elapsed().as_secs_f64();
-            while pairs.next(workers)?.is_some() {
+            while let Some(pair) = pairs.next(workers)? {
                 found += 1;
+                digest = digest.wrapping_add(digest_of([pair.left, pair.right], pair.similarity));
             }
             prepared
         }
@@ -181,9 +195,21 @@ fn work(task: &Task, reading: &mut Reading<'_>, workers: &dyn Workers, began: In
             let prepared = began.elapsed().as_secs_f64();
             while let Some(batch) = search.next_batch(workers)? {
                 found += batch.len() as u64;
+                for passage in &batch {
+                    let rows = digest_of([passage.left_row, passage.right_row], passage.similarity);
+                    let [left, right] = [&passage.left_span, &passage.right_span]
+                        .map(|span| hash::mix((span.start as u64) << 32 | span.end as u64));
+                    digest = digest.wrapping_add(hash::mix(rows ^ hash::mix(left ^ hash::mix(right))));
+                }
             }
             prepared
         }
     };
-    Ok((prepared, found))
+    Ok((prepared, found, digest))
+}
+
+/// What rows and their similarity add to the digest of an answer, in whatever order they come.
+fn digest_of([left, right]: [u32; 2], similarity: f64) -> u64 {
+    let rows = u64::from(left.min(right)) << 32 | u64::from(left.max(right));
+    hash::mix(rows ^ hash::mix(similarity.to_bits()))
 }
