@@ -14,7 +14,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use neardup::hash;
-use neardup::verify::lcs::{Lcs, resemblance, symbols};
+use neardup::verify::lcs::{Bounds, Lcs, resemblance, symbols};
 use neardup::verify::lcs_band::Band;
 use neardup::verify::lcs_greedy::Greedy;
 use neardup::verify::tlcs::{Comparer, Parameters, Thresholds};
@@ -93,12 +93,12 @@ fn main() {
             .iter()
             .map(|(a, b)| {
                 let (a, b) = read(a, b);
-                lcs.length(&a, &b, 0, &stop).expect("memory").expect("no threshold")
+                lcs.length(&a, &b, Bounds::default(), &stop).expect("memory").expect("no threshold")
             })
             .collect();
         let exact = time(&pairs, |a, b| {
             let (a, b) = read(a, b);
-            black_box(lcs.length(&a, &b, 0, &stop)).expect("memory");
+            black_box(lcs.length(&a, &b, Bounds::default(), &stop)).expect("memory");
         });
         let mut bounded = |more: usize| {
             let mut n = 0;
@@ -106,7 +106,7 @@ fn main() {
                 let (a, b) = read(a, b);
                 let least = lengths[n % lengths.len()] + more;
                 n += 1;
-                black_box(lcs.length(&a, &b, least, &stop)).expect("memory");
+                black_box(lcs.length(&a, &b, Bounds::least(least), &stop)).expect("memory");
             })
         };
         let (at, over) = (bounded(0), bounded(1));

@@ -6,7 +6,7 @@
 //! `lcs`, 0.28 if none is given, and passages need none.
 //! NAME.tsv has an id, a tab and a text in each line (see benches/README.md). Of several runs the least of each phase
 //! counts. *floor*: the bytes of the texts by the speed of memory, read once. *CPU*: the processor time of the run that
-//! took least of it, all threads together, to a hundredth.
+//! took least of it, all threads together, to a hundredth. *Digest*: the same where the answer is, whatever its order.
 
 #[path = "common/machine.rs"]
 mod machine;
@@ -63,8 +63,12 @@ fn main() {
     let bytes: usize = texts.iter().map(String::len).sum();
     let floor = bytes as f64 / machine.memcpy / 1e9;
     println!("\n{} texts, {:.1} MB, floor {floor:.3} s\n", texts.len(), bytes as f64 / 1e6);
-    println!("|    t | threads |     pairs |  read |  order |  join |   all |   CPU | peak, MB |");
-    println!("|-----:|--------:|----------:|------:|-------:|------:|------:|------:|---------:|");
+    println!(
+        "|    t | threads |     pairs |  read |  order |  join |   all |   CPU | peak, MB |           digest |"
+    );
+    println!(
+        "|-----:|--------:|----------:|------:|-------:|------:|------:|------:|---------:|-----------------:|"
+    );
     for t in thresholds {
         for &threads in &threads {
             let task = match &*method {
@@ -80,11 +84,12 @@ fn main() {
             let least = (1..runs).fold(run(), |least, _| run().least(&least));
             let [read, order, join] = least.seconds;
             println!(
-                "| {t:>4} | {threads:>7} | {:>9} | {read:>5.2} | {order:>6.2} | {join:>5.2} | {:>5.2} | {:>5.2} | {:>8} |",
+                "| {t:>4} | {threads:>7} | {:>9} | {read:>5.2} | {order:>6.2} | {join:>5.2} | {:>5.2} | {:>5.2} | {:>8} | {:016x} |",
                 least.pairs,
                 read + order + join,
                 least.processor,
-                least.peak / 1_000_000
+                least.peak / 1_000_000,
+                least.digest
             );
         }
     }

@@ -82,18 +82,17 @@ pub fn signature<'a>(terms: impl IntoIterator<Item = &'a [u8]>) -> Option<Signat
     any.then(|| hash.finalize().into())
 }
 
+/// The signature of terms that are joined as [`signature`] joins them, at least one.
+pub fn signature_of_joined(terms: &[u8]) -> Signature {
+    Sha1::digest(terms).into()
+}
+
 /// A signature as numbers, for [`super::signatures`].
 pub fn words(signature: &Signature) -> [u64; 3] {
     let mut padded = [0; 24];
     padded[..signature.len()].copy_from_slice(signature);
-    padded
-        .as_chunks::<8>()
-        .0
-        .iter()
-        .map(|chunk| u64::from_be_bytes(*chunk))
-        .collect::<Vec<_>>()
-        .try_into()
-        .unwrap_or_default()
+    let (chunks, _) = padded.as_chunks::<8>();
+    std::array::from_fn(|n| u64::from_be_bytes(chunks[n]))
 }
 
 /// The signatures of the documents in the collectors, which were filled with sets of single terms. `documents`

@@ -5,6 +5,7 @@ use super::sets::records::Members;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::memory;
+use crate::prefetch::prefetch;
 use crate::ragged::RaggedText;
 use crate::workers::{self, Stop, Workers};
 
@@ -76,6 +77,21 @@ impl Texts {
     pub fn text(&self, text: u32) -> &str {
         let (part, n) = self.places[text as usize];
         self.parts[part as usize].text(n as usize)
+    }
+
+    /// Asks for the beginning of a text, which is wanted soon.
+    #[inline]
+    pub fn prefetch(&self, text: u32) {
+        const LINE: usize = 64;
+        const LINES: usize = 4;
+        let bytes = self.text(text).as_bytes();
+        (0..LINES).for_each(|line| prefetch(bytes, line * LINE));
+    }
+
+    /// Asks for where a text is.
+    #[inline]
+    pub fn prefetch_place(&self, text: u32) {
+        prefetch(&self.places, text as usize);
     }
 
     /// Its hash, which is the same wherever the text stands.

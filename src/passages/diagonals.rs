@@ -43,7 +43,7 @@ pub struct Diagonals {
 /// The order in which pairs of sentences make diagonals: by the two documents, then by how far apart the numbers of
 /// the sentences are, then by these.
 pub fn by_diagonal(starts: &Starts, edge: Edge) -> Key {
-    let [left, right] = [edge.left, edge.right].map(|sentence| u64::from(starts.document(sentence)));
+    let (left, right) = (u64::from(starts.document(edge.left)), u64::from(starts.document(edge.right)));
     (left << 32 | right, u64::from(edge.right - edge.left) << 32 | u64::from(edge.left))
 }
 

@@ -8,14 +8,17 @@
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
+use super::Parameters;
 use crate::error::Result;
-use crate::memory;
 use crate::text::characters::{Class, class, lower};
 use crate::text::width::width_of;
 use crate::workers::Stop;
 
 /// The columns that must agree after a gap of more than two characters.
 pub const ENOUGH: usize = 16;
+
+/// As many characters as are looked at ahead of a gap.
+const AHEAD: usize = Parameters::WIDEST_GAP as usize + ENOUGH;
 
 /// The columns that must agree after a gap of `gap` characters of both texts together.
 fn enough(gap: usize) -> usize {
@@ -33,30 +36,43 @@ pub struct Extent {
 
 /// How far two texts agree from their beginnings on. O(characters) where they agree, and O(gap²) at each gap.
 pub fn forwards(a: &str, b: &str, gap: u32, stop: &Stop) -> Result<[Extent; 2]> {
-    grow(TextCursor::new(a.chars()), TextCursor::new(b.chars()), gap as usize, |_| true, stop)
+    grow([a, b].map(TextCursor::<false>::new), gap as usize, |_| true, stop)
 }
 
 /// How far two texts agree from their ends back.
 pub fn backwards(a: &str, b: &str, gap: u32, stop: &Stop) -> Result<[Extent; 2]> {
-    grow(TextCursor::new(a.chars().rev()), TextCursor::new(b.chars().rev()), gap as usize, can_begin, stop)
+    grow([a, b].map(TextCursor::<true>::new), gap as usize, can_begin, stop)
 }
 
-/// A place in a text, and how far it is from where it began.
-#[derive(Clone)]
-struct TextCursor<I> {
-    chars: I,
+/// A place in a text, and how far it is from where it began: the text's beginning, or with `BACK` its end.
+#[derive(Clone, Copy)]
+struct TextCursor<'t, const BACK: bool> {
+    text: &'t str,
     extent: Extent,
 }
 
-impl<I: Iterator<Item = char> + Clone> TextCursor<I> {
-    fn new(chars: I) -> Self {
-        Self { chars, extent: Extent::default() }
+impl<'t, const BACK: bool> TextCursor<'t, BACK> {
+    fn new(text: &'t str) -> Self {
+        Self { text, extent: Extent::default() }
+    }
+
+    /// The character that comes next.
+    #[inline]
+    fn peek(&self) -> Option<char> {
+        let (text, passed) = (self.text, self.extent.bytes);
+        let left = text.len() - passed;
+        let byte = *text.as_bytes().get(if BACK { left.wrapping_sub(1) } else { passed })?;
+        if byte.is_ascii() {
+            return Some(byte.into());
+        }
+        if BACK { text[..left].chars().next_back() } else { text[passed..].chars().next() }
     }
 
     /// Goes on after the next character that is no white space; gives it in lower case.
+    #[inline]
     fn next(&mut self) -> Option<char> {
         loop {
-            let c = self.chars.next()?;
+            let c = self.peek()?;
             self.extent.bytes += c.len_utf8();
             self.extent.chars += 1;
             if !c.is_whitespace() {
@@ -67,21 +83,64 @@ impl<I: Iterator<Item = char> + Clone> TextCursor<I> {
 
     /// Whether a word goes on here.
     fn in_word(&self) -> bool {
-        self.chars.clone().next().is_some_and(is_in_word)
+        self.peek().is_some_and(is_in_word)
     }
 
-    /// Fills in the next characters, at most `most`.
-    fn look(&self, most: usize, into: &mut Vec<char>) -> Result<()> {
-        into.clear();
-        let mut ahead = self.clone();
-        memory::reserve(into, most, "comparing passages")?;
-        into.extend(std::iter::from_fn(|| ahead.next()).take(most));
-        Ok(())
+    /// Fills in the next characters, at most `most`; gives those that are there.
+    fn look<'s>(&self, most: usize, into: &'s mut [char; AHEAD]) -> &'s [char] {
+        let mut ahead = *self;
+        let mut count = 0;
+        for (place, c) in into[..most].iter_mut().zip(std::iter::from_fn(|| ahead.next())) {
+            *place = c;
+            count += 1;
+        }
+        &into[..count]
+    }
+
+    /// The bytes that come next, as many as wanted, in the order of the text; none where there are fewer.
+    #[inline]
+    fn bytes(&self, from: usize, count: usize) -> Option<&'t [u8]> {
+        let (bytes, passed) = (self.text.as_bytes(), self.extent.bytes + from);
+        if !BACK {
+            return bytes.get(passed..passed + count);
+        }
+        let end = bytes.len().checked_sub(passed)?;
+        bytes.get(end.checked_sub(count)?..end)
+    }
+
+    /// How many characters of ASCII come next that are the same in another text, a bounded number.
+    #[inline]
+    fn same_ascii(&self, other: &Self) -> usize {
+        const BLOCK: usize = 16;
+        const MOST: usize = 1 << 12;
+        let mut same = 0;
+        let are_same = |from, count| {
+            let (own, others) = (self.bytes(from, count), other.bytes(from, count));
+            own == others && own.is_some_and(<[u8]>::is_ascii)
+        };
+        while same < MOST && are_same(same, BLOCK) {
+            same += BLOCK;
+        }
+        while same < MOST && are_same(same, 1) {
+            same += 1;
+        }
+        same
+    }
+
+    /// Goes on after some characters of ASCII.
+    #[inline]
+    fn skip(&mut self, count: usize) {
+        self.extent.bytes += count;
+        self.extent.chars += count;
     }
 }
 
 /// Whether a character is one of those that make a word together.
+#[inline]
 fn is_in_word(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric();
+    }
     !matches!(class(c), Class::Separator | Class::Alone)
 }
 
@@ -93,27 +152,45 @@ fn can_begin(c: char) -> bool {
         || !matches!(c.general_category(), ClosePunctuation | FinalPunctuation | OtherPunctuation)
 }
 
-fn grow<I, J>(
-    mut a: TextCursor<I>,
-    mut b: TextCursor<J>,
+fn grow<const BACK: bool>(
+    [mut a, mut b]: [TextCursor<'_, BACK>; 2],
     gap: usize,
     can_end: impl Fn(char) -> bool,
     stop: &Stop,
-) -> Result<[Extent; 2]>
-where
-    I: Iterator<Item = char> + Clone,
-    J: Iterator<Item = char> + Clone,
-{
+) -> Result<[Extent; 2]> {
     const CHECK_EVERY: usize = 1 << 12;
+    let gap = gap.min(Parameters::WIDEST_GAP as usize);
     let mut grown = [Extent::default(); 2];
-    let (mut left, mut right) = (Vec::new(), Vec::new());
-    let mut agreed = 0usize;
+    let mut agreed = CHECK_EVERY;
     loop {
-        if agreed.is_multiple_of(CHECK_EVERY) {
+        if agreed >= CHECK_EVERY {
             stop.check()?;
+            agreed = 0;
+        }
+        // What is equal byte by byte agrees; only the last place in it where a passage can end matters.
+        let same = a.same_ascii(&b);
+        if same > 0 {
+            agreed += same;
+            let (from_a, from_b) = (a, b);
+            a.skip(same);
+            b.skip(same);
+            let mut word_follows = a.in_word() || b.in_word();
+            for end in (0..same).rev() {
+                let byte = from_a.bytes(end, 1).map_or(b' ', |byte| byte[0]);
+                let c = char::from(byte.to_ascii_lowercase());
+                if !c.is_whitespace() && can_end(c) && !(is_in_word(c) && word_follows) {
+                    grown = [from_a, from_b].map(|mut from| {
+                        from.skip(end + 1);
+                        from.extent
+                    });
+                    break;
+                }
+                word_follows = is_in_word(c);
+            }
+            continue;
         }
         agreed += 1;
-        let (mut next_a, mut next_b) = (a.clone(), b.clone());
+        let (mut next_a, mut next_b) = (a, b);
         let (Some(c), Some(other)) = (next_a.next(), next_b.next()) else { return Ok(grown) };
         if c == other {
             (a, b) = (next_a, next_b);
@@ -126,9 +203,9 @@ where
             return Ok(grown);
         }
         stop.check()?;
-        a.look(gap + ENOUGH, &mut left)?;
-        b.look(gap + ENOUGH, &mut right)?;
-        let Some([x, y]) = gap_between(&left, &right, gap) else { return Ok(grown) };
+        let (mut left, mut right) = (['\0'; AHEAD], ['\0'; AHEAD]);
+        let (left, right) = (a.look(gap + ENOUGH, &mut left), b.look(gap + ENOUGH, &mut right));
+        let Some([x, y]) = gap_between(left, right, gap) else { return Ok(grown) };
         (0..x).for_each(|_| _ = a.next());
         (0..y).for_each(|_| _ = b.next());
     }
@@ -193,7 +270,55 @@ mod tests {
         assert_eq!(back(a, b, 1), (a, b));
     }
 
+    /// The definition: a character at a time.
+    fn by_characters(a: &[char], b: &[char], gap: usize, can_end: impl Fn(char) -> bool) -> [usize; 2] {
+        let next = |text: &[char], at: usize| {
+            (at..text.len()).find(|&n| !text[n].is_whitespace()).map(|n| (lower(text[n]), n + 1))
+        };
+        let in_word = |text: &[char], at: usize| text.get(at).is_some_and(|&c| is_in_word(c));
+        let ahead = |text: &[char], mut at: usize| -> Vec<char> {
+            let all = std::iter::from_fn(|| next(text, at).map(|(c, behind)| (at = behind, c).1));
+            all.take(gap + ENOUGH).collect()
+        };
+        let ([mut x, mut y], mut grown) = ([0, 0], [0, 0]);
+        while let (Some((c, behind)), Some((other, other_behind))) = (next(a, x), next(b, y)) {
+            if c == other {
+                [x, y] = [behind, other_behind];
+                if can_end(c) && !(is_in_word(c) && (in_word(a, x) || in_word(b, y))) {
+                    grown = [x, y];
+                }
+                continue;
+            }
+            let Some([more, others]) = gap_between(&ahead(a, x), &ahead(b, y), gap) else { break };
+            (0..more).for_each(|_| x = next(a, x).map_or(x, |(_, behind)| behind));
+            (0..others).for_each(|_| y = next(b, y).map_or(y, |(_, behind)| behind));
+        }
+        grown
+    }
+
     proptest! {
+        #[test]
+        fn equals_the_definition(
+            parts in prop::collection::vec(("[ab .,]{0,40}|[aB好\n é]{0,6}", "[ab .好]{0,3}", "[ab .B]{0,3}", prop::bool::weighted(0.3)), 0..8),
+            gap in 0..20u32,
+        ) {
+            let (mut a, mut b) = (String::new(), String::new());
+            for (common, of_a, of_b, differ) in &parts {
+                a.push_str(common);
+                b.push_str(common);
+                if *differ {
+                    a.push_str(of_a);
+                    b.push_str(of_b);
+                }
+            }
+            let [x, y] = [&a, &b].map(|text| text.chars().collect::<Vec<_>>());
+            let found = forwards(&a, &b, gap, &Stop::default()).unwrap();
+            prop_assert_eq!(found.map(|extent| extent.chars), by_characters(&x, &y, gap as usize, |_| true));
+            let [x, y] = [&a, &b].map(|text| text.chars().rev().collect::<Vec<_>>());
+            let found = backwards(&a, &b, gap, &Stop::default()).unwrap();
+            prop_assert_eq!(found.map(|extent| extent.chars), by_characters(&x, &y, gap as usize, can_begin));
+        }
+
         /// What is taken is the same in both texts but for white space and case, where there are no gaps.
         #[test]
         fn without_gaps_both_are_equal(

@@ -79,7 +79,7 @@ impl Parameters {
 }
 
 /// A fingerprint and its vote.
-type Weighted = (u128, i64);
+type Weighted = (u128, u64);
 
 /// A sentence that may vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,7 +88,8 @@ struct Fingerprint {
     value: u128,
     /// Where it stands first, in sentences that are wide enough.
     place: u32,
-    width: u32,
+    /// What it weighs where it votes.
+    weight: u64,
 }
 
 /// Makes signatures; its space is used again.
@@ -148,7 +149,7 @@ impl SentenceSigner {
             if place < parameters.smallest as usize {
                 least.truncate(parameters.smallest as usize - 1);
                 memory::reserve(least, 1, DOING)?;
-                least.insert(place, (derivative, weight(fingerprint.width)));
+                least.insert(place, (derivative, fingerprint.weight));
             }
         }
         Ok(())
@@ -167,12 +168,12 @@ impl SentenceSigner {
         crate::workers::sort_unstable_by(derivatives, stop, &|a, b| a.cmp(b))?;
         places.resize_with(least.len(), Vec::new);
         places.iter_mut().for_each(Vec::clear);
-        for &Fingerprint { value, place, width } in derivatives.iter() {
+        for &Fingerprint { value, place, weight } in derivatives.iter() {
             let part = remainder(value, parameters.parts);
             let (least, places) = (&mut least[part], &mut places[part]);
             let is_far = |&other: &u32| u64::from(place.abs_diff(other)) >= apart;
             if least.len() < enough && places.iter().all(is_far) {
-                memory::push(least, (value, weight(width)), DOING)?;
+                memory::push(least, (value, weight), DOING)?;
                 memory::push(places, place, DOING)?;
             }
         }
@@ -200,7 +201,7 @@ impl SentenceSigner {
             if wide > parameters.wider_than {
                 let digest = Md5::digest(sentence.as_bytes());
                 let value = u128::from_be_bytes(digest.into());
-                memory::push(fingerprints, Fingerprint { value, place, width: wide }, DOING)?;
+                memory::push(fingerprints, Fingerprint { value, place, weight: weight(wide) }, DOING)?;
                 place += 1;
             }
             Ok(())
@@ -212,8 +213,8 @@ impl SentenceSigner {
 }
 
 /// 1 + ln(width) as a whole number, so that sums do not depend on their order.
-fn weight(width: u32) -> i64 {
-    (65536.0 * (1.0 + f64::from(width).ln())).round() as i64
+fn weight(width: u32) -> u64 {
+    (65536.0 * (1.0 + f64::from(width).ln())).round() as u64
 }
 
 /// A 128-bit number modulo a small one.
@@ -227,12 +228,22 @@ fn remainder(number: u128, modulus: u32) -> usize {
 
 /// The bits for which more weight votes than against.
 fn vote(fingerprints: &[Weighted]) -> u128 {
-    if let [(fingerprint, _)] = fingerprints {
-        return *fingerprint;
+    /// Up to so many, those that win together are fewer than the bits.
+    const FEW: usize = 4;
+    let all: u64 = fingerprints.iter().map(|&(_, weight)| weight).sum();
+    if fingerprints.len() <= FEW {
+        // A bit is set where all of some that weigh more than the others have it.
+        return (1..1u32 << fingerprints.len()).fold(0, |signature, some| {
+            let voters = || fingerprints.iter().enumerate().filter(|(n, _)| some >> n & 1 == 1);
+            let weight: u64 = voters().map(|(_, (_, weight))| weight).sum();
+            let common = voters().fold(u128::MAX, |common, (_, (fingerprint, _))| common & fingerprint);
+            if 2 * weight > all { signature | common } else { signature }
+        });
     }
     (0..u128::BITS).fold(0, |signature, bit| {
-        let sum: i64 = fingerprints.iter().map(|&(f, w)| if f >> bit & 1 == 1 { w } else { -w }).sum();
-        signature | u128::from(sum > 0) << bit
+        let voters = fingerprints.iter().filter(|(fingerprint, _)| fingerprint >> bit & 1 == 1);
+        let weight: u64 = voters.map(|&(_, weight)| weight).sum();
+        signature | u128::from(2 * weight > all) << bit
     })
 }
 

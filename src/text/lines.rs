@@ -14,12 +14,38 @@ pub fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
+/// The first character of a text that ends a line, and where it is.
+fn find_break(text: &str) -> Option<(usize, char)> {
+    const BLOCK: usize = 64;
+    let bytes = text.as_bytes();
+    // What such a character begins with in UTF-8; as numbers, so that compilers make vectors of it.
+    let may_begin =
+        |byte: u8| u8::from(byte.wrapping_sub(b'\n') < 4) | u8::from(byte == 0xc2) | u8::from(byte == 0xe2);
+    let mut at = 0;
+    while at < bytes.len() {
+        if let Some(block) = bytes[at..].first_chunk::<BLOCK>()
+            && block.iter().fold(0, |any, &byte| any | may_begin(byte)) == 0
+        {
+            at += BLOCK;
+            continue;
+        }
+        let to = bytes.len().min(at + BLOCK);
+        for place in (at..to).filter(|&place| may_begin(bytes[place]) != 0) {
+            if let Some(c) = text[place..].chars().next().filter(|&c| is_break(c)) {
+                return Some((place, c));
+            }
+        }
+        at = to;
+    }
+    None
+}
+
 /// The lines of a text without what ends them; `\r\n` ends one line.
 pub fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest?;
-        let Some((at, end)) = text.char_indices().find(|&(_, c)| is_break(c)) else {
+        let Some((at, end)) = find_break(text) else {
             rest = None;
             return Some(text);
         };
@@ -68,7 +94,8 @@ impl Layout {
         }
         let full = [characters.usual_longest(), widths.usual_longest()];
         let mut layout = Self { hard_wrapped: false, blank_lines, indent: indents.most_frequent() };
-        if full[0] <= LONGEST && full[1] >= NARROWEST {
+        // Of one line nothing can be said.
+        if widths.all > 1 && full[0] <= LONGEST && full[1] >= NARROWEST {
             layout.hard_wrapped = layout.are_filled(text, full, stop)?;
         }
         Ok(layout)
@@ -139,8 +166,13 @@ impl<'a> Line<'a> {
         let (indent, indented) = blanks.fold((0, 0), |(columns, n), c| {
             (columns + if c == '\t' { 8 - columns % 8 } else { width_of(c) }, n + 1)
         });
-        let (width, characters) =
-            text.chars().take(MEASURED).fold((indent, indented), |(w, n), c| (w + width_of(c), n + 1));
+        let measured = &text.as_bytes()[..text.len().min(MEASURED)];
+        let (width, characters) = match measured.is_ascii() {
+            true => (indent + measured.len(), indented + measured.len()),
+            false => {
+                text.chars().take(MEASURED).fold((indent, indented), |(w, n), c| (w + width_of(c), n + 1))
+            }
+        };
         Some(Self { text, indent, width, characters })
     }
 
@@ -213,6 +245,23 @@ mod tests {
         let all: Vec<&str> = lines("a\nb\r\nc\rd\n\n\u{2029}e").collect();
         assert_eq!(all, ["a", "b", "c", "d", "", "", "e"]);
         assert_eq!(lines("").collect::<Vec<_>>(), [""]);
+    }
+
+    #[test]
+    fn ends_of_lines_at_every_place() {
+        for length in [1, 31, 32, 33, 64, 70] {
+            for place in 0..length {
+                for end in
+                    ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}', '\u{86}', '…', '\t']
+                {
+                    for other in ["a", "é", "’"] {
+                        let text = format!("{}{end}{}", other.repeat(place), other.repeat(length - place));
+                        let expected = text.char_indices().find(|&(_, c)| is_break(c));
+                        assert_eq!(find_break(&text), expected, "{text:?}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

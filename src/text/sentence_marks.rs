@@ -38,6 +38,23 @@ impl OpenMarks {
         }
     }
 
+    /// Takes some characters of ASCII, of which none ends a line or a sentence, or is one of `":<>`.
+    pub fn take_plain(&mut self, bytes: &[u8], at: Position) {
+        let is_space = |byte: &u8| matches!(byte, b'\t' | b' ');
+        let Some(last) = bytes.iter().rposition(|byte| !is_space(byte)) else {
+            self.in_url = false;
+            return;
+        };
+        if self.start.is_none() {
+            let first = bytes.iter().position(|byte| !is_space(byte)).unwrap_or(last);
+            let start = Position { byte: at.byte + first, char: at.char + first };
+            *self = Self { start: Some(start), ..Self::default() };
+        }
+        self.speaks = self.speaks || bytes.iter().any(u8::is_ascii_alphanumeric);
+        self.in_url = self.in_url && !bytes.iter().any(is_space);
+        self.last = Position { byte: at.byte + last + 1, char: at.char + last + 1 };
+    }
+
     /// Gives the sentence, if it is one.
     pub fn end(&mut self, each: &mut impl FnMut(Span) -> Result<()>) -> Result<()> {
         let ended = std::mem::take(self);
@@ -278,4 +295,36 @@ fn is_entity(text: &str) -> bool {
     let tail =
         text.bytes().rev().take(LONGEST).take_while(|b| b.is_ascii_alphanumeric() || *b == b'#').count();
     tail > 0 && text[..text.len() - tail].ends_with('&')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn plain_characters_together_are_as_one_by_one(
+            before in "[a:/\"]{0,5}",
+            plain in "[a-c0 \t,()'-]{0,40}",
+        ) {
+            let text = format!("{before}{plain}");
+            let mut one_by_one = OpenMarks::default();
+            let mut at = Position::default();
+            for c in before.chars() {
+                one_by_one.take(&text, at, c);
+                at = at.after(c);
+            }
+            let mut together = OpenMarks { ..one_by_one };
+            together.take_plain(plain.as_bytes(), at);
+            for c in plain.chars() {
+                match c.is_whitespace() {
+                    true => one_by_one.in_url = false,
+                    false => one_by_one.take(&text, at, c),
+                }
+                at = at.after(c);
+            }
+            prop_assert_eq!(format!("{together:?}"), format!("{one_by_one:?}"));
+        }
+    }
 }

@@ -40,9 +40,12 @@ pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> 
     let mut open = OpenMarks::default();
     let mut hanging = None;
     let mut line_starts = true;
+    let mut checked = 0;
+    stop.check()?;
     while let Some(c) = text[at.byte..].chars().next() {
-        if at.char.is_multiple_of(CHECK_EVERY) {
+        if at.char - checked >= CHECK_EVERY {
             stop.check()?;
+            checked = at.char;
         }
         if line_starts {
             line_starts = false;
@@ -63,6 +66,12 @@ pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> 
                     continue;
                 }
             }
+        }
+        let plain = plain_run(&text.as_bytes()[at.byte..]);
+        if plain > 0 {
+            open.take_plain(&text.as_bytes()[at.byte..at.byte + plain], at);
+            at = Position { byte: at.byte + plain, char: at.char + plain };
+            continue;
         }
         if is_break(c) {
             let next = at.after(c);
@@ -97,6 +106,25 @@ pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> 
         }
     }
     open.end(&mut each)
+}
+
+/// How many characters of ASCII some bytes begin with of which none ends a line or a sentence, or is looked at with those
+/// around it.
+fn plain_run(bytes: &[u8]) -> usize {
+    const BLOCK: usize = 32;
+    const MOST: usize = 1 << 12;
+    // As numbers and a block at a time, so that compilers make vectors of it.
+    let other = |byte: u8| {
+        u8::from(byte >= 0x80)
+            | u8::from(byte.wrapping_sub(b'\n') < 4)
+            | u8::from(byte.wrapping_sub(b'!') < 2)
+            | u8::from(byte == b'.')
+            | u8::from(byte.wrapping_sub(b':') < 6)
+    };
+    let bytes = &bytes[..bytes.len().min(MOST)];
+    let is_plain = |block: &&[u8; BLOCK]| block.iter().fold(0, |any, &byte| any | other(byte)) == 0;
+    let whole = BLOCK * bytes.as_chunks().0.iter().take_while(is_plain).count();
+    whole + bytes[whole..].iter().take_while(|&&byte| other(byte) == 0).count()
 }
 
 /// The places of the sentences of a text.
@@ -188,6 +216,19 @@ mod tests {
         let text = "* * *\n•First\n -- \n# Head\n?!";
         let found: Vec<&str> = sentences(text).iter().map(|span| span.of(text)).collect();
         assert_eq!(found, ["First", "Head"]);
+    }
+
+    /// The definition: a character at a time.
+    #[test]
+    fn plain_runs_are_of_plain_characters() {
+        for byte in 0..=255u8 {
+            let c = char::from(byte);
+            let is_plain = c.is_ascii() && !is_break(c) && !is_terminator(c) && !"\"!:<=>".contains(c);
+            for place in [0, 1, 31, 32, 33, 70] {
+                let bytes: Vec<u8> = (0..80).map(|n| if n == place { byte } else { b'a' }).collect();
+                assert_eq!(plain_run(&bytes), if is_plain { 80 } else { place }, "{byte} {place}");
+            }
+        }
     }
 
     proptest! {

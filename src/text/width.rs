@@ -12,7 +12,7 @@ pub fn width_of(c: char) -> usize {
 
 /// The sum of the widths of the characters of a text. O(bytes).
 pub fn width(text: &str) -> usize {
-    text.chars().map(width_of).sum()
+    if text.is_ascii() { text.len() } else { text.chars().map(width_of).sum() }
 }
 
 #[cfg(test)]

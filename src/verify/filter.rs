@@ -6,7 +6,8 @@
 use std::ops::Range;
 
 use super::column::DOING;
-use super::windows::{WindowedText, fingerprint};
+use super::runs::Runs;
+use super::windows::{Polynomials, WindowedText, fingerprint};
 use crate::error::Result;
 use crate::memory;
 use crate::workers::Stop;
@@ -31,6 +32,9 @@ pub struct Filter {
     repeats: Vec<[u32; 2]>,
     /// A bit for each window that the other text of this comparison has.
     found: Vec<u64>,
+    polynomials: Polynomials,
+    /// What both texts have that was found in one piece.
+    pub runs: Runs,
     /// What stays of both texts.
     pub left: Sketch,
     /// That of the other text.
@@ -73,21 +77,26 @@ impl Filter {
         let slots = (2 * left.len()).next_power_of_two().max(2);
         memory::reserve(&mut self.slots, slots, DOING)?;
         self.slots.resize(slots, 0);
-        for start in 0..left.len() {
-            if start.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
+        let mut polynomials = std::mem::take(&mut self.polynomials);
+        polynomials.clear();
+        let mut next = 0;
+        while next < left.len() {
+            stop.check()?;
+            let some = polynomials.from(left, next, left.len())?;
+            for (start, &polynomial) in (next..).zip(some) {
+                let (word, bit) = bit_of(polynomial);
+                self.bits[word] |= bit;
+                let fingerprint = fingerprint(polynomial);
+                let slot = self.slot(left, fingerprint, left.content(start));
+                // No text has more characters than 32 bits count.
+                match (self.slots[slot] as u32).checked_sub(1) {
+                    None => self.slots[slot] = tag(fingerprint) | (start as u64 + 1),
+                    Some(first) => memory::push(&mut self.repeats, [start as u32, first], DOING)?,
+                }
             }
-            let polynomial = left.polynomial(start);
-            let (word, bit) = bit_of(polynomial);
-            self.bits[word] |= bit;
-            let fingerprint = fingerprint(polynomial);
-            let slot = self.slot(left, fingerprint, left.content(start));
-            // No text has more characters than 32 bits count.
-            match (self.slots[slot] as u32).checked_sub(1) {
-                None => self.slots[slot] = tag(fingerprint) | (start as u64 + 1),
-                Some(first) => memory::push(&mut self.repeats, [start as u32, first], DOING)?,
-            }
+            next += some.len();
         }
+        self.polynomials = polynomials;
         Ok(())
     }
 
@@ -106,22 +115,33 @@ impl Filter {
         slot
     }
 
-    /// The first of some windows of another text that may be there.
+    /// The first of some windows of another text that may be there, and its polynomial.
     #[inline]
-    fn next(&self, right: &WindowedText, windows: Range<usize>) -> Option<usize> {
-        let bits = self.bits.first_chunk::<BIT_WORDS>()?;
-        right.find(windows, |polynomial| {
-            let (word, bit) = bit_of(polynomial);
-            bits[word] & bit != 0
-        })
+    fn next(&mut self, right: &WindowedText, windows: Range<usize>) -> Result<Option<(usize, u64)>> {
+        let Some(bits) = self.bits.first_chunk::<BIT_WORDS>() else { return Ok(None) };
+        let mut start = windows.start;
+        while start < windows.end {
+            let some = self.polynomials.from(right, start, windows.end)?;
+            let is_there = |&polynomial: &u64| {
+                let (word, bit) = bit_of(polynomial);
+                bits[word] & bit != 0
+            };
+            if let Some(n) = some.iter().position(is_there) {
+                return Ok(Some((start + n, some[n])));
+            }
+            start += some.len();
+        }
+        Ok(None)
     }
 
     /// Makes the sketches of the text that it was set to and another one.
     pub fn sketch(&mut self, left: &WindowedText, right: &WindowedText, stop: &Stop) -> Result<()> {
+        self.runs.clear();
         self.found.clear();
         memory::reserve(&mut self.found, left.len().div_ceil(64), DOING)?;
         self.found.resize(left.len().div_ceil(64), 0);
         self.left.clear();
+        self.polynomials.clear();
         let mut sketch = std::mem::take(&mut self.right);
         sketch.clear();
         sketch.reserve(right)?;
@@ -129,14 +149,16 @@ impl Filter {
         while start < right.len() {
             stop.check()?;
             let end = right.len().min(start + CHECK_EVERY);
-            while let Some(next) = self.next(right, start..end) {
+            while let Some((next, polynomial)) = self.next(right, start..end)? {
                 start = next + 1;
-                let slot = self.slot(left, fingerprint(right.polynomial(next)), right.content(next));
+                let slot = self.slot(left, fingerprint(polynomial), right.content(next));
                 let Some(window) = (self.slots[slot] as u32).checked_sub(1) else { continue };
                 // Where one is found those after it mostly are, too, and need not be looked up.
                 let more = right.run(next + 1, left, window as usize + 1);
                 mark(&mut self.found, window as usize..window as usize + more + 1);
-                sketch.cover(right, &mut covered, next, right.end(next + more));
+                let end_of_run = right.end(next + more);
+                self.runs.add(window as usize, next, end_of_run - next)?;
+                sketch.cover(right, &mut covered, next, end_of_run);
                 start = next + more + 1;
                 if start >= end {
                     break;
@@ -169,6 +191,7 @@ impl Filter {
 
     /// Makes the sketches all of both texts.
     pub fn keep_all(&mut self, left: &WindowedText, right: &WindowedText) -> Result<()> {
+        self.runs.clear();
         for (sketch, text) in [(&mut self.left, left), (&mut self.right, right)] {
             sketch.clear();
             sketch.reserve(text)?;
@@ -275,11 +298,11 @@ mod tests {
         let mut windows = WindowedText::default();
         windows.read("a \n\t b\u{3000}漢 ", 0, 3, &stop).unwrap();
         assert_eq!(windows.symbols, "a b 漢 ".chars().map(u32::from).collect::<Vec<_>>());
-        assert_eq!(windows.places, [0, 1, 5, 6, 7, 8, 9]);
+        assert_eq!((0..6).map(|n| windows.span(n..n + 1).start).collect::<Vec<_>>(), [0, 1, 5, 6, 7, 8]);
         assert_eq!((0..windows.len()).map(|n| windows.end(n)).collect::<Vec<_>>(), [3, 4, 5, 5, 6]);
         windows.read("ab   漢漢", 5, 3, &stop).unwrap();
-        assert_eq!((windows.symbols.len(), windows.places.last()), (4, Some(&6)));
+        assert_eq!((windows.symbols.len(), windows.span(0..4)), (4, 0..6));
         windows.read("ab   漢漢", 4, 3, &stop).unwrap();
-        assert_eq!((windows.symbols.len(), windows.places.last()), (3, Some(&5)));
+        assert_eq!((windows.symbols.len(), windows.span(0..3)), (3, 0..3));
     }
 }

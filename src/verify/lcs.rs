@@ -4,24 +4,26 @@
 //! |SES| = |A| + |B| - 2·|LCS| insertions and deletions lie between two texts. Up to some tens of them are
 //! followed greedily ([`super::lcs_greedy`]: O(N + D²)); beyond, a band of the table that is wide enough for
 //! the expected number is filled 64 cells at a time ([`super::lcs_band`]: O(N·D/64)), and a wider one where
-//! more are needed. Where an alignment is asked for, and the columns are not too many, it is read from those that the
+//! more are needed; neither is wider than what is known to be in common leaves ([`Bounds`]). Where an alignment
+//! is asked for, and the columns are not too many, it is read from those that the
 //! distance was found by. Measured on 10 KB texts (benches/lcs.rs), the band is the faster one from about a hundred on;
 //! whether there are as many shows after half of them.
 //!
 //! Our own because no crate at hand can be stopped, gives an alignment by a stated rule, and keeps memory.
 //!
 //! ```
-//! use neardup::verify::lcs::{Lcs, symbols};
+//! use neardup::verify::lcs::{Bounds, Lcs, symbols};
 //! use neardup::workers::Stop;
 //!
 //! let (a, b) = (symbols("abcabba")?, symbols("cbabac")?);
-//! assert_eq!(Lcs::default().length(&a, &b, 0, &Stop::default())?, Some(4));
-//! assert_eq!(Lcs::default().length(&a, &b, 5, &Stop::default())?, None);
+//! assert_eq!(Lcs::default().length(&a, &b, Bounds::default(), &Stop::default())?, Some(4));
+//! assert_eq!(Lcs::default().length(&a, &b, Bounds::least(5), &Stop::default())?, None);
 //! # Ok::<(), neardup::error::Error>(())
 //! ```
 
 use super::column::{DOING, WORD};
 use super::lcs_band::Band;
+pub use super::lcs_bounds::Bounds;
 use super::lcs_greedy::{Greedy, Reached, common_prefix, common_suffix};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -87,16 +89,16 @@ pub struct Lcs {
 }
 
 impl Lcs {
-    /// The length of the longest common subsequence, if it is at least `least`. Answers to `stop` within
+    /// The length of the longest common subsequence, if it is long enough. Answers to `stop` within
     /// milliseconds. Texts of many megabytes that have little in common are an error
     /// ([`Error::TooDifferent`]): they would take hours.
-    pub fn length(&mut self, a: &[u32], b: &[u32], least: usize, stop: &Stop) -> Result<Option<usize>> {
+    pub fn length(&mut self, a: &[u32], b: &[u32], bounds: Bounds, stop: &Stop) -> Result<Option<usize>> {
         let shorter = a.len().min(b.len());
-        if least > shorter {
+        if bounds.least > shorter {
             return Ok(None);
         }
-        let most = a.len() + b.len() - 2 * least;
         let total = a.len() + b.len();
+        let most = bounds.most(total);
         // What both begin and end with is in some longest one.
         let prefix = common_prefix(a, b);
         let (a, b) = (&a[prefix..], &b[prefix..]);
@@ -157,7 +159,7 @@ impl Lcs {
     }
 
     /// The characters of a longest common subsequence: gives the places in both texts, in order, to `each`
-    /// from the last one to the first, if there are at least `least`; says whether there are.
+    /// from the last one to the first, if it is long enough; says whether it is.
     ///
     /// Which one it is, where there are several, is a function of the texts: they are read from their ends;
     /// equal last characters are matched; of unequal ones that of `a` is left out where this does not
@@ -166,14 +168,14 @@ impl Lcs {
         &mut self,
         a: &[u32],
         b: &[u32],
-        least: usize,
+        bounds: Bounds,
         stop: &Stop,
         mut each: impl FnMut(usize, usize),
     ) -> Result<bool> {
-        if least > a.len().min(b.len()) {
+        if bounds.least > a.len().min(b.len()) {
             return Ok(false);
         }
-        let most = a.len() + b.len() - 2 * least;
+        let most = bounds.most(a.len() + b.len());
         let suffix = common_suffix(a, b);
         let (x, y) = (&a[..a.len() - suffix], &b[..b.len() - suffix]);
         let Some((distance, way)) = self.distance(x, y, most, true, stop)? else { return Ok(false) };
@@ -241,13 +243,20 @@ mod tests {
         assert_eq!(rule.len(), expected);
         for least in [0, expected / 2, expected.saturating_sub(1), expected, expected + 1, usize::MAX] {
             let wanted = (expected >= least).then_some(expected);
-            assert_eq!(lcs.length(a, b, least, &stop).unwrap(), wanted, "{least}");
-            assert_eq!(lcs.length(b, a, least, &stop).unwrap(), wanted, "{least}");
+            for known in [0, expected / 2, expected] {
+                let bounds = Bounds { least, known };
+                assert_eq!(lcs.length(a, b, bounds, &stop).unwrap(), wanted, "{bounds:?}");
+                assert_eq!(lcs.length(b, a, bounds, &stop).unwrap(), wanted, "{bounds:?}");
+            }
         }
         let mut found = Vec::new();
-        assert!(lcs.matches(a, b, expected, &stop, |x, y| found.push((x, y))).unwrap());
-        assert_eq!(found, rule);
-        assert!(!lcs.matches(a, b, expected + 1, &stop, |_, _| panic!("too few")).unwrap());
+        for (least, known) in [(expected, 0), (0, expected / 2), (0, expected)] {
+            found.clear();
+            assert!(lcs.matches(a, b, Bounds { least, known }, &stop, |x, y| found.push((x, y))).unwrap());
+            assert_eq!(found, rule);
+        }
+        let more = Bounds::least(expected + 1);
+        assert!(!lcs.matches(a, b, more, &stop, |_, _| panic!("too few")).unwrap());
         if a.is_empty() || b.is_empty() {
             return;
         }
@@ -356,17 +365,17 @@ mod tests {
             let mut edited = text.clone();
             (0..100).for_each(|n| edited[n * 2000] = u32::from('x'));
             let most = Some(text.len() - 100);
-            assert_eq!(lcs.length(&text, &edited, 0, &stop).unwrap(), most);
+            assert_eq!(lcs.length(&text, &edited, Bounds::default(), &stop).unwrap(), most);
             let mut matched = 0;
-            lcs.matches(&text, &edited, 0, &stop, |_, _| matched += 1).unwrap();
+            lcs.matches(&text, &edited, Bounds::default(), &stop, |_, _| matched += 1).unwrap();
             assert_eq!(Some(matched), most);
-            assert_eq!(lcs.length(&text, &text, 0, &stop).unwrap(), Some(text.len()));
-            assert_eq!(lcs.length(&text, &text[1000..5000], 0, &stop).unwrap(), Some(4000));
-            assert_eq!(lcs.length(&text, &[u32::from('x'); 900], 0, &stop).unwrap(), Some(0));
+            assert_eq!(lcs.length(&text, &text, Bounds::default(), &stop).unwrap(), Some(text.len()));
+            assert_eq!(lcs.length(&text, &text[1000..5000], Bounds::default(), &stop).unwrap(), Some(4000));
+            assert_eq!(lcs.length(&text, &[u32::from('x'); 900], Bounds::default(), &stop).unwrap(), Some(0));
             let reversed: Vec<u32> = text.iter().rev().copied().collect();
-            assert_eq!(lcs.length(&text, &reversed, text.len() - 4000, &stop).unwrap(), None);
+            assert_eq!(lcs.length(&text, &reversed, Bounds::least(text.len() - 4000), &stop).unwrap(), None);
             stop.request();
-            assert_eq!(lcs.length(&text, &reversed, 0, &stop), Err(Error::Stopped));
+            assert_eq!(lcs.length(&text, &reversed, Bounds::default(), &stop), Err(Error::Stopped));
         }
     }
 

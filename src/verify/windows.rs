@@ -24,28 +24,26 @@ const SPACE: u32 = b' ' as u32;
 pub struct WindowedText {
     /// The characters.
     pub symbols: Vec<u32>,
-    /// Where each stood in the text, in characters; last, where the part of the text ended that was read.
-    pub places: Vec<u32>,
+    /// From which character on the place in the text, in characters, is so many more than its number: most stand where
+    /// those before them let expect.
+    shifts: Vec<[u32; 2]>,
     /// How many windows there are; fewer than characters.
     count: usize,
     /// The characters of each window, where all have as many.
     even: Option<usize>,
     /// The place after the last character of each, where they have not.
     ends: Vec<u32>,
-    /// The polynomial of all characters before each, and the powers of its base.
-    sums: Vec<u64>,
+    /// The powers of the base of their polynomials, up to that of the longest window.
     powers: Vec<u64>,
 }
 
 impl WindowedText {
     /// Makes it those of the first `first` columns of a text, 0 for all, with windows `width` wide. O(bytes).
     pub fn read(&mut self, text: &str, first: u64, width: u32, stop: &Stop) -> Result<()> {
-        let Self { symbols, places, .. } = self;
-        symbols.clear();
-        places.clear();
+        self.symbols.clear();
+        self.shifts.clear();
         let most = if first == 0 { text.len() } else { text.len().min(first as usize) };
-        memory::reserve(symbols, most, DOING)?;
-        memory::reserve(places, most + 1, DOING)?;
+        memory::reserve(&mut self.symbols, most, DOING)?;
         let is_even = self.take_characters(text, first, stop)?;
         self.cut(width, is_even)
     }
@@ -53,7 +51,7 @@ impl WindowedText {
     /// Takes the characters of the first columns; says whether each is a column.
     fn take_characters(&mut self, text: &str, first: u64, stop: &Stop) -> Result<bool> {
         const BLOCK: usize = 64;
-        let Self { symbols, places, .. } = self;
+        let Self { symbols, shifts, .. } = self;
         let most = if first == 0 { u64::MAX } else { first };
         // No text has more characters than 32 bits count.
         let (mut columns, mut place, mut checked) = (0, 0u32, 0);
@@ -69,11 +67,10 @@ impl WindowedText {
                 && columns + BLOCK as u64 <= most
                 && is_plain(block, space)
             {
-                let (mut own, mut own_places) = ([0; BLOCK], [0; BLOCK]);
+                let (mut own, mut wide) = ([0; BLOCK], [0; BLOCK]);
                 own.iter_mut().zip(block).for_each(|(own, &byte)| *own = symbol_of(byte));
-                own_places.iter_mut().zip(place..).for_each(|(own, place)| *own = place);
-                symbols.extend_from_slice(&own);
-                places.extend_from_slice(&own_places);
+                wide.iter_mut().zip(own).for_each(|(wide, own)| *wide = own.into());
+                symbols.extend_from_slice(&wide);
                 space = is_space(block[BLOCK - 1]);
                 place += BLOCK as u32;
                 columns += BLOCK as u64;
@@ -90,48 +87,38 @@ impl WindowedText {
                         break 'all;
                     }
                     columns += wide;
+                    shift_to(shifts, symbols.len() as u32, place)?;
                     symbols.push(if is_space { SPACE } else { u32::from(c) });
-                    places.push(place);
                 }
                 space = is_space;
                 place += 1;
             }
         }
-        places.push(place);
         Ok(columns == symbols.len() as u64)
     }
 
     /// Makes it those of what is left of others; `keep` says of which characters.
     pub fn take(&mut self, from: &Self, width: u32, mut keep: impl FnMut(usize) -> bool) -> Result<()> {
         self.symbols.clear();
-        self.places.clear();
+        self.shifts.clear();
         memory::reserve(&mut self.symbols, from.symbols.len(), DOING)?;
-        memory::reserve(&mut self.places, from.places.len(), DOING)?;
         for (n, &symbol) in from.symbols.iter().enumerate() {
             if keep(n) {
+                shift_to(&mut self.shifts, self.symbols.len() as u32, from.place(n) as u32)?;
                 self.symbols.push(symbol);
-                self.places.push(from.places[n]);
             }
         }
-        self.places.extend(from.places.last());
         self.cut(width, from.even.is_some())
     }
 
     /// Makes the windows, at least one column wide; `is_even` says that each character is a column.
     fn cut(&mut self, width: u32, is_even: bool) -> Result<()> {
-        let Self { symbols, count, even, ends, sums, powers, .. } = self;
+        let Self { symbols, count, even, ends, powers, .. } = self;
         let width = width as usize;
-        for sequence in [&mut *sums, &mut *powers] {
-            sequence.clear();
-            memory::reserve(sequence, symbols.len() + 1, DOING)?;
-        }
-        sums.push(0);
-        powers.push(1);
-        sums.resize(symbols.len() + 1, 0);
-        add_up(symbols, &mut sums[1..]);
         // No window has more characters than columns.
-        for n in 0..symbols.len().min(width) {
-            powers.push(powers[n].wrapping_mul(BASE));
+        while powers.len() <= width {
+            let next = powers.last().map_or(1, |last| last.wrapping_mul(BASE));
+            memory::push(powers, next, DOING)?;
         }
         ends.clear();
         *even = is_even.then_some(width);
@@ -159,7 +146,13 @@ impl WindowedText {
 
     /// Where a part that is not empty stood in the text, in characters.
     pub fn span(&self, part: Range<usize>) -> Range<usize> {
-        self.places[part.start] as usize..self.places[part.end - 1] as usize + 1
+        self.place(part.start)..self.place(part.end - 1) + 1
+    }
+
+    /// Where a character stood in the text, in characters.
+    fn place(&self, number: usize) -> usize {
+        let behind = self.shifts.partition_point(|&[from, _]| from as usize <= number);
+        number + behind.checked_sub(1).map_or(0, |last| self.shifts[last][1] as usize)
     }
 
     /// How many windows there are.
@@ -182,26 +175,35 @@ impl WindowedText {
         }
     }
 
-    /// The polynomial of its characters. Its upper bits are those of other windows by chance, but where only the last
-    /// characters differ; [`fingerprint`] makes all bits depend on all characters.
-    #[inline]
-    pub fn polynomial(&self, start: usize) -> u64 {
-        let end = self.end(start);
-        let before = self.sums[start].wrapping_mul(self.powers[end - start]);
-        self.sums[end].wrapping_sub(before)
-    }
-
-    /// The first of some windows whose polynomial is wanted.
-    #[inline]
-    pub fn find(&self, windows: Range<usize>, is_wanted: impl Fn(u64) -> bool) -> Option<usize> {
-        let Some(width) = self.even else {
-            return windows.into_iter().find(|&start| is_wanted(self.polynomial(start)));
-        };
-        let power = self.powers[width.min(self.powers.len() - 1)];
-        let (before, after) = (&self.sums[windows.clone()], &self.sums[windows.start + width..]);
-        let is_next =
-            |(before, after): (&u64, &u64)| is_wanted(after.wrapping_sub(before.wrapping_mul(power)));
-        before.iter().zip(after).position(is_next).map(|n| windows.start + n)
+    /// Fills in the polynomials of the characters of some windows. Their upper bits are those of other windows by
+    /// chance, but where only the last characters differ; [`fingerprint`] makes all bits depend on all characters.
+    fn polynomials(&self, windows: Range<usize>, into: &mut Polynomials) -> Result<()> {
+        let Polynomials { sums, values, first } = into;
+        *first = windows.start;
+        values.clear();
+        if windows.is_empty() {
+            return Ok(());
+        }
+        // Sums need not begin where the text does.
+        let symbols = &self.symbols[windows.start..self.end(windows.end - 1)];
+        sums.clear();
+        memory::reserve(sums, symbols.len() + 1, DOING)?;
+        sums.resize(symbols.len() + 1, 0);
+        add_up(symbols, &mut sums[1..]);
+        memory::reserve(values, windows.len(), DOING)?;
+        match self.even {
+            Some(width) => {
+                let power = self.powers[width];
+                let ends = sums[..windows.len()].iter().zip(&sums[width..]);
+                values.extend(ends.map(|(before, after)| after.wrapping_sub(before.wrapping_mul(power))));
+            }
+            None => values.extend(windows.clone().map(|start| {
+                let end = self.ends[start] as usize;
+                let before = sums[start - windows.start].wrapping_mul(self.powers[end - start]);
+                sums[end - windows.start].wrapping_sub(before)
+            })),
+        }
+        Ok(())
     }
 
     /// Its characters.
@@ -228,10 +230,49 @@ impl WindowedText {
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.symbols)
-            + memory::bytes(&self.places)
+            + memory::bytes(&self.shifts)
             + memory::bytes(&self.ends)
-            + memory::bytes(&self.sums)
             + memory::bytes(&self.powers)
+    }
+}
+
+/// Notes that a character stands at this place.
+#[inline]
+fn shift_to(shifts: &mut Vec<[u32; 2]>, number: u32, place: u32) -> Result<()> {
+    let shift = place - number;
+    if shift == shifts.last().map_or(0, |&[_, last]| last) {
+        return Ok(());
+    }
+    memory::push(shifts, [number, shift], DOING)
+}
+
+/// The polynomials of some windows that follow one another; made for as many as are looked at, since many never are.
+#[derive(Debug, Default)]
+pub struct Polynomials {
+    /// The polynomials of all characters from the first one on.
+    sums: Vec<u64>,
+    values: Vec<u64>,
+    /// The window that the first of the values is of.
+    first: usize,
+}
+
+impl Polynomials {
+    /// Windows that polynomials are made of at once.
+    const TOGETHER: usize = 64;
+
+    /// Forgets those of another text.
+    pub fn clear(&mut self) {
+        self.values.clear();
+    }
+
+    /// Those of a window of a text and some that follow it, before `end`.
+    #[inline]
+    pub fn from(&mut self, text: &WindowedText, start: usize, end: usize) -> Result<&[u64]> {
+        if start < self.first || start >= self.first + self.values.len() {
+            text.polynomials(start..end.min(start + Self::TOGETHER), self)?;
+        }
+        let some = &self.values[start - self.first..];
+        Ok(&some[..some.len().min(end - start)])
     }
 }
 
@@ -269,13 +310,15 @@ fn add_up(symbols: &[u32], sums: &mut [u64]) {
 /// Whether a character of ASCII is white space: tab, line feed, vertical tab, form feed, carriage return, space.
 #[inline]
 fn is_space(byte: u8) -> bool {
-    byte == b' ' || byte.wrapping_sub(b'\t') <= b'\r' - b'\t'
+    (byte == b' ') | (byte.wrapping_sub(b'\t') <= b'\r' - b'\t')
 }
 
 /// White space counts as a space.
 #[inline]
-fn symbol_of(byte: u8) -> u32 {
-    if is_space(byte) { SPACE } else { byte.into() }
+fn symbol_of(byte: u8) -> u8 {
+    // Without a branch, so that compilers make vectors of it.
+    let space = 0u8.wrapping_sub(u8::from(is_space(byte)));
+    byte & !space | b' ' & space
 }
 
 /// Whether all is ASCII, and no white space follows white space, which the text may end with before.

@@ -50,7 +50,6 @@ impl Features {
             Self::Shingles(k) => Maker::Shingles(*k),
             Self::Imatch(range) => {
                 let documents = counted_documents(documents);
-                let mut terms = Terms { hashes: Vec::new(), kept: false };
                 // Whichever are fewer are listed.
                 let (mut all, mut kept) = (0u64, 0u64);
                 for_each_count(words, |_, df| {
@@ -58,15 +57,15 @@ impl Features {
                     kept += u64::from(range.keeps(df, documents));
                     Ok(())
                 })?;
-                terms.kept = kept < all / 2;
-                for_each_count(words, |hash, df| match range.keeps(df, documents) == terms.kept {
-                    true => memory::push(&mut terms.hashes, hash, DOING),
+                let (kept, mut hashes) = (kept < all / 2, Vec::new());
+                for_each_count(words, |hash, df| match range.keeps(df, documents) == kept {
+                    true => memory::push(&mut hashes, hash, DOING),
                     false => Ok(()),
                 })?;
-                workers::one(workers, &mut terms.hashes, |hashes, stop| {
+                workers::one(workers, &mut hashes, |hashes, stop| {
                     workers::sort_unstable_by(hashes, stop, &Ord::cmp)
                 })?;
-                Maker::Imatch(terms)
+                Maker::Imatch(Terms::new(hashes, kept)?)
             }
             Self::Spotsigs(spec) => {
                 let counted = match spec.antecedents {
@@ -84,6 +83,9 @@ impl Features {
 pub struct Terms {
     /// The hashes of some words, ascending.
     hashes: Vec<u64>,
+    /// Where those begin whose uppermost bits have each value, and where all end; how far these bits are shifted.
+    starts: Vec<usize>,
+    shift: u32,
     /// Whether these count, or all others.
     kept: bool,
 }
@@ -101,11 +103,29 @@ impl Terms {
             }
         }
         hashes.sort_unstable();
-        Ok(Self { hashes, kept })
+        Self::new(hashes, kept)
+    }
+
+    /// Those of these hashes, which ascend, or all others.
+    fn new(hashes: Vec<u64>, kept: bool) -> Result<Self> {
+        // About as many values as hashes, so that few have the same.
+        let bits = hashes.len().max(2).ilog2();
+        let shift = u64::BITS - bits;
+        let mut starts = memory::filled(0, (1 << bits) + 1, DOING)?;
+        hashes.iter().for_each(|hash| starts[(hash >> shift) as usize + 1] += 1);
+        for value in 1..starts.len() {
+            starts[value] += starts[value - 1];
+        }
+        Ok(Self { hashes, starts, shift, kept })
     }
 
     fn count(&self, word: &str) -> bool {
-        self.hashes.binary_search(&hash_bytes(word.as_bytes())).is_ok() == self.kept
+        let hash = hash_bytes(word.as_bytes());
+        let listed = !self.hashes.is_empty() && {
+            let value = (hash >> self.shift) as usize;
+            self.hashes[self.starts[value]..self.starts[value + 1]].binary_search(&hash).is_ok()
+        };
+        listed == self.kept
     }
 }
 
@@ -162,7 +182,17 @@ pub struct SignatureScratch {
 #[derive(Debug, Default)]
 struct Words {
     text: String,
-    places: Vec<(usize, usize)>,
+    places: Vec<WordPlace>,
+    /// Words in order with a space between two.
+    joined: String,
+}
+
+/// A word: its first bytes as a number, which orders most words, and where it is.
+#[derive(Debug, Clone, Copy)]
+struct WordPlace {
+    head: u64,
+    from: usize,
+    to: usize,
 }
 
 impl Maker {
@@ -204,7 +234,7 @@ impl Maker {
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         match self {
-            Self::Imatch(terms) => memory::bytes(&terms.hashes),
+            Self::Imatch(terms) => memory::bytes(&terms.hashes) + memory::bytes(&terms.starts),
             _ => 0,
         }
     }
@@ -215,16 +245,30 @@ impl Words {
         let from = self.text.len();
         memory::reserve_text(&mut self.text, word.len(), DOING)?;
         self.text.push_str(word);
-        memory::push(&mut self.places, (from, self.text.len()), DOING)
+        let mut head = [0; size_of::<u64>()];
+        let known = word.len().min(head.len());
+        head[..known].copy_from_slice(&word.as_bytes()[..known]);
+        let place = WordPlace { head: u64::from_be_bytes(head), from, to: self.text.len() };
+        memory::push(&mut self.places, place, DOING)
     }
 
     /// The first 64 bits of the I-Match signature of the words; none where there is no word.
     fn signature(&mut self, stop: &Stop) -> Result<Option<i64>> {
-        let Self { text, places } = self;
-        let word = |&(from, to): &(usize, usize)| &text.as_bytes()[from..to];
-        workers::sort_unstable_by(places, stop, &|a, b| word(a).cmp(word(b)))?;
-        places.dedup_by(|a, b| word(a) == word(b));
-        let signature = imatch::signature(places.iter().map(word));
+        let Self { text, places, joined } = self;
+        let word = |place: &WordPlace| &text[place.from..place.to];
+        // Of words with the same head one may end with it, or in bytes that are 0.
+        let order = |a: &WordPlace, b: &WordPlace| a.head.cmp(&b.head).then_with(|| word(a).cmp(word(b)));
+        workers::sort_unstable_by(places, stop, &order)?;
+        places.dedup_by(|a, b| order(a, b).is_eq());
+        joined.clear();
+        memory::reserve_text(joined, text.len() + places.len(), DOING)?;
+        for place in places.iter() {
+            if !joined.is_empty() {
+                joined.push(' ');
+            }
+            joined.push_str(word(place));
+        }
+        let signature = (!joined.is_empty()).then(|| imatch::signature_of_joined(joined.as_bytes()));
         Ok(signature.map(|signature| imatch::words(&signature)[0].cast_signed()))
     }
 }

@@ -261,6 +261,10 @@ impl DocumentRange {
             }
             while let Some(&other) = partners.last() {
                 stop.check()?;
+                if let [.., after, next, _] = partners[..] {
+                    texts.prefetch_place(after);
+                    texts.prefetch(next);
+                }
                 let before = scratch.comparer.steps();
                 let first = !two && ranks[other as usize] < ranks[document as usize];
                 let found =

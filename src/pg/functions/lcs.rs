@@ -10,7 +10,7 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::workers::workers_for;
 use crate::sketches::sentence::{self, SentenceSigner};
-use crate::verify::lcs::{Lcs, containment, resemblance, symbols};
+use crate::verify::lcs::{Bounds, Lcs, containment, resemblance, symbols};
 use crate::verify::tlcs::{Comparer, Found, Parameters, Part};
 use crate::workers::{self, Workers};
 
@@ -42,7 +42,7 @@ fn lcs(call: Call) -> Result<Option<(usize, usize, usize)>> {
     let mut found = (0, 0, 0);
     workers::one(pair_workers(a.len(), b.len()), &mut found, |found, stop| {
         let (a, b) = (symbols(&a)?, symbols(&b)?);
-        let shared = Lcs::default().length(&a, &b, 0, stop)?.unwrap_or(0);
+        let shared = Lcs::default().length(&a, &b, Bounds::default(), stop)?.unwrap_or(0);
         *found = (shared, a.len(), b.len());
         Ok(())
     })?;

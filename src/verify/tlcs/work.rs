@@ -7,7 +7,7 @@ use super::parameters::Parameters;
 use crate::error::Result;
 use crate::memory;
 use crate::verify::filter::Filter;
-use crate::verify::lcs::Lcs;
+use crate::verify::lcs::{Bounds, Lcs};
 use crate::verify::region::Curve;
 use crate::verify::region_bound::may_hold;
 use crate::verify::windows::WindowedText;
@@ -77,15 +77,16 @@ impl Workspace {
             }
         }
         steps.aligned += 1;
+        let bounds = Bounds { least, known: filter.runs.common() };
         if !parameters.trustable {
-            let length = lcs.length(&a.symbols, &b.symbols, least, stop)?;
+            let length = lcs.length(&a.symbols, &b.symbols, bounds, stop)?;
             let whole = |text: &WindowedText| 0..text.symbols.len();
             return Ok(length.map(|length| Part { left: whole(left), right: whole(right), length }));
         }
         matched.clear();
         memory::reserve(matched, kept[0].min(kept[1]), DOING)?;
         let each = |i: usize, j: usize| matched.push((a.places[i], b.places[j]));
-        if !lcs.matches(&a.symbols, &b.symbols, least, stop, each)? {
+        if !lcs.matches(&a.symbols, &b.symbols, bounds, stop, each)? {
             return Ok(None);
         }
         matched.reverse();

@@ -1,0 +1,98 @@
+//! How much two texts have in common for certain: runs of equal characters that follow one another in both. A table of
+//! their longest common subsequence need not be wider than what these leave.
+
+use super::column::DOING;
+use crate::error::Result;
+use crate::memory;
+
+/// Characters of two texts that are equal, one after the other.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    left: u32,
+    right: u32,
+    length: u32,
+    /// The characters of the longest chain of runs that ends with this one.
+    chained: u32,
+}
+
+/// Runs, by their places in the right text.
+#[derive(Debug, Default)]
+pub struct Runs(Vec<Run>);
+
+impl Runs {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Adds a run, which begins and ends behind those before it in the right text. No text has more characters than 32
+    /// bits count.
+    pub fn add(&mut self, left: usize, right: usize, length: usize) -> Result<()> {
+        let run = Run { left: left as u32, right: right as u32, length: length as u32, chained: 0 };
+        memory::push(&mut self.0, run, DOING)
+    }
+
+    /// The characters of a long chain of runs, ascending in both texts: no more than the longest common subsequence has.
+    /// O(runs), as few of those before each are looked at.
+    pub fn common(&mut self) -> usize {
+        const BEFORE: usize = 32;
+        let mut most = 0;
+        for n in 0..self.0.len() {
+            let (before, from) = self.0.split_at_mut(n);
+            let Some(run) = from.first_mut() else { break };
+            run.chained = run.length;
+            for other in before.iter().rev().take(BEFORE) {
+                // What overlaps counts once.
+                let [left, right] = [(other.left, run.left), (other.right, run.right)]
+                    .map(|(before, own)| (before + other.length).saturating_sub(own));
+                let own = run.length.saturating_sub(left.max(right));
+                if own > 0 {
+                    run.chained = run.chained.max(other.chained + own);
+                }
+            }
+            most = most.max(run.chained);
+        }
+        most as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::lcs::{Bounds, Lcs};
+    use crate::workers::Stop;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// However runs lie: what they have in common is in a subsequence of both texts.
+        #[test]
+        fn no_more_than_the_longest_subsequence(
+            a in prop::collection::vec(0..3u32, 0..60),
+            b in prop::collection::vec(0..3u32, 0..60),
+            starts in prop::collection::vec((0..60usize, 0..60usize, 1..20usize), 0..50),
+        ) {
+            let mut runs = Runs::default();
+            let mut starts = starts;
+            starts.sort_unstable_by_key(|&(_, right, _)| right);
+            for (left, right, most) in starts {
+                let equal = a.iter().skip(left).zip(b.iter().skip(right)).take_while(|(x, y)| x == y);
+                runs.add(left, right, equal.take(most).count()).unwrap();
+            }
+            let common = runs.common();
+            let length = Lcs::default().length(&a, &b, Bounds::default(), &Stop::default()).unwrap();
+            prop_assert!(Some(common) <= length);
+        }
+    }
+
+    #[test]
+    fn runs_that_overlap_count_once() {
+        let mut runs = Runs::default();
+        for (left, right, length) in [(0, 0, 10), (30, 12, 5), (8, 20, 10), (25, 28, 4)] {
+            runs.add(left, right, length).unwrap();
+        }
+        // The second one ends too far on in the left text; of the third and the fourth 2 characters each were there before.
+        assert_eq!(runs.common(), 10 + 8 + 2);
+        runs.clear();
+        assert_eq!(runs.common(), 0);
+    }
+}
