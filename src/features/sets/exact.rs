@@ -16,8 +16,10 @@ const DOING: &str = "comparing documents exactly";
 #[derive(Debug, Default)]
 pub struct TokenSets {
     scratch: Scratch,
-    /// Tokens of one document: their hashes, and their numbers.
-    tokens: Vec<(u64, u32)>,
+    /// The hashes of the tokens of one document, in the order of the text.
+    found: Vec<u64>,
+    /// The upper bits of the hash of each, and its number.
+    order: Vec<u64>,
     /// The bytes of each, in the order of the text.
     text: Ragged<u8>,
     rows: Vec<u32>,
@@ -60,8 +62,8 @@ impl TokenSets {
         if self.rows.last() == Some(&row) {
             return Ok(());
         }
-        let Self { scratch, tokens, text, rows, hashes, bytes } = self;
-        tokens.clear();
+        let Self { scratch, found, order, text, rows, hashes, bytes } = self;
+        found.clear();
         text.clear();
         for_each_token(document, spec, scratch, stop, |token| {
             let hash = match token {
@@ -73,24 +75,35 @@ impl TokenSets {
                 Token::Number(number) => hash::mix(number),
             };
             text.close(DOING)?;
-            memory::push(tokens, (hash, tokens.len() as u32), DOING)
+            memory::push(found, hash, DOING)
         })?;
-        let token = |&(_, n): &(u64, u32)| text.get(n as usize);
-        // Of one hash there are equal tokens, and perhaps distinct ones.
-        workers::sort_unstable_by(tokens, stop, &|a: &(u64, u32), b: &(u64, u32)| {
-            a.0.cmp(&b.0).then_with(|| token(a).cmp(token(b)))
-        })?;
-        if !spec.multiset {
-            tokens.dedup_by(|a, b| a.0 == b.0 && token(a) == token(b));
+        // Numbers of 64 bits are sorted far faster than pairs: as many of the lower bits as the tokens' numbers have make
+        // room for these.
+        let bits = usize::BITS - found.len().leading_zeros();
+        order.clear();
+        memory::reserve(order, found.len(), DOING)?;
+        order.extend(found.iter().zip(0..).map(|(&hash, n): (_, u64)| hash >> bits << bits | n));
+        workers::sort_unstable_by(order, stop, &u64::cmp)?;
+        let token = |&key: &u64| {
+            let n = (key & !(u64::MAX << bits)) as usize;
+            (found[n], text.get(n))
+        };
+        // Of the same upper bits there are equal tokens, and perhaps distinct ones, even of one hash.
+        let same = order.chunk_by_mut(|a, b| a >> bits == b >> bits).filter(|same| same.len() > 1);
+        for same in same {
+            workers::sort_unstable_by(same, stop, &|a: &u64, b: &u64| token(a).cmp(&token(b)))?;
         }
-        memory::reserve(&mut hashes.values, tokens.len(), DOING)?;
+        if !spec.multiset {
+            order.dedup_by(|a, b| *a >> bits == *b >> bits && token(a) == token(b));
+        }
+        memory::reserve(&mut hashes.values, order.len(), DOING)?;
         hashes.reserve(1, DOING)?;
-        bytes.reserve(tokens.len(), DOING)?;
+        bytes.reserve(order.len(), DOING)?;
         memory::reserve(&mut bytes.values, text.values.len(), DOING)?;
         memory::reserve(rows, 1, DOING)?;
-        for each in tokens.iter() {
-            hashes.values.push(each.0);
-            bytes.push(token(each), DOING)?;
+        for (hash, token) in order.iter().map(token) {
+            hashes.values.push(hash);
+            bytes.push(token, DOING)?;
         }
         rows.push(row);
         hashes.close(DOING)

@@ -59,7 +59,7 @@ impl<'a> SegmentLookup<'a> {
         let mut rest = self.changed.postings.as_slice();
         let (mut begun, mut hashes) = (false, 0u32);
         let mut places = std::mem::take(&mut found.places);
-        let done = decode(part, self.documents.sizes.len(), &mut places, |hash, places| {
+        let done = decode(part, self.documents.sizes.len(), |hash, list| {
             hashes = hashes.wrapping_add(1);
             if hashes.is_multiple_of(LOOK_EVERY) {
                 stop.check()?;
@@ -68,14 +68,20 @@ impl<'a> SegmentLookup<'a> {
                 rest = &rest[rest.partition_point(|posting| posting.hash < hash)..];
                 begun = true;
             }
+            // Most hashes are of no changed document, so that their documents need not be read.
+            let mut is_read = false;
             while let [posting, after @ ..] = rest {
                 if posting.hash > hash {
                     break;
                 }
                 if posting.hash == hash {
                     stop.check()?;
+                    if !is_read {
+                        list.read(&mut places)?;
+                        is_read = true;
+                    }
                     let bitmap = &own_bitmaps[posting.document as usize];
-                    self.one(posting, places, kernel, bitmap, found)?;
+                    self.one(posting, &places, kernel, bitmap, found)?;
                 }
                 rest = after;
             }

@@ -155,33 +155,20 @@ fn malformed(why: &str) -> Error {
     Error::Malformed { what: "segment of outlines", why: why.to_owned() }
 }
 
-/// Calls `each` with the hashes of a part, ascending, and the places, ascending, of those of `documents` documents that
-/// have them.
-pub(crate) fn decode(
-    mut bytes: &[u8],
+/// The documents that have a hash, still as they are stored.
+pub(crate) struct List<'a> {
+    first: u64,
+    others: usize,
+    width: u64,
+    distances: &'a [u8],
+    /// Of so many documents.
     documents: usize,
-    places: &mut Vec<u32>,
-    mut each: impl FnMut(u32, &[u32]) -> Result<()>,
-) -> Result<()> {
-    let mut hash = 0u32;
-    while !bytes.is_empty() {
-        let step = u32::try_from(get(&mut bytes)?).ok();
-        hash =
-            step.and_then(|step| hash.checked_add(step)).ok_or_else(|| malformed("a hash is too large"))?;
-        let head = get(&mut bytes)?;
-        let mut place = get(&mut bytes)?;
-        let others = usize::try_from(head >> 2).unwrap_or(usize::MAX);
-        if others >= documents || place >= documents as u64 {
-            return Err(malformed("a posting leads nowhere"));
-        }
-        let length = match head & 3 {
-            3 => return Err(malformed("a list is of no known width")),
-            width => others << width,
-        };
-        let Some((distances, rest)) = bytes.split_at_checked(length) else {
-            return Err(malformed("a list is cut off"));
-        };
-        bytes = rest;
+}
+
+impl List<'_> {
+    /// Their places, ascending, instead of what `places` has.
+    pub(crate) fn read(&self, places: &mut Vec<u32>) -> Result<()> {
+        let &Self { first: mut place, others, width, distances, documents } = self;
         places.clear();
         memory::reserve(places, others + 1, DOING)?;
         places.push(place as u32);
@@ -192,7 +179,7 @@ pub(crate) fn decode(
             place += u64::from(distance);
             place as u32
         };
-        match head & 3 {
+        match width {
             0 => places.extend(distances.iter().map(|&distance| distance.into()).map(next)),
             1 => {
                 places.extend(distances.as_chunks().0.iter().map(|&d| u16::from_le_bytes(d).into()).map(next))
@@ -203,7 +190,37 @@ pub(crate) fn decode(
         if !ascend || place >= documents as u64 {
             return Err(malformed("a posting leads nowhere"));
         }
-        each(hash, places)?;
+        Ok(())
+    }
+}
+
+/// Calls `each` with the hashes of a part, ascending, and those of `documents` documents that have them.
+pub(crate) fn decode(
+    mut bytes: &[u8],
+    documents: usize,
+    mut each: impl FnMut(u32, List<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut hash = 0u32;
+    while !bytes.is_empty() {
+        let step = u32::try_from(get(&mut bytes)?).ok();
+        hash =
+            step.and_then(|step| hash.checked_add(step)).ok_or_else(|| malformed("a hash is too large"))?;
+        let head = get(&mut bytes)?;
+        let first = get(&mut bytes)?;
+        let others = usize::try_from(head >> 2).unwrap_or(usize::MAX);
+        if others >= documents || first >= documents as u64 {
+            return Err(malformed("a posting leads nowhere"));
+        }
+        let width = head & 3;
+        let length = match width {
+            3 => return Err(malformed("a list is of no known width")),
+            _ => others << width,
+        };
+        let Some((distances, rest)) = bytes.split_at_checked(length) else {
+            return Err(malformed("a list is cut off"));
+        };
+        bytes = rest;
+        each(hash, List { first, others, width, distances, documents })?;
     }
     Ok(())
 }
@@ -264,7 +281,8 @@ impl SegmentDocuments {
         memory::reserve(&mut rows, self.sizes.len(), DOING)?;
         rows.extend((row..).take(self.sizes.len()));
         for part in parts {
-            decode(part, count, &mut places, |hash, places| {
+            decode(part, count, |hash, list| {
+                list.read(&mut places)?;
                 memory::reserve(&mut postings, places.len(), DOING)?;
                 let key = u64::from(hash) << u32::BITS;
                 postings.extend(places.iter().map(|&place| key | u64::from(place)));

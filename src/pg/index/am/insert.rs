@@ -45,6 +45,7 @@ unsafe fn insert_value(index: Index, value: Option<pg_sys::Datum>, tid: u64) -> 
     let directory = Directory::read(index);
     let keys = Keys::of(index, &directory.meta);
     let mut grown = false;
+    let mut known = Some(directory.meta);
     match value {
         None => {
             let row = Row::new(tid, Row::NULL);
@@ -54,7 +55,8 @@ unsafe fn insert_value(index: Index, value: Option<pg_sys::Datum>, tid: u64) -> 
             // SAFETY: the caller's promise.
             let Kept { flags, bytes } = unsafe { keys.keep(value)? };
             keys.items(Row::new(tid, flags), &bytes, |item| {
-                grown |= pending::append(index, Directory::read(index).meta, item);
+                let meta = known.take().unwrap_or_else(|| Directory::read(index).meta);
+                grown |= pending::append(index, meta, item);
             })?;
         }
     }

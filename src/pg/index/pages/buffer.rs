@@ -89,6 +89,27 @@ impl Index {
         unsafe { pg_sys::RelationGetNumberOfBlocksInFork(self.relation, pg_sys::ForkNumber::MAIN_FORKNUM) }
     }
 
+    /// Whether it has this page, which may not be written yet. The system is asked only for pages that come after those that
+    /// were there when it was asked last: an index gets no shorter, and where the server puts another file in its place, or
+    /// empties that, it forgets the number, too.
+    pub(crate) fn has(self, block: u32) -> bool {
+        // SAFETY: an open relation; what an access method keeps there is its own, and lives in the context of the index,
+        // until the server frees both.
+        unsafe {
+            let relation = &mut *self.relation;
+            let known: *mut u32 = relation.rd_amcache.cast();
+            if !known.is_null() && block < *known {
+                return true;
+            }
+            let blocks = self.blocks_now();
+            if known.is_null() {
+                relation.rd_amcache = pg_sys::MemoryContextAlloc(relation.rd_indexcxt, size_of::<u32>());
+            }
+            *relation.rd_amcache.cast::<u32>() = blocks;
+            block < blocks
+        }
+    }
+
     /// Ends the call: the page says what it cannot say.
     pub(crate) fn corrupted(self, block: u32, what: &str) -> ! {
         let name = self.name();

@@ -7,6 +7,7 @@ use pgrx::pg_sys;
 use super::buffer::Index;
 use super::page::{Image, Page};
 use crate::pg::index::layout::format::{Kind, Tail};
+use crate::pg::index::layout::items::Row;
 
 /// One WAL record: what it changes on its pages is done when it is committed, and not at all if it
 /// is dropped. At most four pages.
@@ -41,6 +42,23 @@ impl<'a> Record<'a> {
             let copy = pg_sys::GenericXLogRegisterBuffer(self.state, page.buffer, whole);
             change(&mut Image::initialised(copy, tail));
         }
+    }
+
+    /// Flags the rows that are at these places of a page, locked for writing, as dead, and forgets the places. Most pages of
+    /// a VACUUM have none: nothing is copied then.
+    pub(crate) fn flag_dead(index: Index, page: &'a Page, places: &mut Vec<usize>) {
+        if places.is_empty() {
+            return;
+        }
+        let mut record = Self::new(index);
+        record.change(page, |image| {
+            for at in places.drain(..) {
+                let bytes = &mut image.contents()[at..at + Row::SIZE];
+                let row = Row::read(bytes).with(Row::DEAD);
+                bytes.copy_from_slice(&row.0.to_le_bytes());
+            }
+        });
+        record.commit();
     }
 
     /// Writes the record and the pages.

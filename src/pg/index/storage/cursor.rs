@@ -14,6 +14,8 @@ pub(crate) enum Rows {
     Many(RoaringBitmap),
     /// From pairs.
     Few(Vec<u32>),
+    /// The only one, as most signatures have: it takes no memory.
+    One(u32),
 }
 
 impl Rows {
@@ -22,6 +24,7 @@ impl Rows {
         match self {
             Self::Many(rows) => rows.iter().for_each(each),
             Self::Few(rows) => rows.iter().for_each(|&row| each(row)),
+            Self::One(row) => each(*row),
         }
     }
 
@@ -30,6 +33,7 @@ impl Rows {
         match self {
             Self::Many(rows) => rows.len(),
             Self::Few(rows) => rows.len() as u64,
+            Self::One(_) => 1,
         }
     }
 }
@@ -144,10 +148,20 @@ impl PairCursor<'_> {
             let list = segment.list(list)?;
             return Ok(Some((first.signature, Rows::Many(segment.rows_of(list)?))));
         }
-        let mut few = Vec::new();
+        let corrupted = || {
+            segment.index.corrupted(segment.about.root, "a signature has rows that the segment has not");
+        };
+        if first.row >= segment.about.rows {
+            corrupted();
+        }
+        self.at += Pair::SIZE;
+        if self.peek()?.is_none_or(|next| next.signature != first.signature) {
+            return Ok(Some((first.signature, Rows::One(first.row))));
+        }
+        let mut few = vec![first.row];
         while let Some(pair) = self.peek()?.filter(|pair| pair.signature == first.signature) {
             if pair.row >= segment.about.rows || few.last().is_some_and(|&last| last >= pair.row) {
-                segment.index.corrupted(segment.about.root, "a signature has rows that the segment has not");
+                corrupted();
             }
             few.push(pair.row);
             self.at += Pair::SIZE;

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use pgrx::pg_sys;
 use roaring::RoaringBitmap;
@@ -260,7 +261,8 @@ fn merge(index: Index, directory: &Directory, chosen: &[Descriptor]) -> Result<(
                 groups[n] = Some(rows);
             }
         }
-        while let Some(Reverse((signature, n))) = heads.pop() {
+        while let Some(mut head) = heads.peek_mut() {
+            let Reverse((signature, n)) = *head;
             let (_, base, dead) = &sources[n];
             let mut result = Ok(());
             let rows = groups[n].take().expect("every head has its rows");
@@ -271,8 +273,10 @@ fn merge(index: Index, directory: &Directory, chosen: &[Descriptor]) -> Result<(
             });
             result?;
             if let Some((signature, rows)) = sure(index, cursors[n].next()) {
-                heads.push(Reverse((signature, n)));
+                *head = Reverse((signature, n));
                 groups[n] = Some(rows);
+            } else {
+                PeekMut::pop(head);
             }
         }
     }

@@ -64,7 +64,7 @@ fn is_last(page: &Page, meta: &Meta) -> bool {
 
 /// Ends the call where the last page is behind the end: the server would look for a file that is not there.
 fn check_tail(index: Index, meta: &Meta) {
-    if meta.tail >= index.blocks_now() {
+    if !index.has(meta.tail) {
         index.corrupted(0, &format!("it refers to block {}, behind the end", meta.tail));
     }
 }
@@ -166,28 +166,20 @@ impl Pages {
             return Err(Moved { block });
         }
         self.next = page.tail().next;
-        let mut record = Record::new(self.index);
-        let (mut counts, mut changed) = ([0; 3], false);
-        record.change(&page, |image| {
-            let mut at = 0;
-            for item in items(self.index, block, page.contents()) {
-                let (row, size) = (item.row, item.size());
-                let dead = !row.has(Row::DEAD) && is_dead(row);
-                if dead {
-                    image.contents()[at..at + Row::SIZE]
-                        .copy_from_slice(&row.with(Row::DEAD).0.to_le_bytes());
-                    changed = true;
-                }
-                if !row.has(Row::CONTINUED) {
-                    counts[usize::from(dead || row.has(Row::DEAD))] += 1;
-                    counts[2] += u64::from(dead);
-                }
-                at += size;
+        let (mut counts, mut found, mut at) = ([0; 3], Vec::new(), 0);
+        for item in items(self.index, block, page.contents()) {
+            let (row, size) = (item.row, item.size());
+            let dead = !row.has(Row::DEAD) && is_dead(row);
+            if dead {
+                found.push(at);
             }
-        });
-        if changed {
-            record.commit();
+            if !row.has(Row::CONTINUED) {
+                counts[usize::from(dead || row.has(Row::DEAD))] += 1;
+                counts[2] += u64::from(dead);
+            }
+            at += size;
         }
+        Record::flag_dead(self.index, &page, &mut found);
         Ok(Some(counts))
     }
 }

@@ -262,7 +262,7 @@ impl Segment {
     /// Flags rows as dead for which `is_dead` says so; says how many rows are dead now.
     pub(crate) fn mark(&self, mut is_dead: impl FnMut(Row) -> bool) -> Looked<(u32, u32)> {
         let width = Row::SIZE + self.layout.payload;
-        let (mut dead, mut marked) = (0, 0);
+        let (mut dead, mut marked, mut found) = (0, 0, Vec::new());
         for n in 0..self.about.row_pages {
             vacuum_delay();
             let block = self.block(n);
@@ -270,28 +270,20 @@ impl Segment {
             if !page.is(Kind::Rows, self.about.id, n) {
                 return Err(Moved { block });
             }
-            let mut record = Record::new(self.index);
-            let mut changed = false;
-            record.change(&page, |image| {
-                let used = page.contents().len() / width;
-                for slot in image.contents().chunks_exact_mut(width).take(used) {
-                    let row = Row::read(slot);
-                    if !row.is_valid() {
-                        self.index.corrupted(block, "a row has no heap address");
-                    }
-                    if row.has(Row::DEAD) {
-                        dead += 1;
-                    } else if is_dead(row) {
-                        slot[..Row::SIZE].copy_from_slice(&row.with(Row::DEAD).0.to_le_bytes());
-                        dead += 1;
-                        marked += u32::from(!row.has(Row::CONTINUED));
-                        changed = true;
-                    }
+            for (bytes, at) in page.contents().chunks_exact(width).zip((0..).step_by(width)) {
+                let row = Row::read(bytes);
+                if !row.is_valid() {
+                    self.index.corrupted(block, "a row has no heap address");
                 }
-            });
-            if changed {
-                record.commit();
+                if row.has(Row::DEAD) {
+                    dead += 1;
+                } else if is_dead(row) {
+                    found.push(at);
+                    dead += 1;
+                    marked += u32::from(!row.has(Row::CONTINUED));
+                }
             }
+            Record::flag_dead(self.index, &page, &mut found);
         }
         Ok((dead, marked))
     }

@@ -42,7 +42,7 @@ pub(crate) fn unless_damaged<T>(result: Result<T>) -> Result<Option<T>> {
 /// The order of tokens that a table of lists has; none if it has none of use.
 pub(crate) fn read_order(lists: &Table) -> Result<Option<Order>> {
     let Table { oid, name, .. } = lists;
-    let sql = queries::of_lists(name, &["data"], &format!("{} LIMIT 2", queries::is_kind('o')));
+    let sql = queries::of_lists(name, &["data"], &format!("{} LIMIT 2", queries::in_segment('o', 0)));
     let done = Query { relations: &[*oid], ..Query::new(&sql) }.run([pg_sys::BYTEAOID])?;
     match done.first {
         Some(_) if done.rows > 1 => Err(damaged("they have two orders of tokens")),

@@ -13,7 +13,7 @@ const COLUMNS: &str = "kind, segment, part, documents, data, ids";
 pub(crate) fn next_segment(lists: &Table, documents: i64, version: i64) -> Statement {
     let sql = format!(
         "SELECT max(segment) + 1 FROM {name} WHERE $1 + (SELECT sum(documents) FROM {name} WHERE kind = 's') \
-         <= (SELECT 1000 + 3 * documents::int8 FROM {name} WHERE kind = 'o' AND part = $2)",
+         <= (SELECT 1000 + 3 * documents::int8 FROM {name} WHERE segment = 0 AND kind = 'o' AND part = $2)",
         name = lists.name
     );
     Statement::new(sql).with([int8(documents), int8(version)]).about([lists.oid])
@@ -56,12 +56,13 @@ pub(crate) fn merge(names: &Names, lists: &Table) -> Statement {
 pub(crate) fn forget_merged(lists: &Table) -> Statement {
     let name = &lists.name;
     Statement::new(format!(
-        "DELETE FROM {name} l USING {name} x WHERE x.kind = 'x' AND l.segment = x.segment"
+        "DELETE FROM {name} WHERE segment = ANY (ARRAY(SELECT segment FROM {name} WHERE kind = 'x'))"
     ))
     .about([lists.oid])
 }
 
 /// Whether they turned out to be damaged.
 pub(crate) fn are_damaged(lists: &Table) -> Statement {
-    Statement::new(format!("SELECT EXISTS (SELECT FROM {} WHERE kind = '!')", lists.name)).about([lists.oid])
+    Statement::new(format!("SELECT EXISTS (SELECT FROM {} WHERE segment = 0 AND kind = '!')", lists.name))
+        .about([lists.oid])
 }
