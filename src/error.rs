@@ -45,6 +45,12 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
+    /// A text that is stored packed, in bytes that are of no text by that packing.
+    #[error("a packed text is damaged")]
+    Damaged,
+    /// Bytes that should be a text, and are not.
+    #[error("a text is not valid UTF-8")]
+    NotText,
     /// Two texts so long and so different that their comparison would take hours.
     #[error("two texts of {characters} characters together have too little in common to be compared exactly")]
     TooDifferent {

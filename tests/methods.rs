@@ -8,7 +8,9 @@ mod run;
 
 use neardup::error::{Error, Result};
 use neardup::features::FeatureSpec;
+use neardup::features::given::Given;
 use neardup::features::tokens::Document;
+use neardup::files::MemoryFiles;
 use neardup::hash::mix;
 use neardup::methods::account::Account;
 use neardup::methods::corpus::Corpus;
@@ -19,6 +21,7 @@ use neardup::methods::sets::Sets;
 use neardup::methods::sites::Sites;
 use neardup::passages::Parameters as PassageParameters;
 use neardup::resources::Resources;
+use neardup::text::packed::{Packed, Packing};
 use neardup::verify::measure::Measure;
 use neardup::workers::{PlainThreads, Workers};
 
@@ -199,6 +202,62 @@ fn passages_do_not_depend_on_memory() {
     }
 }
 
+/// Texts that are packed, in two ways by turns, without any copying: what is to be copied, the packings' own tests have.
+fn packed(text: &str, row: usize) -> Packed {
+    let mut bytes = Vec::new();
+    let packing = if row.is_multiple_of(2) { Packing::Pglz } else { Packing::Lz4 };
+    if row.is_multiple_of(2) {
+        text.as_bytes().chunks(8).for_each(|eight| bytes.extend([&[0], eight].concat()));
+    } else {
+        bytes.push(15 << 4);
+        let mut more = text.len() - 15;
+        while more >= 255 {
+            bytes.push(255);
+            more -= 255;
+        }
+        bytes.push(more as u8);
+        bytes.extend(text.as_bytes());
+    }
+    Packed { bytes, len: text.len(), packing }
+}
+
+#[test]
+fn packed_texts_are_as_others_and_damage_is_met() {
+    let text = |row: usize| {
+        // Each of the left table has its like in the right one.
+        let row = row % 70;
+        let words: Vec<String> = (0..40).map(|n| (row / 3 + n * 7 % (5 + row % 3)).to_string()).collect();
+        // Some are long where memory is little.
+        words.join(" ").repeat(if row % 10 < 3 { 60 } else { 1 })
+    };
+    let texts: Vec<String> = (0..200).map(text).collect();
+    let method = Sets::of_words(Measure::Jaccard, 0.6).unwrap();
+    for (budget, threads) in [(1 << 30, 1), (1 << 30, 3), (LITTLE, 2)] {
+        let files = MemoryFiles;
+        let resources = Resources { files: &files, budget, workers: &PlainThreads(threads) };
+        let pairs = |corpus: Corpus<'_>| {
+            corpus.split(Some(70)).pairs_with(&method, resources).map(|(pairs, _)| pairs)
+        };
+        let plain = pairs(Corpus::of_texts(&texts)).unwrap();
+        assert!(!plain.is_empty());
+        let given = |row: usize| Some(Given::Text(packed(&texts[row], row)));
+        assert_eq!(pairs(Corpus::of_given(texts.len(), given)), Ok(plain));
+        // Of several that cannot be read the first one is told of; in one batch here.
+        let not_text = |row: usize| {
+            let mut packed = packed(&texts[row], row);
+            match row {
+                90 => packed.bytes[1] = 0xff,
+                91 | 199 => packed.len += 1,
+                _ => {}
+            }
+            Some(Given::Text(packed))
+        };
+        assert_eq!(pairs(Corpus::of_given(texts.len(), not_text)), Err(Error::NotText));
+        let damaged = |row: usize| if row < 91 { given(row) } else { not_text(row) };
+        assert_eq!(pairs(Corpus::of_given(texts.len(), damaged)), Err(Error::Damaged));
+    }
+}
+
 /// A source of three documents that fails at one of its calls.
 struct Failing {
     left: usize,
@@ -221,9 +280,9 @@ impl Documents for Failing {
         self.call()
     }
 
-    fn fetch(&mut self, documents: &mut Vec<(u32, Document)>) -> Result<usize> {
+    fn fetch(&mut self, documents: &mut Vec<(u32, Given)>) -> Result<usize> {
         self.call()?;
-        documents.push((0, Document::Text("some words".to_owned())));
+        documents.push((0, Given::Document(Document::Text("some words".to_owned()))));
         Ok(1 << 30)
     }
 

@@ -13,6 +13,7 @@ use neardup::hash::mix;
 use neardup::passages::{Parameters, Passage};
 use neardup::text::sentences::sentences;
 use neardup::verify::lcs::{self, Lcs, symbols};
+use neardup::verify::lcs_bounds::Bounds;
 use neardup::workers::Stop;
 
 use crate::framed::{Framed, Starts, share};
@@ -128,7 +129,7 @@ fn spans(texts: &[String], passage: &Passage) -> [String; 2] {
 fn is_right(texts: &[String], passage: &Passage) -> bool {
     const LEAST: f64 = 0.8;
     let [a, b] = spans(texts, passage).map(|span| symbols(&letters(&span)).expect("memory"));
-    let shared = Lcs::default().length(&a, &b, 0, &Stop::default()).expect("memory");
+    let shared = Lcs::default().length(&a, &b, Bounds::default(), &Stop::default()).expect("memory");
     lcs::resemblance(shared.unwrap_or(0), a.len(), b.len()) >= LEAST
 }
 

@@ -3,14 +3,15 @@
 use std::cell::RefCell;
 use std::sync::Mutex;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::features::given::Given;
 use crate::features::tokens::Document;
 use crate::workers::{self, Stop, Workers};
 
 /// Documents that were read, each with the number of its row; rows of the right table count on from
 /// those of the left one.
 pub struct Batch<'a> {
-    pub(super) documents: &'a [(u32, Document)],
+    pub(super) documents: &'a [(u32, Given)],
     pub(super) from: u32,
     pub(super) begins_right: bool,
     pub(super) workers: &'a dyn Workers,
@@ -18,6 +19,35 @@ pub struct Batch<'a> {
     pub held: usize,
     /// What the leader does while workers are busy: reading on.
     pub(super) beside: RefCell<&'a mut dyn FnMut()>,
+    pub(super) unreadable: Unreadable,
+}
+
+/// The first row whose document was given packed and cannot be read, and why.
+#[derive(Default)]
+pub(super) struct Unreadable(Mutex<Option<(u32, Error)>>);
+
+impl Unreadable {
+    /// What was met.
+    pub(super) fn first(self) -> Option<(u32, Error)> {
+        self.0.into_inner().unwrap_or_default()
+    }
+
+    /// A document that may be packed, for which `space` is space.
+    fn open<'d>(
+        &self,
+        (row, given): &'d (u32, Given),
+        space: &'d mut Document,
+        stop: &Stop,
+    ) -> Result<&'d Document> {
+        let opened = given.open(space, stop);
+        if let Err(why @ (Error::Damaged | Error::NotText)) = &opened
+            && let Ok(mut first) = self.0.lock()
+            && first.as_ref().is_none_or(|(other, _)| row < other)
+        {
+            *first = Some((*row, why.clone()));
+        }
+        opened
+    }
 }
 
 impl<'a> Batch<'a> {
@@ -26,9 +56,29 @@ impl<'a> Batch<'a> {
         self.begins_right.then_some(self.from)
     }
 
-    /// The documents and their rows.
-    pub fn documents(&self) -> impl Iterator<Item = (u32, &Document)> {
-        self.documents.iter().map(|(row, document)| (self.from + row, document))
+    /// Those documents that are not packed.
+    pub fn plain(&self) -> impl Iterator<Item = &Document> {
+        self.documents.iter().filter_map(|(_, given)| match given {
+            Given::Document(document) => Some(document),
+            _ => None,
+        })
+    }
+
+    /// Calls `each`, one after the other, with the documents of more than `long` bytes and their rows.
+    pub fn each_long(&self, long: usize, mut each: impl FnMut(u32, &Document) -> Result<()>) -> Result<()> {
+        let Self { unreadable, from, .. } = self;
+        for row in self.documents.iter().filter(|(_, given)| given.bytes() > long) {
+            if let (row, Given::Document(document)) = row {
+                each(from + row, document)?;
+                continue;
+            }
+            let mut document = Document::default();
+            workers::one(self.workers, &mut document, |document, stop| {
+                unreadable.open(row, document, stop).map(drop)
+            })?;
+            each(from + row.0, &document)?;
+        }
+        Ok(())
     }
 
     /// The threads to work with.
@@ -44,6 +94,16 @@ impl<'a> Batch<'a> {
         states: &mut [S],
         add: impl Fn(&mut S, u32, &Document, &Stop) -> Result<()> + Sync,
     ) -> Result<()> {
+        self.share_out_to(usize::MAX, states, add)
+    }
+
+    /// The same with documents of at most `long` bytes.
+    pub fn share_out_to<S: Send>(
+        &self,
+        long: usize,
+        states: &mut [S],
+        add: impl Fn(&mut S, u32, &Document, &Stop) -> Result<()> + Sync,
+    ) -> Result<()> {
         /// How often a thread comes for more of a large batch: the leader reads on meanwhile, on the processor of one of
         /// them, and others have work of their own there.
         const TURNS: usize = 16;
@@ -53,7 +113,7 @@ impl<'a> Batch<'a> {
         let turns = (total / FEW_BYTES / states.len()).clamp(1, TURNS);
         let share = total.div_ceil(turns * states.len());
         let rest = &Mutex::new(self.documents);
-        let take_some = || -> &'a [(u32, Document)] {
+        let take_some = || -> &'a [(u32, Given)] {
             let Ok(mut rest) = rest.lock() else { return &[] };
             let mut size = 0;
             let some = rest.iter().take_while(|(_, document)| {
@@ -65,15 +125,19 @@ impl<'a> Batch<'a> {
             *rest = after;
             some
         };
-        let from = self.from;
+        let Self { unreadable, from, .. } = self;
         let mut shares: Vec<_> = states.iter_mut().map(|state| (state, take_some())).collect();
-        let work = |(state, documents): &mut (&mut S, &'a [(u32, Document)]), stop: &Stop| {
+        let work = |(state, documents): &mut (&mut S, &'a [(u32, Given)]), stop: &Stop| {
+            // What is packed is unpacked here, by the thread that reads it: of each thread there is one text at a time.
+            let mut space = Document::default();
             loop {
                 if documents.is_empty() {
                     *documents = take_some();
                 }
-                let Some(((row, document), after)) = documents.split_first() else { return Ok(()) };
-                add(state, from + row, document, stop)?;
+                let Some((row, after)) = documents.split_first() else { return Ok(()) };
+                if row.1.bytes() <= long {
+                    add(state, from + row.0, unreadable.open(row, &mut space, stop)?, stop)?;
+                }
                 *documents = after;
             }
         };

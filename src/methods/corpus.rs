@@ -6,6 +6,7 @@ use super::method::Method;
 use super::reading::Reading;
 use super::sites::Sites;
 use crate::error::{Error, Result};
+use crate::features::given::Given;
 use crate::features::tokens::Document;
 use crate::files::MemoryFiles;
 use crate::joins::pairs::Pair;
@@ -14,7 +15,7 @@ use crate::resources::Resources;
 use crate::workers::{PlainThreads, Workers};
 
 /// Makes the document of a row; none where it has none.
-type Make<'a> = Box<dyn Fn(usize) -> Option<Document> + 'a>;
+type Make<'a> = Box<dyn Fn(usize) -> Option<Given> + 'a>;
 
 /// Documents of one table or of two; a row's id is its number.
 pub struct Corpus<'a> {
@@ -33,6 +34,11 @@ pub struct Corpus<'a> {
 impl<'a> Corpus<'a> {
     /// One table of this many rows.
     pub fn new(rows: usize, make: impl Fn(usize) -> Option<Document> + 'a) -> Self {
+        Self::of_given(rows, move |row| make(row).map(Given::Document))
+    }
+
+    /// The same of documents that may be packed.
+    pub fn of_given(rows: usize, make: impl Fn(usize) -> Option<Given> + 'a) -> Self {
         let make: Make<'a> = Box::new(make);
         Self {
             rows: [rows, 0],
@@ -127,7 +133,7 @@ impl Documents for Corpus<'_> {
     }
 
     /// One at a time.
-    fn fetch(&mut self, documents: &mut Vec<(u32, Document)>) -> Result<usize> {
+    fn fetch(&mut self, documents: &mut Vec<(u32, Given)>) -> Result<usize> {
         let before = if self.side == Side::Left { 0 } else { self.rows[0] };
         let row = self.read;
         self.read += 1;

@@ -1,8 +1,8 @@
 //! Where documents come from: the tables of a server, or a corpus in memory.
 
 use super::sites::Sites;
-use crate::error::Result;
-use crate::features::tokens::Document;
+use crate::error::{Error, Result};
+use crate::features::given::Given;
 use crate::workers::Workers;
 
 /// One of two tables.
@@ -28,7 +28,12 @@ pub trait Documents {
 
     /// Reads a few documents more, each with the number of its row in this table, and gives about how many bytes they
     /// are. Rows without a text are counted only.
-    fn fetch(&mut self, documents: &mut Vec<(u32, Document)>) -> Result<usize>;
+    fn fetch(&mut self, documents: &mut Vec<(u32, Given)>) -> Result<usize>;
+
+    /// Is told that the document of a row of this table was given packed and cannot be read: gives the error of the call.
+    fn unreadable(&mut self, _row: u32, why: Error) -> Error {
+        why
+    }
 
     /// Whether the table has no more.
     fn ended(&self) -> bool;

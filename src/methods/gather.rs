@@ -28,13 +28,11 @@ impl<'a> Reading<'a> {
             if let Some(from) = batch.begins_right() {
                 builder.go_right(from);
             }
-            batch.share_out(&mut builder.collectors, |collector, row, document, stop| {
-                if document.bytes() > long { Ok(()) } else { collector.add(row, document, stop) }
+            batch.share_out_to(long, &mut builder.collectors, |collector, row, document, stop| {
+                collector.add(row, document, stop)
             })?;
             let pending = builder.number(batch.workers())?;
-            for (row, document) in batch.documents().filter(|(_, document)| document.bytes() > long) {
-                builder.add_long(row, document, batch.workers())?;
-            }
+            batch.each_long(long, |row, document| builder.add_long(row, document, batch.workers()))?;
             Ok(builder.spill(batch.held, memory)?.max(pending))
         })?;
         self.account.skipped_empty = builder.empty();
@@ -63,7 +61,12 @@ impl<'a> Reading<'a> {
         let (files, budget) = (self.files, self.memory / 2);
         self.read(|batch| {
             batch.share_out(&mut gathering.readers, Reader::add)?;
-            gathering.settle(batch.documents(), files, budget, batch.workers())
+            let add_long = |words: &mut SetBuilder<'_>| {
+                batch.each_long(SetBuilder::LONG, |row, document| {
+                    words.add_long(row, document, batch.workers())
+                })
+            };
+            gathering.settle(add_long, files, budget, batch.workers())
         })?;
         let (library, maker, empty) = gathering.finish(features, self.texts(), files, self.workers)?;
         self.account.skipped_empty = empty;

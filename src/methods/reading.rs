@@ -5,11 +5,11 @@ use std::cell::RefCell;
 use std::time::Instant;
 
 use super::account::{Account, milliseconds};
-use super::batch::Batch;
+use super::batch::{Batch, Unreadable};
 use super::documents::{Documents, Progress, Side};
 use super::sites::Sites;
 use crate::error::{Error, Result};
-use crate::features::tokens::Document;
+use crate::features::given::Given;
 use crate::files::TempFiles;
 use crate::memory;
 use crate::resources::Resources;
@@ -37,7 +37,7 @@ pub struct Reading<'a> {
 /// Documents that were read and wait for the workers.
 #[derive(Default)]
 struct Ahead {
-    documents: Vec<(u32, Document)>,
+    documents: Vec<(u32, Given)>,
     bytes: usize,
 }
 
@@ -95,9 +95,12 @@ impl<'a> Reading<'a> {
         let mut begins_right = side == Side::Right;
         let mut read = 0;
         let mut next = Ahead::default();
+        let mut done: Vec<(u32, Given)> = Vec::new();
         source.begin(side)?;
         loop {
-            while next.bytes < enough && !source.ended() {
+            // Workers wait for no more than it is worth while, where what follows is read beside them.
+            let least = if source.is_ready() { enough.div_ceil(16) } else { enough };
+            while next.bytes < least && !source.ended() {
                 next.bytes += source.fetch(&mut next.documents)?;
                 let rows = source.rows(side);
                 self.progress.report(&|| format!("reading, {rows} documents"));
@@ -111,13 +114,28 @@ impl<'a> Reading<'a> {
             let last = source.ended();
             let mut fetched = Ok(());
             let mut read_on = || {
+                // To free so many texts takes its time, too.
+                done.clear();
                 while source.is_ready() && next.bytes < enough && !source.ended() && fetched.is_ok() {
                     fetched = source.fetch(&mut next.documents).map(|more| next.bytes += more);
                 }
             };
             let beside = RefCell::new(&mut read_on as &mut dyn FnMut());
-            let held_by_method =
-                batch(&Batch { documents: &documents, from, begins_right, workers: *workers, held, beside })?;
+            let these = Batch {
+                documents: &documents,
+                from,
+                begins_right,
+                workers: *workers,
+                held,
+                beside,
+                unreadable: Unreadable::default(),
+            };
+            let worked = batch(&these);
+            let unreadable = these.unreadable.first();
+            let held_by_method = match (worked, unreadable) {
+                (Err(_), Some((row, why))) => return Err(source.unreadable(row, why).into()),
+                (worked, _) => worked?,
+            };
             fetched?;
             begins_right = false;
             self.account.peak_memory = self.account.peak_memory.max((held_by_method + held) as u64);
@@ -125,6 +143,7 @@ impl<'a> Reading<'a> {
             if last {
                 break;
             }
+            done = documents;
         }
         source.end(side, *workers)?;
         let rows = source.rows(side);

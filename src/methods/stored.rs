@@ -148,7 +148,7 @@ fn read(kind: SketchKind, reading: &mut Reading<'_>) -> Result<(Signatures, u16)
     reading.read(|batch| {
         if known.is_none() {
             let size = |document| kind.parts(document).ok().flatten().map(|(size, _)| size);
-            known = batch.documents().find_map(|(_, document)| size(document));
+            known = batch.plain().find_map(size);
             let empty = shares.drain(..).map(|share| share.empty).sum();
             shares.extend((0..count).map(|_| Share::new(kind, known.unwrap_or(NONE))));
             shares[0].empty = empty;

@@ -25,7 +25,7 @@ pub fn between_documents(
     let mut gathering = Gathering::new(Unit::Sentence, &parameters.features, &workers);
     for (row, document) in (0..).zip(&documents) {
         gathering.readers[0].add(row, document, stop)?;
-        gathering.settle(std::iter::empty(), &NoFiles, usize::MAX, &workers)?;
+        gathering.settle(|_| Ok(()), &NoFiles, usize::MAX, &workers)?;
     }
     let (library, maker, _) = gathering.finish(&parameters.features, 1, &NoFiles, &workers)?;
     let units = Units::in_order(&library, &[0], Some(&[1]))?;

@@ -150,7 +150,7 @@ fn found(
     for (row, text) in texts.iter().enumerate() {
         let document = Document::Text(text.clone());
         gathering.readers[row % threads].add(row as u32, &document, &Stop::default()).unwrap();
-        gathering.settle([(row as u32, &document)].into_iter(), files, budget, &workers).unwrap();
+        gathering.settle(|_| Ok(()), files, budget, &workers).unwrap();
     }
     let (library, maker, _) =
         gathering.finish(&parameters.features, texts.len() as u64, files, &workers).unwrap();

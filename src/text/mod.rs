@@ -1,6 +1,7 @@
 //! Text into units: words ([`words`], `ascii`), runs without white space, q-grams of characters ([`grams`]), sentences
 //! ([`sentences`], [`sentence_marks`], [`abbreviations`]) and paragraphs ([`paragraphs`]) with their places
-//! ([`spans`]) by the layout of lines ([`lines`], [`list_markers`], [`width`]); pages into text ([`html`]).
+//! ([`spans`]) by the layout of lines ([`lines`], [`list_markers`], [`width`]); pages into text ([`html`]). Texts come as they are,
+//! or as the server packs them ([`packed`], [`pglz`]).
 
 pub mod abbreviations;
 mod ascii;
@@ -9,7 +10,9 @@ pub mod grams;
 pub mod html;
 pub mod lines;
 pub mod list_markers;
+pub mod packed;
 pub mod paragraphs;
+pub mod pglz;
 pub mod sentence_marks;
 pub mod sentences;
 pub mod spans;

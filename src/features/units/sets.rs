@@ -98,11 +98,11 @@ impl Gathering {
         }
     }
 
-    /// Counts the words of documents that readers have, `long` ones too, and writes the texts to a file where they
+    /// Counts the words of documents that readers have, with those of long ones, which `add_long` adds, and writes the texts to a file where they
     /// take more than `budget` bytes. Gives the most bytes that were held.
-    pub fn settle<'d>(
+    pub fn settle(
         &mut self,
-        documents: impl Iterator<Item = (u32, &'d Document)>,
+        add_long: impl FnOnce(&mut SetBuilder<'_>) -> Result<()>,
         files: &dyn TempFiles,
         budget: usize,
         workers: &dyn Workers,
@@ -111,9 +111,7 @@ impl Gathering {
         let mut pending = 0;
         if !self.words.collectors.is_empty() {
             pending = self.words.number(workers)?;
-            for (row, document) in documents.filter(|(_, document)| document.bytes() > SetBuilder::LONG) {
-                self.words.add_long(row, document, workers)?;
-            }
+            add_long(&mut self.words)?;
             // Only the dictionary's counts are wanted.
             self.words.forget_sets();
             for (reader, collector) in self.readers.iter_mut().zip(self.words.collectors.drain(..)) {

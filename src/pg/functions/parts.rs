@@ -16,7 +16,7 @@ use crate::pg::query::decode::elements;
 use crate::pg::query::ids::{Ids, has_order};
 use crate::pg::query::names::type_name;
 use crate::pg::server::aggregate;
-use crate::pg::server::call::{Call, sql_function, varlena_bytes};
+use crate::pg::server::call::{Call, is_on_disk, sql_function, varlena_bytes};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::settings;
@@ -160,9 +160,7 @@ fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>> {
     // the query runs its snapshot keeps the stored value, so that its number means no other one.
     unsafe {
         let varlena: *mut pg_sys::varlena = datum.cast_mut_ptr();
-        let on_disk = pgrx::varatt_is_1b_e(varlena)
-            && u32::from(pgrx::vartag_1b_e(varlena)) == pg_sys::vartag_external::VARTAG_ONDISK;
-        if !on_disk {
+        if !is_on_disk(varlena) {
             return Ok(call.bytes(n).map(TokenRanks::parse).transpose()?);
         }
         let pointer: [u8; POINTER] = *varlena.cast();

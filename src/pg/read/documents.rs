@@ -5,7 +5,7 @@ use pgrx::pg_sys;
 use super::ranks::read_ranks;
 use super::source::{Source, Stream};
 use crate::error::{Error, Result as CoreResult};
-use crate::features::tokens::Document;
+use crate::features::given::Given;
 use crate::memory;
 use crate::methods::account::Account;
 use crate::methods::documents::{Documents, Progress as Told, Side};
@@ -67,11 +67,17 @@ impl Documents for Tables<'_> {
         Ok(())
     }
 
-    fn fetch(&mut self, documents: &mut Vec<(u32, Document)>) -> CoreResult<usize> {
+    fn fetch(&mut self, documents: &mut Vec<(u32, Given)>) -> CoreResult<usize> {
         let Some(stream) = &mut self.stream else { return Ok(0) };
         let ids = &mut self.ids[self.side as usize];
         let fetched = stream.fetch(documents, ids, &mut self.sites, &mut self.sketches);
         self.keep(fetched)
+    }
+
+    fn unreadable(&mut self, row: u32, why: Error) -> Error {
+        let Some(source) = self.sources[self.side as usize] else { return why };
+        self.failed = Some(source.unreadable(why, &self.ids[self.side as usize].show(row)));
+        Error::Source
     }
 
     fn ended(&self) -> bool {

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts, pg_sys};
 
+use super::packed::{fetched, packed};
 use crate::error::Error;
+use crate::features::given::Given;
 use crate::features::tokens::{Document, Page};
 use crate::memory;
 use crate::methods::sites::Sites;
@@ -237,17 +239,33 @@ impl Source {
     /// # Safety
     /// `value` is of the documents' kind and `url` a text. Copies that are needed on the way are left in the current memory
     /// context.
-    unsafe fn document(&self, value: pg_sys::Datum, url: Option<pg_sys::Datum>) -> Result<Option<Document>> {
-        // SAFETY: the caller's promise.
-        Ok(match unsafe { decode(self.kind, value)? } {
-            Some(Document::Text(html)) if self.are_pages => {
-                let column = self.url.as_ref().map(|[_, name]| name.as_str());
-                // SAFETY: as above.
-                let url = unsafe { self.place(column, url)? }.map(Cow::into_owned);
-                Some(Document::Page(Page { html, url }))
+    unsafe fn document(&self, mut value: pg_sys::Datum, url: Option<pg_sys::Datum>) -> Result<Option<Given>> {
+        let url = || -> Result<_> {
+            let column = self.url.as_ref().map(|[_, name]| name.as_str());
+            // SAFETY: the caller's promise.
+            Ok(unsafe { self.place(column, url)? }.map(Cow::into_owned))
+        };
+        // What is to be converted the server unpacks, too.
+        if self.kind == Kind::Text && encoding::is_utf8() {
+            // SAFETY: the caller's promise: a text.
+            let packed = unsafe {
+                value = fetched(value);
+                packed(value)?
+            };
+            if let Some(packed) = packed {
+                return Ok(Some(if self.are_pages {
+                    Given::Page(packed, url()?)
+                } else {
+                    Given::Text(packed)
+                }));
             }
+        }
+        // SAFETY: the caller's promise.
+        let document = match unsafe { decode(self.kind, value)? } {
+            Some(Document::Text(html)) if self.are_pages => Some(Document::Page(Page { html, url: url()? })),
             document => document,
-        })
+        };
+        Ok(document.map(Given::Document))
     }
 
     fn null_id(&self) -> SqlError {
@@ -283,6 +301,18 @@ impl Source {
         )
     }
 
+    /// The error of a document that a worker could not read.
+    pub(super) fn unreadable(&self, why: Error, id: &str) -> SqlError {
+        match why {
+            Error::NotText => self.not_text(id),
+            _ => SqlError::new(
+                PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
+                format!("the document with id {id} of {} is stored compressed, and damaged", self.relation),
+            )
+            .hint("Write it anew, or leave it out through a view."),
+        }
+    }
+
     fn not_text(&self, id: &str) -> SqlError {
         SqlError::new(
             PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
@@ -309,7 +339,7 @@ impl Stream<'_> {
     /// error. Sites are added where they are wanted. Sketches have to go with those that `sketches` read before.
     pub(crate) fn fetch(
         &mut self,
-        documents: &mut Vec<(u32, Document)>,
+        documents: &mut Vec<(u32, Given)>,
         ids: &mut Ids,
         sites: &mut Option<Sites>,
         sketches: &mut SketchReader,
@@ -339,7 +369,7 @@ impl Stream<'_> {
                     match source.kind.sketches() {
                         None => source.document(value, url).map(Some),
                         Some(kind) => match sketches.read(kind, varlena_bytes(value)) {
-                            Ok(document) => Ok(Some(Some(document))),
+                            Ok(document) => Ok(Some(Some(Given::Document(document)))),
                             Err(error) => Err(source.not_comparable(error, &ids.show(row))),
                         },
                     }
@@ -357,7 +387,7 @@ impl Stream<'_> {
             }
         }
         self.ended = fetched == 0;
-        let each = bytes + fetched * size_of::<(u32, Document)>() + 1;
+        let each = bytes + fetched * size_of::<(u32, Given)>() + 1;
         self.rows = (fetched * (1 << 20) / each).clamp(*ROWS_A_FETCH.start(), *ROWS_A_FETCH.end());
         Ok(bytes)
     }

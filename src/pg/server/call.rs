@@ -161,6 +161,18 @@ pub(crate) fn declared_otherwise(message: String) -> SqlError {
     )
 }
 
+/// Whether a value is stored out of line, in the table's TOAST.
+///
+/// # Safety
+/// It is a varlena.
+pub(crate) unsafe fn is_on_disk(varlena: *const pg_sys::varlena) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        pgrx::varatt_is_1b_e(varlena)
+            && u32::from(pgrx::vartag_1b_e(varlena)) == pg_sys::vartag_external::VARTAG_ONDISK
+    }
+}
+
 /// The bytes of a text, bytea or the like.
 ///
 /// # Safety

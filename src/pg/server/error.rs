@@ -160,6 +160,8 @@ impl From<Error> for SqlError {
                 Code::ERRCODE_DATA_CORRUPTED,
                 "Make it anew from its text; an index on it needs REINDEX then.",
             ),
+            Error::Damaged => (Code::ERRCODE_DATA_CORRUPTED, ""),
+            Error::NotText => (Code::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, ""),
             Error::File { .. } => (Code::ERRCODE_IO_ERROR, ""),
             Error::TooDifferent { .. } => (
                 Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,

@@ -1,0 +1,173 @@
+//! pglz, by which the server packs long values, unpacked: any thread may do it, and can be stopped.
+//!
+//! The format is that of `src/common/pg_lzcompress.c`, the same in tables of every version. The server's own function is not
+//! called: in many releases it reads up to two bytes behind what it is given, and it does not look whether it is to stop.
+
+use crate::error::Result;
+use crate::workers::Stop;
+
+/// Fills `bytes` with what `packed` is of; false where it is not of just so many bytes, or not pglz. O(bytes).
+pub fn unpack(mut packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> {
+    const CHECK_EVERY: usize = 1 << 16;
+    let (mut at, mut check_at) = (0, 0);
+    while at < bytes.len()
+        && let Some((&control, rest)) = packed.split_first()
+    {
+        packed = rest;
+        if at >= check_at {
+            stop.check()?;
+            check_at = at + CHECK_EVERY;
+        }
+        // A bit for each of eight items: bytes as they are, or places to copy from. They come in no order that a processor
+        // would guess: so as many bytes as stand before the next place are taken at once.
+        let (mut items, mut control) = (8, control);
+        while items > 0 && at < bytes.len() && !packed.is_empty() {
+            let mut run = items.min(control.trailing_zeros());
+            (items, control) = (items - run, control.unbounded_shr(run));
+            if let (Some(from), Some(to)) = (packed.first_chunk::<8>(), bytes[at..].first_chunk_mut::<8>()) {
+                // What is written too much is written over by what follows.
+                *to = *from;
+            } else {
+                run = run.min(packed.len() as u32).min((bytes.len() - at) as u32);
+                bytes[at..at + run as usize].copy_from_slice(&packed[..run as usize]);
+            }
+            (at, packed) = (at + run as usize, &packed[run as usize..]);
+            if items == 0 || at == bytes.len() || packed.is_empty() {
+                break;
+            }
+            (items, control) = (items - 1, control >> 1);
+            let Some((tag, rest)) = packed.split_first_chunk::<2>() else { return Ok(false) };
+            packed = rest;
+            let back = usize::from(tag[0] & 0xf0) << 4 | usize::from(tag[1]);
+            let mut length = usize::from(tag[0] & 0x0f) + 3;
+            if length == LONG {
+                let Some((&more, rest)) = packed.split_first() else { return Ok(false) };
+                (length, packed) = (length + usize::from(more), rest);
+            }
+            if back == 0 || back > at {
+                return Ok(false);
+            }
+            // The server takes no notice of what goes over the end.
+            let length = length.min(bytes.len() - at);
+            repeat(bytes, at, back, length);
+            at += length;
+        }
+    }
+    Ok(at == bytes.len() && packed.is_empty())
+}
+
+/// The length that says that a byte more of it follows.
+const LONG: usize = 18;
+
+/// Copies to `at` what is `back` bytes before it; where that is not all written yet, it goes on with what it copied.
+#[inline]
+fn repeat(bytes: &mut [u8], at: usize, back: usize, length: usize) {
+    /// As many as are copied by one instruction. What is written too much is written over by what follows.
+    const VECTOR: usize = 16;
+    if length <= VECTOR && back >= VECTOR && at + VECTOR <= bytes.len() {
+        let (before, after) = bytes.split_at_mut(at);
+        if let (Some(from), Some(to)) = (before[at - back..].first_chunk::<VECTOR>(), after.first_chunk_mut())
+        {
+            *to = *from;
+            return;
+        }
+    }
+    let (mut copied, mut step) = (0, back);
+    while step < length - copied {
+        bytes.copy_within(at - back..at - back + step, at + copied);
+        copied += step;
+        step = copied + back;
+    }
+    bytes.copy_within(at - back..at - back + length - copied, at + copied);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use proptest::prelude::*;
+
+    /// A byte as it is, or how far back to copy how many.
+    #[derive(Debug, Clone)]
+    enum Item {
+        Byte(u8),
+        Copy { back: usize, length: usize },
+    }
+
+    fn items() -> impl Strategy<Value = Vec<Item>> {
+        let copy = (1..4096usize, 3..=273usize).prop_map(|(back, length)| Item::Copy { back, length });
+        let near = (1..40usize, 3..=30usize).prop_map(|(back, length)| Item::Copy { back, length });
+        prop::collection::vec(
+            prop_oneof![6 => any::<u8>().prop_map(Item::Byte), 1 => copy, 3 => near],
+            0..200,
+        )
+    }
+
+    /// What the items stand for, byte by byte, and packed; copies from before the start are left out.
+    fn pack(items: &[Item]) -> (Vec<u8>, Vec<u8>) {
+        let (mut bytes, mut packed, mut count, mut control) = (Vec::new(), Vec::new(), 0, 0);
+        for item in items {
+            let is_copy = match *item {
+                Item::Byte(_) => false,
+                Item::Copy { back, .. } if back > bytes.len() => continue,
+                Item::Copy { .. } => true,
+            };
+            if count % 8 == 0 {
+                control = packed.len();
+                packed.push(0);
+            }
+            packed[control] |= u8::from(is_copy) << (count % 8);
+            count += 1;
+            match *item {
+                Item::Byte(byte) => {
+                    bytes.push(byte);
+                    packed.push(byte);
+                }
+                Item::Copy { back, length } => {
+                    let short = length.min(LONG) - 3;
+                    packed.extend([((back >> 4) & 0xf0 | short) as u8, back as u8]);
+                    packed.extend((length >= LONG).then(|| (length - LONG) as u8));
+                    (0..length).for_each(|_| bytes.push(bytes[bytes.len() - back]));
+                }
+            }
+        }
+        (bytes, packed)
+    }
+
+    fn unpacked(packed: &[u8], len: usize) -> Option<Vec<u8>> {
+        let mut bytes = vec![0xee; len];
+        unpack(packed, &mut bytes, &Stop::default()).unwrap().then_some(bytes)
+    }
+
+    proptest! {
+        #[test]
+        fn is_what_the_items_stand_for(items in items()) {
+            let (bytes, packed) = pack(&items);
+            prop_assert_eq!(unpacked(&packed, bytes.len()), Some(bytes.clone()));
+            // Not so many bytes.
+            prop_assert_eq!(unpacked(&packed, bytes.len() + 1), None);
+        }
+
+        #[test]
+        fn any_bytes_are_looked_at_and_no_others(packed in prop::collection::vec(any::<u8>(), 0..300), len in 0..3000usize) {
+            let _ = unpacked(&packed, len);
+        }
+
+        #[test]
+        fn what_is_cut_off_or_changed_is_met_or_harmless(items in items(), at: prop::sample::Index, to: u8) {
+            let (bytes, mut packed) = pack(&items);
+            prop_assume!(!packed.is_empty());
+            let at = at.index(packed.len());
+            prop_assert_eq!(unpacked(&packed[..at], bytes.len()).filter(|_| !bytes.is_empty()), None);
+            packed[at] = to;
+            let _ = unpacked(&packed, bytes.len());
+        }
+    }
+
+    #[test]
+    fn stops() {
+        let stop = Stop::default();
+        stop.request();
+        assert_eq!(unpack(&[0, 1], &mut [0], &stop), Err(Error::Stopped));
+    }
+}
