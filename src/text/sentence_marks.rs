@@ -40,6 +40,9 @@ impl OpenMarks {
 
     /// Takes some characters of ASCII, of which none ends a line or a sentence, or is one of `":<>`.
     pub fn take_plain(&mut self, bytes: &[u8], at: Position) {
+        if bytes.is_empty() {
+            return;
+        }
         let is_space = |byte: &u8| matches!(byte, b'\t' | b' ');
         let Some(last) = bytes.iter().rposition(|byte| !is_space(byte)) else {
             self.in_url = false;
