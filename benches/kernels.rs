@@ -18,7 +18,7 @@ use neardup::features::dictionary::numbering::number;
 use neardup::features::sets::collect::Collector;
 use neardup::features::tokens::Document;
 use neardup::hash;
-use neardup::joins::sets::popcount;
+use neardup::joins::sets::{planes, popcount};
 use neardup::sketches::kernels::all_kernels;
 use neardup::text::words::for_each_word;
 use neardup::verify::measure::Measure;
@@ -189,7 +189,8 @@ fn least_overlap(c: &mut Criterion) {
     }
 }
 
-/// One bitmap against many, with every kernel of this processor; hardly one in a thousand is near.
+/// One bitmap against many, one behind the other and word by word, with every kernel of this processor; hardly one in a
+/// thousand is near.
 fn bitmaps_of<const W: usize>(c: &mut Criterion) {
     let names = ["portable", "popcnt", "avx512"];
     for (place, bytes) in [("in cache", 256 << 10), ("in memory", LARGE)] {
@@ -200,6 +201,9 @@ fn bitmaps_of<const W: usize>(c: &mut Criterion) {
         let probe: [u64; W] = std::array::from_fn(|word| !hash::mix(word as u64));
         // Three standard deviations below the half of the bits.
         let allowed = (32.0 * W as f64 - 12.0 * (W as f64).sqrt()) as u32;
+        let planes: [Vec<u64>; W] =
+            std::array::from_fn(|word| bitmaps.iter().map(|bitmap| bitmap[word]).collect());
+        let planes: [&[u64]; W] = std::array::from_fn(|word| &*planes[word]);
         let mut near = Vec::with_capacity(bitmaps.len());
         group.throughput(Throughput::Bytes(bytes as u64));
         // The slowest is the last, and every processor has it.
@@ -208,6 +212,15 @@ fn bitmaps_of<const W: usize>(c: &mut Criterion) {
                 b.iter(|| {
                     near.clear();
                     kernel(black_box(&probe), black_box(&bitmaps), allowed, 0, &mut near);
+                    near.len()
+                })
+            });
+        }
+        for (kernel, name) in planes::all_kernels::<W>().into_iter().rev().zip(names) {
+            group.bench_function(format!("{} bits word by word, {name}", W * 64), |b| {
+                b.iter(|| {
+                    near.clear();
+                    kernel(black_box(&probe), black_box(&planes), allowed, 0, &mut near);
                     near.len()
                 })
             });

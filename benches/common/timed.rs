@@ -54,53 +54,63 @@ pub fn once(texts: &[String], task: &Task, threads: usize, memory: usize) -> Run
     let (began, processor) = (Instant::now(), processor::of_all_threads());
     let mut quiet = Quiet;
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
-    let (prepared, found, digest) = work(task, &mut reading, &workers, began).expect("memory");
+    let done = work(task, &mut reading, &workers, began).expect("memory");
     let all = began.elapsed().as_secs_f64();
     let account = reading.account;
     let read = account.phases[0] / 1e3;
     Run {
-        seconds: [read, prepared - read, all - prepared],
+        seconds: [read, done.prepared - read, all - done.prepared],
         processor: processor::of_all_threads() - processor,
-        pairs: found,
-        digest,
-        peak: account.peak_memory,
+        pairs: done.found,
+        digest: done.digest,
+        peak: account.peak_memory.max(done.peak as u64),
     }
 }
 
-/// When the first pair could be asked for, how many pairs or passages there are, and the digest of these.
-fn work(
-    task: &Task,
-    reading: &mut Reading<'_>,
-    workers: &dyn Workers,
-    began: Instant,
-) -> Result<(f64, u64, u64)> {
-    let (mut found, mut digest) = (0, 0u64);
-    let prepared = match task {
+/// What was found, and what that took.
+#[derive(Default)]
+struct Done {
+    /// When the first pair could be asked for, in seconds.
+    prepared: f64,
+    found: u64,
+    digest: u64,
+    /// The most bytes that the join held.
+    peak: usize,
+}
+
+fn work(task: &Task, reading: &mut Reading<'_>, workers: &dyn Workers, began: Instant) -> Result<Done> {
+    let mut done = Done::default();
+    match task {
         Task::Pairs(method) => {
             let mut pairs = method.pairs(reading)?;
-            let prepared = began.elapsed().as_secs_f64();
+            done.prepared = began.elapsed().as_secs_f64();
             while let Some(pair) = pairs.next(workers)? {
-                found += 1;
-                digest = digest.wrapping_add(digest_of([pair.left, pair.right], pair.similarity));
+                // Asked as seldom as the server is: with each batch of some thousands.
+                if done.found.is_multiple_of(1 << 12) {
+                    done.peak = done.peak.max(pairs.bytes());
+                }
+                done.found += 1;
+                done.digest = done.digest.wrapping_add(digest_of([pair.left, pair.right], pair.similarity));
             }
-            prepared
+            done.peak = done.peak.max(pairs.bytes());
         }
         Task::Passages(parameters) => {
             let mut search = passages::search(parameters, reading)?;
-            let prepared = began.elapsed().as_secs_f64();
+            done.prepared = began.elapsed().as_secs_f64();
             while let Some(batch) = search.next_batch(workers)? {
-                found += batch.len() as u64;
+                done.found += batch.len() as u64;
+                done.peak = done.peak.max(search.bytes());
                 for passage in &batch {
                     let rows = digest_of([passage.left_row, passage.right_row], passage.similarity);
                     let [left, right] = [&passage.left_span, &passage.right_span]
                         .map(|span| hash::mix((span.start as u64) << 32 | span.end as u64));
-                    digest = digest.wrapping_add(hash::mix(rows ^ hash::mix(left ^ hash::mix(right))));
+                    done.digest =
+                        done.digest.wrapping_add(hash::mix(rows ^ hash::mix(left ^ hash::mix(right))));
                 }
             }
-            prepared
         }
-    };
-    Ok((prepared, found, digest))
+    }
+    Ok(done)
 }
 
 /// What rows and their similarity add to the digest of an answer, in whatever order they come.

@@ -41,7 +41,7 @@ pub fn shared_at_least(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
 /// the more frequent tokens and so mostly what they share. O(|a| + |b|).
 #[inline]
 pub fn disjoint(a: &[u32], b: &[u32]) -> bool {
-    let (mut i, mut j) = (a.len(), b.len());
+    let Some([mut i, mut j]) = shared_blocks::kernel_from_behind()(a, b) else { return false };
     while i > 0 && j > 0 {
         let (x, y) = (a[i - 1], b[j - 1]);
         if x == y {

@@ -12,15 +12,15 @@ use std::ops::Range;
 
 use super::bitmap::{Bitmap, BitmapComparer, of_record};
 use super::bounds::partition;
-use super::engine::{Engine, FoundPairs, ProbeScratch};
+use super::engine::{Engine, ProbeScratch};
+use super::found::FoundPairs;
 use super::inputs::Inputs;
+use super::planes::{self, Kernel};
 use super::postings::{Posting, Postings};
 use crate::error::{Error, Result};
 use crate::features::sets::records::Records;
-use crate::joins::RecordPair;
 use crate::memory;
 use crate::prefetch::prefetch;
-use crate::verify::overlap::{disjoint, shared_at_least};
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "joining by bitmaps";
@@ -28,7 +28,7 @@ const DOING: &str = "joining by bitmaps";
 /// Postings of both inputs, and bitmaps of `W` words of all records.
 #[derive(Debug)]
 pub struct BitmapJoin<const W: usize> {
-    comparer: BitmapComparer<W>,
+    near: Kernel<W>,
     indexed: Postings,
     /// In a self-join what is indexed probes, too, and is not among these.
     probing: Postings,
@@ -58,7 +58,7 @@ impl<const W: usize> BitmapJoin<W> {
             true => None,
             false => Some(bitmaps(inputs.indexed(), workers)?),
         };
-        Ok(Self { comparer: BitmapComparer::new(), probing, indexed, left_bitmaps, right_bitmaps })
+        Ok(Self { near: planes::kernel(), probing, indexed, left_bitmaps, right_bitmaps })
     }
 
     /// What would have to be done, from a sample of the probes.
@@ -221,15 +221,10 @@ impl<const W: usize> Engine for BitmapJoin<W> {
                 todo.start = end;
                 continue;
             }
-            let ProbeScratch { bitmaps, .. } = scratch;
-            bitmaps.clear();
-            memory::reserve(bitmaps, list.len() * W, DOING)?;
-            for posting in list {
-                bitmaps.extend(self.indexed_bitmaps()[posting.record as usize]);
-            }
+            self.gather(token, &mut scratch.bitmaps)?;
             for mut probes in self.probes(token, todo.start, end) {
                 let all = probes.range.len();
-                let result = self.join_lists(inputs, &mut probes, list, scratch, stop, found);
+                let result = self.join_lists(inputs, token as u32, &mut probes, scratch, stop, found);
                 todo.start += all - probes.range.len();
                 result?;
                 if !probes.range.is_empty() {
@@ -249,20 +244,42 @@ impl<const W: usize> Engine for BitmapJoin<W> {
 }
 
 impl<const W: usize> BitmapJoin<W> {
-    /// Compares the probes of one token with its indexed `list`, whose bitmaps are those of `scratch`, one after the
-    /// other, until there are enough pairs.
+    /// Brings the bitmaps of a token's list together: the first words of all, then the second ones, and so on.
+    fn gather(&self, token: usize, words: &mut Vec<u64>) -> Result<()> {
+        /// How many postings before its turn a bitmap is asked for, of whatever list.
+        const AHEAD: usize = 16;
+        let (all, list) = (self.indexed_bitmaps(), self.indexed.range(token));
+        let length = list.len();
+        if words.len() < length * W {
+            let more = length * W - words.len();
+            memory::reserve(words, more, DOING)?;
+            words.resize(length * W, 0);
+        }
+        for (n, at) in list.enumerate() {
+            if let Some(next) = self.indexed.postings.get(at + AHEAD) {
+                prefetch(all, next.record as usize);
+            }
+            let bitmap = all[self.indexed.postings[at].record as usize];
+            (0..W).for_each(|w| words[w * length + n] = bitmap[w]);
+        }
+        Ok(())
+    }
+
+    /// Compares the probes of one token with its list of what is indexed, whose bitmaps are those of `scratch`, one after
+    /// the other, until there are enough pairs.
     fn join_lists(
         &self,
         inputs: &Inputs,
+        token: u32,
         Probes { postings, range: probes }: &mut Probes<'_>,
-        list: &[Posting],
         scratch: &mut ProbeScratch,
         stop: &Stop,
         found: &mut FoundPairs,
     ) -> Result<()> {
+        let list = self.indexed.list(token);
         let ProbeScratch { near, bitmaps, pairs, .. } = scratch;
-        let (bitmaps, _) = bitmaps.as_chunks::<W>();
-        memory::reserve(near, list.len(), DOING)?;
+        let planes: [&[u64]; W] = std::array::from_fn(|w| &bitmaps[w * list.len()..][..list.len()]);
+        memory::reserve(near, list.len() + MORE_NEAR, DOING)?;
         // Both ends of what a probe may be paired with move up as probes grow.
         let (mut from, mut to) = (0, 0);
         let mut stopped = Ok(());
@@ -283,23 +300,20 @@ impl<const W: usize> BitmapJoin<W> {
             to += list[to..].iter().take_while(|posting| posting.record < reach.end).count();
             near.clear();
             let bitmap = &self.left_bitmaps[probe.record as usize];
-            self.comparer.near(bitmap, &bitmaps[from..to], reach.differ, from as u32, near);
+            (self.near)(bitmap, &planes.map(|plane| &plane[from..to]), reach.differ, from as u32, near);
             found.counts.pruned_by_bitmap += (to - from - near.len()) as u64;
+            let before = probe.before_probe();
             for &place in near.iter() {
                 let posting = list[place as usize];
-                // Where they share a rarer token, they meet there. Similar records mostly share the one before.
-                if !probe.met_before(&posting) {
-                    inputs.left().prefetch_place(probe.record);
-                    inputs.indexed().prefetch_place(posting.record);
-                    memory::push(pairs, [probe, posting], DOING)?;
-                }
-                if pairs.len() == TOGETHER {
-                    check_all(inputs, pairs, found)?;
+                // Where they share a rarer token, they meet there. Similar records mostly share one of those before.
+                pairs.put(probe, posting, !posting.met_before(&before));
+                if pairs.is_full() {
+                    pairs.check(inputs, token, found)?;
                 }
             }
             probes.start += 1;
         }
-        check_all(inputs, pairs, found)?;
+        pairs.check(inputs, token, found)?;
         stopped
     }
 }
@@ -307,50 +321,5 @@ impl<const W: usize> BitmapJoin<W> {
 /// How many probes before its turn what is known of a record is asked for.
 const AHEAD: usize = 12;
 
-/// How many pairs are checked at a time.
-const TOGETHER: usize = 32;
-
-/// Checks pairs of a probe and a posting of the same token, and forgets them. Their tokens are all over the memory: all are
-/// asked for before any is needed.
-fn check_all(inputs: &Inputs, pairs: &mut Vec<[Posting; 2]>, found: &mut FoundPairs) -> Result<()> {
-    /// Tokens in a line of the cache, and lines: mostly a pair is ruled out by then.
-    const LINE: usize = 64 / size_of::<u32>();
-    const LINES: usize = 4;
-    for [probe, posting] in pairs.iter() {
-        for (records, posting) in [(inputs.left(), probe), (inputs.indexed(), posting)] {
-            let tokens = records.tokens(posting.record as usize);
-            prefetch(tokens, 0);
-            let from = tokens.len() - posting.rest as usize;
-            (0..LINES).for_each(|line| prefetch(tokens, from + line * LINE));
-        }
-    }
-    pairs.drain(..).try_for_each(|[probe, posting]| check(inputs, probe, posting, found))
-}
-
-/// Checks a probe and a posting of the same token: a pair that shares a rarer token is found there.
-#[inline]
-fn check(inputs: &Inputs, probe: Posting, posting: Posting, found: &mut FoundPairs) -> Result<()> {
-    let (left, right) = (probe.record as usize, posting.record as usize);
-    let tokens = inputs.left().tokens(left);
-    let others = inputs.indexed().tokens(right);
-    let (before, tokens) = tokens.split_at(tokens.len() - probe.rest as usize);
-    let (before_others, others) = others.split_at(others.len() - posting.rest as usize);
-    if !disjoint(before, before_others) {
-        return Ok(());
-    }
-    found.counts.candidates += 1;
-    let (size, other) = (inputs.left().size(left), inputs.indexed().size(right));
-    let predicate = inputs.bounds().predicate();
-    let least = predicate.least_overlap(size, other).unwrap_or(u32::MAX);
-    if probe.rest.min(posting.rest) < least {
-        found.counts.pruned_by_position += 1;
-        return Ok(());
-    }
-    found.counts.verified += 1;
-    if let Some(shared) = shared_at_least(tokens, others, least as usize) {
-        let similarity = predicate.similarity(shared as u32, size, other);
-        let pair = RecordPair { left: probe.record, right: posting.record, similarity };
-        memory::push(&mut found.pairs, pair, DOING)?;
-    }
-    Ok(())
-}
+/// Room for places that kernels write in advance.
+const MORE_NEAR: usize = 16;

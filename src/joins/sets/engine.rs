@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::ops::Range;
 
+use super::found::FoundPairs;
 use super::inputs::{Inputs, Needs};
-use super::postings::Posting;
+use super::near_pairs::NearPairs;
 use crate::error::Result;
-use crate::joins::{Counts, RecordPair};
 use crate::memory;
 use crate::workers::Stop;
 
@@ -31,24 +31,6 @@ pub trait Engine: Debug + Send + Sync {
     fn bytes(&self) -> usize;
 }
 
-/// What a piece of work found.
-#[derive(Debug, Default)]
-pub struct FoundPairs {
-    /// The pairs, in the order they were found.
-    pub pairs: Vec<RecordPair>,
-    /// What the filters did.
-    pub counts: Counts,
-}
-
-impl FoundPairs {
-    /// Whether there are enough pairs to be handed on first.
-    #[inline]
-    pub fn is_enough(&self) -> bool {
-        const ENOUGH: usize = 1 << 16;
-        self.pairs.len() >= ENOUGH
-    }
-}
-
 /// Space that pieces of work use in turn.
 #[derive(Debug, Default)]
 pub struct ProbeScratch {
@@ -65,7 +47,7 @@ pub struct ProbeScratch {
     /// The bitmaps of a list, concatenated.
     pub bitmaps: Vec<u64>,
     /// Probes and postings of the same tokens that are near and still to be checked.
-    pub pairs: Vec<[Posting; 2]>,
+    pub pairs: NearPairs,
 }
 
 impl ProbeScratch {
@@ -77,7 +59,7 @@ impl ProbeScratch {
             + memory::bytes(&self.lists)
             + memory::bytes(&self.near)
             + memory::bytes(&self.bitmaps)
-            + memory::bytes(&self.pairs)
+            + size_of::<NearPairs>()
     }
 }
 

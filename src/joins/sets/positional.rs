@@ -4,7 +4,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::engine::{Engine, FoundPairs, PostingRange, ProbeScratch};
+use super::engine::{Engine, PostingRange, ProbeScratch};
+use super::found::FoundPairs;
 use super::inputs::{Inputs, Needs};
 use super::postings::{Posting, Postings};
 use super::suffix::hamming_at_least;
@@ -194,7 +195,7 @@ impl Positional {
                     counts.candidates += 1;
                     touched.push(posting.record);
                 }
-                let other_rest = posting.rest;
+                let other_rest = inputs.sizes[size] - posting.place(inputs.indexed(), tokens[0]);
                 let least = needs.least(inputs, size);
                 if self.filters == Filters::Size || *mark + rest.min(other_rest) >= least {
                     *mark += 1;

@@ -1,0 +1,122 @@
+//! Pairs of a probe and a posting of the same token whose bitmaps are near: looked at some at a time, as their tokens are all
+//! over the memory. A pair that shares a rarer token is found there.
+
+use super::found::FoundPairs;
+use super::inputs::Inputs;
+use super::postings::Posting;
+use crate::error::Result;
+use crate::features::sets::records::Records;
+use crate::joins::RecordPair;
+use crate::memory;
+use crate::prefetch::prefetch;
+use crate::verify::overlap::{disjoint, shared_at_least};
+
+const DOING: &str = "joining by bitmaps";
+
+/// How many pairs are looked at together.
+const TOGETHER: usize = 32;
+
+/// Pairs that wait.
+#[derive(Debug)]
+pub struct NearPairs {
+    pairs: [[Posting; 2]; TOGETHER],
+    count: usize,
+}
+
+impl NearPairs {
+    /// Puts a pair behind the others where it `counts`. Which do nobody can foresee, so there is no branch.
+    #[inline]
+    pub fn put(&mut self, probe: Posting, posting: Posting, counts: bool) {
+        self.pairs[self.count % TOGETHER] = [probe, posting];
+        self.count += usize::from(counts);
+    }
+
+    /// Whether they are to be checked before more come.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.count == TOGETHER
+    }
+
+    /// Checks all, which are of this token, and forgets them. What a step reads of all is asked for before the first needs
+    /// it.
+    pub fn check(&mut self, inputs: &Inputs, token: u32, found: &mut FoundPairs) -> Result<()> {
+        let pairs = &self.pairs[..std::mem::take(&mut self.count)];
+        for [probe, posting] in pairs {
+            inputs.left().prefetch_place(probe.record);
+            inputs.indexed().prefetch_place(posting.record);
+        }
+        let mut parts = [[Part::default(); 2]; TOGETHER];
+        let parts = &mut parts[..pairs.len()];
+        for (parts, [probe, posting]) in parts.iter_mut().zip(pairs) {
+            *parts = [Part::of(inputs.left(), *probe, token), Part::of(inputs.indexed(), *posting, token)];
+            parts.iter().for_each(Part::ask_for_last_before);
+        }
+        // Those that meet here for the first time come to the front.
+        let mut first = 0;
+        for n in 0..parts.len() {
+            let [left, right] = parts[n];
+            parts[first] = parts[n];
+            first += usize::from(disjoint(left.before, right.before));
+        }
+        let parts = &parts[..first];
+        parts.iter().flatten().for_each(Part::ask_for_rest);
+        parts.iter().try_for_each(|[left, right]| verify(inputs, left, right, found))
+    }
+}
+
+impl Default for NearPairs {
+    fn default() -> Self {
+        Self { pairs: [[Posting::default(); 2]; TOGETHER], count: 0 }
+    }
+}
+
+/// The tokens of a record on both sides of a place.
+#[derive(Debug, Clone, Copy, Default)]
+struct Part<'a> {
+    record: u32,
+    before: &'a [u32],
+    rest: &'a [u32],
+    size: u32,
+}
+
+impl<'a> Part<'a> {
+    fn of(records: &'a Records, posting: Posting, token: u32) -> Self {
+        let tokens = records.tokens(posting.record as usize);
+        let size = records.size(posting.record as usize);
+        let lone = size as usize - tokens.len();
+        let (before, rest) = tokens.split_at(posting.place(records, token) as usize - lone);
+        Self { record: posting.record, before, rest, size }
+    }
+
+    /// Asks for the last tokens before the place, which are looked at first.
+    fn ask_for_last_before(&self) {
+        (1..=2).for_each(|line| prefetch(self.before, self.before.len().saturating_sub(line * LINE)));
+    }
+
+    /// Asks for the first tokens from the place on: mostly a pair is ruled out by these.
+    fn ask_for_rest(&self) {
+        const LINES: usize = 5;
+        (0..LINES).for_each(|line| prefetch(self.rest, line * LINE));
+    }
+}
+
+/// Tokens in a line of the cache.
+const LINE: usize = 64 / size_of::<u32>();
+
+/// Counts what a pair shares that meets for the first time.
+fn verify(inputs: &Inputs, left: &Part<'_>, right: &Part<'_>, found: &mut FoundPairs) -> Result<()> {
+    found.counts.candidates += 1;
+    let predicate = inputs.bounds().predicate();
+    let least = predicate.least_overlap(left.size, right.size).map_or(usize::MAX, |least| least as usize);
+    if left.rest.len().min(right.rest.len()) < least {
+        found.counts.pruned_by_position += 1;
+        return Ok(());
+    }
+    found.counts.verified += 1;
+    if let Some(shared) = shared_at_least(left.rest, right.rest, least) {
+        let similarity = predicate.similarity(shared as u32, left.size, right.size);
+        let pair = RecordPair { left: left.record, right: right.record, similarity };
+        memory::push(&mut found.pairs, pair, DOING)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! SIMD kernels: how many bits of bitmaps differ that stand word by word, the first words of all, then the second ones, and so
+//! on. Eight bitmaps are compared side by side, without a sum across the lanes of a register. Chosen when the program runs.
+#![allow(unsafe_code)] // Intrinsics; each use says why it is sound.
+
+/// Appends to the last argument the places, counted from the fourth, of the bitmaps that differ from the first argument in no
+/// more bits than the third one says. The second has the words of the bitmaps: of each word a slice, all as long.
+pub type Kernel<const W: usize> = fn(&[u64; W], &[&[u64]; W], u32, u32, &mut Vec<u32>);
+
+/// The fastest kernel for this processor.
+pub fn kernel<const W: usize>() -> Kernel<W> {
+    all_kernels()[0]
+}
+
+/// All kernels this processor can run, the fastest first.
+pub fn all_kernels<const W: usize>() -> Vec<Kernel<W>> {
+    let mut kernels: Vec<Kernel<W>> = vec![portable];
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("popcnt") {
+            kernels.push(x86::popcnt);
+        }
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq") {
+            kernels.push(x86::avx512);
+        }
+    }
+    kernels.reverse();
+    kernels
+}
+
+/// How many bitmaps the planes have.
+#[inline(always)]
+fn length<const W: usize>(planes: &[&[u64]; W]) -> usize {
+    planes.iter().map(|plane| plane.len()).min().unwrap_or(0)
+}
+
+#[inline(always)]
+fn portable<const W: usize>(
+    probe: &[u64; W],
+    planes: &[&[u64]; W],
+    allowed: u32,
+    first: u32,
+    near: &mut Vec<u32>,
+) {
+    for (n, place) in (0..length(planes)).zip(first..) {
+        let differ: u32 = (0..W).map(|w| (probe[w] ^ planes[w][n]).count_ones()).sum();
+        if differ <= allowed {
+            near.push(place);
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::{
+        _mm512_add_epi32, _mm512_add_epi64, _mm512_cmple_epu64_mask, _mm512_maskz_compress_epi32,
+        _mm512_maskz_loadu_epi64, _mm512_popcnt_epi64, _mm512_set1_epi32, _mm512_set1_epi64,
+        _mm512_setr_epi32, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_xor_si512,
+    };
+
+    pub(super) fn popcnt<const W: usize>(
+        probe: &[u64; W],
+        planes: &[&[u64]; W],
+        allowed: u32,
+        first: u32,
+        near: &mut Vec<u32>,
+    ) {
+        #[target_feature(enable = "popcnt")]
+        fn run<const W: usize>(
+            probe: &[u64; W],
+            planes: &[&[u64]; W],
+            allowed: u32,
+            first: u32,
+            near: &mut Vec<u32>,
+        ) {
+            super::portable(probe, planes, allowed, first, near);
+        }
+        // SAFETY: listed among the kernels only where the processor has the instruction.
+        unsafe { run(probe, planes, allowed, first, near) }
+    }
+
+    pub(super) fn avx512<const W: usize>(
+        probe: &[u64; W],
+        planes: &[&[u64]; W],
+        allowed: u32,
+        first: u32,
+        near: &mut Vec<u32>,
+    ) {
+        /// Words in a register, and numbers of 32 bits.
+        const LANES: usize = 8;
+        const PLACES: usize = 16;
+
+        /// Which of eight bitmaps is near nobody can foresee, so there is no branch on it: all places are put in order and
+        /// written, and those behind the last one are written over.
+        #[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
+        fn run<const W: usize>(
+            probe: &[u64; W],
+            planes: &[&[u64]; W],
+            allowed: u32,
+            first: u32,
+            near: &mut Vec<u32>,
+        ) {
+            let count = super::length(planes);
+            near.reserve(count + PLACES);
+            let mut found = near.len();
+            let most = _mm512_set1_epi64(allowed.into());
+            let probes: [_; W] = std::array::from_fn(|w| _mm512_set1_epi64(probe[w] as i64));
+            let mut places = _mm512_add_epi32(
+                _mm512_set1_epi32(first as i32),
+                _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+            );
+            let next = _mm512_set1_epi32(LANES as i32);
+            let mut at = 0;
+            while at < count {
+                let valid = 0xffu8 >> (LANES - (count - at).min(LANES));
+                let mut bits = _mm512_setzero_si512();
+                for w in 0..W {
+                    // SAFETY: only words are read that the mask has, and each plane has `count` of them.
+                    let words = unsafe { _mm512_maskz_loadu_epi64(valid, planes[w].as_ptr().add(at).cast()) };
+                    bits = _mm512_add_epi64(bits, _mm512_popcnt_epi64(_mm512_xor_si512(probes[w], words)));
+                }
+                let is_near = _mm512_cmple_epu64_mask(bits, most) & valid;
+                let packed = _mm512_maskz_compress_epi32(is_near.into(), places);
+                // SAFETY: of `count` places fewer are found than were looked at, and there is room for so many and a
+                // register more.
+                unsafe { _mm512_storeu_si512(near.as_mut_ptr().add(found).cast(), packed) };
+                found += is_near.count_ones() as usize;
+                places = _mm512_add_epi32(places, next);
+                at += LANES;
+            }
+            // SAFETY: so many were written, within what was reserved.
+            unsafe { near.set_len(found) };
+        }
+        // SAFETY: listed among the kernels only where the processor has the instructions.
+        unsafe { run(probe, planes, allowed, first, near) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash;
+
+    fn near_says_what_counting_says<const W: usize>() {
+        let bitmap = |n: usize| -> [u64; W] { std::array::from_fn(|w| hash::mix((n * 8 + w) as u64)) };
+        let planes: [Vec<u64>; W] = std::array::from_fn(|w| (0..203).map(|n| bitmap(n)[w]).collect());
+        for kernel in all_kernels() {
+            for (allowed, from, to) in [
+                (0, 0, 203),
+                (28 * W as u32, 0, 203),
+                (31 * W as u32, 5, 203),
+                (31 * W as u32, 6, 14),
+                (33 * W as u32, 6, 11),
+                (64 * W as u32, 1, 200),
+                (64 * W as u32, 9, 9),
+            ] {
+                let mut found = vec![9];
+                let part = std::array::from_fn(|w| &planes[w][from..to]);
+                kernel(&bitmap(7), &part, allowed, 1000, &mut found);
+                let differ = |n: usize| {
+                    let words = bitmap(n).into_iter().zip(bitmap(7));
+                    words.map(|(a, b)| (a ^ b).count_ones()).sum::<u32>()
+                };
+                let near = (from..to).filter(|&n| differ(n) <= allowed);
+                let expected: Vec<_> = near.map(|n| (1000 + n - from) as u32).collect();
+                assert_eq!(found[1..], expected, "{W} words, {allowed} bits, {from}..{to}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_kernels_agree() {
+        near_says_what_counting_says::<1>();
+        near_says_what_counting_says::<2>();
+        near_says_what_counting_says::<4>();
+        near_says_what_counting_says::<8>();
+    }
+}
