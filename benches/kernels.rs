@@ -20,7 +20,7 @@ use neardup::features::tokens::Document;
 use neardup::hash;
 use neardup::joins::sets::{planes, popcount};
 use neardup::sketches::kernels::all_kernels;
-use neardup::text::words::for_each_word;
+use neardup::text::words::{Space, for_each_word};
 use neardup::verify::measure::Measure;
 use neardup::verify::overlap::{disjoint, shared_at_least};
 use neardup::verify::predicate::Predicate;
@@ -66,10 +66,16 @@ fn tokenizer(c: &mut Criterion) {
     }
     let han = |n: usize| char::from_u32(0x4e00 + (hash::mix(n as u64) % 5000) as u32).expect("a character");
     let cjk: String = (0..WORDS).map(|n| if n % 17 == 16 { '，' } else { han(n) }).collect();
+    // Each letter as one of two bytes, and one in nine.
+    let cyrillic = |c: char| char::from_u32(0x430 + (c as u32 - 'a' as u32)).expect("a letter");
+    let is_letter = |c: char| c.is_ascii_lowercase();
+    let cyrillic: String = ascii.chars().map(|c| if is_letter(c) { cyrillic(c) } else { c }).collect();
+    let accents: String =
+        (ascii.chars().enumerate()).map(|(n, c)| if is_letter(c) && n % 9 == 0 { 'é' } else { c }).collect();
     let mut group = c.benchmark_group("words");
-    for (name, text) in [("ascii", ascii), ("cjk", cjk)] {
+    for (name, text) in [("ascii", ascii), ("accents", accents), ("cyrillic", cyrillic), ("cjk", cjk)] {
         group.throughput(Throughput::Bytes(text.len() as u64));
-        let (stop, mut scratch) = (Stop::default(), String::new());
+        let (stop, mut scratch) = (Stop::default(), Space::default());
         group.bench_function(name, |b| {
             b.iter(|| {
                 let mut words = 0u64;

@@ -19,7 +19,7 @@
 use crate::error::{Error, Result};
 use crate::hash::{hash_bytes, hash_sequence};
 use crate::memory;
-use crate::text::words::{for_each_word, words};
+use crate::text::words::{Space, for_each_word, words};
 use crate::workers::Stop;
 
 const DOING: &str = "making spot signatures";
@@ -190,7 +190,7 @@ impl Spots {
     /// Fills in the distinct signatures of a text, ascending.
     pub fn of_text(&self, text: &str, signatures: &mut Vec<i64>, stop: &Stop) -> Result<()> {
         let mut hashes = Vec::new();
-        for_each_word(text, &mut String::new(), stop, |word| {
+        for_each_word(text, &mut Space::default(), stop, |word| {
             memory::push(&mut hashes, hash_bytes(word.as_bytes()), DOING)
         })?;
         signatures.clear();

@@ -136,7 +136,7 @@ pub enum Token<'a> {
 /// Space that documents use in turn.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    word: String,
+    word: words::Space,
     page: String,
     hashes: Vec<u64>,
     bytes: Vec<u8>,
@@ -145,7 +145,7 @@ pub struct Scratch {
 
 impl Scratch {
     /// Space for [`words::for_each_words`].
-    pub fn word(&mut self) -> &mut String {
+    pub fn word(&mut self) -> &mut words::Space {
         &mut self.word
     }
 }
@@ -201,7 +201,7 @@ fn push_hash(hashes: &mut Vec<u64>, hash: u64) -> Result<()> {
 fn for_each_unit(
     document: &Document,
     tokenizer: Tokenizer,
-    word: &mut String,
+    word: &mut words::Space,
     page: &mut String,
     stop: &Stop,
     mut each: impl FnMut(&[u8]) -> Result<()>,

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::hash;
 use crate::memory;
 use crate::text::sentences::for_each_sentence;
-use crate::text::words::for_each_word;
+use crate::text::words::{Space, for_each_word};
 use crate::workers::Stop;
 
 /// The most sentences of a text that are looked at.
@@ -28,7 +28,7 @@ fn sentences(text: &str, stop: &Stop) -> Result<Vec<Vec<u64>>> {
     for_each_sentence(text, stop, |span| {
         if all.len() < MOST {
             let mut words = Vec::new();
-            for_each_word(&text[span.bytes], &mut String::new(), stop, |word| {
+            for_each_word(&text[span.bytes], &mut Space::default(), stop, |word| {
                 memory::push(&mut words, hash::hash_bytes(word.as_bytes()), DOING)
             })?;
             words.sort_unstable();

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::hash;
 use crate::memory;
 use crate::text::characters::lower;
-use crate::text::words::for_each_word;
+use crate::text::words::{Space, for_each_word};
 use crate::workers::Stop;
 
 const DOING: &str = "comparing passages";
@@ -27,7 +27,7 @@ pub struct Word {
 pub fn words(text: &str, stop: &Stop) -> Result<Vec<Word>> {
     let mut words = Vec::new();
     let (mut byte, mut character) = (0, 0);
-    for_each_word(text, &mut String::new(), stop, |word| {
+    for_each_word(text, &mut Space::default(), stop, |word| {
         // A word is a run of characters of the text; what stands between two words begins none.
         while let Some(first) = text[byte..].chars().next() {
             let mut rest = text[byte..].chars();

@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::text::sentences::for_each_sentence;
 use crate::text::width::width;
-use crate::text::words::for_each_word;
+use crate::text::words::{Space, for_each_word};
 use crate::workers::Stop;
 
 const DOING: &str = "making sentence signatures";
@@ -96,7 +96,7 @@ struct Fingerprint {
 #[derive(Debug, Default)]
 pub struct SentenceSigner {
     parameters: Parameters,
-    word: String,
+    word: Space,
     sentence: String,
     fingerprints: Vec<Fingerprint>,
     /// The derivatives of a kind, ascending, where sentences are to be dispersed.

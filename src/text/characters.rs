@@ -20,31 +20,49 @@ pub enum Class {
     AlphabeticMark,
 }
 
-/// The class of a character. Classes of 256 neighbouring characters are worked out together when
-/// the first of them is met, so that a look-up is two loads.
+/// What is known of a character: its class, and its lower case.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// What it is.
+    pub class: Class,
+    /// Unicode's simple lower case: always one character.
+    pub lower: char,
+}
+
+/// What 256 neighbouring characters are.
+type Page = [Known; 256];
+
+/// What a character is. That of neighbouring characters is worked out together when the first of them is met, so that a
+/// look-up is two loads.
 #[inline]
-pub fn class(c: char) -> Class {
-    static PAGES: [OnceLock<Box<[Class; 256]>>; 0x1100] = [const { OnceLock::new() }; 0x1100];
+pub fn known(c: char) -> Known {
+    static PAGES: [OnceLock<Box<Page>>; 0x1100] = [const { OnceLock::new() }; 0x1100];
     let code = c as usize;
     PAGES[code >> 8].get_or_init(|| page(code & !0xff))[code & 0xff]
+}
+
+/// The class of a character.
+#[inline]
+pub fn class(c: char) -> Class {
+    known(c).class
 }
 
 /// Unicode's simple lower case: always one character.
 #[inline]
 pub fn lower(c: char) -> char {
-    if c.is_ascii() {
-        return c.to_ascii_lowercase();
-    }
-    // The full mapping that the standard library has differs from the simple one for this alone.
-    if c == '\u{130}' { 'i' } else { c.to_lowercase().next().unwrap_or(c) }
+    if c.is_ascii() { c.to_ascii_lowercase() } else { known(c).lower }
 }
 
-fn page(first: usize) -> Box<[Class; 256]> {
-    let mut classes = Box::new([Class::Separator; 256]);
-    for (n, slot) in classes.iter_mut().enumerate() {
-        *slot = u32::try_from(first + n).ok().and_then(char::from_u32).map_or(Class::Separator, classify);
+fn page(first: usize) -> Box<Page> {
+    let mut page = Box::new([Known { class: Class::Separator, lower: '\0' }; 256]);
+    for (n, slot) in page.iter_mut().enumerate() {
+        if let Some(c) = u32::try_from(first + n).ok().and_then(char::from_u32) {
+            // The full mapping that the standard library has differs from the simple one for this alone.
+            let lower = if c == '\u{130}' { 'i' } else { c.to_lowercase().next().unwrap_or(c) };
+            *slot = Known { class: classify(c), lower };
+        }
     }
-    classes
+    page
 }
 
 fn classify(c: char) -> Class {

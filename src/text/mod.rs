@@ -17,6 +17,7 @@ pub mod sentence_marks;
 pub mod sentences;
 pub mod spans;
 pub mod width;
+mod word_blocks;
 pub mod words;
 
 /// Version of the Unicode tables and rules in this module; part of every stored signature.

@@ -8,23 +8,23 @@
 //! assert_eq!(words, ["the", "3rd", "漢", "字", "naïve"]);
 //! ```
 
-use super::ascii;
-use super::characters::{Class, class, lower};
-use crate::error::Result;
+use super::characters::{Class, Known, known};
+use super::word_blocks::{BEHIND, Blocks, MOST_WORDS, Places, ascii_follows, reserve};
+use crate::error::{Error, Result};
 use crate::memory;
 use crate::workers::Stop;
 
-/// Calls `each` with every word of `text` in order. `word` is scratch space.
+/// Calls `each` with every word of `text` in order.
 ///
 /// Answers to `stop` once in 64 KiB of text, also inside a word. Errors are those of `each` and
 /// [`crate::error::Error::Stopped`].
 pub fn for_each_word(
     text: &str,
-    word: &mut String,
+    space: &mut Space,
     stop: &Stop,
     mut each: impl FnMut(&str) -> Result<()>,
 ) -> Result<()> {
-    for_each_words(text, word, stop, |text, words| {
+    for_each_words(text, space, stop, |text, words| {
         words.iter().try_for_each(|&[start, end]| each(&text[start..end]))
     })
 }
@@ -33,151 +33,146 @@ pub fn for_each_word(
 /// word can be read with it.
 pub fn for_each_words(
     text: &str,
-    word: &mut String,
+    space: &mut Space,
     stop: &Stop,
     mut each: impl FnMut(&str, &[[usize; 2]]) -> Result<()>,
 ) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 16;
+    let (word, places) = space.parts()?;
     word.clear();
-    // Whether the open word is a character of a script without spaces.
-    let mut alone = false;
     let mut next_check = CHECK_EVERY;
     let bytes = text.as_bytes();
-    let lower_and_find = ascii::kernel();
-    let (mut bits, mut changes) = ([0; BLOCK / ascii::CHARACTERS], [0; CHANGES]);
+    let mut blocks = Blocks::new();
+    let mut cut = Cut::default();
     let mut at = 0;
     while at < bytes.len() {
         if at >= next_check {
             stop.check()?;
             next_check = at + CHECK_EVERY;
         }
-        if word.is_empty()
-            && let Some(block) = ascii_words(&bytes[at..bytes.len().min(at + BLOCK)])
-        {
-            reserve(word, block + BEHIND.len())?;
-            word.push_str(&text[at..at + block]);
-            lower_and_find(word, &mut bits);
-            let count = find_changes(&bits[..block.div_ceil(ascii::CHARACTERS)], &mut changes);
-            word.push_str(BEHIND);
-            each(word, changes[..count].as_chunks().0)?;
-            word.clear();
-            at += block;
-            continue;
-        }
-        if bytes[at].is_ascii() {
-            let run = ascii_run(&bytes[at..bytes.len().min(next_check)]);
-            if (alone || run == 0) && !word.is_empty() {
-                each(word, &[[0, word.len()]])?;
+        if cut.open.is_none() {
+            cut.hand_over(word, places, &mut each)?;
+            if let Some(block) = blocks.cut(&text[at..], word, places)? {
+                each(word, &places[..block.words])?;
                 word.clear();
+                at += block.taken;
+                continue;
             }
-            alone = false;
-            if run > 0 {
-                reserve(word, run)?;
-                let start = word.len();
-                word.push_str(&text[at..at + run]);
-                word[start..].make_ascii_lowercase();
-            }
-            at += run.max(1);
-            continue;
         }
-        let Some(c) = text[at..].chars().next() else { break };
-        let (class, length, c) = (class(c), c.len_utf8(), lower(c));
-        at += length;
+        reserve(word, LONGEST * STRETCH + BEHIND.len())?;
+        let end = text.floor_char_boundary(at + STRETCH);
+        for c in text[at..end].chars() {
+            at += c.len_utf8();
+            cut.add(c, word, places);
+            // What is ASCII from here on is cut faster.
+            if cut.open.is_none() && c.is_ascii() && ascii_follows(&bytes[at..]) {
+                break;
+            }
+        }
+        if cut.count > MOST_WORDS - STRETCH {
+            cut.hand_over(word, places, &mut each)?;
+        }
+    }
+    cut.close(word, places);
+    cut.hand_over(word, places, &mut each)
+}
+
+/// Space for words, which is used again from text to text.
+#[derive(Debug, Default)]
+pub struct Space {
+    /// Some lower-cased text.
+    text: String,
+    /// Where words begin and end there.
+    places: Vec<[usize; 2]>,
+}
+
+impl Space {
+    fn parts(&mut self) -> Result<(&mut String, &mut Places)> {
+        const DOING: &str = "reading words";
+        if self.places.is_empty() {
+            self.places = memory::filled([0; 2], MOST_WORDS, DOING)?;
+        }
+        let Self { text, places } = self;
+        let places = places.first_chunk_mut().ok_or(Error::OutOfMemory { doing: DOING })?;
+        Ok((text, places))
+    }
+}
+
+/// How much text is cut character by character before words are handed over, and as many bytes as a character may have.
+const STRETCH: usize = 128;
+const LONGEST: usize = 4;
+
+/// Text that is being cut character by character.
+#[derive(Debug, Default)]
+struct Cut {
+    /// How many words there are.
+    count: usize,
+    /// Where the word begins that is open.
+    open: Option<usize>,
+    /// Whether that is a character of a script without spaces.
+    alone: bool,
+}
+
+impl Cut {
+    /// Adds a character; `text` has room for it.
+    #[inline]
+    fn add(&mut self, c: char, text: &mut String, places: &mut Places) {
+        let Known { class, lower } = known(c);
         let joins = match class {
-            Class::Alphanumeric => !alone,
+            Class::Alphanumeric => !self.alone,
             Class::Alone | Class::Separator => false,
             Class::Mark | Class::AlphabeticMark => true,
         };
-        if !joins && !word.is_empty() {
-            each(word, &[[0, word.len()]])?;
-            word.clear();
+        if !joins {
+            self.close(text, places);
         }
-        let begins = match class {
+        let belongs = match class {
             Class::Separator => false,
-            Class::Mark => !word.is_empty(),
+            Class::Mark => self.open.is_some(),
             Class::Alphanumeric | Class::Alone | Class::AlphabeticMark => true,
         };
-        if begins {
-            reserve(word, c.len_utf8())?;
-            word.push(c);
+        if belongs {
+            self.open.get_or_insert(text.len());
+            text.push(lower);
         }
         if !matches!(class, Class::Mark | Class::AlphabeticMark) {
-            alone = class == Class::Alone;
+            self.alone = class == Class::Alone;
         }
     }
-    if !word.is_empty() {
-        each(word, &[[0, word.len()]])?;
-    }
-    Ok(())
-}
 
-/// How much text is cut at a time where it is ASCII.
-const BLOCK: usize = 1 << 10;
-
-/// What stands behind a block, so that a word at its end can be read with as many bytes as any other.
-const BEHIND: &str = "                ";
-
-/// How many bytes of whole ASCII words and separators some bytes begin with; none if there are too few to
-/// be worth it.
-fn ascii_words(bytes: &[u8]) -> Option<usize> {
-    const WORTH: usize = 32;
-    let is_ascii = |bytes: &[u8]| bytes.is_ascii();
-    if !bytes.get(..WORTH).is_some_and(is_ascii) {
-        return None;
-    }
-    let ascii = match is_ascii(bytes) {
-        true => bytes.len(),
-        false => bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(bytes.len()),
-    };
-    // What comes next may belong to the last word.
-    let last = bytes[..ascii].iter().rposition(|byte| !byte.is_ascii_alphanumeric())?;
-    (last + 1 >= WORTH).then_some(last + 1)
-}
-
-/// As many changes as are looked for at a time beyond the last one.
-const AT_ONCE: usize = 16;
-
-/// Room for all changes of a block.
-const CHANGES: usize = BLOCK + AT_ONCE;
-
-/// Where runs of letters and digits begin and end, in turn, in text that has a bit for each of its characters and ends with
-/// something else: how many such places there are. There is no branch on a single change: how many there are in 64
-/// characters is all that a processor has to foresee.
-#[inline]
-fn find_changes(bits: &[u64], changes: &mut [usize; CHANGES]) -> usize {
-    let mut count = 0;
-    let mut before = 0u64;
-    for (n, bits) in bits.iter().enumerate() {
-        let mut left = bits ^ (bits << 1 | before);
-        before = bits >> 63;
-        let end = count + left.count_ones() as usize;
-        while count < end {
-            for place in &mut changes[count..][..AT_ONCE] {
-                *place = ascii::CHARACTERS * n + left.trailing_zeros() as usize;
-                left &= left.wrapping_sub(1);
-            }
-            count += AT_ONCE;
+    /// Ends the word that is open.
+    #[inline]
+    fn close(&mut self, text: &str, places: &mut Places) {
+        if let Some(start) = self.open.take() {
+            places[self.count % MOST_WORDS] = [start, text.len()];
+            self.count += 1;
         }
-        count = end;
     }
-    count
-}
 
-/// How many ASCII letters and digits some bytes begin with.
-#[inline]
-fn ascii_run(bytes: &[u8]) -> usize {
-    bytes.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(bytes.len())
-}
-
-#[inline]
-fn reserve(word: &mut String, bytes: usize) -> Result<()> {
-    memory::reserve_text(word, bytes, "reading a word")
+    /// Hands all words over that are closed, and leaves the open one.
+    fn hand_over(
+        &mut self,
+        text: &mut String,
+        places: &Places,
+        each: &mut impl FnMut(&str, &[[usize; 2]]) -> Result<()>,
+    ) -> Result<()> {
+        if self.count > 0 {
+            let length = text.len();
+            reserve(text, BEHIND.len())?;
+            text.push_str(BEHIND);
+            each(text, &places[..std::mem::take(&mut self.count)])?;
+            text.truncate(length);
+            text.drain(..self.open.map_or(length, |start| start));
+            self.open = self.open.map(|_| 0);
+        }
+        Ok(())
+    }
 }
 
 /// The words of a text as strings of their own.
 pub fn words(text: &str) -> Vec<String> {
     let mut all = Vec::new();
-    let done = for_each_word(text, &mut String::new(), &Stop::default(), |word| {
+    let done = for_each_word(text, &mut Space::default(), &Stop::default(), |word| {
         all.push(word.to_owned());
         Ok(())
     });
@@ -187,6 +182,7 @@ pub fn words(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::characters::{class, lower};
     use super::*;
     use proptest::prelude::*;
 
@@ -239,6 +235,14 @@ mod tests {
         #[test]
         fn long_ascii_agrees_with_the_definition(
             text in prop::collection::vec("[ -~]{0,70}|[a-z]{60,70}|é|\u{301}|漢|[A-Z0-9]{1,8}[ \n]", 0..60),
+        ) {
+            let text = text.concat();
+            prop_assert_eq!(words(&text), words_by_definition(&text));
+        }
+
+        #[test]
+        fn long_texts_of_all_scripts_agree_with_the_definition(
+            text in prop::collection::vec("[漢字か]{1,90}|[а-яА-Я]{1,9}[ ,]|[a-zéÉ ]{1,60}|[ -~]{40,90}|\u{301}|[\u{93f}\u{e34}ก]|ȺȺ", 0..80),
         ) {
             let text = text.concat();
             prop_assert_eq!(words(&text), words_by_definition(&text));

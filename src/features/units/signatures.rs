@@ -9,7 +9,7 @@ use crate::features::shingles::for_each_shingle;
 use crate::features::spotsigs::{self, Antecedents, SpotSpec, Spots};
 use crate::hash::hash_bytes;
 use crate::memory;
-use crate::text::words::for_each_word;
+use crate::text::words::{Space, for_each_word};
 use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "making signatures";
@@ -171,7 +171,7 @@ pub enum Maker {
 /// Space that units use in turn.
 #[derive(Debug, Default)]
 pub struct SignatureScratch {
-    word: String,
+    word: Space,
     hashes: Vec<u64>,
     bytes: Vec<u8>,
     terms: Words,

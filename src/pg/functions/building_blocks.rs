@@ -15,7 +15,7 @@ use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
 use crate::pg::server::values::{Strings, number_array, text_array};
 use crate::pg::server::workers::workers_for;
-use crate::text::words::for_each_word;
+use crate::text::words::{Space, for_each_word};
 use crate::verify::edit;
 use crate::verify::measure::Measure;
 use crate::verify::overlap::shared_at_least;
@@ -28,7 +28,7 @@ sql_function! {
         let mut words = Strings::default();
         workers::one(workers_for(text.len()), &mut words, |words, stop| {
             words.clear();
-            for_each_word(&text, &mut String::new(), stop, |word| words.push(word.as_bytes()))
+            for_each_word(&text, &mut Space::default(), stop, |word| words.push(word.as_bytes()))
         })?;
         if !encoding::is_utf8() {
             words = words.to_server()?;
