@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench_before.sh COMMIT [rows=NAME,…] [documents=N] [runs=N]: an earlier commit beside the present tree in one run, by the
-# same SQL in two servers that are set up alike and never work at the same time. Within about 15 minutes, and some more the
+# same SQL in two servers that are set up alike and never work at the same time. Within about 20 minutes, and some more the
 # first time, when that commit is built.
 #
 # rows: words, shingle, minhash, simhash, tlcs, passages, index, refresh, peers; all of them where none is named.
@@ -154,7 +154,9 @@ table 'what|pairs|before, s|now, s|now to before|floor, s|what the floor is' <"$
 if [[ ,$rows, == *,peers,* ]]; then
     # The sets are sorted by their sizes, so that the first would be the shortest.
     if [[ -f $all/$large.sets ]]; then awk -v each="$((1 + 1800000 / documents))" 'NR % each == 0' "$all/$large.sets" >"$corpora/${large}_part.sets"; fi
-    peer_programs "${large}_part"
+    # In a folder of its own: what cargo bench makes of the library takes the place of what build.sh made, which would be
+    # compiled again by the next run.
+    CARGO_TARGET_DIR=$kept/join peer_programs "${large}_part"
     peer_table
 fi
 progress "the tables are in $report, too"
