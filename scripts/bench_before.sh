@@ -150,7 +150,7 @@ threads=2
 for row in ${rows//,/ }; do
     if [[ $row != peers ]]; then "before_$row" || skipped "the rest of $row" 'it failed'; fi
 done
-table 'what|pairs|before, s|now, s|now to before|floor, s|what the floor is' <"$dir/rows"
+if [[ -s $dir/rows ]]; then table 'what|pairs|before, s|now, s|now to before|floor, s|what the floor is' <"$dir/rows"; fi
 if [[ ,$rows, == *,peers,* ]]; then
     # The sets are sorted by their sizes, so that the first would be the shortest.
     if [[ -f $all/$large.sets ]]; then awk -v each="$((1 + 1800000 / documents))" 'NR % each == 0' "$all/$large.sets" >"$corpora/${large}_part.sets"; fi
