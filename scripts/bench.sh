@@ -6,6 +6,7 @@
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 source "$project/scripts/bench_tables.sh"
+source "$project/scripts/bench_inputs.sh"
 source "$project/scripts/bench_server.sh"
 source "$project/scripts/bench_jobs.sh"
 source "$project/scripts/bench_index.sh"
@@ -30,31 +31,6 @@ report=${CARGO_TARGET_DIR:-$project/target}/bench.md
 : >"$report"
 dir=$(private_dir)
 trap 'bench_server_stop; rm -rf "$dir"' EXIT
-
-# Sets: corpora, the folder of the inputs; large and small, which of these to take for what.
-find_corpora() {
-    local data=${NEARDUP_DATA:-}
-    local generator=$data/../bench/make_corpora.py
-    large=big200k
-    small=reuters
-    if [[ -n ${NEARDUP_BENCH:-} ]]; then
-        corpora=$NEARDUP_BENCH
-    elif [[ -e $kept/corpora/complete ]]; then
-        corpora=$kept/corpora
-    elif [[ -f $generator ]] && python3 -c 'import numpy' 2>/dev/null; then
-        corpora=$kept/corpora
-        progress 'make the inputs (2 min, once)'
-        timeout 600 python3 "$generator" "$corpora" >&2
-        touch "$corpora/complete"
-    else
-        skipped 'the generated inputs' 'no generator beside NEARDUP_DATA, or no python3 with numpy; texts of this machine instead'
-        large=licences
-        small=licences
-        corpora=$dir
-        scripts/text_rows.sh /usr/share/doc/*/copyright /usr/share/common-licenses |
-            sed 's/\\[nrt]/ /g; s/\\\\/\\/g' | awk -F'\t' '{ print NR "\t" $2 }' >"$dir/licences.tsv"
-    fi
-}
 
 # A line for each kernel, of criterion's output the middle of the three throughputs.
 kernels() {

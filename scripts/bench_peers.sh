@@ -177,19 +177,31 @@ pg_similarity() {
     in_server pg_similarity "${small}_short" "similarity.jaccard(a.body, b.body) >= 0.8" 'multiset => false'
 }
 
-peers() {
+# peer_table: what the peers that were called have left.
+peer_table() {
+    table 'peer|task|threads|seconds|pairs|share of the true pairs|share that is true|ours, seconds|ratio' <"$dir/peers"
+}
+
+# peer_programs NAME: the peers that are programs of their own; of one the sets of that name.
+peer_programs() {
     : >"$dir/peers"
     progress 'SetSimilaritySearch (1 min)'
-    setsimilaritysearch "$small" 0.8
+    setsimilaritysearch "$1" 0.8
     if bench_server_start; then
         progress 'gaoya (1 min)'
         gaoya "$large"
         progress 'rensa and datasketch (1 min)'
         lsh_in_python "$large"
+    fi
+}
+
+peers() {
+    peer_programs "$small"
+    if bench_server_start; then
         progress 'pg_trgm (1 min)'
         pg_trgm
         progress 'pg_similarity (1 min)'
         pg_similarity
     fi
-    table 'peer|task|threads|seconds|pairs|share of the true pairs|share that is true|ours, seconds|ratio' <"$dir/peers"
+    peer_table
 }
