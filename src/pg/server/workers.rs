@@ -6,6 +6,7 @@
 //! processes the interrupt, because that may end the process without unwinding (FATAL) or leave by
 //! an error; if it was a harmless one, the work is taken up again where it stopped.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -36,6 +37,13 @@ impl BackendWorkers {
 impl Workers for BackendWorkers {
     fn count(&self) -> usize {
         self.threads
+    }
+
+    fn at_once(&self) -> usize {
+        static PROCESSORS: OnceLock<usize> = OnceLock::new();
+        // What the system does not tell is no limit.
+        let processors = || std::thread::available_parallelism().map_or(usize::MAX, usize::from);
+        self.threads.min(*PROCESSORS.get_or_init(processors))
     }
 
     fn run(&self, threads: usize, work: &Work<'_>) -> Result<()> {
