@@ -279,7 +279,7 @@ impl<const W: usize> BitmapJoin<W> {
         let list = self.indexed.list(token);
         let ProbeScratch { near, bitmaps, pairs, .. } = scratch;
         let planes: [&[u64]; W] = std::array::from_fn(|w| &bitmaps[w * list.len()..][..list.len()]);
-        memory::reserve(near, list.len() + MORE_NEAR, DOING)?;
+        memory::reserve(near, list.len() + planes::IN_ADVANCE, DOING)?;
         // Both ends of what a probe may be paired with move up as probes grow.
         let (mut from, mut to) = (0, 0);
         let mut stopped = Ok(());
@@ -320,6 +320,3 @@ impl<const W: usize> BitmapJoin<W> {
 
 /// How many probes before its turn what is known of a record is asked for.
 const AHEAD: usize = 12;
-
-/// Room for places that kernels write in advance.
-const MORE_NEAR: usize = 16;

@@ -2,6 +2,12 @@
 //! on. Eight bitmaps are compared side by side, without a sum across the lanes of a register. Chosen when the program runs.
 #![allow(unsafe_code)] // Intrinsics; each use says why it is sound.
 
+#[cfg(target_arch = "x86_64")]
+use super::popcount::fastest_first;
+
+/// How many places more than there are bitmaps a kernel may have room for, as it writes some in advance.
+pub const IN_ADVANCE: usize = 16;
+
 /// Appends to the last argument the places, counted from the fourth, of the bitmaps that differ from the first argument in no
 /// more bits than the third one says. The second has the words of the bitmaps: of each word a slice, all as long.
 pub type Kernel<const W: usize> = fn(&[u64; W], &[&[u64]; W], u32, u32, &mut Vec<u32>);
@@ -13,18 +19,10 @@ pub fn kernel<const W: usize>() -> Kernel<W> {
 
 /// All kernels this processor can run, the fastest first.
 pub fn all_kernels<const W: usize>() -> Vec<Kernel<W>> {
-    let mut kernels: Vec<Kernel<W>> = vec![portable];
     #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("popcnt") {
-            kernels.push(x86::popcnt);
-        }
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq") {
-            kernels.push(x86::avx512);
-        }
-    }
-    kernels.reverse();
-    kernels
+    return fastest_first([portable as Kernel<W>, x86::popcnt, x86::avx512]);
+    #[cfg(not(target_arch = "x86_64"))]
+    vec![portable]
 }
 
 /// How many bitmaps the planes have.
@@ -85,9 +83,9 @@ mod x86 {
         first: u32,
         near: &mut Vec<u32>,
     ) {
-        /// Words in a register, and numbers of 32 bits.
+        /// Words in a register; it has twice as many places.
         const LANES: usize = 8;
-        const PLACES: usize = 16;
+        const { assert!(super::IN_ADVANCE == 2 * LANES) };
 
         /// Which of eight bitmaps is near nobody can foresee, so there is no branch on it: all places are put in order and
         /// written, and those behind the last one are written over.
@@ -100,7 +98,7 @@ mod x86 {
             near: &mut Vec<u32>,
         ) {
             let count = super::length(planes);
-            near.reserve(count + PLACES);
+            near.reserve(count + super::IN_ADVANCE);
             let mut found = near.len();
             let most = _mm512_set1_epi64(allowed.into());
             let probes: [_; W] = std::array::from_fn(|w| _mm512_set1_epi64(probe[w] as i64));

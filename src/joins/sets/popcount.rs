@@ -12,15 +12,22 @@ pub fn kernel<const W: usize>() -> Kernel<W> {
 
 /// All kernels this processor can run, the fastest first.
 pub fn all_kernels<const W: usize>() -> Vec<Kernel<W>> {
-    let mut kernels: Vec<Kernel<W>> = vec![portable];
     #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("popcnt") {
-            kernels.push(x86::popcnt);
-        }
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq") {
-            kernels.push(x86::avx512);
-        }
+    return fastest_first([portable as Kernel<W>, x86::popcnt, x86::avx512]);
+    #[cfg(not(target_arch = "x86_64"))]
+    vec![portable]
+}
+
+/// Those of three kernels that this processor can run, the fastest first: one that needs nothing, one with the count of bits,
+/// and one with that of AVX-512.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn fastest_first<K>([portable, popcnt, avx512]: [K; 3]) -> Vec<K> {
+    let mut kernels = vec![portable];
+    if is_x86_feature_detected!("popcnt") {
+        kernels.push(popcnt);
+    }
+    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq") {
+        kernels.push(avx512);
     }
     kernels.reverse();
     kernels
