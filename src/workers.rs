@@ -38,9 +38,8 @@ pub trait Workers {
     /// How many threads there are, at least 1.
     fn count(&self) -> usize;
 
-    /// How many of them are worth running at a time, at least 1: beyond as many as there are processors they take time from
-    /// each other, and from the leader, whom they wait for.
-    fn at_once(&self) -> usize {
+    /// How many the user allowed, where fewer are of use.
+    fn allowed(&self) -> usize {
         self.count()
     }
 
@@ -103,7 +102,7 @@ pub fn each_beside<T: Send>(
     beside: &mut dyn FnMut(),
 ) -> Result<()> {
     let slots: Vec<Mutex<Option<&mut T>>> = items.iter_mut().map(|item| Mutex::new(Some(item))).collect();
-    let threads = workers.at_once().min(slots.len());
+    let threads = workers.count().min(slots.len());
     if threads == 0 {
         return Ok(());
     }
@@ -191,36 +190,6 @@ mod tests {
         each(&Interrupted(AtomicUsize::new(0)), &mut sums, add).unwrap();
         each(&PlainThreads(4), &mut sums, add).unwrap();
         assert!(sums.iter().all(|(_, sum)| *sum == 4950));
-    }
-
-    #[test]
-    fn few_threads_at_a_time_bring_all_to_an_end() {
-        /// Four, of which two at a time are worth it: how many were asked for.
-        struct Two(AtomicUsize);
-
-        impl Workers for Two {
-            fn count(&self) -> usize {
-                4
-            }
-
-            fn at_once(&self) -> usize {
-                2
-            }
-
-            fn run(&self, threads: usize, work: &Work<'_>) -> Result<()> {
-                self.0.fetch_max(threads, Ordering::Relaxed);
-                PlainThreads(self.count()).run(threads, work)
-            }
-        }
-
-        let two = Two(AtomicUsize::new(0));
-        let mut items = vec![0; 7];
-        each(&two, &mut items, |item, _| {
-            *item += 1;
-            Ok(())
-        })
-        .unwrap();
-        assert_eq!((items, two.0.into_inner()), (vec![1; 7], 2));
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl<'a> Reading<'a> {
             workers,
             files,
             memory: budget,
-            account: Account { threads: workers.count() as u64, ..Account::default() },
+            account: Account { threads: workers.allowed() as u64, ..Account::default() },
             batch_bytes: 4 << 20,
             right_from: None,
         }

@@ -16,7 +16,8 @@ use super::engine::{Engine, ProbeScratch};
 use super::found::FoundPairs;
 use super::inputs::Inputs;
 use super::planes::{self, Kernel};
-use super::postings::{Posting, Postings};
+use super::posting::Posting;
+use super::postings::Postings;
 use crate::error::{Error, Result};
 use crate::features::sets::records::Records;
 use crate::memory;
@@ -62,17 +63,42 @@ impl<const W: usize> BitmapJoin<W> {
     }
 
     /// What would have to be done, from a sample of the probes.
-    pub fn sample(inputs: &Inputs, indexed: &Postings) -> Sample {
+    pub fn sample(inputs: &Inputs, indexed: &Postings, workers: &dyn Workers) -> Result<Sample> {
         const MOST_PROBES: usize = 1024;
-        const COMPARISONS_A_PROBE: usize = 8;
+        const PROBES_A_PIECE: usize = 64;
         let all = inputs.left().len();
         // A small share of the work, whatever that is.
         let probes = (all / 64).clamp(1, MOST_PROBES).min(all);
+        let mut pieces: Vec<_> = (0..probes)
+            .step_by(PROBES_A_PIECE)
+            .map(|from| (from..probes.min(from + PROBES_A_PIECE), Sample::default()))
+            .collect();
+        workers::each(workers, &mut pieces, |(some, sample), stop| {
+            *sample = Self::sample_of(inputs, indexed, some.clone().map(|n| n * all / probes), stop)?;
+            Ok(())
+        })?;
+        let scale = all as f64 / probes.max(1) as f64;
+        let sum = |of: fn(&Sample) -> f64| pieces.iter().map(|(_, sample)| of(sample)).sum::<f64>() * scale;
+        Ok(Sample {
+            postings: sum(|sample| sample.postings),
+            comparisons: sum(|sample| sample.comparisons),
+            near: sum(|sample| sample.near),
+        })
+    }
+
+    /// What is to be done for these probes.
+    fn sample_of(
+        inputs: &Inputs,
+        indexed: &Postings,
+        probes: impl Iterator<Item = usize>,
+        stop: &Stop,
+    ) -> Result<Sample> {
+        const COMPARISONS_A_PROBE: usize = 8;
         let comparer = BitmapComparer::<W>::new();
         let mut sample = Sample::default();
         let (mut near, mut lists) = (Vec::new(), Vec::new());
-        for n in 0..probes {
-            let probe = n * all / probes;
+        for probe in probes {
+            stop.check()?;
             let reach = inputs.reach(probe as u32);
             let tokens = inputs.probing_prefix(probe).tokens;
             sample.postings += tokens.len() as f64;
@@ -103,12 +129,7 @@ impl<const W: usize> BitmapJoin<W> {
                 sample.near += met as f64 * near.len() as f64 / f64::from(seen);
             }
         }
-        let scale = all as f64 / probes.max(1) as f64;
-        Sample {
-            postings: sample.postings * scale,
-            comparisons: sample.comparisons * scale,
-            near: sample.near * scale,
-        }
+        Ok(sample)
     }
 
     fn indexed_bitmaps(&self) -> &[Bitmap<W>] {

@@ -12,10 +12,12 @@ pub mod bounds;
 pub mod engine;
 pub mod found;
 pub mod inputs;
+pub mod listing;
 pub mod near_pairs;
 pub mod planes;
 pub mod popcount;
 pub mod positional;
+pub mod posting;
 pub mod postings;
 pub mod suffix;
 
@@ -168,7 +170,7 @@ fn bitmap_join<const W: usize>(
     /// What bitmaps take to be made and lists of probes take to be built, in comparisons.
     const A_TOKEN: f64 = 0.03;
     const A_POSTING: f64 = 0.1;
-    let sample = BitmapJoin::<W>::sample(inputs, &indexed);
+    let sample = BitmapJoin::<W>::sample(inputs, &indexed, workers)?;
     let made = A_TOKEN * inputs.tokens() as f64 + A_POSTING * sample.postings;
     let again = sample.near > TOO_MANY_NEAR * sample.comparisons
         && sample.postings > SHORT_PREFIX * inputs.left().len() as f64;

@@ -3,7 +3,7 @@
 
 use super::found::FoundPairs;
 use super::inputs::Inputs;
-use super::postings::Posting;
+use super::posting::Posting;
 use crate::error::Result;
 use crate::features::sets::records::Records;
 use crate::joins::RecordPair;

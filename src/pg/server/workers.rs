@@ -20,17 +20,23 @@ use crate::workers::{PlainThreads, Stop, Work, Workers};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BackendWorkers {
     threads: usize,
+    allowed: usize,
 }
 
 impl BackendWorkers {
-    /// As many as `neardup.threads` says.
+    /// As many as `neardup.threads` says, but no more than there are processors: these would take time from each other, and
+    /// from the leader, whom they wait for.
     pub(crate) fn new() -> Self {
-        Self { threads: settings::threads() }
+        static PROCESSORS: OnceLock<usize> = OnceLock::new();
+        // What the system does not tell is no limit.
+        let processors = || std::thread::available_parallelism().map_or(usize::MAX, usize::from);
+        let allowed = settings::threads();
+        Self { threads: allowed.min(*PROCESSORS.get_or_init(processors)), allowed }
     }
 
     /// A single one: for work that only has to be interruptible.
     pub(crate) const fn single() -> Self {
-        Self { threads: 1 }
+        Self { threads: 1, allowed: 1 }
     }
 }
 
@@ -39,11 +45,8 @@ impl Workers for BackendWorkers {
         self.threads
     }
 
-    fn at_once(&self) -> usize {
-        static PROCESSORS: OnceLock<usize> = OnceLock::new();
-        // What the system does not tell is no limit.
-        let processors = || std::thread::available_parallelism().map_or(usize::MAX, usize::from);
-        self.threads.min(*PROCESSORS.get_or_init(processors))
+    fn allowed(&self) -> usize {
+        self.allowed
     }
 
     fn run(&self, threads: usize, work: &Work<'_>) -> Result<()> {

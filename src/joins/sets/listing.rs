@@ -1,0 +1,303 @@
+//! Makes posting lists: what stands record by record is put in order token by token.
+//!
+//! A posting written at once to where it belongs is a write to any place of a memory that is larger than the caches, where
+//! threads would meet, too. So postings go to *pieces* first, those of consecutive tokens: each thread takes some of the
+//! records, and writes what they have for each piece one after the other. Then a piece, which a cache has room for, is put in
+//! order by one thread.
+
+use std::ops::Range;
+
+use super::posting::Posting;
+use crate::error::{Error, Result};
+use crate::features::sets::records::Records;
+use crate::memory;
+use crate::workers::{self, Stop, Workers};
+
+const DOING: &str = "building the posting lists";
+
+/// Where a list starts, and its first record, so that a probe that comes before that need not look.
+#[derive(Debug, Clone, Copy)]
+pub struct Head {
+    /// Among all postings.
+    pub start: u32,
+    /// [`u32::MAX`] where the list is empty.
+    pub first: u32,
+}
+
+impl Head {
+    const EMPTY: Self = Self { start: 0, first: u32::MAX };
+}
+
+/// A posting on its way to its list.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    token: u32,
+    posting: Posting,
+}
+
+/// Some consecutive records, and their postings.
+struct Share {
+    /// The records that are still to be walked.
+    todo: Range<usize>,
+    /// By piece, and in each in the order of the records.
+    entries: Vec<Vec<Entry>>,
+}
+
+/// The lists of some consecutive tokens, while they are made.
+struct Piece<'a> {
+    first_token: usize,
+    heads: &'a mut [Head],
+    postings: &'a mut [Posting],
+    /// How many postings pieces before have.
+    before: usize,
+    /// What each share has for it.
+    entries: Vec<Vec<Entry>>,
+}
+
+/// The lists of all tokens below `tokens`, one after the other, and where each begins, with one after the last. Of each
+/// record the tokens of `prefix`, from some place on; lists are in the order of the records. 12 bytes a posting and 8 a
+/// token, and meanwhile some 18 more a posting. O(tokens + postings).
+pub fn lists<'a>(
+    records: &Records,
+    tokens: usize,
+    prefix: impl Fn(usize) -> (&'a [u32], usize) + Sync,
+    workers: &dyn Workers,
+) -> Result<(Vec<Head>, Vec<Posting>)> {
+    /// Postings are numbered with 32 bits.
+    const MOST: usize = u32::MAX as usize;
+    /// How many records before its turn the tokens of one are asked for.
+    const AHEAD: usize = 8;
+    let count = |record: usize| {
+        let (prefix, from) = prefix(record);
+        prefix.len() - from
+    };
+    let all: usize = (0..records.len()).map(count).sum();
+    if all > MOST {
+        return Err(Error::TooMany { what: "postings", limit: MOST as u64 });
+    }
+    let cut = Cut::new(records.len(), tokens, all, &prefix);
+    let mut shares = shares(records.len(), all, count, &cut, workers)?;
+    workers::each(workers, &mut shares, |Share { todo, entries }, stop| {
+        while let Some(record) = todo.clone().next() {
+            let (prefix, from) = prefix(record);
+            records.prefetch(record + AHEAD, prefix.len());
+            let lone = records.size(record) - records.tokens(record).len() as u32;
+            for (n, &token) in prefix.iter().enumerate().skip(from) {
+                // Records and tokens are numbered with 32 bits.
+                let posting = Posting::new(record as u32, prefix, n, lone + n as u32);
+                memory::push(&mut entries[cut.piece_of(token)], Entry { token, posting }, DOING)?;
+            }
+            todo.start += 1;
+            stop.check()?;
+        }
+        Ok(())
+    })?;
+
+    let mut heads = memory::filled(Head::EMPTY, tokens + 1, DOING)?;
+    let mut postings = memory::zeroed(all, DOING)?;
+    heads[tokens].start = all as u32;
+    let mut pieces = Vec::new();
+    let (mut heads_left, mut postings_left, mut from, mut before) =
+        (&mut heads[..tokens], &mut postings[..], 0, 0);
+    for (number, &end) in cut.ends.iter().enumerate() {
+        let entries: Vec<_> =
+            shares.iter_mut().map(|share| std::mem::take(&mut share.entries[number])).collect();
+        let count = entries.iter().map(Vec::len).sum();
+        let (heads, postings);
+        (heads, heads_left) = heads_left.split_at_mut(end - from);
+        (postings, postings_left) = postings_left.split_at_mut(count);
+        pieces.push(Piece { first_token: from, heads, postings, before, entries });
+        (from, before) = (end, before + count);
+    }
+    workers::each(workers, &mut pieces, Piece::fill)?;
+    Ok((heads, postings))
+}
+
+/// Which tokens each piece is of.
+struct Cut {
+    /// How many bits of a token do not matter: the others are its bin.
+    shift: u32,
+    /// The piece of each bin.
+    piece_of: Vec<u16>,
+    /// After which token each piece ends.
+    ends: Vec<usize>,
+    /// About how many postings each has.
+    postings: Vec<usize>,
+}
+
+impl Cut {
+    /// By a sample of the prefixes, so that a cache has room for each piece, but into no more of them than the processor
+    /// follows at a time.
+    fn new<'a>(
+        records: usize,
+        tokens: usize,
+        all: usize,
+        prefix: &impl Fn(usize) -> (&'a [u32], usize),
+    ) -> Self {
+        const BINS: usize = 1 << 12;
+        const MOST_PIECES: usize = 1 << 8;
+        const PIECE: usize = 1 << 18;
+        const SAMPLE: usize = 1 << 11;
+        let bits = usize::BITS - tokens.saturating_sub(1).leading_zeros();
+        let shift = bits.saturating_sub(BINS.ilog2());
+        let mut bins = vec![0usize; (tokens >> shift) + 1];
+        let mut seen = 0;
+        for record in (0..records).step_by(records.div_ceil(SAMPLE).max(1)) {
+            let (prefix, from) = prefix(record);
+            prefix[from..].iter().for_each(|&token| bins[token as usize >> shift] += 1);
+            seen += prefix.len() - from;
+        }
+        let of_bin = |seen_there: usize| (seen_there * all).div_ceil(seen.max(1));
+        let bytes = all * size_of::<Posting>() + tokens * size_of::<Head>();
+        let enough = PIECE.max(bytes / MOST_PIECES);
+        let mut cut = Self { shift, piece_of: Vec::new(), ends: Vec::new(), postings: Vec::new() };
+        let mut postings = 0;
+        let mut tokens_in = 0;
+        for (bin, &seen_there) in bins.iter().enumerate() {
+            postings += of_bin(seen_there);
+            tokens_in += 1 << shift;
+            cut.piece_of.push(cut.ends.len() as u16);
+            let is_last = bin + 1 == bins.len();
+            if is_last || postings * size_of::<Posting>() + tokens_in * size_of::<Head>() >= enough {
+                cut.ends.push(((bin + 1) << shift).min(tokens));
+                cut.postings.push(postings);
+                (postings, tokens_in) = (0, 0);
+            }
+        }
+        cut
+    }
+
+    #[inline]
+    fn piece_of(&self, token: u32) -> usize {
+        usize::from(self.piece_of[token as usize >> self.shift])
+    }
+}
+
+/// The records in shares that have about as many postings each, with room for about as many.
+fn shares(
+    records: usize,
+    all: usize,
+    count: impl Fn(usize) -> usize,
+    cut: &Cut,
+    workers: &dyn Workers,
+) -> Result<Vec<Share>> {
+    /// For fewer postings no second thread is worth it.
+    const FEW: usize = 1 << 14;
+    // More than one for each thread, since other work takes some of their time.
+    let some = if workers.count() == 1 { 1 } else { (2 * workers.count()).min(all / FEW + 1) };
+    let mut shares = Vec::new();
+    let (mut from, mut postings) = (0, 0);
+    for record in 0..records {
+        postings += count(record);
+        if postings >= all.div_ceil(some) || record + 1 == records {
+            let mut entries = Vec::new();
+            for &all in &cut.postings {
+                let mut of_piece = Vec::new();
+                // Of equal shares nearly all have not more than this.
+                memory::reserve(&mut of_piece, all / some + all / some / 8, DOING)?;
+                entries.push(of_piece);
+            }
+            shares.push(Share { todo: from..record + 1, entries });
+            (from, postings) = (record + 1, 0);
+        }
+    }
+    Ok(shares)
+}
+
+impl Piece<'_> {
+    /// Puts the entries in order. Stopped, it begins anew.
+    fn fill(&mut self, stop: &Stop) -> Result<()> {
+        const CHECK_EVERY: usize = 1 << 14;
+        let entries = || self.entries.iter().flat_map(|entries| entries.chunks(CHECK_EVERY));
+        self.heads.fill(Head::EMPTY);
+        for entries in entries() {
+            stop.check()?;
+            for entry in entries {
+                let head = &mut self.heads[entry.token as usize - self.first_token];
+                head.start += 1;
+                head.first = head.first.min(entry.posting.record);
+            }
+        }
+        let mut next = self.before as u32;
+        for head in self.heads.iter_mut() {
+            next += std::mem::replace(&mut head.start, next);
+        }
+        // `start` runs along and is put back.
+        for entries in entries() {
+            stop.check()?;
+            for entry in entries {
+                let head = &mut self.heads[entry.token as usize - self.first_token];
+                self.postings[head.start as usize - self.before] = entry.posting;
+                head.start += 1;
+            }
+        }
+        let mut start = self.before as u32;
+        self.heads.iter_mut().for_each(|head| start = std::mem::replace(&mut head.start, start));
+        // What is behind has the room.
+        self.entries = Vec::new();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workers::PlainThreads;
+    use proptest::prelude::*;
+
+    /// Checks the lists of some sets of tokens against one list after the other.
+    fn check(sets: &[Vec<u32>], tokens: usize, skip: usize, threads: usize) {
+        let mut starts = vec![0];
+        starts.extend(sets.iter().scan(0, |end, set| {
+            *end += set.len();
+            Some(*end)
+        }));
+        let sizes = sets.iter().map(|set| set.len() as u32 + 1).collect();
+        let records = Records::new(sets.concat(), &starts, sizes).unwrap();
+        let prefix = |record: usize| (&sets[record][..], skip.min(sets[record].len()));
+        let (heads, postings) = lists(&records, tokens, prefix, &PlainThreads(threads)).unwrap();
+        assert_eq!(heads.len(), tokens + 1);
+        assert_eq!((heads[tokens].start as usize, heads[tokens].first), (postings.len(), u32::MAX));
+        let mut expected = vec![Vec::new(); tokens];
+        for (record, set) in sets.iter().enumerate() {
+            let places = set.iter().enumerate().skip(skip);
+            places.for_each(|(n, &token)| {
+                expected[token as usize].push(Posting::new(record as u32, set, n, n as u32 + 1));
+            });
+        }
+        for (token, expected) in expected.iter().enumerate() {
+            let list = &postings[heads[token].start as usize..heads[token + 1].start as usize];
+            assert_eq!(list, expected, "{token} of {tokens}");
+            assert_eq!(heads[token].first, expected.first().map_or(u32::MAX, |posting| posting.record));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+
+        #[test]
+        fn lists_are_those_made_one_by_one(
+            sets in prop::collection::vec(prop::collection::btree_set(0..60u32, 0..12), 0..40),
+            spread in prop_oneof![Just(1u32), Just(100), Just(1_000)],
+            skip in 0..3usize,
+            threads in 1..4usize,
+        ) {
+            let sets: Vec<Vec<u32>> =
+                sets.iter().map(|set| set.iter().map(|token| token * spread).collect()).collect();
+            check(&sets, 60 * spread as usize, skip, threads);
+        }
+    }
+
+    #[test]
+    fn many_postings_in_several_pieces() {
+        let token = |record: u64, n: u64| 7 * n as u32 + (crate::hash::mix(record << 32 | n) % 7) as u32;
+        let sets: Vec<Vec<u32>> =
+            (0..4_000).map(|record| (0..20).map(|n| token(record, n * n)).collect()).collect();
+        for threads in [1, 2, 5] {
+            check(&sets, 3_000, 0, threads);
+        }
+        check(&[], 0, 0, 2);
+        check(&[vec![], vec![]], 0, 0, 2);
+        check(&vec![vec![0]; 50_000], 1, 0, 3);
+    }
+}

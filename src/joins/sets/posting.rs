@@ -1,0 +1,144 @@
+//! A posting: that a record has a token in its prefix, where, and behind which others.
+
+use bytemuck::Zeroable;
+
+use crate::features::sets::records::Records;
+
+/// A token of a record's prefix: the record, where the token stands in it, and which ones stand before, by the distances of
+/// their numbers, as far as there is room.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Zeroable)]
+pub struct Posting {
+    /// The record.
+    pub record: u32,
+    /// In the upper bits its place, below the distance of the token before it.
+    place_and_distance: u32,
+    /// The distances of those before that.
+    distances: [u16; 2],
+}
+
+/// How many tokens before its own a posting knows.
+const KNOWN_BEFORE: usize = 3;
+
+/// Of a posting, which tokens stand before its own, by their distances from that.
+pub type Before = [u32; KNOWN_BEFORE];
+
+impl Posting {
+    const DISTANCE_BITS: u32 = 20;
+    /// Stand for a place or a distance that is larger, or for no token.
+    const FAR: u32 = (1 << Self::DISTANCE_BITS) - 1;
+    const FAR_BEHIND: u32 = u32::MAX >> Self::DISTANCE_BITS;
+
+    /// The token at `place` of a record, of `prefix` the `n`-th one.
+    #[inline]
+    pub fn new(record: u32, prefix: &[u32], n: usize, place: u32) -> Self {
+        let distance = |back: usize, most: u32| match n.checked_sub(back) {
+            Some(at) => (prefix[at + 1] - prefix[at]).min(most),
+            None => most,
+        };
+        let none = u32::from(u16::MAX);
+        Self {
+            record,
+            place_and_distance: place.min(Self::FAR_BEHIND) << Self::DISTANCE_BITS | distance(1, Self::FAR),
+            distances: [distance(2, none) as u16, distance(3, none) as u16],
+        }
+    }
+
+    /// How many tokens of the record stand before it, those too that no other record has. `token` is its own.
+    #[inline]
+    pub fn place(&self, records: &Records, token: u32) -> u32 {
+        match self.place_and_distance >> Self::DISTANCE_BITS {
+            Self::FAR_BEHIND => far_behind(records, self.record as usize, token),
+            place => place,
+        }
+    }
+
+    /// What is known of the tokens before; `unknown` stands for those that are not.
+    #[inline]
+    fn before(&self, unknown: u32) -> Before {
+        let mut before = [unknown; KNOWN_BEFORE];
+        let first = self.place_and_distance & Self::FAR;
+        if first != Self::FAR {
+            before[0] = first;
+            let [second, third] = self.distances;
+            if second != u16::MAX {
+                before[1] = first + u32::from(second);
+                if third != u16::MAX {
+                    before[2] = before[1] + u32::from(third);
+                }
+            }
+        }
+        before
+    }
+
+    /// What is known of the tokens before that of a probe.
+    #[inline]
+    pub fn before_probe(&self) -> Before {
+        self.before(u32::MAX)
+    }
+
+    /// Whether a probe of the same token surely shares one of those before, too, so that both are found there.
+    #[inline]
+    pub fn met_before(&self, probe: &Before) -> bool {
+        let own = self.before(u32::MAX - 1);
+        own.iter().fold(false, |met, token| probe.iter().fold(met, |met, other| met | (token == other)))
+    }
+}
+
+/// The place of a token so far behind that a posting has no room for it.
+#[cold]
+fn far_behind(records: &Records, record: usize, token: u32) -> u32 {
+    let tokens = records.tokens(record);
+    let lone = records.size(record) - tokens.len() as u32;
+    lone + tokens.partition_point(|&other| other < token) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Ascending numbers, some of them far apart.
+    fn ascending() -> impl Strategy<Value = Vec<u32>> {
+        let distance = prop_oneof![8 => 1..6u32, 1 => 65_530..65_540u32, 1 => 1_048_570..1_048_580u32];
+        prop::collection::vec(distance, 0..30).prop_map(|distances| {
+            let mut last = 0;
+            distances
+                .into_iter()
+                .map(|distance| {
+                    last += distance;
+                    last
+                })
+                .collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn met_before_is_sure(a in ascending(), b in ascending()) {
+            let posting = |prefix: &[u32], n: usize| Posting::new(0, prefix, n, n as u32);
+            let near = |prefix: &[u32], n: usize| prefix[n.saturating_sub(KNOWN_BEFORE)..=n].to_vec();
+            for (n, token) in a.iter().enumerate() {
+                let Some(m) = b.iter().position(|other| other == token) else { continue };
+                let (probe, other) = (posting(&a, n), posting(&b, m));
+                let (left, right) = (near(&a, n), near(&b, m));
+                let shared = left.iter().filter(|token| right.contains(token)).count() > 1;
+                let met = other.met_before(&probe.before_probe());
+                prop_assert_eq!(met, posting(&a, n).met_before(&posting(&b, m).before_probe()));
+                prop_assert!(shared || !met);
+                // What is close is known.
+                let close = |near: &[u32]| near.last().zip(near.first()).is_some_and(|(last, first)| last - first < 65_000);
+                prop_assert!(met || !shared || !close(&left) || !close(&right));
+            }
+        }
+    }
+
+    #[test]
+    fn places_are_known_however_far_behind() {
+        let tokens: Vec<u32> = (0..10_000).map(|n| 3 * n).collect();
+        let records = Records::new(tokens.clone(), &[0, tokens.len()], vec![tokens.len() as u32]).unwrap();
+        for n in [0, 1, 4_094, 4_095, 4_096, 9_999] {
+            assert_eq!(Posting::new(0, &tokens, n, n as u32).place(&records, tokens[n]), n as u32);
+        }
+    }
+}
