@@ -319,6 +319,10 @@ impl<const W: usize> BitmapJoin<W> {
             from += list[from..].iter().take_while(|posting| posting.record < reach.first).count();
             to = to.max(from);
             to += list[to..].iter().take_while(|posting| posting.record < reach.end).count();
+            probes.start += 1;
+            if from == to {
+                continue;
+            }
             near.clear();
             let bitmap = &self.left_bitmaps[probe.record as usize];
             (self.near)(bitmap, &planes.map(|plane| &plane[from..to]), reach.differ, from as u32, near);
@@ -332,7 +336,6 @@ impl<const W: usize> BitmapJoin<W> {
                     pairs.check(inputs, token, found)?;
                 }
             }
-            probes.start += 1;
         }
         pairs.check(inputs, token, found)?;
         stopped
