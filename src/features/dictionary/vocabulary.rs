@@ -12,39 +12,46 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::workers::Stop;
 
-/// The most words, a few megabytes: most of what is met stands in the processor's own cache. Tests fill it.
+/// The most words, a megabyte or two: most of what is met stands in the processor's own cache. Tests fill it.
 const FULL: usize = if cfg!(test) { 5 } else { 1 << 15 };
-/// Repeats of words have places of their own, without limit; with this many it is time to start over.
-const TOO_LARGE: usize = 2 * FULL;
+/// Repeats of words have places of their own, behind those of all words, without limit; with this many it is time to start
+/// over.
+const TOO_MANY_REPEATS: usize = 2 * FULL;
 
 const DOING: &str = "numbering words";
 
 /// What is read for each word that is met, two of them in a line of the cache.
 #[derive(Debug, Clone, Copy)]
 struct Word {
-    /// As in a lookup; of a repeat nothing.
+    /// As in a lookup.
     content: [u64; 2],
     /// The last document that had it, and how often it was met there.
     document: u32,
     times: u32,
-    /// In how many documents of each table it is; of a repeat, of how many it is the last.
+    /// In how many documents of each table it is.
     documents: [u32; 2],
 }
 
 const NONE: u32 = u32::MAX;
 
-/// Words and their repeats, by place.
+/// Words and their repeats, by place. A word that is twice in a document stands for two tokens. What is read of each word that
+/// is met stands close together, without the repeats, which are far more.
 #[derive(Debug, Default)]
 pub struct Vocabulary {
     /// The place of each word; repeats have none.
     slots: Slots,
     words: Vec<Word>,
-    /// A word that is twice in a document stands for two tokens: the place of the occurrence after each, [`NONE`] if there
-    /// is none yet.
+    /// The place of the second occurrence of each word, [`NONE`] if there is none yet.
+    second: Vec<u32>,
+    /// Of each repeat the place of the occurrence after it, [`NONE`] if there is none yet.
     next: Vec<u32>,
-    /// And of the one before, [`NONE`] of the first.
+    /// And of the one before.
     before: Vec<u32>,
-    /// Number in the dictionary of each, as far as they are numbered.
+    /// Of how many documents of each table a repeat is the last one of its word.
+    ends: Vec<[u32; 2]>,
+    /// How many words are numbered.
+    numbered_words: usize,
+    /// Number in the dictionary of each, as far as they are numbered, with room for all words.
     numbered: Vec<u32>,
     documents: u32,
     /// Words that were looked for, and those of them that there was no room for.
@@ -104,44 +111,50 @@ impl Vocabulary {
             return Ok(UNKNOWN);
         }
         if self.slots.are_few(self.words.len()) {
-            let words = (0..).zip(&self.words).zip(&self.before).filter(|(_, before)| **before == NONE);
-            let known = words.map(|((place, word), _)| (short_hash(word.content), place));
+            let known = (0..).zip(&self.words).map(|(place, word)| (short_hash(word.content), place));
             self.slots.grow(self.words.len(), known)?;
         }
-        let place = self.add(content, NONE)?;
+        let place = self.words.len() as u32;
+        memory::reserve(&mut self.second, 1, DOING)?;
+        memory::push(&mut self.words, Word { content, document: NONE, times: 0, documents: [0; 2] }, DOING)?;
+        self.second.push(NONE);
         self.slots.take(hash, place);
         Ok(place)
     }
 
-    fn add(&mut self, content: [u64; 2], before: u32) -> Result<u32> {
-        let place = self.words.len() as u32;
+    /// A place for the occurrence after that of another place.
+    #[cold]
+    fn add_repeat(&mut self, before: u32) -> Result<u32> {
+        let place = FULL + self.next.len();
+        if place >= NONE as usize - 1 {
+            return Err(Error::TooMany { what: "different tokens", limit: u32::MAX.into() });
+        }
         memory::reserve(&mut self.next, 1, DOING)?;
         memory::reserve(&mut self.before, 1, DOING)?;
-        memory::push(&mut self.words, Word { content, document: NONE, times: 0, documents: [0; 2] }, DOING)?;
+        memory::push(&mut self.ends, [0; 2], DOING)?;
         self.next.push(NONE);
         self.before.push(before);
-        Ok(place)
+        match (before as usize).checked_sub(FULL) {
+            Some(repeat) => self.next[repeat] = place as u32,
+            None => self.second[before as usize] = place as u32,
+        }
+        Ok(place as u32)
     }
 
     /// Appends the places of the further occurrences of a word that was met more than once in the document that ends. The
     /// last of them is given; [`Vocabulary::count_last`] is to be told.
     pub fn repeat(&mut self, place: u32, places: &mut Vec<u32>, stop: &Stop) -> Result<u32> {
         const CHECK_EVERY: u32 = 1 << 12;
-        let mut last = place;
+        let (mut last, mut next) = (place, self.second[place as usize]);
         for time in 1..self.words[place as usize].times {
             if time % CHECK_EVERY == 0 {
                 stop.check()?;
             }
-            let mut next = self.next[last as usize];
             if next == NONE {
-                if self.words.len() == NONE as usize - 1 {
-                    return Err(Error::TooMany { what: "different tokens", limit: u32::MAX.into() });
-                }
-                next = self.add([0; 2], last)?;
-                self.next[last as usize] = next;
+                next = self.add_repeat(last)?;
             }
             memory::push(places, next, DOING)?;
-            last = next;
+            (last, next) = (next, self.next[next as usize - FULL]);
         }
         Ok(last)
     }
@@ -149,24 +162,28 @@ impl Vocabulary {
     /// Counts a document by the last occurrence of a word that it has more than once.
     #[inline]
     pub fn count_last(&mut self, last: u32, table: usize) {
-        self.words[last as usize].documents[table] += 1;
+        self.ends[last as usize - FULL][table] += 1;
     }
 
     /// Takes back that a document has the word at `place`, before repeats are counted.
     pub fn forget(&mut self, place: u32, table: usize) {
-        if self.before[place as usize] == NONE {
-            self.words[place as usize].documents[table] -= 1;
+        if let Some(word) = self.words.get_mut(place as usize) {
+            word.documents[table] -= 1;
         }
     }
 
     /// Numbers what is new. O(new words).
     pub fn number(&mut self, dictionary: &mut Dictionary) -> Result<()> {
-        for place in self.numbered.len()..self.words.len() {
-            let number = match self.before[place] {
-                NONE => dictionary.number_of(&Lookup::of_short(self.words[place].content, 0))?,
-                // A repeat has its place after what it repeats.
-                before => dictionary.number_after(self.numbered[before as usize])?,
-            };
+        if self.numbered.is_empty() {
+            self.numbered = memory::filled(NONE, FULL, DOING)?;
+        }
+        for word in &self.words[self.numbered_words..] {
+            self.numbered[self.numbered_words] = dictionary.number_of(&Lookup::of_short(word.content, 0))?;
+            self.numbered_words += 1;
+        }
+        // A repeat has its place after what it repeats.
+        for repeat in self.numbered.len() - FULL..self.next.len() {
+            let number = dictionary.number_after(self.numbered[self.before[repeat] as usize])?;
             memory::push(&mut self.numbered, number, DOING)?;
         }
         Ok(())
@@ -179,24 +196,23 @@ impl Vocabulary {
 
     /// Adds its count of documents to the dictionary's, and starts over. All must be numbered.
     pub fn settle(&mut self, dictionary: &mut Dictionary) {
-        // A document that has an occurrence has those before it; they have lesser places.
-        for (place, &number) in self.numbered.iter().enumerate().rev() {
-            let documents = self.words[place].documents;
-            dictionary.count_documents(number, documents);
-            let before = self.before[place];
-            // The first one is counted by itself.
-            if before != NONE && self.before[before as usize] != NONE {
-                let known = &mut self.words[before as usize].documents;
-                known.iter_mut().zip(documents).for_each(|(known, more)| *known += more);
+        // A document that has an occurrence has those before it; they have lesser places. The first one is counted by itself.
+        for repeat in (0..self.numbered.len().saturating_sub(FULL)).rev() {
+            let documents = self.ends[repeat];
+            dictionary.count_documents(self.numbered[FULL + repeat], documents);
+            if let Some(before) = (self.before[repeat] as usize).checked_sub(FULL) {
+                self.ends[before].iter_mut().zip(documents).for_each(|(known, more)| *known += more);
             }
         }
+        let words = self.words[..self.numbered_words].iter().zip(&self.numbered);
+        words.for_each(|(word, &number)| dictionary.count_documents(number, word.documents));
         *self = Self::default();
     }
 
     /// Starts over where it has become too large, or knows less than half of what it met since the last time.
     pub fn keep_small(&mut self, dictionary: &mut Dictionary) {
         let strange = self.unknown > self.met / 2;
-        if self.words.len() >= TOO_LARGE || strange {
+        if self.next.len() >= TOO_MANY_REPEATS || strange {
             self.settle(dictionary);
         }
         (self.met, self.unknown) = (0, 0);
@@ -206,8 +222,10 @@ impl Vocabulary {
     pub fn bytes(&self) -> usize {
         self.slots.bytes()
             + memory::bytes(&self.words)
+            + memory::bytes(&self.second)
             + memory::bytes(&self.next)
             + memory::bytes(&self.before)
+            + memory::bytes(&self.ends)
             + memory::bytes(&self.numbered)
     }
 }
