@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::memory;
+use crate::prefetch::prefetch;
 
 /// Rows of different lengths.
 #[derive(Debug, Clone)]
@@ -58,6 +59,20 @@ impl<T> Ragged<T> {
     #[inline]
     pub fn get(&self, row: usize) -> &[T] {
         &self.values[self.range(row)]
+    }
+
+    /// Asks for what says where a row is.
+    #[inline]
+    pub fn prefetch_range(&self, row: usize) {
+        prefetch(&self.starts, row);
+    }
+
+    /// Asks for the first value of a row, if there is such a row.
+    #[inline]
+    pub fn prefetch(&self, row: usize) {
+        if let Some(&start) = self.starts.get(row) {
+            prefetch(&self.values, start);
+        }
     }
 
     /// The last row; empty where there is none.

@@ -118,9 +118,37 @@ impl Pairs {
             } else {
                 self.current = Some(*self.batch.get(self.next_in_batch)?);
                 self.next_in_batch += 1;
+                self.prefetch();
                 self.at = (0, 0);
             }
         }
+    }
+
+    /// Asks for the rows of records whose turn comes soon: these are all over the memory.
+    #[inline]
+    fn prefetch(&self) {
+        const AHEAD: usize = 2 * Pairs::AHEAD;
+        let rights = self.right.as_ref().unwrap_or(&self.left);
+        if let Some(pair) = self.batch.get(self.next_in_batch + 2 * AHEAD) {
+            self.left.prefetch_range(pair.left);
+            rights.prefetch_range(pair.right);
+        }
+        if let Some(pair) = self.batch.get(self.next_in_batch + AHEAD) {
+            self.left.prefetch(pair.left);
+            rights.prefetch(pair.right);
+        }
+    }
+
+    /// How many pairs of records before their turn [`Pairs::coming`] tells of them.
+    const AHEAD: usize = 8;
+
+    /// The first rows of two records whose pairs come soon, if there are any: for who needs to know more of rows to ask for
+    /// that.
+    #[inline]
+    pub fn coming(&self) -> Option<[u32; 2]> {
+        let pair = self.batch.get(self.next_in_batch + Self::AHEAD)?;
+        let rights = self.right.as_ref().unwrap_or(&self.left);
+        Some([*self.left.rows(pair.left as usize).first()?, *rights.rows(pair.right as usize).first()?])
     }
 
     /// The next pair of the present two records.

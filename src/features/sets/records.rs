@@ -150,6 +150,18 @@ impl Members {
         self.rows.get(record)
     }
 
+    /// Asks for where the rows of a record are.
+    #[inline]
+    pub fn prefetch_range(&self, record: u32) {
+        self.rows.prefetch_range(record as usize);
+    }
+
+    /// Asks for its rows.
+    #[inline]
+    pub fn prefetch(&self, record: u32) {
+        self.rows.prefetch(record as usize);
+    }
+
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.rows.bytes()

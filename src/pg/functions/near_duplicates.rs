@@ -142,6 +142,9 @@ impl Rows<3> for Run {
 
     fn next(&mut self) -> Result<Option<[Datum; 3]>> {
         let Some(pair) = self.next_pair()? else { return Ok(None) };
+        if let Some(rows) = self.pairs.coming() {
+            self.finished.prefetch(rows);
+        }
         let Finished { left: ids, right, .. } = &self.finished;
         let in_order = right.is_some() || ids.before(pair.left, pair.right);
         let [left, right] = match in_order {

@@ -9,6 +9,7 @@ use pgrx::pg_sys::{self, Datum};
 use super::id_values::{Values, cache};
 use crate::memory;
 use crate::pg::server::error::{Result, SqlError};
+use crate::prefetch::prefetch;
 use crate::workers::{self, Workers};
 
 const DOING: &str = "keeping ids";
@@ -90,6 +91,15 @@ impl Ids {
         match self {
             Self::Integers(ids) => Datum::from(ids[row as usize]),
             Self::Values(values) => values.datum(row as usize),
+        }
+    }
+
+    /// Asks for what [`Ids::before`] and [`Ids::datum`] look at first.
+    #[inline]
+    pub(crate) fn prefetch(&self, row: u32) {
+        match self {
+            Self::Integers(ids) => prefetch(ids, row as usize),
+            Self::Values(values) => prefetch(&values.rank, row as usize),
         }
     }
 

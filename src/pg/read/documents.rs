@@ -165,6 +165,16 @@ impl Finished {
         };
         [self.left.datum(left), right]
     }
+
+    /// Asks for what is known of the rows of a pair.
+    #[inline]
+    pub(crate) fn prefetch(&self, [left, right]: [u32; 2]) {
+        self.left.prefetch(left);
+        match &self.right {
+            Some((ids, from)) => ids.prefetch(right - from),
+            None => self.left.prefetch(right),
+        }
+    }
 }
 
 impl<'a> ServerReading<'a> {
