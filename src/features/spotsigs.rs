@@ -191,7 +191,7 @@ impl Spots {
     pub fn of_text(&self, text: &str, signatures: &mut Vec<i64>, stop: &Stop) -> Result<()> {
         let mut hashes = Vec::new();
         for_each_word(text, &mut Space::default(), stop, |word| {
-            memory::push(&mut hashes, hash_bytes(word.as_bytes()), DOING)
+            memory::push(&mut hashes, hash_bytes(word), DOING)
         })?;
         signatures.clear();
         self.add(&hashes, &mut SpotScratch::default(), signatures, stop)?;

@@ -218,12 +218,12 @@ fn for_each_unit(
         }
         Document::Text(text) if tokenizer == Tokenizer::Html => {
             html::read_text(text, None, page, stop)?;
-            words::for_each_word(page, word, stop, |word| each(word.as_bytes()))
+            words::for_each_word(page, word, stop, each)
         }
-        Document::Text(text) => words::for_each_word(text, word, stop, |word| each(word.as_bytes())),
+        Document::Text(text) => words::for_each_word(text, word, stop, each),
         Document::Page(source) => {
             source.read(page, stop)?;
-            words::for_each_word(page, word, stop, |word| each(word.as_bytes()))
+            words::for_each_word(page, word, stop, each)
         }
         Document::Tokens(tokens) => tokens.iter().enumerate().try_for_each(|(n, token)| {
             if n % CHECK_EVERY == 0 {

@@ -29,7 +29,7 @@ fn sentences(text: &str, stop: &Stop) -> Result<Vec<Vec<u64>>> {
         if all.len() < MOST {
             let mut words = Vec::new();
             for_each_word(&text[span.bytes], &mut Space::default(), stop, |word| {
-                memory::push(&mut words, hash::hash_bytes(word.as_bytes()), DOING)
+                memory::push(&mut words, hash::hash_bytes(word), DOING)
             })?;
             words.sort_unstable();
             words.dedup();

@@ -28,6 +28,7 @@ pub fn words(text: &str, stop: &Stop) -> Result<Vec<Word>> {
     let mut words = Vec::new();
     let (mut byte, mut character) = (0, 0);
     for_each_word(text, &mut Space::default(), stop, |word| {
+        let word = str::from_utf8(word).unwrap_or_default();
         // A word is a run of characters of the text; what stands between two words begins none.
         while let Some(first) = text[byte..].chars().next() {
             let mut rest = text[byte..].chars();

@@ -97,7 +97,7 @@ struct Fingerprint {
 pub struct SentenceSigner {
     parameters: Parameters,
     word: Space,
-    sentence: String,
+    sentence: Vec<u8>,
     fingerprints: Vec<Fingerprint>,
     /// The derivatives of a kind, ascending, where sentences are to be dispersed.
     derivatives: Vec<Fingerprint>,
@@ -189,17 +189,17 @@ impl SentenceSigner {
         for_each_sentence(text, stop, |span| {
             sentence.clear();
             for_each_word(span.of(text), word, stop, |word| {
-                memory::reserve_text(sentence, word.len() + 1, DOING)?;
+                memory::reserve(sentence, word.len() + 1, DOING)?;
                 if !sentence.is_empty() {
-                    sentence.push(' ');
+                    sentence.push(b' ');
                 }
-                sentence.push_str(word);
+                sentence.extend_from_slice(word);
                 Ok(())
             })?;
             // No text has more columns than 32 bits count.
-            let wide = width(sentence) as u32;
+            let wide = width(str::from_utf8(sentence).unwrap_or_default()) as u32;
             if wide > parameters.wider_than {
-                let digest = Md5::digest(sentence.as_bytes());
+                let digest = Md5::digest(&*sentence);
                 let value = u128::from_be_bytes(digest.into());
                 memory::push(fingerprints, Fingerprint { value, place, weight: weight(wide) }, DOING)?;
                 place += 1;
@@ -261,7 +261,7 @@ mod tests {
         for span in sentences(text) {
             let sentence = words(span.of(text)).join(" ");
             if width(&sentence) > wider_than as usize {
-                let digest: [u8; 16] = Md5::digest(sentence.as_bytes()).into();
+                let digest: [u8; 16] = Md5::digest(&*sentence).into();
                 all.entry(digest).or_insert((width(&sentence), wide));
                 wide += 1;
             }

@@ -4,9 +4,9 @@
 /// How many characters the bits of a number are for.
 pub(super) const CHARACTERS: usize = 64;
 
-/// Lower-cases the letters of ASCII in a text, and writes a bit for each of its bytes to the second argument: whether it is
-/// one of these letters or a digit. There must be as many numbers as that takes.
-pub(super) type Kernel = fn(&mut str, &mut [u64]);
+/// Lower-cases the letters of ASCII in some text, and writes a bit for each of its bytes to the second argument: whether it is
+/// one of these letters, a digit, or not ASCII. There must be as many numbers as that takes.
+pub(super) type Kernel = fn(&mut [u8], &mut [u64]);
 
 /// The fastest kernel for this processor.
 pub(super) fn kernel() -> Kernel {
@@ -17,9 +17,9 @@ pub(super) fn kernel() -> Kernel {
     portable
 }
 
-fn portable(text: &mut str, bits: &mut [u64]) {
+fn portable(text: &mut [u8], bits: &mut [u64]) {
     text.make_ascii_lowercase();
-    find(text.as_bytes(), bits);
+    find(text, bits);
 }
 
 /// Writes a bit for each byte of lower-cased text.
@@ -27,18 +27,18 @@ fn find(bytes: &[u8], bits: &mut [u64]) {
     for (bits, bytes) in bits.iter_mut().zip(bytes.chunks(CHARACTERS)) {
         let mut padded = [0; CHARACTERS];
         padded[..bytes.len()].copy_from_slice(bytes);
-        *bits = alphanumeric(&padded);
+        *bits = of_words(&padded);
     }
 }
 
 /// A bit for each of 64 bytes of lower-cased text.
 #[inline]
-fn alphanumeric(bytes: &[u8; CHARACTERS]) -> u64 {
+fn of_words(bytes: &[u8; CHARACTERS]) -> u64 {
     // Compilers make vectors of this loop; to gather bits in a number has no such form, but takes few steps.
     let mut found = [0u8; CHARACTERS];
     for (found, byte) in found.iter_mut().zip(bytes) {
         let (letter, digit) = (byte.wrapping_sub(b'a') < 26, byte.wrapping_sub(b'0') < 10);
-        *found = u8::from(letter | digit);
+        *found = u8::from(letter | digit | !byte.is_ascii());
     }
     let (eights, _) = found.as_chunks::<8>();
     eights.iter().rev().fold(0, |bits, &eight| {
@@ -56,15 +56,14 @@ mod x86 {
 
     use super::CHARACTERS;
 
-    pub(super) fn avx2(text: &mut str, bits: &mut [u64]) {
+    pub(super) fn avx2(text: &mut [u8], bits: &mut [u64]) {
         // SAFETY: the kernel where the processor has the instructions.
         unsafe { run(text, bits) }
     }
 
     #[target_feature(enable = "avx2")]
-    fn run(text: &mut str, bits: &mut [u64]) {
-        // SAFETY: of bytes that are a letter of ASCII each becomes another one; all others stay.
-        let (blocks, rest) = unsafe { text.as_bytes_mut() }.as_chunks_mut::<CHARACTERS>();
+    fn run(text: &mut [u8], bits: &mut [u64]) {
+        let (blocks, rest) = text.as_chunks_mut::<CHARACTERS>();
         let (bits, bits_of_rest) = bits.split_at_mut(blocks.len());
         for (bits, block) in bits.iter_mut().zip(blocks) {
             let (low, high) = block.split_at_mut(CHARACTERS / 2);
@@ -86,7 +85,9 @@ mod x86 {
         let lower = _mm256_or_si256(raw, upper);
         // SAFETY: the same.
         unsafe { _mm256_storeu_si256(at, lower) };
-        let found = _mm256_or_si256(within(lower, b'a', b'z'), within(lower, b'0', b'9'));
+        let ascii = _mm256_or_si256(within(lower, b'a', b'z'), within(lower, b'0', b'9'));
+        // The highest bit of each byte counts: of what is not ASCII it is set.
+        let found = _mm256_or_si256(ascii, raw);
         _mm256_movemask_epi8(found).cast_unsigned()
     }
 
@@ -117,9 +118,9 @@ mod tests {
                         (0..length).map(|n| if n == place { byte.into() } else { '.' }).collect();
                     for kernel in kernels() {
                         let (mut lowered, mut bits) =
-                            (text.clone(), vec![0; text.len().div_ceil(CHARACTERS)]);
+                            (text.clone().into_bytes(), vec![0; text.len().div_ceil(CHARACTERS)]);
                         kernel(&mut lowered, &mut bits);
-                        assert_eq!(lowered, text.to_ascii_lowercase());
+                        assert_eq!(lowered, text.to_ascii_lowercase().as_bytes());
                         for (n, bits) in bits.iter().enumerate() {
                             let here = n == place / CHARACTERS && byte.is_ascii_alphanumeric();
                             assert_eq!(*bits, u64::from(here) << (place % CHARACTERS));
@@ -131,14 +132,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ascii_stays() {
+    fn what_is_not_ascii_stays_and_is_of_a_word() {
         for text in [1, 20, 21].map(|times| "É漢字Aé".repeat(times)) {
             for kernel in kernels() {
-                let (mut lowered, mut bits) = (text.clone(), vec![0; text.len().div_ceil(CHARACTERS)]);
+                let (mut lowered, mut bits) =
+                    (text.clone().into_bytes(), vec![0; text.len().div_ceil(CHARACTERS)]);
                 kernel(&mut lowered, &mut bits);
-                assert_eq!(lowered, text.replace('A', "a"));
+                assert_eq!(lowered, text.replace('A', "a").as_bytes());
                 let found: u32 = bits.iter().map(|bits| bits.count_ones()).sum();
-                assert_eq!(found as usize, text.len() / "É漢字Aé".len());
+                assert_eq!(found as usize, text.len());
             }
         }
     }

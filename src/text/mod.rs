@@ -1,4 +1,4 @@
-//! Text into units: words ([`words`], `word_blocks`, `ascii`), runs without white space, q-grams of characters ([`grams`]), sentences
+//! Text into units: words ([`words`], `word_blocks`, `letters`, `ascii`), runs without white space, q-grams of characters ([`grams`]), sentences
 //! ([`sentences`], [`sentence_marks`], [`abbreviations`]) and paragraphs ([`paragraphs`]) with their places
 //! ([`spans`]) by the layout of lines ([`lines`], [`list_markers`], [`width`]); pages into text ([`html`]). Texts come as they are,
 //! or as the server packs them ([`packed`], [`pglz`]).
@@ -8,6 +8,7 @@ mod ascii;
 pub mod characters;
 pub mod grams;
 pub mod html;
+mod letters;
 pub mod lines;
 pub mod list_markers;
 pub mod packed;

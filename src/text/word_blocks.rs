@@ -1,10 +1,8 @@
-//! Words of text, a block of it at a time, where each letter is a letter of a word and nothing else: ASCII, and letters of
-//! scripts with spaces, without marks. A block has whole words.
-
-use std::ops::Range;
+//! Words of text, a block of it at a time. A block has whole words, lower-cased; each of its bytes that is not ASCII is of a
+//! word, and what is between words is ASCII.
 
 use super::ascii;
-use super::characters::{Class, Known, known};
+use super::letters::{AT_A_TIME, Letters, ascii_among};
 use crate::error::Result;
 use crate::memory;
 
@@ -12,13 +10,10 @@ use crate::memory;
 const BLOCK: usize = 1 << 10;
 
 /// What stands behind a block, so that a word at its end can be read with as many bytes as any other.
-pub(super) const BEHIND: &str = "                ";
+pub(super) const BEHIND: &[u8] = &[b' '; 16];
 
 /// How much text is worth a block.
 const WORTH: usize = 32;
-
-/// As many bytes as a character may have.
-const LONGEST: usize = 4;
 
 /// As many changes as are looked for at a time beyond the last one.
 const AT_ONCE: usize = 16;
@@ -39,10 +34,12 @@ pub(super) struct Blocks {
     kernel: ascii::Kernel,
     /// Whether a byte is of a word.
     bits: Bits,
+    /// Text that is not all ASCII, on its way into a block.
+    letters: [u8; BLOCK],
 }
 
 /// What was cut.
-pub(super) struct Block {
+pub(super) struct Cut {
     /// How many bytes of the text it is.
     pub(super) taken: usize,
     /// How many words it has.
@@ -51,94 +48,43 @@ pub(super) struct Block {
 
 impl Blocks {
     pub(super) fn new() -> Self {
-        Self { kernel: ascii::kernel(), bits: [0; _] }
+        Self { kernel: ascii::kernel(), bits: [0; _], letters: [0; _] }
     }
 
     /// Puts the words that `text` begins with into `block`, lower-cased, and where each begins and ends there into `places`;
-    /// none where there are too few to be worth it.
+    /// none where the first word is too long.
     #[inline]
     pub(super) fn cut(
         &mut self,
         text: &str,
-        block: &mut String,
+        block: &mut Vec<u8>,
         places: &mut Places,
-    ) -> Result<Option<Block>> {
-        reserve(block, BLOCK + BEHIND.len())?;
+    ) -> Result<Option<Cut>> {
+        memory::reserve(block, BLOCK + BEHIND.len(), "reading words")?;
         block.clear();
-        let ascii = ascii_words(&text.as_bytes()[..text.len().min(BLOCK)]);
-        let taken = match ascii {
+        let taken = match ascii_words(text.as_bytes()) {
             Some(taken) => {
-                block.push_str(&text[..taken]);
-                self.find_ascii(block);
+                block.extend_from_slice(&text.as_bytes()[..taken]);
                 taken
             }
-            None => match self.cut_letters(text, block) {
-                Some(taken) => taken,
-                None => {
-                    block.clear();
-                    return Ok(None);
-                }
-            },
+            None => {
+                let (taken, letters) = Letters::new(text, &mut self.letters).whole_words();
+                block.extend_from_slice(letters);
+                taken
+            }
         };
+        if taken == 0 {
+            return Ok(None);
+        }
+        let bits = block.len().div_ceil(ascii::CHARACTERS);
+        (self.kernel)(block, &mut self.bits[..bits]);
         let words = self.find_words(block.len(), places);
-        block.push_str(BEHIND);
-        Ok(Some(Block { taken, words }))
+        block.extend_from_slice(BEHIND);
+        Ok(Some(Cut { taken, words }))
     }
 
-    /// Lower-cases what is ASCII, and finds letters and digits among it.
-    fn find_ascii(&mut self, block: &mut str) {
-        let words = block.len().div_ceil(ascii::CHARACTERS);
-        (self.kernel)(block, &mut self.bits[..words]);
-    }
-
-    /// The same of text that is not all ASCII.
-    fn cut_letters(&mut self, text: &str, block: &mut String) -> Option<usize> {
-        let bytes = text.as_bytes();
-        let mut letters: Bits = [0; _];
-        let mut at = 0;
-        while block.len() + LONGEST <= BLOCK {
-            let run = ascii_run(&bytes[at..bytes.len().min(at + BLOCK - block.len())]);
-            block.push_str(&text[at..at + run]);
-            at += run;
-            let mut from = block.len();
-            let mut ends = at == bytes.len();
-            for c in text[at..].chars().take_while(|c| !c.is_ascii()) {
-                let Known { class, lower } = known(c);
-                ends =
-                    block.len() + LONGEST > BLOCK || !matches!(class, Class::Alphanumeric | Class::Separator);
-                if ends {
-                    break;
-                }
-                at += c.len_utf8();
-                if class == Class::Alphanumeric {
-                    block.push(lower);
-                } else {
-                    set(&mut letters, from..block.len());
-                    block.push(' ');
-                    from = block.len();
-                }
-            }
-            set(&mut letters, from..block.len());
-            if ends {
-                break;
-            }
-        }
-        // What comes next may belong to the last word.
-        let last = bytes[..at].iter().rposition(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric())?;
-        if last < WORTH {
-            return None;
-        }
-        // Behind that no byte is a separator of ASCII, in the block too but for others that became one.
-        let behind: usize = text[last + 1..at].chars().map(lowered_length).sum();
-        block.truncate(block.len() - behind);
-        self.find_ascii(block);
-        self.bits.iter_mut().zip(letters).for_each(|(bits, letters)| *bits |= letters);
-        Some(last + 1)
-    }
-
-    /// Where runs of letters and digits begin and end, in turn, in a block of so many bytes, which ends with something else:
-    /// how many there are. There is no branch on a single change: how many there are in 64 bytes is all that a processor has
-    /// to foresee.
+    /// Where runs of letters and digits begin and end, in turn, in a block of so many bytes: how many there are. There is no
+    /// branch on a single change: how many there are in 64 bytes is all that a processor has to foresee.
     #[inline]
     fn find_words(&self, bytes: usize, places: &mut Places) -> usize {
         let changes = places.as_flattened_mut();
@@ -159,42 +105,28 @@ impl Blocks {
             }
             count = end;
         }
-        count / 2
+        // A word that ends with the block, which is the end of the text.
+        changes[count] = bytes;
+        count.div_ceil(2)
     }
-}
-
-/// Sets the bits of some bytes.
-#[inline]
-fn set(bits: &mut Bits, range: Range<usize>) {
-    let mut from = range.start;
-    while from < range.end {
-        let n = from / ascii::CHARACTERS;
-        let to = range.end.min((n + 1) * ascii::CHARACTERS);
-        // At least one of them.
-        bits[n] |= u64::MAX >> (ascii::CHARACTERS - (to - from)) << (from % ascii::CHARACTERS);
-        from = to;
-    }
-}
-
-/// How many bytes a character has in a block.
-fn lowered_length(c: char) -> usize {
-    let Known { class, lower } = known(c);
-    if class == Class::Separator { 1 } else { lower.len_utf8() }
 }
 
 /// Whether enough ASCII follows for a block of it.
 #[inline]
-pub(super) fn ascii_follows(bytes: &[u8]) -> bool {
+fn ascii_follows(bytes: &[u8]) -> bool {
     bytes.get(..WORTH).is_some_and(<[u8]>::is_ascii)
 }
 
-/// How many bytes of whole ASCII words and separators some bytes begin with; none if there are too few to
-/// be worth it.
+/// How many bytes of whole words of ASCII and separators some bytes begin with; none if there are too few to be worth it.
+#[inline]
 fn ascii_words(bytes: &[u8]) -> Option<usize> {
     if !ascii_follows(bytes) {
         return None;
     }
-    let ascii = ascii_run(bytes);
+    let ascii = ascii_run(&bytes[..bytes.len().min(BLOCK)]);
+    if ascii == bytes.len() {
+        return Some(ascii);
+    }
     // What comes next may belong to the last word.
     let last = bytes[..ascii].iter().rposition(|byte| !byte.is_ascii_alphanumeric())?;
     (last + 1 >= WORTH).then_some(last + 1)
@@ -203,18 +135,9 @@ fn ascii_words(bytes: &[u8]) -> Option<usize> {
 /// How many bytes of ASCII some bytes begin with.
 #[inline]
 fn ascii_run(bytes: &[u8]) -> usize {
-    const EIGHT: usize = 8;
-    const NOT_ASCII: u64 = 0x8080_8080_8080_8080;
-    let (eights, _) = bytes.as_chunks::<EIGHT>();
-    let not_ascii = |eight: &[u8; EIGHT]| u64::from_le_bytes(*eight) & NOT_ASCII;
-    if let Some(n) = eights.iter().position(|eight| not_ascii(eight) != 0) {
-        return EIGHT * n + not_ascii(&eights[n]).trailing_zeros() as usize / 8;
+    let (eights, rest) = bytes.as_chunks();
+    match eights.iter().map(ascii_among).enumerate().find(|&(_, run)| run < AT_A_TIME) {
+        Some((n, run)) => AT_A_TIME * n + run,
+        None => bytes.len() - rest.len() + rest.iter().take_while(|byte| byte.is_ascii()).count(),
     }
-    let whole = EIGHT * eights.len();
-    whole + bytes[whole..].iter().take_while(|byte| byte.is_ascii()).count()
-}
-
-#[inline]
-pub(super) fn reserve(word: &mut String, bytes: usize) -> Result<()> {
-    memory::reserve_text(word, bytes, "reading a word")
 }

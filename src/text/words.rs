@@ -9,12 +9,14 @@
 //! ```
 
 use super::characters::{Class, Known, known};
-use super::word_blocks::{BEHIND, Blocks, MOST_WORDS, Places, ascii_follows, reserve};
+use super::word_blocks::{BEHIND, Blocks, Cut, MOST_WORDS, Places};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::workers::Stop;
 
-/// Calls `each` with every word of `text` in order.
+const DOING: &str = "reading words";
+
+/// Calls `each` with every word of `text` in order, as UTF-8.
 ///
 /// Answers to `stop` once in 64 KiB of text, also inside a word. Errors are those of `each` and
 /// [`crate::error::Error::Stopped`].
@@ -22,7 +24,7 @@ pub fn for_each_word(
     text: &str,
     space: &mut Space,
     stop: &Stop,
-    mut each: impl FnMut(&str) -> Result<()>,
+    mut each: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     for_each_words(text, space, stop, |text, words| {
         words.iter().try_for_each(|&[start, end]| each(&text[start..end]))
@@ -35,60 +37,41 @@ pub fn for_each_words(
     text: &str,
     space: &mut Space,
     stop: &Stop,
-    mut each: impl FnMut(&str, &[[usize; 2]]) -> Result<()>,
+    mut each: impl FnMut(&[u8], &[[usize; 2]]) -> Result<()>,
 ) -> Result<()> {
-    const CHECK_EVERY: usize = 1 << 16;
-    let (word, places) = space.parts()?;
-    word.clear();
+    let (block, places) = space.parts()?;
     let mut next_check = CHECK_EVERY;
-    let bytes = text.as_bytes();
     let mut blocks = Blocks::new();
-    let mut cut = Cut::default();
     let mut at = 0;
-    while at < bytes.len() {
+    while at < text.len() {
         if at >= next_check {
             stop.check()?;
             next_check = at + CHECK_EVERY;
         }
-        if cut.open.is_none() {
-            cut.hand_over(word, places, &mut each)?;
-            if let Some(block) = blocks.cut(&text[at..], word, places)? {
-                each(word, &places[..block.words])?;
-                word.clear();
-                at += block.taken;
-                continue;
-            }
-        }
-        reserve(word, LONGEST * STRETCH + BEHIND.len())?;
-        let end = text.floor_char_boundary(at + STRETCH);
-        for c in text[at..end].chars() {
-            at += c.len_utf8();
-            cut.add(c, word, places);
-            // What is ASCII from here on is cut faster.
-            if cut.open.is_none() && c.is_ascii() && ascii_follows(&bytes[at..]) {
-                break;
-            }
-        }
-        if cut.count > MOST_WORDS - STRETCH {
-            cut.hand_over(word, places, &mut each)?;
-        }
+        let cut = match blocks.cut(&text[at..], block, places)? {
+            Some(cut) => cut,
+            None => long_word(&text[at..], block, places, stop)?,
+        };
+        each(block, &places[..cut.words])?;
+        at += cut.taken;
     }
-    cut.close(word, places);
-    cut.hand_over(word, places, &mut each)
+    Ok(())
 }
+
+/// How much text is read before it is looked whether to stop.
+const CHECK_EVERY: usize = 1 << 16;
 
 /// Space for words, which is used again from text to text.
 #[derive(Debug, Default)]
 pub struct Space {
     /// Some lower-cased text.
-    text: String,
+    text: Vec<u8>,
     /// Where words begin and end there.
     places: Vec<[usize; 2]>,
 }
 
 impl Space {
-    fn parts(&mut self) -> Result<(&mut String, &mut Places)> {
-        const DOING: &str = "reading words";
+    fn parts(&mut self) -> Result<(&mut Vec<u8>, &mut Places)> {
         if self.places.is_empty() {
             self.places = memory::filled([0; 2], MOST_WORDS, DOING)?;
         }
@@ -98,82 +81,43 @@ impl Space {
     }
 }
 
-/// How much text is cut character by character before words are handed over, and as many bytes as a character may have.
-const STRETCH: usize = 128;
-const LONGEST: usize = 4;
-
-/// Text that is being cut character by character.
-#[derive(Debug, Default)]
-struct Cut {
-    /// How many words there are.
-    count: usize,
-    /// Where the word begins that is open.
-    open: Option<usize>,
-    /// Whether that is a character of a script without spaces.
-    alone: bool,
-}
-
-impl Cut {
-    /// Adds a character; `text` has room for it.
-    #[inline]
-    fn add(&mut self, c: char, text: &mut String, places: &mut Places) {
-        let Known { class, lower } = known(c);
-        let joins = match class {
-            Class::Alphanumeric => !self.alone,
-            Class::Alone | Class::Separator => false,
-            Class::Mark | Class::AlphabeticMark => true,
-        };
-        if !joins {
-            self.close(text, places);
+/// Cuts the word that `text` begins with, which no block has room for, a character at a time.
+fn long_word(text: &str, word: &mut Vec<u8>, places: &mut Places, stop: &Stop) -> Result<Cut> {
+    const LONGEST: usize = 4;
+    word.clear();
+    let mut taken = 0;
+    let mut next_check = 0;
+    let mut alone = false;
+    for c in text.chars() {
+        if taken >= next_check {
+            stop.check()?;
+            next_check = taken + CHECK_EVERY;
+            memory::reserve(word, LONGEST * CHECK_EVERY + BEHIND.len(), DOING)?;
         }
+        let Known { class, lower } = known(c);
         let belongs = match class {
             Class::Separator => false,
-            Class::Mark => self.open.is_some(),
-            Class::Alphanumeric | Class::Alone | Class::AlphabeticMark => true,
+            Class::Mark | Class::AlphabeticMark => true,
+            Class::Alphanumeric => !alone,
+            Class::Alone => taken == 0,
         };
-        if belongs {
-            self.open.get_or_insert(text.len());
-            text.push(lower);
+        if !belongs {
+            break;
         }
-        if !matches!(class, Class::Mark | Class::AlphabeticMark) {
-            self.alone = class == Class::Alone;
-        }
+        alone |= class == Class::Alone;
+        word.extend_from_slice(lower.encode_utf8(&mut [0; LONGEST]).as_bytes());
+        taken += c.len_utf8();
     }
-
-    /// Ends the word that is open.
-    #[inline]
-    fn close(&mut self, text: &str, places: &mut Places) {
-        if let Some(start) = self.open.take() {
-            places[self.count % MOST_WORDS] = [start, text.len()];
-            self.count += 1;
-        }
-    }
-
-    /// Hands all words over that are closed, and leaves the open one.
-    fn hand_over(
-        &mut self,
-        text: &mut String,
-        places: &Places,
-        each: &mut impl FnMut(&str, &[[usize; 2]]) -> Result<()>,
-    ) -> Result<()> {
-        if self.count > 0 {
-            let length = text.len();
-            reserve(text, BEHIND.len())?;
-            text.push_str(BEHIND);
-            each(text, &places[..std::mem::take(&mut self.count)])?;
-            text.truncate(length);
-            text.drain(..self.open.map_or(length, |start| start));
-            self.open = self.open.map(|_| 0);
-        }
-        Ok(())
-    }
+    places[0] = [0, word.len()];
+    word.extend_from_slice(BEHIND);
+    Ok(Cut { taken, words: 1 })
 }
 
 /// The words of a text as strings of their own.
 pub fn words(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     let done = for_each_word(text, &mut Space::default(), &Stop::default(), |word| {
-        all.push(word.to_owned());
+        all.push(String::from_utf8_lossy(word).into_owned());
         Ok(())
     });
     debug_assert_eq!(done, Ok(()), "nobody asked to stop");
@@ -229,6 +173,21 @@ mod tests {
             }
         }
         all
+    }
+
+    #[test]
+    fn words_at_the_ends_of_blocks_and_longer_than_one() {
+        let long = ["a", "ж", "Ⱥ", "e\u{301}", "漢\u{301}\u{93f}"].map(|unit| unit.repeat(1100));
+        let odd = ["漢\u{301}字a", "жa漢ж", "aé—é", "\u{301}a\u{301}", "\u{93f}漢", "𠀀\u{301}𠀀a"]
+            .map(str::to_owned);
+        for filler in ["a ", "é ", "漢", "—"] {
+            for word in odd.iter().chain(&long) {
+                for before in (1020 / filler.len() - 20..1040 / filler.len()).chain([0]) {
+                    let text = [&filler.repeat(before), word.as_str(), "字", word, " b"].concat();
+                    assert_eq!(words(&text), words_by_definition(&text), "{before} of {filler:?}, {word:?}");
+                }
+            }
+        }
     }
 
     proptest! {

@@ -102,9 +102,9 @@ impl Lookup {
 /// The same of a word of a text that goes on, read at once whatever its length; none if it is longer, or too near the end
 /// of the text.
 #[inline]
-pub(crate) fn short_word(text: &str, word: Range<usize>) -> Option<[u64; 2]> {
+pub(crate) fn short_word(text: &[u8], word: Range<usize>) -> Option<[u64; 2]> {
     let mask = MASKS.get(word.len())?;
-    let bits = u128::from_le_bytes(*text.as_bytes()[word.start..].first_chunk::<SHORT>()?) & mask;
+    let bits = u128::from_le_bytes(*text[word.start..].first_chunk::<SHORT>()?) & mask;
     Some([bits as u64, (bits >> 64) as u64])
 }
 
@@ -141,12 +141,12 @@ mod tests {
 
     #[test]
     fn a_word_is_read_alike_wherever_it_stands() {
-        let text = "a word of sixteen bytes, abcdefghijklmnop, abcdefghijklmnopq, and ends";
+        let text = b"a word of sixteen bytes, abcdefghijklmnop, abcdefghijklmnopq, and ends";
         for from in 0..text.len() {
             for to in from + 1..=text.len().min(from + SHORT + 2) {
                 let within = short_word(text, from..to);
                 let fits = to - from <= SHORT && from + SHORT <= text.len();
-                assert_eq!(within, fits.then(|| short(&text.as_bytes()[from..to])));
+                assert_eq!(within, fits.then(|| short(&text[from..to])));
             }
         }
     }

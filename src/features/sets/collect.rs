@@ -180,7 +180,7 @@ impl Collector {
             Some(text) => for_each_words(text, scratch.word(), stop, |text, places| {
                 places.iter().try_for_each(|&[start, end]| match short_word(text, start..end) {
                     Some(content) => words.add(Lookup::of_short(content, number)),
-                    None => words.add(Lookup::new(Token::Bytes(&text.as_bytes()[start..end]), number, long)?),
+                    None => words.add(Lookup::new(Token::Bytes(&text[start..end]), number, long)?),
                 })
             })?,
             None => {

@@ -119,8 +119,8 @@ impl Terms {
         Ok(Self { hashes, starts, shift, kept })
     }
 
-    fn count(&self, word: &str) -> bool {
-        let hash = hash_bytes(word.as_bytes());
+    fn count(&self, word: &[u8]) -> bool {
+        let hash = hash_bytes(word);
         let listed = !self.hashes.is_empty() && {
             let value = (hash >> self.shift) as usize;
             self.hashes[self.starts[value]..self.starts[value + 1]].binary_search(&hash).is_ok()
@@ -181,10 +181,10 @@ pub struct SignatureScratch {
 /// Words, concatenated.
 #[derive(Debug, Default)]
 struct Words {
-    text: String,
+    text: Vec<u8>,
     places: Vec<WordPlace>,
     /// Words in order with a space between two.
-    joined: String,
+    joined: Vec<u8>,
 }
 
 /// A word: its first bytes as a number, which orders most words, and where it is.
@@ -220,7 +220,7 @@ impl Maker {
             return Ok(signature.is_some());
         }
         hashes.clear();
-        for_each_word(unit, word, stop, |word| memory::push(hashes, hash_bytes(word.as_bytes()), DOING))?;
+        for_each_word(unit, word, stop, |word| memory::push(hashes, hash_bytes(word), DOING))?;
         match self {
             Self::Shingles(k) => for_each_shingle(hashes, *k, false, bytes, stop, |shingle| {
                 memory::push(signatures, shingle.cast_signed(), DOING)
@@ -241,13 +241,12 @@ impl Maker {
 }
 
 impl Words {
-    fn add(&mut self, word: &str) -> Result<()> {
+    fn add(&mut self, word: &[u8]) -> Result<()> {
         let from = self.text.len();
-        memory::reserve_text(&mut self.text, word.len(), DOING)?;
-        self.text.push_str(word);
+        memory::extend(&mut self.text, word, DOING)?;
         let mut head = [0; size_of::<u64>()];
         let known = word.len().min(head.len());
-        head[..known].copy_from_slice(&word.as_bytes()[..known]);
+        head[..known].copy_from_slice(&word[..known]);
         let place = WordPlace { head: u64::from_be_bytes(head), from, to: self.text.len() };
         memory::push(&mut self.places, place, DOING)
     }
@@ -261,14 +260,14 @@ impl Words {
         workers::sort_unstable_by(places, stop, &order)?;
         places.dedup_by(|a, b| order(a, b).is_eq());
         joined.clear();
-        memory::reserve_text(joined, text.len() + places.len(), DOING)?;
+        memory::reserve(joined, text.len() + places.len(), DOING)?;
         for place in places.iter() {
             if !joined.is_empty() {
-                joined.push(' ');
+                joined.push(b' ');
             }
-            joined.push_str(word(place));
+            joined.extend_from_slice(word(place));
         }
-        let signature = (!joined.is_empty()).then(|| imatch::signature_of_joined(joined.as_bytes()));
+        let signature = (!joined.is_empty()).then(|| imatch::signature_of_joined(joined));
         Ok(signature.map(|signature| imatch::words(&signature)[0].cast_signed()))
     }
 }

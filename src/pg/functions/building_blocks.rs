@@ -28,7 +28,7 @@ sql_function! {
         let mut words = Strings::default();
         workers::one(workers_for(text.len()), &mut words, |words, stop| {
             words.clear();
-            for_each_word(&text, &mut Space::default(), stop, |word| words.push(word.as_bytes()))
+            for_each_word(&text, &mut Space::default(), stop, |word| words.push(word))
         })?;
         if !encoding::is_utf8() {
             words = words.to_server()?;
