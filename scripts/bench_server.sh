@@ -38,6 +38,7 @@ maintenance_work_mem = 1GB
 max_parallel_workers_per_gather = 3
 max_wal_size = 8GB
 statement_timeout = 120s
+jit = off
 " && q -c 'CREATE EXTENSION neardup' && load "$large"; }; then
         skipped 'the server' 'it could not be started or filled'
         return 1

@@ -94,7 +94,7 @@ pub fn feature_code(text: &str, spec: &CodeSpec, stop: &Stop) -> Result<String> 
     let cut = text.char_indices().nth(spec.cut).map_or(text, |(end, _)| &text[..end]);
     // What is seen of all paragraphs, concatenated, and where each ends.
     let mut seen = String::new();
-    seen.try_reserve(cut.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+    memory::reserve_text(&mut seen, cut.len(), DOING)?;
     let mut all = 0;
     // The end in `seen` and the number of characters of each paragraph.
     let mut paragraphs: Vec<(usize, usize)> = Vec::new();

@@ -12,7 +12,7 @@ use super::lister::{ListMaker, SignedDocument, Verdict, WHOLE};
 use super::signature_lists::{DOING, SignatureLists};
 use super::stop_rules::{Sites, StopRules};
 use super::trials::{Frequent, Trials};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::features::texts::Distinct;
 use crate::files::{TempFile, TempFiles};
 use crate::hash;
@@ -265,7 +265,7 @@ fn whole_text(text: &str, words: &mut String) -> Result<Option<u64>> {
         return Ok(Some(hash::hash_bytes(text.as_bytes())));
     }
     words.clear();
-    words.try_reserve(text.len()).map_err(|_| Error::OutOfMemory { doing: DOING })?;
+    memory::reserve_text(words, text.len(), DOING)?;
     text.split_whitespace().for_each(|word| {
         if !words.is_empty() {
             words.push(' ');
