@@ -37,6 +37,7 @@ pub mod hash;
 pub mod into;
 pub mod jobs;
 pub mod joins;
+pub mod leb128;
 pub mod memory;
 pub mod methods;
 pub mod passages;

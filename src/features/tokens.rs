@@ -133,6 +133,17 @@ pub enum Token<'a> {
     Number(u64),
 }
 
+impl Token<'_> {
+    /// The hash of the token as an element of a set, which stored and sent forms of sets have. No two numbers have the same.
+    #[inline]
+    pub fn hash(self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => hash::hash_bytes(bytes),
+            Self::Number(number) => hash::mix(number),
+        }
+    }
+}
+
 /// Space that documents use in turn.
 #[derive(Debug, Default)]
 pub struct Scratch {

@@ -9,6 +9,7 @@
 //! * [`incremental`]: few changed sets against digests of many others
 //! * [`parts`]: sets in parts that know nothing of each other, on one machine or many
 //! * [`search`]: sets by an index of their prefixes
+//! * [`set_index`]: what all kept and sent forms of sets are made of
 //! * [`pairs`]: the pairs of rows that the records of all these stand for
 
 pub mod codes;
@@ -18,6 +19,7 @@ pub mod pairs;
 pub mod parts;
 pub mod search;
 pub mod sentences;
+pub mod set_index;
 pub mod sets;
 pub mod sketches;
 pub mod stored;

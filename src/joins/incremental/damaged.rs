@@ -1,7 +1,7 @@
 //! Whatever a table of lists says: an error, or what leads to documents that are there.
 
 use super::changed::Changed;
-use super::digest::{Digester, Digests};
+use super::digest::{DOING, Digester, Digests};
 use super::lookup::SegmentLookup;
 use super::partners::{Candidates, together};
 use super::segment::{BLOCK, Segment, SegmentDocuments};
@@ -10,6 +10,7 @@ use super::token_order::Order;
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
 use crate::joins::sets::bounds::Bounds;
+use crate::leb128;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 use crate::workers::Stop;
@@ -122,13 +123,9 @@ proptest! {
 fn numbers_that_lead_astray_are_errors() {
     let (order, changed, stored) = example();
     let count = BLOCK as u32 + 300;
-    let number = |mut number: u64| {
+    let number = |number: u64| {
         let mut bytes = Vec::new();
-        while number >= 0x80 {
-            bytes.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        bytes.push(number as u8);
+        leb128::write(number, &mut bytes, DOING).unwrap();
         bytes
     };
     let list = |hash: u64, head: u64, place: u64, rest: &[u8]| {

@@ -3,16 +3,14 @@
 use super::token_order::{Order, TokenCounts};
 use crate::error::Result;
 use crate::features::FeatureSpec;
-use crate::features::tokens::{Document, Scratch, Token, for_each_token};
-use crate::hash;
-use crate::joins::sets::bitmap;
+use crate::features::tokens::{Document, Scratch, for_each_token};
+use crate::joins::set_index::bitmap::{self, Width};
+use crate::joins::set_index::by_size::BySize;
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
 use crate::ragged::Ragged;
 use crate::workers::Stop;
 
-/// Sizes of sets for which the length of a prefix is kept.
-const MOST_KNOWN: usize = 1 << 12;
 pub(crate) const DOING: &str = "outlining documents";
 
 /// Digests, each part concatenated. Documents that no other can be similar to have none.
@@ -66,8 +64,8 @@ pub struct Digester {
     /// Hashes of the tokens of documents that wait, and their rows.
     waiting: Ragged<u64>,
     waiting_rows: Vec<u32>,
-    /// How long prefixes are, by size of the set, as far as that is known; always of the same bounds.
-    prefixes: Vec<Option<u32>>,
+    /// How long prefixes are, always of the same bounds.
+    prefixes: BySize,
     /// How often tokens of these occur.
     pub counts: TokenCounts,
     /// What is done.
@@ -136,13 +134,7 @@ impl Digester {
     fn hash(&mut self, document: &Document, spec: &FeatureSpec, stop: &Stop) -> Result<()> {
         let Self { scratch, hashes, .. } = self;
         hashes.clear();
-        for_each_token(document, spec, scratch, stop, |token| {
-            let hash = match token {
-                Token::Bytes(bytes) => hash::hash_bytes(bytes),
-                Token::Number(number) => hash::mix(number),
-            };
-            memory::push(hashes, hash, DOING)
-        })?;
+        for_each_token(document, spec, scratch, stop, |token| memory::push(hashes, token.hash(), DOING))?;
         hashes.sort_unstable();
         if !spec.multiset {
             // Equal tokens have equal hashes. Two tokens of one hash of 64 bits would make the set one too
@@ -161,19 +153,7 @@ impl Digester {
         places.clear();
         memory::reserve(places, hashes.len(), DOING)?;
         places.extend(hashes.iter().map(|&hash| order.place((hash >> u32::BITS) as u32)));
-        let length = match prefixes.get(hashes.len()) {
-            Some(Some(known)) => *known as usize,
-            _ => {
-                let length = prefix(bounds, size);
-                if hashes.len() < MOST_KNOWN {
-                    if prefixes.is_empty() {
-                        *prefixes = memory::filled(None, MOST_KNOWN, DOING)?;
-                    }
-                    prefixes[hashes.len()] = Some(length as u32);
-                }
-                length
-            }
-        };
+        let length = prefixes.get(size, || prefix(bounds, size)) as usize;
         if length == 0 {
             return Ok(());
         }
@@ -194,32 +174,23 @@ impl Digester {
         digests.sizes.push(size);
         let start = digests.bitmaps.len();
         digests.bitmaps.resize(start + order.words, 0);
-        let bitmap = &mut digests.bitmaps[start..];
-        let bits = bitmap.len() * 64;
-        let (mut before, mut occurrence) = (None, 0);
-        for &hash in hashes.iter() {
-            // The k-th occurrence of a token is a token of its own.
-            occurrence = if before == Some(hash) { occurrence + 1 } else { 0 };
-            before = Some(hash);
-            let bit = hash::mix(hash.wrapping_add(occurrence)) as usize % bits;
-            bitmap[bit / 64] ^= 1 << (bit % 64);
-        }
+        bitmap::of_hashes(hashes.iter().copied(), &mut digests.bitmaps[start..]);
         digests.postings.extend(places.iter().map(|place| place << u32::BITS).map(|key| key | place));
         Ok(())
     }
 }
 
 /// How many tokens of a set, the first in the order, have one in common with each similar set; 0 where there is none.
-fn prefix(bounds: &Bounds, size: u32) -> usize {
+fn prefix(bounds: &Bounds, size: u32) -> u32 {
     let partners = bounds.partner_sizes(Side::Left, size, u32::MAX);
-    partners.map_or(0, |partners| bounds.prefix(Side::Left, size, *partners.start()) as usize)
+    partners.map_or(0, |partners| bounds.prefix(Side::Left, size, *partners.start()))
 }
 
 /// How long bitmaps have to be, in words, for documents of this many tokens.
 pub fn words(bounds: &Bounds, size: u32) -> usize {
     const MOST: usize = 8;
     let shared = bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
-    let words = bitmap::words_for(size, 2 * (size - shared));
+    let words = Width::IN_MEMORY.words(size, 2 * (size - shared));
     // Twice as many as tell dissimilar sets apart: candidates that stay are read.
     words.map_or(MOST, |words| (2 * words).min(MOST))
 }

@@ -10,6 +10,7 @@
 
 use super::digest::{DOING, Digests};
 use crate::error::{Error, Result};
+use crate::leb128;
 use crate::memory;
 use crate::ragged::Ragged;
 use crate::workers::{self, Workers};
@@ -119,36 +120,18 @@ fn encode(mut postings: &[u64], bytes: &mut Vec<u8>) -> Result<()> {
             Some(..=0xffff) => 1,
             Some(_) => 2,
         };
-        // No number takes more than ten bytes.
-        memory::reserve(bytes, 30 + (count << width), DOING)?;
-        put(hash - before, bytes);
-        put((count as u64 - 1) << 2 | width as u64, bytes);
-        put(u64::from(first as u32), bytes);
+        memory::reserve(bytes, 3 * leb128::MOST_BYTES + (count << width), DOING)?;
+        for number in [hash - before, (count as u64 - 1) << 2 | width as u64, u64::from(first as u32)] {
+            leb128::write(number, bytes, DOING)?;
+        }
         distances().for_each(|distance| bytes.extend(&distance.to_le_bytes()[..1 << width]));
         (before, postings) = (hash, after);
     }
     Ok(())
 }
 
-fn put(mut number: u64, bytes: &mut Vec<u8>) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
 fn get(bytes: &mut &[u8]) -> Result<u64> {
-    let mut number = 0u64;
-    for shift in (0..u64::BITS).step_by(7) {
-        let [byte, rest @ ..] = *bytes else { break };
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if *byte < 0x80 {
-            return Ok(number);
-        }
-    }
-    Err(malformed("a number is cut off"))
+    leb128::take(bytes).ok_or_else(|| malformed("a number is cut off"))
 }
 
 fn malformed(why: &str) -> Error {

@@ -1,10 +1,10 @@
 //! Parity bitmaps that travel: as long as their set needs, and comparable with those of other lengths.
 //!
-//! As in [`crate::joins::sets::bitmap`], each token flips one bit. A length is a power of two, and the bits of a longer
+//! They are those of [`bitmap`]. A length is a power of two, and the bits of a longer
 //! bitmap folded onto each other are the shorter one of the same set.
 
 use crate::error::{Error, Result};
-use crate::hash;
+use crate::joins::set_index::bitmap::{self, Width};
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
 use crate::sketches::kernels::Kernels;
@@ -18,27 +18,13 @@ const MOST_WORDS: usize = 256;
 /// that sets which have little in common differ in more bits than they may by a wide margin.
 pub fn words(bounds: &Bounds, size: u32) -> usize {
     let least = bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
-    let allowed = 2.0 * f64::from(size - least.min(size));
-    let enough = |words: usize| {
-        let bits = 64.0 * words as f64;
-        // This many flips at random positions leave this many bits set; 3·√bits is six standard deviations.
-        let flips = 1.7 * f64::from(size);
-        bits / 2.0 * (1.0 - (-2.0 * flips / bits).exp()) - 3.0 * bits.sqrt() > allowed
-    };
-    let mut words = 1;
-    while words < MOST_WORDS && !enough(words) && 64 * words < 4 * size as usize {
-        words *= 2;
-    }
-    words
+    Width::SENT.words(size, (size - least.min(size)).saturating_mul(2)).unwrap_or(MOST_WORDS)
 }
 
 /// The bitmap of a set, as bytes.
 pub fn of_hashes(hashes: impl Iterator<Item = u64>, words: usize) -> Result<Vec<u8>> {
     let mut bits = memory::filled(0u64, words, "making a bitmap")?;
-    for token in hashes {
-        let bit = hash::mix(token) as usize % (words * 64);
-        bits[bit / 64] ^= 1 << (bit % 64);
-    }
+    bitmap::of_hashes(hashes, &mut bits);
     let mut bytes = vec![VERSION];
     bits.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
     Ok(bytes)
@@ -72,6 +58,7 @@ pub fn differ(a: &[u64], b: &[u64], kernels: &Kernels) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash;
     use crate::sketches::kernels::kernels;
 
     #[test]

@@ -10,6 +10,7 @@ use super::token_set::TokenSet;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::joins::sets::bounds::{Bounds, Side};
+use crate::leb128;
 use crate::memory;
 use crate::workers::{self, Stop};
 
@@ -96,12 +97,7 @@ pub fn groups(
         let mut before = 0;
         for &(_, place, token) in tokens {
             memory::extend(&mut bytes, &token.to_le_bytes(), DOING)?;
-            let mut behind = place - before;
-            while behind > 0x7f {
-                memory::push(&mut bytes, behind as u8 | 0x80, DOING)?;
-                behind >>= 7;
-            }
-            memory::push(&mut bytes, behind as u8, DOING)?;
+            leb128::write((place - before).into(), &mut bytes, DOING)?;
             before = place;
         }
         memory::push(&mut rows.parts, (tokens[0].0, bytes), DOING)?;
@@ -118,26 +114,14 @@ pub fn for_each_token(bytes: &[u8], size: u32, mut each: impl FnMut(u64, u32) ->
     if version != VERSION {
         return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
     }
-    let mut before = None;
+    let mut before: Option<u64> = None;
     while !rest.is_empty() {
         let (token, after) = rest.split_first_chunk::<HASH>().ok_or_else(cut)?;
-        let (mut behind, mut shift) = (0u64, 0);
         rest = after;
-        loop {
-            let (&byte, after) = rest.split_first().ok_or_else(cut)?;
-            rest = after;
-            behind |= u64::from(byte & 0x7f) << shift;
-            shift += 7;
-            if byte & 0x80 == 0 {
-                break;
-            }
-            if shift > 28 {
-                return Err(bad("a place is too large".to_owned()));
-            }
-        }
+        let behind = leb128::take(&mut rest).ok_or_else(cut)?;
         let place = match before {
             None => behind,
-            Some(before) if behind > 0 => before + behind,
+            Some(before) if behind > 0 => before.saturating_add(behind),
             Some(_) => return Err(bad("two tokens have one place".to_owned())),
         };
         let place_below = u32::try_from(place).ok().filter(|&place| place < size);

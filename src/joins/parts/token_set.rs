@@ -13,7 +13,7 @@
 
 use crate::error::{Error, Result};
 use crate::features::hash_sets::make_set;
-use crate::features::tokens::{Document, Scratch, Token, for_each_token};
+use crate::features::tokens::{Document, Scratch, for_each_token};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::sketches::wire::{from_hex, number, push_hex};
 use crate::verify::measure::Measure;
@@ -139,13 +139,7 @@ pub fn of_document(
     stop: &Stop,
 ) -> Result<Vec<u8>> {
     let mut hashes = Vec::new();
-    for_each_token(document, spec, scratch, stop, |token| {
-        let hash = match token {
-            Token::Bytes(bytes) => hash::hash_bytes(bytes),
-            Token::Number(number) => hash::mix(number),
-        };
-        memory::push(&mut hashes, hash, DOING)
-    })?;
+    for_each_token(document, spec, scratch, stop, |token| memory::push(&mut hashes, token.hash(), DOING))?;
     make_set(&mut hashes, spec.multiset, stop)?;
     let mut bytes = Vec::new();
     memory::reserve(&mut bytes, HEADER + hashes.len() * size_of::<u64>(), DOING)?;

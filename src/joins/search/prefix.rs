@@ -4,17 +4,15 @@
 
 use std::fmt;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
+use crate::joins::set_index::bitmap::Width;
+use crate::joins::set_index::by_size::BySize;
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 
-/// Sizes of sets for which it is kept how much is indexed.
-const MOST_KNOWN: usize = 1 << 12;
 /// Elements of a row that searches find at least, but for sets that need not share as many.
 const HITS: u32 = 2;
 
@@ -28,8 +26,8 @@ pub struct SetSpec {
     /// How documents become sets.
     pub features: FeatureSpec,
     bounds: Bounds,
-    /// What [`SetSpec::indexed`] gives, by size, as far as that is known; else 0.
-    known: Arc<[AtomicU32]>,
+    /// What [`SetSpec::indexed`] gives.
+    known: BySize,
 }
 
 impl fmt::Debug for SetSpec {
@@ -47,23 +45,14 @@ impl SetSpec {
     /// Errors for a similarity outside (0, 1].
     pub fn new(measure: Measure, least: f64, features: FeatureSpec) -> Result<Self> {
         let bounds = Bounds::new(Predicate::new(measure, least)?);
-        let known = (0..MOST_KNOWN).map(|_| AtomicU32::new(0)).collect();
-        Ok(Self { measure, least, features, bounds, known })
+        Ok(Self { measure, least, features, bounds, known: BySize::default() })
     }
 
     /// How many elements of a row of this size, the first in the order, an index has at least: one more than have one in
     /// common with each similar set, so that they have two, if the sets have. A rule of the format on disk, by the
     /// measure and the least similarity. O(log size), for small sets O(1).
     pub fn indexed(&self, size: u32) -> u32 {
-        let Some(known) = self.known.get(size as usize) else { return self.count(size) };
-        match known.load(Ordering::Relaxed) {
-            0 => {
-                let count = self.count(size);
-                known.store(count, Ordering::Relaxed);
-                count
-            }
-            count => count,
-        }
+        self.known.get(size, || self.count(size))
     }
 
     fn count(&self, size: u32) -> u32 {
@@ -76,20 +65,8 @@ impl SetSpec {
     /// How long bitmaps have to be, in words, for rows of this size: the fewest of 1, 2, 4 and 8 with which sets that have
     /// little in common mostly differ in more bits than similar ones may. Small sets need no more bits than are set.
     pub fn bitmap_words(&self, size: u32) -> usize {
-        const MOST: usize = 8;
         let shared = self.bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
-        let allowed = 2.0 * f64::from(size - shared);
-        let is_enough = |words: usize| {
-            let bits = 64.0 * words as f64;
-            // This many flips at random positions leave this many bits set; √bits/2 is about a standard deviation.
-            let flips = 1.7 * f64::from(size);
-            bits / 2.0 * (1.0 - (-2.0 * flips / bits).exp()) - 1.2 * bits.sqrt() > allowed
-        };
-        let mut words = 1;
-        while words < MOST && !is_enough(words) && 64 * words < 4 * size as usize {
-            words *= 2;
-        }
-        words
+        Width::STORED.words(size, (size - shared).saturating_mul(2)).unwrap_or(1)
     }
 
     /// What a search for rows of at least this similarity to a set of `size` elements takes and asks for; none where no

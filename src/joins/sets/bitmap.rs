@@ -1,10 +1,6 @@
-//! Parity bitmaps: a few words per record from which a bound on the shared tokens is read off.
+//! The parity bitmaps of records in memory, and one of them compared with many.
 //!
-//! Each token flips one bit of its record's bitmap. Two bitmaps differ in at most as many bits as the
-//! sets differ in tokens, |x| + |y| - 2·|x∩y|, whatever token flips which bit: so a pair whose bitmaps
-//! differ in more bits than its sizes and its least overlap allow is not similar (Sandes, Teodoro,
-//! Melo: Bitmap filter, Information Systems 2020). A bound in integers; it may pass too much, never
-//! too little.
+//! [`crate::joins::set_index::bitmap`] says what they are. They are never stored, so that a token flips the bit of its number.
 
 use super::popcount::{self, Kernel};
 use crate::features::sets::records::Records;
@@ -25,21 +21,6 @@ pub fn of_record<const W: usize>(records: &Records, record: usize) -> Bitmap<W> 
     let first = hash::mix(record as u64) as usize;
     (0..lone as usize).for_each(|n| flip(first.wrapping_add(n)));
     bitmap
-}
-
-/// How many words tell sets apart that have little in common: the fewest of 1, 2, 4 and 8 with which
-/// unrelated sets of `size` tokens differ clearly in more bits than `allowed`; none if 8 do not.
-pub fn words_for(size: u32, allowed: u32) -> Option<usize> {
-    let enough = |words: &usize| {
-        let bits = 64.0 * *words as f64;
-        // This many flips at random positions leave this many bits set.
-        let flips = 1.7 * f64::from(size);
-        let expected = bits / 2.0 * (1.0 - (-2.0 * flips / bits).exp());
-        // Three standard deviations: of a bit that may be either, or of few flips, of which hardly two are of the same bit.
-        let deviation = (1.5 * bits.sqrt()).min(3.0 * flips * (2.0 / bits).sqrt());
-        expected - deviation > f64::from(allowed)
-    };
-    [1, 2, 4, 8].into_iter().find(enough)
 }
 
 /// Compares one bitmap with many, in the fastest way this processor has.
@@ -76,16 +57,6 @@ impl<const W: usize> Default for BitmapComparer<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn wide_enough_for_what_is_asked() {
-        assert_eq!(words_for(130, 13), Some(1));
-        assert_eq!(words_for(130, 28), Some(2));
-        assert_eq!(words_for(130, 65), Some(4));
-        assert_eq!(words_for(1_000_000, 200_000), None);
-        // Names and titles have few tokens, and sets of them differ in nearly all or nearly none.
-        assert_eq!([3, 8, 12].map(|size| words_for(size, 1)), [Some(1); 3]);
-    }
 
     fn near_says_what_counting_says<const W: usize>() {
         let bitmap = |n: u64| -> Bitmap<W> { std::array::from_fn(|w| hash::mix(n * 8 + w as u64)) };

@@ -27,10 +27,10 @@ use std::sync::Mutex;
 
 use crate::error::Result;
 use crate::features::sets::records::Records;
+use crate::joins::set_index::bitmap::Width;
 use crate::joins::{Counts, RecordPair};
 use crate::memory;
 use crate::workers::{self, Workers};
-use bitmap::words_for;
 use bitmap_join::BitmapJoin;
 use bounds::Side;
 use engine::{Engine, ProbeScratch};
@@ -193,5 +193,5 @@ fn bitmap_words(inputs: &Inputs) -> Option<usize> {
     })?;
     let size = records.size(large);
     let least = inputs.bounds().least_overlap(Side::Left, size, size)?;
-    words_for(size, 2 * (size - least))
+    Width::IN_MEMORY.words(size, 2 * (size - least))
 }

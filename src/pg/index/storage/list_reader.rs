@@ -4,6 +4,7 @@ use super::lists::{PIECE, bits_of_parts};
 use super::segment::{COLLECTING, Segment};
 use crate::error::Error;
 use crate::joins::search::rice::{Decoder, Until};
+use crate::leb128;
 use crate::memory;
 use crate::pg::index::layout::format::{CONTENTS, List};
 use crate::pg::index::pages::buffer::Looked;
@@ -112,18 +113,8 @@ impl<'a, S: Source> Stream<'a, S> {
 
     /// A number that fits into 32 bits.
     fn number(&mut self) -> Looked<u32> {
-        let mut number = 0_u64;
-        for shift in (0..).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                break;
-            }
-            if shift >= 28 {
-                self.corrupted("a list has a number that is too large");
-            }
-        }
-        Ok(u32::try_from(number).unwrap_or_else(|_| self.corrupted("a list has a number that is too large")))
+        let number = leb128::read(|| self.byte())?.and_then(|number| u32::try_from(number).ok());
+        Ok(number.unwrap_or_else(|| self.corrupted("a list has a number that is too large")))
     }
 
     /// Leaves out bytes of which it is known that they are there.

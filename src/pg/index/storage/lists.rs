@@ -8,6 +8,7 @@
 use super::spool::Spool;
 use crate::error::{Error, Result};
 use crate::joins::search::rice;
+use crate::leb128;
 use crate::memory;
 use crate::pg::index::layout::format::{Descriptor, List};
 
@@ -56,19 +57,10 @@ fn write_piece(gap: u64, rows: &[u32], code: &mut Vec<u8>, piece: &mut Vec<u8>) 
     piece.clear();
     let k = rice::encode(rows, code)?;
     for number in [gap, rows.len() as u64, code.len() as u64] {
-        push_number(piece, number)?;
+        leb128::write(number, piece, DOING)?;
     }
     memory::push(piece, k, DOING)?;
     memory::extend(piece, code, DOING)
-}
-
-/// Appends a number.
-fn push_number(out: &mut Vec<u8>, mut number: u64) -> Result<()> {
-    while number >= 0x80 {
-        memory::push(out, number as u8 | 0x80, DOING)?;
-        number >>= 7;
-    }
-    memory::push(out, number as u8, DOING)
 }
 
 /// Collects the lists of a segment.
