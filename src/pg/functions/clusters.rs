@@ -41,7 +41,7 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
         let request = Request::new(call, form)?;
         let how = how(form.of(call), &request.example)?;
         if let Some(grouping) = how.grouping(&request) {
-            let Grouped { ids, order, clusters } = Grouped::new(call, &request, grouping)?;
+            let Grouped { ids, order, clusters } = Grouped::new(&request, grouping)?;
             return Ok(Listing::new(ids, order, clusters));
         }
         let files = ServerFiles::in_current_context();
@@ -57,7 +57,7 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
 }
 
 /// How the pairs of a call are to become clusters.
-pub(crate) fn how(given: Named, example: &Example) -> Result<How> {
+pub(crate) fn how(given: Named<'_>, example: &Example) -> Result<How> {
     let clustering = given.text(Argument::Clustering)?;
     How::new(clustering.as_deref(), given.get(Argument::MaxClusterSize), example)
 }
@@ -81,13 +81,13 @@ pub(crate) struct Grouped {
 }
 
 impl Grouped {
-    /// Makes the sets of the table that argument 0 names.
-    pub(crate) fn new(call: Call, request: &Request, grouping: &dyn Grouping) -> Result<Self> {
+    /// Makes the sets of the only table of a request.
+    pub(crate) fn new(request: &Request, grouping: &dyn Grouping) -> Result<Self> {
         let began = Instant::now();
         let weight = match grouping.weight() {
             None => None,
             Some(name) => {
-                let relation = Relation::open(call.need(0, "docs")?)?;
+                let relation = Relation::open(request.left.oid)?;
                 let column = relation.named(name, "weight").map_err(|error| {
                     let columns = relation.column_names();
                     error.hint(format!("{} Columns: {columns}.", such_as(&request.example)))

@@ -47,7 +47,7 @@ sql_function! {
 }
 
 /// What hints show.
-fn example(given: Named, form: Form) -> Example {
+fn example(given: Named<'_>, form: Form) -> Example {
     let mut example = Example::new(form.name, ["SELECT * FROM near_duplicates('docs', 0.8)".to_owned()]);
     example.threshold = None;
     match given.id_type() {

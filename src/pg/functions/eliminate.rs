@@ -58,7 +58,7 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
 }
 
 /// What rows are ordered by so that the ones to keep come first; none for the order of ids.
-fn order_to_keep(arguments: Named, keep: Option<&str>, request: &Request) -> Result<Option<String>> {
+fn order_to_keep(arguments: Named<'_>, keep: Option<&str>, request: &Request) -> Result<Option<String>> {
     let is_sketch = request.left.kind.sketches().is_some();
     let (column, direction) = match keep {
         // All are of one length.

@@ -6,21 +6,25 @@
 //! it. Between them [`changes`] notes changed rows, by what the session has [`remembered`], if triggers see all of them as the
 //! [`definition`] of the relation is; and
 //! [`refresh`] carries out what `crate::jobs` plans, one of the [`steps`] after the other, in which only one session is at a
-//! time ([`session_lock`](crate::pg::server::session_lock)). What SQL cannot do are internal [`functions`], which work with stored [`lists`] of rows.
+//! time ([`session_lock`](crate::pg::server::session_lock)). What SQL cannot do ([`pairs`], [`clusters`], stored [`lists`] of rows) is
+//! Rust, whose rows a statement stores ([`supplied_rows`]).
 //!
 //! Work on users' tables runs as the owner of the watched relation, work on the registry as the owner of the extension. No SQL
 //! text is kept anywhere: [`statements`] makes it anew each time, of the numbers of tables that are locked and of columns;
-//! [`queries`] that of functions which anyone may call.
+//! [`queries`] that of what reads rows of a relation, also under the search path of its owner.
 
 mod changes;
+mod chosen_rows;
+mod clusters;
 mod definition;
 mod dependency;
 mod foreign_code;
-mod functions;
+mod hash;
 mod hints;
 mod home;
 mod job;
 mod lists;
+mod pairs;
 mod queries;
 mod refresh;
 mod registry;
@@ -28,6 +32,7 @@ mod remembered;
 mod settings;
 pub(super) mod statements;
 mod steps;
+mod supplied_rows;
 pub(super) mod tables;
 mod unwatch;
 mod upkeep;

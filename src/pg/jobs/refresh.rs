@@ -89,7 +89,7 @@ impl Job {
         let tables = Tables::open(entry, shown, relation.owner)?;
         foreign_code::check(self, &tables)?;
         let other_type = tables.check(shown, columns.id.base_type)? != columns.id.base_type;
-        let (upkeep, home, misplaced) = as_user(relation.owner, || {
+        let ((upkeep, how), home, misplaced) = as_user(relation.owner, || {
             let home = home::of(self, &columns)?;
             let misplaced = home::is_left(self, home, tables.hashes.as_ref())?;
             Ok((upkeep::of(self, &settings, &columns)?, home, misplaced))
@@ -97,8 +97,7 @@ impl Job {
         if upkeep == Upkeep::Sets && tables.lists.is_none() {
             return Err(not_now(format!("the job of {shown} has no table of lists"), anew(shown)));
         }
-        let names =
-            as_user(relation.owner, || Names::new(relation, &self.extension, &settings, &columns, tables))?;
+        let names = as_user(relation.owner, || Names::new(self, (&settings, &columns), how, tables))?;
         let seen = definition.if_told(&settings);
         let state = State::new(state::Job {
             upkeep,

@@ -9,6 +9,7 @@ use super::hints::{anew, not_now};
 use crate::pg::query::column::Column;
 use crate::pg::query::ids;
 use crate::pg::query::relation::Relation;
+use crate::pg::request::form::{Argument, KeptArguments};
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
 
@@ -185,6 +186,25 @@ impl Settings {
         self.keep(relation, &columns);
         let now = (self.id_column.clone(), self.text_column.clone(), self.site_column.clone(), self.relation);
         Ok((columns, before != now))
+    }
+
+    /// The arguments of the join of a relation.
+    pub(super) fn join(&self, docs: pg_sys::Oid) -> KeptArguments {
+        let texts = [
+            (Argument::IdColumn, &self.id_column),
+            (Argument::TextColumn, &self.text_column),
+            (Argument::Method, &self.method),
+            (Argument::Tokenizer, &self.tokenizer),
+            (Argument::SiteColumn, &self.site_column),
+        ];
+        KeptArguments {
+            docs,
+            threshold: self.threshold,
+            options: self.options.clone(),
+            shingle: self.shingle,
+            multiset: self.multiset,
+            texts: texts.into_iter().filter_map(|(name, text)| Some((name, text.clone()?))).collect(),
+        }
     }
 
     /// Whether triggers are to tell of changes.

@@ -1,22 +1,22 @@
-//! What the pairs of a job depend on, by its method.
-
-use pgrx::pg_sys;
+//! What the pairs of a job depend on, by its method, and how they become clusters.
 
 use super::job::Job;
 use super::settings::{Columns, Settings};
-use super::statements::calls;
-use super::statements::statement::read_text;
 use crate::jobs::state::Upkeep;
+use crate::methods::Update;
+use crate::pg::request::{How, Request};
 use crate::pg::server::error::Result;
 
 /// Checks the arguments of a job, and says what its pairs depend on. Runs as the owner of the relation.
-pub(super) fn of(job: &Job, settings: &Settings, columns: &Columns<'_>) -> Result<Upkeep> {
-    let check = calls::check(&job.extension, settings, &job.relation, columns.id_type());
-    let [answer] = check.row([pg_sys::TEXTOID])?.unwrap_or_default();
-    Ok(match answer.map(read_text).transpose()?.as_deref() {
-        Some("sets") => Upkeep::Sets,
-        Some("pairs") => Upkeep::Pairs,
-        Some("signatures") => Upkeep::Signatures,
-        _ => Upkeep::Whole,
-    })
+pub(super) fn of(job: &Job, settings: &Settings, columns: &Columns<'_>) -> Result<(Upkeep, How)> {
+    let request = Request::of_kept(&settings.join(job.relation.oid), columns.id_type())?;
+    let how = How::new(settings.clustering.as_deref(), settings.max_cluster_size, &request.example)?;
+    let upkeep = match request.method.update() {
+        // Sets that are not made of pairs depend on all rows.
+        _ if how.grouping(&request).is_some() => Upkeep::Signatures,
+        Update::Sets(..) => Upkeep::Sets,
+        Update::Pairs => Upkeep::Pairs,
+        Update::Whole => Upkeep::Whole,
+    };
+    Ok((upkeep, how))
 }

@@ -67,7 +67,7 @@ impl Job {
             .map(|&table| registry.uses(table, relation.oid))
             .collect::<Result<Vec<bool>>>()?;
         let tables = as_user(relation.owner, || {
-            let has_lists = upkeep::of(self, &settings, &columns)? == Upkeep::Sets;
+            let has_lists = upkeep::of(self, &settings, &columns)?.0 == Upkeep::Sets;
             if there.iter().any(Option::is_some) {
                 self.take_over(&names, &there, in_use.contains(&true))?;
             }

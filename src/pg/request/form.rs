@@ -3,10 +3,11 @@
 
 use std::borrow::Cow;
 
-use pgrx::{FromDatum, pg_sys};
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{FromDatum, IntoDatum};
 use serde_json::Value;
 
-use crate::pg::server::call::{Call, declared_otherwise};
+use crate::pg::server::call::{Call, declared_otherwise, is_null};
 use crate::pg::server::error::Result;
 
 /// Declares the arguments with their names in SQL.
@@ -170,47 +171,108 @@ impl Form {
         self.arguments().position(|here| here == argument)
     }
 
+    /// Arguments that no call gives.
+    pub(crate) const fn with(self, kept: &KeptArguments) -> Named<'_> {
+        Named { values: Values::Kept(kept), form: self }
+    }
+
     /// A call of the function.
-    pub(crate) fn of(self, call: Call) -> Named {
+    pub(crate) fn of(self, call: Call) -> Named<'static> {
         if call.count() < self.count() || (call.count() > self.count() && !self.goes_on) {
             let (name, has, declared) = (self.name, self.count(), call.count());
             declared_otherwise(format!("{name} has {has} arguments, declared with {declared}")).raise();
         }
-        Named { call, form: self }
+        Named { values: Values::Call(call), form: self }
     }
+}
+
+/// The arguments of `near_duplicates` where no call gives them: a job keeps them.
+#[derive(Debug, Clone)]
+pub(crate) struct KeptArguments {
+    /// The relation.
+    pub docs: pg_sys::Oid,
+    /// The threshold.
+    pub threshold: Option<f64>,
+    /// The options.
+    pub options: Option<Value>,
+    /// How many tokens a shingle has.
+    pub shingle: Option<i32>,
+    /// Whether repeated tokens count.
+    pub multiset: Option<bool>,
+    /// Those that are texts.
+    pub texts: Vec<(Argument, String)>,
+}
+
+impl KeptArguments {
+    /// An argument that is neither text nor JSON.
+    fn datum(&self, argument: Argument) -> Option<Datum> {
+        match argument {
+            Docs => self.docs.into_datum(),
+            Threshold => self.threshold.into_datum(),
+            Shingle => self.shingle.into_datum(),
+            Multiset => self.multiset.into_datum(),
+            _ => None,
+        }
+    }
+
+    fn text(&self, argument: Argument) -> Option<&str> {
+        self.texts.iter().find(|(name, _)| *name == argument).map(|(_, text)| text.as_str())
+    }
+}
+
+/// Where the values of arguments are.
+#[derive(Debug, Clone, Copy)]
+enum Values<'a> {
+    Call(Call),
+    Kept(&'a KeptArguments),
 }
 
 /// The arguments of a call by name. One that the function does not have is none, as where it is NULL.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Named {
-    call: Call,
+pub(crate) struct Named<'a> {
+    values: Values<'a>,
     form: Form,
 }
 
-impl Named {
+impl Named<'_> {
     /// An argument. `T` is the type that the SQL declaration says.
     pub(crate) fn get<T: FromDatum>(self, argument: Argument) -> Option<T> {
-        self.call.get(self.form.place(argument)?)
+        let place = self.form.place(argument)?;
+        match self.values {
+            Values::Call(call) => call.get(place),
+            // SAFETY: of the type that SQL declares for this argument.
+            Values::Kept(kept) => {
+                kept.datum(argument).and_then(|datum| unsafe { T::from_datum(datum, false) })
+            }
+        }
     }
 
     /// A text.
     pub(crate) fn text(self, argument: Argument) -> Result<Option<Cow<'static, str>>> {
-        self.form.place(argument).map_or(Ok(None), |place| self.call.text(place))
+        let Some(place) = self.form.place(argument) else { return Ok(None) };
+        match self.values {
+            Values::Call(call) => call.text(place),
+            Values::Kept(kept) => Ok(kept.text(argument).map(|text| Cow::Owned(text.to_owned()))),
+        }
     }
 
     /// An argument that must not be NULL, of those that the function has.
     pub(crate) fn need<T: FromDatum>(self, argument: Argument) -> Result<T> {
-        let place = self.form.place(argument).unwrap_or_default();
-        self.call.need(place, argument.name())
+        self.get(argument).ok_or_else(|| is_null(argument.name()))
     }
 
     /// JSON.
     pub(crate) fn json(self, argument: Argument) -> Result<Option<Value>> {
-        self.form.place(argument).map_or(Ok(None), |place| self.call.json(place, argument.name()))
+        let Some(place) = self.form.place(argument) else { return Ok(None) };
+        match self.values {
+            Values::Call(call) => call.json(place, argument.name()),
+            Values::Kept(kept) => Ok(kept.options.clone().filter(|_| argument == Options)),
+        }
     }
 
     /// The type of the ids, where the function has an argument for it: that is polymorphic.
     pub(crate) fn id_type(self) -> Option<pg_sys::Oid> {
-        self.form.place(IdType).map(|place| self.call.type_of(place as i32))
+        let Values::Call(call) = self.values else { return None };
+        self.form.place(IdType).map(|place| call.type_of(place as i32))
     }
 }

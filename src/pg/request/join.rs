@@ -6,7 +6,7 @@ use pgrx::pg_sys;
 
 use super::arguments::Arguments;
 use super::example::{Example, literal, such_as};
-use super::form::{Argument, Form};
+use super::form::{Argument, Form, KeptArguments, NEAR_DUPLICATES, Named};
 use super::methods::{self, stored};
 use super::options::{ByName, at_least_one};
 use super::tables::Tables;
@@ -45,7 +45,15 @@ impl Request {
 
     /// The same where ids are of this type, whatever the argument behind the threshold is.
     pub(crate) fn of_ids(call: Call, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
-        let given = form.of(call);
+        Self::of_named(form.of(call), form, id_type)
+    }
+
+    /// A join as a job keeps its arguments, with ids of a type.
+    pub(crate) fn of_kept(arguments: &KeptArguments, id_type: pg_sys::Oid) -> Result<Self> {
+        Self::of_named(NEAR_DUPLICATES.with(arguments), NEAR_DUPLICATES, Some(id_type))
+    }
+
+    fn of_named(given: Named<'_>, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
         let tables = Tables::open(given, form, id_type)?;
         let columns = tables.columns()?;
         let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);

@@ -88,7 +88,7 @@ pub(crate) struct Given {
 
 impl Given {
     /// The arguments of a call.
-    pub(crate) fn new(given: Named) -> Result<Self> {
+    pub(crate) fn new(given: Named<'_>) -> Result<Self> {
         Ok(Self {
             threshold: given.get(Argument::Threshold),
             options: given.json(Argument::Options),

@@ -39,7 +39,7 @@ const COLUMNS: [[Argument; 2]; 2] =
 
 impl Tables {
     /// Looks the relations up.
-    pub(super) fn open(given: Named, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
+    pub(super) fn open(given: Named<'_>, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
         let arguments = form.relations();
         let mut tables: Vec<Table> = Vec::new();
         for (&argument, columns) in arguments.iter().zip(COLUMNS) {

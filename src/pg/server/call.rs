@@ -72,9 +72,7 @@ impl Call {
 
     /// Argument `n`, which must not be NULL.
     pub(crate) fn need<T: FromDatum>(self, n: usize, name: &str) -> Result<T> {
-        self.get(n).ok_or_else(|| {
-            SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{name} must not be NULL"))
-        })
+        self.get(n).ok_or_else(|| is_null(name))
     }
 
     /// Argument `n`, a number of at least 0.
@@ -152,6 +150,11 @@ impl Call {
             }
         }
     }
+}
+
+/// The error of an argument that must not be NULL.
+pub(crate) fn is_null(name: &str) -> SqlError {
+    SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{name} must not be NULL"))
 }
 
 /// The error where SQL declares a function in another way than the library has it: one of them is older.

@@ -33,7 +33,7 @@ pub(super) struct Asked {
 
 impl Asked {
     /// Of the arguments; `example` is a call that works.
-    pub(super) fn new(given: Named, example: &Example) -> Result<Self> {
+    pub(super) fn new(given: Named<'_>, example: &Example) -> Result<Self> {
         let count = |argument: Argument, default: i32, most: i32| {
             let number = given.get::<i32>(argument).unwrap_or(default);
             usize::try_from(number).ok().filter(|_| number <= most).ok_or_else(|| {
@@ -60,7 +60,7 @@ impl Asked {
 }
 
 /// The column of titles as SQL text.
-fn title(given: Named, name: &str, example: &Example) -> Result<String> {
+fn title(given: Named<'_>, name: &str, example: &Example) -> Result<String> {
     let relation = Relation::open(given.need(Argument::Docs)?)?;
     let column = relation.named(name, Argument::TitleColumn.name()).map_err(|error| {
         let columns = relation.column_names();
@@ -70,7 +70,7 @@ fn title(given: Named, name: &str, example: &Example) -> Result<String> {
 }
 
 /// The call as it was made: every argument that was given another value than its default.
-pub(super) fn as_called(given: Named, form: Form, relation: &str) -> Result<String> {
+pub(super) fn as_called(given: Named<'_>, form: Form, relation: &str) -> Result<String> {
     let mut call = format!("{}({}", form.name, literal(relation));
     let threshold = given.get::<f64>(Argument::Threshold);
     let id_type = given.id_type();
@@ -96,7 +96,7 @@ pub(super) fn as_called(given: Named, form: Form, relation: &str) -> Result<Stri
 }
 
 /// The value of an argument that is given by name, as SQL; none where it is the default.
-fn named(given: Named, argument: Argument) -> Result<Option<String>> {
+fn named(given: Named<'_>, argument: Argument) -> Result<Option<String>> {
     let number = |default: Option<i32>| given.get::<i32>(argument).filter(|&value| Some(value) != default);
     Ok(match argument {
         Argument::Options => given

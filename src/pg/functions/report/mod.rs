@@ -60,7 +60,7 @@ fn report(call: Call, form: Form) -> Result<Datum> {
     let workers = joined.workers;
     let vertices = joined.order.len();
     let clusters = match how.grouping(&request) {
-        Some(grouping) => Grouped::new(call, &request, grouping)?.clusters,
+        Some(grouping) => Grouped::new(&request, grouping)?.clusters,
         None => Clusters::new(&mut joined.edges, vertices, how.clustering, how.largest, &workers)?,
     };
     let summaries = summaries(&mut joined.edges, vertices, &clusters, EFFORT, &workers)?;

@@ -6,11 +6,13 @@
 //! gets an outline in a new segment; what was said of it before only leads to a row that is compared in vain. A row of kind
 //! `!` is none of the table: it says that the lists are damaged, or of another version, and have to be made anew.
 //!
-//! [`stored`] reads them and [`writer`] writes them. [`neighbours`] are the rows that may be similar to changed ones: found by
+//! [`stored`] reads them and [`writer`] writes them: the [`outline`]s of rows, and small segments as one ([`merge`]). [`neighbours`] are the rows that may be similar to changed ones: found by
 //! [`search`] in each segment, collected as [`candidates`].
 
 pub(super) mod candidates;
+pub(super) mod merge;
 pub(super) mod neighbours;
+pub(super) mod outline;
 pub(super) mod search;
 pub(super) mod stored;
 pub(super) mod writer;

@@ -8,6 +8,7 @@ use crate::joins::incremental::token_order::Order;
 use crate::memory;
 use crate::pg::jobs::hints::ANEW;
 use crate::pg::jobs::queries;
+use crate::pg::jobs::tables::columns::LIST_COLUMNS;
 use crate::pg::jobs::tables::table::Table;
 use crate::pg::query::Query;
 use crate::pg::query::cursor::Cursor;
@@ -16,8 +17,12 @@ use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::values::value;
 
-/// Columns of the table of lists.
-pub(crate) const COLUMNS: usize = 6;
+/// How many columns the table of lists has, and their types.
+pub(crate) const COLUMNS: usize = LIST_COLUMNS.len();
+pub(crate) const TYPES: [pg_sys::Oid; COLUMNS] = {
+    let [a, b, c, d, e, f] = LIST_COLUMNS;
+    [a.1, b.1, c.1, d.1, e.1, f.1]
+};
 /// About how many bytes of documents are read at one time: most have few, and some are to be compared while others are
 /// read.
 pub(crate) const BATCH: usize = 1 << 18;

@@ -23,24 +23,10 @@ pub(crate) fn reach(names: &Names, mark: i16, from: &[i16]) -> Statement {
     Statement::new(sql).about([state.oid, pairs.oid])
 }
 
-/// The columns of what makes clusters.
-fn columns(names: &Names) -> String {
+/// The clusters that the library makes: of the pairs that a query gives, which is an expression; or of signatures.
+fn supplied(names: &Names, query: Option<&str>) -> String {
     let id = &names.id;
-    format!("AS c(cluster_id {id}, id {id}, representative bool)")
-}
-
-/// The clusters of the pairs that a query gives, which is an expression.
-fn of_query(names: &Names, query: &str) -> String {
-    format!(
-        "{}.neardup_job_clusters(({query})::pg_catalog.text, '{}'::pg_catalog.regtype, {}, {}, '{}'::pg_catalog.regclass{}) {}",
-        names.schema,
-        names.id_oid.to_u32(),
-        names.cluster_size,
-        names.clustering,
-        names.tables.pairs.oid.to_u32(),
-        names.internal,
-        columns(names)
-    )
+    names.supplied(query, &format!("cluster_id {id}, id {id}, representative bool"))
 }
 
 /// Puts the clusters in that a call makes.
@@ -55,16 +41,14 @@ fn put(names: &Names, call: &str) -> Statement {
 
 /// Puts the clusters in that the method makes of the signatures of all rows.
 pub(crate) fn of_signatures(names: &Names) -> Statement {
-    let Names { schema, internal, arguments, clustering, .. } = names;
-    let columns = columns(names);
-    put(names, &format!("{schema}.neardup_job_grouping({arguments}, {clustering}{internal}) {columns}"))
+    put(names, &supplied(names, None))
 }
 
 /// Puts the clusters of all pairs in.
 pub(crate) fn of_pairs(names: &Names) -> Statement {
     let pairs = &names.tables.pairs.name;
     let query = literal(&format!("SELECT left_id, right_id, similarity FROM {pairs}"));
-    put(names, &of_query(names, &query))
+    put(names, &supplied(names, Some(&query)))
 }
 
 /// Deletes the clusters of reached rows.
@@ -83,7 +67,7 @@ pub(crate) fn of_reached(names: &Names) -> Statement {
         "SELECT p.left_id, p.right_id, p.similarity FROM {} b JOIN {} p ON p.left_id {} b.id WHERE b.change = -2",
         names.tables.state.name, names.tables.pairs.name, names.equals
     );
-    put(names, &of_query(names, &literal(&query)))
+    put(names, &supplied(names, Some(&literal(&query))))
 }
 
 /// Makes those clusters anew that have rows of the batch or partners of these, as they were and as they are. Most of their
@@ -130,7 +114,7 @@ pub(crate) fn of_touched(names: &Names, had_pairs: bool, near: Option<Parameter>
          WHERE ctid = ANY (ARRAY(SELECT place FROM differ WHERE id IS NOT NULL))",
         state = state.name,
         clusters = clusters.name,
-        call = of_query(names, &query),
+        call = supplied(names, Some(&query)),
     );
     Statement::new(sql).with(near.into_iter().collect::<Vec<_>>()).about([state.oid, clusters.oid])
 }

@@ -2,9 +2,8 @@
 //!
 //! [`catalog`] asks the server's catalog, [`registry`] is about the tables of the extension, [`definitions`] makes and drops what
 //! a job has beside its relation. What a refresh does is in [`rows`], [`pairs`], [`lists`] and [`clusters`], of the [`names`] of
-//! its job; [`calls`] are those of the internal functions, [`citus`] asks how tables are spread, and spreads them.
+//! its job; [`citus`] asks how tables are spread, and spreads them.
 
-pub(super) mod calls;
 pub(crate) mod catalog;
 pub(crate) mod citus;
 pub(super) mod clusters;

@@ -2,14 +2,15 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::calls;
+use crate::pg::jobs::job::Job;
 use crate::pg::jobs::settings::{Columns, Settings};
 use crate::pg::jobs::tables::all::Tables;
 use crate::pg::query::as_user::Extension;
 use crate::pg::query::citus::is_spread;
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::operators::equality;
-use crate::pg::query::relation::Relation;
+use crate::pg::request::form::KeptArguments;
+use crate::pg::request::{How, Request};
 use crate::pg::server::error::Result;
 
 /// The tables, the columns, and what else is the same in all statements of a job.
@@ -24,12 +25,10 @@ pub(crate) struct Names {
     pub schema: String,
     /// The last argument of internal functions, with a comma in front.
     pub internal: String,
-    /// The arguments that the internal functions have in common.
-    pub arguments: String,
-    /// How pairs become clusters, as an argument.
-    pub clustering: String,
-    /// The most rows of a cluster, as an argument.
-    pub cluster_size: String,
+    /// The arguments of the join.
+    join: KeptArguments,
+    /// How pairs become clusters.
+    pub clustering: How,
     /// The operator that compares ids.
     pub equals: String,
     /// The number of the type that functions give ids as.
@@ -49,15 +48,14 @@ pub(crate) struct Names {
 impl Names {
     /// Those of the job of a relation.
     pub(crate) fn new(
-        docs: &Relation,
-        extension: &Extension,
-        settings: &Settings,
-        columns: &Columns<'_>,
+        job: &Job,
+        (settings, columns): (&Settings, &Columns<'_>),
+        clustering: How,
         tables: Tables,
     ) -> Result<Self> {
+        let docs = &job.relation;
         let (id, content, name) = (id_expression(columns)?, content(columns)?, &docs.qualified);
-        let schema = extension.schema.clone();
-        let internal = extension.internal.clone();
+        let Extension { schema, internal, .. } = &job.extension;
         let rows = format!(
             "SELECT {id} AS id, {schema}.neardup_job_hash({content}{internal}) AS hash FROM {name} d WHERE {id} IS NOT NULL"
         );
@@ -66,11 +64,10 @@ impl Names {
             docs: docs.oid,
             docs_name: name.clone(),
             tables,
-            schema,
-            internal,
-            arguments: calls::arguments(settings, docs, id_oid),
-            clustering: calls::clustering(settings),
-            cluster_size: calls::cluster_size(settings),
+            schema: schema.clone(),
+            internal: internal.clone(),
+            join: settings.join(docs.oid),
+            clustering,
             equals: equality(column_oid)?,
             id_oid,
             id: qualified_type(id_oid),
@@ -86,6 +83,20 @@ impl Names {
         // Citus joins rows of its own with a table that is here only where they are a query by themselves: hashes come here then.
         let apart = if self.is_spread && self.tables.hashes.is_none() { " OFFSET 0" } else { "" };
         format!("({}{apart})", self.rows)
+    }
+
+    /// The join of all rows with each other.
+    pub(crate) fn request(&self) -> Result<Request> {
+        Request::of_kept(&self.join, self.id_oid)
+    }
+
+    /// Rows that the library supplies, of a query's if there is one, with columns of these names and types.
+    pub(crate) fn supplied(&self, query: Option<&str>, columns: &str) -> String {
+        let Self { schema, internal, .. } = self;
+        format!(
+            "{schema}.neardup_rows(({})::pg_catalog.text{internal}) AS f({columns})",
+            query.unwrap_or("NULL")
+        )
     }
 
     /// The type of arrays of ids of the job's tables.

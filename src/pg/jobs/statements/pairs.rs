@@ -2,8 +2,7 @@
 
 use super::names::Names;
 use super::statement::Statement;
-use super::{calls, rows};
-use crate::jobs::step::{Join, Rows};
+use super::{lists, rows};
 use crate::pg::jobs::tables::table::Table;
 
 /// The condition that an id is one of the batch.
@@ -28,54 +27,31 @@ pub(crate) fn remove(names: &Names) -> [Statement; 2] {
     })
 }
 
-/// The call of the function that finds pairs, of rows of the first kind with rows of the second one.
-fn call(
-    names: &Names,
-    [changed, others]: [Option<Rows>; 2],
-    lists: Option<&Table>,
-    segment: Option<i64>,
-    candidates: bool,
-) -> String {
-    let Names { schema, internal, arguments, id, tables, .. } = names;
-    format!(
-        "{schema}.neardup_job_pairs({arguments}, {}, {}, {}, {}, {}, '{candidates}'::pg_catalog.bool, {}{internal}) \
-         AS f(left_id {id}, right_id {id}, similarity float8, kind \"char\", segment int8, part int4, documents int4, data bytea, ids text[])",
-        calls::table(Some(&tables.state)),
-        calls::rows(changed),
-        calls::rows(others),
-        calls::table(lists),
-        calls::segment(segment),
-        calls::table(tables.hashes.as_ref()),
+/// The pairs that are found, and with them rows of the table of lists.
+fn found(names: &Names) -> String {
+    let id = &names.id;
+    names.supplied(
+        None,
+        &format!("left_id {id}, right_id {id}, similarity float8, {}", lists::COLUMNS_WITH_TYPES),
     )
 }
 
-/// Joins rows.
-pub(crate) fn join(names: &Names, rows: Join) -> Statement {
+/// Stores the pairs that are found.
+pub(crate) fn store(names: &Names) -> Statement {
     let pairs = &names.tables.pairs;
-    let rows = match rows {
-        Join::All => [None, None],
-        Join::Batch => [None, Some(Rows::Batch)],
-        Join::BatchWithKnown => [Some(Rows::Batch), Some(Rows::Known)],
-    };
     let sql = format!(
-        "INSERT INTO {} (left_id, right_id, similarity) SELECT LEAST(left_id, right_id), GREATEST(left_id, right_id), similarity \
-         FROM {} ON CONFLICT DO NOTHING",
+        "INSERT INTO {} (left_id, right_id, similarity) SELECT left_id, right_id, similarity FROM {} ON CONFLICT DO NOTHING",
         pairs.name,
-        call(names, rows, None, None, false)
+        found(names)
     );
     Statement::new(sql).about([pairs.oid])
 }
 
-/// Looks the rows of the batch up in the lists, into which they go as a segment if one is given. They are read once, for their
-/// pairs and for the lists. Gives the number of pairs, with `keep` the ids in these as an array, and whether anything was put
-/// into the lists. With `doubts` rows that were found there, similar or not, are marked as in doubt where they are not as they
-/// were seen, unless they wait; or, of a relation that Citus spreads, set aside for that.
-pub(crate) fn look_up(
-    names: &Names,
-    lists: &Table,
-    segment: Option<i64>,
-    [keep, doubts]: [bool; 2],
-) -> Statement {
+/// Stores the pairs of the batch that are found by the lists, and rows of these where the batch becomes a segment. Gives the
+/// number of pairs, with `keep` the ids in these as an array, and whether anything was put into the lists. With `doubts` rows
+/// that were found there, similar or not, are marked as in doubt where they are not as they were seen, unless they wait; or, of a
+/// relation that Citus spreads, set aside for that.
+pub(crate) fn look_up(names: &Names, lists: &Table, [keep, doubts]: [bool; 2]) -> Statement {
     let Names { tables, column, .. } = names;
     let pairs = &tables.pairs;
     let candidates = format!("SELECT unnest(ids::text::{column}[]) AS id FROM found WHERE kind = 'c'");
@@ -86,15 +62,15 @@ pub(crate) fn look_up(
     };
     let near = if keep { "(SELECT array_agg(id) FROM near)" } else { "NULL" };
     let sql = format!(
-        "WITH found AS MATERIALIZED (SELECT * FROM {call}), \
+        "WITH found AS MATERIALIZED (SELECT * FROM {found}), \
              list AS (INSERT INTO {lists} (kind, segment, part, documents, data, ids) \
                  SELECT kind, segment, part, documents, data, ids FROM found WHERE kind <> 'c'), {doubt}\
              put AS (INSERT INTO {pairs} (left_id, right_id, similarity) \
-                 SELECT DISTINCT LEAST(left_id, right_id), GREATEST(left_id, right_id), similarity FROM found \
+                 SELECT DISTINCT left_id, right_id, similarity FROM found \
                  WHERE kind IS NULL ORDER BY 1, 2 RETURNING left_id, right_id), \
              near AS (SELECT left_id AS id FROM put UNION SELECT right_id FROM put) \
          SELECT (SELECT count(*) FROM put), {near}::{column}[], EXISTS (SELECT FROM found WHERE kind <> 'c')",
-        call = call(names, [Some(Rows::Batch), Some(Rows::Known)], Some(lists), segment, doubts),
+        found = found(names),
         lists = lists.name,
         pairs = pairs.name,
     );

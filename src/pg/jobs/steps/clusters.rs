@@ -2,8 +2,12 @@
 
 use super::work::Work;
 use crate::jobs::step::Clusters;
+use crate::pg::jobs::clusters as found;
+use crate::pg::jobs::statements::statement::Statement;
 use crate::pg::jobs::statements::{clusters, definitions};
+use crate::pg::jobs::supplied_rows::supplying;
 use crate::pg::server::error::Result;
+use crate::pg::server::set_returning::Store;
 
 /// The mark of the batch, and those of rows that pairs connect with it, before and after.
 const BATCH: i16 = 0;
@@ -18,22 +22,27 @@ pub(crate) fn reach_before(work: &mut Work<'_>) -> Result<()> {
 /// Brings the clusters up to date.
 pub(crate) fn renew(work: &mut Work<'_>, how: Clusters) -> Result<()> {
     let names = &work.names;
+    let columns = found::columns(names.id_oid);
+    let of_pairs = |statement: Statement| {
+        supplying(&columns, &mut |call, store| found::of_pairs(names, call, store), || statement.run())
+    };
     match how {
         Clusters::OfSignatures => {
             definitions::empty(&names.tables.clusters).run()?;
-            clusters::of_signatures(names).run()?;
+            let mut supply = |_, store: &mut Store| found::of_signatures(names, store);
+            supplying(&columns, &mut supply, || clusters::of_signatures(names).run())?;
         }
         Clusters::OfPairs => {
             definitions::empty(&names.tables.clusters).run()?;
-            clusters::of_pairs(names).run()?;
+            of_pairs(clusters::of_pairs(names))?;
         }
         Clusters::Touched { had_pairs } => {
-            clusters::of_touched(names, had_pairs, work.near.take()).run()?;
+            of_pairs(clusters::of_touched(names, had_pairs, work.near.take()))?;
         }
         Clusters::Reached => {
             clusters::reach(names, AFTER, &[BATCH, BEFORE]).run()?;
             clusters::forget_reached(names).run()?;
-            clusters::of_reached(names).run()?;
+            of_pairs(clusters::of_reached(names))?;
         }
     }
     Ok(())

@@ -3,8 +3,13 @@
 use super::work::Work;
 use crate::jobs::step::Rows;
 use crate::joins::incremental::token_order::VERSION;
+use crate::pg::jobs::lists::merge::merged;
+use crate::pg::jobs::lists::outline;
+use crate::pg::jobs::lists::stored::TYPES;
 use crate::pg::jobs::statements::{definitions, lists};
+use crate::pg::jobs::supplied_rows::supplying;
 use crate::pg::server::error::Result;
+use crate::pg::server::set_returning::Store;
 
 /// The number of the segment that the batch becomes.
 pub(crate) fn next_segment(work: &mut Work<'_>, rows: i64) -> Result<()> {
@@ -14,13 +19,14 @@ pub(crate) fn next_segment(work: &mut Work<'_>, rows: i64) -> Result<()> {
 
 /// Puts the batch in.
 pub(crate) fn outline(work: &mut Work<'_>, segment: i64) -> Result<()> {
-    lists::outline(&work.names, work.lists()?, Some(Rows::Batch), true, segment).run().map(|_| ())
+    let table = work.lists()?;
+    store(work, |store| outline::in_order(&work.names, (table, segment), Rows::Batch, store))
 }
 
 /// Merges small segments.
 pub(crate) fn merge(work: &mut Work<'_>) -> Result<()> {
     let table = work.lists()?;
-    lists::merge(&work.names, table).run()?;
+    store(work, |store| merged(table, store))?;
     lists::forget_merged(table).run()?;
     work.state.damaged = Some(lists::are_damaged(table).holds()?);
     Ok(())
@@ -30,5 +36,11 @@ pub(crate) fn merge(work: &mut Work<'_>) -> Result<()> {
 pub(crate) fn make(work: &mut Work<'_>, rows: Option<Rows>) -> Result<()> {
     let table = work.lists()?;
     definitions::empty(table).run()?;
-    lists::outline(&work.names, table, rows, false, 1).run().map(|_| ())
+    store(work, |store| outline::with_order(&work.names, rows, store))
+}
+
+/// Stores what `supply` gives in the table of lists.
+fn store(work: &Work<'_>, mut supply: impl FnMut(&mut Store) -> Result<()>) -> Result<()> {
+    let statement = lists::store(&work.names, work.lists()?);
+    supplying(&TYPES, &mut |_, store| supply(store), || statement.run()).map(|_| ())
 }

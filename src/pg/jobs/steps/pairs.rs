@@ -5,8 +5,10 @@ use pgrx::pg_sys;
 use super::work::Work;
 use crate::jobs::state::{Found, Removed};
 use crate::jobs::step::Join;
+use crate::pg::jobs::pairs::{self as found, Lookup, columns};
 use crate::pg::jobs::statements::statement::read_bool;
 use crate::pg::jobs::statements::{definitions, pairs, rows};
+use crate::pg::jobs::supplied_rows::supplying;
 use crate::pg::server::error::Result;
 
 /// Removes all pairs.
@@ -33,8 +35,14 @@ pub(crate) fn remove(work: &mut Work<'_>, by_clusters: bool) -> Result<()> {
 pub(crate) fn look_up(work: &mut Work<'_>, segment: Option<i64>, doubts: bool) -> Result<()> {
     let keep = work.state.job.whole_clusters;
     let array = work.names.array_oid();
-    let statement = pairs::look_up(&work.names, work.lists()?, segment, [keep, doubts]);
-    let [added, near, listed] = statement.row([pg_sys::INT8OID, array, pg_sys::BOOLOID])?.unwrap_or_default();
+    let (names, lists) = (&work.names, work.lists()?);
+    let lookup = Lookup { lists, segment, candidates: doubts };
+    let statement = pairs::look_up(names, lists, [keep, doubts]);
+    let row =
+        supplying(&columns(names.id_oid), &mut |_, store| found::look_up(names, lookup, store), || {
+            statement.row([pg_sys::INT8OID, array, pg_sys::BOOLOID])
+        })?;
+    let [added, near, listed] = row.unwrap_or_default();
     if doubts && work.names.is_spread {
         rows::doubt_aside(&work.names).run()?;
         rows::forget_aside(&work.names).run()?;
@@ -47,7 +55,10 @@ pub(crate) fn look_up(work: &mut Work<'_>, segment: Option<i64>, doubts: bool) -
 
 /// Joins rows.
 pub(crate) fn join(work: &mut Work<'_>, rows: Join) -> Result<()> {
-    let pairs = pairs::join(&work.names, rows).run()?;
+    let names = &work.names;
+    let pairs = supplying(&columns(names.id_oid), &mut |_, store| found::join(names, rows, store), || {
+        pairs::store(names).run()
+    })?;
     work.state.found = Some(Found { pairs, listed: false });
     Ok(())
 }

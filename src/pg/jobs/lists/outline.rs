@@ -1,69 +1,74 @@
 //! The outlines of rows, as rows of the table of lists.
 
-use pgrx::pg_sys::Datum;
-
-use super::arguments::{self, Chosen, Condition, NEXT, request};
+use super::stored::{BATCH, COLUMNS, read_order, unless_damaged};
+use super::writer::Writer;
 use crate::features::FeatureSpec;
+use crate::jobs::step::Rows;
 use crate::joins::incremental::digest::{Digester, Digests, words};
 use crate::joins::incremental::segment::Segment;
 use crate::joins::incremental::token_order::{Order, TokenCounts, VERSION};
 use crate::joins::sets::bounds::Bounds;
 use crate::methods::Update;
 use crate::methods::reading::Reading;
-use crate::pg::jobs::lists::stored::{BATCH, COLUMNS, read_order, unless_damaged};
-use crate::pg::jobs::lists::writer::Writer;
-use crate::pg::server::call::sql_function;
+use crate::pg::jobs::chosen_rows::Condition;
+use crate::pg::jobs::statements::names::Names;
+use crate::pg::jobs::tables::table::Table;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::{Store, wants_all};
+use crate::pg::server::set_returning::Store;
 use crate::verify::predicate::Predicate;
 use crate::workers::{self, Workers};
 
-sql_function! {
-    /// `neardup_job_lists(…, state, rows, lists, segment, hashes)`: the outlines of rows, `batch` or `known` by the table `state`,
-    /// and by that of `hashes` if there is one, or all, as rows of the table of lists, in segments numbered from `segment`. Without the table, also an order of tokens;
-    /// where that of the table is damaged, or of another version, one row of kind `!`.
-    neardup_job_lists, pg_finfo_neardup_job_lists, |call| {
-        wants_all(call)?;
-        let mut request = request(call)?;
-        let Update::Sets(spec, predicate) = request.method.update() else {
-            return Err(SqlError::parameter("this method has no lists"));
-        };
-        let rows = Chosen::new(call, [NEXT, NEXT + 4], &request)?;
-        let condition = rows.condition(call, NEXT + 1, &request.left)?;
-        request.left = Condition::only(condition.as_ref(), &request.left);
-        let lists = arguments::lists(call, NEXT + 2)?;
-        let segment = call.need(NEXT + 3, "first_segment")?;
-        let mut store = Store::new(call);
-        let mut writer = Writer::<COLUMNS>::new(&mut store, segment);
-        let order = match lists {
-            None => None,
-            Some(lists) => match unless_damaged(read_order(&lists))?.flatten() {
-                Some(order) => Some(order),
-                None => {
-                    writer.put(b'!', [0, 0], None, None, None)?;
-                    return Ok(Datum::null());
-                }
-            },
-        };
-        let mut reading = request.reading();
-        // Until an order is made, tokens take far more than outlines; to put these in order takes them twice again.
-        let enough = reading.memory / 4;
-        let new = order.is_none();
-        let (order, _) = reading.run(|reading| {
-            if !new {
-                reading.batch_bytes = BATCH;
-            }
-            outline(reading, (&spec, predicate), order, enough, |outlines, order, workers| {
-                writer.write(Segment::new(&outlines, order.words, workers)?)
-            })
-        })?;
-        if new {
-            let count = i32::try_from(reading.left().len()).unwrap_or(i32::MAX);
-            writer.put(b'o', [0, VERSION.into()], Some(count), Some(&order.to_bytes()?), None)?;
-        }
-        writer.ids(|row| reading.left().show(row))?;
-        Ok(Datum::null())
+/// Stores the outlines of rows, or of all, as rows of the table of lists, in segments numbered from `segment`, in the order
+/// that the table has. Where that is damaged, or of another version, one row of kind `!`.
+pub(in crate::pg::jobs) fn in_order(
+    names: &Names,
+    (lists, segment): (&Table, i64),
+    rows: Rows,
+    store: &mut Store,
+) -> Result<()> {
+    match unless_damaged(read_order(lists))?.flatten() {
+        Some(order) => outlines(names, Some(rows), (Some(order), segment), store),
+        None => Writer::<COLUMNS>::new(store, segment).put(b'!', [0, 0], None, None, None),
     }
+}
+
+/// Stores the outlines of rows, or of all, and an order of tokens that is made of them.
+pub(in crate::pg::jobs) fn with_order(names: &Names, rows: Option<Rows>, store: &mut Store) -> Result<()> {
+    const FIRST: i64 = 1;
+    outlines(names, rows, (None, FIRST), store)
+}
+
+fn outlines(
+    names: &Names,
+    rows: Option<Rows>,
+    (order, segment): (Option<Order>, i64),
+    store: &mut Store,
+) -> Result<()> {
+    let mut request = names.request()?;
+    let Update::Sets(spec, predicate) = request.method.update() else {
+        return Err(SqlError::parameter("this method has no lists"));
+    };
+    if let Some(rows) = rows {
+        request.left = Condition::new(&names.tables, rows, &request)?.only(&request.left);
+    }
+    let mut writer = Writer::<COLUMNS>::new(store, segment);
+    let mut reading = request.reading();
+    // Until an order is made, tokens take far more than outlines; to put these in order takes them twice again.
+    let enough = reading.memory / 4;
+    let new = order.is_none();
+    let (order, _) = reading.run(|reading| {
+        if !new {
+            reading.batch_bytes = BATCH;
+        }
+        outline(reading, (&spec, predicate), order, enough, |outlines, order, workers| {
+            writer.write(Segment::new(&outlines, order.words, workers)?)
+        })
+    })?;
+    if new {
+        let count = i32::try_from(reading.left().len()).unwrap_or(i32::MAX);
+        writer.put(b'o', [0, VERSION.into()], Some(count), Some(&order.to_bytes()?), None)?;
+    }
+    writer.ids(|row| reading.left().show(row))
 }
 
 /// Outlines the documents of a reading, in an order that is made if there is none; `done` takes about `enough` bytes

@@ -1,42 +1,28 @@
 //! Small segments of lists as one.
 
-use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgSqlErrorCode, check_for_interrupts};
+use pgrx::{check_for_interrupts, pg_sys};
 
-use super::arguments;
+use super::stored::{COLUMNS, Header, damaged, documents, headers, ids, parts, read_order, unless_damaged};
+use super::writer::Writer;
 use crate::error::Error;
 use crate::joins::incremental::digest::Digests;
 use crate::joins::incremental::segment::{PART, Segment};
 use crate::memory;
-use crate::pg::jobs::hints::ANEW;
-use crate::pg::jobs::lists::stored::{
-    COLUMNS, Header, damaged, documents, headers, ids, parts, read_order, unless_damaged,
-};
-use crate::pg::jobs::lists::writer::Writer;
 use crate::pg::jobs::tables::table::Table;
 use crate::pg::query::ids::Ids;
-use crate::pg::server::call::sql_function;
-use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::{Store, wants_all};
+use crate::pg::server::error::Result;
+use crate::pg::server::set_returning::Store;
 use crate::pg::server::settings;
 use crate::pg::server::workers::BackendWorkers;
 
-sql_function! {
-    /// `neardup_job_merge(lists)`: the last segments as one, where that is worth it, and a row of kind `x` for each of these.
-    /// Where the lists are damaged, one row of kind `!`.
-    neardup_job_merge, pg_finfo_neardup_job_merge, |call| {
-        wants_all(call)?;
-        let Some(lists) = arguments::lists(call, 0)? else {
-            let message = "lists must not be NULL";
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message).hint(ANEW));
-        };
-        let mut store = Store::new(call);
-        if unless_damaged(merge(&lists, &mut store))?.is_none() {
-            store.clear();
-            Writer::<COLUMNS>::new(&mut store, 0).put(b'!', [0, 0], None, None, None)?;
-        }
-        Ok(Datum::null())
+/// Stores the last segments as one, where that is worth it, and a row of kind `x` for each of these. Where the lists are
+/// damaged, one row of kind `!`.
+pub(in crate::pg::jobs) fn merged(lists: &Table, store: &mut Store) -> Result<()> {
+    if unless_damaged(merge(lists, store))?.is_none() {
+        store.clear();
+        Writer::<COLUMNS>::new(store, 0).put(b'!', [0, 0], None, None, None)?;
     }
+    Ok(())
 }
 
 fn merge(lists: &Table, store: &mut Store) -> Result<()> {

@@ -1,0 +1,43 @@
+//! Which rows of a relation are meant, by what its job knows of them.
+
+use pgrx::pg_sys::{self, Datum};
+
+use super::queries;
+use super::tables::all::Tables;
+use crate::jobs::step::Rows;
+use crate::pg::query::operators::equality;
+use crate::pg::read::source::Source;
+use crate::pg::request::Request;
+use crate::pg::server::error::Result;
+
+/// A condition on rows, in terms of the alias `d`, and the table that it names.
+#[derive(Debug)]
+pub(super) struct Condition {
+    sql: String,
+    table: pg_sys::Oid,
+}
+
+impl Condition {
+    /// That rows of the documents of a request are in a batch, or have been seen.
+    pub(super) fn new(tables: &Tables, rows: Rows, request: &Request) -> Result<Self> {
+        let (equals, key) = (equality(request.id_type)?, &request.left.key);
+        let seen = tables.hashes.as_ref().filter(|_| rows == Rows::Known);
+        Ok(match seen {
+            Some(hashes) => Self { sql: queries::was_seen(&hashes.name, &equals, key), table: hashes.oid },
+            None => {
+                let state = &tables.state;
+                Self { sql: queries::has_row(&state.name, rows, &equals, key), table: state.oid }
+            }
+        })
+    }
+
+    /// The rows of a source that it holds for.
+    pub(super) fn only(&self, source: &Source) -> Source {
+        source.only(&self.sql, &[], &[self.table])
+    }
+
+    /// The rows that this, or a further condition with a value for `$1`, holds for.
+    pub(super) fn or(&self, source: &Source, further: &str, value: (pg_sys::Oid, Option<Datum>)) -> Source {
+        source.only(&format!("({further} OR {})", self.sql), &[value], &[self.table])
+    }
+}

@@ -1,0 +1,60 @@
+//! The clusters of a job, as rows that a statement stores: cluster, id, and whether that is the representative.
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Datum, Oid};
+
+use super::hints::anew;
+use super::statements::names::Names;
+use crate::clusters::Clustering;
+use crate::clusters::grouping::Clusters;
+use crate::pg::functions::clusters::{Grouped, warn_of_chains};
+use crate::pg::query::ids::Ids;
+use crate::pg::read::pairs::Pairs;
+use crate::pg::request::such_as;
+use crate::pg::server::call::Call;
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::set_returning::Store;
+use crate::pg::server::temp_file::ServerFiles;
+
+/// The types of the columns, for ids of a type.
+pub(super) fn columns(id: Oid) -> [Oid; 3] {
+    [id, id, pg_sys::BOOLOID]
+}
+
+/// Stores the clusters of the pairs that the query in argument 0 of a call gives, of the job's table of pairs.
+pub(super) fn of_pairs(names: &Names, call: Call, store: &mut Store) -> Result<()> {
+    let how = names.clustering;
+    let files = ServerFiles::in_current_context();
+    let mut pairs =
+        Pairs::read(call, Some(names.id_oid), &[names.tables.pairs.oid], &anew(&names.docs_name), &files)?;
+    let clusters = pairs.clusters(how.clustering, how.largest)?;
+    if how.clustering == Clustering::Connected {
+        warn_of_chains(&clusters);
+    }
+    put(store, &pairs.ids, &pairs.places, &clusters);
+    Ok(())
+}
+
+/// Stores the clusters that the method makes of the signatures of all rows, not of pairs.
+pub(super) fn of_signatures(names: &Names, store: &mut Store) -> Result<()> {
+    let request = names.request()?;
+    let Some(grouping) = names.clustering.grouping(&request) else {
+        let message = "clusters of this method are made of its pairs";
+        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+            .hint(such_as(&request.example)));
+    };
+    let Grouped { ids, order, clusters } = Grouped::new(&request, grouping)?;
+    put(store, &ids, &order, &clusters);
+    Ok(())
+}
+
+/// Stores the members of all clusters; a vertex has its id at a place of `ids`.
+fn put(store: &mut Store, ids: &Ids, places: &[u32], clusters: &Clusters) {
+    let id = |vertex: u32| ids.datum(places[vertex as usize]);
+    for cluster in clusters.iter() {
+        for &vertex in cluster.members {
+            let is_representative = Datum::from(vertex == cluster.representative);
+            store.put([id(cluster.id), id(vertex), is_representative], [false; 3]);
+        }
+    }
+}

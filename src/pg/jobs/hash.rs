@@ -1,0 +1,17 @@
+//! A hash of a row, by which changes are noticed.
+
+use crate::hash;
+use crate::pg::server::call::sql_function;
+use crate::pg::server::encoding;
+
+sql_function! {
+    /// `neardup_job_hash(content)`: a hash to notice changes by, the same whatever the encoding of the database.
+    neardup_job_hash, pg_finfo_neardup_job_hash, |call| {
+        let Some(content) = call.bytes(0) else { return Ok(call.give::<pgrx::Uuid>(None)) };
+        let hash = match encoding::to_utf8(content)? {
+            Some(content) => hash::hash_bytes_128(content.as_bytes()),
+            None => hash::hash_bytes_128(content),
+        };
+        Ok(call.give(Some(pgrx::Uuid::from_bytes(hash.to_be_bytes()))))
+    }
+}

@@ -1,0 +1,116 @@
+//! The pairs of rows that changed, as rows that a statement stores.
+
+use std::cmp::Ordering;
+
+use pgrx::pg_sys::{self, Datum, Oid};
+
+use super::chosen_rows::Condition;
+use super::lists::neighbours::neighbours;
+use super::lists::stored::{COLUMNS as LIST_COLUMNS, unless_damaged};
+use super::lists::writer::Writer;
+use super::statements::names::Names;
+use super::tables::table::Table;
+use crate::jobs::step::{Join, Rows};
+use crate::methods::Update;
+use crate::pg::functions::near_duplicates::Run;
+use crate::pg::query::ids::Ids;
+use crate::pg::read::source::Source;
+use crate::pg::request::Request;
+use crate::pg::server::error::Result;
+use crate::pg::server::set_returning::{Rows as _, Store};
+
+/// Columns of a pair, and of a row of the table of lists.
+const COLUMNS: usize = 3 + LIST_COLUMNS;
+
+/// The types of these columns, for ids of a type.
+pub(super) fn columns(id: Oid) -> [Oid; COLUMNS] {
+    let [kind, segment, part, documents, data, ids] = super::lists::stored::TYPES;
+    [id, id, pg_sys::FLOAT8OID, kind, segment, part, documents, data, ids]
+}
+
+/// Stores the pairs of a join, the lesser id first, some twice.
+pub(super) fn join(names: &Names, rows: Join, store: &mut Store) -> Result<()> {
+    let mut request = names.request()?;
+    let all = request.left.clone();
+    let only = |rows, request: &Request| -> Result<Source> { Ok(Condition::new(&names.tables, rows, request)?.only(&all)) };
+    match rows {
+        Join::All => {}
+        Join::Batch => request.left = only(Rows::Batch, &request)?,
+        Join::BatchWithKnown => {
+            request.right = Some(only(Rows::Known, &request)?);
+            request.left = only(Rows::Batch, &request)?;
+        }
+    }
+    run(&request, store)
+}
+
+/// How the rows of a batch are looked up in lists.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lookup<'a> {
+    /// The table of lists.
+    pub lists: &'a Table,
+    /// The number of the segment that the batch becomes, if it goes into the lists.
+    pub segment: Option<i64>,
+    /// Whether rows that were read, similar or not, are wanted, too.
+    pub candidates: bool,
+}
+
+/// Stores the pairs of the batch with known rows, of which only those are read that may be similar by the lists; and, if it
+/// gets a segment, the batch as rows of the table of lists. Where the lists are damaged, or of another version, a row of kind
+/// `!` says so, and all known rows are read. Rows of kind `c` name candidates.
+pub(super) fn look_up(names: &Names, lookup: Lookup<'_>, store: &mut Store) -> Result<()> {
+    let mut request = names.request()?;
+    let all = request.left.clone();
+    let changed = Condition::new(&names.tables, Rows::Batch, &request)?;
+    request.left = changed.only(&all);
+    let Lookup { lists, segment, candidates } = lookup;
+    let near = match request.method.update() {
+        Update::Sets(spec, predicate) => {
+            let near = neighbours::<COLUMNS>(lists, &request, (spec, predicate), (segment, store));
+            let near = unless_damaged(near)?.flatten();
+            if near.is_none() {
+                store.clear();
+                Writer::<COLUMNS>::new(store, 0).put(b'!', [0, 0], None, None, None)?;
+            }
+            near
+        }
+        _ => None,
+    };
+    let Some(near) = near else {
+        request.right = Some(Condition::new(&names.tables, Rows::Known, &request)?.only(&all));
+        return run(&request, store);
+    };
+    if candidates {
+        Writer::<COLUMNS>::new(store, 0).candidates(near.others())?;
+    }
+    if near.fits() {
+        request.left = all;
+        return near.pairs(&mut request, |ids, left, right, similarity| {
+            put(store, ids, [left, right, Datum::from(similarity.to_bits())]);
+        });
+    }
+    let (condition, value) = near.condition(&all.key);
+    request.right = Some(changed.or(&all, &condition, value));
+    run(&request, store)
+}
+
+/// Joins the tables of a request.
+fn run(request: &Request, store: &mut Store) -> Result<()> {
+    let mut run = Run::new(request)?;
+    while let Some(pair) = run.next()? {
+        put(store, &run.finished.left, pair);
+    }
+    Ok(())
+}
+
+/// Stores a pair, the lesser id first; none of a row with itself.
+fn put(store: &mut Store, ids: &Ids, [left, right, similarity]: [Datum; 3]) {
+    let [lesser, greater] = match ids.compare(left, right) {
+        Ordering::Less => [left, right],
+        Ordering::Greater => [right, left],
+        Ordering::Equal => return,
+    };
+    let mut columns = [Datum::null(); COLUMNS];
+    columns[..3].copy_from_slice(&[lesser, greater, similarity]);
+    store.put(columns, std::array::from_fn(|column| column >= 3));
+}
