@@ -38,8 +38,6 @@ pub(crate) struct Source {
     id_type: pg_sys::Oid,
     /// Whether the query calls rows by numbers, from 1 without a gap.
     is_listed: bool,
-    /// The type of the ids' column; of a domain, the type under it.
-    pub column_type: pg_sys::Oid,
     /// The relation.
     pub oid: pg_sys::Oid,
     /// The documents in terms of the alias `d`.
@@ -127,7 +125,6 @@ impl Source {
             relations: vec![relation.oid],
             id_type,
             is_listed: false,
-            column_type: id.base_type,
             oid: relation.oid,
             document,
             key: if id.is_integer() { format!("d.{}", id.quoted()?) } else { format!("({quoted})") },
