@@ -176,51 +176,11 @@ $$;
 COMMENT ON PROCEDURE neardup_refresh(regclass, text, int) IS
     'brings the pairs and clusters of a watched relation up to date, in batches that commit; status: done, or skipped where another session is at it';
 
--- What a watched method is like, and the work that is done in C.
-CREATE FUNCTION neardup_job_check(docs pg_catalog.regclass, threshold pg_catalog.float8, id_type pg_catalog.regtype, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,
-    method pg_catalog.text, tokenizer pg_catalog.text, shingle pg_catalog.int4, multiset pg_catalog.bool, max_pairs pg_catalog.int8, site_column pg_catalog.text, clustering pg_catalog.text, max_cluster_size pg_catalog.int4,
-    internal neardup_internal DEFAULT NULL) RETURNS pg_catalog.text
-    AS 'MODULE_PATHNAME', 'neardup_job_check' LANGUAGE c VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION neardup_job_check(
-    regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, text, int, neardup_internal
-) IS 'internal: checks the arguments of a job; sets, pairs, whole, or signatures: what can be brought up to date of its method';
+-- What statements of a refresh call.
 CREATE FUNCTION neardup_job_hash(content pg_catalog.text, internal neardup_internal DEFAULT NULL) RETURNS pg_catalog.uuid
     AS 'MODULE_PATHNAME', 'neardup_job_hash' LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION neardup_job_hash(text, neardup_internal) IS 'internal: a hash of a row, to notice changes by';
-CREATE FUNCTION neardup_job_lists(docs pg_catalog.regclass, threshold pg_catalog.float8, id_type pg_catalog.regtype, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,
-    method pg_catalog.text, tokenizer pg_catalog.text, shingle pg_catalog.int4, multiset pg_catalog.bool, max_pairs pg_catalog.int8, site_column pg_catalog.text, state pg_catalog.regclass, rows pg_catalog.text, lists pg_catalog.regclass,
-    first_segment pg_catalog.int8, hashes pg_catalog.regclass DEFAULT NULL, internal neardup_internal DEFAULT NULL)
-    RETURNS TABLE(kind pg_catalog."char", segment pg_catalog.int8, part pg_catalog.int4, documents pg_catalog.int4, data pg_catalog.bytea, ids pg_catalog.text[])
-    AS 'MODULE_PATHNAME', 'neardup_job_lists' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION neardup_job_lists(
-    regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, regclass, text, regclass, bigint,
-    regclass, neardup_internal
-) IS 'internal: outlines of rows, batch or known by a table of state or all, as rows of the table of lists; of kind ! where those are damaged';
-CREATE FUNCTION neardup_job_merge(lists pg_catalog.regclass, internal neardup_internal DEFAULT NULL)
-    RETURNS TABLE(kind pg_catalog."char", segment pg_catalog.int8, part pg_catalog.int4, documents pg_catalog.int4, data pg_catalog.bytea, ids pg_catalog.text[])
-    AS 'MODULE_PATHNAME', 'neardup_job_merge' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION neardup_job_merge(regclass, neardup_internal) IS 'internal: small segments of a table of lists as one; a row of kind ! where it is damaged';
--- Not polymorphic, so that no planted function is a better match; the caller says of which type the columns of ids are.
-CREATE FUNCTION neardup_job_pairs(docs pg_catalog.regclass, threshold pg_catalog.float8, id_type pg_catalog.regtype, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,
-    method pg_catalog.text, tokenizer pg_catalog.text, shingle pg_catalog.int4, multiset pg_catalog.bool, max_pairs pg_catalog.int8, site_column pg_catalog.text,
-    state pg_catalog.regclass, changed pg_catalog.text, others pg_catalog.text, lists pg_catalog.regclass, new_segment pg_catalog.int8,
-    candidates pg_catalog.bool DEFAULT false, hashes pg_catalog.regclass DEFAULT NULL, internal neardup_internal DEFAULT NULL)
-    RETURNS SETOF record -- left_id, right_id, similarity pg_catalog.float8, and the columns of the table of lists
-    AS 'MODULE_PATHNAME', 'neardup_job_pairs' LANGUAGE c VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION neardup_job_pairs(
-    regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, regclass, text, text, regclass, bigint,
-    bool, regclass, neardup_internal
-) IS 'internal: pairs of a changed row and any other one, and the outlines of changed rows as rows of the table of lists';
-CREATE FUNCTION neardup_job_clusters(pairs pg_catalog.text, id_type pg_catalog.regtype, max_cluster_size pg_catalog.int4, clustering pg_catalog.text, relation pg_catalog.regclass,
-    internal neardup_internal DEFAULT NULL)
-    RETURNS SETOF record -- cluster_id, id, representative pg_catalog.bool
-    AS 'MODULE_PATHNAME', 'neardup_job_clusters' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION neardup_job_clusters(text, regtype, int, text, regclass, neardup_internal) IS 'internal: clusters of the pairs that a query on a relation gives';
-CREATE FUNCTION neardup_job_grouping(docs pg_catalog.regclass, threshold pg_catalog.float8, id_type pg_catalog.regtype, options pg_catalog.jsonb, id_column pg_catalog.text, text_column pg_catalog.text,
-    method pg_catalog.text, tokenizer pg_catalog.text, shingle pg_catalog.int4, multiset pg_catalog.bool, max_pairs pg_catalog.int8, site_column pg_catalog.text, clustering pg_catalog.text,
-    internal neardup_internal DEFAULT NULL)
-    RETURNS SETOF record -- cluster_id, id, representative pg_catalog.bool
-    AS 'MODULE_PATHNAME', 'neardup_job_grouping' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION neardup_job_grouping(
-    regclass, float8, regtype, jsonb, text, text, text, text, int, bool, bigint, text, text, neardup_internal
-) IS 'internal: clusters that a method makes of signatures';
+-- Of any columns, which the statement names; the library checks their types.
+CREATE FUNCTION neardup_rows(query pg_catalog.text, internal neardup_internal DEFAULT NULL) RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'neardup_rows' LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION neardup_rows(text, neardup_internal) IS 'internal: rows that the library computes for a statement of a refresh; an error in any other statement';

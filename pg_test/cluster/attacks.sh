@@ -46,7 +46,7 @@ expect_sql 'a column that is named like an operator of a planted type' '1' "
     SELECT count(*) FROM public.near_duplicates('planted', 0.5);
     DROP TYPE int8, float8; DROP TABLE planted" "${as_mallory[@]}"
 
-# The functions that refreshes call: any role may call them, with anything.
+# The functions that statements of refreshes call: any role may call them, with anything.
 q -U victim <<'SQL'
 SET search_path = victim, public;
 SET client_min_messages = error;
@@ -55,48 +55,12 @@ INSERT INTO docs SELECT i, 'a b c d e f g ' || i / 2 FROM generate_series(1, 300
 SELECT neardup_watch('docs', 0.8);
 CALL neardup_refresh('docs');
 SQL
-q -U mallory <<'SQL'
-SET search_path = mallory, public;
-CREATE TABLE docs(id int PRIMARY KEY, body text);
-INSERT INTO docs SELECT i, 'a b c d e f g ' || i / 2 FROM generate_series(1, 20) i;
-CREATE VIEW lists AS SELECT 'o'::"char" AS kind, 1::bigint AS segment, 2 AS part, 3 AS documents, '\x'::bytea AS data, ARRAY['x'] AS ids;
-CREATE TABLE other_lists(kind "char", segment bigint, part int, documents int, data text, ids text[]);
-CREATE TABLE lists_of_names(kind "char", segment bigint, part int, documents int, data bytea, ids name[]);
-CREATE TABLE state(id numeric, hash uuid, change smallint);
-SQL
-join="'mallory.docs', 0.8, 'bigint'::regtype, '{}', NULL, NULL, 'jaccard', NULL, NULL, NULL, NULL, NULL"
-pair='AS f(l bigint, r bigint, s float8, kind "char", segment bigint, part int, documents int, data bytea, ids text[])'
-# No text of a caller's becomes SQL.
-crafted='false UNION ALL SELECT 5e-320::float8, $$x$$::text'
-expect_code 'merge: a crafted relation' 42602 "SELECT * FROM neardup_job_merge('(SELECT 1) x')" 'invalid name syntax|syntax'
-expect_code 'lists: a crafted condition' 22023 "SELECT * FROM neardup_job_lists($join, NULL, '$crafted', NULL, 1)" 'batch or known'
-expect_code 'pairs: a crafted condition' 22023 "SELECT * FROM neardup_job_pairs($join, NULL, '$crafted', NULL, NULL, NULL) $pair" 'batch or known'
-expect_code 'pairs: rows by no table' 22004 "SELECT * FROM neardup_job_pairs($join, NULL, 'batch', NULL, NULL, NULL) $pair" 'state must not be NULL'
-for lists in other_lists lists_of_names docs; do
-    for call in "neardup_job_merge('mallory.$lists')" "neardup_job_lists($join, NULL, NULL, 'mallory.$lists', 1)" \
-        "neardup_job_pairs($join, 'mallory.state', 'batch', NULL, 'mallory.$lists', 1) $pair"; do
-        expect_code "lists of other columns: $call" 42804 "SELECT * FROM $call" 'not a table of a job'
-    done
+for rows in "neardup_rows('SELECT 1', NULL) AS f(a bigint)" "neardup_rows(NULL) AS f(a bigint, b bigint, c float8)" \
+    "neardup_rows((SELECT 'SELECT 1, 2, 0.5')) AS f(a text)"; do
+    expect_code "rows for nobody: $rows" 0A000 "SELECT * FROM $rows" 'statements of neardup only'
 done
-expect_code 'lists that are a view' 42809 "SELECT * FROM neardup_job_merge('mallory.lists')" 'is not a table'
-expect_code 'lists that are no relation' 42P01 "SELECT * FROM neardup_job_merge(7::oid::regclass)" 'does not exist'
-expect_code 'no lists' 22004 'SELECT * FROM neardup_job_merge(NULL)' 'must not be NULL'
-expect_code 'a state of other ids' 42804 "SELECT * FROM neardup_job_lists($join, 'mallory.state', 'batch', NULL, 1)" 'not a table of a job'
-expect_code 'hashes of other ids' 42804 "SELECT * FROM neardup_job_lists($join, NULL, 'known', NULL, 1, 'mallory.state')" 'not a table of a job'
-expect_code 'hashes of somebody else' 42501 "SELECT * FROM neardup_job_lists($join, NULL, 'known', NULL, 1, 'victim.docs_neardup')" 'permission denied'
-expect_code 'lists of somebody else' 42501 "SELECT * FROM neardup_job_merge('victim.docs_neardup_lists')" 'permission denied'
-for type in 0 7 "'record'::regtype" "'anyarray'::regtype" "'cstring'::regtype" "'unknown'::regtype" "'box'::regtype" NULL; do
-    seen=$(q -v VERBOSITY=sqlstate "${as_mallory[@]}" -c "SELECT * FROM neardup_job_check('mallory.docs', 0.8, $type, '{}', NULL, NULL,
-        'jaccard', NULL, NULL, NULL, NULL, NULL, NULL, NULL)" 2>&1) || true
-    expect "a type of ids that is none: $type" t "$([[ $seen =~ ERROR:\ +(42704|42804|42883|22004) ]] && echo t || echo "$seen")"
-done
-expect_code 'columns of other types than ids are' 42804 "SELECT * FROM neardup_job_pairs($join, NULL, NULL, NULL, NULL, NULL) ${pair/l bigint/l text}" 'HINT.*bigint'
-expect_code 'too few columns' 42804 "SELECT * FROM neardup_job_clusters('SELECT 1,2,0.5', 'bigint', NULL, NULL, NULL) AS f(a bigint)" 'not 3'
-expect_code 'no columns' 0A000 "SELECT neardup_job_pairs($join, NULL, NULL, NULL, NULL, NULL)" 'type record'
-expect_code 'clusters of a text that breaks out' 42601 "SELECT * FROM neardup_job_clusters('SELECT 1,2,0.5) AS p(left_id,right_id,similarity) UNION ALL SELECT
-    7.5::numeric,7.5::numeric,0.5::float8 FROM (SELECT 1,2,3', 'numeric', NULL, NULL, NULL) AS f(a numeric, b numeric, c bool)" 'syntax error'
-expect_code 'clusters of another relation' 55000 "SELECT * FROM neardup_job_clusters('SELECT 1,2,0.5', 'bigint', NULL, NULL, 'mallory.docs')
-    AS f(a bigint, b bigint, c bool)" 'no longer the relation'
+expect_code 'rows in a list of columns' 0A000 'SELECT neardup_rows(NULL)' 'statements of neardup only'
+expect_code 'rows with an argument of somebody else' 42501 "CREATE FUNCTION mallory.f(neardup_internal) RETURNS int LANGUAGE sql AS 'SELECT 1'" 'permission denied for type'
 
 # Whoever owns a job can write anything into its tables: lists that are damaged are made anew.
 refresh_after() {

@@ -232,7 +232,9 @@ expect_as 'and no row is lost' $'done\n0' postgres "CALL neardup_refresh('shared
 q -c 'DELETE FROM seen' -c 'GRANT CREATE ON SCHEMA public TO alice'
 {
     signature() { # NAME ARGUMENTS RESULT
-        echo "CREATE FUNCTION public.$1($2) RETURNS $3 LANGUAGE plpgsql AS \$\$BEGIN PERFORM public.note('planted $1'); RETURN NULL; END\$\$;"
+        local value=NULL
+        if [[ $3 == SETOF* ]]; then value=''; fi
+        echo "CREATE FUNCTION public.$1($2) RETURNS $3 LANGUAGE plpgsql AS \$\$BEGIN PERFORM public.note('planted $1'); RETURN $value; END\$\$;"
     }
     signature near_duplicates 'regclass, float8, int8' 'bool'
     signature near_duplicates 'regclass, numeric' 'bool'
@@ -241,13 +243,9 @@ q -c 'DELETE FROM seen' -c 'GRANT CREATE ON SCHEMA public TO alice'
     signature clusters_of_pairs 'text, regtype' 'bool'
     signature neardup_job_hash varchar uuid
     signature neardup_job_hash anyelement uuid
-    signature neardup_job_merge text bool
-    signature neardup_job_merge oid bool
-    signature neardup_job_clusters 'text, regtype, int4, varchar' bool
-    for call in neardup_job_check neardup_job_lists neardup_job_pairs neardup_job_grouping; do
-        signature $call 'regclass, float8, regtype, json, text, text, text, text, int4, bool, int8, text' bool
-        signature $call 'VARIADIC text[]' bool
-    done
+    signature neardup_rows varchar 'SETOF record'
+    signature neardup_rows anyelement 'SETOF record'
+    signature neardup_rows 'VARIADIC text[]' 'SETOF record'
     signature neardup_refresh_step 'regclass, timestamptz, int8' text
     signature neardup_refresh_step 'oid, timestamptz, int4' text
     # What could be meant as well, if the type of the last argument of ours were not only ours to declare functions with.
@@ -255,8 +253,8 @@ q -c 'DELETE FROM seen' -c 'GRANT CREATE ON SCHEMA public TO alice'
     signature neardup_refresh_step 'regclass, timestamptz, int4, anyenum, int4 DEFAULT 0' text
     signature neardup_job_hash 'text, int4 DEFAULT 0' uuid
     signature neardup_job_hash 'text, anyenum, int4 DEFAULT 0' uuid
-    signature neardup_job_merge 'regclass, int4 DEFAULT 0' bool
-    signature neardup_job_clusters 'text, regtype, int4, text, regclass, anyenum, int4 DEFAULT 0' bool
+    signature neardup_rows 'text, int4 DEFAULT 0' 'SETOF record'
+    signature neardup_rows 'text, anyenum, int4 DEFAULT 0' 'SETOF record'
     signature neardup_watch 'regclass, numeric' bool
     signature format 'text, name' text
     signature format 'text, VARIADIC name[]' text
