@@ -48,7 +48,7 @@ pub fn take(bytes: &mut &[u8]) -> Option<u64> {
         *bytes = rest;
         Ok(byte)
     };
-    read(next).unwrap_or_else(|()| None)
+    read(next).unwrap_or(None)
 }
 
 #[cfg(test)]

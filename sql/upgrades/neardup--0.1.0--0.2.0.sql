@@ -47,7 +47,7 @@ BEGIN
         JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) d.objid
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name AND p.proacl IS NOT NULL
         AND (p.proname OPERATOR(pg_catalog.=) 'near'::pg_catalog.name AND p.pronargs OPERATOR(pg_catalog.=) 4
-            OR p.proname OPERATOR(pg_catalog.=) ANY ('{near_duplicates_stats,neardup_refresh_step,neardup_job_check,neardup_job_hash,neardup_job_lists,neardup_job_merge,neardup_job_pairs,neardup_job_clusters,neardup_job_grouping,partial_duplicates,partial_duplicates_between,shared_passages,duplicates_report}'::pg_catalog.name[]));
+            OR p.proname OPERATOR(pg_catalog.=) ANY ('{near_duplicates_stats,neardup_refresh_step,neardup_job_hash,partial_duplicates,partial_duplicates_between,shared_passages,duplicates_report}'::pg_catalog.name[]));
     IF changed IS NOT NULL THEN
         RAISE WARNING USING MESSAGE := pg_catalog.format('these functions are made anew, without the privileges that were granted or revoked: %s'::pg_catalog.text, changed),
             HINT := 'Grant and revoke them again.';

@@ -7,7 +7,7 @@
 //! [`definition`] of the relation is; and
 //! [`refresh`] carries out what `crate::jobs` plans, one of the [`steps`] after the other, in which only one session is at a
 //! time ([`session_lock`](crate::pg::server::session_lock)). What SQL cannot do ([`pairs`], [`clusters`], stored [`lists`] of rows) is
-//! Rust, whose rows a statement stores ([`supplied_rows`]).
+//! Rust, whose rows a statement stores ([`supplied_rows`]). [`former`] has symbols that an older SQL asks for.
 //!
 //! Work on users' tables runs as the owner of the watched relation, work on the registry as the owner of the extension. No SQL
 //! text is kept anywhere: [`statements`] makes it anew each time, of the numbers of tables that are locked and of columns;
@@ -19,6 +19,7 @@ mod clusters;
 mod definition;
 mod dependency;
 mod foreign_code;
+mod former;
 mod hash;
 mod hints;
 mod home;

@@ -32,7 +32,9 @@ pub(super) fn columns(id: Oid) -> [Oid; COLUMNS] {
 pub(super) fn join(names: &Names, rows: Join, store: &mut Store) -> Result<()> {
     let mut request = names.request()?;
     let all = request.left.clone();
-    let only = |rows, request: &Request| -> Result<Source> { Ok(Condition::new(&names.tables, rows, request)?.only(&all)) };
+    let only = |rows, request: &Request| -> Result<Source> {
+        Ok(Condition::new(&names.tables, rows, request)?.only(&all))
+    };
     match rows {
         Join::All => {}
         Join::Batch => request.left = only(Rows::Batch, &request)?,

@@ -240,9 +240,10 @@ impl Named<'_> {
         let place = self.form.place(argument)?;
         match self.values {
             Values::Call(call) => call.get(place),
-            // SAFETY: of the type that SQL declares for this argument.
             Values::Kept(kept) => {
-                kept.datum(argument).and_then(|datum| unsafe { T::from_datum(datum, false) })
+                let datum = kept.datum(argument)?;
+                // SAFETY: of the type that SQL declares for this argument.
+                unsafe { T::from_datum(datum, false) }
             }
         }
     }
