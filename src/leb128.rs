@@ -46,7 +46,7 @@ pub fn take(bytes: &mut &[u8]) -> Option<u64> {
     let next = || {
         let (&byte, rest) = bytes.split_first().ok_or(())?;
         *bytes = rest;
-        Ok(byte)
+        Ok::<u8, ()>(byte)
     };
     read(next).unwrap_or(None)
 }
