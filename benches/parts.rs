@@ -13,9 +13,10 @@ use neardup::features::tokens::{Document, Scratch};
 use neardup::files::MemoryFiles;
 use neardup::joins::parts::groups::groups;
 use neardup::joins::parts::part::Part;
-use neardup::joins::parts::ranks::{Frequencies, Places, TokenRanks};
+use neardup::joins::parts::ranks::{self, Places, TokenRanks};
 use neardup::joins::parts::rows::Shared;
 use neardup::joins::parts::token_set::{Origin, TokenSet, of_document};
+use neardup::joins::set_index::token_counts::TokenCounts;
 use neardup::joins::sets::bounds::Bounds;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
@@ -71,11 +72,11 @@ fn run(texts: &[String], threshold: f64, parts: u32) -> Result<([f64; 4], [usize
         sets.push(of_document(&Document::Text(text.clone()), &spec, origin, &mut scratch, stop)?);
     }
     let made = start.elapsed();
-    let mut frequencies = Frequencies::default();
+    let mut counts = TokenCounts::new(BUDGET / TokenCounts::<u64>::ENTRY);
     for set in sets.iter().step_by(sets.len().div_ceil(SAMPLE).max(1)) {
-        frequencies.add(&TokenSet::parse(set)?, BUDGET, stop)?;
+        ranks::count(&TokenSet::parse(set)?, &mut counts, stop)?;
     }
-    let ranks = frequencies.ranks(MOST_RANKS, stop)?;
+    let ranks = ranks::ranks(&mut counts, MOST_RANKS, stop)?;
     let ranks = TokenRanks::parse(&ranks)?;
     let places = Places::new(&ranks)?;
     let ranks = ranks.with(&places);

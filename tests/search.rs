@@ -12,9 +12,11 @@ use neardup::joins::parts::token_set::Origin;
 use neardup::joins::search::ball::{SetBall, SetParameters};
 use neardup::joins::search::judge::Judge;
 use neardup::joins::search::keys::{KeyScratch, bitmap, class_of, keys_of, prefix_classes, prefix_keys};
-use neardup::joins::search::order::{TokenOrder, TokenSample};
+
 use neardup::joins::search::prefix::{Reach, SetSpec};
-use neardup::joins::search::rice::{self, Decoder, Until};
+use neardup::joins::search::sample::TokenSample;
+use neardup::joins::set_index::rice::{self, Decoder, Until};
+use neardup::joins::set_index::token_order::TokenOrder;
 use neardup::methods::pair::TwoTexts;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;

@@ -3,10 +3,10 @@
 use super::changed::Changed;
 use super::digest::{DOING, Digester, Digests};
 use super::lookup::SegmentLookup;
+use super::outline_order::OutlineOrder;
 use super::partners::{Candidates, together};
 use super::segment::{BLOCK, Segment, SegmentDocuments};
 use super::tests::{Stored, THREADS, digest, document, store};
-use super::token_order::Order;
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
 use crate::joins::sets::bounds::Bounds;
@@ -36,7 +36,7 @@ fn damages() -> impl Strategy<Value = Vec<Damage>> {
 }
 
 /// Changed documents, and a segment of all, of many sizes and with lists of all lengths.
-fn example() -> (Order, Changed, Stored) {
+fn example() -> (OutlineOrder, Changed, Stored) {
     let spec = FeatureSpec::WORDS;
     let bounds = Bounds::new(Predicate::new(Measure::Jaccard, 0.4).unwrap());
     let text = |n: usize| (0..3 + n % 29).map(|k| format!("w{} ", (n / 3 * k) % 97)).collect();
@@ -111,8 +111,8 @@ proptest! {
         let mut bytes = order.to_bytes()?;
         bytes.splice(..block.len().min(3), block.iter().copied());
         for bytes in [bytes, block] {
-            if let Ok(Some(order)) = Order::from_bytes(&bytes) {
-                order.place(u32::MAX);
+            if let Ok(Some(order)) = OutlineOrder::from_bytes(&bytes) {
+                order.tokens.place(u32::MAX);
             }
         }
     }

@@ -1,11 +1,12 @@
 //! Digests of documents: the size of the token set, a parity bitmap, and the hashes of its prefix.
 
-use super::token_order::{Order, TokenCounts};
+use super::outline_order::OutlineOrder;
 use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::features::tokens::{Document, Scratch, for_each_token};
 use crate::joins::set_index::bitmap::{self, Width};
 use crate::joins::set_index::by_size::BySize;
+use crate::joins::set_index::token_counts::TokenCounts;
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
 use crate::ragged::Ragged;
@@ -66,8 +67,8 @@ pub struct Digester {
     waiting_rows: Vec<u32>,
     /// How long prefixes are, always of the same bounds.
     prefixes: BySize,
-    /// How often tokens of these occur.
-    pub counts: TokenCounts,
+    /// In how many of a sample of these tokens occur.
+    counts: Option<TokenCounts<u32>>,
     /// What is done.
     pub digests: Digests,
 }
@@ -77,7 +78,11 @@ impl Digester {
     pub fn keep(&mut self, row: u32, document: &Document, spec: &FeatureSpec, stop: &Stop) -> Result<()> {
         self.hash(document, spec, stop)?;
         memory::reserve(&mut self.waiting_rows, 1, DOING)?;
-        self.counts.add(&self.hashes)?;
+        if is_sampled(row) {
+            let counts = self.counts.get_or_insert_with(Self::no_counts);
+            let mut distinct = self.hashes.chunk_by(|&a, &b| key_of(a) == key_of(b));
+            distinct.try_for_each(|same| counts.add(key_of(same[0]), stop))?;
+        }
         self.waiting.push(&self.hashes, DOING)?;
         self.waiting_rows.push(row);
         Ok(())
@@ -94,7 +99,7 @@ impl Digester {
     }
 
     /// Digests what waits.
-    pub fn release(&mut self, order: &Order, bounds: &Bounds, stop: &Stop) -> Result<()> {
+    pub fn release(&mut self, order: &OutlineOrder, bounds: &Bounds, stop: &Stop) -> Result<()> {
         // After a stop it goes on with the last that is not done: those before it still wait.
         while let Some(&row) = self.waiting_rows.last() {
             stop.check()?;
@@ -104,9 +109,18 @@ impl Digester {
             self.waiting.pop();
             self.waiting_rows.pop();
         }
-        (self.waiting, self.waiting_rows, self.counts) =
-            (Ragged::default(), Vec::new(), TokenCounts::default());
+        (self.waiting, self.waiting_rows) = (Ragged::default(), Vec::new());
         Ok(())
+    }
+
+    /// What was counted of the documents that were kept.
+    pub fn take_counts(&mut self) -> TokenCounts<u32> {
+        self.counts.take().unwrap_or_else(Self::no_counts)
+    }
+
+    /// Counts of nothing.
+    pub fn no_counts() -> TokenCounts<u32> {
+        TokenCounts::new(COUNTED)
     }
 
     /// Digests a document. O(tokens · log tokens).
@@ -115,7 +129,7 @@ impl Digester {
         row: u32,
         document: &Document,
         spec: &FeatureSpec,
-        order: &Order,
+        order: &OutlineOrder,
         bounds: &Bounds,
         stop: &Stop,
     ) -> Result<()> {
@@ -124,7 +138,13 @@ impl Digester {
     }
 
     /// Digests a document of which the hashes of all tokens are known, ascending.
-    pub fn add_hashes(&mut self, row: u32, hashes: &[u64], order: &Order, bounds: &Bounds) -> Result<()> {
+    pub fn add_hashes(
+        &mut self,
+        row: u32,
+        hashes: &[u64],
+        order: &OutlineOrder,
+        bounds: &Bounds,
+    ) -> Result<()> {
         self.hashes.clear();
         memory::extend(&mut self.hashes, hashes, DOING)?;
         self.digest(row, order, bounds)
@@ -144,7 +164,7 @@ impl Digester {
         Ok(())
     }
 
-    fn digest(&mut self, row: u32, order: &Order, bounds: &Bounds) -> Result<()> {
+    fn digest(&mut self, row: u32, order: &OutlineOrder, bounds: &Bounds) -> Result<()> {
         let Self { hashes, places, digests, prefixes, .. } = self;
         let size = hashes.len() as u32;
         if size == 0 {
@@ -152,7 +172,7 @@ impl Digester {
         }
         places.clear();
         memory::reserve(places, hashes.len(), DOING)?;
-        places.extend(hashes.iter().map(|&hash| order.place((hash >> u32::BITS) as u32)));
+        places.extend(hashes.iter().map(|&hash| order.tokens.place(key_of(hash))));
         let length = prefixes.get(size, || prefix(bounds, size)) as usize;
         if length == 0 {
             return Ok(());
@@ -178,6 +198,20 @@ impl Digester {
         digests.postings.extend(places.iter().map(|place| place << u32::BITS).map(|key| key | place));
         Ok(())
     }
+}
+
+/// Tokens that are counted at most, for an order of [`TokenOrder::MOST`](crate::joins::set_index::token_order::TokenOrder::MOST).
+const COUNTED: usize = 1 << 17;
+
+/// Whether the tokens of a row are counted: of many rows every eighth tells which tokens are frequent.
+fn is_sampled(row: u32) -> bool {
+    row < 1 << 13 || row.is_multiple_of(8)
+}
+
+/// The key of a token of this hash, by which its postings are found.
+#[inline]
+fn key_of(hash: u64) -> u32 {
+    (hash >> u32::BITS) as u32
 }
 
 /// How many tokens of a set, the first in the order, have one in common with each similar set; 0 where there is none.

@@ -69,16 +69,15 @@ impl<'a> SegmentLookup<'a> {
                 begun = true;
             }
             // Most hashes are of no changed document, so that their documents need not be read.
-            let mut is_read = false;
+            let mut unread = Some(list);
             while let [posting, after @ ..] = rest {
                 if posting.hash > hash {
                     break;
                 }
                 if posting.hash == hash {
                     stop.check()?;
-                    if !is_read {
+                    if let Some(list) = unread.take() {
                         list.read(&mut places)?;
-                        is_read = true;
                     }
                     let bitmap = &own_bitmaps[posting.document as usize];
                     self.one(posting, &places, kernel, bitmap, found)?;

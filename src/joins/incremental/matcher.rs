@@ -2,7 +2,7 @@
 
 use super::changed::Changed;
 use super::digest::Digester;
-use super::token_order::Order;
+use super::outline_order::OutlineOrder;
 use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::features::sets::exact::TokenSets;
@@ -22,7 +22,7 @@ pub struct Matcher {
     sets: Vec<TokenSets>,
     /// Where the set of each row is.
     places: Vec<(u32, u32)>,
-    order: Order,
+    order: OutlineOrder,
     spec: FeatureSpec,
     predicate: Predicate,
 }
@@ -42,7 +42,7 @@ impl Matcher {
     pub fn new(
         changed: Changed,
         sets: Vec<TokenSets>,
-        order: Order,
+        order: OutlineOrder,
         spec: FeatureSpec,
         predicate: Predicate,
     ) -> Result<Self> {

@@ -1,15 +1,16 @@
 //! Digests as they are stored: documents by size, in blocks; postings by hash, in parts.
 //!
 //! A block has the sizes and the bitmaps of its documents, little-endian. A part has the postings of a range of hashes:
-//! for each hash, as LEB128, its distance from the one before, four times how many documents but one have it plus the
-//! width of what follows, and the place of the first one in the segment; then those of the others, little-endian, each
-//! as its distance from the one before, of 2 to the power of the width bytes.
+//! for each hash, as LEB128, its distance from the one before and how many documents have it. Then comes, of one document,
+//! its place in the segment as LEB128; of several, how many bytes the code of their places has, as LEB128, its parameter in
+//! one byte, and the code ([`rice`]).
 //!
 //! The owner of a table of lists can write anything into it: what is read again is checked before it is used, and
 //! memory is taken for what is there, not for what a number says.
 
 use super::digest::{DOING, Digests};
 use crate::error::{Error, Result};
+use crate::joins::set_index::rice::{self, Decoder};
 use crate::leb128;
 use crate::memory;
 use crate::ragged::Ragged;
@@ -108,24 +109,25 @@ pub(crate) fn part_of(posting: u64, bits: u32) -> usize {
 }
 
 /// Sorted postings as a part.
-fn encode(mut postings: &[u64], bytes: &mut Vec<u8>) -> Result<()> {
-    let mut before = 0;
-    while let Some(&first) = postings.first() {
-        let hash = first >> u32::BITS;
-        let count = postings.iter().take_while(|posting| *posting >> u32::BITS == hash).count();
-        let (here, after) = postings.split_at(count);
-        let distances = || here.windows(2).map(|pair| pair[1] as u32 - pair[0] as u32);
-        let width = match distances().max() {
-            None | Some(..=0xff) => 0,
-            Some(..=0xffff) => 1,
-            Some(_) => 2,
-        };
-        memory::reserve(bytes, 3 * leb128::MOST_BYTES + (count << width), DOING)?;
-        for number in [hash - before, (count as u64 - 1) << 2 | width as u64, u64::from(first as u32)] {
-            leb128::write(number, bytes, DOING)?;
+fn encode(postings: &[u64], bytes: &mut Vec<u8>) -> Result<()> {
+    let (mut before, mut places, mut code) = (0, Vec::new(), Vec::new());
+    for list in postings.chunk_by(|a, b| a >> u32::BITS == b >> u32::BITS) {
+        let hash = list[0] >> u32::BITS;
+        leb128::write(hash - before, bytes, DOING)?;
+        leb128::write(list.len() as u64, bytes, DOING)?;
+        before = hash;
+        if let [only] = list {
+            leb128::write(u64::from(*only as u32), bytes, DOING)?;
+            continue;
         }
-        distances().for_each(|distance| bytes.extend(&distance.to_le_bytes()[..1 << width]));
-        (before, postings) = (hash, after);
+        places.clear();
+        code.clear();
+        memory::reserve(&mut places, list.len(), DOING)?;
+        places.extend(list.iter().map(|&posting| posting as u32));
+        let parameter = rice::encode(&places, &mut code)?;
+        leb128::write(code.len() as u64, bytes, DOING)?;
+        memory::push(bytes, parameter, DOING)?;
+        memory::extend(bytes, &code, DOING)?;
     }
     Ok(())
 }
@@ -139,41 +141,23 @@ fn malformed(why: &str) -> Error {
 }
 
 /// The documents that have a hash, still as they are stored.
-pub(crate) struct List<'a> {
-    first: u64,
-    others: usize,
-    width: u64,
-    distances: &'a [u8],
-    /// Of so many documents.
-    documents: usize,
+pub(crate) enum List<'a> {
+    One(u32),
+    Several { code: &'a [u8], decoder: Decoder },
 }
 
 impl List<'_> {
     /// Their places, ascending, instead of what `places` has.
-    pub(crate) fn read(&self, places: &mut Vec<u32>) -> Result<()> {
-        let &Self { first: mut place, others, width, distances, documents } = self;
+    pub(crate) fn read(self, places: &mut Vec<u32>) -> Result<()> {
         places.clear();
-        memory::reserve(places, others + 1, DOING)?;
-        places.push(place as u32);
-        let mut ascend = true;
-        // The sum of so few numbers of 32 bits does not overflow.
-        let next = |distance: u32| {
-            ascend &= distance > 0;
-            place += u64::from(distance);
-            place as u32
-        };
-        match width {
-            0 => places.extend(distances.iter().map(|&distance| distance.into()).map(next)),
-            1 => {
-                places.extend(distances.as_chunks().0.iter().map(|&d| u16::from_le_bytes(d).into()).map(next))
+        match self {
+            Self::One(place) => memory::push(places, place, DOING),
+            Self::Several { mut code, mut decoder } => {
+                memory::reserve(places, decoder.rows() as usize, DOING)?;
+                // The decoder knows how many bytes there are, so that it ends, or is an error.
+                decoder.read(&mut code, usize::MAX, places).map(|_| ())
             }
-            _ => places.extend(distances.as_chunks().0.iter().map(|&d| u32::from_le_bytes(d)).map(next)),
         }
-        // As they ascend, the last one is the greatest.
-        if !ascend || place >= documents as u64 {
-            return Err(malformed("a posting leads nowhere"));
-        }
-        Ok(())
     }
 }
 
@@ -188,22 +172,24 @@ pub(crate) fn decode(
         let step = u32::try_from(get(&mut bytes)?).ok();
         hash =
             step.and_then(|step| hash.checked_add(step)).ok_or_else(|| malformed("a hash is too large"))?;
-        let head = get(&mut bytes)?;
-        let first = get(&mut bytes)?;
-        let others = usize::try_from(head >> 2).unwrap_or(usize::MAX);
-        if others >= documents || first >= documents as u64 {
-            return Err(malformed("a posting leads nowhere"));
+        let count = get(&mut bytes)?;
+        if count == 0 || count > documents as u64 {
+            return Err(malformed("a list has more documents than there are, or none"));
         }
-        let width = head & 3;
-        let length = match width {
-            3 => return Err(malformed("a list is of no known width")),
-            _ => others << width,
+        let number = get(&mut bytes)?;
+        let list = if count == 1 {
+            let place = u32::try_from(number).ok().filter(|&place| (place as usize) < documents);
+            List::One(place.ok_or_else(|| malformed("a posting leads nowhere"))?)
+        } else {
+            let (&parameter, rest) = bytes.split_first().ok_or_else(|| malformed("a list is cut off"))?;
+            let length = usize::try_from(number).unwrap_or(usize::MAX);
+            let (code, rest) = rest.split_at_checked(length).ok_or_else(|| malformed("a list is cut off"))?;
+            bytes = rest;
+            // Places are numbered with 32 bits, and a part has fewer bytes.
+            let decoder = Decoder::new(parameter, count as u32, length as u32, documents as u32)?;
+            List::Several { code, decoder }
         };
-        let Some((distances, rest)) = bytes.split_at_checked(length) else {
-            return Err(malformed("a list is cut off"));
-        };
-        bytes = rest;
-        each(hash, List { first, others, width, distances, documents })?;
+        each(hash, list)?;
     }
     Ok(())
 }

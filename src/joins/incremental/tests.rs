@@ -4,12 +4,13 @@ use super::changed::Changed;
 use super::digest::{Digester, Digests, words};
 use super::lookup::SegmentLookup;
 use super::matcher::{Matcher, Matches};
+use super::outline_order::OutlineOrder;
 use super::partners::{Candidates, together};
 use super::segment::{Segment, SegmentDocuments};
-use super::token_order::Order;
 use crate::features::FeatureSpec;
 use crate::features::sets::exact::TokenSets;
 use crate::features::tokens::Document;
+use crate::joins::set_index::token_order::TokenOrder;
 use crate::joins::sets::bounds::Bounds;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
@@ -63,15 +64,16 @@ pub(crate) fn digest(
     counted: usize,
     spec: &FeatureSpec,
     bounds: &Bounds,
-) -> (Order, Digests) {
+) -> (OutlineOrder, Digests) {
     let stop = Stop::default();
     let mut digester = Digester::default();
     for (row, text) in (0..).zip(&texts[..counted]) {
         digester.keep(row, &document(text), spec, &stop).unwrap();
     }
     let (count, tokens) = digester.tokens();
-    let order = Order::new(&[&digester.counts], words(bounds, (tokens / count.max(1)) as u32));
-    let order = Order::from_bytes(&order.unwrap().to_bytes().unwrap()).unwrap().unwrap();
+    let words = words(bounds, (tokens / count.max(1)) as u32);
+    let order = OutlineOrder { tokens: TokenOrder::of(&mut digester.take_counts(), &stop).unwrap(), words };
+    let order = OutlineOrder::from_bytes(&order.to_bytes().unwrap()).unwrap().unwrap();
     digester.release(&order, bounds, &stop).unwrap();
     for (row, text) in (0..).zip(texts).skip(counted) {
         digester.add(row, &document(text), spec, &order, bounds, &stop).unwrap();
@@ -247,6 +249,6 @@ fn what_is_cut_off_is_an_error() {
     assert!(documents.push(&blocks[0][1..]).is_err());
     documents.push(&blocks[0]).unwrap();
     assert!(documents.digests(0, [&parts[0][..parts[0].len() - 1]]).is_err());
-    assert!(Order::from_bytes(&order.to_bytes().unwrap()[..99]).is_err());
-    assert!(Order::from_bytes(&[0, 4]).unwrap().is_none(), "another version");
+    assert!(OutlineOrder::from_bytes(&order.to_bytes().unwrap()[..9]).is_err());
+    assert!(OutlineOrder::from_bytes(&[0, 4]).unwrap().is_none(), "another version");
 }

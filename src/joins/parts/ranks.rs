@@ -10,15 +10,15 @@
 //! | 8 for each | hashes of tokens, ascending |
 //! | 4 for each | their ranks from 1 on: the greater, the more frequent |
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use super::token_set::TokenSet;
 use crate::error::{Error, Result};
+use crate::joins::set_index::token_counts::TokenCounts;
 use crate::memory;
 use crate::prefetch::prefetch;
 use crate::sketches::wire::{from_hex, push_hex};
-use crate::workers::{self, Stop};
+use crate::workers::Stop;
 
 /// The type, for errors.
 pub const NAME: &str = "token_ranks";
@@ -187,63 +187,25 @@ fn header() -> [u8; HEADER] {
     header
 }
 
-/// How many sets of a sample have each token. Where memory runs short the rarest are forgotten.
-#[derive(Debug, Default)]
-pub struct Frequencies {
-    /// Hashed anew with a secret: sets may come from anywhere.
-    counts: HashMap<u64, u32>,
+/// Counts the tokens of a set.
+pub fn count(set: &TokenSet<'_>, counts: &mut TokenCounts<u64>, stop: &Stop) -> Result<()> {
+    for (n, hash) in set.hashes().enumerate() {
+        if n.is_multiple_of(1 << 14) {
+            stop.check()?;
+        }
+        counts.add(hash, stop)?;
+    }
+    Ok(())
 }
 
-impl Frequencies {
-    /// Bytes of an entry of the table, and of its copy when that grows.
-    const ENTRY: usize = 3 * size_of::<(u64, u32)>();
-
-    /// Counts the tokens of a set, in about `budget` bytes.
-    pub fn add(&mut self, set: &TokenSet<'_>, budget: usize, stop: &Stop) -> Result<()> {
-        let most = (budget / Self::ENTRY).max(1 << 10);
-        for (n, hash) in set.hashes().enumerate() {
-            if n.is_multiple_of(1 << 14) {
-                stop.check()?;
-            }
-            if self.counts.len() == self.counts.capacity() {
-                self.make_room(most)?;
-            }
-            let count = self.counts.entry(hash).or_default();
-            *count = count.saturating_add(1);
-        }
-        Ok(())
-    }
-
-    fn make_room(&mut self, most: usize) -> Result<()> {
-        let mut least = 1;
-        while self.counts.len() >= most {
-            self.counts.retain(|_, count| *count > least);
-            least *= 2;
-        }
-        memory::suffices(DOING)?;
-        let more = self.counts.len().max(1 << 10);
-        self.counts.try_reserve(more).map_err(|_| Error::OutOfMemory { doing: DOING })
-    }
-
-    /// The order of the `keep` tokens that most sets have, of those that more than one has.
-    pub fn ranks(&self, keep: usize, stop: &Stop) -> Result<Vec<u8>> {
-        let mut frequent: Vec<(u32, u64)> = Vec::new();
-        memory::reserve(&mut frequent, self.counts.len(), DOING)?;
-        frequent
-            .extend(self.counts.iter().filter(|(_, count)| **count > 1).map(|(hash, count)| (*count, *hash)));
-        workers::sort_unstable_by(&mut frequent, stop, &Ord::cmp)?;
-        let from = frequent.len() - keep.min(frequent.len());
-        // Ranks are numbers of 32 bits, as values of the server hold fewer.
-        let mut ranked: Vec<(u64, u32)> = Vec::new();
-        memory::reserve(&mut ranked, frequent.len() - from, DOING)?;
-        ranked.extend(frequent[from..].iter().zip(1..).map(|(&(_, hash), rank)| (hash, rank)));
-        drop(frequent);
-        workers::sort_unstable_by(&mut ranked, stop, &Ord::cmp)?;
-        let mut bytes = Vec::new();
-        memory::reserve(&mut bytes, HEADER + ranked.len() * (size_of::<u64>() + size_of::<u32>()), DOING)?;
-        bytes.extend(header());
-        ranked.iter().for_each(|(hash, _)| bytes.extend(hash.to_le_bytes()));
-        ranked.iter().for_each(|(_, rank)| bytes.extend(rank.to_le_bytes()));
-        Ok(bytes)
-    }
+/// The order of the `keep` tokens that most sets have, of those that more than one has.
+pub fn ranks(counts: &mut TokenCounts<u64>, keep: usize, stop: &Stop) -> Result<Vec<u8>> {
+    // Ranks are numbers of 32 bits, as values of the server hold fewer.
+    let ranked = counts.ranks(keep, stop)?;
+    let mut bytes = Vec::new();
+    memory::reserve(&mut bytes, HEADER + ranked.len() * (size_of::<u64>() + size_of::<u32>()), DOING)?;
+    bytes.extend(header());
+    ranked.iter().for_each(|(hash, _)| bytes.extend(hash.to_le_bytes()));
+    ranked.iter().for_each(|(_, rank)| bytes.extend(rank.to_le_bytes()));
+    Ok(bytes)
 }

@@ -6,12 +6,13 @@ use proptest::prelude::*;
 
 use super::groups::{self, Groups, groups};
 use super::part::Part;
-use super::ranks::{Frequencies, Places, TokenRanks};
+use super::ranks::{self, Places, TokenRanks};
 use super::rows::Shared;
 use super::token_set::{Origin, TokenSet, of_document};
 use crate::features::tokens::{Document, Scratch};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::files::MemoryFiles;
+use crate::joins::set_index::token_counts::TokenCounts;
 use crate::joins::sets::bounds::Bounds;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
@@ -84,17 +85,17 @@ fn naive(sets: &[Vec<u8>], measure: Measure, threshold: f64) -> BTreeSet<(u64, u
 
 /// An order of the sets' tokens that has nothing to do with frequency.
 fn any_order(sets: &[Vec<u8>], seed: u64) -> Vec<u8> {
-    let mut frequencies = Frequencies::default();
+    let mut frequencies = TokenCounts::new(0);
     for set in sets {
         let tokens: BTreeSet<u64> = TokenSet::parse(set).unwrap().hashes().collect();
         for token in tokens.into_iter().filter(|token| !(token ^ seed).is_multiple_of(3)) {
             for _ in 0..crate::hash::mix(token ^ seed) % 4 {
                 let one = [&set[..8], &token.to_le_bytes()].concat();
-                frequencies.add(&TokenSet::parse(&one).unwrap(), 1 << 20, &Stop::default()).unwrap();
+                ranks::count(&TokenSet::parse(&one).unwrap(), &mut frequencies, &Stop::default()).unwrap();
             }
         }
     }
-    frequencies.ranks(usize::MAX, &Stop::default()).unwrap()
+    ranks::ranks(&mut frequencies, usize::MAX, &Stop::default()).unwrap()
 }
 
 fn specs() -> [FeatureSpec; 5] {
@@ -124,11 +125,11 @@ proptest! {
         let predicate = Predicate::new(measure, threshold).unwrap();
         let expected = naive(&sets, measure, threshold);
         prop_assert_eq!(&in_parts(&sets, predicate, parts, &any_order(&sets, seed), budget), &expected);
-        let mut frequencies = Frequencies::default();
+        let mut frequencies = TokenCounts::new(budget / TokenCounts::<u64>::ENTRY);
         for set in &sets {
-            frequencies.add(&TokenSet::parse(set).unwrap(), budget, &Stop::default()).unwrap();
+            ranks::count(&TokenSet::parse(set).unwrap(), &mut frequencies, &Stop::default()).unwrap();
         }
-        let ranks = frequencies.ranks(kept, &Stop::default()).unwrap();
+        let ranks = ranks::ranks(&mut frequencies, kept, &Stop::default()).unwrap();
         prop_assert_eq!(&in_parts(&sets, predicate, parts, &ranks, budget), &expected);
         // At the similarities themselves.
         for &(_, _, similarity) in expected.iter().take(3) {
@@ -146,15 +147,15 @@ proptest! {
         cut in any::<prop::sample::Index>(), with in any::<u8>(), size in any::<u32>(),
     ) {
         let mut bytes = bytes;
-        let mut frequencies = Frequencies::default();
+        let mut frequencies = TokenCounts::new(0);
         let set = set_of("a b c a", &FeatureSpec::WORDS);
         match head {
             0 => {}
             1 => bytes = set,
             _ => {
-                frequencies.add(&TokenSet::parse(&set).unwrap(), 0, &Stop::default()).unwrap();
-                frequencies.add(&TokenSet::parse(&set).unwrap(), 0, &Stop::default()).unwrap();
-                bytes = frequencies.ranks(9, &Stop::default()).unwrap();
+                ranks::count(&TokenSet::parse(&set).unwrap(), &mut frequencies, &Stop::default()).unwrap();
+                ranks::count(&TokenSet::parse(&set).unwrap(), &mut frequencies, &Stop::default()).unwrap();
+                bytes = ranks::ranks(&mut frequencies, 9, &Stop::default()).unwrap();
             }
         }
         if head > 0 {
@@ -237,17 +238,20 @@ fn unlike_sets_do_not_compare() {
 
 #[test]
 fn forgets_the_rare_ones_where_memory_is_short() {
-    let mut frequencies = Frequencies::default();
+    let mut frequencies = TokenCounts::new(0);
     let stop = &Stop::default();
     let common = set_of("the of and", &FeatureSpec::WORDS);
     for n in 0..200 {
         let rare: Vec<String> = (0..100).map(|word| format!("w{n}x{word}")).collect();
-        frequencies
-            .add(&TokenSet::parse(&set_of(&rare.join(" "), &FeatureSpec::WORDS)).unwrap(), 0, stop)
-            .unwrap();
-        frequencies.add(&TokenSet::parse(&common).unwrap(), 0, stop).unwrap();
+        ranks::count(
+            &TokenSet::parse(&set_of(&rare.join(" "), &FeatureSpec::WORDS)).unwrap(),
+            &mut frequencies,
+            stop,
+        )
+        .unwrap();
+        ranks::count(&TokenSet::parse(&common).unwrap(), &mut frequencies, stop).unwrap();
     }
-    let bytes = frequencies.ranks(10, stop).unwrap();
+    let bytes = ranks::ranks(&mut frequencies, 10, stop).unwrap();
     let ranks = TokenRanks::check(&bytes).unwrap();
     assert_eq!(ranks.len(), 3);
     assert!(TokenSet::parse(&common).unwrap().hashes().all(|hash| ranks.of(hash) > 0));

@@ -4,12 +4,12 @@
 //! row look more alike than it is, and never less, as long as the *number* of elements is right: tokens of one hash are
 //! therefore told apart by their bytes where repeats do not count.
 
-use super::order::TokenOrder;
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
 use crate::features::sets::exact::TokenSets;
 use crate::features::tokens::{Document, Scratch, for_each_token};
 use crate::joins::set_index::bitmap;
+use crate::joins::set_index::token_order::TokenOrder;
 use crate::memory;
 use crate::workers::{self, Stop};
 
@@ -128,7 +128,7 @@ pub fn bitmap(keys: &[u32], bitmap: &mut [u64]) {
 mod tests {
     use super::*;
     use crate::hash;
-    use crate::joins::search::order::TokenSample;
+    use crate::joins::search::sample::TokenSample;
     use proptest::prelude::*;
 
     /// What index and searches agree on for ever: keys, which of them come first, and bitmaps.

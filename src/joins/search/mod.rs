@@ -28,6 +28,5 @@ pub mod ball;
 pub mod json;
 pub mod judge;
 pub mod keys;
-pub mod order;
 pub mod prefix;
-pub mod rice;
+pub mod sample;

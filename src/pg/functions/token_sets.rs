@@ -7,8 +7,9 @@ use super::sketch_types::{Form, input, output, receive};
 use super::sketches::document_of;
 use crate::features::Tokenizer;
 use crate::features::tokens::Scratch;
-use crate::joins::parts::ranks::{self, Frequencies, TokenRanks};
+use crate::joins::parts::ranks::{self, TokenRanks};
 use crate::joins::parts::token_set::{self, Origin, TokenSet, of_document};
+use crate::joins::set_index::token_counts::TokenCounts;
 use crate::pg::query::decode::Kind;
 use crate::pg::request::features::spec_of;
 use crate::pg::server::aggregate;
@@ -106,13 +107,12 @@ sql_function! {
                 SqlError::parameter(format!("keep must be at least 0, not {keep}"))
                     .hint("The order of the 100000 most frequent tokens: token_order(tokens(body), 100000)")
             })?;
-            Ok((Frequencies::default(), keep))
+            Ok((TokenCounts::<u64>::new(settings::memory() / TokenCounts::<u64>::ENTRY), keep))
         })?;
         if let Some(bytes) = call.bytes(1) {
             let set = TokenSet::parse(bytes)?;
-            let budget = settings::memory();
-            workers::one(workers_for(8 * bytes.len()), &mut state.0, |frequencies, stop| {
-                frequencies.add(&set, budget, stop)
+            workers::one(workers_for(8 * bytes.len()), &mut state.0, |counts, stop| {
+                ranks::count(&set, counts, stop)
             })?;
         }
         Ok(datum)
@@ -121,9 +121,10 @@ sql_function! {
 sql_function! {
     /// `token_order_result(internal) → token_ranks`
     neardup_token_order_result, pg_finfo_neardup_token_order_result, |call| {
-        let mut state = (aggregate::take::<(Frequencies, usize)>(call)?.unwrap_or_default(), Vec::new());
-        workers::one(workers_for(usize::MAX), &mut state, |((frequencies, keep), bytes), stop| {
-            *bytes = frequencies.ranks(*keep, stop)?;
+        let taken = aggregate::take::<(TokenCounts<u64>, usize)>(call)?;
+        let mut state = (taken.unwrap_or_else(|| (TokenCounts::new(0), 0)), Vec::new());
+        workers::one(workers_for(usize::MAX), &mut state, |((counts, keep), bytes), stop| {
+            *bytes = ranks::ranks(counts, *keep, stop)?;
             Ok(())
         })?;
         if state.1.len() > LARGEST - size_of::<i32>() {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
 
-use crate::joins::incremental::token_order;
+use crate::joins::incremental::outline_order;
 use crate::pg::index::FORMAT;
 use crate::pg::query::as_user::Extension;
 use crate::pg::server::call::sql_function;
@@ -40,7 +40,7 @@ sql_function! {
             number(hash::VERSION),
             number(wire::VERSION),
             number(FORMAT),
-            number(token_order::VERSION),
+            number(outline_order::VERSION),
             format!("{major}.{minor}.{patch}").into_datum(),
             kernels().name.into_datum(),
         ])

@@ -7,7 +7,7 @@ use pgrx::{PgBox, PgSqlErrorCode, pg_sys};
 use super::sample;
 use super::table::{row_of_scan, scan_table};
 use crate::features::tokens::Document;
-use crate::joins::search::order::TokenSample;
+use crate::joins::search::sample::TokenSample;
 use crate::pg::index::layout::format::Descriptor;
 use crate::pg::index::layout::items::{Item, Pair, Row};
 use crate::pg::index::layout::meta::Directory;

@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 
 use super::table::{Range, row_of_scan, scan_table};
 use crate::features::tokens::Document;
-use crate::joins::search::order::TokenSample;
+use crate::joins::search::sample::TokenSample;
 use crate::pg::index::opclass::class::Class;
 use crate::pg::index::opclass::sets::{SetKeys, Settled};
 use crate::pg::index::pages::buffer::Index;

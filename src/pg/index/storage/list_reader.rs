@@ -3,7 +3,7 @@
 use super::lists::{PIECE, bits_of_parts};
 use super::segment::{COLLECTING, Segment};
 use crate::error::Error;
-use crate::joins::search::rice::{Decoder, Until};
+use crate::joins::set_index::rice::{Decoder, Until};
 use crate::leb128;
 use crate::memory;
 use crate::pg::index::layout::format::{CONTENTS, List};

@@ -7,7 +7,7 @@
 
 use super::spool::Spool;
 use crate::error::{Error, Result};
-use crate::joins::search::rice;
+use crate::joins::set_index::rice;
 use crate::leb128;
 use crate::memory;
 use crate::pg::index::layout::format::{Descriptor, List};

@@ -13,7 +13,7 @@ use super::segment::Segment;
 use super::sort::Sorter;
 use super::writer::Writer;
 use super::{choice, order};
-use crate::joins::search::order::TokenSample;
+use crate::joins::search::sample::TokenSample;
 use crate::pg::index::layout::format::{Descriptor, MOST_SEGMENTS, Meta, NONE};
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::{Directory, Lock};

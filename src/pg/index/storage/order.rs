@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::joins::search::order::TokenOrder;
+use crate::joins::set_index::token_order::TokenOrder;
 use crate::memory;
 use crate::pg::index::layout::format::{CONTENTS, Kind, Meta, NONE, Tail};
 use crate::pg::index::pages::buffer::Index;

@@ -2,11 +2,13 @@
 
 use super::stored::{BATCH, COLUMNS, read_order, unless_damaged};
 use super::writer::Writer;
+use crate::error::Error;
 use crate::features::FeatureSpec;
 use crate::jobs::step::Rows;
 use crate::joins::incremental::digest::{Digester, Digests, words};
+use crate::joins::incremental::outline_order::{OutlineOrder, VERSION};
 use crate::joins::incremental::segment::Segment;
-use crate::joins::incremental::token_order::{Order, TokenCounts, VERSION};
+use crate::joins::set_index::token_order::TokenOrder;
 use crate::joins::sets::bounds::Bounds;
 use crate::methods::Update;
 use crate::methods::reading::Reading;
@@ -41,7 +43,7 @@ pub(in crate::pg::jobs) fn with_order(names: &Names, rows: Option<Rows>, store: 
 fn outlines(
     names: &Names,
     rows: Option<Rows>,
-    (order, segment): (Option<Order>, i64),
+    (order, segment): (Option<OutlineOrder>, i64),
     store: &mut Store,
 ) -> Result<()> {
     let mut request = names.request()?;
@@ -76,14 +78,14 @@ fn outlines(
 fn outline(
     reading: &mut Reading<'_>,
     (spec, predicate): (&FeatureSpec, Predicate),
-    mut order: Option<Order>,
+    mut order: Option<OutlineOrder>,
     enough: usize,
-    mut done: impl FnMut(Digests, &Order, &dyn Workers) -> Result<()>,
-) -> Result<Order> {
+    mut done: impl FnMut(Digests, &OutlineOrder, &dyn Workers) -> Result<()>,
+) -> Result<OutlineOrder> {
     let bounds = Bounds::new(predicate);
     let workers = reading.workers;
     let mut outliners: Vec<Digester> = (0..workers.count()).map(|_| Digester::default()).collect();
-    let mut all = |outliners: &mut Vec<Digester>, order: &Order| {
+    let mut all = |outliners: &mut Vec<Digester>, order: &OutlineOrder| {
         let mut parts = outliners.iter_mut().map(|outliner| std::mem::take(&mut outliner.digests));
         let mut outlines = parts.next().unwrap_or_default();
         parts.try_for_each(|part| outlines.append(&part, |row| row))?;
@@ -113,12 +115,18 @@ fn outline(
 }
 
 /// Makes the order, and the outlines of what waits for it.
-fn freeze(outliners: &mut [Digester], bounds: &Bounds, workers: &dyn Workers) -> Result<Order> {
+fn freeze(outliners: &mut [Digester], bounds: &Bounds, workers: &dyn Workers) -> Result<OutlineOrder> {
     let (documents, tokens) =
         outliners.iter().map(Digester::tokens).fold((0, 0), |(d, t), (e, u)| (d + e, t + u));
     let words = words(bounds, (tokens / documents.max(1)) as u32);
-    let counts: Vec<&TokenCounts> = outliners.iter().map(|outliner| &outliner.counts).collect();
-    let order = Order::new(&counts, words)?;
+    let mut made = (outliners.iter_mut().map(Digester::take_counts).collect::<Vec<_>>(), None);
+    workers::one(workers, &mut made, |(counts, tokens), stop| {
+        let mut all = Digester::no_counts();
+        counts.iter_mut().try_for_each(|counts| all.absorb(counts, stop))?;
+        *tokens = Some(TokenOrder::of(&mut all, stop)?);
+        Ok(())
+    })?;
+    let order = OutlineOrder { tokens: made.1.ok_or(Error::Stopped)?, words };
     workers::each(workers, outliners, |outliner, stop| outliner.release(&order, bounds, stop))?;
     Ok(order)
 }

@@ -3,8 +3,8 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
+use crate::joins::incremental::outline_order::OutlineOrder;
 use crate::joins::incremental::segment::{BLOCK, MOST_BITS, SegmentDocuments};
-use crate::joins::incremental::token_order::Order;
 use crate::memory;
 use crate::pg::jobs::hints::ANEW;
 use crate::pg::jobs::queries;
@@ -45,14 +45,14 @@ pub(crate) fn unless_damaged<T>(result: Result<T>) -> Result<Option<T>> {
 }
 
 /// The order of tokens that a table of lists has; none if it has none of use.
-pub(crate) fn read_order(lists: &Table) -> Result<Option<Order>> {
+pub(crate) fn read_order(lists: &Table) -> Result<Option<OutlineOrder>> {
     let Table { oid, name, .. } = lists;
     let sql = queries::of_lists(name, &["data"], &format!("{} LIMIT 2", queries::in_segment('o', 0)));
     let done = Query { relations: &[*oid], ..Query::new(&sql) }.run([pg_sys::BYTEAOID])?;
     match done.first {
         Some(_) if done.rows > 1 => Err(damaged("they have two orders of tokens")),
         // SAFETY: a bytea, as was checked.
-        Some([Some(data)]) => Ok(Order::from_bytes(unsafe { varlena_bytes(data) })?),
+        Some([Some(data)]) => Ok(OutlineOrder::from_bytes(unsafe { varlena_bytes(data) })?),
         _ => Ok(None),
     }
 }

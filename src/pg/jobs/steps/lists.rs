@@ -2,7 +2,7 @@
 
 use super::work::Work;
 use crate::jobs::step::Rows;
-use crate::joins::incremental::token_order::VERSION;
+use crate::joins::incremental::outline_order::VERSION;
 use crate::pg::jobs::lists::merge::merged;
 use crate::pg::jobs::lists::outline;
 use crate::pg::jobs::lists::stored::TYPES;

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use super::Settled;
 use super::item::Outline;
 use crate::error::Result;
-use crate::joins::search::order::TokenSample;
 use crate::joins::search::prefix::{SetSpec, class_bits};
+use crate::joins::search::sample::TokenSample;
 use crate::pg::index::layout::format::Meta;
 
 /// The bits of a class where the number of rows is not known, and the fewest where it is: tables grow, and classes do not.

@@ -1,0 +1,176 @@
+//! The frozen order of tokens that prefixes are taken in, rare ones first: of a signature index, and of the lists of a job.
+//!
+//! The most frequent tokens of a sample come last, by how many of its documents have them; all others come before
+//! them, by their keys. Any order that stays as it is would do: this one makes lists short.
+//!
+//! | bytes, once a token, ascending by key, little-endian | |
+//! | --- | --- |
+//! | 0 to 3 | the key of a token: the upper half of its hash |
+//! | 4, 5 | its rank, from 1 on: the most frequent token has the greatest |
+
+use super::token_counts::TokenCounts;
+use crate::error::{Error, Result};
+use crate::hash;
+use crate::memory;
+use crate::workers::Stop;
+
+const DOING: &str = "ordering tokens";
+/// Bytes of a token.
+const ENTRY: usize = size_of::<u32>() + size_of::<u16>();
+/// Upper bits of a key by which it is looked up.
+const BUCKET_BITS: u32 = 13;
+const BUCKETS: usize = 1 << BUCKET_BITS;
+
+/// An order of tokens.
+#[derive(Debug, Clone)]
+pub struct TokenOrder {
+    /// The keys of those that have a rank, ascending.
+    keys: Vec<u32>,
+    ranks: Vec<u16>,
+    /// Where keys with these upper bits begin, and where the last ones end.
+    buckets: Vec<u16>,
+}
+
+impl TokenOrder {
+    /// How many tokens have a rank, at most.
+    pub const MOST: usize = 1 << 15;
+
+    /// The order of what was counted. Tokens of one document alone have no rank: there are too many of them.
+    pub fn of(counts: &mut TokenCounts<u32>, stop: &Stop) -> Result<Self> {
+        let ranked = counts.ranks(Self::MOST, stop)?;
+        let (mut keys, mut ranks) = (Vec::new(), Vec::new());
+        memory::reserve(&mut keys, ranked.len(), DOING)?;
+        memory::reserve(&mut ranks, ranked.len(), DOING)?;
+        keys.extend(ranked.iter().map(|token| token.0));
+        // At most 1 << 15.
+        ranks.extend(ranked.iter().map(|token| token.1 as u16));
+        Self::new(keys, ranks)
+    }
+
+    fn new(keys: Vec<u32>, ranks: Vec<u16>) -> Result<Self> {
+        let mut buckets = memory::filled(0u16, BUCKETS + 1, DOING)?;
+        for &key in &keys {
+            // At most as many as a token has ranks.
+            buckets[(key >> (u32::BITS - BUCKET_BITS)) as usize + 1] += 1;
+        }
+        for n in 1..buckets.len() {
+            buckets[n] += buckets[n - 1];
+        }
+        Ok(Self { keys, ranks, buckets })
+    }
+
+    /// The place of a token among all, by its key: its rank, and behind that the key.
+    #[inline]
+    pub fn place(&self, key: u32) -> u64 {
+        let bucket = (key >> (u32::BITS - BUCKET_BITS)) as usize;
+        let range = usize::from(self.buckets[bucket])..usize::from(self.buckets[bucket + 1]);
+        let rank = self.keys[range.clone()].binary_search(&key).map_or(0, |n| self.ranks[range.start + n]);
+        u64::from(rank) << u32::BITS | u64::from(key)
+    }
+
+    /// How many tokens have a rank.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether none has.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.keys) + memory::bytes(&self.ranks) + memory::bytes(&self.buckets)
+    }
+
+    /// As it is stored.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        memory::reserve(&mut bytes, self.keys.len() * ENTRY, DOING)?;
+        for (key, rank) in self.keys.iter().zip(&self.ranks) {
+            bytes.extend(key.to_le_bytes());
+            bytes.extend(rank.to_le_bytes());
+        }
+        Ok(bytes)
+    }
+
+    /// Reads what was stored; errors for bytes that are no order.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let (entries, rest) = bytes.as_chunks::<ENTRY>();
+        if !rest.is_empty() || entries.len() > Self::MOST {
+            return Err(bad(format!("{} bytes", bytes.len())));
+        }
+        let (mut keys, mut ranks) = (Vec::new(), Vec::new());
+        memory::reserve(&mut keys, entries.len(), DOING)?;
+        memory::reserve(&mut ranks, entries.len(), DOING)?;
+        for &[k0, k1, k2, k3, r0, r1] in entries {
+            keys.push(u32::from_le_bytes([k0, k1, k2, k3]));
+            ranks.push(u16::from_le_bytes([r0, r1]));
+        }
+        if !keys.is_sorted_by(|a, b| a < b) {
+            return Err(bad("its keys do not ascend".to_owned()));
+        }
+        if ranks.iter().any(|&rank| rank == 0 || usize::from(rank) > entries.len()) {
+            return Err(bad("a rank that is not there".to_owned()));
+        }
+        Self::new(keys, ranks)
+    }
+
+    /// A hash of its bytes: what is made by one order is of no use with another.
+    pub fn hash(bytes: &[u8]) -> u64 {
+        hash::hash_bytes(bytes)
+    }
+}
+
+fn bad(why: String) -> Error {
+    Error::Malformed { what: "order of tokens", why }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    proptest! {
+        #[test]
+        fn ranks_go_by_documents(
+            documents in proptest::collection::vec(proptest::collection::vec(0..40u32, 0..12), 0..30),
+            shift in 0..27u32,
+        ) {
+            let stop = &Stop::default();
+            let (mut sample, mut counts) = (TokenCounts::new(1 << 10), BTreeMap::new());
+            for document in &documents {
+                let keys: BTreeSet<u32> = document.iter().map(|key| key << shift).collect();
+                for key in keys {
+                    sample.add(key, stop).unwrap();
+                    *counts.entry(key).or_insert(0) += 1;
+                }
+            }
+            let order = TokenOrder::of(&mut sample, stop).unwrap();
+            let rank = |key: u32| order.place(key) >> 32;
+            for (&a, n) in &counts {
+                prop_assert_eq!(rank(a) > 0, *n > 1);
+                prop_assert_eq!(order.place(a) as u32, a);
+                prop_assert!(counts.contains_key(&!a) || rank(!a) == 0);
+                for (&b, m) in &counts {
+                    prop_assert_eq!(rank(a) > rank(b), *n > 1 && (n, a) > (m, b));
+                }
+            }
+            let bytes = order.to_bytes().unwrap();
+            prop_assert_eq!(bytes.len(), 6 * order.len());
+            prop_assert_eq!(TokenOrder::from_bytes(&bytes).unwrap().to_bytes().unwrap(), bytes);
+        }
+
+        #[test]
+        fn any_bytes_are_errors_or_an_order(
+            bytes in proptest::collection::vec(prop_oneof![Just(0), Just(1), any::<u8>()], 0..40),
+            key in any::<u32>(),
+        ) {
+            if let Ok(order) = TokenOrder::from_bytes(&bytes) {
+                prop_assert_eq!(order.place(key) as u32, key);
+                prop_assert_eq!(order.to_bytes().unwrap(), bytes);
+            }
+        }
+    }
+}
