@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, cast, column, select, table, text
+from sqlalchemy.dialects.postgresql import OID
+from sqlalchemy.sql import quoted_name
 from sqlalchemy.types import ARRAY
 
 from neardup.sqlalchemy import TYPES
@@ -29,12 +31,14 @@ _OWN_TABLES: Final = """
     JOIN pg_catalog.pg_extension e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name
 """
-_JOB_TABLES: Final = """
+_NAMES: Final = """
     SELECT n.nspname, c.relname
-    FROM {schema}.neardup_jobs j
-    JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) ANY (ARRAY[j.pairs, j.clusters, j.state, j.lists, j.hashes])
+    FROM pg_catalog.pg_class c
     JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+    WHERE c.oid OPERATOR(pg_catalog.=) ANY (CAST(:numbers AS pg_catalog.oid[]))
 """
+_JOB_TABLES: Final = ("pairs", "clusters", "state", "lists", "hashes")
+"""The columns of `neardup_jobs` that name tables."""
 
 
 def options(connection: Connection, include_name: IncludeName | None = None) -> dict[str, Any]:
@@ -74,8 +78,11 @@ def _tables(connection: Connection) -> set[tuple[str, str | None]]:
     found: set[tuple[str, str | None]] = {(row[0], row[1]) for row in connection.execute(text(_OWN_TABLES))}
     schema = next((schema for schema, name in found if name == "neardup_all_jobs"), None)
     if schema is not None:
-        quoted = connection.dialect.identifier_preparer.quote(schema)
-        found |= {(row[0], row[1]) for row in connection.execute(text(_JOB_TABLES.format(schema=quoted)))}
+        # The name of a schema is no text(): there a colon begins a parameter, and percent signs are doubled twice.
+        columns = [cast(column(name), OID) for name in _JOB_TABLES]
+        jobs = select(*columns).select_from(table("neardup_jobs", schema=quoted_name(schema, quote=True)))
+        numbers = [number for row in connection.execute(jobs) for number in row if number is not None]
+        found |= {(row[0], row[1]) for row in connection.execute(text(_NAMES), {"numbers": numbers})}
     if not begun:
         connection.rollback()
     return found

@@ -15,7 +15,7 @@ import pyarrow as pa
 from psycopg.rows import tuple_row
 
 from neardup.calls import Value, percent, table_call
-from neardup.session import Source, connection_of, extension, id_type_of
+from neardup.session import Source, connection_of, encoded, extension, id_type_of
 
 BATCH_ROWS: Final = 50_000
 
@@ -71,7 +71,7 @@ def batches(
         id_type = id_type_of(connection, docs[0], more.get("id_column"))
         sql, values = table_call(extension(connection), function, given, percent, id_type)
         with connection.transaction(), connection.cursor("neardup_rows", row_factory=tuple_row) as cursor:
-            cursor.execute(sql.encode(), values)
+            cursor.execute(encoded(connection, sql), values)
             yield _batches(cursor)
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from neardup.catalog import Extension
+from neardup.catalog import Extension, TypeName
 
 Value = object
 """What an argument may be: None leaves it out."""
@@ -53,20 +53,22 @@ ARGUMENT_TYPES: Final[Mapping[str, str]] = {
 
 
 def arguments(
-    given: Mapping[str, Value], placeholder: Callable[[int], str], id_type: str | None = None
+    given: Mapping[str, Value], placeholder: Callable[[int], str], id_type: TypeName | None = None
 ) -> tuple[str, list[Value]]:
     """What stands between the parentheses of a call, and the values of its placeholders.
 
-    `id_type` is a type as `format_type` writes it: SQL, not a value. It stands where it is declared, behind the
-    threshold: the parser of PostgreSQL finds the types of the columns by the place and not by the name of an argument.
+    `id_type` stands where it is declared, behind the threshold: the parser of PostgreSQL finds the types of the columns
+    by the place and not by the name of an argument.
     """
+    if id_type is not None and not isinstance(id_type, TypeName):
+        raise TypeError(f"a type of ids is a TypeName, not {type(id_type).__name__}: SQL is not taken for one")
     parts: list[str] = []
     values: list[Value] = []
     for name, value in given.items():
         if name == "threshold" and id_type is not None:
             values.append(value)
             parts.append(f'"threshold" => {placeholder(len(values))}::pg_catalog.float8')
-            parts.append(f"id_type => NULL::{id_type}")
+            parts.append(f"id_type => NULL::{_escaped(str(id_type), placeholder)}")
             continue
         if name not in ARGUMENT_TYPES:
             known = ", ".join(sorted(ARGUMENT_TYPES))
@@ -93,7 +95,7 @@ def table_call(
     function: str,
     given: Mapping[str, Value],
     placeholder: Callable[[int], str],
-    id_type: str | None = None,
+    id_type: TypeName | None = None,
 ) -> tuple[str, Sequence[Value]]:
     """All rows that a function gives."""
     inside, values = arguments(given, placeholder, id_type)

@@ -28,8 +28,10 @@ TYPE_OIDS: Final = """
 """The base types of the extension with their numbers and those of their arrays."""
 
 ID_TYPE: Final = """
-    SELECT pg_catalog.format_type(a.atttypid, NULL::pg_catalog.int4), a.atttypid
+    SELECT n.nspname::pg_catalog.text, t.typname::pg_catalog.text, a.atttypid
     FROM pg_catalog.pg_attribute a
+    JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.atttypid
+    JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) t.typnamespace
     WHERE a.attrelid OPERATOR(pg_catalog.=) {relation}::pg_catalog.regclass
         AND a.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2 AND NOT a.attisdropped
         AND CASE WHEN {column}::pg_catalog.text IS NOT NULL
@@ -41,7 +43,7 @@ ID_TYPE: Final = """
                     AND i.indkey[0] OPERATOR(pg_catalog.=) a.attnum)
             END
 """
-"""The type of a relation's id, as SQL writes it and as a number; placeholders: {relation}, {column}."""
+"""The type of a relation's id, by its schema and name and as a number; placeholders: {relation}, {column}."""
 
 INTEGERS: Final = frozenset({20, 21, 23})
 """The types whose ids come back as bigint."""
@@ -52,6 +54,17 @@ class MissingExtensionError(RuntimeError):
 
     def __init__(self) -> None:
         super().__init__("this database does not have the extension neardup: CREATE EXTENSION neardup")
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    """A type of the database. Not a string of SQL, so that none is taken for one."""
+
+    schema: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{quoted(self.schema)}.{quoted(self.name)}"
 
 
 @dataclass(frozen=True, slots=True)

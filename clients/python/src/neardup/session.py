@@ -15,7 +15,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row, tuple_row
 
 from neardup.calls import Value, percent, procedure_call, table_call
-from neardup.catalog import EXTENSION, ID_TYPE, INTEGERS, Extension, MissingExtensionError
+from neardup.catalog import EXTENSION, ID_TYPE, INTEGERS, Extension, MissingExtensionError, TypeName
 from neardup.progress import SETTING, Bar, Progress, Report
 
 Source: TypeAlias = Any
@@ -87,6 +87,11 @@ def extension(connection: psycopg.Connection[Any]) -> Extension:
     return Extension(*row)
 
 
+def encoded(connection: psycopg.Connection[Any], sql: str) -> bytes:
+    """A statement with names of the database in it, as psycopg would encode one that stands in the program."""
+    return sql.encode(connection.info.encoding)
+
+
 def refresh(source: Source, docs: str, *, batch_rows: int | None = None) -> str:
     """Brings the pairs and clusters of a watched relation up to date, in batches that commit: `done` or `skipped`."""
     with committing(source) as connection:
@@ -94,7 +99,7 @@ def refresh(source: Source, docs: str, *, batch_rows: int | None = None) -> str:
             extension(connection), "neardup_refresh", {"docs": docs, "batch_rows": batch_rows}, percent
         )
         with connection.cursor(row_factory=tuple_row) as cursor:
-            row = cursor.execute(sql.encode(), values).fetchone()
+            row = cursor.execute(encoded(connection, sql), values).fetchone()
     assert row is not None
     status: str = row[0]
     return status
@@ -105,7 +110,7 @@ def near_duplicates_into(source: Source, docs: str, threshold: float | None, pai
     with committing(source) as connection:
         given = {"docs": docs, "threshold": threshold, "pairs": pairs, **more}
         sql, values = procedure_call(extension(connection), "near_duplicates_into", given, percent)
-        connection.execute(sql.encode(), values)
+        connection.execute(encoded(connection, sql), values)
 
 
 def watch(source: Source, docs: str, threshold: float | None = None, **more: Value) -> None:
@@ -144,20 +149,23 @@ def duplicates_report(source: Source, docs: str, threshold: float | None = None,
     return page
 
 
-def id_type_of(connection: psycopg.Connection[Any], docs: str, id_column: Value = None) -> str | None:
-    """The type of a relation's ids as SQL writes it; None of integers, and where there is no such id."""
+def id_type_of(connection: psycopg.Connection[Any], docs: str, id_column: Value = None) -> TypeName | None:
+    """The type of a relation's ids; None of integers, and where there is no such id."""
     sql = ID_TYPE.format(relation="%(docs)s", column="%(column)s")
     with connection.cursor(row_factory=tuple_row) as cursor:
         row = cursor.execute(sql, {"docs": docs, "column": id_column}).fetchone()
-    return None if row is None or row[1] in INTEGERS else row[0]
+    return None if row is None or row[2] in INTEGERS else TypeName(row[0], row[1])
 
 
 @contextmanager
 def progress(
-    source: Source, bar: Bar | None = None, tell: Callable[[Report], None] | None = None
+    source: Source, bar: Bar | None = None, tell: Callable[[Report], None] | None = None, title: str | None = None
 ) -> Iterator[Progress]:
-    """While it is open, calls on this connection say where they are, on a bar of tqdm where none is given."""
-    with connection_of(source) as connection, Progress(bar, tell) as showing:
+    """While it is open, calls on this connection say where they are, on a bar of tqdm where none is given.
+
+    `title` stands before what is done, in place of the function's name.
+    """
+    with connection_of(source) as connection, Progress(bar, tell, title) as showing:
 
         def listen(diagnostic: psycopg.errors.Diagnostic) -> None:
             showing.notice(diagnostic.message_primary or "")
@@ -182,11 +190,11 @@ def _set(connection: psycopg.Connection[Any], value: str) -> None:
 
 
 def _rows(
-    connection: psycopg.Connection[Any], function: str, given: dict[str, Value], id_type: str | None = None
+    connection: psycopg.Connection[Any], function: str, given: dict[str, Value], id_type: TypeName | None = None
 ) -> list[dict[str, Any]]:
     sql, values = table_call(extension(connection), function, given, percent, id_type)
     with connection.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(sql.encode(), values).fetchall()
+        return cursor.execute(encoded(connection, sql), values).fetchall()
 
 
 def _select(source: Source, function: str, given: dict[str, Value]) -> list[dict[str, Any]]:

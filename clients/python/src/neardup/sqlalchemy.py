@@ -26,9 +26,10 @@ from sqlalchemy.sql.functions import GenericFunction
 from sqlalchemy.sql.operators import custom_op
 from sqlalchemy.types import Boolean, TypeEngine, UserDefinedType
 
+from neardup import options as sql_of
 from neardup.balls import Ball, MinhashBall, SimhashBall
 from neardup.documents import TextBall
-from neardup.options import Options, class_of, minhash_sql, operator_class, simhash_sql, storage_parameters
+from neardup.options import Options, class_of, operator_class, storage_parameters
 from neardup.sketches import MinhashSketch, SimhashSketch, Sketch
 
 IN_BALL = custom_op("<@", return_type=Boolean(), is_comparison=True)
@@ -190,6 +191,25 @@ def distance(value: Any, ball: Any) -> ColumnElement[float]:
     return expression.operate(DISTANCE, _typed(ball))
 
 
+class _Expression(str):
+    """SQL that SQLAlchemy takes as it is: of a plain string it makes text(), where a colon begins a parameter."""
+
+    __slots__ = ()
+
+    def __clause_element__(self) -> ColumnElement[Any]:
+        return literal_column(str(self))
+
+
+def minhash_sql(column: str, k: int = 5, permutations: int = 128, seed: int = 1, tokenizer: str = "words") -> str:
+    """The minhash sketch of a column of texts, for generated columns and indexes."""
+    return _Expression(sql_of.minhash_sql(column, k, permutations, seed, tokenizer))
+
+
+def simhash_sql(column: str, bits: int = 64, k: int = 1, tokenizer: str = "words") -> str:
+    """The simhash sketch of a column of texts, for generated columns and indexes."""
+    return _Expression(sql_of.simhash_sql(column, bits, k, tokenizer))
+
+
 def signature_index(
     name: str, expression: str, *, operators: str | None = None, where: Any = None, **options: Unpack[Options]
 ) -> Index:
@@ -199,12 +219,12 @@ def signature_index(
     """
     of = operator_class(operators or class_of(expression), options)
     # Alembic writes an expression as literal_column(its text): by that name its operator class is found again.
-    column: Any = literal_column(expression) if "(" in expression else expression
+    column: Any = literal_column(str(expression)) if "(" in expression else expression
     more = {"postgresql_where": where} if where is not None else {}
     parameters = storage_parameters(options)
     if parameters:
         more["postgresql_with"] = parameters
-    return Index(name, column, postgresql_using="signature", postgresql_ops={expression: of}, **more)
+    return Index(name, column, postgresql_using="signature", postgresql_ops={str(expression): of}, **more)
 
 
 def _typed(value: Any) -> Any:
