@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
 import time
@@ -17,6 +18,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 import neardup
+from neardup import hints
 from neardup.catalog import MissingExtensionError
 from neardup.files import FileError
 from neardup.progress import Bar
@@ -86,19 +88,48 @@ def _options(text: str) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Does what the arguments say; 1 where something is wrong with it."""
     given = parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, _terminated)
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        # What nohup, or a shell for a command in the background, has set to be ignored is ignored.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _terminated)
     try:
         return _where() if given.command == "where" else _dedup(given)
-    except (FileError, ServerError, MissingExtensionError) as error:
-        print(f"neardup: {error}", file=sys.stderr)
+    except _Terminated as error:
+        return 128 + error.number
     except KeyboardInterrupt:
         return 130
+    except (FileError, ServerError, MissingExtensionError) as error:
+        print(f"neardup: {error}", file=sys.stderr)
+    except OSError as error:
+        print(f"neardup: {error.filename or 'the system'}: {error.strerror or error}", file=sys.stderr)
     return 1
 
 
-def _terminated(signum: int, _: FrameType | None) -> NoReturn:
+class _Terminated(KeyboardInterrupt):
+    """A signal that ends the command: psycopg cancels what runs where a KeyboardInterrupt comes."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+def _terminated(number: int, _: FrameType | None) -> NoReturn:
     # By way of an exception, so that the server ends and no half file stays.
-    raise SystemExit(128 + signum)
+    if number == signal.SIGHUP:
+        # The terminal is gone: what is said on the way out must not fail.
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for output in (1, 2):
+            if os.isatty(output) or not _can_be_written(output):
+                os.dup2(nowhere, output)
+        os.close(nowhere)
+    raise _Terminated(number)
+
+
+def _can_be_written(output: int) -> bool:
+    try:
+        return os.write(output, b"") == 0
+    except OSError:
+        return False
 
 
 def _where() -> int:
@@ -128,11 +159,9 @@ def _dedup(given: argparse.Namespace) -> int:
     began = time.monotonic()
     try:
         with _connected(given) as connection:
-            result = dedup(task, connection, _bars(shown=not given.quiet))
+            result = dedup(task, connection, _bars(shown=not given.quiet), _tell)
     except psycopg.Error as error:
         raise ServerError(_words(error)) from error
-    for notice in result.notices:
-        print(f"neardup: {notice}", file=sys.stderr)
     if not given.quiet:
         without = f" ({result.empty:,} of them without a text)" if result.empty else ""
         print(
@@ -151,17 +180,38 @@ def _connected(given: argparse.Namespace) -> Iterator[Any]:
         with psycopg.connect(given.dsn, autocommit=True) as connection:
             yield connection
         return
-    with PrivateServer(given.pg_config) as server, psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute("CREATE EXTENSION neardup")
-        yield connection
+    with PrivateServer(given.pg_config) as server:
+        try:
+            with psycopg.connect(server.dsn, autocommit=True) as connection:
+                connection.execute("CREATE EXTENSION neardup")
+                yield connection
+        except psycopg.Error as error:
+            # Where a log cannot be written, either, all that is told is that the connection is lost.
+            lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None and server.is_full()
+            if lost or isinstance(error, psycopg.errors.DiskFull):
+                raise server.no_space() from error
+            raise
 
 
 def _words(error: Any) -> str:
     told = error.diag
-    lines = [told.message_primary or str(error).strip()]
-    more = {"DETAIL": told.message_detail, "HINT": told.message_hint}
-    lines += [f"{title}: {text}" for title, text in more.items() if text]
-    return "\n".join(lines)
+    return "\n".join([told.message_primary or str(error).strip(), *_more(told)])
+
+
+def _more(told: Any) -> Iterator[str]:
+    if told.message_detail:
+        yield f"DETAIL: {told.message_detail}"
+    if told.message_hint and (hint := hints.as_flags(told.message_hint)):
+        yield f"HINT: {hint}"
+
+
+def _tell(told: Any) -> None:
+    """Says what the server tells, when it tells it, above a bar."""
+    from tqdm import tqdm
+
+    said = "\n".join([f"neardup: {hints.notice(told.message_primary or '')}", *_more(told)])
+    tqdm.write(said, file=sys.stderr)
+    sys.stderr.flush()
 
 
 def _bars(*, shown: bool) -> Callable[[str], Bar]:

@@ -9,18 +9,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import psycopg
 from psycopg.rows import tuple_row
 
 from neardup.calls import Value, percent, table_call
-from neardup.files import Chunk, FileError, Reader, Writer, kind_of, reader, writer
-from neardup.progress import Bar
-from neardup.session import extension, progress, version
+from neardup.files import Chunk, FileError, Reader, kind_of, reader, writer
+from neardup.progress import Bar, parse
+from neardup.session import encoded, extension, progress, version
 
 TEXT_COLUMNS: Final = ("body", "content", "text", "document")
 """What a column of texts is called, where it is not named: as the extension has it."""
@@ -72,22 +72,33 @@ class Result:
     empty: int = 0
     """Rows without a text: they are similar to nothing, and stay."""
     removed: int = 0
-    notices: list[str] = field(default_factory=list)
-    """What the server told: what the answer may lack."""
 
 
-def dedup(task: Task, connection: psycopg.Connection[Any], bar: Callable[[str], Bar]) -> Result:
+Notice = Callable[[psycopg.errors.Diagnostic], None]
+"""Takes what the server tells, such as what the answer may lack, as it comes."""
+
+
+def dedup(task: Task, connection: psycopg.Connection[Any], bar: Callable[[str], Bar], notice: Notice) -> Result:
     """Does it on a connection in autocommit; `bar` makes a bar of progress with a title."""
+
+    def listen(told: psycopg.errors.Diagnostic) -> None:
+        if parse(told.message_primary or "") is None:
+            notice(told)
+
     source = check(task)
     result = Result()
     text_column = _text_column(task, source)
+    connection.add_notice_handler(listen)
     with closing(bar("loading")) as showing:
         _load(task, source, text_column, connection, result, showing)
-    with closing(bar("comparing")) as showing, progress(connection, showing) as told:
-        _compare(task, connection, result)
         showing.n = 100
+        showing.refresh()
+    with closing(bar("comparing")) as showing:
+        with progress(connection, showing, title="comparing"):
+            _compare(task, connection, result)
+        showing.n = 100
+        showing.set_description_str("comparing", refresh=False)
         showing.set_postfix_str(f"{result.removed:,} to remove")
-    result.notices += told.other
     with (
         closing(bar("writing")) as showing,
         connection.transaction(),
@@ -96,6 +107,9 @@ def dedup(task: Task, connection: psycopg.Connection[Any], bar: Callable[[str], 
         cursor.itersize = 10_000
         cursor.execute(_GONE)
         _write(task, source, cursor, result, showing)
+        showing.n = 100
+        showing.refresh()
+    connection.remove_notice_handler(listen)
     return result
 
 
@@ -147,7 +161,8 @@ def _columns(source: Reader) -> str:
 
 
 def _show(bar: Bar, source: Reader, rows: int) -> None:
-    bar.n = round(100 * source.done, 1)
+    # What is read is not yet stored: the end is told by who knows it.
+    bar.n = min(round(100 * source.done, 1), 99)
     bar.set_postfix_str(f"{rows:,} rows")
 
 
@@ -170,6 +185,7 @@ def _load(
                 result.empty += body is None
                 copy.write_row((result.rows, key, body))
             _show(bar, source, result.rows)
+    bar.set_description_str("loading: index")
     connection.execute(_INDEX)
     connection.execute("ANALYZE pg_temp.neardup_docs (id)")
 
@@ -200,7 +216,7 @@ def _compare(task: Task, connection: psycopg.Connection[Any], result: Result) ->
     given: dict[str, Value] = {"docs": "pg_temp.neardup_docs", "threshold": task.threshold}
     given |= {"id_column": "id", "text_column": "body", **task.arguments}
     sql, values = table_call(extension(connection), "eliminate", given, percent)
-    made = connection.execute(f"CREATE TEMP TABLE neardup_gone AS {sql}".encode(), values)
+    made = connection.execute(encoded(connection, f"CREATE TEMP TABLE neardup_gone AS {sql}"), values)
     result.removed = made.rowcount
 
 
@@ -218,7 +234,7 @@ def _types(task: Task, *, marked: bool) -> dict[str, str]:
 def _write(task: Task, source: Reader, removed: Iterator[Removed], result: Result, bar: Bar) -> None:
     with ExitStack() as stack:
         kept = stack.enter_context(_Out(task.kept, source, _types(task, marked=True) if task.mark else {}))
-        gone = None
+        gone: _Out | None = None
         if task.removed is not None:
             gone = stack.enter_context(_Out(task.removed, source, _types(task, marked=False)))
         following = next(removed, None)
@@ -241,6 +257,10 @@ def _write(task: Task, source: Reader, removed: Iterator[Removed], result: Resul
             _show(bar, source, before)
         if following is not None or before != result.rows:
             raise FileError(f"{source.path} changed while it was read")
+        # All are whole before the first one gets its name.
+        for out in (kept, gone):
+            if out is not None:
+                out.finish()
 
 
 def _added(task: Task, before: int, verdicts: list[Removed | None], *, marked: bool) -> dict[str, list[Any]]:
@@ -254,23 +274,51 @@ def _added(task: Task, before: int, verdicts: list[Removed | None], *, marked: b
     return dict(zip(_names(task, marked=marked), columns, strict=True))
 
 
-class _Out(AbstractContextManager[Writer]):
-    """A file that has its name once it is whole."""
+class _Out(AbstractContextManager["_Out"]):
+    """A file that has its name once it is whole; where it does not become so, nothing stays of it."""
 
     def __init__(self, path: Path, source: Reader, more: Mapping[str, str]) -> None:
         self._path = path
         self._part = path.with_name(path.name + f".{os.getpid()}.part")
         try:
             self._out = writer(self._part, path, source, more)
-        except OSError as error:
-            raise FileError(f"{path} cannot be written: {error}") from error
+        except BaseException as error:
+            with suppress(OSError):
+                self._part.unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise self._cannot(error) from error
+            raise
 
-    def __enter__(self) -> Writer:
-        return self._out
+    def _cannot(self, error: OSError) -> FileError:
+        # Arrow's words are a paragraph.
+        return FileError(f"{self._path} cannot be written: {os.strerror(error.errno) if error.errno else error}")
+
+    def write(self, chunk: Chunk) -> None:
+        """Appends rows."""
+        try:
+            self._out.write(chunk)
+        except OSError as error:
+            raise self._cannot(error) from error
+
+    def finish(self) -> None:
+        """Ends the file, all of which is written."""
+        try:
+            self._out.close()
+        except OSError as error:
+            raise self._cannot(error) from error
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._out.close()
-        if kind is None:
-            self._part.replace(self._path)
-        else:
-            self._part.unlink(missing_ok=True)
+        try:
+            if kind is None:
+                self._part.replace(self._path)
+        except OSError as error:
+            raise self._cannot(error) from error
+        finally:
+            # What could not be written cannot be written now, either.
+            with suppress(Exception):
+                self._out.close()
+            with suppress(OSError):
+                self._part.unlink(missing_ok=True)

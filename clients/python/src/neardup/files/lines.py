@@ -167,7 +167,11 @@ class CsvWriter:
     def __init__(self, path: Path, kind: Path, delimiter: str, names: Sequence[str]) -> None:
         self._out = _create(path, kind)
         self._csv = csv.DictWriter(self._out, names, delimiter=delimiter, lineterminator="\n")
-        self._csv.writeheader()
+        try:
+            self._csv.writeheader()
+        except BaseException:
+            self._out.close()
+            raise
 
     def write(self, chunk: Chunk) -> None:
         """Appends rows; lists and objects are written as JSON."""

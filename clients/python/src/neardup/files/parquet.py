@@ -118,6 +118,11 @@ class ParquetWriter:
         self._held, self._rows = [], 0
 
     def close(self) -> None:
-        """Ends the file."""
-        self._flush()
-        self._out.close()
+        """Ends the file; a second time, or after an error, nothing."""
+        if self._out.is_open:
+            try:
+                self._flush()
+                self._out.close()
+            finally:
+                # Else it tries once more when it is collected, and tells standard error that it could not.
+                self._out.is_open = False

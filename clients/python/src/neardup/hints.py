@@ -1,0 +1,81 @@
+"""Hints of the server in the words of the command: `method => 'minhash'` of a call is `--method minhash`.
+
+Whoever types a command has no table to put into a call. What no flag stands for is left out.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Final
+
+_FLAGS: Final = ("method", "tokenizer", "shingle", "options", "keep")
+"""Arguments that are flags of the same name."""
+_OURS: Final = ("id_column", "text_column")
+"""Arguments that the command gives by itself, about a table of its own."""
+
+_VALUE: Final = r"'(?:[^']|'')*'|[\w.+-]+"
+_CALL: Final = re.compile(
+    rf"SELECT \* FROM eliminate\((?P<inside>(?:{_VALUE}|[^')])*)\)(?: LIMIT \d+)?;?(?:\s*columns: [^.]*\.)?"
+)
+_POSITION: Final = re.compile(rf"\s*(?:(?P<name>[a-z_]+) => )?(?P<value>{_VALUE})(?:::[\w.\" ]+)?\s*(?:,|$)")
+_ARGUMENT: Final = re.compile(rf"\b(?P<name>[a-z_]+) => (?P<value>{_VALUE})")
+_SET: Final = re.compile(rf"SET neardup\.(?P<name>memory|threads) (?:=|TO) (?P<value>{_VALUE});?")
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+_SQL: Final = re.compile(
+    r"=>|::|;|\b(?:SELECT|CALL|CREATE|SET|GRANT|REINDEX|LIMIT|VACUUM|ANALYZE)\b|\w\(|\bviews?\b|neardup_|near_duplicate|_column\b"
+)
+
+
+def as_flags(hint: str) -> str | None:
+    """The hint in terms of the command; None where nothing of it is."""
+    hint = _CALL.sub(lambda call: _example(call["inside"]), hint)
+    hint = _SET.sub(lambda found: f"--{found['name']} {_word(found['value'])}", hint)
+    hint = _ARGUMENT.sub(_argument, hint)
+    sentences = [sentence for sentence in _SENTENCE.split(hint) if not _SQL.search(_outside(sentence))]
+    return " ".join(sentences) or None
+
+
+def notice(message: str) -> str:
+    """What a notice says, without the function that says it, and with flags for arguments."""
+    message = re.sub(r"^[a-z_]+: ", "", message)
+    message = re.sub(r"; see near_duplicates_stats\(\)", "", message)
+    return _ARGUMENT.sub(_argument, message)
+
+
+def _argument(found: re.Match[str]) -> str:
+    return f"--{found['name']} {_word(found['value'])}" if found["name"] in _FLAGS else found[0]
+
+
+def _example(inside: str) -> str:
+    """The arguments of a call as flags; what cannot be said so stays SQL, and its sentence is left out."""
+    flags = list(_flags(inside))
+    return " ".join(flags) if flags and all(flags) else "SELECT"
+
+
+def _flags(inside: str) -> Iterator[str]:
+    at = 0
+    for number, found in enumerate(_POSITION.finditer(inside)):
+        if found.start() != at:
+            break
+        at = found.end()
+        name = found["name"] or ("docs", "threshold", "id_type")[min(number, 2)]
+        if name == "threshold" and found["value"] != "NULL":
+            yield f"--threshold {found['value']}"
+        elif name in _FLAGS:
+            yield f"--{name} {_word(found['value'])}"
+        elif name not in (*_OURS, "docs", "threshold", "id_type"):
+            yield ""
+    if at < len(inside):
+        yield ""
+
+
+def _word(value: str) -> str:
+    """A literal of SQL as a word of a shell."""
+    return shlex.quote(value[1:-1].replace("''", "'") if value.startswith("'") else value)
+
+
+def _outside(sentence: str) -> str:
+    """What is not a value of a flag, which may have whatever signs."""
+    return re.sub(r"'[^']*'", "''", sentence)
