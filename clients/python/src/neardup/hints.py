@@ -24,7 +24,7 @@ _ARGUMENT: Final = re.compile(rf"\b(?P<name>[a-z_]+) => (?P<value>{_VALUE})")
 _SET: Final = re.compile(rf"SET neardup\.(?P<name>memory|threads) (?:=|TO) (?P<value>{_VALUE});?")
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _SQL: Final = re.compile(
-    r"=>|::|;|\b(?:SELECT|CALL|CREATE|SET|GRANT|REINDEX|LIMIT|VACUUM|ANALYZE)\b|\w\(|\bviews?\b|neardup_|near_duplicate|_column\b"
+    r"=>|::|;$|\b(?:SELECT|CALL|CREATE|SET|GRANT|REINDEX|LIMIT|VACUUM|ANALYZE)\b|\w\(|\bviews?\b|neardup_|near_duplicate|_column\b"
 )
 
 

@@ -101,7 +101,7 @@ class Progress:
             return
         if self._tell is not None:
             self._tell(report)
-        # A share is a rounded one of what is looked at: where it is all, the call still goes on, and gives what it found.
+        # A rounded share of what is looked at: where it is all, the call still goes on, and gives what it found.
         ends = report.share is not None and report.share >= 1 and not report.is_step
         phase = f"{report.phase}, the last ones" if ends else report.phase
         self._bar.set_description_str(f"{self._title or report.call}: {phase}", refresh=False)

@@ -1,7 +1,7 @@
 """Ends a private server when the process that started it is gone, however it went: also by kill -9.
 
-`python -I -S watchdog.py FOLDER`, with the read end of a pipe as its input: the process that has the other end lives, or
-says by a byte that it is done. The lock of the folder's marker is held here, too, so that no sweep takes the folder
+`python -I -S watchdog.py FOLDER`, with the read end of a pipe as its input: the process that has the other end lives,
+or says by a byte that it is done. The lock of the folder's marker is held here, too, so that no sweep takes the folder
 meanwhile. It runs in a session of its own and imports nothing of this package.
 """
 
