@@ -295,7 +295,7 @@ def test_a_bar_is_not_full_while_pairs_come() -> None:
         ("comparing: reading", 0, "600 documents"),
         ("comparing: ordering", 0, ""),
         ("comparing: joining", 45, "12 pairs"),
-        ("comparing: joining, the last ones", 99, "40 pairs"),
+        ("comparing: joining, the rest is of unknown size", 99, "40 pairs"),
     ]
     showing.notice("near_duplicates_into: step 7 of 7, order: 12 rows")
     assert bar.n == 100

@@ -103,7 +103,7 @@ class Progress:
             self._tell(report)
         # A rounded share of what is looked at: where it is all, the call still goes on, and gives what it found.
         ends = report.share is not None and report.share >= 1 and not report.is_step
-        phase = f"{report.phase}, the last ones" if ends else report.phase
+        phase = f"{report.phase}, the rest is of unknown size" if ends else report.phase
         self._bar.set_description_str(f"{self._title or report.call}: {phase}", refresh=False)
         self._bar.set_postfix_str(report.details, refresh=False)
         self._bar.n = 99 if ends else 100 * (report.share or 0)
