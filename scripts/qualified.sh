@@ -84,13 +84,18 @@ sub all_cast {
     my ($tokens, $open) = @_;
     my $end = behind($tokens, $open) - 1;
     my ($depth, $cast, $any) = (0, 0, 0);
+    # Nobody else can declare a function with an argument of this type, and so a better match. Then a
+    # parameter may stand without a cast: it has the type of the variable that it is given.
+    my $ours = word($tokens->[$end - 1]) eq 'neardup_internal';
+    my $parameter = 0;
     for my $at ($open + 1 .. $end) {
         my $text = $tokens->[$at][1];
         if ($depth == 0 && ($text eq ',' || $at == $end)) {
-            return 0 if $any && !$cast;
-            ($cast, $any) = (0, 0);
+            return 0 if $any && !$cast && !($ours && $parameter);
+            ($cast, $any, $parameter) = (0, 0, 0);
             next;
         }
+        $parameter = !$any && $text =~ /^\$/ || $parameter && $text =~ /^\d+$/;
         $depth++ if $text =~ /^[(\[]$/;
         $depth-- if $text =~ /^[)\]]$/;
         $any = 1;

@@ -4,9 +4,10 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
+use super::columns::Type;
 use super::layout::How;
 use super::refusal;
-use super::spread::Scratch;
+use super::spread::{SLOTS, Scratch};
 use super::stars;
 use super::statements::fill::{Named, no_ranks};
 use super::statements::{citus, outcome};
@@ -23,7 +24,7 @@ pub(super) fn made(work: &Work, table: Table) -> Result<()> {
     if table != Table::Sets || layout.how != How::Reference {
         return Ok(());
     }
-    let (name, oid) = spread.make_scratch(Scratch::Slots, "key int8, slot int8", "key", Some(Table::Sets))?;
+    let (name, oid) = spread.make_scratch(Scratch::Slots, SLOTS, "key", Some(Table::Sets))?;
     let keys = layout.keys(oid, layout.shards)?.unwrap_or_else(|| "{0}".to_owned());
     citus::slots((&name, oid), &keys).run().map(|_| ())
 }
@@ -36,7 +37,7 @@ pub(super) fn read_documents(work: &Work, sets: &str) -> Result<(String, Option<
     let salt = i64::from_str_radix(spread.token, 16).unwrap_or_default();
     let slots = match spread.citus {
         Some(layout) if layout.how == How::Reference => {
-            let (name, oid) = spread.open_scratch(Scratch::Slots)?;
+            let (name, oid) = spread.open_slots()?;
             Some((name, oid, layout.shards))
         }
         _ => None,
@@ -59,8 +60,7 @@ pub(super) fn check_ids(work: &mut Work) -> Result<Option<String>> {
         return Ok(None);
     }
     let double = if citus::is_hashable(work.asked.id_oid).holds()? {
-        let (ids, ids_oid) =
-            spread.make_scratch(Scratch::Ids, &format!("id {}", work.asked.id), "id", None)?;
+        let (ids, ids_oid) = spread.make_scratch(Scratch::Ids, &[("id", Type::Id)], "id", None)?;
         let ids = (ids.as_str(), ids_oid);
         citus::ids(ids, sets).run()?;
         let double = outcome::double_id(ids).text()?;
@@ -109,9 +109,9 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
         Table::Ranks => {
             let (members, members_oid) = of(Table::Members)?;
             let members = (members.as_str(), members_oid);
-            let columns = format!("k int8, set {}.token_set", join.schema);
+            let columns = &[("k", Type::Int8), ("set", Type::Set)];
             let (samples, samples_oid) =
-                spread.make_scratch(Scratch::Samples, &columns, "k", Some(Table::Members))?;
+                spread.make_scratch(Scratch::Samples, columns, "k", Some(Table::Members))?;
             let samples = (samples.as_str(), samples_oid);
             let distinct = citus::distinct(members).number()?.unwrap_or_default();
             citus::samples(samples, members, distinct).run()?;
@@ -136,8 +136,12 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
         }
         Table::Candidates => {
             let (routes, routes_oid) = of(Table::Routes)?;
-            let (joined, joined_oid) =
-                spread.make_scratch(Scratch::Joined, "part int4, ids int8[]", "part", Some(Table::Routes))?;
+            let (joined, joined_oid) = spread.make_scratch(
+                Scratch::Joined,
+                &[("part", Type::Int4), ("ids", Type::Int8Array)],
+                "part",
+                Some(Table::Routes),
+            )?;
             let joined = (joined.as_str(), joined_oid);
             citus::joined(&join, joined, (&routes, routes_oid)).run()?;
             let mut rows = citus::count_joined(joined).number()?.unwrap_or_default();
@@ -175,8 +179,12 @@ pub(super) fn count_pairs(work: &mut Work) -> Result<()> {
     let spread = work.spread()?;
     let [members, pairs] = [spread.open(Table::Members)?, spread.open(Table::Pairs)?];
     let [members, pairs] = [(members.0.as_str(), members.1), (&pairs.0, pairs.1)];
-    let (named, named_oid) =
-        spread.make_scratch(Scratch::Named, "l int8, count int8", "l", Some(Table::Members))?;
+    let (named, named_oid) = spread.make_scratch(
+        Scratch::Named,
+        &[("l", Type::Int8), ("count", Type::Int8)],
+        "l",
+        Some(Table::Members),
+    )?;
     let named = (named.as_str(), named_oid);
     citus::count_right(named, [pairs, members]).run()?;
     let unequal = citus::count_both(named, members).number()?.unwrap_or_default();
@@ -192,8 +200,8 @@ pub(super) fn result(work: &Work, result: Named<'_>) -> Result<i64> {
     let spread = work.spread()?;
     let [members, pairs] = [spread.open(Table::Members)?, spread.open(Table::Pairs)?];
     let [members, pairs] = [(members.0.as_str(), members.1), (&pairs.0, pairs.1)];
-    let columns = format!("l int8, id {}, similarity float8", work.asked.id);
-    let (named, named_oid) = spread.make_scratch(Scratch::Named, &columns, "l", Some(Table::Members))?;
+    let columns = &[("l", Type::Int8), ("id", Type::Id), ("similarity", Type::Float8)];
+    let (named, named_oid) = spread.make_scratch(Scratch::Named, columns, "l", Some(Table::Members))?;
     let named = (named.as_str(), named_oid);
     citus::name_right(named, [pairs, members]).run()?;
     let unequal = citus::name_both(result, [named, members]).run()?;

@@ -6,14 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::documents::Bands;
 use super::layout::Layout;
+use super::own;
 use super::place::Place;
 use super::servers::Server;
 use super::statements::log as statements;
 use crate::into::state::{Progress, Sizes};
 use crate::into::step::Stage;
-use crate::pg::jobs::statements::catalog;
-use crate::pg::jobs::statements::statement::{read_oid, read_text};
-use crate::pg::jobs::tables::catalog::role;
+use crate::pg::jobs::statements::statement::read_text;
 use crate::pg::jobs::tables::table::{Opened, Table};
 use crate::pg::server::error::{Result, SqlError};
 
@@ -118,7 +117,7 @@ impl LogTable {
         let Some(oid) = place.relation()? else { return Ok(None) };
         let table = match Table::open(oid, pg_sys::RowExclusiveLock, |owner| owner == caller)? {
             Opened::Gone => return Ok(None),
-            Opened::Table(table) if table.has(&Self::COLUMNS) => table,
+            Opened::Table(table) if table.has(&Self::COLUMNS) && table.has_plain_indexes() => table,
             _ => {
                 let message = format!(
                     "relation {} already exists, and is no log of a call of this role",
@@ -128,7 +127,7 @@ impl LogTable {
                     .hint("Name another table for the pairs."));
             }
         };
-        check_functions(&[oid], caller)?;
+        own::check_triggers(&table)?;
         let mut log = Self {
             name: table.name,
             oid,
@@ -175,11 +174,11 @@ impl LogTable {
     }
 
     /// Makes the log of a call; `token` is what the names of its working tables have in common.
-    pub(super) fn create(place: &Place, token: &str, arguments: Arguments) -> Result<()> {
+    pub(super) fn create(place: &Place, caller: Oid, token: &str, arguments: Arguments) -> Result<()> {
         let name = place.qualified()?;
         statements::create(&name).run()?;
         let gone = || SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, format!("{name} is gone"));
-        let oid = place.relation()?.ok_or_else(gone)?;
+        let Self { name, oid, .. } = Self::open(place, caller)?.ok_or_else(gone)?;
         let about = About { token: token.to_owned(), arguments };
         let about = json(&about)?;
         statements::write((&name, oid), 0, "arguments", 0, Some(&about))?.run().map(|_| ())
@@ -216,19 +215,4 @@ impl LogTable {
 fn json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value)
         .map_err(|error| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string()))
-}
-
-/// Ends the call if work on one of the caller's relations would run functions of others: a table that changed hands keeps its
-/// triggers, defaults and checks.
-pub(super) fn check_functions(relations: &[Oid], caller: Oid) -> Result<()> {
-    let types = [pg_sys::OIDOID, pg_sys::TEXTOID, pg_sys::OIDOID];
-    let Some([Some(_), Some(function), Some(owner)]) =
-        catalog::foreign_function(relations, caller).row(types)?
-    else {
-        return Ok(());
-    };
-    let (function, owner) = (read_text(function)?.into_owned(), role(read_oid(owner))?);
-    let message = format!("a working table of near_duplicates_into runs {function} of {owner}");
-    Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
-        .hint("It runs no functions of others than the caller. Drop what runs it, or name another table for the pairs."))
 }

@@ -7,16 +7,18 @@
 //! made is gone. [`functions`] do what SQL cannot.
 //!
 //! Work runs as the caller where `pg_catalog` is the only schema of the search path, but for the reading of documents, which is
-//! as in any query of the caller. Tables are found by name in each transaction, as only the caller's own are taken, and then
-//! locked: [`statements`] are about their numbers.
+//! as in any query of the caller. Tables are found by name at each use, and [`own`] takes only those that are the caller's and just as
+//! it made them, with the [`columns`] they were made with, and locks them: [`statements`] are about their numbers.
 
 mod asked;
+mod columns;
 mod documents;
 mod functions;
 mod in_shards;
 mod layout;
 mod log;
 mod outcome;
+mod own;
 mod place;
 mod refusal;
 mod servers;

@@ -1,17 +1,28 @@
 //! Steps that make the tables which the caller named.
 
-use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
+use super::columns::{Column, Type};
 use super::in_shards;
-use super::place::Place;
+use super::own;
 use super::stars;
 use super::statements::outcome as statements;
 use super::work::Work;
 use crate::into::step::Table;
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::{Parameter, Query};
-use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::error::Result;
+
+/// The columns of the table of pairs.
+const PAIRS: &[Column] = &[("left_id", Type::Id), ("right_id", Type::Id), ("similarity", Type::Float8)];
+/// The columns of the table of clusters.
+const CLUSTERS: &[Column] = &[
+    ("cluster_id", Type::Id),
+    ("id", Type::Id),
+    ("representative", Type::Bool),
+    ("size", Type::Int8),
+    ("similarity", Type::Float8),
+];
 
 /// Makes the table of pairs from the working tables.
 pub(super) fn make(work: &mut Work) -> Result<()> {
@@ -62,14 +73,12 @@ fn create(work: &Work) -> Result<(String, Oid)> {
     if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
         layout.spread_result(&work.result, "left_id", work.asked.id_oid)?;
     }
-    Ok((name.clone(), made(&work.result, &name)?))
+    open_result(work)
 }
 
-fn made(place: &Place, name: &str) -> Result<Oid> {
-    place.relation()?.ok_or_else(|| {
-        SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, format!("{name} is gone"))
-            .hint("Its schema was renamed meanwhile: try again.")
-    })
+/// The table of pairs that this transaction made.
+fn open_result(work: &Work) -> Result<(String, Oid)> {
+    work.owned().open(&work.result, own::TABLE, PAIRS)
 }
 
 /// Makes the table of clusters, without rows.
@@ -80,7 +89,7 @@ fn create_clusters(work: &Work) -> Result<Option<(String, Oid)>> {
     if let Some(layout) = work.asked.in_parts.as_ref().and_then(|in_parts| in_parts.citus.as_ref()) {
         layout.spread_result(place, "id", work.asked.id_oid)?;
     }
-    Ok(Some((name.clone(), made(place, &name)?)))
+    work.owned().open(place, own::TABLE, CLUSTERS).map(Some)
 }
 
 /// Fills the table of clusters from working tables.
@@ -92,8 +101,7 @@ pub(super) fn clusters(work: &Work) -> Result<()> {
 /// Fills the table of clusters from that of pairs, which is read here.
 pub(super) fn cluster_here(work: &Work) -> Result<()> {
     let Some((name, oid)) = create_clusters(work)? else { return Ok(()) };
-    let result = work.result.qualified()?;
-    let result_oid = made(&work.result, &result)?;
+    let (result, result_oid) = open_result(work)?;
     let extension = (work.extension.schema.as_str(), work.extension.internal.as_str());
     let ids = (work.asked.id.as_str(), work.asked.id_oid);
     statements::clusters(extension, (&name, oid), (&result, result_oid), ids).run().map(|_| ())

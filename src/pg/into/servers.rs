@@ -1,5 +1,8 @@
 //! Servers with partitions of the documents: what is asked of them, and what is run there.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use pgrx::pg_sys;
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 use serde::{Deserialize, Serialize};
@@ -58,22 +61,24 @@ impl Server {
         });
         servers.collect()
     }
-
-    /// The name of a table there, as SQL text needs it.
-    pub(super) fn table(&self, name: &str) -> Result<String> {
-        Ok(format!("{}.{}", quote_identifier(&self.schema)?, quote_identifier(name)?))
-    }
 }
 
 /// The extension dblink, by which statements get to servers.
 #[derive(Debug)]
-pub(super) struct Dblink(String);
+pub(super) struct Dblink {
+    /// Its schema, as SQL text needs it.
+    schema: String,
+    /// For each server that was asked, by its name, the schema of its working tables.
+    homes: RefCell<BTreeMap<String, String>>,
+}
 
 impl Dblink {
     /// That of this database.
     pub(super) fn open() -> Result<Self> {
         match catalog::schema_of_dblink().row([pg_sys::TEXTOID])? {
-            Some([Some(schema)]) => Ok(Self(read_text(schema)?.into_owned())),
+            Some([Some(schema)]) => {
+                Ok(Self { schema: read_text(schema)?.into_owned(), homes: RefCell::default() })
+            }
             _ => {
                 let message =
                     "working tables on other servers are made by the extension dblink, which is not there";
@@ -87,9 +92,10 @@ impl Dblink {
     /// it is tried again, and a cancel is heard in between.
     pub(super) fn run(&self, server: &Server, sql: &str) -> Result<()> {
         const TRIES: usize = 120;
+        check_name(server)?;
         for last in (0..TRIES).map(|n| n + 1 == TRIES) {
             check_for_interrupts!();
-            let error = match apart(|| remote::run(&self.0, &server.name, sql)?.row(remote::ANSWER)) {
+            let error = match apart(|| remote::run(&self.schema, &server.name, sql)?.row(remote::ANSWER)) {
                 Ok(_) => return Ok(()),
                 Err(error) => error,
             };
@@ -104,7 +110,8 @@ impl Dblink {
     /// Asks a server for a text.
     pub(super) fn ask(&self, server: &Server, sql: &str) -> Result<Option<String>> {
         check_for_interrupts!();
-        let row = apart(|| remote::ask(&self.0, &server.name, sql)?.row(remote::ANSWER))?;
+        check_name(server)?;
+        let row = apart(|| remote::ask(&self.schema, &server.name, sql)?.row(remote::ANSWER))?;
         let Some([Some(answer)]) = row else { return Ok(None) };
         Ok(Some(read_text(answer)?.into_owned()))
     }
@@ -128,16 +135,76 @@ impl Dblink {
             .hint("Sets of tokens are compared with each other: all servers need the same version in a schema of the same name."))
     }
 
-    /// Whether a table is there that the role owns.
+    /// The schema of the working tables of a server, which the role there owns and nobody else can make
+    /// anything in; it is made where it is missing. Its name is one that needs no quotes.
+    pub(super) fn home(&self, server: &Server) -> Result<String> {
+        if let Some(home) = self.homes.borrow().get(&server.name) {
+            return Ok(home.clone());
+        }
+        let ask = || -> Result<Vec<String>> {
+            let answer = self.ask(server, &remote::home())?.unwrap_or_default();
+            Ok(answer.splitn(3, ' ').map(str::to_owned).collect())
+        };
+        let mut answer = ask()?;
+        if let [home, state, _] = &answer[..]
+            && state == "none"
+        {
+            match self.run(server, &remote::create_home(home)) {
+                // Of two calls that make it at the same time one finds it made.
+                Err(error) if !can_be_there(&error) => return Err(error),
+                _ => answer = ask()?,
+            }
+        }
+        match &answer[..] {
+            [home, state, _] if state == "own" => {
+                self.homes.borrow_mut().insert(server.name.clone(), home.clone());
+                Ok(home.clone())
+            }
+            [home, state, role] => {
+                let name = &server.name;
+                let message = if state == "none" {
+                    format!(
+                        "role {role} has no schema for working tables on server \"{name}\", and may make none"
+                    )
+                } else {
+                    format!("schema {home} on server \"{name}\" is not role {role}'s alone")
+                };
+                let hint = "On that server, as one who may: ";
+                Err(SqlError::new(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message).hint(
+                    if state == "none" {
+                        format!("{hint}CREATE SCHEMA {home} AUTHORIZATION {role};")
+                    } else {
+                        format!("{hint}DROP SCHEMA {home}; CREATE SCHEMA {home} AUTHORIZATION {role};")
+                    },
+                ))
+            }
+            _ => {
+                let message =
+                    format!("server \"{}\" did not say what its working tables are in", server.name);
+                Err(SqlError::new(PgSqlErrorCode::ERRCODE_FDW_ERROR, message))
+            }
+        }
+    }
+
+    /// Makes a table of a server anew, without rows.
+    pub(super) fn create(&self, server: &Server, table: &str, columns: &str) -> Result<()> {
+        self.run(server, &remote::create(&self.home(server)?, table, columns))
+    }
+
+    /// Whether a table is there as the role made it.
     pub(super) fn has(&self, server: &Server, table: &str) -> Result<bool> {
-        let name = literal(&server.table(table)?);
-        Ok(self.ask(server, &remote::is_there(&name))?.as_deref() == Some("1"))
+        let (home, table) = (literal(&self.home(server)?), literal(table));
+        Ok(self.ask(server, &remote::is_there(&home, &table))?.as_deref() == Some("1"))
     }
 
     /// Drops tables of a server, which may be gone: then the caller is told what is left there.
     pub(super) fn drop(&self, server: &Server, tables: &[String]) -> Result<()> {
-        let names: Vec<String> = tables.iter().map(|table| server.table(table)).collect::<Result<_>>()?;
-        let error = match self.run(server, &remote::drop(&names)) {
+        let mut names = tables.to_vec();
+        let dropped = self.home(server).and_then(|home| {
+            names.iter_mut().for_each(|name| *name = format!("{home}.{name}"));
+            self.run(server, &remote::drop(&names))
+        });
+        let error = match dropped {
             Err(SqlError::Server(error)) if !is_end(error) => error,
             other => return other,
         };
@@ -153,6 +220,28 @@ impl Dblink {
         );
         Ok(())
     }
+}
+
+/// Checks that a name is that of a server: dblink takes any other for a connection string. That of a
+/// log may be anything.
+fn check_name(server: &Server) -> Result<()> {
+    if catalog::is_server(&server.name)?.holds()? {
+        return Ok(());
+    }
+    let message = format!("server \"{}\" does not exist", server.name);
+    Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
+        .hint("It must be a server of postgres_fdw: SELECT srvname FROM pg_foreign_server;"))
+}
+
+/// Whether an error of making a schema leaves it possible that it is there, or is told of by what is
+/// asked next.
+fn can_be_there(error: &SqlError) -> bool {
+    let codes = [
+        PgSqlErrorCode::ERRCODE_DUPLICATE_SCHEMA,
+        PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
+        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+    ];
+    codes.iter().any(|&of| code(error) == Some(of as i32))
 }
 
 /// The SQLSTATE of an error of the server's.

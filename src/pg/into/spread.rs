@@ -1,17 +1,16 @@
 //! Working tables by the names that the log gives them, and where their rows are: here, in partitions that are foreign tables,
 //! each of a table on a server, or in shards of Citus.
 
-use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys::{self, Oid};
+use pgrx::pg_sys::Oid;
 
+use super::columns::{Column, Type};
 use super::layout::Layout;
-use super::log::check_functions;
+use super::own::{self, Owned};
 use super::place::Place;
 use super::servers::{Dblink, Server};
 use super::statements::{catalog, citus, definitions};
 use crate::into::state::Count;
 use crate::into::step::Table;
-use crate::pg::query::names::name_of;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::server::error::{Result, SqlError};
 
@@ -28,6 +27,8 @@ pub(super) struct Spread<'a> {
     pub dblink: Option<&'a Dblink>,
     /// How Citus spreads them, where it does.
     pub citus: Option<&'a Layout>,
+    /// Whose they are, and the types of their columns.
+    pub owned: Owned<'a>,
 }
 
 /// Further tables of Citus, each of which is made, read and dropped within one step.
@@ -46,6 +47,9 @@ pub(super) enum Scratch {
     /// The sets of clusters, spread by these.
     Vertices,
 }
+
+/// The columns of [`Scratch::Slots`].
+pub(super) const SLOTS: &[Column] = &[("key", Type::Int8), ("slot", Type::Int8)];
 
 impl Scratch {
     const ALL: [Self; 6] = [Self::Slots, Self::Ids, Self::Samples, Self::Joined, Self::Named, Self::Vertices];
@@ -102,48 +106,55 @@ impl Spread<'_> {
         self.dblink.ok_or_else(|| SqlError::parameter("there is no way to the servers"))
     }
 
-    /// Locks all working tables that are here, and checks that they are the caller's own, and run no code of others.
-    pub(super) fn lock(&self, caller: Oid) -> Result<()> {
-        let mut here = Vec::new();
+    /// Locks all working tables that are here, and checks that they are the caller's own.
+    pub(super) fn lock(&self) -> Result<()> {
         for place in self.all() {
             if let Some(oid) = place.relation()? {
-                // SAFETY: any number can be locked.
-                unsafe { pg_sys::LockRelationOid(oid, pg_sys::AccessShareLock as i32) };
-                here.push(oid);
+                own::open(oid, self.owned.caller)?;
             }
         }
-        if here.is_empty() {
-            return Ok(());
-        }
-        if let Some(strange) = catalog::strange(&here, caller).number()? {
-            // The number of a relation.
-            let name = name_of(Oid::from(strange as u32))?;
-            let message = format!("{name} has the name of a working table, and is none of this role");
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
-                .hint(format!("Rename it: ALTER TABLE {name} RENAME TO other;")));
-        }
-        check_functions(&here, caller)
+        Ok(())
     }
 
-    /// A table that is here: its name as SQL text needs it, and its number.
+    /// A table that is here, as the call made it: its name as SQL text needs it, and its OID.
     pub(super) fn open(&self, table: Table) -> Result<(String, Oid)> {
-        self.named(self.place(table))
+        let columns = self.columns(table);
+        let place = self.place(table);
+        if !self.has_partitions(table) {
+            return self.owned.open(&place, own::TABLE, columns);
+        }
+        let (name, oid) = self.owned.open(&place, own::PARTITIONED, columns)?;
+        let mut partitions = Vec::new();
+        for (n, server) in self.servers.iter().enumerate() {
+            let (partition, of) = self.owned.open(&self.partition(table, n), own::FOREIGN, columns)?;
+            let home = self.dblink()?.home(server)?;
+            if !catalog::stands_for(of, &server.name, &home, &self.name(table))?.holds()? {
+                return Err(own::refused(&partition, "is not as near_duplicates_into made it"));
+            }
+            partitions.push(of);
+        }
+        if !catalog::has_partitions(oid, &partitions).holds()? {
+            return Err(own::refused(&name, "has partitions that near_duplicates_into did not make"));
+        }
+        Ok((name, oid))
     }
 
-    fn named(&self, place: Place) -> Result<(String, Oid)> {
-        let name = place.qualified()?;
-        match place.relation()? {
-            Some(oid) => Ok((name, oid)),
-            None => Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, format!("{name} is gone"))
-                .hint("Call it again: what is lost is made anew.")),
-        }
+    /// Whether the rows of a table are on servers.
+    fn has_partitions(&self, table: Table) -> bool {
+        self.citus.is_none() && definitions::spread_by(table).is_some()
+    }
+
+    fn columns(&self, table: Table) -> &'static [Column] {
+        if self.citus.is_some() { citus::columns(table) } else { definitions::columns(table) }
     }
 
     /// How many rows a table has.
     pub(super) fn count(&self, table: Table) -> Result<Count> {
         let place = self.place(table);
-        let Some(oid) = place.relation()? else { return Ok(Count::Missing) };
-        if definitions::spread_by(table).is_some() {
+        if place.relation()?.is_none() {
+            return Ok(Count::Missing);
+        }
+        if self.has_partitions(table) {
             for (n, server) in self.servers.iter().enumerate() {
                 // A foreign table is there even where what it stands for is not.
                 if self.partition(table, n).relation()?.is_none()
@@ -153,34 +164,26 @@ impl Spread<'_> {
                 }
             }
         }
-        let rows = definitions::count(&place.qualified()?, oid).number()?;
+        let (name, oid) = self.open(table)?;
+        let rows = definitions::count(&name, oid).number()?;
         Ok(Count::Rows(rows.unwrap_or_default()))
     }
 
-    /// Makes a table without rows, for ids of a type, in so many parts; `fetched` rows with sets are fetched at a time.
-    pub(super) fn make(
-        &self,
-        table: Table,
-        (id, schema): (&str, &str),
-        parts: i64,
-        fetched: i64,
-    ) -> Result<()> {
+    /// Makes a table without rows, in `parts` parts; `fetched` rows with sets are fetched at a time.
+    pub(super) fn make(&self, table: Table, parts: i64, fetched: i64) -> Result<()> {
         let place = self.place(table);
         let name = place.qualified()?;
-        if place.relation()?.is_some() {
-            definitions::drop(std::slice::from_ref(&name)).run()?;
-        }
+        self.drop_place(&place)?;
         if let Some(layout) = self.citus {
-            return self.make_in_shards(layout, table, &name, (id, schema));
+            return self.make_in_shards(layout, table, &name);
         }
-        let columns = definitions::columns(table, id, schema);
+        let columns = self.owned.types.sql(self.columns(table));
         let Some(by) = definitions::spread_by(table) else {
             return definitions::create_here(&name, &columns).run().map(|_| ());
         };
         let far_name = self.name(table);
         for server in self.servers {
-            self.dblink()?
-                .run(server, &super::statements::remote::create(&server.table(&far_name)?, &columns))?;
+            self.dblink()?.create(server, &far_name, &columns)?;
         }
         let ranges = (table == Table::Routes).then_some(parts);
         definitions::create_spread(&name, &columns, by, ranges.is_some()).run()?;
@@ -194,10 +197,11 @@ impl Spread<'_> {
             _ => (fetched, SENT),
         };
         for (n, server) in self.servers.iter().enumerate() {
+            let home = self.dblink()?.home(server)?;
             let partition = definitions::Partition {
                 name: &self.partition(table, n).qualified()?,
                 server: &quote_identifier(&server.name)?,
-                schema: &server.schema,
+                schema: &home,
                 far_name: &far_name,
                 number: (n, self.servers.len()),
                 rows,
@@ -235,17 +239,19 @@ impl Spread<'_> {
         let mut here = Vec::new();
         let scratch = Scratch::ALL.map(|scratch| self.scratch(scratch));
         for place in Table::ALL.map(|table| self.place(table)).into_iter().chain(scratch) {
-            if place.relation()?.is_some() {
-                here.push(place.qualified()?);
+            if let Some(oid) = place.relation()?
+                && let Some(table) = own::open(oid, self.owned.caller)?
+            {
+                here.push(table.name);
             }
         }
         if here.is_empty() { Ok(()) } else { definitions::drop(&here).run().map(|_| ()) }
     }
 
     /// Makes a table without rows in shards.
-    fn make_in_shards(&self, layout: &Layout, table: Table, name: &str, id: (&str, &str)) -> Result<()> {
+    fn make_in_shards(&self, layout: &Layout, table: Table, name: &str) -> Result<()> {
         let place = self.place(table);
-        citus::create(name, &citus::columns(table, id)).run()?;
+        citus::create(name, &self.owned.types.sql(self.columns(table))).run()?;
         citus::uncompressed(name, citus::incompressible(table))
             .iter()
             .try_for_each(|of| of.run().map(|_| ()))?;
@@ -263,14 +269,14 @@ impl Spread<'_> {
     pub(super) fn make_scratch(
         &self,
         scratch: Scratch,
-        columns: &str,
+        columns: &[Column],
         by: &str,
         like: Option<Table>,
     ) -> Result<(String, Oid)> {
         let place = self.scratch(scratch);
         let name = place.qualified()?;
         self.drop_scratch(scratch)?;
-        citus::create(&name, columns).run()?;
+        citus::create(&name, &self.owned.types.sql(columns)).run()?;
         if scratch == Scratch::Joined {
             citus::uncompressed(&name, &["ids"]).iter().try_for_each(|of| of.run().map(|_| ()))?;
         }
@@ -278,12 +284,12 @@ impl Spread<'_> {
             let like = like.map(|like| self.place(like).qualified()).transpose()?;
             layout.spread(&place, Some(by), like.as_deref())?;
         }
-        self.named(place)
+        self.owned.open(&place, own::TABLE, columns)
     }
 
-    /// A table of one step that is there.
-    pub(super) fn open_scratch(&self, scratch: Scratch) -> Result<(String, Oid)> {
-        self.named(self.scratch(scratch))
+    /// The table of shards and their keys, which is there.
+    pub(super) fn open_slots(&self) -> Result<(String, Oid)> {
+        self.owned.open(&self.scratch(Scratch::Slots), own::TABLE, SLOTS)
     }
 
     /// Drops a table of one step, if it is there.
@@ -297,8 +303,9 @@ impl Spread<'_> {
     }
 
     fn drop_place(&self, place: &Place) -> Result<()> {
-        match place.relation()? {
-            Some(_) => definitions::drop(&[place.qualified()?]).run().map(|_| ()),
+        let Some(oid) = place.relation()? else { return Ok(()) };
+        match own::open(oid, self.owned.caller)? {
+            Some(table) => definitions::drop(&[table.name]).run().map(|_| ()),
             None => Ok(()),
         }
     }

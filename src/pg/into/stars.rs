@@ -3,6 +3,7 @@
 
 use pgrx::pg_sys::{self, Oid};
 
+use super::columns::Type;
 use super::spread::Scratch;
 use super::statements::fill::Named;
 use super::statements::{citus, stars};
@@ -49,9 +50,15 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
             (rows, rows.saturating_mul(2 * TWO_NUMBERS))
         }
         Table::Clusters => {
-            let columns =
-                format!("root int8, n int8, id {}, count int8, pairs int8, weight numeric", work.asked.id);
-            let vertices = spread.make_scratch(Scratch::Vertices, &columns, "root", Some(Table::Members))?;
+            let columns = &[
+                ("root", Type::Int8),
+                ("n", Type::Int8),
+                ("id", Type::Id),
+                ("count", Type::Int8),
+                ("pairs", Type::Int8),
+                ("weight", Type::Numeric),
+            ];
+            let vertices = spread.make_scratch(Scratch::Vertices, columns, "root", Some(Table::Members))?;
             let vertices = named(&vertices);
             let [members, neighbours, edges] =
                 [of(Table::Members)?, of(Table::Neighbours)?, of(Table::Edges)?];

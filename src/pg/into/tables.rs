@@ -8,7 +8,7 @@ use super::work::Work;
 use crate::into::state::{Ids, Sizes};
 use crate::into::step::{Stage, Table};
 use crate::pg::query::Query;
-use crate::pg::query::as_user::set;
+use crate::pg::query::as_user::{as_user, set};
 use crate::pg::server::error::Result;
 use pgrx::pg_sys;
 
@@ -17,19 +17,21 @@ pub(super) fn make(work: &Work, table: Table) -> Result<()> {
     let progress = &work.log()?.progress;
     let fetched = progress.sizes.rows_a_fetch(progress.expected(Table::Sets));
     let in_parts = work.in_parts()?;
-    work.spread()?.make(table, (&work.asked.id, &work.extension.schema), in_parts.parts, fetched)?;
+    work.spread()?.make(table, in_parts.parts, fetched)?;
     if in_parts.citus.is_some() { in_shards::made(work, table) } else { Ok(()) }
 }
 
 /// Reads the documents, as any query of the caller does.
 pub(super) fn read_documents(work: &mut Work) -> Result<()> {
     let in_parts = work.in_parts()?;
-    let (name, oid) = work.spread()?.open(Table::Sets)?;
-    let (sql, slots) = if in_parts.citus.is_some() {
-        in_shards::read_documents(work, &name)?
-    } else {
-        (fill::sets(&name, &in_parts.documents.query(), &work.extension.schema), None)
-    };
+    let (sql, oid, slots) = as_user(work.caller, || {
+        let (name, oid) = work.spread()?.open(Table::Sets)?;
+        if in_parts.citus.is_some() {
+            let (sql, slots) = in_shards::read_documents(work, &name)?;
+            return Ok((sql, oid, slots));
+        }
+        Ok((fill::sets(&name, &in_parts.documents.query(), &work.extension.schema), oid, None))
+    })?;
     let relations: Vec<pg_sys::Oid> = [oid, work.asked.docs].into_iter().chain(slots).collect();
     let query = Query { sql: &sql, parameters: &[], relations: &relations, read_only: false };
     work.state.filled = Some(query.run([])?.rows as i64);

@@ -191,7 +191,7 @@ fn begin(work: &mut Work) -> Result<()> {
         return Ok(());
     }
     let spread = work.spread()?;
-    spread.lock(work.caller)?;
+    spread.lock()?;
     let is_ours = log.call.as_ref().map(|(_, known)| known) == arguments(work)?.as_ref();
     let (log_state, left) = if log.is_finished {
         (Log::Finished, spread.is_left()?)
@@ -334,7 +334,7 @@ fn take_log(work: &Work) -> Result<()> {
     };
     // Bytes in front of those that tell of the version.
     let token: String = random[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-    LogTable::create(&work.log_place, &token, arguments)
+    LogTable::create(&work.log_place, work.caller, &token, arguments)
 }
 
 /// Writes what was done, and tells the caller.

@@ -3,7 +3,9 @@
 use pgrx::pg_sys::Oid;
 
 use super::asked::{Asked, InParts};
+use super::columns::Types;
 use super::log::LogTable;
+use super::own::Owned;
 use super::place::Place;
 use super::servers::Dblink;
 use super::spread::Spread;
@@ -55,7 +57,13 @@ impl Work {
         let call = log.as_ref().and_then(|log| log.call.as_ref());
         let (token, arguments) = call.ok_or_else(nothing)?;
         let (servers, citus) = (arguments.servers.as_slice(), arguments.citus.as_ref());
-        Ok(Spread { home: result, token, servers, dblink: dblink.as_ref(), citus })
+        Ok(Spread { home: result, token, servers, dblink: dblink.as_ref(), citus, owned: self.owned() })
+    }
+
+    /// Whose tables the call works with, and the types of their columns.
+    pub(super) fn owned(&self) -> Owned<'_> {
+        let id = (self.asked.id.as_str(), self.asked.id_oid);
+        Owned { caller: self.caller, types: Types { id, extension: &self.extension } }
     }
 
     /// The log.

@@ -80,6 +80,19 @@ impl Extension {
         Err(Self::gone(name))
     }
 
+    /// The OID of a type of the extension's own; 0 where it has none of that name.
+    pub(crate) fn type_named(&self, name: &CStr) -> pg_sys::Oid {
+        // SAFETY: looks at the catalogues; the name of a type is a C string.
+        unsafe {
+            let (name, namespace) = (Datum::from(name.as_ptr()), Datum::from(self.namespace));
+            let cache = pg_sys::SysCacheIdentifier::TYPENAMENSP as i32;
+            let column = pg_sys::Anum_pg_type_oid as i16;
+            let of = pg_sys::GetSysCacheOid(cache, column, name, namespace, 0.into(), 0.into());
+            let is_ours = pg_sys::getExtensionOfObject(pg_sys::TypeRelationId, of) == self.extension;
+            if is_ours { of } else { pg_sys::InvalidOid }
+        }
+    }
+
     /// The error where a table of the extension is not there.
     pub(crate) fn gone(name: &CStr) -> SqlError {
         let message = format!("the table {} of the extension is gone", name.to_string_lossy());

@@ -2,7 +2,8 @@
 
 use pgrx::pg_sys::Oid;
 
-use crate::pg::jobs::statements::statement::{Statement, oid};
+use crate::pg::jobs::statements::statement::{Statement, oid, text};
+use crate::pg::server::error::Result;
 
 /// The servers of the partitions of a table, by their names, as JSON: the schema of the tables there, and whether the server is
 /// said to have the extension.
@@ -29,18 +30,37 @@ pub(crate) fn schema_of_dblink() -> Statement {
     )
 }
 
-/// Numbers of relations as an array.
-fn array(relations: &[Oid]) -> String {
-    let numbers: Vec<String> = relations.iter().map(|relation| relation.to_u32().to_string()).collect();
-    format!("'{{{}}}'::oid[]", numbers.join(","))
+/// Whether a table has triggers that no part of the server made for it.
+pub(crate) fn has_triggers(table: Oid) -> Statement {
+    Statement::new("SELECT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = $1 AND NOT t.tgisinternal)")
+        .with([oid(table)])
 }
 
-/// The number of a relation that is not a role's own, or that has rules, or is no table.
-pub(crate) fn strange(relations: &[Oid], role: Oid) -> Statement {
-    let relations = array(relations);
+/// Whether the partitions of a table are just these.
+pub(crate) fn has_partitions(table: Oid, partitions: &[Oid]) -> Statement {
+    let numbers: Vec<String> = partitions.iter().map(|of| of.to_u32().to_string()).collect();
     let sql = format!(
-        "SELECT c.oid::int8 FROM pg_class c WHERE c.oid = ANY ({relations}) \
-         AND (c.relowner <> $1 OR c.relhasrules OR c.relrowsecurity OR c.relkind <> ALL ('{{r,p,f}}'::\"char\"[])) LIMIT 1"
+        "SELECT NOT EXISTS (SELECT FROM (SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = $1) i \
+         FULL JOIN unnest('{{{}}}'::oid[]) p(oid) ON p.oid = i.inhrelid WHERE i.inhrelid IS NULL OR p.oid IS NULL)",
+        numbers.join(",")
     );
-    Statement::new(sql).with([oid(role)])
+    Statement::new(sql).with([oid(table)])
+}
+
+/// Whether a foreign table stands for a table of a server of postgres_fdw.
+pub(crate) fn stands_for(foreign: Oid, server: &str, schema: &str, table: &str) -> Result<Statement> {
+    let sql = "SELECT EXISTS (SELECT FROM pg_foreign_table t JOIN pg_foreign_server s ON s.oid = t.ftserver \
+         JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw \
+         WHERE t.ftrelid = $1 AND w.fdwname = 'postgres_fdw' AND s.srvname = $2::name \
+         AND concat('schema_name=', $3) = ANY (t.ftoptions) AND concat('table_name=', $4) = ANY (t.ftoptions))";
+    Ok(Statement::new(sql).with([oid(foreign), text(server)?, text(schema)?, text(table)?]))
+}
+
+/// Whether there is a server of postgres_fdw of a name. dblink takes any other name for a connection
+/// string.
+pub(crate) fn is_server(name: &str) -> Result<Statement> {
+    let sql = "SELECT EXISTS (SELECT FROM pg_foreign_server s \
+         JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw \
+         WHERE s.srvname::text = $1 AND w.fdwname = 'postgres_fdw')";
+    Ok(Statement::new(sql).with([text(name)?]))
 }

@@ -9,6 +9,7 @@ use pgrx::pg_sys::Oid;
 use super::fill::{Join, Named};
 use crate::into::step::Table;
 use crate::joins::parts::token_set;
+use crate::pg::into::columns::{Column, Type};
 use crate::pg::into::documents::Documents;
 use crate::pg::jobs::statements::statement::{Statement, oid, text};
 use crate::pg::request::example::literal;
@@ -108,12 +109,12 @@ pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
     }
 }
 
-/// The columns of a working table, for ids of a type; `schema` is that of the extension.
-pub(crate) fn columns(table: Table, (id, schema): (&str, &str)) -> String {
+/// The columns of a working table.
+pub(crate) fn columns(table: Table) -> &'static [Column] {
     match table {
         // The first of those with an equal set has it.
-        Table::Members => format!("n int8, r int8, id {id}, set {schema}.token_set"),
-        table => super::definitions::columns(table, id, schema),
+        Table::Members => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Set)],
+        table => super::definitions::columns(table),
     }
 }
 

@@ -3,6 +3,7 @@
 use pgrx::pg_sys::Oid;
 
 use crate::into::step::Table;
+use crate::pg::into::columns::{Column, Type};
 use crate::pg::jobs::statements::statement::Statement;
 use crate::pg::request::example::literal;
 
@@ -21,28 +22,35 @@ pub(crate) fn spread_by(table: Table) -> Option<&'static str> {
     }
 }
 
-/// The columns of a table, for ids of a type; `schema` is that of the extension. All types have theirs, as they are named on
-/// servers, too.
-pub(crate) fn columns(table: Table, id: &str, schema: &str) -> String {
+/// The columns of a table.
+pub(crate) fn columns(table: Table) -> &'static [Column] {
     match table {
         // Of documents without tokens there is no digest.
-        Table::Sets => format!(
-            "n pg_catalog.int8, id {id}, bytes pg_catalog.int4, digest pg_catalog.bytea, set {schema}.token_set"
-        ),
-        Table::Members => format!("n pg_catalog.int8, r pg_catalog.int8, id {id}"),
-        Table::Ranks => format!("ranks {schema}.token_ranks"),
-        Table::Routes => {
-            "part pg_catalog.int4, n pg_catalog.int8, size pg_catalog.int4, bitmap pg_catalog.bytea, prefix pg_catalog.bytea".to_owned()
-        }
-        Table::Candidates => "l pg_catalog.int8, r pg_catalog.int8".to_owned(),
-        Table::Halves => format!("l pg_catalog.int8, r pg_catalog.int8, set {schema}.token_set"),
-        Table::Pairs => "l pg_catalog.int8, r pg_catalog.int8, similarity pg_catalog.float8".to_owned(),
-        Table::Larger | Table::Edges => "u pg_catalog.int8, v pg_catalog.int8".to_owned(),
+        Table::Sets => &[
+            ("n", Type::Int8),
+            ("id", Type::Id),
+            ("bytes", Type::Int4),
+            ("digest", Type::Bytea),
+            ("set", Type::Set),
+        ],
+        Table::Members => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id)],
+        Table::Ranks => &[("ranks", Type::Ranks)],
+        Table::Routes => &[
+            ("part", Type::Int4),
+            ("n", Type::Int8),
+            ("size", Type::Int4),
+            ("bitmap", Type::Bytea),
+            ("prefix", Type::Bytea),
+        ],
+        Table::Candidates => &[("l", Type::Int8), ("r", Type::Int8)],
+        Table::Halves => &[("l", Type::Int8), ("r", Type::Int8), ("set", Type::Set)],
+        Table::Pairs => &[("l", Type::Int8), ("r", Type::Int8), ("similarity", Type::Float8)],
+        Table::Larger | Table::Edges => &[("u", Type::Int8), ("v", Type::Int8)],
         Table::Neighbours => {
-            "n pg_catalog.int8, other pg_catalog.int8, similarity pg_catalog.float8, count pg_catalog.int8".to_owned()
+            &[("n", Type::Int8), ("other", Type::Int8), ("similarity", Type::Float8), ("count", Type::Int8)]
         }
         Table::Clusters => {
-            format!("n pg_catalog.int8, id {id}, size pg_catalog.int8, representative pg_catalog.int8")
+            &[("n", Type::Int8), ("id", Type::Id), ("size", Type::Int8), ("representative", Type::Int8)]
         }
     }
 }

@@ -6,6 +6,7 @@
 use pgrx::pg_sys;
 
 use crate::pg::jobs::statements::statement::{Statement, text};
+use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 
 /// How long a statement waits for a lock before it is given up, to be tried again.
@@ -31,17 +32,63 @@ pub(crate) const VERSION: &str = "SELECT pg_catalog.concat(e.extversion, ' ', pg
      FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace \
      WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name";
 
-/// Asks whether a table is there that the role owns: `1` or `0`. Its name is a literal.
-pub(crate) fn is_there(table: &str) -> String {
+/// The schema of a role for working tables, where the role makes and owns them. What is in a schema of
+/// others, its owner can replace: a table with a trigger in place of ours would run as the role.
+const HOME: &str = "pg_catalog.concat('neardup_into_', r.oid)";
+
+/// Whether schema `n` is role `r`'s own, in which nobody else can make anything.
+const IS_OWN: &str = "n.nspowner OPERATOR(pg_catalog.=) r.oid AND NOT EXISTS (SELECT FROM pg_catalog.aclexplode(n.nspacl) a \
+     WHERE a.grantee OPERATOR(pg_catalog.<>) n.nspowner AND a.privilege_type OPERATOR(pg_catalog.=) 'CREATE'::pg_catalog.text)";
+
+/// Asks for the schema of the role for working tables, whether it is there (`none`, `own`, or
+/// `other`), and the name of the role as SQL text needs it.
+pub(crate) fn home() -> String {
     format!(
-        "SELECT pg_catalog.count(*)::pg_catalog.text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) c.relowner \
-         WHERE c.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass({table})::pg_catalog.oid AND r.rolname OPERATOR(pg_catalog.=) CURRENT_USER"
+        "SELECT pg_catalog.concat({HOME}, ' ', CASE WHEN n.oid IS NULL THEN 'none' WHEN {IS_OWN} THEN 'own' ELSE 'other' END, ' ', \
+             pg_catalog.quote_ident(r.rolname::pg_catalog.text)) \
+         FROM pg_catalog.pg_roles r LEFT JOIN pg_catalog.pg_namespace n ON n.nspname::pg_catalog.text OPERATOR(pg_catalog.=) {HOME} \
+         WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER"
     )
 }
 
-/// Makes a table anew.
-pub(crate) fn create(table: &str, columns: &str) -> String {
-    format!("DROP TABLE IF EXISTS {table}; CREATE UNLOGGED TABLE {table} ({columns})")
+/// Makes that schema.
+pub(crate) fn create_home(home: &str) -> String {
+    format!("CREATE SCHEMA {home}")
+}
+
+/// Asks whether a table is there as the role made it, in a schema of its own: `1` or `0`. Its name and
+/// that of its schema are literals.
+pub(crate) fn is_there(home: &str, table: &str) -> String {
+    format!(
+        "SELECT pg_catalog.count(*)::pg_catalog.text FROM pg_catalog.pg_class c \
+             JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace \
+             JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) c.relowner \
+         WHERE n.nspname OPERATOR(pg_catalog.=) {home}::pg_catalog.name AND c.relname OPERATOR(pg_catalog.=) {table}::pg_catalog.name \
+             AND r.rolname OPERATOR(pg_catalog.=) CURRENT_USER AND {IS_OWN} AND c.relkind OPERATOR(pg_catalog.=) 'r'::\"char\" \
+             AND NOT c.relhastriggers AND NOT c.relhasrules AND NOT c.relrowsecurity AND NOT c.relhassubclass"
+    )
+}
+
+/// Makes a table anew, in a schema that is the role's own, of types that run no code: one of these
+/// schemas may be another one by now. All is one transaction.
+pub(crate) fn create(home: &str, table: &str, columns: &str) -> String {
+    let name = format!("{home}.{table}");
+    let [home, of] = [literal(home), literal(&name)];
+    format!(
+        "DO $neardup$ BEGIN \
+             IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace n, pg_catalog.pg_roles r \
+                 WHERE n.nspname OPERATOR(pg_catalog.=) {home}::pg_catalog.name AND r.rolname OPERATOR(pg_catalog.=) CURRENT_USER AND {IS_OWN}) THEN \
+                 RAISE 'the schema for working tables is not the own one of the role' USING ERRCODE = '55000'; \
+             END IF; \
+         END $neardup$; \
+         DROP TABLE IF EXISTS {name}; CREATE UNLOGGED TABLE {name} ({columns}); \
+         DO $neardup$ BEGIN \
+             IF EXISTS (SELECT FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.atttypid \
+                 WHERE a.attrelid OPERATOR(pg_catalog.=) {of}::pg_catalog.regclass::pg_catalog.oid AND t.typtype = ANY ('{{d,c}}'::\"char\"[])) THEN \
+                 RAISE 'a type of working tables is another one on this server' USING ERRCODE = '55000'; \
+             END IF; \
+         END $neardup$"
+    )
 }
 
 /// Drops those of some tables that are there.

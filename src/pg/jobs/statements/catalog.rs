@@ -63,7 +63,8 @@ pub(crate) fn independent(tables: &[Oid], docs: Oid) -> Statement {
 }
 
 /// A function that writing to one of the tables runs, and whose owner is neither theirs nor a superuser: of which table, its
-/// name and its owner.
+/// name and its owner. So that no function of the server runs what is not told of by `pg_depend`, as `query_to_xml` does, the
+/// conditions of triggers are refused, and arguments for functions of others; tables with defaults or checks are not of a job.
 pub(crate) fn foreign_function(tables: &[Oid], owner: Oid) -> Statement {
     let tables = array(tables);
     let sql = format!(
@@ -79,6 +80,16 @@ pub(crate) fn foreign_function(tables: &[Oid], owner: Oid) -> Statement {
          LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid \
          JOIN pg_proc p ON p.oid = COALESCE(o.oprcode::oid, d.refobjid) \
          WHERE p.proowner <> $1 AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = p.proowner AND r.rolsuper) \
+         UNION ALL SELECT t.tgrelid, concat('the condition of trigger ', quote_ident(t.tgname::text)), $1 \
+             FROM pg_trigger t WHERE t.tgrelid = ANY ({tables}) AND t.tgqual IS NOT NULL \
+         UNION ALL SELECT t.tgrelid, concat(t.tgfoid::regprocedure, ' with arguments, in trigger ', quote_ident(t.tgname::text)), p.proowner \
+             FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid \
+             WHERE t.tgrelid = ANY ({tables}) AND NOT t.tgisinternal AND t.tgnargs > 0 AND p.proowner <> $1 \
+         UNION ALL SELECT i.indrelid, concat('a domain or a row type, in index ', i.indexrelid::regclass), t.typowner \
+             FROM pg_index i JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid \
+                 AND d.refclassid = 'pg_type'::regclass \
+             JOIN pg_type t ON t.oid = d.refobjid \
+             WHERE i.indrelid = ANY ({tables}) AND t.typtype IN ('d', 'c') AND t.typowner <> $1 \
          LIMIT 1"
     );
     Statement::new(sql).with([oid(owner)])

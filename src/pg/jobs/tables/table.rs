@@ -22,12 +22,25 @@ pub(crate) struct Table {
     is_bare: bool,
     /// The like, but with triggers: those of its owner may be there.
     is_plain: bool,
+    /// What kind of relation it is, as the catalogue has it.
+    kind: u8,
+    /// Whether it brings no code but triggers: it has no rules, defaults, generated columns, checks
+    /// or domains. What a table kept when it changed hands runs as its new owner.
+    is_sound: bool,
+    /// Whether it has row security, to which its owner is subject where that is forced.
+    has_policies: bool,
+    /// Whether it is a partition or an inheriting table.
+    is_partition: bool,
+    /// Whether others inherit from it.
+    has_children: bool,
+    /// Whether it has triggers.
+    has_triggers: bool,
     /// Its columns, without those that were dropped.
     columns: Vec<(String, Oid)>,
     /// Whether some were dropped, so that places among the others are not what columns are stored by.
     has_gaps: bool,
-    /// Whether each of its indexes takes any row.
-    indexes: Vec<bool>,
+    /// Its indexes.
+    indexes: Vec<Index>,
 }
 
 /// What a number of a table leads to.
@@ -63,6 +76,15 @@ impl Table {
                 && !(class.relhasrules || class.relispartition || class.relhassubclass || forced);
             let owner = class.relowner;
             let attributes = compat::attributes((*relation).rd_att);
+            let is_sound = !class.relhasrules
+                && class.relchecks == 0
+                && attributes.iter().all(|attribute| {
+                    attribute.attisdropped
+                        || (!attribute.atthasdef
+                            && attribute.attidentity == 0
+                            && attribute.attgenerated == 0
+                            && pg_sys::getBaseType(attribute.atttypid) == attribute.atttypid)
+                });
             // What is not given a value must do without one.
             let needs_nothing = attributes.iter().all(|attribute| {
                 attribute.attisdropped
@@ -76,6 +98,9 @@ impl Table {
                 && class.relchecks == 0
                 && !class.relrowsecurity
                 && may_insert(oid, class.relnamespace, owner);
+            let (kind, has_policies) = (class.relkind.cast_unsigned(), class.relrowsecurity);
+            let (is_partition, has_children) = (class.relispartition, class.relhassubclass);
+            let has_triggers = class.relhastriggers;
             let has_gaps = attributes.iter().any(|attribute| attribute.attisdropped);
             let columns = attributes
                 .iter()
@@ -84,7 +109,7 @@ impl Table {
                 .collect();
             let list = pg_sys::RelationGetIndexList(relation);
             let count = if list.is_null() { 0 } else { (*list).length };
-            let indexes = (0..count).map(|n| is_harmless(pg_sys::list_nth_oid(list, n))).collect();
+            let indexes = (0..count).map(|n| look_at(pg_sys::list_nth_oid(list, n))).collect();
             pg_sys::relation_close(relation, pg_sys::NoLock as i32);
             if !may(owner) {
                 return Ok(Opened::Others(owner));
@@ -95,6 +120,12 @@ impl Table {
                 owner,
                 is_bare,
                 is_plain,
+                kind,
+                is_sound,
+                has_policies,
+                is_partition,
+                has_children,
+                has_triggers,
                 columns,
                 has_gaps,
                 indexes,
@@ -102,12 +133,39 @@ impl Table {
         }
     }
 
-    /// Whether it has columns of these names and types.
+    /// Whether it is a plain table of just these columns, in any order, that runs no code but
+    /// triggers: one more column may have a default or a domain, which would run as its owner.
     pub(crate) fn has(&self, columns: &[(&str, Oid)]) -> bool {
-        self.is_plain
+        self.is_plain && self.is_sound && self.has_just(columns)
+    }
+
+    fn has_just(&self, columns: &[(&str, Oid)]) -> bool {
+        self.columns.len() == columns.len()
             && columns
                 .iter()
                 .all(|(name, of)| self.columns.iter().any(|column| column.0 == *name && column.1 == *of))
+    }
+
+    /// Whether it is a table of this kind of just these columns that runs no code, triggers apart,
+    /// and is not indexed. Only a foreign table is a partition, and only a partitioned one has some.
+    pub(crate) fn is_bare_of(&self, kind: u8, columns: &[(&str, Oid)]) -> bool {
+        self.kind == kind
+            && self.is_sound
+            && !self.has_policies
+            && self.indexes.is_empty()
+            && self.is_partition == (kind == pg_sys::RELKIND_FOREIGN_TABLE)
+            && (!self.has_children || kind == pg_sys::RELKIND_PARTITIONED_TABLE)
+            && self.has_just(columns)
+    }
+
+    /// Whether its indexes compute nothing and call the functions of no user, as primary keys do.
+    pub(crate) fn has_plain_indexes(&self) -> bool {
+        self.indexes.iter().all(|index| index.computes_nothing)
+    }
+
+    /// Whether it has triggers, those that the server makes among them.
+    pub(crate) fn has_triggers(&self) -> bool {
+        self.has_triggers
     }
 
     /// The type of a column.
@@ -128,14 +186,15 @@ impl Table {
     /// Whether it is a table of rows as they were seen, and nothing more, as it may be dropped: one of a user's may well have an id
     /// and a hash beside others.
     pub(crate) fn has_hashes(&self, id_type: Oid) -> bool {
-        self.columns.len() == 2 && self.has(&hash_columns(id_type))
+        self.has(&hash_columns(id_type))
     }
 
     /// Whether rows can be put into it without anything going wrong: whether it is a table of states just as a job makes
     /// them, for ids of this type.
     pub(crate) fn takes_marks(&self, id_type: Oid) -> bool {
         self.is_bare
-            && self.indexes == [true; 2]
+            && self.indexes.len() == 2
+            && self.indexes.iter().all(|index| index.takes_any_row)
             && !self.has_gaps
             && self.columns.iter().map(|(name, of)| (&**name, *of)).eq(state_columns(id_type))
     }
@@ -154,13 +213,22 @@ fn may_insert(table: Oid, schema: Oid, owner: Oid) -> bool {
         && has(pg_sys::F_HAS_SCHEMA_PRIVILEGE_OID_OID_TEXT, schema, c"USAGE")
 }
 
-/// Whether an index of a table of states takes any row, and runs no functions but the server's: it computes nothing, and is
-/// unique for ids only, of rows that its predicate leaves to it, which looks whether a column is NULL. Types of users bring
-/// functions of theirs.
+/// An index of a table.
+#[derive(Debug, Clone, Copy)]
+struct Index {
+    /// Whether it runs no functions but the server's and those of the types of its columns: it has no
+    /// expressions, and its predicate only looks whether a column is NULL.
+    computes_nothing: bool,
+    /// Whether it takes any row besides: it is unique for ids only, of rows that its predicate leaves
+    /// to it.
+    takes_any_row: bool,
+}
+
+/// Looks at an index of a table.
 ///
 /// # Safety
 /// An index of a table that is open and locked.
-unsafe fn is_harmless(index: Oid) -> bool {
+unsafe fn look_at(index: Oid) -> Index {
     // SAFETY: the caller's promise; an index has a row in pg_index with as many keys as it says.
     unsafe {
         let index = pg_sys::index_open(index, pg_sys::AccessShareLock as i32);
@@ -173,12 +241,10 @@ unsafe fn is_harmless(index: Oid) -> bool {
         let types = compat::attributes((*index).rd_att).iter().map(|attribute| attribute.atttypid);
         let of_users = |object: Oid| object.to_u32() >= pg_sys::FirstNormalObjectId;
         let usual = families.iter().zip(types).all(|(&family, of)| of_users(of) || !of_users(family));
-        let harmless = plain
-            && usual
-            && (!partial || looks_for_null(predicate))
-            && (!form.indisunique || (partial && keys == [1]));
+        let computes_nothing = plain && usual && (!partial || looks_for_null(predicate));
+        let takes_any_row = computes_nothing && (!form.indisunique || (partial && keys == [1]));
         pg_sys::index_close(index, pg_sys::NoLock as i32);
-        harmless
+        Index { computes_nothing, takes_any_row }
     }
 }
 

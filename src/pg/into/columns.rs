@@ -1,0 +1,75 @@
+//! The columns of the tables that a call makes, as SQL text names them and as the catalogue has them.
+
+use pgrx::pg_sys::{self, Oid};
+
+use crate::pg::query::as_user::Extension;
+
+/// The type of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Type {
+    Int4,
+    Int8,
+    Int8Array,
+    Float8,
+    Numeric,
+    Bool,
+    Bytea,
+    /// That of the ids.
+    Id,
+    /// `token_set` of the extension.
+    Set,
+    /// `token_ranks` of the extension.
+    Ranks,
+}
+
+/// A column: its name and its type.
+pub(crate) type Column = (&'static str, Type);
+
+/// The types that are not the same in each call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Types<'a> {
+    /// The type of the ids: its name with its schema, as SQL text needs it, and its OID.
+    pub id: (&'a str, Oid),
+    /// The extension, whose schema has the others.
+    pub extension: &'a Extension,
+}
+
+impl Types<'_> {
+    /// The columns as `CREATE TABLE` needs them. All types have their schemas, so that the text is
+    /// one for servers, too.
+    pub(crate) fn sql(&self, columns: &[Column]) -> String {
+        let columns = columns.iter().map(|&(name, of)| {
+            let of = match of {
+                Type::Int4 => "pg_catalog.int4",
+                Type::Int8 => "pg_catalog.int8",
+                Type::Int8Array => "pg_catalog.int8[]",
+                Type::Float8 => "pg_catalog.float8",
+                Type::Numeric => "pg_catalog.numeric",
+                Type::Bool => "pg_catalog.bool",
+                Type::Bytea => "pg_catalog.bytea",
+                Type::Id => self.id.0,
+                Type::Set => return format!("{name} {}.token_set", self.extension.schema),
+                Type::Ranks => return format!("{name} {}.token_ranks", self.extension.schema),
+            };
+            format!("{name} {of}")
+        });
+        columns.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The columns as the catalogue has them.
+    pub(crate) fn oids(&self, columns: &[Column]) -> Vec<(&'static str, Oid)> {
+        let of = |of: Type| match of {
+            Type::Int4 => pg_sys::INT4OID,
+            Type::Int8 => pg_sys::INT8OID,
+            Type::Int8Array => pg_sys::INT8ARRAYOID,
+            Type::Float8 => pg_sys::FLOAT8OID,
+            Type::Numeric => pg_sys::NUMERICOID,
+            Type::Bool => pg_sys::BOOLOID,
+            Type::Bytea => pg_sys::BYTEAOID,
+            Type::Id => self.id.1,
+            Type::Set => self.extension.type_named(c"token_set"),
+            Type::Ranks => self.extension.type_named(c"token_ranks"),
+        };
+        columns.iter().map(|&(name, kind)| (name, of(kind))).collect()
+    }
+}

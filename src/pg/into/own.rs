@@ -1,0 +1,78 @@
+//! Tables that a call of its own made, checked each time they are used.
+//!
+//! Who owns the schema can drop such a table and put another relation of its name in its place, and a
+//! table that changed hands keeps its triggers, defaults and domains. Work on either would run the
+//! functions of others as the caller. So each use looks a table up again, locks it, and takes it only
+//! if it belongs to the caller and is just as it was made.
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Oid};
+
+use super::columns::{Column, Types};
+use super::place::Place;
+use super::statements::catalog;
+use crate::pg::jobs::tables::table::{Opened, Table};
+use crate::pg::query::names::name_of;
+use crate::pg::server::error::{Result, SqlError};
+
+/// A kind of relation, as the catalogue has it.
+pub(super) const TABLE: u8 = pg_sys::RELKIND_RELATION;
+pub(super) const PARTITIONED: u8 = pg_sys::RELKIND_PARTITIONED_TABLE;
+pub(super) const FOREIGN: u8 = pg_sys::RELKIND_FOREIGN_TABLE;
+
+/// What the tables of a call have in common.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Owned<'a> {
+    /// The role that calls.
+    pub caller: Oid,
+    /// The types of columns.
+    pub types: Types<'a>,
+}
+
+impl Owned<'_> {
+    /// The table of a place, locked until the end of the transaction: its name as SQL text needs it,
+    /// and its OID. An error where it is missing, another role's, or not as it was made.
+    pub(super) fn open(&self, place: &Place, kind: u8, columns: &[Column]) -> Result<(String, Oid)> {
+        let missing = || -> Result<(String, Oid)> {
+            let message = format!("{} is gone", place.qualified()?);
+            Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
+                .hint("Call it again: what is lost is made anew."))
+        };
+        let Some(oid) = place.relation()? else { return missing() };
+        match open(oid, self.caller)? {
+            None => missing(),
+            Some(table) if table.is_bare_of(kind, &self.types.oids(columns)) => {
+                check_triggers(&table)?;
+                Ok((table.name, oid))
+            }
+            Some(table) => Err(refused(&table.name, "is not as near_duplicates_into made it")),
+        }
+    }
+}
+
+/// A relation that belongs to the caller, locked against new triggers until the end of the transaction;
+/// none where it was dropped meanwhile.
+pub(super) fn open(oid: Oid, caller: Oid) -> Result<Option<Table>> {
+    match Table::open(oid, pg_sys::RowExclusiveLock, |owner| owner == caller)? {
+        Opened::Gone => Ok(None),
+        Opened::Table(table) => Ok(Some(table)),
+        Opened::Others(_) => {
+            Err(refused(&name_of(oid)?, "has the name of a working table, and is none of this role"))
+        }
+    }
+}
+
+/// Ends the call if a table has triggers other than those that the server makes.
+pub(super) fn check_triggers(table: &Table) -> Result<()> {
+    if table.has_triggers() && catalog::has_triggers(table.oid).holds()? {
+        return Err(refused(&table.name, "has triggers, which near_duplicates_into made none of"));
+    }
+    Ok(())
+}
+
+/// The error where a relation cannot be worked with.
+pub(super) fn refused(name: &str, why: &str) -> SqlError {
+    let code = PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+    SqlError::new(code, format!("{name} {why}"))
+        .hint(format!("Rename it: ALTER TABLE {name} RENAME TO other; then call it again."))
+}
