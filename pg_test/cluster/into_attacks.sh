@@ -80,14 +80,15 @@ until [[ $(q -c "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock
 q -v VERBOSITY=verbose -c "CALL $into)" >"$server/first" 2>&1 &
 first=$!
 until [[ $(q -c "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation IS NOT NULL") -gt 0 ]]; do :; done
-q -U mallory -c "CREATE VIEW $sets AS SELECT n, n AS r, id FROM (VALUES (1::bigint, 1::bigint)) v(n, id) WHERE theirs.evil('view')" -c "GRANT ALL ON $sets TO PUBLIC"
+q -U mallory -c "CREATE VIEW $sets AS SELECT n, n AS r, id FROM (VALUES (1::bigint, 1::bigint)) v(n, id) WHERE theirs.evil('view')" -c "GRANT ALL ON $sets TO PUBLIC" \
+    -c "CREATE VIEW ${sets}_1 AS SELECT 1" -c "CREATE VIEW ${sets}_2 AS SELECT 1"
 echo 'ROLLBACK;' >&3
 exec 3>&-
 wait $holder
 wait $first || true
 expect 'a view that is planted behind the check' t "$(grep -q '55000: .* has the name of a working table, and is none of this role' "$server/first" && echo t || cat "$server/first")"
 unseen 'a view'
-q -U mallory -c "DROP VIEW $sets"
+q -U mallory -c "DROP VIEW $sets, ${sets}_1, ${sets}_2"
 same 'a view'
 
 # A table with a trigger, which is there before.

@@ -105,6 +105,33 @@ q -c 'GRANT ALL ON SCHEMA alices TO carol'
 expect_as 'mended, it goes on, with what was written meanwhile' $'done\n0' postgres \
     "INSERT INTO alices.docs VALUES (11, 'one two three four five six')" "CALL neardup_refresh('alices.docs')" "SELECT wrong('alices.docs')"
 
+# What a table keeps when it changes hands may be code that stands in no trigger: a domain, a default that has a function of the
+# server run a text, a check, an index over a domain, the condition of a trigger.
+as alice "CREATE FUNCTION alices.evil(text) RETURNS bool LANGUAGE plpgsql AS \$\$ BEGIN PERFORM public.note(\$1); RETURN true; END \$\$" \
+    "CREATE DOMAIN alices.evil_domain AS text DEFAULT 'x' CHECK (alices.evil('domain'))" \
+    "CREATE DOMAIN alices.evil_number AS int8 CHECK (alices.evil('number'))" >/dev/null
+planted=0
+for table in neardup pairs clusters neardup_lists; do
+    case $table in pairs) column=left_id ;; clusters) column=cluster_id ;; neardup) column=id ;; *) column=segment ;; esac
+    for plant in "ADD COLUMN more alices.evil_domain" "ADD COLUMN more xml DEFAULT query_to_xml('SELECT alices.evil(''xml'')', false, false, '')" \
+        "ADD COLUMN more text GENERATED ALWAYS AS ('x') STORED" "ADD CHECK (alices.evil('check')) NOT VALID" "ADD COLUMN more int" \
+        "INDEX ON TABLE_ (($column::alices.evil_number))" "TRIGGER t AFTER INSERT ON TABLE_ FOR EACH ROW WHEN (query_to_xml('SELECT alices.evil(''when'')', false, false, '') IS NULL) EXECUTE FUNCTION suppress_redundant_updates_trigger()"; do
+        planted=$((planted + 1))
+        docs=alices.handed$planted
+        as alice "SELECT new_docs('$docs')" "CALL neardup_refresh('$docs')" >/dev/null
+        case $plant in
+            ADD*) as alice "ALTER TABLE ${docs}_$table $plant" ;;
+            *) as alice "CREATE ${plant//TABLE_/${docs}_$table}" ;;
+        esac
+        for of in '' _neardup _pairs _clusters _neardup_lists; do q -c "ALTER TABLE $docs$of OWNER TO carol"; done
+        q -c 'DELETE FROM seen'
+        as carol "INSERT INTO $docs VALUES (20, 'one two three four')" >/dev/null
+        expect_refused "handed over: $table $plant" 55000 'is not as the job of|runs .* when the job of' carol "CALL neardup_refresh('$docs')"
+        expect_sql "and nothing of it ran: $table $plant" '' "SELECT who, what FROM seen"
+        q -c "SET client_min_messages = error" -c "SELECT neardup_unwatch('$docs')" -c "DROP TABLE $docs" >/dev/null
+    done
+done
+
 # Unwatch always works, whoever owns what.
 for case in carol:carol alice:alice postgres:postgres carol:postgres; do
     owner=${case%:*} caller=${case#*:}
