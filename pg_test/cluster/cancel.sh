@@ -25,6 +25,7 @@ CREATE TABLE many_candidates AS SELECT i AS id, (
     FROM generate_series(1, 100000) i;
 -- Pairs without end:
 CREATE TABLE many_pairs AS SELECT i AS id, 'The quick brown fox'::text AS body FROM generate_series(1, 50000) i;
+CREATE TABLE equal_rows AS SELECT i AS id, 'The quick brown fox'::text AS body FROM generate_series(1, 300000) i;
 -- Documents that differ, and yet most of them are pairs:
 CREATE TABLE many_near AS SELECT i AS id, body FROM generate_series(1, 100000) i, LATERAL (
     SELECT string_agg((hashint8extended(i, j) % 30)::text, ' ') AS body FROM generate_series(1, 20) j) d;
@@ -117,6 +118,9 @@ endless=(
     "SELECT count(*) FROM near_duplicates('many_candidates', 0.4, id_column => 'id')"
     "SELECT count(*) FROM near_duplicates_between('many_candidates', 'many_candidates', 0.4, id_column => 'id')"
     "SELECT count(*) FROM near_duplicates('many_pairs', 0.8, id_column => 'id', max_pairs => 2000000000)"
+    "SELECT count(*) FROM near_duplicate_clusters('equal_rows', 0.8, id_column => 'id')"
+    "SELECT count(*) FROM eliminate('equal_rows', 0.8, id_column => 'id')"
+    "SELECT length(duplicates_report('equal_rows', 0.8, id_column => 'id'))"
     "SELECT count(*) FROM (SELECT near_duplicates('many_near', 0.3, id_column => 'id') OFFSET 0) streamed"
     "SELECT count(*) FROM near_duplicates('long_texts', 0.8, id_column => 'id', method => 'edit')"
     "SELECT count(*) FROM near_duplicates('many_candidates', 0.6, id_column => 'id', method => 'edit')"

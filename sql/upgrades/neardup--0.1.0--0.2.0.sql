@@ -456,9 +456,8 @@ DECLARE
     status pg_catalog.text;
     began pg_catalog.timestamptz := pg_catalog.clock_timestamp();
 BEGIN
-    SELECT pg_catalog.format('SELECT %1$I.neardup_into_step($1::pg_catalog.regclass, $2::pg_catalog.float8, $3::pg_catalog.jsonb, $4::pg_catalog.text, $5::pg_catalog.text,
-        $6::pg_catalog.text, $7::pg_catalog.text, $8::pg_catalog.int4, $9::pg_catalog.bool, $10::pg_catalog.int8, $11::pg_catalog.text,
-        $12::pg_catalog.text, $13::pg_catalog.int4, $14::pg_catalog.text, $15::pg_catalog.bool, $16::pg_catalog.timestamptz, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
+    -- Errors show this text: it is short. The last argument lets no other function be meant.
+    SELECT pg_catalog.format('SELECT %1$I.neardup_into_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, NULL::%1$I.neardup_internal)'::pg_catalog.text, n.nspname) INTO STRICT step
     FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
     WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name;
     LOOP

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
+use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use super::near_duplicates_stats::{Kept, tell_weak};
 use crate::clusters::leaders::Leaders;
@@ -107,9 +107,11 @@ impl Run {
 }
 
 impl Run {
-    /// The next pair of rows; none after the last.
+    /// The next pair of rows; none after the last. All that take pairs take them here, and can be
+    /// interrupted between any two: equal rows alone may be very many pairs.
     pub(crate) fn next_pair(&mut self) -> Result<Option<Pair>> {
         const REPORT_EVERY: u64 = 1 << 16;
+        check_for_interrupts!();
         let pair = loop {
             if let Some(pair) = self.pairs.take() {
                 break pair;
