@@ -3,8 +3,8 @@
 //!
 //! A [`ball`] is a document, a measure, and how similar others have to be; a [`judge`] says of a row whether it is in. The
 //! rest finds the rows that are worth being judged. Of each row an index has the size of its set, a bitmap, and the
-//! classes of the first l(n) of its n elements, in an [`order`] that never changes ([`prefix`] says how many these
-//! are); rows stand in one list a class ([`rice`]). A search looks for the first p of the q elements of the ball's set,
+//! classes of the first l(n) of its n elements, in an [order](super::set_index::token_order) that never changes ([`prefix`] says how many these
+//! are); rows stand in one list a class ([code](super::set_index::rice)). A search looks for the first p of the q elements of the ball's set,
 //! in the same order ([`keys`]), and counts in how many of their lists a row is.
 //!
 //! # Nothing is lost

@@ -149,10 +149,13 @@ impl Dblink {
         if let [home, state, _] = &answer[..]
             && state == "none"
         {
-            match self.run(server, &remote::create_home(home)) {
-                // Of two calls that make it at the same time one finds it made.
-                Err(error) if !can_be_there(&error) => return Err(error),
-                _ => answer = ask()?,
+            let made = self.run(server, &remote::create_home(home));
+            answer = ask()?;
+            // Of two calls that make it at the same time one finds it made.
+            if let (Err(error), true) = (made, answer.get(1).is_some_and(|state| state == "none"))
+                && code(&error) != Some(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE as i32)
+            {
+                return Err(error);
             }
         }
         match &answer[..] {
@@ -181,7 +184,7 @@ impl Dblink {
             _ => {
                 let message =
                     format!("server \"{}\" did not say what its working tables are in", server.name);
-                Err(SqlError::new(PgSqlErrorCode::ERRCODE_FDW_ERROR, message))
+                Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message))
             }
         }
     }
@@ -231,17 +234,6 @@ fn check_name(server: &Server) -> Result<()> {
     let message = format!("server \"{}\" does not exist", server.name);
     Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
         .hint("It must be a server of postgres_fdw: SELECT srvname FROM pg_foreign_server;"))
-}
-
-/// Whether an error of making a schema leaves it possible that it is there, or is told of by what is
-/// asked next.
-fn can_be_there(error: &SqlError) -> bool {
-    let codes = [
-        PgSqlErrorCode::ERRCODE_DUPLICATE_SCHEMA,
-        PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
-        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-    ];
-    codes.iter().any(|&of| code(error) == Some(of as i32))
 }
 
 /// The SQLSTATE of an error of the server's.
