@@ -15,10 +15,9 @@
 //! # Ok::<(), neardup::error::Error>(())
 //! ```
 
-use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
-
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::text::characters::is_unseen;
 use crate::text::paragraphs::for_each_paragraph;
 use crate::workers::Stop;
 
@@ -136,7 +135,7 @@ pub fn feature_code(text: &str, spec: &CodeSpec, stop: &Stop) -> Result<String> 
 
 /// Whether a character is seen: no white space, no control or format character.
 fn is_visible(c: char) -> bool {
-    !c.is_whitespace() && !matches!(c.general_category(), GeneralCategory::Control | GeneralCategory::Format)
+    !is_unseen(c)
 }
 
 /// Adds the anchored code of a text. Its start and end are anchors, too, so the code is the first and the last

@@ -4,6 +4,7 @@ use super::shingles;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::memory;
+use crate::text::characters::runs;
 use crate::text::{grams, html, words};
 use crate::workers::Stop;
 
@@ -220,7 +221,7 @@ fn for_each_unit(
     const CHECK_EVERY: usize = 1 << 12;
     match document {
         Document::Text(text) if tokenizer == Tokenizer::Whitespace => {
-            text.split_whitespace().enumerate().try_for_each(|(n, unit)| {
+            runs(text).enumerate().try_for_each(|(n, unit)| {
                 if n % CHECK_EVERY == 0 {
                     stop.check()?;
                 }

@@ -19,6 +19,7 @@ use crate::joins::sentences::signing::Signing;
 use crate::joins::sentences::stop_rules::StopRules;
 use crate::memory;
 use crate::sketches::sentence::{self, SentenceSigner};
+use crate::text::characters::runs;
 use crate::verify::lcs::containment;
 use crate::verify::tlcs::{Comparer, Found, Parameters, Part, Thresholds};
 use crate::workers::Stop;
@@ -77,7 +78,7 @@ impl Method for Tlcs {
         let of_left: HashSet<u128> = signatures.of(a, stop)?.iter().copied().collect();
         let of_right: HashSet<u128> = signatures.of(b, stop)?.iter().copied().collect();
         let shared_signatures = of_left.intersection(&of_right).count();
-        let candidates = shared_signatures > 0 || a.split_whitespace().eq(b.split_whitespace());
+        let candidates = shared_signatures > 0 || runs(a).eq(runs(b));
         let (explained, found) = match Comparer::new(self.parameters)?.compare(a, b, None, stop)? {
             None => (Explanation::new(0.0, false), None),
             Some(found) => {

@@ -6,11 +6,9 @@
 //! such places it is the one with the fewest characters left out, then with the fewest of the left text. A passage
 //! does not end within a word, and does not begin with a mark that ends what is before it.
 
-use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
-
 use super::Parameters;
 use crate::error::Result;
-use crate::text::characters::{Class, class, lower};
+use crate::text::characters::{Class, class, is_closing, is_space, lower};
 use crate::text::width::width_of;
 use crate::workers::Stop;
 
@@ -75,7 +73,7 @@ impl<'t, const BACK: bool> TextCursor<'t, BACK> {
             let c = self.peek()?;
             self.extent.bytes += c.len_utf8();
             self.extent.chars += 1;
-            if !c.is_whitespace() {
+            if !is_space(c) {
                 return Some(lower(c));
             }
         }
@@ -146,10 +144,7 @@ fn is_in_word(c: char) -> bool {
 
 /// Whether a passage can begin with a character: not with what belongs to the words before it.
 fn can_begin(c: char) -> bool {
-    use GeneralCategory::{ClosePunctuation, FinalPunctuation, OtherPunctuation};
-    c.is_ascii_alphanumeric()
-        || matches!(c, '"' | '\'')
-        || !matches!(c.general_category(), ClosePunctuation | FinalPunctuation | OtherPunctuation)
+    c.is_ascii_alphanumeric() || matches!(c, '"' | '\'') || !is_closing(c)
 }
 
 fn grow<const BACK: bool>(
@@ -178,7 +173,7 @@ fn grow<const BACK: bool>(
             for end in (0..same).rev() {
                 let byte = from_a.bytes(end, 1).map_or(b' ', |byte| byte[0]);
                 let c = char::from(byte.to_ascii_lowercase());
-                if !c.is_whitespace() && can_end(c) && !(is_in_word(c) && word_follows) {
+                if !is_space(c) && can_end(c) && !(is_in_word(c) && word_follows) {
                     grown = [from_a, from_b].map(|mut from| {
                         from.skip(end + 1);
                         from.extent

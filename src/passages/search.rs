@@ -17,6 +17,7 @@ use crate::features::units::signatures::Maker;
 use crate::joins::Counts;
 use crate::memory;
 use crate::resources::Resources;
+use crate::text::characters::is_space;
 use crate::text::spans::Span;
 use crate::text::width::width_of;
 use crate::workers::{self, Stop, Workers};
@@ -222,7 +223,7 @@ impl DocumentPair {
 fn is_wide(text: &str, least: usize) -> bool {
     let mut columns = 0;
     least == 0
-        || text.chars().filter(|c| !c.is_whitespace()).any(|c| {
+        || text.chars().filter(|&c| !is_space(c)).any(|c| {
             columns += width_of(c);
             columns >= least
         })

@@ -1,9 +1,9 @@
 //! Checksums of texts.
 
 use md5::{Digest, Md5};
-use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 use crate::error::Result;
+use crate::text::characters::is_unseen;
 use crate::workers::Stop;
 
 /// MD5 of a text; of a cleaned one without white space, control and format characters. None where nothing
@@ -33,7 +33,5 @@ pub fn checksum(text: &str, clean: bool, stop: &Stop) -> Result<Option<[u64; 2]>
 }
 
 fn is_left_out(c: char) -> bool {
-    c.is_whitespace()
-        || (!c.is_ascii_graphic()
-            && matches!(c.general_category(), GeneralCategory::Control | GeneralCategory::Format))
+    !c.is_ascii_graphic() && is_unseen(c)
 }

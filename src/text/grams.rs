@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use super::characters::lower;
+use super::characters::{is_space, lower};
 use crate::error::Result;
 use crate::memory;
 use crate::workers::Stop;
@@ -67,7 +67,7 @@ pub fn for_each_gram(
         if read.is_multiple_of(CHECK_EVERY) {
             stop.check()?;
         }
-        if c.is_whitespace() {
+        if is_space(c) {
             space = pushed > 0;
             continue;
         }

@@ -78,7 +78,7 @@ impl<'a> Letters<'a> {
     #[inline]
     fn take(&mut self) {
         let Some(c) = self.text[self.at.text..].chars().next() else { return };
-        let Known { class, lower } = known(c);
+        let Known { class, lower, .. } = known(c);
         let mark = matches!(class, Class::Mark | Class::AlphabeticMark);
         let open = self.alone || self.letters[..self.at.letters].last().copied().is_some_and(is_of_word);
         self.find_whole();
@@ -148,7 +148,7 @@ fn pairs() -> &'static Pairs {
     PAIRS.get_or_init(|| {
         let mut pairs = Box::new([None; _]);
         for (slot, c) in pairs.iter_mut().zip('\0'..).skip(1 << 7) {
-            let Known { class, lower } = known(c);
+            let Known { class, lower, .. } = known(c);
             *slot = match class {
                 Class::Separator => Some([b' '; _]),
                 Class::Alphanumeric if lower.len_utf8() == PAIR => {

@@ -4,6 +4,7 @@
 //! line would not have fitted. A break inside such a text says nothing, but one before an indented line or
 //! a list item does.
 
+use super::characters::{is_lowercase, is_space, trim};
 use super::list_markers::bullet;
 use super::width::width_of;
 use crate::error::Result;
@@ -122,7 +123,7 @@ impl Layout {
                 filled += usize::from(
                     reaches(before.characters, characters, full[0]) || reaches(before.width, width, full[1]),
                 );
-                goes_on = line.text.starts_with(char::is_lowercase);
+                goes_on = line.text.starts_with(is_lowercase);
             }
             before = line;
         }
@@ -158,11 +159,11 @@ impl<'a> Line<'a> {
     /// Measures a line; none if it is blank. Very long ones are measured in part only.
     pub fn new(line: &'a str) -> Option<Self> {
         const MEASURED: usize = 4 * LONGEST;
-        let text = line.trim();
+        let text = trim(line);
         if text.is_empty() {
             return None;
         }
-        let blanks = line[..line.len() - line.trim_start().len()].chars().take(MEASURED);
+        let blanks = line[..line.len() - line.trim_start_matches(is_space).len()].chars().take(MEASURED);
         let (indent, indented) = blanks.fold((0, 0), |(columns, n), c| {
             (columns + if c == '\t' { 8 - columns % 8 } else { width_of(c) }, n + 1)
         });
@@ -179,7 +180,7 @@ impl<'a> Line<'a> {
     /// What the first word would have needed on the line before: characters and columns.
     fn first_word(&self) -> [usize; 2] {
         let [mut characters, mut width] = [0; 2];
-        for c in self.text.chars().take_while(|c| !c.is_whitespace()).take(LONGEST) {
+        for c in self.text.chars().take_while(|&c| !is_space(c)).take(LONGEST) {
             if width_of(c) > 1 {
                 if characters == 0 {
                     return [1, 2];

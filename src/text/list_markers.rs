@@ -1,5 +1,7 @@
 //! Markers of list items at the beginnings of lines.
 
+use super::characters::is_space;
+
 /// The bytes of the list marker that a line (without indent) begins with, and of the space after it; 0 if
 /// it begins with none. Markers are dashes, dots and other signs, numbers and letters in the usual forms.
 pub fn bullet(line: &str) -> usize {
@@ -9,7 +11,7 @@ pub fn bullet(line: &str) -> usize {
     }
     let spaced = |at: usize| {
         let rest = &line[at..];
-        let blanks = rest.len() - rest.trim_start().len();
+        let blanks = rest.len() - rest.trim_start_matches(is_space).len();
         if blanks > 0 { at + blanks } else { 0 }
     };
     let open = line.chars().next().filter(|c| matches!(c, '(' | '（'));
@@ -49,7 +51,7 @@ pub fn symbol(line: &str) -> usize {
         _ => c.len_utf8(),
     };
     let rest = &line[length..];
-    let blanks = rest.len() - rest.trim_start().len();
+    let blanks = rest.len() - rest.trim_start_matches(is_space).len();
     match c {
         '•' | '‣' | '▪' | '■' | '□' | '●' | '○' | '◆' | '◇' | '►' | '▶' | '★' | '☆' | '※' => {
             length + blanks

@@ -1,7 +1,9 @@
-//! Text into units: words ([`words`], `word_blocks`, `letters`, `ascii`), runs without white space, q-grams of characters ([`grams`]), sentences
-//! ([`sentences`], [`sentence_marks`], [`abbreviations`]) and paragraphs ([`paragraphs`]) with their places
-//! ([`spans`]) by the layout of lines ([`lines`], [`list_markers`], [`width`]); pages into text ([`html`]). Texts come as they are,
-//! or as the server packs them ([`packed`], [`pglz`]).
+//! Text into units: words ([`words`], `word_blocks`, `letters`, `ascii`), runs without white space,
+//! q-grams of characters ([`grams`]), sentences ([`sentences`], [`sentence_marks`],
+//! [`abbreviations`]) and paragraphs ([`paragraphs`]) with their places ([`spans`]) by the layout
+//! of lines ([`lines`], [`list_markers`], [`width`]); pages into text ([`html`]). What a character
+//! is say [`characters`]. Texts come as they are, or as the server packs them ([`packed`],
+//! [`pglz`]).
 
 pub mod abbreviations;
 mod ascii;
@@ -21,5 +23,6 @@ pub mod width;
 mod word_blocks;
 pub mod words;
 
-/// Version of the Unicode tables and rules in this module; part of every stored signature.
+/// Version of the table of characters and of the rules in this module; part of every stored
+/// signature.
 pub const VERSION: u8 = 1;

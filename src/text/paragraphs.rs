@@ -11,6 +11,7 @@
 //! assert_eq!(of("One\ntwo\n三\n"), ["One", "two", "三"]);
 //! ```
 
+use super::characters::{is_space, trim};
 use super::lines::{is_break, lines};
 use super::spans::{Position, Span};
 use crate::error::Result;
@@ -41,7 +42,7 @@ pub fn for_each_paragraph(text: &str, stop: &Stop, mut each: impl FnMut(Span) ->
                 each(start.to(end))?;
             }
             blank |= !inside;
-        } else if !c.is_whitespace() {
+        } else if !is_space(c) {
             open = Some((open.map_or(at, |(start, _)| start), next));
             blank = false;
         }
@@ -72,7 +73,7 @@ fn has_blank_lines(text: &str, stop: &Stop) -> Result<bool> {
         if n % CHECK_EVERY == 0 {
             stop.check()?;
         }
-        if line.trim().is_empty() {
+        if trim(line).is_empty() {
             blank = seen;
         } else if blank {
             return Ok(true);

@@ -1,6 +1,9 @@
 //! The marks that may end a sentence, and whether they do.
 
 use super::abbreviations::{Abbreviation, LONGEST, abbreviation, is_starter};
+use super::characters::{
+    is_alphabetic, is_alphanumeric, is_lowercase, is_numeric, is_space, is_uppercase, lower,
+};
 use super::spans::{Position, Span};
 use super::width::width_of;
 use crate::error::Result;
@@ -26,7 +29,7 @@ impl OpenMarks {
         if self.start.is_none() {
             *self = Self { start: Some(at), ..Self::default() };
         }
-        self.speaks |= c.is_alphanumeric();
+        self.speaks |= is_alphanumeric(c);
         self.quoted ^= c == '"';
         self.last = at.after(c);
         if !c.is_ascii() {
@@ -161,7 +164,7 @@ impl Marks {
                 marks.note(next);
             } else if is_closer(next) || (next == '"' && (quoted || ends_word(&text[behind..]))) {
                 // An apostrophe before a letter opens a quotation or leaves something out.
-                if matches!(next, '\'' | '’') && text[behind..].starts_with(char::is_alphanumeric) {
+                if matches!(next, '\'' | '’') && text[behind..].starts_with(is_alphanumeric) {
                     break;
                 }
                 quoted &= next != '"';
@@ -196,20 +199,20 @@ impl Marks {
         if self.first == ';' && is_entity(sentence) {
             return false;
         }
-        if !next.is_whitespace() {
+        if !is_space(next) {
             return self.end_before(next, sentence, open);
         }
-        let rest = text[self.end..].trim_start();
+        let rest = text[self.end..].trim_start_matches(is_space);
         // The next word, after quotation marks and brackets that open it.
-        let word = rest.trim_start_matches(|c: char| !c.is_alphanumeric() && !c.is_whitespace());
-        let goes_on = word.starts_with(char::is_lowercase);
+        let word = rest.trim_start_matches(|c: char| !is_alphanumeric(c) && !is_space(c));
+        let goes_on = word.starts_with(is_lowercase);
         if self.first == ';' {
             return true;
         }
         if self.asks {
             return !(goes_on && self.closes);
         }
-        if sentence.ends_with(char::is_whitespace) && self.dots < 2 {
+        if sentence.ends_with(is_space) && self.dots < 2 {
             // Words and marks were set apart by a program.
             return true;
         }
@@ -226,11 +229,11 @@ impl Marks {
         let wide_before = before.is_some_and(|c| width_of(c) > 1 || matches!(c, '”' | '’'));
         match self.first {
             '.' | '．' if self.dots < 3 && !self.asks => wide && wide_before,
-            '.' | '…' | '⋯' => wide || next.is_uppercase(),
+            '.' | '…' | '⋯' => wide || is_uppercase(next),
             ';' => wide || wide_before,
             // `end!Next` without a space, but not `a?b=C`.
             _ if wide || wide_before => true,
-            _ => !open.in_url && next.is_uppercase() && before.is_some_and(char::is_lowercase),
+            _ => !open.in_url && is_uppercase(next) && before.is_some_and(is_lowercase),
         }
     }
 }
@@ -241,7 +244,7 @@ fn full_stop_ends(sentence: &str, following: &str) -> bool {
     let length: usize = sentence
         .chars()
         .rev()
-        .take_while(|&c| c.is_alphanumeric() || c == '.')
+        .take_while(|&c| is_alphanumeric(c) || c == '.')
         .take(SEEN)
         .map(char::len_utf8)
         .sum();
@@ -252,24 +255,26 @@ fn full_stop_ends(sentence: &str, following: &str) -> bool {
         return false;
     }
     let first = following.chars().next();
-    let number_follows = first.is_some_and(char::is_numeric);
+    let number_follows = first.is_some_and(is_numeric);
     let starter_follows = || {
-        let next: String = following.chars().take_while(|c| c.is_alphabetic()).take(SEEN).collect();
-        is_starter(&next.to_lowercase())
+        let next: String = following.chars().take_while(|&c| is_alphabetic(c)).take(SEEN).collect();
+        is_starter(&small(&next))
     };
-    let capital = word.starts_with(char::is_uppercase);
+    let capital = word.starts_with(is_uppercase);
     let mut letters = word.chars();
     if let (Some(only), None) = (letters.next(), letters.next()) {
         // Initials; a pronoun is none.
         return match only {
-            'I' => starter_follows() || !sentence[..sentence.len() - 1].trim_end().ends_with('.'),
-            _ if only.is_uppercase() => starter_follows(),
+            'I' => {
+                starter_follows() || !sentence[..sentence.len() - 1].trim_end_matches(is_space).ends_with('.')
+            }
+            _ if is_uppercase(only) => starter_follows(),
             'v' => false,
-            _ if only.is_lowercase() => !number_follows,
+            _ if is_lowercase(only) => !number_follows,
             _ => true,
         };
     }
-    let small: String = if length <= LONGEST { word.to_lowercase() } else { String::new() };
+    let small: String = if length <= LONGEST { small(word) } else { String::new() };
     match abbreviation(&small, capital) {
         Abbreviation::Title => return false,
         Abbreviation::BeforeNumber => return !number_follows,
@@ -277,13 +282,19 @@ fn full_stop_ends(sentence: &str, following: &str) -> bool {
         Abbreviation::None => {}
     }
     let spelled = word.contains('.')
-        && word.split('.').all(|part| part.chars().count() <= 2 && part.chars().all(char::is_alphabetic));
+        && word.split('.').all(|part| part.chars().count() <= 2 && part.chars().all(is_alphabetic));
     !spelled || starter_follows()
+}
+
+/// A word in lower case, as the lists have words. `İ` stays: its full lower case is two characters,
+/// which no list has.
+fn small(word: &str) -> String {
+    word.chars().map(|c| if c == 'İ' { c } else { lower(c) }).collect()
 }
 
 /// Whether nothing of a word follows.
 fn ends_word(text: &str) -> bool {
-    text.chars().next().is_none_or(|c| c.is_whitespace() || (!c.is_alphanumeric() && width_of(c) == 1))
+    text.chars().next().is_none_or(|c| is_space(c) || (!is_alphanumeric(c) && width_of(c) == 1))
 }
 
 /// The bytes of the mark of a footnote that a text begins with: a number in square brackets.

@@ -21,6 +21,7 @@
 //! );
 //! ```
 
+use super::characters::is_space;
 use super::lines::{Layout, Line, is_break, lines};
 use super::list_markers::{bullet, symbol};
 use super::sentence_marks::{Marks, OpenMarks, is_terminator};
@@ -59,7 +60,7 @@ pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> 
                 }
                 if open.start.is_none() && symbol(item.text) > 0 {
                     // The sign is no part of the sentence.
-                    let skipped = line.len() - line.trim_start().len() + symbol(item.text);
+                    let skipped = line.len() - line.trim_start_matches(is_space).len() + symbol(item.text);
                     for c in text[at.byte..at.byte + skipped].chars() {
                         at = at.after(c);
                     }
@@ -86,7 +87,7 @@ pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> 
             (at, line_starts) = (next, true);
             continue;
         }
-        if c.is_whitespace() {
+        if is_space(c) {
             open.in_url = false;
             at = at.after(c);
             continue;

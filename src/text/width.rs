@@ -1,13 +1,13 @@
 //! The width of characters and texts in columns: 2 for wide (East Asian) characters, 1 for others
 //! (docs/design/algorithms.md section 1, *Width*).
 
-use unicode_width::UnicodeWidthChar;
+use super::characters::is_wide;
 
 /// 2 for a wide character, else 1: also for combining and control characters, which the bytes of GBK text
 /// that Huang et al. (CIKM 2008) give their limits in count, too.
 #[inline]
 pub fn width_of(c: char) -> usize {
-    if c.is_ascii() { 1 } else { c.width().unwrap_or(1).max(1) }
+    if c.is_ascii() { 1 } else { 1 + usize::from(is_wide(c)) }
 }
 
 /// The sum of the widths of the characters of a text. O(bytes).

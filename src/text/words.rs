@@ -94,7 +94,7 @@ fn long_word(text: &str, word: &mut Vec<u8>, places: &mut Places, stop: &Stop) -
             next_check = taken + CHECK_EVERY;
             memory::reserve(word, LONGEST * CHECK_EVERY + BEHIND.len(), DOING)?;
         }
-        let Known { class, lower } = known(c);
+        let Known { class, lower, .. } = known(c);
         let belongs = match class {
             Class::Separator => false,
             Class::Mark | Class::AlphabeticMark => true,
@@ -143,6 +143,12 @@ mod tests {
             ("葛\u{e0100}城", &["葛\u{e0100}", "城"]),
             ("हिन्दी", &["हिन्दी"]),
             ("ที่", &["ที่"]),
+            // A mark without a letter before it: one that is alphabetic begins a run, of whatever
+            // script it is.
+            ("\u{e31}a1 \u{e31}ก", &["\u{e31}a1", "\u{e31}", "ก"]),
+            ("ก\u{e31}a", &["ก\u{e31}", "a"]),
+            ("\u{e48}a", &["a"]),
+            ("\u{93f}a", &["\u{93f}a"]),
             ("a\u{200b}b", &["a", "b"]),
         ];
         for (text, expected) in cases {

@@ -8,6 +8,7 @@ use super::lcs_greedy::common_prefix;
 use crate::error::Result;
 use crate::hash;
 use crate::memory;
+use crate::text::characters::is_space as is_white;
 use crate::text::width::width_of;
 use crate::workers::Stop;
 
@@ -80,7 +81,7 @@ impl WindowedText {
             let (some, others) = rest.split_at(rest.ceil_char_boundary(BLOCK));
             rest = others;
             for c in some.chars() {
-                let is_space = c.is_whitespace();
+                let is_space = is_white(c);
                 if !(is_space && space) {
                     let wide = if is_space { 1 } else { width_of(c) as u64 };
                     if columns + wide > most {

@@ -19,6 +19,7 @@ use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::features::texts::{Distinct, Texts};
 use crate::memory;
+use crate::text::characters::is_space;
 use crate::verify::tlcs::{Comparer, Parameters, Thresholds};
 use crate::workers::{self, Stop, Workers};
 use signature_lists::SignatureLists;
@@ -73,7 +74,7 @@ pub fn equal_rows(distinct: &Distinct) -> Result<Vec<u32>> {
     for record in (0..distinct.left.len()).filter(|&record| distinct.left.rows(record).len() > 1) {
         // Texts are numbered with 32 bits.
         let record = record as u32;
-        if distinct.texts.text(record).chars().any(|c| !c.is_whitespace()) {
+        if distinct.texts.text(record).chars().any(|c| !is_space(c)) {
             memory::push(&mut equal, record, DOING)?;
         }
     }

@@ -18,6 +18,7 @@ use crate::files::{TempFile, TempFiles};
 use crate::hash;
 use crate::memory;
 use crate::sketches::sentence::{Parameters, SentenceSigner};
+use crate::text::characters::runs;
 use crate::verify::tlcs::{self, Thresholds};
 use crate::workers::{self, Stop, Workers};
 
@@ -266,7 +267,7 @@ fn whole_text(text: &str, words: &mut String) -> Result<Option<u64>> {
     }
     words.clear();
     memory::reserve_text(words, text.len(), DOING)?;
-    text.split_whitespace().for_each(|word| {
+    runs(text).for_each(|word| {
         if !words.is_empty() {
             words.push(' ');
         }

@@ -32,7 +32,6 @@ sql_function! {
     /// `neardup_version() → record`
     neardup_version, pg_finfo_neardup_version, |call| {
         let number = |version: u8| i32::from(version).into_datum();
-        let (major, minor, patch) = char::UNICODE_VERSION;
         record(call, &COLUMNS, [
             LIBRARY.into_datum(),
             Extension::of(call)?.version()?.and_then(IntoDatum::into_datum),
@@ -41,7 +40,7 @@ sql_function! {
             number(wire::VERSION),
             number(FORMAT),
             number(outline_order::VERSION),
-            format!("{major}.{minor}.{patch}").into_datum(),
+            text::characters::UNICODE.into_datum(),
             kernels().name.into_datum(),
         ])
     }

@@ -8,6 +8,7 @@ use super::elements::ends_paragraph;
 use super::urls::{has_scheme, host, same_host};
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::text::characters::{is_space, trim};
 use crate::workers::Stop;
 
 /// What memory is for.
@@ -166,7 +167,7 @@ impl<'a> Page<'a> {
             }
             if c == '\n' && self.preformatted > 0 {
                 self.gap = if self.gap >= Gap::Line { Gap::Paragraph } else { Gap::Line };
-            } else if c.is_whitespace() {
+            } else if is_space(c) {
                 self.widen(Gap::Space);
             } else {
                 let gap = std::mem::replace(&mut self.gap, Gap::None);
@@ -257,7 +258,7 @@ impl<'a> Page<'a> {
 
     /// Adds what an image says: its URL, or the file name where it is on the page's own host.
     fn add_image(&mut self, source: &str) -> Result<()> {
-        let source = source.trim();
+        let source = trim(source);
         let no_place = ["data:", "blob:", "about:", "javascript:"];
         let starts = |with: &&str| source.get(..with.len()).is_some_and(|s| s.eq_ignore_ascii_case(with));
         if no_place.iter().any(starts) {

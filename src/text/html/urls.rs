@@ -1,5 +1,7 @@
 //! Hosts of URLs, as far as it takes to tell images on a page's own host from others.
 
+use crate::text::characters::trim;
+
 /// Whether a URL begins with a scheme.
 pub(super) fn has_scheme(url: &str) -> bool {
     let Some((scheme, _)) = url.split_once(':') else { return false };
@@ -21,7 +23,7 @@ pub(super) fn host(url: &str) -> Option<&str> {
 
 /// The host of the page, whose URL may be given without a scheme.
 pub(super) fn page_host(url: &str) -> Option<&str> {
-    let url = url.trim();
+    let url = trim(url);
     host(url).or_else(|| url.split(['/', '?', '#']).next()).filter(|host| !host.is_empty())
 }
 
