@@ -70,6 +70,13 @@ pub enum Error {
     /// (see [`crate::methods::documents::Documents`]).
     #[error("documents could not be read")]
     Source,
+    /// A transaction that plans and carries out came to what it knew before: a step has told
+    /// nothing, and nothing would end.
+    #[error("a plan would be carried out for ever, as its steps tell nothing: {steps}")]
+    NothingLearnt {
+        /// What was planned.
+        steps: String,
+    },
     /// The operating system gave no thread to work on.
     #[error("could not start a worker thread: {0}")]
     Thread(String),

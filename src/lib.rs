@@ -51,6 +51,7 @@ pub mod resources;
 pub mod sketches;
 pub mod sorting_network;
 pub mod text;
+pub mod turns;
 pub mod verify;
 pub mod workers;
 

@@ -49,7 +49,8 @@ fn take(state: &State) -> Vec<Step> {
     if state.job.misplaced {
         return vec![Step::Move];
     }
-    if state.noted.is_none() {
+    let untold = state.job.first && (state.unnoted.is_none() || state.contents.is_none());
+    if state.noted.is_none() || untold {
         // In this order: a change whose note is forgotten is seen.
         return if state.job.first {
             vec![Step::TakeUnnoted, Step::Look, Step::LookAtRows { limit }]

@@ -1,5 +1,7 @@
 //! Whatever happens to calls: once one ends, its result is that of one join, and nothing is left.
 
+use std::mem::discriminant;
+
 use proptest::prelude::*;
 
 use super::stars::components;
@@ -99,6 +101,30 @@ proptest! {
         }
         let ended = settle(&mut world);
         is_right(&mut world, ended)?;
+    }
+
+    #[test]
+    fn a_step_that_tells_nothing_is_refused(docs in docs(), call in calls()) {
+        let telling = [
+            Step::Count(Table::Sets),
+            Step::Fill(Table::Sets),
+            Step::CheckIds,
+            Step::Measure,
+            Step::CountEqual,
+            Step::CountPairs,
+            Step::MakeResult,
+            Step::CountUnsettled,
+        ];
+        let world = World::new(docs, call);
+        let (_, done) = world.clone().call(0, None);
+        for step in telling.map(|step| discriminant(&step)) {
+            let is_done = |done: &[Step]| done.iter().any(|other| discriminant(other) == step);
+            let mut idle = world.clone();
+            idle.idle = Some(step);
+            let (outcome, done_idle) = idle.call(0, None);
+            prop_assert_eq!(is_done(&done_idle), is_done(&done));
+            prop_assert_eq!(outcome == Outcome::NothingLearnt, is_done(&done), "{:?}", done_idle);
+        }
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! What becomes of a job that follows its plans: whatever happens to it, it is as if it had been computed anew.
 
+use std::mem::discriminant;
+
 use proptest::prelude::*;
 
 use super::world::{Id, Note, World};
+use crate::error::Error;
 use crate::jobs::plan::plan;
 use crate::jobs::state::{Contents, Found, Job, Present, Removed, State, Upkeep};
 use crate::jobs::step::Step;
@@ -151,6 +154,7 @@ fn refresh_only(
             }
             interrupted != Some(count)
         });
+        let steps = steps.expect("steps that tell something");
         done.extend(&steps);
         match steps.last() {
             Some(Step::Done { more: true }) => first = false,
@@ -176,6 +180,32 @@ proptest! {
         prop_assert!(before.iter().filter(asks).all(|step| tells_more(*step, &state)), "{steps:?}");
         // A batch is logged once, at the end.
         prop_assert_eq!(before.iter().filter(|step| matches!(step, Step::Log { .. })).count(), usize::from(matches!(last, Step::Done { .. })));
+    }
+
+    #[test]
+    fn a_step_that_tells_nothing_is_refused(job in jobs(), docs in prop::collection::btree_map(0..12u8, 0..8u8, 0..12), changed in prop::collection::btree_set(0..12u8, 0..3)) {
+        let mut world = World::new(docs, job);
+        refresh(&mut world, &[], None);
+        changed.iter().for_each(|id| world.write(*id, Some(1), Note::Id));
+        // Which steps tell something, as the state is between them.
+        let mut telling = Vec::new();
+        let done = world.clone().transaction(true, |_, step| {
+            telling.extend(tells_more(step, &State::new(job)).then_some(step));
+            true
+        });
+        prop_assert!(done.is_ok());
+        for step in telling {
+            let mut idle = World { idle: Some(discriminant(&step)), ..world.clone() };
+            let mut times = 0;
+            let refused = idle.transaction(true, |_, other| {
+                times += usize::from(discriminant(&other) == discriminant(&step));
+                true
+            });
+            prop_assert!(matches!(refused, Err(Error::NothingLearnt { .. })), "{step:?}: {refused:?}");
+            // More than once where other steps of the same plan told something, and then something
+            // else.
+            prop_assert!(times <= 3, "{step:?}: {times} times");
+        }
     }
 
     #[test]

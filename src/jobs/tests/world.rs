@@ -3,8 +3,10 @@
 //! The content of a document is a number; two are similar where their numbers differ by at most 1, and 0 is like nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::Discriminant;
 
 use crate::jobs::state::{Job, Upkeep};
+use crate::jobs::step::Step;
 
 pub(super) type Id = u8;
 pub(super) type Pairs = BTreeSet<(Id, Id)>;
@@ -68,6 +70,8 @@ pub(super) struct World {
     pub batches: usize,
     pub batch: BTreeSet<Id>,
     pub before: BTreeSet<Id>,
+    /// A step that does nothing, by mistake.
+    pub idle: Option<Discriminant<Step>>,
 }
 
 /// Whether documents of these contents are similar.
@@ -136,6 +140,7 @@ impl World {
             batches: 0,
             batch: BTreeSet::new(),
             before: BTreeSet::new(),
+            idle: None,
         }
     }
 

@@ -11,7 +11,7 @@ use super::spread::{SLOTS, Scratch};
 use super::stars;
 use super::statements::fill::{Named, no_ranks};
 use super::statements::{citus, outcome};
-use super::work::Work;
+use super::work::{Work, not_here};
 use crate::into::state::{Ids, most_candidates};
 use crate::into::step::{Stage, Table};
 use crate::pg::query::as_user::set;
@@ -98,7 +98,9 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
     let to = (name.as_str(), oid);
     let (mut moved, mut distinct) = (0, None);
     let rows = match table {
-        Table::Sets | Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => return Ok(()),
+        Table::Sets | Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => {
+            return Err(not_here(table));
+        }
         Table::Members => {
             let (sets, sets_oid) = of(Table::Sets)?;
             let rows = citus::members(to, (&sets, sets_oid)).run()?;
@@ -155,7 +157,7 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
             rows
         }
         Table::Halves => {
-            let Stage::Round(round) = progress.next(false) else { return Ok(()) };
+            let Stage::Round(round) = progress.next(false) else { return Err(not_here(table)) };
             let [candidates, members] = [of(Table::Candidates)?, of(Table::Members)?];
             let from = [(candidates.0.as_str(), candidates.1), (&members.0, members.1)];
             citus::halves(to, from, (round, progress.rounds)).run()?;

@@ -7,7 +7,7 @@ use super::columns::Type;
 use super::spread::Scratch;
 use super::statements::fill::Named;
 use super::statements::{citus, stars};
-use super::work::Work;
+use super::work::{Work, not_here};
 use crate::into::step::{Stage, Table};
 use crate::pg::functions::clusters::Chains;
 use crate::pg::query::as_user::set;
@@ -73,7 +73,7 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
             spread.drop_scratch(Scratch::Vertices)?;
             (rows, moved)
         }
-        _ => return Ok(()),
+        _ => return Err(not_here(table)),
     };
     work.state.filled = Some(rows);
     work.moved += moved;

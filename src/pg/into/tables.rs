@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use super::in_shards;
 use super::statements::{citus, fill, outcome};
-use super::work::Work;
+use super::work::{Work, not_here};
 use crate::into::state::{Ids, Sizes};
 use crate::into::step::{Stage, Table};
 use crate::pg::query::Query;
@@ -58,7 +58,9 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
     let documents = progress.expected(Table::Sets);
     let statement = match table {
         // Clusters are made here.
-        Table::Sets | Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => return Ok(()),
+        Table::Sets | Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => {
+            return Err(not_here(table));
+        }
         Table::Members => {
             let sets = of(Table::Sets)?;
             fill::members(to, (&sets.0, sets.1))
@@ -76,7 +78,7 @@ pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
             fill::candidates(&join, to, (&routes.0, routes.1), documents)
         }
         Table::Halves => {
-            let Stage::Round(round) = progress.next(false) else { return Ok(()) };
+            let Stage::Round(round) = progress.next(false) else { return Err(not_here(table)) };
             let [candidates, sets] = [of(Table::Candidates)?, of(Table::Sets)?];
             let from = [(candidates.0.as_str(), candidates.1), (&sets.0, sets.1)];
             fill::halves(to, from, (round, progress.rounds))

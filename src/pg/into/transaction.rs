@@ -21,6 +21,7 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::session_lock::SessionLock;
 use crate::pg::server::settings;
+use crate::turns::Turns;
 
 /// Hints show it.
 const CALL: &str = "CALL near_duplicates_into('docs', 0.8, 'docs_pairs');";
@@ -246,49 +247,51 @@ fn arguments(work: &Work) -> Result<Option<Arguments>> {
 
 /// Plans and carries out, until the transaction is done.
 fn run(work: &mut Work) -> Result<End> {
+    let mut turns = Turns::default();
     loop {
-        for step in plan(&work.state) {
-            match step {
-                Step::Done(end) => return Ok(end),
-                // Documents are read as in any query of the caller.
-                Step::Fill(Table::Sets) => tables::read_documents(work)?,
-                Step::JoinHere => outcome::join_here(work)?,
-                step => as_user(work.caller, || carry_out(work, step))?,
+        pgrx::check_for_interrupts!();
+        for step in turns.plan(&work.state, plan)? {
+            if let Some(end) = carry_out(work, step)? {
+                return Ok(end);
             }
         }
     }
 }
 
-/// Carries out a step as the caller.
-fn carry_out(work: &mut Work, step: Step) -> Result<()> {
+/// Carries out a step, and tells the end of the transaction if it is that.
+fn carry_out(work: &mut Work, step: Step) -> Result<Option<End>> {
     match step {
-        Step::TakeLog => take_log(work),
-        Step::DropTables => {
+        Step::Done(end) => return Ok(Some(end)),
+        // Documents are read as in any query of the caller.
+        Step::Fill(Table::Sets) => tables::read_documents(work),
+        Step::JoinHere => outcome::join_here(work),
+        Step::TakeLog => as_caller(work, |work| take_log(work)),
+        Step::DropTables => as_caller(work, |work| {
             work.spread()?.drop_all()?;
             settle(work);
             Ok(())
-        }
-        Step::DropLog => {
+        }),
+        Step::DropLog => as_caller(work, |work| {
             if let Some(log) = &work.log {
                 log.drop()?;
             }
             settle(work);
             Ok(())
-        }
-        Step::Count(table) => {
+        }),
+        Step::Count(table) => as_caller(work, |work| {
             let count = work.spread()?.count(table)?;
             work.state.counted.push((table, count));
             Ok(())
-        }
-        Step::Forget { keep } => {
+        }),
+        Step::Forget { keep } => as_caller(work, |work| {
             pgrx::notice!(
                 "near_duplicates_into: a server has lost rows of working tables, so these are made again"
             );
             work.log()?.forget(keep)
-        }
-        Step::Make(table) => tables::make(work, table),
-        Step::Fill(table) => tables::fill(work, table),
-        Step::CheckIds => {
+        }),
+        Step::Make(table) => as_caller(work, |work| tables::make(work, table)),
+        Step::Fill(table) => as_caller(work, |work| tables::fill(work, table)),
+        Step::CheckIds => as_caller(work, |work| {
             if let Some(id) = tables::check_ids(work)? {
                 // The plan ends the call for this, and has no words for it.
                 let message = format!("id {id} stands in more than one row of {}", work.asked.shown);
@@ -297,24 +300,28 @@ fn carry_out(work: &mut Work, step: Step) -> Result<()> {
                 refusal::remember(work.began, why, false);
             }
             Ok(())
-        }
-        Step::Measure => tables::measure(work),
-        Step::CountEqual => tables::count_equal(work),
-        Step::CountPairs => tables::count_pairs(work),
-        Step::MakeResult => outcome::make(work),
-        Step::CountUnsettled => stars::count_unsettled(work),
-        Step::MakeClusters => outcome::clusters(work),
-        Step::ClusterHere => outcome::cluster_here(work),
-        Step::Log(stage) => log(work, stage),
-        Step::Refuse(why) => {
+        }),
+        Step::Measure => as_caller(work, tables::measure),
+        Step::CountEqual => as_caller(work, tables::count_equal),
+        Step::CountPairs => as_caller(work, tables::count_pairs),
+        Step::MakeResult => as_caller(work, outcome::make),
+        Step::CountUnsettled => as_caller(work, stars::count_unsettled),
+        Step::MakeClusters => as_caller(work, |work| outcome::clusters(work)),
+        Step::ClusterHere => as_caller(work, |work| outcome::cluster_here(work)),
+        Step::Log(stage) => as_caller(work, |work| log(work, stage)),
+        Step::Refuse(why) => as_caller(work, |work| {
             if let Some(reason) = reason(work, why)? {
                 refusal::remember(work.began, reason, why == Refusal::Taken);
             }
             Ok(())
-        }
-        // Not as another user: `run`.
-        Step::JoinHere | Step::Done(_) => Ok(()),
-    }
+        }),
+    }?;
+    Ok(None)
+}
+
+/// Carries out a step as the caller, for whom settings last as long as it.
+fn as_caller(work: &mut Work, step: impl FnOnce(&mut Work) -> Result<()>) -> Result<()> {
+    as_user(work.caller, || step(work))
 }
 
 /// What the call made is gone, if that is what this transaction was for.

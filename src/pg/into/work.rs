@@ -1,5 +1,6 @@
 //! What the steps of a transaction work with.
 
+use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Oid;
 
 use super::asked::{Asked, InParts};
@@ -11,6 +12,7 @@ use super::servers::Dblink;
 use super::spread::Spread;
 use super::statements::fill::Join;
 use crate::into::state::State;
+use crate::into::step::Table;
 use crate::pg::query::as_user::Extension;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
@@ -48,6 +50,14 @@ pub(super) struct Work {
 /// The error where a step has nothing to work on: a plan has none of those.
 fn nothing() -> SqlError {
     SqlError::parameter("a step of near_duplicates_into has no log to work by")
+}
+
+/// The error where a table is to be filled in a way, or at a stage, in which it is not: a plan has
+/// none of those.
+pub(super) fn not_here(table: Table) -> SqlError {
+    let message = format!("near_duplicates_into has no way to fill its table of {} here", table.name());
+    SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message)
+        .hint("This is a bug of neardup: please report it with the call.")
 }
 
 impl Work {

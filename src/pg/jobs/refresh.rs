@@ -21,6 +21,7 @@ use crate::pg::server::activity::Activity;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::session_lock::SessionLock;
+use crate::turns::Turns;
 
 sql_function! {
     /// `neardup_refresh_step(docs, started, batch_rows)`: a batch of a refresh; what is to be done then.
@@ -128,22 +129,60 @@ impl Job {
 
 /// Plans and carries out, until the transaction is done: whether rows are left for another one.
 fn run(work: &mut Work<'_>) -> Result<bool> {
-    let activity = Activity;
+    let (activity, mut turns) = (Activity, Turns::default());
     loop {
-        for step in plan(&work.state) {
+        pgrx::check_for_interrupts!();
+        for step in turns.plan(&work.state, plan)? {
             activity.step(doing(step));
-            match step {
-                Step::Done { more } => return Ok(more),
-                Step::Retype => tables::retype(work)?,
-                Step::Move => tables::move_hashes(work)?,
-                Step::TakeUnnoted => registry::take_unnoted(work)?,
-                Step::Look => registry::look(work)?,
-                Step::WriteEntry => registry::write_entry(work)?,
-                Step::Log { more } => registry::log(work, more)?,
-                step => as_owner(work, step)?,
+            if let Done::Last { more } = carry_out(work, step)? {
+                return Ok(more);
             }
         }
     }
+}
+
+/// Whether a step was the last one of the transaction.
+enum Done {
+    /// It was, and rows are left for another one or not.
+    Last { more: bool },
+    /// Others follow.
+    One,
+}
+
+/// Carries out a step. Each one says whose it is: there is no other place that it could fall
+/// through to.
+fn carry_out(work: &mut Work<'_>, step: Step) -> Result<Done> {
+    match step {
+        Step::Done { more } => return Ok(Done::Last { more }),
+        Step::Retype => tables::retype(work),
+        Step::Move => tables::move_hashes(work),
+        Step::TakeUnnoted => registry::take_unnoted(work),
+        Step::Look => registry::look(work),
+        Step::WriteEntry => registry::write_entry(work),
+        Step::Log { more } => registry::log(work, more),
+        // What was noted meanwhile waits.
+        Step::EndBatch => as_owner(work, rows::end_batch),
+        Step::Analyze => as_owner(work, tables::analyze),
+        Step::LookAtRows { limit } => at_moment(work, |work| rows::look(work, limit)),
+        Step::ForgetWaiting => at_moment(work, rows::forget_waiting),
+        Step::TakeAll => at_moment(work, rows::take_all),
+        Step::CompareAll { limit } => at_moment(work, |work| rows::compare_all(work, limit)),
+        Step::TakeMarks { limit } => at_moment(work, |work| rows::take_marks(work, limit)),
+        Step::CountKnown { limit } => at_moment(work, |work| rows::count_known(work, limit)),
+        Step::Reread => at_moment(work, rows::reread),
+        Step::Doubt => at_moment(work, rows::doubt),
+        Step::RemoveAllPairs => at_moment(work, pairs::remove_all),
+        Step::RemovePairs { by_clusters } => at_moment(work, |work| pairs::remove(work, by_clusters)),
+        Step::LookUp { segment, doubts } => at_moment(work, |work| pairs::look_up(work, segment, doubts)),
+        Step::JoinRows(rows) => at_moment(work, |work| pairs::join(work, rows)),
+        Step::NextSegment { rows } => at_moment(work, |work| lists::next_segment(work, rows)),
+        Step::Outline { segment } => at_moment(work, |work| lists::outline(work, segment)),
+        Step::MergeSegments => at_moment(work, lists::merge),
+        Step::MakeLists(rows) => at_moment(work, |work| lists::make(work, rows)),
+        Step::ReachBefore => at_moment(work, clusters::reach_before),
+        Step::Cluster(how) => at_moment(work, |work| clusters::renew(work, how)),
+    }?;
+    Ok(Done::One)
 }
 
 /// What others see of a step.
@@ -173,57 +212,23 @@ fn doing(step: Step) -> &'static str {
 }
 
 /// Carries out a step on the tables of the job, as the owner of the relation.
-fn as_owner(work: &mut Work<'_>, step: Step) -> Result<()> {
+fn as_owner<'a>(work: &mut Work<'a>, step: impl FnOnce(&mut Work<'a>) -> Result<()>) -> Result<()> {
     as_user(work.job.relation.owner, || {
         // The planner does not know how many rows are in the batch, and indexes are for few of them.
         if let Some(batch) = work.state.batch() {
             set(c"enable_nestloop", if batch.is_large() { c"off" } else { c"on" });
         }
-        match step {
-            // What was noted meanwhile waits.
-            Step::EndBatch => rows::end_batch(work),
-            Step::Analyze => tables::analyze(work),
-            step => {
-                let moment = work.moment.take().unwrap_or_else(Moment::of_transaction);
-                let done = moment.during(|| at_moment(work, step));
-                work.moment = Some(moment);
-                done
-            }
-        }
+        step(work)
     })
 }
 
-/// Carries out a step that sees the relation, and what others did to the tables of the job, as they were when it was looked
-/// at.
-fn at_moment(work: &mut Work<'_>, step: Step) -> Result<()> {
-    match step {
-        Step::LookAtRows { limit } => rows::look(work, limit),
-        Step::ForgetWaiting => rows::forget_waiting(work),
-        Step::TakeAll => rows::take_all(work),
-        Step::CompareAll { limit } => rows::compare_all(work, limit),
-        Step::TakeMarks { limit } => rows::take_marks(work, limit),
-        Step::CountKnown { limit } => rows::count_known(work, limit),
-        Step::Reread => rows::reread(work),
-        Step::Doubt => rows::doubt(work),
-        Step::RemoveAllPairs => pairs::remove_all(work),
-        Step::RemovePairs { by_clusters } => pairs::remove(work, by_clusters),
-        Step::LookUp { segment, doubts } => pairs::look_up(work, segment, doubts),
-        Step::JoinRows(rows) => pairs::join(work, rows),
-        Step::NextSegment { rows } => lists::next_segment(work, rows),
-        Step::Outline { segment } => lists::outline(work, segment),
-        Step::MergeSegments => lists::merge(work),
-        Step::MakeLists(rows) => lists::make(work, rows),
-        Step::ReachBefore => clusters::reach_before(work),
-        Step::Cluster(how) => clusters::renew(work, how),
-        // Not at that moment, or not as the owner: `as_owner`, `run`.
-        Step::EndBatch
-        | Step::Analyze
-        | Step::Done { .. }
-        | Step::Retype
-        | Step::Move
-        | Step::TakeUnnoted
-        | Step::Look
-        | Step::WriteEntry
-        | Step::Log { .. } => Ok(()),
-    }
+/// The same of a step that sees the relation, and what others did to the tables of the job, as they
+/// were when it was looked at.
+fn at_moment<'a>(work: &mut Work<'a>, step: impl FnOnce(&mut Work<'a>) -> Result<()>) -> Result<()> {
+    as_owner(work, |work| {
+        let moment = work.moment.take().unwrap_or_else(Moment::of_transaction);
+        let done = moment.during(|| step(work));
+        work.moment = Some(moment);
+        done
+    })
 }

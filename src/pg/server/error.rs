@@ -170,6 +170,9 @@ impl From<Error> for SqlError {
             Error::Stopped => (Code::ERRCODE_QUERY_CANCELED, ""),
             // The error that was kept takes its place before.
             Error::Source => (Code::ERRCODE_INTERNAL_ERROR, ""),
+            Error::NothingLearnt { .. } => {
+                (Code::ERRCODE_INTERNAL_ERROR, "This is a bug of neardup: please report it with the call.")
+            }
             Error::Thread(_) => {
                 (Code::ERRCODE_INSUFFICIENT_RESOURCES, "Lower the setting: SET neardup.threads = 1;")
             }
