@@ -40,6 +40,14 @@ def until(condition: Callable[[], Any], running: subprocess.Popen[Any] | None = 
     return found
 
 
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """What a shell starts in the background ignores SIGINT, and so would the commands that these tests start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def place() -> Iterator[Path]:
     """A folder for private servers; the test fails where one of their processes is left, and ends it."""
