@@ -22,7 +22,7 @@ use crate::pg::server::version;
 pub(super) struct Server {
     /// Its name.
     pub name: String,
-    /// The schema of the tables there.
+    /// The schema of the documents there: those of another one are other documents.
     pub schema: String,
 }
 
@@ -165,21 +165,16 @@ impl Dblink {
             }
             [home, state, role] => {
                 let name = &server.name;
-                let message = if state == "none" {
-                    format!(
-                        "role {role} has no schema for working tables on server \"{name}\", and may make none"
-                    )
+                let make = format!("CREATE SCHEMA {home} AUTHORIZATION {role};");
+                let (message, mend) = if state == "none" {
+                    let what = format!("role {role} has no schema for working tables on server \"{name}\"");
+                    (format!("{what}, and may make none"), make)
                 } else {
-                    format!("schema {home} on server \"{name}\" is not role {role}'s alone")
+                    let what = format!("schema {home} on server \"{name}\" is not role {role}'s alone");
+                    (what, format!("DROP SCHEMA {home}; {make}"))
                 };
-                let hint = "On that server, as one who may: ";
-                Err(SqlError::new(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message).hint(
-                    if state == "none" {
-                        format!("{hint}CREATE SCHEMA {home} AUTHORIZATION {role};")
-                    } else {
-                        format!("{hint}DROP SCHEMA {home}; CREATE SCHEMA {home} AUTHORIZATION {role};")
-                    },
-                ))
+                Err(SqlError::new(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message)
+                    .hint(format!("On that server, as one who may: {mend}")))
             }
             _ => {
                 let message =

@@ -2,6 +2,7 @@
 
 use pgrx::pg_sys::Oid;
 
+use crate::pg::jobs::statements::catalog::array;
 use crate::pg::jobs::statements::statement::{Statement, oid, text};
 use crate::pg::server::error::Result;
 
@@ -38,11 +39,10 @@ pub(crate) fn has_triggers(table: Oid) -> Statement {
 
 /// Whether the partitions of a table are just these.
 pub(crate) fn has_partitions(table: Oid, partitions: &[Oid]) -> Statement {
-    let numbers: Vec<String> = partitions.iter().map(|of| of.to_u32().to_string()).collect();
+    let partitions = array(partitions);
     let sql = format!(
         "SELECT NOT EXISTS (SELECT FROM (SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = $1) i \
-         FULL JOIN unnest('{{{}}}'::oid[]) p(oid) ON p.oid = i.inhrelid WHERE i.inhrelid IS NULL OR p.oid IS NULL)",
-        numbers.join(",")
+         FULL JOIN unnest({partitions}) p(oid) ON p.oid = i.inhrelid WHERE i.inhrelid IS NULL OR p.oid IS NULL)"
     );
     Statement::new(sql).with([oid(table)])
 }

@@ -45,8 +45,8 @@ pub(crate) fn depends(table: Oid, docs: Oid) -> Statement {
     Statement::new(sql).with([oid(table), oid(docs)])
 }
 
-/// Numbers of tables as an array.
-fn array(tables: &[Oid]) -> String {
+/// The OIDs of tables as an array.
+pub(crate) fn array(tables: &[Oid]) -> String {
     let numbers: Vec<String> = tables.iter().map(|table| table.to_u32().to_string()).collect();
     format!("'{{{}}}'::oid[]", numbers.join(","))
 }

@@ -72,9 +72,11 @@ impl Table {
         unsafe {
             let class = &*(*relation).rd_rel;
             let forced = class.relrowsecurity && class.relforcerowsecurity;
-            let is_plain = class.relkind.cast_unsigned() == pg_sys::RELKIND_RELATION
-                && !(class.relhasrules || class.relispartition || class.relhassubclass || forced);
-            let owner = class.relowner;
+            let (kind, owner) = (class.relkind.cast_unsigned(), class.relowner);
+            let (is_partition, has_children) = (class.relispartition, class.relhassubclass);
+            let (has_policies, has_triggers) = (class.relrowsecurity, class.relhastriggers);
+            let is_plain = kind == pg_sys::RELKIND_RELATION
+                && !(class.relhasrules || is_partition || has_children || forced);
             let attributes = compat::attributes((*relation).rd_att);
             let is_sound = !class.relhasrules
                 && class.relchecks == 0
@@ -86,21 +88,15 @@ impl Table {
                             && pg_sys::getBaseType(attribute.atttypid) == attribute.atttypid)
                 });
             // What is not given a value must do without one.
-            let needs_nothing = attributes.iter().all(|attribute| {
-                attribute.attisdropped
-                    || (!attribute.atthasdef
-                        && attribute.attidentity == 0
-                        && (!attribute.attnotnull || attribute.attnum == 1))
-            });
+            let needs_nothing = attributes
+                .iter()
+                .all(|attribute| attribute.attisdropped || !attribute.attnotnull || attribute.attnum == 1);
             let is_bare = is_plain
+                && is_sound
                 && needs_nothing
-                && !class.relhastriggers
-                && class.relchecks == 0
-                && !class.relrowsecurity
+                && !has_triggers
+                && !has_policies
                 && may_insert(oid, class.relnamespace, owner);
-            let (kind, has_policies) = (class.relkind.cast_unsigned(), class.relrowsecurity);
-            let (is_partition, has_children) = (class.relispartition, class.relhassubclass);
-            let has_triggers = class.relhastriggers;
             let has_gaps = attributes.iter().any(|attribute| attribute.attisdropped);
             let columns = attributes
                 .iter()
