@@ -19,7 +19,8 @@ use neardup::features::sets::collect::Collector;
 use neardup::features::tokens::Document;
 use neardup::hash;
 use neardup::joins::sets::{planes, popcount};
-use neardup::sketches::kernels::all_kernels;
+use neardup::processor::runnable;
+use neardup::sketches::kernels::KINDS;
 use neardup::text::words::{Space, for_each_word};
 use neardup::verify::measure::Measure;
 use neardup::verify::overlap::{disjoint, shared_at_least};
@@ -198,7 +199,6 @@ fn least_overlap(c: &mut Criterion) {
 /// One bitmap against many, one behind the other and word by word, with every kernel of this processor; hardly one in a
 /// thousand is near.
 fn bitmaps_of<const W: usize>(c: &mut Criterion) {
-    let names = ["portable", "popcnt", "avx512"];
     for (place, bytes) in [("in cache", 256 << 10), ("in memory", LARGE)] {
         let mut group = c.benchmark_group(format!("bitmaps {place}"));
         let bitmaps: Vec<[u64; W]> = (0..bytes / 8 / W)
@@ -212,8 +212,7 @@ fn bitmaps_of<const W: usize>(c: &mut Criterion) {
         let planes: [&[u64]; W] = std::array::from_fn(|word| &*planes[word]);
         let mut near = Vec::with_capacity(bitmaps.len());
         group.throughput(Throughput::Bytes(bytes as u64));
-        // The slowest is the last, and every processor has it.
-        for (kernel, name) in popcount::all_kernels::<W>().into_iter().rev().zip(names) {
+        for (name, kernel) in runnable(popcount::kinds::<W>()) {
             group.bench_function(format!("{} bits, {name}", W * 64), |b| {
                 b.iter(|| {
                     near.clear();
@@ -222,7 +221,7 @@ fn bitmaps_of<const W: usize>(c: &mut Criterion) {
                 })
             });
         }
-        for (kernel, name) in planes::all_kernels::<W>().into_iter().rev().zip(names) {
+        for (name, kernel) in runnable(planes::kinds::<W>()) {
             group.bench_function(format!("{} bits word by word, {name}", W * 64), |b| {
                 b.iter(|| {
                     near.clear();
@@ -249,7 +248,7 @@ fn sketches(c: &mut Criterion) {
     let numbers = |n: u32| -> Vec<u32> { (0..n).map(|n| hash::mix(n.into()) as u32 | 1).collect() };
     let (factors, addends, mut minima) = (numbers(128), numbers(128), vec![u32::MAX; 128]);
     let stored: Vec<u8> = (0..LARGE as u64 / 8).flat_map(|n| hash::mix(n).to_ne_bytes()).collect();
-    for kernels in all_kernels() {
+    for (_, kernels) in runnable(KINDS) {
         let mut group = c.benchmark_group(format!("sketches, {}", kernels.name));
         group.throughput(Throughput::Elements(ELEMENTS as u64));
         group.bench_function("minhash, 128 permutations", |b| {

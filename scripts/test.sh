@@ -92,6 +92,7 @@ else
     run 'build and install (4 min the first time)' put "${built[@]:2}" --tests --examples
     installed=$((${#failed[@]} == before))
     run 'tests of the core (1 min)' cargo test "${built[@]}" --no-fail-fast
+    run 'the same without vectors' env NEARDUP_TEST_INSTRUCTIONS=portable cargo test "${built[@]}" --no-fail-fast --lib --test oracle
     run 'evaluations, in small (2 min)' scripts/evaluate_small.sh
     if ((installed)); then
         # A line "# Alone: …" says why a script cannot share the processors.

@@ -44,6 +44,7 @@ pub mod passages;
 #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
 mod pg;
 pub mod prefetch;
+pub mod processor;
 pub mod radix;
 pub mod ragged;
 pub mod report;

@@ -1,8 +1,10 @@
-//! The turns of a transaction that plans from what it knows, carries out, and plans anew from what that has told.
+//! The turns of a transaction that plans from what it knows, carries out, and plans anew from what
+//! that has told.
 //!
-//! Such a loop ends because every plan tells something new. Equal states have equal plans: where a state comes again, or there
-//! are more turns than any transaction takes, a step has not told what it should, and would be carried out for ever. That is
-//! an error here, before the steps are carried out a second time.
+//! Such a loop ends because every plan tells something new. Equal states have equal plans: where a
+//! state comes again, or there are more turns than any transaction takes, a step has not told what
+//! it should, and would be carried out for ever. That is an error here, before the steps are
+//! carried out a second time.
 //!
 //! ```
 //! use neardup::turns::Turns;
@@ -34,7 +36,8 @@ impl<S> Default for Turns<S> {
 }
 
 impl<S: Clone + PartialEq> Turns<S> {
-    /// The next steps; an error where they follow from a state that there was before, or after too many turns.
+    /// The next steps; an error where they follow from a state that there was before, or after too
+    /// many turns.
     pub fn plan<T: Debug>(&mut self, state: &S, plan: impl FnOnce(&S) -> Vec<T>) -> Result<Vec<T>> {
         let steps = plan(state);
         if self.known.contains(state) || self.known.len() == MOST {

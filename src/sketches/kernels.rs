@@ -6,6 +6,7 @@
 use std::sync::OnceLock;
 
 use crate::hash;
+use crate::processor::{Instructions, Kind, fastest};
 
 /// The inner loops for one instruction set.
 #[derive(Debug, Clone, Copy)]
@@ -32,35 +33,20 @@ pub const PERMUTATION_LANES: usize = 16;
 /// The fastest for this processor.
 pub fn kernels() -> &'static Kernels {
     static FASTEST: OnceLock<Kernels> = OnceLock::new();
-    FASTEST.get_or_init(|| all_kernels()[0])
+    FASTEST.get_or_init(|| fastest(KINDS))
 }
 
-/// All that this processor can run, the fastest first.
-pub fn all_kernels() -> Vec<Kernels> {
-    let mut all = vec![Kernels {
-        name: "portable",
-        minima: minima::<16>,
-        agreeing,
-        hamming,
-        count_bits: count_bits::<4>,
-    }];
+/// All that there are.
+pub const KINDS: &[Kind<Kernels>] = &[
+    (Instructions::Portable, PORTABLE),
     #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
-            all.push(avx2::KERNELS);
-        }
-        if is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("popcnt")
-        {
-            all.push(avx512::KERNELS);
-        }
-    }
-    all.reverse();
-    all
-}
+    (Instructions::Avx2, avx2::KERNELS),
+    #[cfg(target_arch = "x86_64")]
+    (Instructions::Avx512, avx512::KERNELS),
+];
+
+const PORTABLE: Kernels =
+    Kernels { name: "portable", minima: minima::<16>, agreeing, hamming, count_bits: count_bits::<4> };
 
 /// A tile of `LANES` permutations is kept in registers while all elements pass.
 #[inline(always)]
@@ -190,6 +176,7 @@ compiled_for!(avx512, "avx512f,avx512bw,avx512dq,avx512vl,popcnt", 64, 8);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::processor::runnable;
     use proptest::prelude::*;
 
     proptest! {
@@ -199,9 +186,12 @@ mod tests {
             elements in prop::collection::vec(any::<u64>(), 0..600),
             tiles in 1..10usize,
             offset in any::<u64>(),
-            a in prop::collection::vec(0..3u8, 0..200),
-            b in prop::collection::vec(0..3u8, 0..200),
+            a in prop::collection::vec(prop_oneof![9 => 0..3u8, 1 => Just(u8::MAX)], 0..200),
+            b in prop::collection::vec(prop_oneof![9 => 0..3u8, 1 => Just(u8::MAX)], 0..200),
+            from in [0..9usize, 0..9],
         ) {
+            // At any place of an allocation.
+            let (a, b) = (&a[from[0].min(a.len())..], &b[from[1].min(b.len())..]);
             let small: Vec<u32> = elements.iter().map(|&e| e as u32).collect();
             let many = tiles * PERMUTATION_LANES;
             let number = |n: usize| (hash::mix(offset.wrapping_add(n as u64)) >> 32) as u32;
@@ -216,16 +206,16 @@ mod tests {
                 (0..64).for_each(|bit| ones[bit] += (word >> bit & 1) as u32);
             }
             let equal = a.chunks_exact(4).zip(b.chunks_exact(4)).filter(|(x, y)| x == y).count() as u32;
-            let differ: u32 = a.iter().zip(&b).map(|(x, y)| (x ^ y).count_ones()).sum();
-            for kernels in all_kernels() {
+            let differ: u32 = a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum();
+            for (_, kernels) in runnable(KINDS) {
                 let mut minima = vec![u32::MAX; many];
                 (kernels.minima)(&small, &factors, &addends, &mut minima);
                 prop_assert_eq!(&minima, &least, "{}", kernels.name);
                 let mut counts = [0; 64];
                 (kernels.count_bits)(&elements, offset, &mut counts);
                 prop_assert_eq!(counts, ones, "{}", kernels.name);
-                prop_assert_eq!((kernels.agreeing)(&a, &b), equal, "{}", kernels.name);
-                prop_assert_eq!((kernels.hamming)(&a, &b), differ, "{}", kernels.name);
+                prop_assert_eq!((kernels.agreeing)(a, b), equal, "{}", kernels.name);
+                prop_assert_eq!((kernels.hamming)(a, b), differ, "{}", kernels.name);
             }
         }
     }
@@ -234,7 +224,7 @@ mod tests {
     fn bytes_of_counts_do_not_overflow() {
         let elements = vec![7u64; 255 * 8 * 2 + 3];
         let word = hash::mix(7);
-        for kernels in all_kernels() {
+        for (_, kernels) in runnable(KINDS) {
             let mut counts = [0; 64];
             (kernels.count_bits)(&elements, 0, &mut counts);
             for (bit, count) in counts.into_iter().enumerate() {

@@ -1,6 +1,8 @@
 //! SIMD kernels: ASCII text lower-cased, and which of its characters are letters or digits. Chosen when the program runs.
 #![allow(unsafe_code)] // Instructions that not every processor has; each use says why it is sound.
 
+use crate::processor::{Instructions, Kind, fastest};
+
 /// How many characters the bits of a number are for.
 pub(super) const CHARACTERS: usize = 64;
 
@@ -10,12 +12,15 @@ pub(super) type Kernel = fn(&mut [u8], &mut [u64]);
 
 /// The fastest kernel for this processor.
 pub(super) fn kernel() -> Kernel {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        return x86::avx2;
-    }
-    portable
+    fastest(KINDS)
 }
+
+/// All kernels that there are.
+const KINDS: &[Kind<Kernel>] = &[
+    (Instructions::Portable, portable),
+    #[cfg(target_arch = "x86_64")]
+    (Instructions::Avx2, x86::avx2),
+];
 
 fn portable(text: &mut [u8], bits: &mut [u64]) {
     text.make_ascii_lowercase();
@@ -104,10 +109,8 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn kernels() -> [Kernel; 2] {
-        [portable, kernel()]
-    }
+    use crate::processor::runnable;
+    use proptest::prelude::*;
 
     #[test]
     fn every_character_at_every_place() {
@@ -116,7 +119,7 @@ mod tests {
                 for byte in 0..128u8 {
                     let text: String =
                         (0..length).map(|n| if n == place { byte.into() } else { '.' }).collect();
-                    for kernel in kernels() {
+                    for (_, kernel) in runnable(KINDS) {
                         let (mut lowered, mut bits) =
                             (text.clone().into_bytes(), vec![0; text.len().div_ceil(CHARACTERS)]);
                         kernel(&mut lowered, &mut bits);
@@ -134,13 +137,44 @@ mod tests {
     #[test]
     fn what_is_not_ascii_stays_and_is_of_a_word() {
         for text in [1, 20, 21].map(|times| "É漢字Aé".repeat(times)) {
-            for kernel in kernels() {
+            for (_, kernel) in runnable(KINDS) {
                 let (mut lowered, mut bits) =
                     (text.clone().into_bytes(), vec![0; text.len().div_ceil(CHARACTERS)]);
                 kernel(&mut lowered, &mut bits);
                 assert_eq!(lowered, text.replace('A', "a").as_bytes());
                 let found: u32 = bits.iter().map(|bits| bits.count_ones()).sum();
                 assert_eq!(found as usize, text.len());
+            }
+        }
+    }
+
+    proptest! {
+        /// Any bytes, at any place of an allocation, are as the definition says; what stands around
+        /// them stays.
+        #[test]
+        fn every_kernel_does_what_the_definition_says(
+            bytes in prop_oneof![
+                prop::collection::vec(any::<u8>(), 0..300),
+                prop::collection::vec(prop_oneof![Just(0xff), Just(b'@'), Just(b'['), Just(b'Z'), Just(b'0')], 0..300),
+            ],
+            from in 0..40usize,
+        ) {
+            let from = from.min(bytes.len());
+            let text = &bytes[from..];
+            for (name, kernel) in runnable(KINDS) {
+                let mut lowered = bytes.clone();
+                let mut bits = vec![0; text.len().div_ceil(CHARACTERS)];
+                kernel(&mut lowered[from..], &mut bits);
+                prop_assert_eq!(&lowered[..from], &bytes[..from], "{}", name);
+                prop_assert_eq!(&lowered[from..], &*text.to_ascii_lowercase(), "{}", name);
+                for (n, byte) in text.iter().enumerate() {
+                    let of_word = byte.is_ascii_alphanumeric() || !byte.is_ascii();
+                    prop_assert_eq!(bits[n / CHARACTERS] >> (n % CHARACTERS) & 1 == 1, of_word, "{} {}", name, n);
+                }
+                // No bit is of what is behind the text.
+                let last = bits.last().copied().unwrap_or_default();
+                let rest = text.len() % CHARACTERS;
+                prop_assert!(rest == 0 || last >> rest == 0, "{}", name);
             }
         }
     }

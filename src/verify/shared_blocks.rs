@@ -5,6 +5,8 @@
 //! (Schlegel, Willhalm, Lehner: Fast Sorted-Set Intersection using SIMD Instructions, ADMS 2011).
 #![allow(unsafe_code)] // Instructions that not every processor has; each use says why it is sound.
 
+use crate::processor::{Instructions, Kind, fastest};
+
 /// Where a comparison of two lists stands: before which places, and how many numbers are shared up to there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Compared {
@@ -23,12 +25,15 @@ pub type Kernel = fn(&[u32], &[u32], usize) -> Option<Compared>;
 /// The fastest way for this processor. One load.
 #[inline]
 pub fn kernel() -> Kernel {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        return x86::avx2;
-    }
-    |_, _, _| Some(Compared::default())
+    fastest(KINDS)
 }
+
+/// All ways that there are; the first leaves everything to the caller.
+pub const KINDS: &[Kind<Kernel>] = &[
+    (Instructions::Portable, |_, _, _| Some(Compared { left: 0, right: 0, shared: 0 })),
+    #[cfg(target_arch = "x86_64")]
+    (Instructions::Avx2, x86::avx2),
+];
 
 /// Looks from the ends whether two ascending lists share anything, as far as both have whole blocks: how much of each is left
 /// to be looked at, or none if they do.
@@ -37,12 +42,15 @@ pub type KernelFromBehind = fn(&[u32], &[u32]) -> Option<[usize; 2]>;
 /// The fastest way for this processor. One load.
 #[inline]
 pub fn kernel_from_behind() -> KernelFromBehind {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        return x86::avx2_from_behind;
-    }
-    |left, right| Some([left.len(), right.len()])
+    fastest(KINDS_FROM_BEHIND)
 }
+
+/// All ways from behind; the first leaves everything to the caller.
+pub const KINDS_FROM_BEHIND: &[Kind<KernelFromBehind>] = &[
+    (Instructions::Portable, |left, right| Some([left.len(), right.len()])),
+    #[cfg(target_arch = "x86_64")]
+    (Instructions::Avx2, x86::avx2_from_behind),
+];
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
@@ -122,30 +130,42 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::processor::runnable;
     use proptest::collection::btree_set;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn counts_what_both_have_so_far(
-            a in btree_set(0..90u32, 0..80),
-            b in btree_set(0..90u32, 0..80),
+            a in btree_set(prop_oneof![9 => 0..90u32, 1 => u32::MAX - 20..=u32::MAX], 0..80),
+            b in btree_set(prop_oneof![9 => 0..90u32, 1 => u32::MAX - 20..=u32::MAX], 0..80),
             need in 0..60usize,
+            from in 0..9usize,
         ) {
-            let all = a.intersection(&b).count();
             let (left, right): (Vec<u32>, Vec<u32>) = (a.iter().copied().collect(), b.iter().copied().collect());
-            match kernel()(&left, &right, need) {
-                None => prop_assert!(all < need),
-                Some(at) => {
-                    // What is shared is shared before, or behind.
-                    let behind = left[at.left..].iter().filter(|token| right[at.right..].contains(token)).count();
-                    prop_assert_eq!(at.shared + behind, all);
-                    prop_assert!(at == Compared::default() || left.len() - at.left < 8 || right.len() - at.right < 8);
+            // At any place of an allocation.
+            let (left, right) = (&left[from.min(left.len())..], &right[from.min(right.len())..]);
+            let all = left.iter().filter(|token| right.contains(token)).count();
+            for (name, kernel) in runnable(KINDS) {
+                match kernel(left, right, need) {
+                    None => prop_assert!(all < need, "{}", name),
+                    Some(at) => {
+                        // What is shared is shared before, or behind.
+                        let behind = left[at.left..].iter().filter(|token| right[at.right..].contains(token));
+                        prop_assert_eq!(at.shared + behind.count(), all, "{}", name);
+                        let is_whole = left.len() - at.left < 8 || right.len() - at.right < 8;
+                        prop_assert!(at == Compared::default() || is_whole, "{}", name);
+                    }
                 }
             }
-            match kernel_from_behind()(&left, &right) {
-                None => prop_assert!(all > 0),
-                Some([i, j]) => prop_assert_eq!(left[..i].iter().filter(|token| right[..j].contains(token)).count(), all),
+            for (name, kernel) in runnable(KINDS_FROM_BEHIND) {
+                match kernel(left, right) {
+                    None => prop_assert!(all > 0, "{}", name),
+                    Some([i, j]) => {
+                        let before = left[..i].iter().filter(|token| right[..j].contains(token));
+                        prop_assert_eq!(before.count(), all, "{}", name);
+                    }
+                }
             }
         }
     }

@@ -2,8 +2,7 @@
 //! on. Eight bitmaps are compared side by side, without a sum across the lanes of a register. Chosen when the program runs.
 #![allow(unsafe_code)] // Intrinsics; each use says why it is sound.
 
-#[cfg(target_arch = "x86_64")]
-use super::popcount::fastest_first;
+use crate::processor::{Instructions, Kind, fastest};
 
 /// How many places more than there are bitmaps a kernel may have room for, as it writes some in advance.
 pub const IN_ADVANCE: usize = 16;
@@ -14,15 +13,20 @@ pub type Kernel<const W: usize> = fn(&[u64; W], &[&[u64]; W], u32, u32, &mut Vec
 
 /// The fastest kernel for this processor.
 pub fn kernel<const W: usize>() -> Kernel<W> {
-    all_kernels()[0]
+    fastest(kinds())
 }
 
-/// All kernels this processor can run, the fastest first.
-pub fn all_kernels<const W: usize>() -> Vec<Kernel<W>> {
-    #[cfg(target_arch = "x86_64")]
-    return fastest_first([portable as Kernel<W>, x86::popcnt, x86::avx512]);
-    #[cfg(not(target_arch = "x86_64"))]
-    vec![portable]
+/// All kernels that there are.
+pub fn kinds<const W: usize>() -> &'static [Kind<Kernel<W>>] {
+    const {
+        &[
+            (Instructions::Portable, portable as Kernel<W>),
+            #[cfg(target_arch = "x86_64")]
+            (Instructions::Popcnt, x86::popcnt),
+            #[cfg(target_arch = "x86_64")]
+            (Instructions::Avx512Popcnt, x86::avx512),
+        ]
+    }
 }
 
 /// How many bitmaps the planes have.
@@ -137,11 +141,12 @@ mod x86 {
 mod tests {
     use super::*;
     use crate::hash;
+    use crate::processor::runnable;
 
     fn near_says_what_counting_says<const W: usize>() {
         let bitmap = |n: usize| -> [u64; W] { std::array::from_fn(|w| hash::mix((n * 8 + w) as u64)) };
         let planes: [Vec<u64>; W] = std::array::from_fn(|w| (0..203).map(|n| bitmap(n)[w]).collect());
-        for kernel in all_kernels() {
+        for (_, kernel) in runnable(kinds()) {
             for (allowed, from, to) in [
                 (0, 0, 203),
                 (28 * W as u32, 0, 203),

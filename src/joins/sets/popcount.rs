@@ -1,36 +1,28 @@
 //! SIMD kernels: how many bits bitmaps differ in. Chosen when the program runs.
 #![allow(unsafe_code)] // Intrinsics; each use says why it is sound.
 
+use crate::processor::{Instructions, Kind, fastest};
+
 /// Appends to the last argument the places, counted from the fourth, of the bitmaps that differ from
 /// the first one in no more bits than the third argument says.
 pub type Kernel<const W: usize> = fn(&[u64; W], &[[u64; W]], u32, u32, &mut Vec<u32>);
 
 /// The fastest kernel for this processor.
 pub fn kernel<const W: usize>() -> Kernel<W> {
-    all_kernels()[0]
+    fastest(kinds())
 }
 
-/// All kernels this processor can run, the fastest first.
-pub fn all_kernels<const W: usize>() -> Vec<Kernel<W>> {
-    #[cfg(target_arch = "x86_64")]
-    return fastest_first([portable as Kernel<W>, x86::popcnt, x86::avx512]);
-    #[cfg(not(target_arch = "x86_64"))]
-    vec![portable]
-}
-
-/// Those of three kernels that this processor can run, the fastest first: one that needs nothing, one with the count of bits,
-/// and one with that of AVX-512.
-#[cfg(target_arch = "x86_64")]
-pub(super) fn fastest_first<K>([portable, popcnt, avx512]: [K; 3]) -> Vec<K> {
-    let mut kernels = vec![portable];
-    if is_x86_feature_detected!("popcnt") {
-        kernels.push(popcnt);
+/// All kernels that there are.
+pub fn kinds<const W: usize>() -> &'static [Kind<Kernel<W>>] {
+    const {
+        &[
+            (Instructions::Portable, portable as Kernel<W>),
+            #[cfg(target_arch = "x86_64")]
+            (Instructions::Popcnt, x86::popcnt),
+            #[cfg(target_arch = "x86_64")]
+            (Instructions::Avx512Popcnt, x86::avx512),
+        ]
     }
-    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq") {
-        kernels.push(avx512);
-    }
-    kernels.reverse();
-    kernels
 }
 
 /// Appends to the last argument those of the places in the fourth whose bitmaps differ from the first one in no more
@@ -40,11 +32,18 @@ pub type Scattered<const W: usize> = fn(&[u64; W], &[[u64; W]], &[u32], &[u32], 
 
 /// The fastest kernel for places here and there.
 pub fn scattered<const W: usize>() -> Scattered<W> {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("popcnt") {
-        return x86::scattered;
+    fastest(scattered_kinds())
+}
+
+/// All kernels for places here and there.
+pub fn scattered_kinds<const W: usize>() -> &'static [Kind<Scattered<W>>] {
+    const {
+        &[
+            (Instructions::Portable, scattered_portable as Scattered<W>),
+            #[cfg(target_arch = "x86_64")]
+            (Instructions::Popcnt, x86::scattered),
+        ]
     }
-    scattered_portable
 }
 
 #[inline(always)]
@@ -197,5 +196,81 @@ mod x86 {
         const { assert!(matches!(W, 1 | 2 | 4 | 8)) };
         // SAFETY: listed among the kernels only where the processor has the instructions.
         unsafe { run(probe, bitmaps, allowed, first, near) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::joins::sets::planes;
+    use crate::processor::runnable;
+    use proptest::prelude::*;
+
+    /// Words whose bits are all set, none, or any.
+    fn words() -> impl Strategy<Value = u64> {
+        prop_oneof![2 => Just(u64::MAX), 2 => Just(0), 3 => any::<u64>()]
+    }
+
+    /// What every kernel gives, bitmaps side by side and word by word, from any place on.
+    fn every_kernel_counts<const W: usize>(
+        words: &[u64],
+        from: usize,
+        allowed: u32,
+    ) -> Result<(), TestCaseError> {
+        let (bitmaps, _) = words.as_chunks::<W>();
+        let Some((probe, bitmaps)) = bitmaps.split_first() else { return Ok(()) };
+        let bitmaps = &bitmaps[from.min(bitmaps.len())..];
+        let differ = |of: &[u64; W]| of.iter().zip(probe).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>();
+        let near = |allowed: u32| {
+            let places = bitmaps.iter().zip(7..).filter(|(of, _)| differ(of) <= allowed);
+            [9].into_iter().chain(places.map(|(_, place)| place)).collect::<Vec<u32>>()
+        };
+        // As many as are asked for, none, and all.
+        for allowed in [allowed, 0, 64 * W as u32, u32::MAX] {
+            for (name, kernel) in runnable(kinds()) {
+                let mut found = vec![9];
+                kernel(probe, bitmaps, allowed, 7, &mut found);
+                prop_assert_eq!(&found, &near(allowed), "{} words, {}, {}", W, name, allowed);
+            }
+            let planes: [Vec<u64>; W] =
+                std::array::from_fn(|w| bitmaps.iter().map(|bitmap| bitmap[w]).collect());
+            let planes: [&[u64]; W] = std::array::from_fn(|w| &*planes[w]);
+            for (name, kernel) in runnable(planes::kinds()) {
+                let mut found = vec![9];
+                kernel(probe, &planes, allowed, 7, &mut found);
+                prop_assert_eq!(&found, &near(allowed), "{} planes, {}, {}", W, name, allowed);
+            }
+        }
+        // Some places, some of them twice, with sizes.
+        let count = bitmaps.len() as u32;
+        let places: Vec<u32> = (0..2 * count).filter(|n| n % 3 > 0).map(|n| n % count).collect();
+        let sizes: Vec<u32> = (0..count).map(|n| n % 50).collect();
+        for allowed in [i64::from(allowed), -20, 0] {
+            let fits = |&&place: &&u32| {
+                let at = place as usize;
+                i64::from(differ(&bitmaps[at])) <= allowed + i64::from(sizes[at])
+            };
+            let expected: Vec<u32> = places.iter().filter(fits).copied().collect();
+            for (name, kernel) in runnable(scattered_kinds()) {
+                let mut found = Vec::new();
+                kernel(probe, bitmaps, &sizes, &places, allowed, &mut found);
+                prop_assert_eq!(&found, &expected, "{} words, scattered, {}", W, name);
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn every_kernel_gives_what_counting_gives(
+            words in prop::collection::vec(words(), 0..400),
+            from in 0..12usize,
+            allowed in 0..512u32,
+        ) {
+            every_kernel_counts::<1>(&words, from, allowed / 8)?;
+            every_kernel_counts::<2>(&words, from, allowed / 4)?;
+            every_kernel_counts::<4>(&words, from, allowed / 2)?;
+            every_kernel_counts::<8>(&words, from, allowed)?;
+        }
     }
 }

@@ -131,7 +131,8 @@ fn is(c: char, any: Kind) -> bool {
     known(c).kind & any != 0
 }
 
-/// Works out what 256 characters are: finds the first in both tables, and goes on from there.
+/// Works out what 256 characters are.
+#[cold]
 fn page(first: usize) -> Box<Page> {
     let (class, kind) = KINDS[0];
     let mut page = Box::new([Known { class, lower: '\0', kind }; 256]);

@@ -1,0 +1,162 @@
+//! Which instructions kernels may use. A kernel that needs some stands in a list with others of the
+//! same answers, the one that needs nothing first; which of them runs is chosen when the program
+//! runs.
+//!
+//! The environment variable `NEARDUP_TEST_INSTRUCTIONS` is for tests: it names the greatest set of
+//! instructions that is used, of those that the processor has, so that one machine can try the
+//! paths of lesser ones. Answers depend neither on it nor on the processor.
+
+use std::sync::OnceLock;
+
+/// A set of instructions that kernels need, by what processors came to have them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Instructions {
+    /// What every processor has.
+    Portable,
+    /// The count of bits.
+    Popcnt,
+    /// Vectors of 256 bits, and the count of bits.
+    Avx2,
+    /// Vectors of 512 bits with operations on bytes, and the count of bits.
+    Avx512,
+    /// Vectors of 512 bits, and the count of bits in each of their words.
+    Avx512Popcnt,
+}
+
+/// A kernel with what it needs.
+pub type Kind<K> = (Instructions, K);
+
+impl Instructions {
+    /// All of them, the least first.
+    pub const ALL: [Self; 5] = [Self::Portable, Self::Popcnt, Self::Avx2, Self::Avx512, Self::Avx512Popcnt];
+
+    /// Its name, in `NEARDUP_TEST_INSTRUCTIONS` and elsewhere.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Popcnt => "popcnt",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+            Self::Avx512Popcnt => "avx512-popcnt",
+        }
+    }
+
+    /// Whether the processor has them all.
+    pub fn is_of_processor(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return match self {
+            Self::Portable => true,
+            Self::Popcnt => is_x86_feature_detected!("popcnt"),
+            Self::Avx2 => is_x86_feature_detected!("avx2") && Self::Popcnt.is_of_processor(),
+            Self::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                    && Self::Popcnt.is_of_processor()
+            }
+            Self::Avx512Popcnt => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512vpopcntdq")
+                    && Self::Popcnt.is_of_processor()
+            }
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        matches!(self, Self::Portable)
+    }
+
+    /// Whether kernels that need them are chosen: the processor has them, and no test says
+    /// otherwise. One load.
+    #[inline]
+    pub fn available(self) -> bool {
+        static CHOSEN: OnceLock<u8> = OnceLock::new();
+        let chosen = CHOSEN.get_or_init(|| {
+            let limit = std::env::var("NEARDUP_TEST_INSTRUCTIONS").ok();
+            chosen(limit.as_deref(), Self::is_of_processor)
+        });
+        chosen & self.bit() != 0
+    }
+
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// The bits of what may be used, with a limit or without. A name that is none limits nothing.
+fn chosen(limit: Option<&str>, has: impl Fn(Instructions) -> bool) -> u8 {
+    let named = |of: &Instructions| Some(of.name()) == limit;
+    let most = Instructions::ALL.into_iter().find(named).unwrap_or(Instructions::Avx512Popcnt);
+    let usable = |of: &Instructions| *of == Instructions::Portable || (*of <= most && has(*of));
+    Instructions::ALL.into_iter().filter(usable).fold(0, |bits, of| bits | of.bit())
+}
+
+/// The last kernel whose instructions are [available](Instructions::available): the fastest, in a
+/// list whose first one needs nothing.
+#[inline]
+pub fn fastest<K: Copy>(kinds: &[Kind<K>]) -> K {
+    let mut fastest = kinds[0].1;
+    for &(needs, kernel) in &kinds[1..] {
+        if needs.available() {
+            fastest = kernel;
+        }
+    }
+    fastest
+}
+
+/// Those that this processor can run, whatever a test limits, with their names: what is compared
+/// with the first one, and measured.
+pub fn runnable<K: Copy>(kinds: &[Kind<K>]) -> impl Iterator<Item = (&'static str, K)> {
+    let can_run = kinds.iter().filter(|(needs, _)| needs.is_of_processor());
+    can_run.map(|&(needs, kernel)| (needs.name(), kernel))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// Which kernels no test of this machine compares with the portable ones.
+    #[test]
+    fn what_this_processor_cannot_run_is_said() {
+        for needs in Instructions::ALL.into_iter().filter(|needs| !needs.is_of_processor()) {
+            // Past the harness, which keeps what a test prints to itself.
+            let said = writeln!(
+                std::io::stderr().lock(),
+                "skipped: kernels for {}, which this processor does not have",
+                needs.name()
+            );
+            assert!(said.is_ok());
+        }
+        // And a limit that is misspelt would try nothing.
+        if let Ok(limit) = std::env::var("NEARDUP_TEST_INSTRUCTIONS") {
+            let of = Instructions::ALL.into_iter().find(|of| of.name() == limit);
+            let of = of.unwrap_or_else(|| panic!("NEARDUP_TEST_INSTRUCTIONS: {limit} is none"));
+            assert!(of.is_of_processor(), "NEARDUP_TEST_INSTRUCTIONS: {limit} is not of this processor");
+            assert!(Instructions::ALL.into_iter().all(|other| !other.available() || other <= of));
+        }
+    }
+
+    #[test]
+    fn a_limit_takes_nothing_that_the_processor_lacks() {
+        use Instructions::{Avx2, Avx512, Avx512Popcnt, Popcnt, Portable};
+        let bits = |of: &[Instructions]| of.iter().fold(0, |bits, of| bits | of.bit());
+        let old = |of| of <= Popcnt;
+        assert_eq!(chosen(None, old), bits(&[Portable, Popcnt]));
+        assert_eq!(chosen(Some("avx512"), old), bits(&[Portable, Popcnt]));
+        assert_eq!(chosen(Some("portable"), |_| true), bits(&[Portable]));
+        assert_eq!(chosen(Some("avx2"), |_| true), bits(&[Portable, Popcnt, Avx2]));
+        assert_eq!(chosen(Some("none"), |_| true), bits(&Instructions::ALL));
+        // Each by itself: processors have one of both.
+        assert_eq!(chosen(None, |of| of != Avx512), bits(&[Portable, Popcnt, Avx2, Avx512Popcnt]));
+        assert_eq!(chosen(None, |_| false), bits(&[Portable]));
+    }
+
+    #[test]
+    fn the_last_that_is_available_is_taken() {
+        let kinds = Instructions::ALL.map(|of| (of, of));
+        let last = Instructions::ALL.into_iter().rfind(|of| of.available());
+        assert_eq!(Some(fastest(&kinds)), last);
+        assert_eq!(fastest(&kinds[..1]), Instructions::Portable);
+    }
+}
