@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Every function that the extension has, of what takes it long: equal rows, a million pairs, a text of 50 MB. A timeout ends each
+# call, or it ends by itself before. It is late if it ends more than a second after that by the clock, and works for more than a
+# second meanwhile: by the clock alone it could be other work of the machine that it waits for. A function without a call in
+# pg_test/cancel/calls.sql fails the test.
+#
+# Alone: it measures how long calls go on, and its calls take all processors.
+set -euo pipefail
+source "$(dirname "$0")/../../scripts/expect.sh"
+cancel=$project/pg_test/cancel
+server_start "max_parallel_workers_per_gather = 2
+max_wal_size = 4GB
+wal_level = minimal
+max_wal_senders = 0
+autovacuum = off
+neardup.threads = 2"
+
+psql -X -qAt -v ON_ERROR_STOP=1 -f "$cancel/world.sql" >/dev/null
+q >/dev/null <<SQL
+CREATE TABLE methods(method text, threshold text);
+INSERT INTO methods VALUES ('jaccard', '0.8'), ('containment', '0.8'), ('edit', '0.8'), ('minhash', '0.8'), ('simhash', '0.8'), ('imatch', 'NULL'), ('spotsigs', '0.5'), ('tlcs', 'NULL'), ('lcs', 'NULL'),
+    ('repeatability', '0.8'), ('exact_text', 'NULL'), ('exact_code', 'NULL'), ('combined', 'NULL');
+SQL
+q -f "$cancel/calls.sql" >/dev/null
+expect_sql 'each function has a call' '' "SELECT 'no call for it: ' || signature FROM functions f WHERE NOT EXISTS (SELECT FROM calls c WHERE f.signature ~ ('^(' || c.pattern || ')\$')) ORDER BY 1"
+
+# What types receive.
+while read -r type; do
+    q -c "CREATE TABLE received_$type AS SELECT $type FROM big WITH NO DATA" -c "COPY (SELECT $type FROM big) TO '$server/$type' (FORMAT binary)"
+done < <(q -c "SELECT substring(name FROM '^(.*)_recv\$') FROM functions WHERE name ~ '_recv\$'")
+
+# The calls as they are made, each once.
+q <<SQL
+CREATE TABLE made(no int GENERATED ALWAYS AS IDENTITY, signature text, call text, fails text);
+INSERT INTO made(signature, call, fails) SELECT min(signature), call, min(fails) FROM (
+    SELECT no, signature, fails, replace(replace(replace(replace(replace(replace(c.call,
+        '{f}', name),
+        '{t}', coalesce(substring(name || '(' FROM '^(\w*?)_(?:in|out|send|recv|eq|ne|lt|le|gt|ge|cmp|hash|hash_extended)\('), '')),
+        '{a}', coalesce(substring(signature FROM '\((\w+)'), '')),
+        ':file', quote_literal('$server/' || coalesce(substring(name FROM '^(.*)_recv\$'), ''))),
+        '{aggregate}', CASE WHEN name ~ '^neardup' THEN 'neardup_join_part(id, size, bitmap, prefix, ''jaccard'', 0.8, NULL)' ELSE 'join_part(id, size, bitmap, prefix, ''jaccard'', 0.8)' END),
+        '{docs}', CASE WHEN name ~ '_between' THEN '''same'', ''mixed''' ELSE '''same''' END) AS call
+    FROM calls c JOIN functions f ON f.signature ~ ('^(' || c.pattern || ')\$')) made
+GROUP BY call ORDER BY min(no), call;
+SQL
+
+# run_all TIMEOUT CONDITION: the calls of which that holds, each with that timeout in milliseconds, in one session.
+run_all() {
+    local no call rollback
+    {
+        echo '\set ON_ERROR_STOP off'
+        while IFS=$'\t' read -r no call; do
+            printf 'SELECT extract(epoch FROM clock_timestamp()) AS began, worked() AS before \\gset\n'
+            # What a call makes is undone; that takes none of its time.
+            rollback=
+            if [[ $call == 'CREATE INDEX'* || $call == *_*watch\(* ]]; then
+                rollback='ROLLBACK;'
+                printf 'BEGIN;\n'
+            fi
+            printf 'SET statement_timeout = %s;\n%s;\n\\set state :SQLSTATE\n%s\nSET statement_timeout = 0;\n' "$1" "$call" "$rollback"
+            printf "INSERT INTO seen SELECT signature, call, fails, %s, :'state', 1000 * (extract(epoch FROM clock_timestamp()) - :began) - %s, worked() - :before FROM made WHERE no = %s;\n" "$1" "$1" "$no"
+        done < <(q -F $'\t' -c "SELECT no, call FROM made WHERE $2 ORDER BY no")
+    } >"$server/script"
+    psql -X -qAt -v VERBOSITY=terse -f "$server/script" >"$server/said" 2>&1 || cat "$server/said"
+}
+run_all 300 true
+# Those that take longer once more, in a later phase.
+run_all 1500 "call IN (SELECT call FROM seen WHERE state = '57014') AND call !~ '^(INSERT|UPDATE)'"
+
+psql -X -P footer=off -c "SELECT signature, left(call, 150) AS call, timeout, state, late, worked FROM seen WHERE late > 300 ORDER BY late DESC LIMIT 30"
+q -c "SELECT count(DISTINCT signature) || ' functions, ' || count(*) || ' calls, ' || count(*) FILTER (WHERE state = '57014') || ' ended by their timeout; the worst of these ' || max(late) FILTER (WHERE state = '57014') || ' ms after it' FROM seen"
+expect_sql 'each call ends by itself or by its timeout' '' "SELECT state, call FROM seen WHERE state NOT IN ('00000', '57014', fails)"
+expect_sql 'each call ends within a second' '' "SELECT late, call FROM seen WHERE late > 1000 AND worked > timeout + 1000"
+expect_sql 'no call waits' '' "SELECT late, call FROM seen WHERE late > 20000"
+finish
