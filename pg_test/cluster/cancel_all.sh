@@ -44,30 +44,47 @@ INSERT INTO made(signature, call, fails) SELECT min(signature), call, min(fails)
 GROUP BY call ORDER BY min(no), call;
 SQL
 
-# run_all TIMEOUT CONDITION: the calls of which that holds, each with that timeout in milliseconds, in one session.
-run_all() {
-    local no call rollback
-    {
-        echo '\set ON_ERROR_STOP off'
-        while IFS=$'\t' read -r no call; do
-            printf 'SELECT extract(epoch FROM clock_timestamp()) AS began, worked() AS before \\gset\n'
-            # What a call makes is undone; that takes none of its time.
-            rollback=
-            if [[ $call == 'CREATE INDEX'* || $call == *_*watch\(* ]]; then
-                rollback='ROLLBACK;'
-                printf 'BEGIN;\n'
-            fi
-            printf 'SET statement_timeout = %s;\n%s;\n\\set state :SQLSTATE\n%s\nSET statement_timeout = 0;\n' "$1" "$call" "$rollback"
-            printf "INSERT INTO seen SELECT signature, call, fails, %s, :'state', 1000 * (extract(epoch FROM clock_timestamp()) - :began) - %s, worked() - :before FROM made WHERE no = %s;\n" "$1" "$1" "$no"
-        done < <(q -F $'\t' -c "SELECT no, call FROM made WHERE $2 ORDER BY no")
-    } >"$server/script"
-    psql -X -qAt -v VERBOSITY=terse -f "$server/script" >"$server/said" 2>&1 || cat "$server/said"
-}
-run_all 300 true
-# Those that take longer once more, in a later phase.
-run_all 1500 "call IN (SELECT call FROM seen WHERE state = '57014') AND call !~ '^(INSERT|UPDATE)'"
+# In one session, with timeouts that meet calls in several phases.
+{
+    echo '\set ON_ERROR_STOP off'
+    while IFS=$'\t' read -r no call; do
+        timeout=$((100 + no * 7 % 4 * 200)) rollback=
+        printf 'SELECT extract(epoch FROM clock_timestamp()) AS began, worked() AS before \\gset\n'
+        # What a call makes is undone; that takes none of its time.
+        if [[ $call == 'CREATE INDEX'* || $call == *_*watch\(* ]]; then
+            rollback='ROLLBACK;'
+            printf 'BEGIN;\n'
+        fi
+        printf 'SET statement_timeout = %s;\n%s;\n\\set state :SQLSTATE\n%s\nSET statement_timeout = 0;\n' "$timeout" "$call" "$rollback"
+        printf "INSERT INTO seen SELECT signature, call, fails, %s, :'state', 1000 * (extract(epoch FROM clock_timestamp()) - :began) - %s, worked() - :before FROM made WHERE no = %s;\n" \
+            "$timeout" "$timeout" "$no"
+    done < <(q -F $'\t' -c "SELECT no, call FROM made ORDER BY no")
+} >"$server/script"
+psql -X -qAt -v VERBOSITY=terse -f "$server/script" >"$server/said" 2>&1 || cat "$server/said"
 
-psql -X -P footer=off -c "SELECT signature, left(call, 150) AS call, timeout, state, late, worked FROM seen WHERE late > 300 ORDER BY late DESC LIMIT 30"
+# The session of what makes clusters of equal rows ends where it is asked to.
+for call in "near_duplicate_clusters('mixed', 0.3, id_column => 'id', text_column => 'body')" "eliminate('mixed', 0.3, id_column => 'id', text_column => 'body', method => 'edit')" "clusters_of_pairs('TABLE pairs', clustering => 'perhaps_similar')"; do
+    psql -X -qAt -v VERBOSITY=sqlstate -c 'SELECT pg_backend_pid()' -c "SELECT count(*) FROM $call" >"$server/said" 2>&1 &
+    until pid=$(head -n 1 "$server/said") && [[ -n $pid ]]; do sleep 0.02; done
+    sleep 0.2
+    expect_sql "$call is there no more 20 seconds after its termination" t "SELECT pg_terminate_backend($pid, 20000)"
+    wait $! || true
+done
+
+# A million equal rows, to the end.
+ends() { expect_sql "$1" "$2" "$1" -c "SET statement_timeout = '5min'" | grep -v '^SET' || true; }
+ends "SELECT count(*), max(size), count(DISTINCT cluster_id), bool_and(similarity = 1) FROM near_duplicate_clusters('million', 0.8, id_column => 'id')" '1000000|1000000|1|t'
+ends "SELECT count(*), bool_and(duplicate_of = 1) FROM eliminate('million', 0.8, id_column => 'id', keep => 'first')" '999999|t'
+ends "SELECT duplicates_report('million', 0.8, id_column => 'id') LIKE '%499,999,500,000%'" t
+ends "SELECT count(*), bool_and(similarity = 1) FROM (SELECT (near_duplicates('million', 0.8, id_column => 'id')).* LIMIT 10) p" '10|t'
+for method in edit exact_text exact_code minhash simhash imatch repeatability tlcs; do
+    threshold=0.8
+    case $method in exact* | imatch | tlcs) threshold=NULL ;; esac
+    ends "SELECT count(*), max(size), bool_and(similarity = 1) FROM near_duplicate_clusters('million', $threshold, id_column => 'id', method => '$method')" '1000000|1000000|t'
+done
+q -c "SELECT 'temporary files: ' || pg_size_pretty(max(temp_bytes)) FROM pg_stat_database"
+
+psql -X -P footer=off -c "SELECT signature, left(call, 150) AS call, timeout, state, late, worked FROM seen WHERE state = '57014' ORDER BY late DESC LIMIT 15"
 q -c "SELECT count(DISTINCT signature) || ' functions, ' || count(*) || ' calls, ' || count(*) FILTER (WHERE state = '57014') || ' ended by their timeout; the worst of these ' || max(late) FILTER (WHERE state = '57014') || ' ms after it' FROM seen"
 expect_sql 'each call ends by itself or by its timeout' '' "SELECT state, call FROM seen WHERE state NOT IN ('00000', '57014', fails)"
 expect_sql 'each call ends within a second' '' "SELECT late, call FROM seen WHERE late > 1000 AND worked > timeout + 1000"

@@ -23,6 +23,7 @@ use crate::memory;
 use crate::sketches::minhash::check_similarity;
 use crate::sketches::wire::number;
 use crate::verify::measure::Measure;
+use crate::workers::Stop;
 
 /// Version of the format in this file.
 pub const VERSION: u8 = 2;
@@ -232,21 +233,21 @@ impl<'a> SetBall<'a> {
     }
 
     /// The ball as text: `<jaccard:words:k1:multiset:0.8:"a text">`.
-    pub fn to_text(&self) -> Result<String> {
-        self.write(usize::MAX)
+    pub fn to_text(&self, stop: &Stop) -> Result<String> {
+        self.write(usize::MAX, stop)
     }
 
     /// The same, with no more than the beginning of its document.
-    pub fn short(&self) -> Result<String> {
-        self.write(SHOWN)
+    pub fn short(&self, stop: &Stop) -> Result<String> {
+        self.write(SHOWN, stop)
     }
 
-    fn write(&self, most: usize) -> Result<String> {
+    fn write(&self, most: usize, stop: &Stop) -> Result<String> {
         let SetParameters { measure, origin, features } = self.parameters;
         let repeats = if features.multiset { "multiset" } else { "set" };
         let (measure, origin) = (measure_name(measure), origin.name());
         let head = format!("<{measure}:{origin}:k{}:{repeats}:{}:", features.shingle, self.similarity);
-        let mut writer = Writer::new(head, most);
+        let mut writer = Writer::new(head, most, stop);
         match self.middle {
             Middle::Text(text) => writer.string(text)?,
             Middle::Tokens(tokens) => writer.list(tokens, |writer, token| writer.string(token))?,
@@ -264,7 +265,7 @@ impl<'a> SetBall<'a> {
     }
 
     /// Reads what [`SetBall::to_text`] writes, and gives its bytes.
-    pub fn from_text(text: &str) -> Result<Vec<u8>> {
+    pub fn from_text(text: &str, stop: &Stop) -> Result<Vec<u8>> {
         let inner = text.trim().strip_prefix('<').and_then(|text| text.strip_suffix('>'));
         let fields: Vec<&str> = inner.unwrap_or_default().splitn(6, ':').collect();
         let &[measure, origin, shingle, repeats, similarity, document] = fields.as_slice() else {
@@ -281,7 +282,7 @@ impl<'a> SetBall<'a> {
         let similarity = similarity.trim().parse().map_err(|_| bad("its similarity is not a number"))?;
         let parameters = parameters(measure, origin, shingle, multiset)?;
         let mut bytes = header(&parameters, similarity).map_err(|error| bad(error.to_string()))?;
-        let mut reader = Reader::new(document, NAME);
+        let mut reader = Reader::new(document, NAME, stop);
         match origin {
             Origin::Tokens | Origin::Lexemes => {
                 reader.list(|reader| push_token(&mut bytes, |bytes| reader.string(bytes)))?;
@@ -376,9 +377,9 @@ mod tests {
             let ball = SetBall::parse(&bytes).unwrap();
             prop_assert_eq!((ball.parameters, ball.similarity), (parameters, similarity));
             prop_assert_eq!(ball.document().unwrap(), document);
-            let text = ball.to_text().unwrap();
-            prop_assert_eq!(&SetBall::from_text(&text).unwrap(), &bytes);
-            let short = ball.short().unwrap();
+            let text = ball.to_text(&Stop::default()).unwrap();
+            prop_assert_eq!(&SetBall::from_text(&text, &Stop::default()).unwrap(), &bytes);
+            let short = ball.short(&Stop::default()).unwrap();
             if text.chars().count() <= SHOWN {
                 prop_assert_eq!(&short, &text);
             }
@@ -401,7 +402,7 @@ mod tests {
             }
             bytes.resize(more.unwrap_or(bytes.len()), 0);
             if let Ok(ball) = SetBall::parse(&bytes) {
-                prop_assert_eq!(SetBall::from_text(&ball.to_text().unwrap()).unwrap(), bytes.clone());
+                prop_assert_eq!(SetBall::from_text(&ball.to_text(&Stop::default()).unwrap(), &Stop::default()).unwrap(), bytes.clone());
                 let document = ball.document().unwrap();
                 prop_assert_eq!(SetBall::build(&ball.parameters, ball.similarity, &document).unwrap(), bytes);
             }
@@ -414,9 +415,9 @@ mod tests {
             document in "[\\[\\]\",:0-9a-z\\\\ -]{0,20}",
         ) {
             for text in [text, format!("<{head}:{document}>")] {
-                if let Ok(bytes) = SetBall::from_text(&text) {
-                    let again = SetBall::parse(&bytes).unwrap().to_text().unwrap();
-                    prop_assert_eq!(SetBall::from_text(&again).unwrap(), bytes);
+                if let Ok(bytes) = SetBall::from_text(&text, &Stop::default()) {
+                    let again = SetBall::parse(&bytes).unwrap().to_text(&Stop::default()).unwrap();
+                    prop_assert_eq!(SetBall::from_text(&again, &Stop::default()).unwrap(), bytes);
                 }
             }
         }
@@ -428,12 +429,15 @@ mod tests {
         assert_eq!(bytes[..8], [2, 1, 1, 1, 1, 0, 0, 0]);
         assert_eq!(bytes[8..], [&0.8f64.to_le_bytes()[..], b"a \"b\"\n"].concat());
         let ball = SetBall::parse(&bytes).unwrap();
-        assert_eq!(ball.to_text().unwrap(), "<jaccard:words:k1:multiset:0.8:\"a \\\"b\\\"\\n\">");
+        assert_eq!(
+            ball.to_text(&Stop::default()).unwrap(),
+            "<jaccard:words:k1:multiset:0.8:\"a \\\"b\\\"\\n\">"
+        );
         assert_eq!(ball.parameters.describe(), "jaccard, words, shingle 1, multiset");
         let long = Document::Text("é".repeat(100));
         let bytes = SetBall::build(&WORDS, 1.0, &long).unwrap();
         let shown = format!("<jaccard:words:k1:multiset:1:\"{}...>", "é".repeat(SHOWN - 1));
-        assert_eq!(SetBall::parse(&bytes).unwrap().short().unwrap(), shown);
+        assert_eq!(SetBall::parse(&bytes).unwrap().short(&Stop::default()).unwrap(), shown);
     }
 
     #[test]
