@@ -1,4 +1,4 @@
--- A call of each function, of what takes it long. Answers are thrown away: pg_column_size of them is read.
+-- A call of each function, of what takes it long. Patterns stand in brackets, which count where a pattern refers to its own. Answers are thrown away: pg_column_size of them is read.
 CREATE FUNCTION add(pattern text, VARIADIC calls text[]) RETURNS void LANGUAGE sql AS $$
     INSERT INTO calls(pattern, call, fails) SELECT add.pattern, regexp_replace(c, '^\w{5}: ', ''), coalesce(substring(c FROM '^(\w{5}): '), '') FROM unnest(calls) c
 $$;
@@ -29,11 +29,11 @@ SELECT add('(tlcs|shared_passages|explain_pair)\(text,text.*\)',
 SELECT add('\w+_(in\(cstring\)|out\(\w+\))', 'SELECT pg_column_size({t}::text::{t}) FROM big', '22P02: SELECT one::{t} FROM big', '22P02: SELECT repeat('':'', 50000000)::{t}');
 SELECT add('\w+_send\(\w+\)', 'SELECT pg_column_size({f}({t})) FROM big');
 SELECT add('\w+_recv\(internal\)', 'COPY received_{t} FROM :file (FORMAT binary)');
-SELECT add('\w+_(eq|ne|lt|le|gt|ge|cmp)\((\w+),\2\)', 'SELECT {f}({t}, {t}) FROM big');
+SELECT add('\w+_(eq|ne|lt|le|gt|ge|cmp)\((\w+),\3\)', 'SELECT {f}({t}, {t}) FROM big');
 SELECT add('\w+_hash\(\w+\)', 'SELECT {f}({t}) FROM big');
 SELECT add('\w+_hash_extended\(\w+,bigint\)', 'SELECT {f}({t}, 1) FROM big');
 -- Sketches and sets.
-SELECT add('(minhash|simhash)_(similarity|distance)\((\w+),\3\)', 'SELECT count({f}({a}, {a})) FROM big, generate_series(1, 1000000)');
+SELECT add('(minhash|simhash)_(similarity|distance)\((\w+),\4\)', 'SELECT count({f}({a}, {a})) FROM big, generate_series(1, 1000000)');
 SELECT add('(super|mega)shingles\(.*\)', 'SELECT count({f}(minhash_sketch)) FROM big, generate_series(1, 1000000)');
 SELECT add('simhash_(to|from)_.*', 'SELECT count(simhash_from_bits(simhash_to_bit(simhash_sketch))) FROM big, generate_series(1, 1000000)',
     'SELECT count(simhash_from_bits(simhash_to_varbit(simhash_sketch))) FROM big, generate_series(1, 1000000)', '22023: SELECT simhash_from_bits(repeat(''1'', 80000000)::varbit)');

@@ -48,7 +48,7 @@ SQL
 {
     echo '\set ON_ERROR_STOP off'
     while IFS=$'\t' read -r no call; do
-        timeout=$((100 + no * 7 % 4 * 200)) rollback=
+        timeout=$((100 + no * 7 % 4 * 150)) rollback=
         printf 'SELECT extract(epoch FROM clock_timestamp()) AS began, worked() AS before \\gset\n'
         # What a call makes is undone; that takes none of its time.
         if [[ $call == 'CREATE INDEX'* || $call == *_*watch\(* ]]; then
@@ -63,16 +63,19 @@ SQL
 psql -X -qAt -v VERBOSITY=terse -f "$server/script" >"$server/said" 2>&1 || cat "$server/said"
 
 # The session of what makes clusters of equal rows ends where it is asked to.
-for call in "near_duplicate_clusters('mixed', 0.3, id_column => 'id', text_column => 'body')" "eliminate('mixed', 0.3, id_column => 'id', text_column => 'body', method => 'edit')" "clusters_of_pairs('TABLE pairs', clustering => 'perhaps_similar')"; do
-    psql -X -qAt -v VERBOSITY=sqlstate -c 'SELECT pg_backend_pid()' -c "SELECT count(*) FROM $call" >"$server/said" 2>&1 &
-    until pid=$(head -n 1 "$server/said") && [[ -n $pid ]]; do sleep 0.02; done
+for call in "near_duplicate_clusters('million', 0.8, id_column => 'id')" "eliminate('million', 0.8, id_column => 'id', method => 'edit')" \
+    "clusters_of_pairs('SELECT * FROM pairs UNION ALL SELECT left_id, right_id + 7, 0.5 FROM pairs', clustering => 'perhaps_similar')" "cluster_stats('TABLE pairs')"; do
+    PGAPPNAME=ended psql -X -qAt -v VERBOSITY=sqlstate -c "SELECT count(*) FROM $call" >"$server/said" 2>&1 &
+    until [[ $(q -c "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'ended' AND state = 'active'") == 1 ]] || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
     sleep 0.2
-    expect_sql "$call is there no more 20 seconds after its termination" t "SELECT pg_terminate_backend($pid, 20000)"
+    expect_sql "$call is there no more 20 seconds after its termination" 0 \
+        "WITH ended AS MATERIALIZED (SELECT pid FROM pg_stat_activity WHERE application_name = 'ended') SELECT count(*) FROM ended WHERE NOT pg_terminate_backend(pid, 20000)"
     wait $! || true
+    expect "$call was ended, not over before" 1 "$(grep -c 'FATAL:  57P01' "$server/said" || true)"
 done
 
 # A million equal rows, to the end.
-ends() { expect_sql "$1" "$2" "$1" -c "SET statement_timeout = '5min'" | grep -v '^SET' || true; }
+ends() { PGOPTIONS='-c statement_timeout=5min -c client_min_messages=warning' expect_sql "$1" "$2" "$1"; }
 ends "SELECT count(*), max(size), count(DISTINCT cluster_id), bool_and(similarity = 1) FROM near_duplicate_clusters('million', 0.8, id_column => 'id')" '1000000|1000000|1|t'
 ends "SELECT count(*), bool_and(duplicate_of = 1) FROM eliminate('million', 0.8, id_column => 'id', keep => 'first')" '999999|t'
 ends "SELECT duplicates_report('million', 0.8, id_column => 'id') LIKE '%499,999,500,000%'" t
@@ -82,7 +85,6 @@ for method in edit exact_text exact_code minhash simhash imatch repeatability tl
     case $method in exact* | imatch | tlcs) threshold=NULL ;; esac
     ends "SELECT count(*), max(size), bool_and(similarity = 1) FROM near_duplicate_clusters('million', $threshold, id_column => 'id', method => '$method')" '1000000|1000000|t'
 done
-q -c "SELECT 'temporary files: ' || pg_size_pretty(max(temp_bytes)) FROM pg_stat_database"
 
 psql -X -P footer=off -c "SELECT signature, left(call, 150) AS call, timeout, state, late, worked FROM seen WHERE state = '57014' ORDER BY late DESC LIMIT 15"
 q -c "SELECT count(DISTINCT signature) || ' functions, ' || count(*) || ' calls, ' || count(*) FILTER (WHERE state = '57014') || ' ended by their timeout; the worst of these ' || max(late) FILTER (WHERE state = '57014') || ' ms after it' FROM seen"
