@@ -4,8 +4,6 @@
 //! product of their sizes. None of these is written down: a graph has an edge between the first rows of the two groups, and
 //! who walks it takes an edge for as many pairs as it stands for.
 
-use std::collections::BTreeMap;
-
 use crate::error::Result;
 use crate::memory;
 use crate::ragged::Ragged;
@@ -53,7 +51,9 @@ impl EqualRows {
         self.rows.values.len()
     }
 
-    fn number(&self, vertex: u32) -> Option<usize> {
+    /// The number of a vertex's group; none of one that is alone.
+    #[inline]
+    pub fn number(&self, vertex: u32) -> Option<usize> {
         self.group.get(vertex as usize).filter(|&&group| group != ALONE).map(|&group| group as usize)
     }
 
@@ -91,9 +91,12 @@ impl EqualRows {
         self.rows.iter().zip(self.are_pairs.iter().copied())
     }
 
-    /// Something of each of these groups, by its first vertex.
-    pub fn each_group<T>(&self, of: impl Fn(&[u32]) -> T) -> BTreeMap<u32, T> {
-        self.rows.iter().map(|rows| (rows[0], of(rows))).collect()
+    /// Something of each of these groups, by its number.
+    pub fn each_group<T>(&self, of: impl Fn(&[u32]) -> T) -> Result<Vec<T>> {
+        let mut all = Vec::new();
+        memory::reserve(&mut all, self.rows.len(), DOING)?;
+        all.extend(self.rows.iter().map(of));
+        Ok(all)
     }
 
     /// Bytes on the heap.

@@ -1,7 +1,5 @@
 //! Rows such that every other row is a pair with one of them: representatives of stars, or what is kept.
 
-use std::collections::BTreeMap;
-
 use super::edge::Edge;
 use super::graph::Graph;
 use crate::error::Result;
@@ -32,12 +30,9 @@ pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], workers: &dyn Workers) -> Re
     of.extend(0..rank.len() as u32);
     let mut similarity = memory::filled(1.0, rank.len(), DOING)?;
     // Of a group of equal rows that of the smallest rank leads, or, if they are no pairs, all do; or none does.
-    let mut best: BTreeMap<u32, u32> = BTreeMap::new();
-    for (rows, _) in equal.groups() {
-        workers.breathe()?;
-        best.extend(rows.iter().min_by_key(|&&row| rank[row as usize]).map(|&row| (rows[0], row)));
-    }
-    let best_of = |first: u32| if equal.is_empty() { first } else { *best.get(&first).unwrap_or(&first) };
+    let first_of_rule = |rows: &[u32]| rows.iter().copied().min_by_key(|&row| rank[row as usize]);
+    let best = equal.each_group(first_of_rule)?;
+    let best_of = |row: u32| equal.number(row).and_then(|number| best[number]).unwrap_or(row);
     let of_best = |edge: Edge| Edge { left: best_of(edge.left), right: best_of(edge.right), ..edge };
     edges.for_each_in_order(
         workers,
@@ -55,8 +50,7 @@ pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], workers: &dyn Workers) -> Re
             Ok(())
         },
     )?;
-    for (rows, are_pairs) in equal.groups().filter(|(_, are_pairs)| *are_pairs) {
-        debug_assert!(are_pairs);
+    for (rows, _) in equal.groups().filter(|(_, are_pairs)| *are_pairs) {
         let best = best_of(rows[0]);
         if of[best as usize] == best {
             workers.breathe()?;

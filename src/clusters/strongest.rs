@@ -6,7 +6,7 @@
 //! in one part (or in full ones, which take nothing more) one is looked at.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use super::components::Components;
 use super::edge::Edge;
@@ -88,8 +88,8 @@ struct Walk<'a, F> {
     tasks: BinaryHeap<Reverse<Task>>,
     /// For each row of a group, if it is in a full part, a later one; by place among those of all groups.
     open: Vec<u32>,
-    /// From which place on the rows of a group are in one part, those in full ones aside; by first row.
-    one_from: BTreeMap<u32, usize>,
+    /// From which place on the rows of a group are in one part, those in full ones aside; by group.
+    one_from: Vec<usize>,
     steps: usize,
 }
 
@@ -104,7 +104,7 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
         let mut open = Vec::new();
         memory::reserve(&mut open, equal.len(), DOING)?;
         open.extend(0..equal.len() as u32);
-        let one_from = equal.each_group(|rows| rows.len() - 1);
+        let one_from = equal.each_group(|rows| rows.len() - 1)?;
         let tasks = BinaryHeap::new();
         Ok(Self {
             equal,
@@ -178,8 +178,8 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
             if !is_full && !too_large {
                 // All of them are in the left row's part now, and if they are of its group so is it.
                 let from = if first == task.other { task.place } else { from };
-                if let Some(one_from) = self.one_from.get_mut(&task.other) {
-                    *one_from = from.min(*one_from);
+                if let Some(number) = self.equal.number(task.other) {
+                    self.one_from[number] = from.min(self.one_from[number]);
                 }
             }
             // What comes later would be pairs of the same two parts.
@@ -193,7 +193,7 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
     }
 
     fn one_from(&self, first: u32) -> usize {
-        self.one_from.get(&first).copied().unwrap_or(0)
+        self.equal.number(first).map_or(0, |number| self.one_from[number])
     }
 
     /// The first row of a group, from a place on, that is in no full part, and its place.

@@ -129,10 +129,17 @@ impl<'a> Sets<'a> {
                     add(&mut group.around, set)?;
                 }
                 for other in &group.told {
-                    add(&mut self.groups.entry(*other).or_default().around, set)?;
+                    // Its first row comes last.
+                    if self.rank[*other as usize] as usize >= self.done {
+                        add(&mut self.groups.entry(*other).or_default().around, set)?;
+                    }
                 }
             }
             if rows.len() > 1 {
+                // Groups that come later ask for its own sets.
+                if vertex == first {
+                    group = Group { own: group.own, ..Group::default() };
+                }
                 self.groups.insert(first, group);
             }
         }
