@@ -6,6 +6,7 @@ use std::hash::Hash;
 
 use neardup::clusters::edge::Edge;
 use neardup::clusters::edges::Edges;
+use neardup::clusters::graph::Graph;
 use neardup::clusters::leaders::{leaders, rank_by};
 use neardup::features::codes::CodeSpec;
 use neardup::files::{MemoryFiles, NoFiles};
@@ -57,7 +58,7 @@ pub fn of_pairs(texts: &[String], method: &dyn Method) -> Vec<Eliminated> {
     let lengths: Vec<usize> = texts.iter().map(|text| text.chars().count()).collect();
     let longest = |row: u32| (Reverse(lengths[row as usize]), row);
     let rank = rank_by(texts.len(), longest, RESOURCES.workers).expect("memory");
-    let leaders = leaders(&mut edges, &rank, RESOURCES.workers).expect("memory");
+    let leaders = leaders(&mut Graph::new(edges, texts.len()), &rank, RESOURCES.workers).expect("memory");
     (0..).zip(leaders.of).filter(|(number, leader)| number != leader).collect()
 }
 

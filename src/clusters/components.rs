@@ -1,10 +1,7 @@
-//! Connected components by union-find, and components that may not grow beyond a size.
+//! Connected components by union-find.
 
-use super::edge::Edge;
-use super::edges::Edges;
 use crate::error::Result;
 use crate::memory;
-use crate::workers::Workers;
 
 const DOING: &str = "connecting pairs";
 
@@ -40,6 +37,11 @@ impl Components {
         self.size[root as usize]
     }
 
+    /// The greatest size of a set.
+    pub fn largest(&self) -> u32 {
+        self.size.iter().copied().max().unwrap_or(0)
+    }
+
     /// Unites the sets of two vertices where that makes none greater than `largest`; the sizes that they
     /// had, or none if nothing was united.
     pub fn unite(&mut self, a: u32, b: u32, largest: u32) -> Option<[u32; 2]> {
@@ -69,31 +71,4 @@ impl Components {
         }
         Ok(of)
     }
-}
-
-/// The connected components of at most `largest` vertices.
-///
-/// Where a component is larger, it is built from its most similar pairs down, and a pair that would
-/// make a part too large connects nothing: so it breaks at its weakest links.
-pub fn connected(
-    edges: &mut Edges<'_>,
-    vertices: usize,
-    largest: Option<u32>,
-    workers: &dyn Workers,
-) -> Result<Components> {
-    let mut components = Components::new(vertices)?;
-    edges.for_each(workers, |Edge { left, right, .. }| {
-        components.unite(left, right, u32::MAX);
-        Ok(())
-    })?;
-    let Some(largest) = largest else { return Ok(components) };
-    if components.size.iter().all(|&size| size <= largest) {
-        return Ok(components);
-    }
-    let mut bounded = Components::new(vertices)?;
-    edges.for_each_in_order(workers, Edge::strongest_first, |Edge { left, right, .. }| {
-        bounded.unite(left, right, largest);
-        Ok(())
-    })?;
-    Ok(bounded)
 }

@@ -3,7 +3,7 @@
 //! A spanning forest of greatest similarity ([`super::links`]) has the connected clusters of all thresholds at once, so one
 //! walk over it, the strongest link first, counts them exactly. O(pairs · log points).
 
-use super::edges::Edges;
+use super::graph::Graph;
 use super::links::Link;
 use crate::error::Result;
 use crate::workers::Workers;
@@ -37,7 +37,7 @@ pub fn thresholds(from: f64) -> [f64; STEPS + 1] {
 
 /// What each of `thresholds`, which ascend, gives. `links` are those of all pairs, the strongest first.
 pub fn curve(
-    edges: &mut Edges<'_>,
+    graph: &mut Graph<'_>,
     links: &[Link],
     thresholds: &[f64],
     workers: &dyn Workers,
@@ -46,11 +46,10 @@ pub fn curve(
     let mut points: Vec<Point> = thresholds.iter().map(none).collect();
     // How many of the thresholds a similarity reaches.
     let reached = |similarity: f64| thresholds.partition_point(|&threshold| threshold <= similarity);
-    edges.for_each(workers, |edge| {
-        if let Some(highest) = reached(edge.similarity).checked_sub(1) {
-            points[highest].pairs += 1;
+    graph.for_each_similarity(workers, |similarity, pairs| {
+        if let Some(highest) = reached(similarity).checked_sub(1) {
+            points[highest].pairs += pairs;
         }
-        Ok(())
     })?;
     let mut pairs = 0;
     let (mut clusters, mut redundant, mut largest) = (0, 0u64, 0);
@@ -81,6 +80,7 @@ mod tests {
     use super::*;
     use crate::clusters::Clustering;
     use crate::clusters::edge::Edge;
+    use crate::clusters::edges::Edges;
     use crate::clusters::grouping::Clusters;
     use crate::clusters::links::links;
     use crate::files::MemoryFiles;
@@ -102,14 +102,14 @@ mod tests {
                 let mut edges = Edges::new(&MemoryFiles, 1 << 20);
                 let of = pairs.iter().filter(|((a, b), _)| a < b).map(|(&(a, b), &s)| Edge::new(a, b, f64::from(s) / 100.0));
                 of.filter(|edge| edge.similarity >= least).for_each(|edge| edges.push(edge).unwrap());
-                edges
+                Graph::new(edges, 30)
             };
-            let links = links(&mut edges(0.0), 30, workers).unwrap();
+            let links = links(&mut edges(0.0), workers).unwrap();
             for point in curve(&mut edges(0.0), &links, &thresholds(0.5), workers).unwrap() {
                 let mut there = edges(point.threshold);
-                let clusters = Clusters::new(&mut there, 30, Clustering::Connected, None, workers).unwrap();
+                let clusters = Clusters::new(&mut there, Clustering::Connected, None, workers).unwrap();
                 let mut count = 0;
-                there.for_each(workers, |_| { count += 1; Ok(()) }).unwrap();
+                there.for_each_similarity(workers, |_, pairs| count += pairs).unwrap();
                 let sizes: Vec<usize> = clusters.iter().map(|cluster| cluster.members.len()).collect();
                 let expected = Point {
                     threshold: point.threshold,

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::Clustering;
-use super::components::connected;
+use super::connected::connected;
 use super::edge::Edge;
-use super::edges::Edges;
+use super::graph::Graph;
 use super::leaders::{Degrees, leaders};
 use super::perhaps_similar::of_pairs::perhaps_similar;
 use crate::error::Result;
@@ -40,20 +40,20 @@ pub struct Cluster<'a> {
 }
 
 impl Clusters {
-    /// Makes clusters of the edges between `vertices` vertices, each edge once. `largest` bounds the
-    /// size of connected ones. O(edges · log edges).
+    /// Makes clusters of the pairs of a graph. `largest` bounds the size of connected ones.
+    /// O(edges · log edges).
     pub fn new(
-        edges: &mut Edges<'_>,
-        vertices: usize,
+        graph: &mut Graph<'_>,
         clustering: Clustering,
         largest: Option<u32>,
         workers: &dyn Workers,
     ) -> Result<Self> {
-        let degrees = Degrees::new(edges, vertices, workers)?;
+        let vertices = graph.vertices;
+        let degrees = Degrees::new(graph, workers)?;
         let mut memberships: Vec<(u32, u32)> = Vec::new();
         match clustering {
             Clustering::Connected => {
-                let mut components = connected(edges, vertices, largest, workers)?;
+                let mut components = connected(graph, &degrees, largest, workers)?;
                 let least = components.least()?;
                 let mut representative: Vec<u32> = memory::filled(u32::MAX, vertices, DOING)?;
                 for (vertex, &least) in (0..).zip(&least) {
@@ -69,7 +69,7 @@ impl Clusters {
                 }
             }
             Clustering::Star => {
-                let found = leaders(edges, &degrees.rank(workers)?, workers)?;
+                let found = leaders(graph, &degrees.rank(workers)?, workers)?;
                 let mut followed = memory::filled(false, vertices, DOING)?;
                 for (vertex, &leader) in (0..).zip(&found.of) {
                     followed[leader as usize] |= leader != vertex;
@@ -80,10 +80,10 @@ impl Clusters {
                     }
                 }
             }
-            Clustering::PerhapsSimilar => memberships = perhaps_similar(edges, &degrees, workers)?,
+            Clustering::PerhapsSimilar => memberships = perhaps_similar(graph, &degrees, workers)?,
         }
         let mut clusters = Self::of(memberships, clustering == Clustering::PerhapsSimilar, workers)?;
-        clusters.measure(edges, vertices, workers)?;
+        clusters.measure(graph, workers)?;
         Ok(clusters)
     }
 
@@ -135,22 +135,44 @@ impl Clusters {
     }
 
     /// Finds how similar every member is to its representative.
-    fn measure(&mut self, edges: &mut Edges<'_>, vertices: usize, workers: &dyn Workers) -> Result<()> {
-        let mut represents: Vec<u32> = memory::filled(u32::MAX, vertices, DOING)?;
+    fn measure(&mut self, graph: &mut Graph<'_>, workers: &dyn Workers) -> Result<()> {
+        let Graph { vertices, edges, equal } = graph;
+        let represented = || {
+            let all = self.representatives.iter().zip(0u32..);
+            all.map(|(&representative, cluster)| (equal.first(representative) as usize, cluster))
+        };
+        // By the first row of the representative's group.
+        let represented = Ragged::dealt(*vertices, represented, DOING)?;
         for cluster in 0..self.len() {
             let representative = self.representatives[cluster];
-            represents[representative as usize] = cluster as u32;
+            if equal.are_pairs(representative) {
+                workers.breathe()?;
+                self.set_equal(cluster, equal.rows(&representative), 1.0);
+            }
             self.set(cluster, representative, 1.0);
         }
         edges.for_each(workers, |Edge { left, right, similarity }| {
             for (one, other) in [(left, right), (right, left)] {
-                let cluster = represents[one as usize];
-                if cluster != u32::MAX {
-                    self.set(cluster as usize, other, similarity);
+                for &cluster in represented.get(one as usize) {
+                    self.set_equal(cluster as usize, equal.rows(&other), similarity);
                 }
             }
             Ok(())
         })
+    }
+
+    /// Sets the similarity of those of some ascending rows that are members.
+    fn set_equal(&mut self, cluster: usize, rows: &[u32], similarity: f64) {
+        let range = self.range(cluster);
+        if rows.len() <= range.len() {
+            rows.iter().for_each(|&row| self.set(cluster, row, similarity));
+            return;
+        }
+        for place in range {
+            if rows.binary_search(&self.members.values[place]).is_ok() {
+                self.similarity[place] = similarity;
+            }
+        }
     }
 
     fn set(&mut self, cluster: usize, member: u32, similarity: f64) {

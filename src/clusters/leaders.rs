@@ -1,7 +1,7 @@
 //! Rows such that every other row is a pair with one of them: representatives of stars, or what is kept.
 
 use super::edge::Edge;
-use super::edges::Edges;
+use super::graph::Graph;
 use crate::error::Result;
 use crate::memory;
 use crate::workers::Workers;
@@ -22,25 +22,106 @@ pub struct Leaders {
 /// two leaders are a pair, and every other row is a pair with its own.
 ///
 /// `rank` holds the place of each vertex, each place once. O(edges · log edges): edges in the order of
-/// their later vertex are walked through once.
-pub fn leaders(edges: &mut Edges<'_>, rank: &[u32], workers: &dyn Workers) -> Result<Leaders> {
+/// their later vertex are walked through once; those of equal rows once more.
+pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], workers: &dyn Workers) -> Result<Leaders> {
+    let Graph { edges, equal, .. } = graph;
     let mut of = Vec::new();
     memory::reserve(&mut of, rank.len(), DOING)?;
     of.extend(0..rank.len() as u32);
     let mut similarity = memory::filled(1.0, rank.len(), DOING)?;
-    edges.for_each_in_order(workers, later_first(rank), |edge| {
-        let (earlier, later) = in_order(edge, rank);
-        // All pairs of the earlier one with those before it are done: it follows, or it leads.
-        if of[earlier as usize] == earlier {
-            let place = later as usize;
-            // Leaders come in the order of rank: an equal one does not take over.
-            if of[place] == later || edge.similarity > similarity[place] {
-                (of[place], similarity[place]) = (earlier, edge.similarity);
+    // Of a group of equal rows that of the smallest rank leads, or, if they are no pairs, all do; or none does.
+    let first_of_rule = |rows: &[u32]| rows.iter().copied().min_by_key(|&row| rank[row as usize]);
+    let best = equal.each_group(first_of_rule)?;
+    let best_of = |row: u32| equal.number(row).and_then(|number| best[number]).unwrap_or(row);
+    let of_best = |edge: Edge| Edge { left: best_of(edge.left), right: best_of(edge.right), ..edge };
+    edges.for_each_in_order(
+        workers,
+        |edge| later_first(rank)(of_best(edge)),
+        |edge| {
+            let (earlier, later) = in_order(of_best(edge), rank);
+            // All pairs of the earlier one with those before it are done: it follows, or it leads.
+            if of[earlier as usize] == earlier {
+                let place = later as usize;
+                // Leaders come in the order of rank: an equal one does not take over.
+                if of[place] == later || edge.similarity > similarity[place] {
+                    (of[place], similarity[place]) = (earlier, edge.similarity);
+                }
             }
+            Ok(())
+        },
+    )?;
+    for (rows, _) in equal.groups().filter(|(_, are_pairs)| *are_pairs) {
+        let best = best_of(rows[0]);
+        if of[best as usize] == best {
+            workers.breathe()?;
+            rows.iter().for_each(|&row| of[row as usize] = best);
+        }
+    }
+    // The others of a group that follows have the leaders of its first one, and of those that come later the ones before
+    // themselves.
+    let led = |edge: Edge| {
+        let best = of_best(edge);
+        let leads = |vertex: u32| of[vertex as usize] == vertex;
+        match (leads(best.left), leads(best.right)) {
+            (true, false) => Some((edge.right, best.left)),
+            (false, true) => Some((edge.left, best.right)),
+            _ => None,
+        }
+        .filter(|(follower, _)| equal.count(*follower) > 1)
+    };
+    let mut followers = Followers::default();
+    let mut found: Vec<(u32, u32, f64)> = Vec::new();
+    if !equal.is_empty() {
+        let key = |edge| {
+            led(edge).map_or((u64::MAX, 0), |(first, leader)| (first.into(), rank[leader as usize].into()))
+        };
+        edges.for_each_in_order(workers, key, |edge| {
+            let Some((first, leader)) = led(edge) else { return Ok(()) };
+            if followers.first != Some(first) {
+                followers.finish(u32::MAX, rank, &mut found)?;
+                followers = Followers::new(first, equal.rows(&first), rank)?;
+            }
+            followers.finish(rank[leader as usize], rank, &mut found)?;
+            if followers.best.is_none_or(|(_, most)| edge.similarity > most) {
+                followers.best = Some((leader, edge.similarity));
+            }
+            Ok(())
+        })?;
+        followers.finish(u32::MAX, rank, &mut found)?;
+    }
+    for (vertex, leader, likeness) in found {
+        (of[vertex as usize], similarity[vertex as usize]) = (leader, likeness);
+    }
+    Ok(Leaders { of, similarity })
+}
+
+/// Equal rows that follow, in the order of their ranks, and the best leader so far.
+#[derive(Default)]
+struct Followers {
+    first: Option<u32>,
+    rows: Vec<u32>,
+    next: usize,
+    best: Option<(u32, f64)>,
+}
+
+impl Followers {
+    fn new(first: u32, rows: &[u32], rank: &[u32]) -> Result<Self> {
+        let mut own = Vec::new();
+        memory::extend(&mut own, rows, DOING)?;
+        own.sort_unstable_by_key(|&row| rank[row as usize]);
+        Ok(Self { first: Some(first), rows: own, next: 0, best: None })
+    }
+
+    /// Notes what those of a smaller rank follow: no leader of a greater one.
+    fn finish(&mut self, before: u32, rank: &[u32], found: &mut Vec<(u32, u32, f64)>) -> Result<()> {
+        while let Some(&row) = self.rows.get(self.next).filter(|&&row| rank[row as usize] < before)
+            && let Some((leader, similarity)) = self.best
+        {
+            memory::push(found, (row, leader, similarity), DOING)?;
+            self.next += 1;
         }
         Ok(())
-    })?;
-    Ok(Leaders { of, similarity })
+    }
 }
 
 /// The two vertices of an edge in the order of their rank.
@@ -67,17 +148,34 @@ pub struct Degrees {
 }
 
 impl Degrees {
-    /// Counts the edges of `vertices` vertices. O(edges).
-    pub fn new(edges: &mut Edges<'_>, vertices: usize, workers: &dyn Workers) -> Result<Self> {
-        let mut pairs = memory::filled(0u32, vertices, DOING)?;
-        let mut weight = memory::filled(0u64, vertices, DOING)?;
+    /// Counts the pairs of all vertices. O(edges + vertices).
+    pub fn new(graph: &mut Graph<'_>, workers: &dyn Workers) -> Result<Self> {
+        let Graph { vertices, edges, equal } = graph;
+        let mut pairs = memory::filled(0u32, *vertices, DOING)?;
+        let mut weight = memory::filled(0u64, *vertices, DOING)?;
+        let mut add = |vertex: u32, partners: u64, edge: Edge| {
+            // A vertex has fewer pairs than there are vertices.
+            pairs[vertex as usize] += partners as u32;
+            weight[vertex as usize] += partners * (edge.weight() >> 22);
+        };
         edges.for_each(workers, |edge| {
-            for vertex in [edge.left, edge.right] {
-                pairs[vertex as usize] += 1;
-                weight[vertex as usize] += edge.weight() >> 22;
-            }
+            add(edge.left, equal.count(edge.right), edge);
+            add(edge.right, equal.count(edge.left), edge);
             Ok(())
         })?;
+        for (rows, are_pairs) in equal.groups() {
+            let first = rows[0];
+            if are_pairs {
+                add(first, rows.len() as u64 - 1, Edge::new(first, first, 1.0));
+            }
+        }
+        for (rows, _) in equal.groups() {
+            workers.breathe()?;
+            let first = rows[0] as usize;
+            for &row in &rows[1..] {
+                (pairs[row as usize], weight[row as usize]) = (pairs[first], weight[first]);
+            }
+        }
         Ok(Self { pairs, weight })
     }
 

@@ -2,7 +2,8 @@
 
 use super::components::Components;
 use super::edge::Edge;
-use super::edges::Edges;
+use super::graph::Graph;
+use super::strongest::unite;
 use crate::error::Result;
 use crate::memory;
 use crate::workers::Workers;
@@ -21,14 +22,11 @@ pub struct Link {
 /// The links of a spanning forest of greatest similarity (Kruskal), the strongest first: at any
 /// threshold, the components are those that the links of at least that similarity connect. A component
 /// of n vertices has n - 1. O(edges · log edges).
-pub fn links(edges: &mut Edges<'_>, vertices: usize, workers: &dyn Workers) -> Result<Vec<Link>> {
-    let mut components = Components::new(vertices)?;
+pub fn links(graph: &mut Graph<'_>, workers: &dyn Workers) -> Result<Vec<Link>> {
+    let mut components = Components::new(graph.vertices)?;
     let mut links = Vec::new();
-    edges.for_each_in_order(workers, Edge::strongest_first, |edge| {
-        match components.unite(edge.left, edge.right, u32::MAX) {
-            Some(parts) => memory::push(&mut links, Link { edge, parts }, DOING),
-            None => Ok(()),
-        }
+    unite(graph, &mut components, u32::MAX, workers, |edge, parts| {
+        memory::push(&mut links, Link { edge, parts }, DOING)
     })?;
     Ok(links)
 }

@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::edge::Edge;
-use super::edges::Edges;
+use super::equal_rows::EqualRows;
+use super::graph::Graph;
 use crate::error::Result;
 use crate::hash;
 use crate::workers::Workers;
@@ -63,9 +64,29 @@ impl First {
     }
 }
 
+/// The pairs that an edge of groups stands for, or that a group of equal rows has: of very many those of their rows in order, each
+/// row once. These are enough to choose from, and all are alike.
+fn pairs_of(edge: Edge, equal: &EqualRows, mut each: impl FnMut(Edge)) {
+    const MANY: usize = 256;
+    let [lefts, rights] = [&edge.left, &edge.right].map(|first| equal.rows(first));
+    let is_one = edge.left == edge.right;
+    let pair = |left: u32, right: u32| Edge::new(left, right, edge.similarity);
+    if lefts.len() * rights.len() <= MANY {
+        for (n, &left) in lefts.iter().enumerate() {
+            let rights = if is_one { &rights[n + 1..] } else { rights };
+            rights.iter().for_each(|&right| each(pair(left, right)));
+        }
+    } else if is_one {
+        lefts.chunks_exact(2).take(MANY).for_each(|rows| each(pair(rows[0], rows[1])));
+    } else {
+        let (few, many) = if lefts.len() < rights.len() { (lefts, rights) } else { (rights, lefts) };
+        many.iter().zip(few.iter().cycle()).take(MANY).for_each(|(&row, &other)| each(pair(row, other)));
+    }
+}
+
 /// At most `most` pairs of each kind, of all those whose similarities are within `range`.
 pub fn samples(
-    edges: &mut Edges<'_>,
+    graph: &mut Graph<'_>,
     most: usize,
     range: [f64; 2],
     workers: &dyn Workers,
@@ -80,7 +101,7 @@ pub fn samples(
     // Where all are equally similar there is nothing between.
     let steps = if to > from { most } else { 0 };
     let mut between: Vec<First> = (0..steps).map(|_| First::new(CHOICE)).collect();
-    edges.for_each(workers, |edge| {
+    let mut add = |edge: Edge| {
         // Not negative, so that their bits are in their order.
         let bits = edge.similarity.to_bits();
         least.add(bits, edge);
@@ -89,6 +110,14 @@ pub fn samples(
             let step = ((edge.similarity - from) / (to - from) * steps as f64).max(0.0) as usize;
             between[step.min(steps - 1)].add(0, edge);
         }
+    };
+    let Graph { edges, equal, .. } = graph;
+    for (rows, _) in equal.groups().filter(|(_, are_pairs)| *are_pairs) {
+        workers.breathe()?;
+        pairs_of(Edge::new(rows[0], rows[0], 1.0), equal, &mut add);
+    }
+    edges.for_each(workers, |edge| {
+        pairs_of(edge, equal, &mut add);
         Ok(())
     })?;
     let mut taken = BTreeSet::new();
@@ -105,6 +134,7 @@ pub fn samples(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clusters::edges::Edges;
     use crate::files::MemoryFiles;
     use crate::workers::PlainThreads;
     use proptest::prelude::*;
@@ -115,7 +145,7 @@ mod tests {
         let range = all
             .iter()
             .fold([1.0f64, 0.0f64], |[a, b], edge| [a.min(edge.similarity), b.max(edge.similarity)]);
-        samples(&mut edges, most, range, &PlainThreads(1)).unwrap()
+        samples(&mut Graph::new(edges, 100), most, range, &PlainThreads(1)).unwrap()
     }
 
     #[test]

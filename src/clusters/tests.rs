@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::Clustering;
-use super::components::connected;
+use super::connected::connected;
 use super::edge::Edge;
 use super::edges::Edges;
+use super::graph::Graph;
 use super::grouping::Clusters;
-use super::leaders::leaders;
+use super::leaders::{Degrees, leaders};
 use super::links::links;
 use super::summary::summaries;
 use crate::files::MemoryFiles;
@@ -30,14 +31,14 @@ fn graphs() -> impl Strategy<Value = (usize, Vec<Edge>)> {
     })
 }
 
-fn store(edges: &[Edge]) -> Edges<'static> {
+pub(super) fn store(vertices: usize, edges: &[Edge]) -> Graph<'static> {
     let mut store = Edges::new(&MemoryFiles, 1 << 20);
     edges.iter().for_each(|&edge| store.push(edge).unwrap());
-    store
+    Graph::new(store, vertices)
 }
 
 fn cluster(vertices: usize, edges: &[Edge], clustering: Clustering, largest: Option<u32>) -> Clusters {
-    Clusters::new(&mut store(edges), vertices, clustering, largest, W).unwrap()
+    Clusters::new(&mut store(vertices, edges), clustering, largest, W).unwrap()
 }
 
 fn similarity(edges: &[Edge], a: u32, b: u32) -> Option<f64> {
@@ -116,8 +117,8 @@ proptest! {
                 let a = cluster(vertices, &edges, clustering, largest);
                 let b = cluster(vertices, &shuffled, clustering, largest);
                 prop_assert_eq!(format!("{a:?}"), format!("{b:?}"));
-                let a = summaries(&mut store(&edges), vertices, &a, u64::MAX, W).unwrap();
-                let b = summaries(&mut store(&shuffled), vertices, &b, u64::MAX, W).unwrap();
+                let a = summaries(&mut store(vertices, &edges), &a, u64::MAX, W).unwrap();
+                let b = summaries(&mut store(vertices, &shuffled), &b, u64::MAX, W).unwrap();
                 prop_assert_eq!(a, b);
             }
         }
@@ -148,7 +149,7 @@ proptest! {
         order.sort_by_key(|&v| crate::hash::mix(u64::from(v) ^ seed));
         let mut rank = vec![0; vertices];
         order.iter().zip(0..).for_each(|(&v, place)| rank[v as usize] = place);
-        let found = leaders(&mut store(&edges), &rank, W).unwrap();
+        let found = leaders(&mut store(vertices, &edges), &rank, W).unwrap();
         let mut kept: Vec<u32> = Vec::new();
         for &v in &order {
             let mut best: Option<(f64, u32)> = None;
@@ -193,7 +194,11 @@ proptest! {
 
     #[test]
     fn bounded_components_break_at_weak_links((vertices, edges) in graphs(), largest in 1u32..12) {
-        let mut components = connected(&mut store(&edges), vertices, Some(largest), W).unwrap();
+        let mut components = {
+            let mut graph = store(vertices, &edges);
+            let degrees = Degrees::new(&mut graph, W).unwrap();
+            connected(&mut graph, &degrees, Some(largest), W).unwrap()
+        };
         let whole = naive_components(vertices, &edges, 0.0);
         let mut label: Vec<u32> = (0..vertices as u32).collect();
         let mut order = edges.clone();
@@ -218,7 +223,7 @@ proptest! {
     fn summaries_are_right((vertices, edges) in graphs()) {
         for clustering in [Clustering::Connected, Clustering::Star, Clustering::PerhapsSimilar] {
             let clusters = cluster(vertices, &edges, clustering, None);
-            let found = summaries(&mut store(&edges), vertices, &clusters, u64::MAX, W).unwrap();
+            let found = summaries(&mut store(vertices, &edges), &clusters, u64::MAX, W).unwrap();
             prop_assert_eq!(found.len(), clusters.len());
             for (c, summary) in clusters.iter().zip(found) {
                 let holds = |v: u32| c.members.binary_search(&v).is_ok();
@@ -235,7 +240,7 @@ proptest! {
 
     #[test]
     fn links_connect_at_every_threshold((vertices, edges) in graphs()) {
-        let found = links(&mut store(&edges), vertices, W).unwrap();
+        let found = links(&mut store(vertices, &edges), W).unwrap();
         prop_assert!(found.is_sorted_by_key(|link| link.edge.strongest_first()));
         let tree: Vec<Edge> = found.iter().map(|link| link.edge).collect();
         for threshold in (0..16).map(|n| f64::from(n) / 16.0) {
@@ -255,7 +260,7 @@ fn a_chain_is_one_component_and_many_stars() {
     let edges: Vec<Edge> = (1..n).map(|v| Edge::new(v - 1, v, 0.9)).collect();
     let all = cluster(n as usize, &edges, Clustering::Connected, None);
     assert_eq!((all.len(), all.get(0).members.len()), (1, n as usize));
-    let summary = summaries(&mut store(&edges), n as usize, &all, 1 << 30, W).unwrap()[0];
+    let summary = summaries(&mut store(n as usize, &edges), &all, 1 << 30, W).unwrap()[0];
     assert_eq!(summary.diameter, Some(n - 1));
     let stars = cluster(n as usize, &edges, Clustering::Star, None);
     assert!(stars.iter().all(|star| star.members.len() <= 3));
@@ -269,7 +274,7 @@ fn too_long_a_search_tells_no_diameter() {
     let n = 1001u32;
     let edges: Vec<Edge> = (0..n).map(|v| Edge::new(v, (v + 1) % n, 0.9)).collect();
     let all = cluster(n as usize, &edges, Clustering::Connected, None);
-    let diameter = |effort| summaries(&mut store(&edges), n as usize, &all, effort, W).unwrap()[0].diameter;
+    let diameter = |effort| summaries(&mut store(n as usize, &edges), &all, effort, W).unwrap()[0].diameter;
     assert_eq!(diameter(u64::MAX), Some(500));
     assert_eq!(diameter(10_000), None);
 }

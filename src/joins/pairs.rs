@@ -124,6 +124,32 @@ impl Pairs {
         }
     }
 
+    /// The groups of two and more rows of the only table that are one record, and whether the rows of each are pairs with each
+    /// other: what [`Pairs::take_group`] leaves out.
+    pub fn equal_rows(&self) -> impl Iterator<Item = (&[u32], bool)> {
+        let mut equal = self.equal.iter().peekable();
+        (0..self.left.len()).filter(|&record| self.left.rows(record).len() > 1).map(move |record| {
+            let is_equal = equal.next_if(|&&next| next as usize == record).is_some();
+            (self.left.rows(record), is_equal)
+        })
+    }
+
+    /// The next pair of records of what is in hand, as a pair of their first rows that stands for all pairs of their rows;
+    /// in place of [`Pairs::take`]. None when [`Pairs::advance`] has to be called. All pairs count as given, those of equal rows
+    /// when the first pair is asked for.
+    pub fn take_group(&mut self) -> Option<Pair> {
+        if self.next_equal < self.equal.len() {
+            self.given = self.given.saturating_add(self.certain());
+            self.next_equal = self.equal.len();
+        }
+        let RecordPair { left, right, similarity } = *self.batch.get(self.next_in_batch)?;
+        self.next_in_batch += 1;
+        let lefts = self.left.rows(left as usize);
+        let rights = self.right.as_ref().unwrap_or(&self.left).rows(right as usize);
+        self.given = self.given.saturating_add(lefts.len() as u64 * rights.len() as u64);
+        Some(Pair { left: *lefts.first()?, right: *rights.first()?, similarity })
+    }
+
     /// Asks for the rows of records whose turn comes soon: these are all over the memory.
     #[inline]
     fn prefetch(&self) {

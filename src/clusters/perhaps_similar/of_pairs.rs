@@ -6,7 +6,11 @@
 //! representatives, each list takes in those whose representative is a member of it, also of
 //! members that came so. What remains are the sets; a row may be in several.
 
-use crate::clusters::edges::Edges;
+use std::collections::BTreeMap;
+
+use crate::clusters::edge::Edge;
+use crate::clusters::equal_rows::EqualRows;
+use crate::clusters::graph::Graph;
 use crate::clusters::leaders::{Degrees, in_order, later_first, rank_by};
 use crate::error::Result;
 use crate::memory;
@@ -15,47 +19,152 @@ use crate::workers::Workers;
 const DOING: &str = "making perhaps-similar sets";
 
 /// The sets as (representative, member), the representatives themselves included, in no particular
-/// order. O(edges · log edges).
+/// order. O(edges · log edges + memberships).
 ///
 /// A set holds what is reached from its representative by going from larger keys to smaller ones, and
 /// a row's list is taken by the first set that reaches the row. So in the order of keys, each row's
 /// list belongs to the first of the sets that hold one of the larger rows it is a pair with.
+///
+/// Equal rows have one weight, and that of the greatest number comes first. Rows of other groups may come between
+/// them: such groups tell each other which sets they are in.
 pub fn perhaps_similar(
-    edges: &mut Edges<'_>,
+    graph: &mut Graph<'_>,
     degrees: &Degrees,
     workers: &dyn Workers,
 ) -> Result<Vec<(u32, u32)>> {
-    let vertices = degrees.pairs.len();
+    let Graph { vertices, edges, equal } = graph;
     let key = |vertex: u32| (u32::MAX - degrees.pairs[vertex as usize], u32::MAX - vertex);
-    let rank = rank_by(vertices, key, workers)?;
-    // The set that took the list of each row: its own at first.
-    let mut owner: Vec<u32> = Vec::new();
-    memory::reserve(&mut owner, vertices, DOING)?;
-    owner.extend(0..vertices as u32);
-    let mut members = Vec::new();
-    let mut current = None;
-    // The sets that hold the row that is dealt with.
-    let mut sets: Vec<u32> = Vec::new();
-    edges.for_each_in_order(workers, later_first(&rank), |edge| {
-        let (earlier, later) = in_order(edge, &rank);
-        if current.replace(later) != Some(later) {
-            sets.clear();
-        }
-        let set = owner[earlier as usize];
-        if !sets.contains(&set) {
-            memory::push(&mut sets, set, DOING)?;
-            memory::push(&mut members, (set, later), DOING)?;
-        }
-        let own = &mut owner[later as usize];
-        if *own == later || rank[set as usize] < rank[*own as usize] {
-            *own = set;
-        }
-        Ok(())
-    })?;
-    for vertex in 0..vertices as u32 {
+    let rank = rank_by(*vertices, key, workers)?;
+    // Of a group the last row comes first.
+    let head = |vertex: u32| equal.rows(&vertex).last().copied().unwrap_or(vertex);
+    let of_heads = |edge: Edge| Edge { left: head(edge.left), right: head(edge.right), ..edge };
+    let mut sets = Sets::new(equal, degrees, &rank)?;
+    edges.for_each_in_order(
+        workers,
+        |edge| later_first(&rank)(of_heads(edge)),
+        |edge| {
+            let (earlier, later) = in_order(of_heads(edge), &rank);
+            sets.go(rank[later as usize], workers)?;
+            sets.meet(earlier, later)
+        },
+    )?;
+    sets.go(*vertices as u32, workers)?;
+    let Sets { mut members, owner, .. } = sets;
+    for vertex in 0..*vertices as u32 {
         if owner[vertex as usize] == vertex && degrees.pairs[vertex as usize] > 0 {
             memory::push(&mut members, (vertex, vertex), DOING)?;
         }
     }
     Ok(members)
+}
+
+/// A group of equal rows, or a row alone whose turn comes next.
+#[derive(Default)]
+struct Group {
+    /// The sets that hold rows which are pairs with those of the group and came before.
+    around: Vec<u32>,
+    /// The sets that took the lists of its own rows.
+    own: Vec<u32>,
+    /// Groups of the same weight that are to be told of further such sets.
+    told: Vec<u32>,
+}
+
+struct Sets<'a> {
+    equal: &'a EqualRows,
+    degrees: &'a Degrees,
+    rank: &'a [u32],
+    /// The vertices by rank, and how many are done.
+    order: Vec<u32>,
+    done: usize,
+    /// The set that took the list of each row: its own at first.
+    owner: Vec<u32>,
+    members: Vec<(u32, u32)>,
+    /// By first row.
+    groups: BTreeMap<u32, Group>,
+}
+
+fn add(sets: &mut Vec<u32>, set: u32) -> Result<bool> {
+    let is_new = !sets.contains(&set);
+    if is_new {
+        memory::push(sets, set, DOING)?;
+    }
+    Ok(is_new)
+}
+
+impl<'a> Sets<'a> {
+    fn new(equal: &'a EqualRows, degrees: &'a Degrees, rank: &'a [u32]) -> Result<Self> {
+        let mut owner: Vec<u32> = Vec::new();
+        memory::reserve(&mut owner, rank.len(), DOING)?;
+        owner.extend(0..rank.len() as u32);
+        let mut order = memory::filled(0u32, rank.len(), DOING)?;
+        owner.iter().zip(rank).for_each(|(&vertex, &rank)| order[rank as usize] = vertex);
+        Ok(Self { equal, degrees, rank, order, done: 0, owner, members: Vec::new(), groups: BTreeMap::new() })
+    }
+
+    /// Deals with the vertices of smaller ranks: all edges whose later group begins there have come.
+    fn go(&mut self, rank: u32, workers: &dyn Workers) -> Result<()> {
+        while self.done < rank as usize {
+            if self.done.is_multiple_of(1 << 10) {
+                workers.breathe()?;
+            }
+            let vertex = self.order[self.done];
+            self.done += 1;
+            let rows = self.equal.rows(&vertex);
+            let first = rows[0];
+            let mut group = match self.groups.remove(&first) {
+                Some(group) => group,
+                None if rows.len() == 1 => continue,
+                None => Group::default(),
+            };
+            for &set in &group.around {
+                memory::push(&mut self.members, (set, vertex), DOING)?;
+                let own = &mut self.owner[vertex as usize];
+                if *own == vertex || self.rank[set as usize] < self.rank[*own as usize] {
+                    *own = set;
+                }
+            }
+            let set = self.owner[vertex as usize];
+            if add(&mut group.own, set)? {
+                if self.equal.are_pairs(first) {
+                    add(&mut group.around, set)?;
+                }
+                for other in &group.told {
+                    // Its first row comes last.
+                    if self.rank[*other as usize] as usize >= self.done {
+                        add(&mut self.groups.entry(*other).or_default().around, set)?;
+                    }
+                }
+            }
+            if rows.len() > 1 {
+                // Groups that come later ask for its own sets.
+                if vertex == first {
+                    group = Group { own: group.own, ..Group::default() };
+                }
+                self.groups.insert(first, group);
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that two groups are similar, when the second one is about to begin.
+    fn meet(&mut self, earlier: u32, later: u32) -> Result<()> {
+        let [first, other] = [earlier, later].map(|vertex| self.equal.first(vertex));
+        let mut around = std::mem::take(&mut self.groups.entry(other).or_default().around);
+        if self.equal.count(earlier) == 1 {
+            add(&mut around, self.owner[earlier as usize])?;
+        } else {
+            let group = self.groups.entry(first).or_default();
+            for &set in &group.own {
+                add(&mut around, set)?;
+            }
+            // The rest of its rows come among those of the later group, or after them.
+            if self.degrees.pairs[earlier as usize] == self.degrees.pairs[later as usize] {
+                memory::push(&mut group.told, other, DOING)?;
+                let group = self.groups.entry(other).or_default();
+                memory::push(&mut group.told, first, DOING)?;
+            }
+        }
+        self.groups.entry(other).or_default().around = around;
+        Ok(())
+    }
 }

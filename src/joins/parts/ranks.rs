@@ -149,16 +149,16 @@ impl<'a> TokenRanks<'a> {
     }
 
     /// The ranks as text: `ranks:v1:`, the hashes, a colon and the ranks, byte by byte in hexadecimal digits.
-    pub fn to_text(&self) -> Result<String> {
+    pub fn to_text(&self, stop: &Stop) -> Result<String> {
         let mut text = format!("ranks:v{VERSION}:");
-        push_hex(&mut text, self.hashes.as_flattened())?;
+        push_hex(&mut text, self.hashes.as_flattened(), stop)?;
         text.push(':');
-        push_hex(&mut text, self.ranks.as_flattened())?;
+        push_hex(&mut text, self.ranks.as_flattened(), stop)?;
         Ok(text)
     }
 
     /// Reads what [`TokenRanks::to_text`] writes, and gives its bytes.
-    pub fn from_text(text: &str) -> Result<Vec<u8>> {
+    pub fn from_text(text: &str, stop: &Stop) -> Result<Vec<u8>> {
         let fields: Vec<&str> = text.trim().splitn(5, ':').collect();
         let &["ranks", version, hashes, ranks] = fields.as_slice() else {
             return Err(bad("it should begin with ranks: and have 4 parts with colons between them"));
@@ -166,7 +166,8 @@ impl<'a> TokenRanks<'a> {
         if version != format!("v{VERSION}") {
             return Err(bad(format!("its format is {version}, this neardup knows v{VERSION}")));
         }
-        let digits = |digits| from_hex(digits)?.ok_or_else(|| bad("its numbers are not hexadecimal digits"));
+        let digits =
+            |digits| from_hex(digits, stop)?.ok_or_else(|| bad("its numbers are not hexadecimal digits"));
         let (hashes, ranks) = (digits(hashes)?, digits(ranks)?);
         if hashes.len() / size_of::<u64>() != ranks.len() / size_of::<u32>() {
             return Err(bad("it has not as many ranks as tokens"));

@@ -163,10 +163,10 @@ proptest! {
             bytes[at] = with;
         }
         if let Ok(set) = TokenSet::check(&bytes) {
-            prop_assert_eq!(TokenSet::from_text(&set.to_text().unwrap()).unwrap(), bytes.clone());
+            prop_assert_eq!(TokenSet::from_text(&set.to_text(&Stop::default()).unwrap(), &Stop::default()).unwrap(), bytes.clone());
         }
         if let Ok(ranks) = TokenRanks::check(&bytes) {
-            prop_assert_eq!(TokenRanks::from_text(&ranks.to_text().unwrap()).unwrap(), bytes.clone());
+            prop_assert_eq!(TokenRanks::from_text(&ranks.to_text(&Stop::default()).unwrap(), &Stop::default()).unwrap(), bytes.clone());
         }
         if let Ok(ranks) = TokenRanks::parse(&bytes) {
             let places = Places::new(&ranks).unwrap();
@@ -193,7 +193,7 @@ proptest! {
             1 => format!("tokens:v1:words:h1.1:k1:multiset:{text}"),
             _ => format!("ranks:v1:{text}"),
         };
-        let _ = (TokenSet::from_text(&text), TokenRanks::from_text(&text));
+        let _ = (TokenSet::from_text(&text, &Stop::default()), TokenRanks::from_text(&text, &Stop::default()));
     }
 
     #[test]
@@ -217,9 +217,9 @@ fn golden_bytes() {
     let bytes = set_of("near near duplicates", &FeatureSpec::WORDS);
     assert_eq!(bytes[..8], [1, 1, 1, 1, 1, 0, 1, 0]);
     assert_eq!(bytes.len(), 8 + 3 * 8);
-    let text = TokenSet::check(&bytes).unwrap().to_text().unwrap();
+    let text = TokenSet::check(&bytes).unwrap().to_text(&Stop::default()).unwrap();
     assert_eq!(text, GOLDEN);
-    assert_eq!(TokenSet::from_text(&text).unwrap(), bytes);
+    assert_eq!(TokenSet::from_text(&text, &Stop::default()).unwrap(), bytes);
     let cut = |length: usize| TokenSet::parse(&bytes[..length]).is_err();
     assert!((0..bytes.len()).all(|length| (length >= 8 && length % 8 == 0) || cut(length)));
 }

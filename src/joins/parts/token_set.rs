@@ -243,17 +243,17 @@ impl<'a> TokenSet<'a> {
     }
 
     /// The set as text: `tokens:v1:words:h1.1:k1:multiset:` and its hashes, byte by byte in hexadecimal digits.
-    pub fn to_text(&self) -> Result<String> {
+    pub fn to_text(&self, stop: &Stop) -> Result<String> {
         let Header { hash_version, text_version, origin, shingle, .. } = self.header;
         let (name, repeats) = (origin.name(), self.header.repeats());
         let mut text =
             format!("tokens:v{VERSION}:{name}:h{hash_version}.{text_version}:k{shingle}:{repeats}:");
-        push_hex(&mut text, self.hashes.as_flattened())?;
+        push_hex(&mut text, self.hashes.as_flattened(), stop)?;
         Ok(text)
     }
 
     /// Reads what [`TokenSet::to_text`] writes, and gives its bytes.
-    pub fn from_text(text: &str) -> Result<Vec<u8>> {
+    pub fn from_text(text: &str, stop: &Stop) -> Result<Vec<u8>> {
         let fields: Vec<&str> = text.trim().splitn(8, ':').collect();
         let &["tokens", version, origin, versions, shingle, repeats, hashes] = fields.as_slice() else {
             return Err(bad("it should begin with tokens: and have 7 parts with colons between them"));
@@ -272,7 +272,7 @@ impl<'a> TokenSet<'a> {
             "set" => false,
             _ => return Err(bad("it should say multiset or set")),
         };
-        let hashes = from_hex(hashes)?.ok_or_else(|| bad("its tokens are not hexadecimal digits"))?;
+        let hashes = from_hex(hashes, stop)?.ok_or_else(|| bad("its tokens are not hexadecimal digits"))?;
         let header = Header { hash_version, text_version, origin, multiset, shingle };
         let mut bytes = Vec::new();
         memory::reserve(&mut bytes, HEADER + hashes.len(), DOING)?;

@@ -23,6 +23,7 @@ use crate::memory;
 use crate::sketches::minhash::check_similarity;
 use crate::sketches::wire::number;
 use crate::verify::measure::Measure;
+use crate::workers::Stop;
 
 /// Version of the format in this file.
 pub const VERSION: u8 = 2;
@@ -232,21 +233,21 @@ impl<'a> SetBall<'a> {
     }
 
     /// The ball as text: `<jaccard:words:k1:multiset:0.8:"a text">`.
-    pub fn to_text(&self) -> Result<String> {
-        self.write(usize::MAX)
+    pub fn to_text(&self, stop: &Stop) -> Result<String> {
+        self.write(usize::MAX, stop)
     }
 
     /// The same, with no more than the beginning of its document.
-    pub fn short(&self) -> Result<String> {
-        self.write(SHOWN)
+    pub fn short(&self, stop: &Stop) -> Result<String> {
+        self.write(SHOWN, stop)
     }
 
-    fn write(&self, most: usize) -> Result<String> {
+    fn write(&self, most: usize, stop: &Stop) -> Result<String> {
         let SetParameters { measure, origin, features } = self.parameters;
         let repeats = if features.multiset { "multiset" } else { "set" };
         let (measure, origin) = (measure_name(measure), origin.name());
         let head = format!("<{measure}:{origin}:k{}:{repeats}:{}:", features.shingle, self.similarity);
-        let mut writer = Writer::new(head, most);
+        let mut writer = Writer::new(head, most, stop);
         match self.middle {
             Middle::Text(text) => writer.string(text)?,
             Middle::Tokens(tokens) => writer.list(tokens, |writer, token| writer.string(token))?,
@@ -264,7 +265,7 @@ impl<'a> SetBall<'a> {
     }
 
     /// Reads what [`SetBall::to_text`] writes, and gives its bytes.
-    pub fn from_text(text: &str) -> Result<Vec<u8>> {
+    pub fn from_text(text: &str, stop: &Stop) -> Result<Vec<u8>> {
         let inner = text.trim().strip_prefix('<').and_then(|text| text.strip_suffix('>'));
         let fields: Vec<&str> = inner.unwrap_or_default().splitn(6, ':').collect();
         let &[measure, origin, shingle, repeats, similarity, document] = fields.as_slice() else {
@@ -281,7 +282,7 @@ impl<'a> SetBall<'a> {
         let similarity = similarity.trim().parse().map_err(|_| bad("its similarity is not a number"))?;
         let parameters = parameters(measure, origin, shingle, multiset)?;
         let mut bytes = header(&parameters, similarity).map_err(|error| bad(error.to_string()))?;
-        let mut reader = Reader::new(document, NAME);
+        let mut reader = Reader::new(document, NAME, stop);
         match origin {
             Origin::Tokens | Origin::Lexemes => {
                 reader.list(|reader| push_token(&mut bytes, |bytes| reader.string(bytes)))?;
@@ -342,108 +343,4 @@ fn bad(why: impl Into<String>) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    const WORDS: SetParameters =
-        SetParameters { measure: Measure::Jaccard, origin: Origin::Words, features: FeatureSpec::WORDS };
-
-    fn ball() -> impl Strategy<Value = (SetParameters, f64, Document)> {
-        let string = ".{0,30}|[\\x00-\\x40\\\\\"]{0,12}";
-        let documents = prop_oneof![
-            string.prop_map(Document::Text),
-            proptest::collection::vec(string, 0..5).prop_map(Document::Tokens),
-            proptest::collection::vec(any::<i64>(), 0..9).prop_map(Document::Numbers),
-        ];
-        let similarity = prop_oneof![0.001..=1.0f64, Just(0.8), Just(f64::MIN_POSITIVE)];
-        let parts = (documents, similarity, 1..=5u8, any::<bool>(), 1..=1000u16, 0..4usize);
-        parts.prop_map(|(document, similarity, measure, multiset, shingle, which)| {
-            let origin = match document {
-                Document::Tokens(_) => [Origin::Tokens, Origin::Lexemes][which % 2],
-                Document::Numbers(_) => Origin::Numbers,
-                _ => [Origin::Words, Origin::Chars, Origin::Whitespace, Origin::Html][which],
-            };
-            let measure = measure_of_number(measure).unwrap();
-            (parameters(measure, origin, shingle, multiset).unwrap(), similarity, document)
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn balls_are_read_as_they_were_made((parameters, similarity, document) in ball()) {
-            let bytes = SetBall::build(&parameters, similarity, &document).unwrap();
-            let ball = SetBall::parse(&bytes).unwrap();
-            prop_assert_eq!((ball.parameters, ball.similarity), (parameters, similarity));
-            prop_assert_eq!(ball.document().unwrap(), document);
-            let text = ball.to_text().unwrap();
-            prop_assert_eq!(&SetBall::from_text(&text).unwrap(), &bytes);
-            let short = ball.short().unwrap();
-            if text.chars().count() <= SHOWN {
-                prop_assert_eq!(&short, &text);
-            }
-            prop_assert!(short.chars().count() < 400 + SHOWN, "a double has 340 digits at most");
-        }
-
-        #[test]
-        fn any_bytes(
-            (parameters, similarity, document) in ball(),
-            random in prop::option::of(prop::collection::vec(any::<u8>(), 0..60)),
-            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
-            more in prop::option::of(0..50usize),
-        ) {
-            let mut bytes = random.unwrap_or(SetBall::build(&parameters, similarity, &document).unwrap());
-            for (at, with) in changes {
-                if !bytes.is_empty() {
-                    let at = at.index(bytes.len());
-                    bytes[at] = with;
-                }
-            }
-            bytes.resize(more.unwrap_or(bytes.len()), 0);
-            if let Ok(ball) = SetBall::parse(&bytes) {
-                prop_assert_eq!(SetBall::from_text(&ball.to_text().unwrap()).unwrap(), bytes.clone());
-                let document = ball.document().unwrap();
-                prop_assert_eq!(SetBall::build(&ball.parameters, ball.similarity, &document).unwrap(), bytes);
-            }
-        }
-
-        #[test]
-        fn any_text(
-            text in ".{0,40}",
-            head in "(jaccard|dice|some):(words|tokens|numbers|html):k[0-9]{0,5}:(set|multiset):[0-9.e-]{0,4}",
-            document in "[\\[\\]\",:0-9a-z\\\\ -]{0,20}",
-        ) {
-            for text in [text, format!("<{head}:{document}>")] {
-                if let Ok(bytes) = SetBall::from_text(&text) {
-                    let again = SetBall::parse(&bytes).unwrap().to_text().unwrap();
-                    prop_assert_eq!(SetBall::from_text(&again).unwrap(), bytes);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn balls_stay_as_they_are() {
-        let bytes = SetBall::build(&WORDS, 0.8, &Document::Text("a \"b\"\n".to_owned())).unwrap();
-        assert_eq!(bytes[..8], [2, 1, 1, 1, 1, 0, 0, 0]);
-        assert_eq!(bytes[8..], [&0.8f64.to_le_bytes()[..], b"a \"b\"\n"].concat());
-        let ball = SetBall::parse(&bytes).unwrap();
-        assert_eq!(ball.to_text().unwrap(), "<jaccard:words:k1:multiset:0.8:\"a \\\"b\\\"\\n\">");
-        assert_eq!(ball.parameters.describe(), "jaccard, words, shingle 1, multiset");
-        let long = Document::Text("é".repeat(100));
-        let bytes = SetBall::build(&WORDS, 1.0, &long).unwrap();
-        let shown = format!("<jaccard:words:k1:multiset:1:\"{}...>", "é".repeat(SHOWN - 1));
-        assert_eq!(SetBall::parse(&bytes).unwrap().short().unwrap(), shown);
-    }
-
-    #[test]
-    fn what_is_none_is_refused() {
-        let text = Document::Text("a".to_owned());
-        for similarity in [0.0, -0.0, -0.5, 1.5, f64::NAN, f64::INFINITY] {
-            assert!(SetBall::build(&WORDS, similarity, &text).is_err());
-        }
-        assert!(SetBall::build(&WORDS, 0.8, &Document::Numbers(vec![1])).is_err());
-        assert!(!SetParameters { origin: Origin::Tokens, ..WORDS }.take(&text) && WORDS.take(&text));
-        assert!(SetBall::parse(&[1; 40]).unwrap_err().to_string().contains("version 1"));
-    }
-}
+mod tests;

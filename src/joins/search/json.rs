@@ -2,24 +2,26 @@
 
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::workers::Stop;
 
 const DOING: &str = "writing a ball as text";
 
 /// What JSON is written to, up to a number of characters.
 #[derive(Debug)]
-pub struct Writer {
+pub struct Writer<'a> {
     /// What is written.
     pub text: String,
     /// How many characters may still come; the greatest number stands for all.
     room: usize,
     /// Whether more came.
     pub is_cut: bool,
+    stop: &'a Stop,
 }
 
-impl Writer {
+impl<'a> Writer<'a> {
     /// Appends to `text` at most this many characters.
-    pub fn new(text: String, most: usize) -> Self {
-        Self { text, room: most, is_cut: false }
+    pub fn new(text: String, most: usize, stop: &'a Stop) -> Self {
+        Self { text, room: most, is_cut: false, stop }
     }
 
     /// Appends characters as they stand.
@@ -48,6 +50,7 @@ impl Writer {
         while let Some(at) = rest.find(|c: char| c == '"' || c == '\\' || c < ' ')
             && !self.is_cut
         {
+            self.stop.check()?;
             let (before, after) = rest.split_at(at);
             self.put(before)?;
             // It is ASCII.
@@ -74,6 +77,7 @@ impl Writer {
     ) -> Result<()> {
         self.put("[")?;
         for (n, item) in items.enumerate() {
+            self.stop.check()?;
             if self.is_cut {
                 return Ok(());
             }
@@ -92,12 +96,13 @@ pub struct Reader<'a> {
     rest: &'a str,
     /// The type, for errors.
     what: &'static str,
+    stop: &'a Stop,
 }
 
 impl<'a> Reader<'a> {
     /// Reads a text.
-    pub fn new(text: &'a str, what: &'static str) -> Self {
-        Self { rest: text, what }
+    pub fn new(text: &'a str, what: &'static str, stop: &'a Stop) -> Self {
+        Self { rest: text, what, stop }
     }
 
     fn bad(&self, why: &str) -> Error {
@@ -131,6 +136,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         loop {
+            self.stop.check()?;
             each(self)?;
             if self.takes(']') {
                 return Ok(());
@@ -156,6 +162,7 @@ impl<'a> Reader<'a> {
             return Err(self.bad("it should have a string in quotes"));
         }
         loop {
+            self.stop.check()?;
             let at = self.rest.find(|c: char| c == '"' || c == '\\' || c < ' ');
             let (before, rest) = self.rest.split_at(at.unwrap_or(self.rest.len()));
             memory::extend(out, before.as_bytes(), DOING)?;
@@ -217,12 +224,13 @@ mod tests {
             numbers in proptest::collection::vec(any::<i64>(), 0..5),
             most in 0..40usize,
         ) {
-            let mut writer = Writer::new(String::new(), usize::MAX);
+            let stop = &Stop::default();
+            let mut writer = Writer::new(String::new(), usize::MAX, stop);
             writer.list(strings.iter(), |writer, string| writer.string(string)).unwrap();
             prop_assert!(!writer.is_cut);
             prop_assert_eq!(&serde_json::from_str::<Vec<String>>(&writer.text).unwrap(), &strings);
             for text in [&writer.text, &serde_json::to_string_pretty(&strings).unwrap()] {
-                let (mut reader, mut read) = (Reader::new(text, "text_ball"), Vec::new());
+                let (mut reader, mut read) = (Reader::new(text, "text_ball", stop), Vec::new());
                 reader.list(|reader| {
                     let mut string = Vec::new();
                     reader.string(&mut string)?;
@@ -232,13 +240,13 @@ mod tests {
                 reader.end().unwrap();
                 prop_assert_eq!(&read, &strings);
             }
-            let mut short = Writer::new(String::new(), most);
+            let mut short = Writer::new(String::new(), most, stop);
             short.list(strings.iter(), |writer, string| writer.string(string)).unwrap();
             prop_assert_eq!(short.is_cut, writer.text.chars().count() > most);
             prop_assert_eq!(short.text, writer.text.chars().take(most).collect::<String>());
 
             let text = serde_json::to_string_pretty(&numbers).unwrap();
-            let (mut reader, mut read) = (Reader::new(&text, "text_ball"), Vec::new());
+            let (mut reader, mut read) = (Reader::new(&text, "text_ball", stop), Vec::new());
             reader.list(|reader| memory::push(&mut read, reader.number()?, DOING)).unwrap();
             prop_assert_eq!(read, numbers);
         }
@@ -246,7 +254,8 @@ mod tests {
         /// Strings are read exactly where they are JSON, and as they are meant.
         #[test]
         fn strings_are_read_as_json_has_them(text in "\"(\\\\[a-z\\\\\"/]|\\\\u[0-9a-fD8C]{3,4}|[a-z\u{0}é]){0,6}\"?") {
-            let (mut reader, mut read) = (Reader::new(&text, "text_ball"), Vec::new());
+            let stop = &Stop::default();
+            let (mut reader, mut read) = (Reader::new(&text, "text_ball", stop), Vec::new());
             let read = reader.string(&mut read).and_then(|()| reader.end()).map(|()| String::from_utf8(read).unwrap());
             prop_assert_eq!(read.ok(), serde_json::from_str::<String>(&text).ok());
         }

@@ -11,6 +11,8 @@ use super::near_duplicates_stats::{Kept, tell_weak};
 use crate::clusters::Clustering;
 use crate::clusters::edge::Edge;
 use crate::clusters::edges::Edges;
+use crate::clusters::equal_rows::EqualRows;
+use crate::clusters::graph::Graph;
 use crate::clusters::grouping::Clusters;
 use crate::methods::Grouping;
 use crate::methods::account::milliseconds;
@@ -26,6 +28,7 @@ use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::workers::BackendWorkers;
+use crate::workers::Workers as _;
 
 sql_function! {
     /// `near_duplicate_clusters(docs, threshold, …)`
@@ -46,9 +49,8 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
         }
         let files = ServerFiles::in_current_context();
         let mut joined = Joined::new(&request, &files)?;
-        let vertices = joined.order.len();
         let workers = joined.workers;
-        let clusters = Clusters::new(&mut joined.edges, vertices, how.clustering, how.largest, &workers)?;
+        let clusters = Clusters::new(&mut joined.graph, how.clustering, how.largest, &workers)?;
         if how.clustering == Clustering::Connected {
             warn_of_chains(&clusters);
         }
@@ -134,7 +136,7 @@ pub(crate) struct Joined<'f> {
     /// The row of each vertex.
     pub order: Vec<u32>,
     /// The pairs.
-    pub edges: Edges<'f>,
+    pub graph: Graph<'f>,
     /// The threads to work with.
     pub workers: BackendWorkers,
 }
@@ -146,13 +148,19 @@ impl<'f> Joined<'f> {
         let workers = run.finished.workers;
         let order = run.finished.left.in_order(&workers)?;
         let vertex = Ids::places(&order)?;
+        let mut equal = EqualRows::new(order.len())?;
+        for (rows, are_pairs) in run.equal_rows() {
+            workers.breathe()?;
+            equal.push(rows.iter().map(|&row| vertex[row as usize]), are_pairs)?;
+        }
         let mut edges = Edges::new(files, settings::memory() / 4);
-        while let Some(pair) = run.next_pair()? {
-            let (left, right) = (vertex[pair.left as usize], vertex[pair.right as usize]);
+        while let Some(pair) = run.next_of_groups()? {
+            let [left, right] = [pair.left, pair.right].map(|row| equal.first(vertex[row as usize]));
             edges.push(Edge::new(left, right, pair.similarity))?;
         }
+        let graph = Graph { vertices: order.len(), edges, equal };
         let ids = std::mem::replace(&mut run.finished.left, Ids::new(pg_sys::INT8OID));
-        Ok(Self { ids, order, edges, workers })
+        Ok(Self { ids, order, graph, workers })
     }
 }
 

@@ -84,10 +84,9 @@ fn list(call: Call, form: Form) -> Result<Datum> {
             }
             levels.push((None, clusters));
         }
-        let vertices = pairs.places.len();
         for threshold in thresholds {
-            let mut edges = pairs.at(threshold, &files)?;
-            let clusters = Clusters::new(&mut edges, vertices, how.clustering, how.largest, &pairs.workers)?;
+            let mut graph = pairs.at(threshold, &files)?;
+            let clusters = Clusters::new(&mut graph, how.clustering, how.largest, &pairs.workers)?;
             levels.push((Some(threshold), clusters));
         }
         let Pairs { ids, places, .. } = pairs;
@@ -153,8 +152,7 @@ fn describe(call: Call, form: Form) -> Result<Datum> {
         let files = ServerFiles::in_current_context();
         let mut pairs = Pairs::read(call, given.id_type(), &[], &such_as(&example), &files)?;
         let clusters = pairs.clusters(how.clustering, how.largest)?;
-        let vertices = pairs.places.len();
-        let summaries = summaries(&mut pairs.edges, vertices, &clusters, EFFORT, &pairs.workers)?;
+        let summaries = summaries(&mut pairs.graph, &clusters, EFFORT, &pairs.workers)?;
         let Pairs { ids, places, .. } = pairs;
         Ok(Described { ids, places, clusters, summaries, next: 0 })
     })
@@ -221,7 +219,7 @@ fn weakest(call: Call, form: Form) -> Result<Datum> {
         }
         let mut given = memory::filled(0i32, clusters.len(), DOING)?;
         let mut chosen: Vec<(u32, Link)> = Vec::new();
-        for link in links(&mut pairs.edges, vertices, &pairs.workers)?.into_iter().rev() {
+        for link in links(&mut pairs.graph, &pairs.workers)?.into_iter().rev() {
             let cluster = cluster_of[link.edge.left as usize];
             if given[cluster as usize] < most {
                 given[cluster as usize] += 1;

@@ -107,14 +107,29 @@ impl Run {
 }
 
 impl Run {
-    /// The next pair of rows; none after the last. All that take pairs take them here, and can be
-    /// interrupted between any two: equal rows alone may be very many pairs.
+    /// The next pair of rows; none after the last. All that take pairs take them here, or by [`Run::next_of_groups`], and can
+    /// be interrupted between any two: equal rows alone may be very many pairs.
     pub(crate) fn next_pair(&mut self) -> Result<Option<Pair>> {
+        self.next_by(Pairs::take)
+    }
+
+    /// Groups of two and more equal rows, and whether those of each are pairs with each other.
+    pub(crate) fn equal_rows(&self) -> impl Iterator<Item = (&[u32], bool)> {
+        self.pairs.equal_rows()
+    }
+
+    /// The next pair of groups, as a pair of two of their rows; none after the last.
+    pub(crate) fn next_of_groups(&mut self) -> Result<Option<Pair>> {
+        self.next_by(Pairs::take_group)
+    }
+
+    fn next_by(&mut self, take: impl Fn(&mut Pairs) -> Option<Pair>) -> Result<Option<Pair>> {
         const REPORT_EVERY: u64 = 1 << 16;
+        let before = self.pairs.given();
         check_for_interrupts!();
         let pair = loop {
-            if let Some(pair) = self.pairs.take() {
-                break pair;
+            if let Some(pair) = take(&mut self.pairs) {
+                break Some(pair);
             }
             let began = Instant::now();
             let more = self.pairs.advance(&self.finished.workers)?;
@@ -124,16 +139,17 @@ impl Run {
             self.report();
             if !more {
                 self.tell_hot_buckets();
-                return Ok(None);
+                break None;
             }
         };
-        if self.pairs.given().is_multiple_of(REPORT_EVERY) {
+        let given = self.pairs.given();
+        if before / REPORT_EVERY < given / REPORT_EVERY {
             self.report();
         }
-        if let Some(most) = self.max_pairs.filter(|&most| self.pairs.given() > most) {
+        if let Some(most) = self.max_pairs.filter(|&most| given > most) {
             return Err(too_many(self.name, &self.example, most));
         }
-        Ok(Some(pair))
+        Ok(pair)
     }
 }
 

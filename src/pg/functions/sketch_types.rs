@@ -1,8 +1,8 @@
 //! Input and output of the types of sketches and of balls about them, as text and in binary form. In a plan that EXPLAIN
 //! prints the text is short; everywhere else input gives what output was made of.
 
-use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use crate::error::{Error, Result as CoreResult};
 use crate::joins::search::ball::{self, SetBall};
@@ -10,76 +10,78 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::explaining;
+use crate::pg::server::workers::workers_for;
 use crate::sketches::balls::{self, MinhashBall, SimhashBall};
 use crate::sketches::wire::{Minhash, Simhash};
+use crate::workers::{self, Stop};
 
 /// What one of the types reads and writes.
 pub(super) struct Form {
     pub name: &'static str,
-    pub from_text: fn(&str) -> CoreResult<Vec<u8>>,
+    pub from_text: fn(&str, &Stop) -> CoreResult<Vec<u8>>,
     /// Whether bytes are those of a value.
     pub check: fn(&[u8]) -> CoreResult<()>,
     /// The text of a value's bytes, which are checked.
-    pub to_text: fn(&[u8]) -> CoreResult<String>,
+    pub to_text: fn(&[u8], &Stop) -> CoreResult<String>,
     /// A value of the type, for hints.
     pub example: &'static str,
 }
 
 const MINHASH_SKETCH: Form = Form {
     name: "minhash_sketch",
-    from_text: Minhash::from_text,
+    from_text: |text, _| Minhash::from_text(text),
     check: |bytes| Minhash::parse(bytes).map(|_| ()),
-    to_text: |bytes| Minhash::parse(bytes)?.to_text(),
+    to_text: |bytes, _| Minhash::parse(bytes)?.to_text(),
     example: "minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff",
 };
 
 const SIMHASH_SKETCH: Form = Form {
     name: "simhash_sketch",
-    from_text: Simhash::from_text,
+    from_text: |text, _| Simhash::from_text(text),
     check: |bytes| Simhash::parse(bytes).map(|_| ()),
-    to_text: |bytes| Simhash::parse(bytes)?.to_text(),
+    to_text: |bytes, _| Simhash::parse(bytes)?.to_text(),
     example: "simhash:v1:words:h1.1:k1:0123456789abcdef",
 };
 
 const MINHASH_BALL: Form = Form {
     name: "minhash_ball",
-    from_text: |text| MinhashBall::from_text(text, "minhash_ball"),
+    from_text: |text, _| MinhashBall::from_text(text, "minhash_ball"),
     check: |bytes| MinhashBall::parse(bytes, "minhash_ball").map(|_| ()),
-    to_text: |bytes| MinhashBall::parse(bytes, "minhash_ball")?.to_text(),
+    to_text: |bytes, _| MinhashBall::parse(bytes, "minhash_ball")?.to_text(),
     example: "<minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff,0.8>",
 };
 
 const SIMHASH_BALL: Form = Form {
     name: "simhash_ball",
-    from_text: SimhashBall::from_text,
+    from_text: |text, _| SimhashBall::from_text(text),
     check: |bytes| SimhashBall::parse(bytes).map(|_| ()),
-    to_text: |bytes| SimhashBall::parse(bytes)?.to_text(),
+    to_text: |bytes, _| SimhashBall::parse(bytes)?.to_text(),
     example: "<simhash:v1:words:h1.1:k1:0123456789abcdef,3>",
 };
 
 /// Balls of 0.1.0, about the minhash sketch of a text, are still read.
 const TEXT_BALL: Form = Form {
     name: ball::NAME,
-    from_text: |text| match text.trim_start().starts_with("<minhash:") {
+    from_text: |text, stop| match text.trim_start().starts_with("<minhash:") {
         true => MinhashBall::from_text(text, ball::NAME),
-        false => SetBall::from_text(text),
+        false => SetBall::from_text(text, stop),
     },
     check: |bytes| match is_of_sketch(bytes) {
         true => MinhashBall::parse(bytes, ball::NAME).map(|_| ()),
         false => SetBall::parse(bytes).map(|_| ()),
     },
-    to_text: |bytes| match is_of_sketch(bytes) {
+    to_text: |bytes, stop| match is_of_sketch(bytes) {
         true => MinhashBall::parse(bytes, ball::NAME)?.to_text(),
-        false => SetBall::parse(bytes)?.to_text(),
+        false => SetBall::parse(bytes)?.to_text(stop),
     },
     example: "<jaccard:words:k1:multiset:0.8:\"some text\">",
 };
 
 /// The same in a plan, where a text may be long, too.
 const TEXT_BALL_IN_PLANS: Form = Form {
-    to_text: |bytes| match is_of_sketch(bytes) {
+    to_text: |bytes, stop| match is_of_sketch(bytes) {
         true => MinhashBall::parse(bytes, ball::NAME)?.to_text(),
-        false => SetBall::parse(bytes)?.short(),
+        false => SetBall::parse(bytes)?.short(stop),
     },
     ..TEXT_BALL
 };
@@ -155,11 +157,17 @@ pub(super) fn is_of_sketch(ball: &[u8]) -> bool {
 pub(super) fn input(call: Call, form: &Form) -> Result<Datum> {
     // Values are long; their beginning says enough.
     const SHOWN: usize = 60;
+    check_for_interrupts!();
     let text: &std::ffi::CStr = call.need(0, "the text of a value")?;
     // SAFETY: a C string.
     let text = unsafe { encoding::c_string(text.as_ptr()) };
-    let bytes = (form.from_text)(&text).map_err(|error| {
-        if matches!(error, Error::OutOfMemory { .. }) {
+    let mut bytes = Vec::new();
+    let read = workers::one(workers_for(text.len()), &mut bytes, |bytes, stop| {
+        *bytes = (form.from_text)(&text, stop)?;
+        Ok(())
+    });
+    read.map_err(|error| {
+        if matches!(error, Error::OutOfMemory { .. } | Error::Thread(_)) {
             return error.into();
         }
         let mut shown: String = text.chars().take(SHOWN).collect();
@@ -175,10 +183,15 @@ pub(super) fn input(call: Call, form: &Form) -> Result<Datum> {
 
 pub(super) fn output(call: Call, form: &Form) -> Result<Datum> {
     let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
-    let mut text = (form.to_text)(bytes)?;
+    let mut text = String::new();
+    workers::one(workers_for(bytes.len()), &mut text, |text, stop| {
+        *text = (form.to_text)(bytes, stop)?;
+        Ok(())
+    })?;
     if explaining::is_printing() {
         text = explaining::short(&text);
     }
+    check_for_interrupts!();
     let text = encoding::to_server(&text)?;
     // SAFETY: copies a C string into the current memory context.
     Ok(unsafe { pg_sys::pstrdup(text.as_ptr()) }.into())
@@ -197,6 +210,7 @@ pub(super) fn receive(call: Call, form: &Form) -> Result<Datum> {
         message.cursor = message.len;
         std::slice::from_raw_parts(message.data.cast::<u8>().add(from), to.saturating_sub(from))
     };
+    check_for_interrupts!();
     (form.check)(bytes).map_err(|error| {
         let message = format!("invalid binary form of type {}: {}", form.name, why(error));
         SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_BINARY_REPRESENTATION, message)

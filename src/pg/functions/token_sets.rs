@@ -26,7 +26,7 @@ const TOKEN_SET: Form = Form {
     name: token_set::NAME,
     from_text: TokenSet::from_text,
     check: |bytes| TokenSet::check(bytes).map(|_| ()),
-    to_text: |bytes| TokenSet::check(bytes)?.to_text(),
+    to_text: |bytes, stop| TokenSet::check(bytes)?.to_text(stop),
     example: "tokens:v1:words:h1.1:k1:multiset:0102030405060708",
 };
 
@@ -34,7 +34,7 @@ const TOKEN_RANKS: Form = Form {
     name: ranks::NAME,
     from_text: TokenRanks::from_text,
     check: |bytes| TokenRanks::check(bytes).map(|_| ()),
-    to_text: |bytes| TokenRanks::check(bytes)?.to_text(),
+    to_text: |bytes, stop| TokenRanks::check(bytes)?.to_text(stop),
     example: "ranks:v1:0102030405060708:01000000",
 };
 

@@ -5,6 +5,7 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 use crate::clusters::Clustering;
 use crate::clusters::edge::Edge;
 use crate::clusters::edges::Edges;
+use crate::clusters::graph::Graph;
 use crate::clusters::grouping::Clusters;
 use crate::error::Error;
 use crate::memory;
@@ -31,7 +32,7 @@ pub(crate) struct Pairs<'f> {
     /// A place of each vertex's id.
     pub places: Vec<u32>,
     /// The pairs.
-    pub edges: Edges<'f>,
+    pub graph: Graph<'f>,
     /// The threads to work with.
     pub workers: BackendWorkers,
 }
@@ -94,21 +95,20 @@ impl<'f> Pairs<'f> {
         for (pair, &similarity) in numbers.chunks_exact(2).zip(&similarities) {
             edges.push(Edge::new(pair[0], pair[1], similarity))?;
         }
-        let edges = edges.distinct(&workers)?;
-        Ok(Self { ids, places, edges, workers })
+        let graph = Graph::new(edges.distinct(&workers)?, places.len());
+        Ok(Self { ids, places, graph, workers })
     }
 
     /// Their clusters.
     pub(crate) fn clusters(&mut self, clustering: Clustering, largest: Option<u32>) -> Result<Clusters> {
-        let vertices = self.places.len();
-        Ok(Clusters::new(&mut self.edges, vertices, clustering, largest, &self.workers)?)
+        Ok(Clusters::new(&mut self.graph, clustering, largest, &self.workers)?)
     }
 
     /// The pairs that reach a threshold.
-    pub(crate) fn at(&mut self, threshold: f64, files: &'f ServerFiles) -> Result<Edges<'f>> {
+    pub(crate) fn at(&mut self, threshold: f64, files: &'f ServerFiles) -> Result<Graph<'f>> {
         let mut edges = Edges::new(files, settings::memory() / 4);
         let copy = |edge: Edge| if edge.similarity >= threshold { edges.push(edge) } else { Ok(()) };
-        self.edges.for_each(&self.workers, copy)?;
-        Ok(edges)
+        self.graph.edges.for_each(&self.workers, copy)?;
+        Ok(Graph::new(edges, self.places.len()))
     }
 }

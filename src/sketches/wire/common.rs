@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
+use crate::workers::Stop;
 use crate::{hash, memory, text};
 
 /// Version of the formats of both kinds.
@@ -146,26 +147,36 @@ pub fn number<T: std::str::FromStr>(field: &str, name: &str) -> Option<T> {
 const DOING: &str = "reading or writing a text of digits";
 
 /// Appends bytes in hexadecimal digits.
-pub fn push_hex(text: &mut String, bytes: &[u8]) -> Result<()> {
+pub fn push_hex(text: &mut String, bytes: &[u8], stop: &Stop) -> Result<()> {
+    const DIGITS: [char; 16] =
+        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
     memory::reserve_text(text, 2 * bytes.len(), DOING)?;
-    for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            text.extend(char::from_digit(digit.into(), 16));
+    for bytes in bytes.chunks(HEX_PIECE) {
+        stop.check()?;
+        for byte in bytes {
+            text.push(DIGITS[usize::from(byte >> 4)]);
+            text.push(DIGITS[usize::from(byte & 15)]);
         }
     }
     Ok(())
 }
 
+/// Bytes that are written or read between two looks at a stop.
+const HEX_PIECE: usize = 1 << 16;
+
 /// The bytes that hexadecimal digits stand for; none where they are others.
-pub fn from_hex(digits: &str) -> Result<Option<Vec<u8>>> {
+pub fn from_hex(digits: &str, stop: &Stop) -> Result<Option<Vec<u8>>> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(*high)? << 4 | digit(*low)?).ok();
     let mut bytes = Vec::new();
     memory::reserve(&mut bytes, pairs.len(), DOING)?;
-    for pair in pairs {
-        let Some(byte) = byte(pair) else { return Ok(None) };
-        bytes.push(byte);
+    for pairs in pairs.chunks(HEX_PIECE) {
+        stop.check()?;
+        for pair in pairs {
+            let Some(byte) = byte(pair) else { return Ok(None) };
+            bytes.push(byte);
+        }
     }
     Ok(rest.is_empty().then_some(bytes))
 }

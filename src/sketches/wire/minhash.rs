@@ -3,6 +3,7 @@
 use super::common::{Common, Source, VERSION, common_from_text, from_hex, number, push_hex};
 use crate::error::{Error, Result};
 use crate::sketches::minhash;
+use crate::workers::Stop;
 use crate::{hash, text};
 
 /// What a minhash sketch says of itself.
@@ -124,9 +125,9 @@ impl<'a> Minhash<'a> {
             text.push_str("empty");
         } else {
             let (values, _) = self.values.as_chunks::<4>();
-            values
-                .iter()
-                .try_for_each(|value| push_hex(&mut text, &[value[3], value[2], value[1], value[0]]))?;
+            values.iter().try_for_each(|value| {
+                push_hex(&mut text, &[value[3], value[2], value[1], value[0]], &Stop::default())
+            })?;
         }
         Ok(text)
     }
@@ -147,7 +148,8 @@ impl<'a> Minhash<'a> {
         let bytes = if values == "empty" {
             header.sketch(None)
         } else {
-            let bytes = from_hex(values)?.ok_or_else(|| bad("its values are not hexadecimal digits"))?;
+            let bytes = from_hex(values, &Stop::default())?
+                .ok_or_else(|| bad("its values are not hexadecimal digits"))?;
             let (values, rest) = bytes.as_chunks::<4>();
             if !rest.is_empty() || values.len() != usize::from(permutations) {
                 return Err(bad("there are not as many values as it says, of 8 digits each"));

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::common::{Common, Source, VERSION, common_from_text, from_hex, number, push_hex};
 use crate::error::{Error, Result};
 use crate::sketches::simhash;
+use crate::workers::Stop;
 
 /// What a simhash sketch says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +115,7 @@ impl<'a> Simhash<'a> {
         if empty {
             text.push_str(&format!("empty{bits}"));
         } else {
-            push_hex(&mut text, self.bits)?;
+            push_hex(&mut text, self.bits, &Stop::default())?;
             if bits % 8 != 0 {
                 // Half a byte.
                 text.pop();
@@ -142,7 +143,8 @@ impl<'a> Simhash<'a> {
                 .map_err(|error| bad(&error.to_string()))?;
             let whole =
                 if bits.len() % 2 == 0 { Cow::Borrowed(bits) } else { Cow::Owned(format!("{bits}0")) };
-            let bits = from_hex(&whole)?.ok_or_else(|| bad("its bits are not hexadecimal digits"))?;
+            let bits = from_hex(&whole, &Stop::default())?
+                .ok_or_else(|| bad("its bits are not hexadecimal digits"))?;
             header.sketch(Some(&bits))
         };
         Simhash::parse(&bytes)?;

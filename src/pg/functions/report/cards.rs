@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use super::asked::Asked;
 use super::documents::{Digest, Documents};
 use crate::clusters::grouping::{Cluster, Clusters};
+use crate::clusters::homes::Homes;
 use crate::clusters::links::Link;
-use crate::clusters::summary::{Homes, Summary};
+use crate::clusters::summary::Summary;
 use crate::pg::server::error::Result;
 use crate::report::cluster::{Entry, Line, Shown, Version};
 use crate::report::page::Page;
@@ -169,7 +170,7 @@ impl Cards<'_> {
         for links in links.rchunks(PIECE) {
             workers.breathe()?;
             for link in links.iter().rev() {
-                homes.for_each_common(link.edge, |cluster| {
+                homes.for_each_common(link.edge, |cluster, _| {
                     if let Some(found) = weak.get_mut(&(cluster as usize)).filter(|found| found.len() < LINKS)
                     {
                         found.push(*link);

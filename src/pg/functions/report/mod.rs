@@ -61,22 +61,21 @@ fn report(call: Call, form: Form) -> Result<Datum> {
     let vertices = joined.order.len();
     let clusters = match how.grouping(&request) {
         Some(grouping) => Grouped::new(&request, grouping)?.clusters,
-        None => Clusters::new(&mut joined.edges, vertices, how.clustering, how.largest, &workers)?,
+        None => Clusters::new(&mut joined.graph, how.clustering, how.largest, &workers)?,
     };
-    let summaries = summaries(&mut joined.edges, vertices, &clusters, EFFORT, &workers)?;
+    let summaries = summaries(&mut joined.graph, &clusters, EFFORT, &workers)?;
     let (mut pairs, mut range) = (0, [1.0f64, 0.0]);
-    joined.edges.for_each(&workers, |edge| {
-        range = [range[0].min(edge.similarity), range[1].max(edge.similarity)];
-        pairs += 1;
-        Ok(())
+    joined.graph.for_each_similarity(&workers, |similarity, more| {
+        range = [range[0].min(similarity), range[1].max(similarity)];
+        pairs += more;
     })?;
-    let samples = samples(&mut joined.edges, asked.samples, range, &workers)?;
-    let links = links(&mut joined.edges, vertices, &workers)?;
+    let samples = samples(&mut joined.graph, asked.samples, range, &workers)?;
+    let links = links(&mut joined.graph, &workers)?;
     let lowest = match request.example.threshold {
         Some(threshold) if threshold <= range[0] => threshold,
         _ => (range[0] * 20.0).floor() / 20.0,
     };
-    let points = curve(&mut joined.edges, &links, &thresholds(lowest), &workers)?;
+    let points = curve(&mut joined.graph, &links, &thresholds(lowest), &workers)?;
 
     let documents = Documents::new(&request, &joined, asked.title.as_deref());
     let mut page = Page::new(asked.link.clone());

@@ -1,0 +1,101 @@
+-- A call of each function, of what takes it long. Patterns stand in brackets, which count where a pattern refers to its own. Answers are thrown away: pg_column_size of them is read.
+CREATE FUNCTION add(pattern text, VARIADIC calls text[]) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO calls(pattern, call, fails) SELECT add.pattern, regexp_replace(c, '^\w{5}: ', ''), coalesce(substring(c FROM '^(\w{5}): '), '') FROM unnest(calls) c
+$$;
+-- Texts, of several shapes.
+SELECT add('(words|html_text|feature_code|sentence_signatures|spotsigs|imatch|shingles)\(text.*\)',
+    'SELECT pg_column_size({f}(text)) FROM big', 'SELECT pg_column_size({f}(short)) FROM big', 'SELECT pg_column_size({f}(one)) FROM big',
+    'SELECT pg_column_size({f}(html)) FROM big', 'SELECT pg_column_size({f}(open_html)) FROM big');
+SELECT add('(sentences|paragraphs)\(text\)',
+    'SELECT count(*) FROM big, {f}(text)', 'SELECT count(*) FROM big, {f}(short)', 'SELECT count(*) FROM big, {f}(one)', 'SELECT count(*) FROM (SELECT {f}(short) FROM big OFFSET 0) s');
+SELECT add('(minhash|simhash|tokens|near)\(text,.*\)', 'SELECT pg_column_size({f}(text)) FROM big', 'SELECT pg_column_size({f}(short)) FROM big', 'SELECT pg_column_size({f}(one)) FROM big',
+    'SELECT pg_column_size({f}(text, tokenizer => ''chars'')) FROM big');
+SELECT add('(tokens|near)\(text,.*\)', 'SELECT pg_column_size({f}(html, tokenizer => ''html'')) FROM big');
+SELECT add('(minhash|simhash|tokens|near)\(text\[\],.*\)', 'SELECT pg_column_size({f}(words)) FROM vals');
+SELECT add('(minhash|simhash|tokens|near)\(tsvector,.*\)', 'SELECT pg_column_size({f}(tsvector)) FROM vals');
+SELECT add('(minhash|simhash|tokens|near)\(bigint\[\],.*\)', 'SELECT pg_column_size({f}(numbers)) FROM vals');
+SELECT add('minhash\(text,.*\)', 'SELECT pg_column_size(minhash(text, 5, 2048)) FROM big');
+SELECT add('(jaccard|cosine|dice|overlap|resemblance|containment)\(text,text,integer\)',
+    'SELECT {f}(text, other) FROM big', 'SELECT {f}(short, one) FROM big', 'SELECT {f}(one, one || ''b'', 200) FROM big');
+SELECT add('(edit_similarity|tlcs_\w+|repeatability|diff_html|explain_pair_text)\(text,text.*\)',
+    'SELECT pg_column_size({f}(text, other)) FROM big', 'SELECT pg_column_size({f}(short, one)) FROM big', 'SELECT pg_column_size({f}(one, one || ''b'')) FROM big');
+-- These refuse what would take hours.
+SELECT add('lcs_\w+\(text,text.*\)', '54000: SELECT {f}(text, other) FROM big', '54000: SELECT {f}(short, one) FROM big', 'SELECT {f}(one, one || ''b'') FROM big', 'SELECT {f}(left(text, 4000000), reverse(left(text, 4000000))) FROM big');
+-- Codes are short.
+SELECT add('code_repeatability\(.*\)', '22023: SELECT {f}(text, other) FROM big', 'SELECT count({f}(''abc'' || i, ''bc'' || i)) FROM generate_series(1, 1000000) i');
+SELECT add('(tlcs|shared_passages|explain_pair)\(text,text.*\)',
+    'SELECT count(*) FROM big, {f}(text, other)', 'SELECT count(*) FROM big, {f}(short, one)', 'SELECT count(*) FROM big, {f}(short, short || ''b'')');
+-- Types.
+SELECT add('\w+_(in\(cstring\)|out\(\w+\))', 'SELECT pg_column_size({t}::text::{t}) FROM big', '22P02: SELECT one::{t} FROM big', '22P02: SELECT repeat('':'', 50000000)::{t}');
+SELECT add('\w+_send\(\w+\)', 'SELECT pg_column_size({f}({t})) FROM big');
+SELECT add('\w+_recv\(internal\)', 'COPY received_{t} FROM :file (FORMAT binary)');
+SELECT add('\w+_(eq|ne|lt|le|gt|ge|cmp)\((\w+),\3\)', 'SELECT {f}({t}, {t}) FROM big');
+SELECT add('\w+_hash\(\w+\)', 'SELECT {f}({t}) FROM big');
+SELECT add('\w+_hash_extended\(\w+,bigint\)', 'SELECT {f}({t}, 1) FROM big');
+-- Sketches and sets.
+SELECT add('(minhash|simhash)_(similarity|distance)\((\w+),\4\)', 'SELECT count({f}({a}, {a})) FROM big, generate_series(1, 1000000)');
+SELECT add('(super|mega)shingles\(.*\)', 'SELECT count({f}(minhash_sketch)) FROM big, generate_series(1, 1000000)');
+SELECT add('simhash_(to|from)_.*', 'SELECT count(simhash_from_bits(simhash_to_bit(simhash_sketch))) FROM big, generate_series(1, 1000000)',
+    'SELECT count(simhash_from_bits(simhash_to_varbit(simhash_sketch))) FROM big, generate_series(1, 1000000)', '22023: SELECT simhash_from_bits(repeat(''1'', 80000000)::varbit)');
+SELECT add('near\((minhash|simhash)_sketch,double precision\)', 'SELECT count({f}({a}, 1)) FROM big, generate_series(1, 1000000)');
+SELECT add('(minhash|simhash)_(in_ball|ball_contains)\(.*\)', 'SELECT count(minhash_sketch <@ minhash_ball), count(minhash_ball @> minhash_sketch), count(simhash_sketch <@ simhash_ball), count(simhash_ball @> simhash_sketch) FROM big, generate_series(1, 1000000)');
+SELECT add('explain_pair\((minhash|simhash)_sketch,\w+\)', 'SELECT count(*) FROM big, generate_series(1, 1000000), {f}({a}, {a})');
+SELECT add('(near_similarity|text_in_ball|lexemes_in_ball|array_in_ball|text_ball_distance|text_ball_contains)\(.*\)',
+    'SELECT near_similarity(text, near(other)), text <@ near(other), text <-> near(other), near(other) @> text FROM big', '22023: SELECT near_similarity(text, text_ball) FROM big', 'SELECT near_similarity(short, near(one)) FROM big',
+    'SELECT near_similarity(tsvector, near(tsvector)), tsvector <@ near(tsvector), tsvector <-> near(tsvector), near(tsvector) @> tsvector FROM vals',
+    'SELECT near_similarity(numbers, text_ball) FROM big, vals', 'SELECT numbers <@ text_ball FROM big, vals', 'SELECT numbers <-> text_ball FROM big, vals', 'SELECT text_ball @> numbers FROM big, vals', 'SELECT near_similarity(words, near(words)) FROM vals');
+SELECT add('text_balls_meet\(.*\)', 'SELECT text_ball && text_ball FROM big', 'SELECT count(*) FROM big, generate_series(1, 1000000) WHERE text_ball && text_ball');
+SELECT add('text_ball_as_\w+\(text_ball\)', '22023: SELECT {f}(text_ball) FROM big');
+SELECT add('shares\(bigint\[\],.*\)', 'SELECT shares(numbers, numbers || 1::int8, 6000000) FROM vals');
+SELECT add('shares\(uuid\[\],.*\)', 'SELECT shares(uuids, uuids, 3000000) FROM vals');
+SELECT add('token_similarity\(.*\)', 'SELECT {f}(token_set, token_set) FROM big', 'SELECT count({f}(token_set, token_set)) FROM big, generate_series(1, 1000)');
+SELECT add('token_order.*', 'SELECT pg_column_size(token_order(token_set, 1000000)) FROM big', 'SELECT token_order(tokens(ARRAY[id, id + 1, id * 2]::int8[]), 1000000) FROM million');
+SELECT add('prefix_groups\(.*\)', 'SELECT count(*) FROM big, prefix_groups(token_set, token_ranks, ''jaccard'', 0.1, 1000)', 'SELECT count(*) FROM sets, big, prefix_groups(sets.token_set, token_ranks, ''jaccard'', 0.5, 10)');
+SELECT add('neardup_band_groups\(.*\)', 'SELECT count(*) FROM big, neardup_band_groups(token_set, 200, 5, 1, ''jaccard'', 0.5, 1000)');
+SELECT add('(neardup_)?join_part.*', 'SELECT cardinality({aggregate}) FROM routes', 'SELECT cardinality({aggregate}) FROM routes, generate_series(1, 10)');
+SELECT add('neardup_join_bands.*', 'SELECT cardinality(neardup_join_bands(id, size, bitmap, prefix, ''jaccard'', 0.8, NULL)) FROM bands');
+SELECT add('(neardup_)?candidate_pairs\(.*\)', 'SELECT count(*) FROM {f}(ARRAY(SELECT i FROM generate_series(1, 4000000::int8) i))', 'SELECT count(*) FROM (SELECT {f}(ARRAY(SELECT i FROM generate_series(1, 4000000::int8) i)) OFFSET 0) s');
+SELECT add('neardup_job_hash\(.*\)', 'SELECT neardup_job_hash(text) FROM big');
+SELECT add('neardup_plan\(.*\)', 'SELECT count(*) FROM generate_series(1, 1000000), neardup_plan(0.8, 0.99)');
+SELECT add('neardup_(version|check_library)\(\)', 'SELECT count(*) FROM generate_series(1, 10000000), {f}()');
+SELECT add('near_duplicates_stats\(\)', 'SELECT count(*) FROM generate_series(1, 10000000), {f}()');
+-- Equal rows by every method.
+SELECT add('near_duplicates\(regclass,double precision,jsonb.*\)', format('SELECT count(*) FROM near_duplicates(''same'', %s, id_column => ''id'', method => %L, max_pairs => 100000000000)', m.threshold, m.method),
+    format('SELECT count(*) FROM (SELECT near_duplicates(''same'', %s, id_column => ''id'', method => %L) OFFSET 0) s', m.threshold, m.method)) FROM methods m;
+SELECT add('(near_duplicate_clusters|eliminate)\(regclass,double precision,jsonb.*\)', format('SELECT count(*) FROM {f}(''mixed'', %s, id_column => ''id'', text_column => ''body'', method => %L)', m.threshold, m.method)) FROM methods m;
+SELECT add('near_duplicate_clusters\(regclass,double precision,jsonb.*\)', format('SELECT count(*) FROM {f}(''mixed'', 0.8, id_column => ''id'', text_column => ''body'', clustering => %L, max_cluster_size => %s)', c, coalesce(size, 'NULL')))
+    FROM unnest('{connected,star,perhaps_similar}'::text[]) c, unnest('{NULL,1000}'::text[]) size WHERE c = 'connected' OR size IS NULL;
+SELECT add('duplicates_report\(regclass,double precision,jsonb.*\)', 'SELECT length({f}(''mixed'', 0.8, id_column => ''id'', text_column => ''body''))', 'SELECT length({f}(''same'', 0.8, id_column => ''id'', method => ''minhash''))');
+SELECT add('(near_duplicates|near_duplicate_clusters|eliminate)\(regclass,double precision,anyelement.*\)', 'SELECT count(*) FROM {f}(''same'', 0.8, NULL::int, id_column => ''id'', max_pairs => 100000000000)');
+SELECT add('duplicates_report\(regclass,double precision,anyelement.*\)', 'SELECT length({f}(''same'', 0.8, NULL::int, id_column => ''id''))');
+SELECT add('near_duplicates_between\(regclass,regclass,double precision,jsonb.*\)', 'SELECT count(*) FROM {f}(''same'', ''mixed'', 0.8, id_column => ''id'', right_text_column => ''body'', max_pairs => 100000000000)');
+SELECT add('near_duplicates_between\(regclass,regclass,double precision,anyelement.*\)', 'SELECT count(*) FROM {f}(''same'', ''mixed'', 0.8, NULL::int, id_column => ''id'', right_text_column => ''body'', max_pairs => 100000000000)');
+SELECT add('partial_duplicates(_between)?\((regclass,)+double precision,jsonb.*\)', 'SELECT count(*) FROM {f}({docs}, id_column => ''id'', text_column => ''body'', min_sentences => 1, features => ''shingles'', options => ''{"max_similar": 1000000}'', max_passages => 4000000000)');
+SELECT add('partial_duplicates(_between)?\((regclass,)+double precision,anyelement.*\)', 'SELECT count(*) FROM {f}({docs}, 0.9, NULL::int, id_column => ''id'', text_column => ''body'', min_sentences => 1, max_passages => 4000000000)');
+-- Pairs.
+SELECT add('(clusters_of_pairs|cluster_stats|cluster_links)\(text,(integer.*)\)', 'SELECT count(*) FROM {f}(''TABLE pairs'')');
+SELECT add('(clusters_of_pairs|cluster_stats|cluster_links)\(text,(anyelement.*)\)', 'SELECT count(*) FROM {f}(''TABLE pairs'', NULL::int)');
+SELECT add('(clusters_of_pairs|cluster_stats)\(text,integer,text.*\)', format('SELECT count(*) FROM {f}(''TABLE pairs'', clustering => %L, max_cluster_size => %s)', c, coalesce(size, 'NULL')))
+    FROM unnest('{connected,star,perhaps_similar}'::text[]) c, unnest('{NULL,1000}'::text[]) size WHERE c = 'connected' OR size IS NULL;
+SELECT add('neardup_into_clusters\(.*\)', 'SELECT count(*) FROM neardup_into_clusters(''TABLE pairs'', ''int'', ''pairs'') AS c(a int, b int, c bool, d int8, e float8)');
+SELECT add('neardup_into_pairs\(.*\)', 'SELECT count(*) FROM neardup_into_pairs(''same'', 0.8, ''int'', ''{}'', ''id'', ''body'', ''jaccard'', NULL, NULL, NULL, 100000000000, NULL) AS p(a int, b int, s float8)');
+SELECT add('(near_duplicates_into|neardup_into_step)\(.*\)', 'CALL near_duplicates_into(''same'', 0.8, ''into_pairs'', id_column => ''id'', max_pairs => 100000000000)');
+-- Jobs.
+SELECT add('neardup_changed\(\)', 'INSERT INTO watched SELECT id + 1000000, body FROM same', 'UPDATE watched SET body = body || ''.''');
+SELECT add('neardup_watch\(.*\)', 'SELECT neardup_watch(''unwatched'', 0.8)');
+SELECT add('neardup_unwatch\(.*\)', 'SELECT neardup_unwatch(''watched'')');
+SELECT add('(neardup_refresh|neardup_refresh_step)\(.*\)', 'CALL neardup_refresh(''watched'')');
+SELECT add('neardup_rows\(.*\)', '0A000: SELECT * FROM neardup_rows(''x'') AS r(a int)');
+-- The index, and what plans ask.
+SELECT add('signature_(handler|class|options_\w+)\(.*\)', 'CREATE INDEX ON sketches USING signature (minhash_sketch)',
+    'CREATE INDEX ON sketches USING signature (simhash_sketch)', 'CREATE INDEX ON sketches USING signature (numbers bigint_signature_ops)', 'CREATE INDEX ON sketches USING signature (uuids)',
+    'INSERT INTO few(minhash_sketch, simhash_sketch) SELECT minhash_sketch, simhash_sketch FROM sketches', 'INSERT INTO long_numbers VALUES (1)');
+SELECT add('signature_(set_class|options_(set|tokens))\(.*\)', 'CREATE INDEX ON same USING signature (body text_set_ops (shingle = 2))', 'CREATE INDEX ON big USING signature (text)', 'CREATE INDEX ON big USING signature (one)',
+    'CREATE INDEX ON vals USING signature (words array_set_ops (shingle = 2))', 'CREATE INDEX ON vals USING signature (tsvector)',
+    'CREATE INDEX ON big USING signature (near(text, 0.8))', 'INSERT INTO long_text VALUES (1)', 'INSERT INTO long_words VALUES (1)', 'INSERT INTO few(text) SELECT body FROM same');
+SELECT add('signature_index_(check|stats|merge)\(.*\)', format('SELECT {f}(%L)', i)) FROM unnest('{by_minhash,by_simhash,by_numbers,by_uuids,by_text}'::text[]) i;
+SELECT add('signature_index_check\(.*\)', 'SELECT signature_index_check(''by_text'', true)');
+SELECT add('signature_index_fits\(.*\)', 'SELECT signature_index_fits(''by_text'', text_ball) FROM big');
+SELECT add('(near_selectivity|near_join_selectivity|shares_support)\(.*\)', 'SELECT count(*) FROM same a JOIN same b ON a.body <@ near(b.body, 0.8)', 'SELECT count(*) FROM sketches a JOIN sketches b ON a.minhash_sketch <@ near(b.minhash_sketch, 0.8)',
+    'SELECT count(*) FROM sketches a JOIN sketches b ON a.simhash_sketch <@ near(b.simhash_sketch, 1)', 'SELECT count(*) FROM sketches a JOIN sketches b ON shares(a.numbers, b.numbers)',
+    'EXPLAIN SELECT * FROM same WHERE body <@ near((SELECT text FROM big), 0.8)', 'SELECT count(*) FROM same WHERE body <@ near((SELECT text FROM big), 0.8)', 'SELECT count(*) FROM (SELECT * FROM sketches a ORDER BY minhash_sketch <%> minhash(''The quick brown fox jumps over'') OFFSET 299000) s');

@@ -1,0 +1,65 @@
+//! Which clusters rows, or groups of equal rows, are in.
+
+use super::edge::Edge;
+use super::equal_rows::EqualRows;
+use super::grouping::Clusters;
+use crate::error::Result;
+use crate::memory;
+use crate::ragged::Ragged;
+
+const DOING: &str = "describing clusters";
+
+/// A cluster that a vertex, or its group, is in, and how many rows of that are.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Home {
+    /// Its number.
+    pub cluster: u32,
+    /// See above.
+    pub rows: u32,
+}
+
+/// The clusters that every vertex is in, ascending.
+#[derive(Debug)]
+pub struct Homes(pub(super) Ragged<Home>);
+
+impl Homes {
+    /// Looks them up. O(vertices + members).
+    pub fn new(clusters: &Clusters, vertices: usize) -> Result<Self> {
+        Self::of_groups(clusters, vertices, &EqualRows::default())
+    }
+
+    /// The same of groups of equal rows, each by its first row.
+    pub(super) fn of_groups(clusters: &Clusters, vertices: usize, equal: &EqualRows) -> Result<Self> {
+        let members = || {
+            let numbered = (0..).zip(clusters.iter());
+            numbered.flat_map(|(cluster, of)| {
+                of.members.iter().map(move |&row| (equal.first(row) as usize, Home { cluster, rows: 1 }))
+            })
+        };
+        let all = Ragged::dealt(vertices, members, DOING)?;
+        if equal.is_empty() {
+            return Ok(Self(all));
+        }
+        let mut homes = Ragged::default();
+        homes.reserve(vertices, DOING)?;
+        for all in all.iter() {
+            for of in all.chunk_by(|a, b| a.cluster == b.cluster) {
+                memory::push(&mut homes.values, Home { rows: of.len() as u32, ..of[0] }, DOING)?;
+            }
+            homes.close(DOING)?;
+        }
+        Ok(Self(homes))
+    }
+
+    /// Calls `each` with the clusters that hold both ends of an edge, and with how many of its pairs they hold.
+    pub fn for_each_common(&self, edge: Edge, mut each: impl FnMut(u32, u64) -> Result<()>) -> Result<()> {
+        let [mut a, mut b] = [edge.left, edge.right].map(|vertex| self.0.get(vertex as usize));
+        while let (Some(x), Some(y)) = (a.first(), b.first()) {
+            if x.cluster == y.cluster {
+                each(x.cluster, u64::from(x.rows) * u64::from(y.rows))?;
+            }
+            (a, b) = (&a[usize::from(x.cluster <= y.cluster)..], &b[usize::from(y.cluster <= x.cluster)..]);
+        }
+        Ok(())
+    }
+}

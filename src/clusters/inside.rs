@@ -1,0 +1,153 @@
+//! The most steps from pair to pair that a way between two rows of a cluster takes.
+
+use super::equal_rows::EqualRows;
+use super::grouping::Clusters;
+use super::homes::Homes;
+use crate::error::Result;
+use crate::memory;
+use crate::ragged::Ragged;
+use crate::workers::Workers;
+
+const DOING: &str = "describing clusters";
+
+/// The pairs inside clusters, by place among the groups of equal rows, and rows alone, of all clusters: steps between rows are those
+/// between their groups.
+pub(super) struct Inside {
+    /// The groups of each cluster, by their first rows, ascending.
+    groups: Ragged<u32>,
+    /// Whether rows of a cluster are equal and yet no pairs.
+    apart: Vec<bool>,
+    neighbours: Ragged<u32>,
+    /// Steps from where a search began, by place.
+    distance: Vec<u32>,
+    queue: Vec<u32>,
+    steps: u64,
+}
+
+const FAR: u32 = u32::MAX;
+
+impl Inside {
+    /// Of the edges inside clusters, as (cluster, left, right).
+    pub(super) fn new(
+        clusters: &Clusters,
+        homes: &Homes,
+        equal: &EqualRows,
+        inside: &[(u32, u32, u32)],
+    ) -> Result<Self> {
+        let mut apart = memory::filled(false, clusters.len(), DOING)?;
+        let of_clusters = || {
+            let all = homes.0.iter().zip(0u32..);
+            all.flat_map(|(homes, first)| homes.iter().map(move |home| (home.cluster as usize, first)))
+        };
+        let groups = Ragged::dealt(clusters.len(), of_clusters, DOING)?;
+        for (homes, first) in homes.0.iter().zip(0u32..) {
+            for home in homes.iter().filter(|home| home.rows > 1 && !equal.are_pairs(first)) {
+                apart[home.cluster as usize] = true;
+            }
+        }
+        let place = |(cluster, left, right): (u32, u32, u32)| {
+            let cluster = cluster as usize;
+            let (members, from) = (groups.get(cluster), groups.range(cluster).start);
+            [left, right].map(|vertex| from + members.binary_search(&vertex).unwrap_or_default())
+        };
+        let neighbours = || {
+            inside.iter().flat_map(|&edge| {
+                let [left, right] = place(edge);
+                [(left, right as u32), (right, left as u32)]
+            })
+        };
+        let neighbours = Ragged::dealt(groups.values.len(), neighbours, DOING)?;
+        let distance = memory::filled(FAR, groups.values.len(), DOING)?;
+        Ok(Self { groups, apart, neighbours, distance, queue: Vec::new(), steps: 0 })
+    }
+
+    /// Searches in breadth from a place; the place found last, and how far it is. What was reached
+    /// is in the queue.
+    fn search(&mut self, cluster: usize, from: usize, workers: &dyn Workers) -> Result<(usize, u32)> {
+        self.distance[self.groups.range(cluster)].fill(FAR);
+        self.queue.clear();
+        self.distance[from] = 0;
+        memory::push(&mut self.queue, from as u32, DOING)?;
+        let mut next = 0;
+        while let Some(&place) = self.queue.get(next) {
+            next += 1;
+            let place = place as usize;
+            let range = self.neighbours.range(place);
+            self.steps += range.len() as u64;
+            if next.is_multiple_of(1 << 10) {
+                workers.breathe()?;
+            }
+            for at in range {
+                let neighbour = self.neighbours.values[at];
+                if self.distance[neighbour as usize] == FAR {
+                    self.distance[neighbour as usize] = self.distance[place] + 1;
+                    memory::push(&mut self.queue, neighbour, DOING)?;
+                }
+            }
+        }
+        let last = self.queue.last().map_or(from, |&place| place as usize);
+        Ok((last, self.distance[last]))
+    }
+
+    /// The diameter of a cluster that is not complete.
+    pub(super) fn diameter(
+        &mut self,
+        cluster: usize,
+        effort: u64,
+        workers: &dyn Workers,
+    ) -> Result<Option<u32>> {
+        match self.groups.range(cluster).len() {
+            // Equal rows that are no pairs are together where another one holds them together.
+            1 => Ok(None),
+            // So these are two steps apart, and others, if they are all pairs, one.
+            _ => {
+                let between = self.between_groups(cluster, effort, workers)?;
+                Ok(between.map(|steps| if self.apart[cluster] { steps.max(2) } else { steps }))
+            }
+        }
+    }
+
+    /// The most steps between two groups by iFUB (Crescenzi et al. 2013): from the middle of a long way, vertices
+    /// are searched from the farthest to the nearest, until the nearer ones cannot give more.
+    fn between_groups(&mut self, cluster: usize, effort: u64, workers: &dyn Workers) -> Result<Option<u32>> {
+        let range = self.groups.range(cluster);
+        self.steps = 0;
+        let hub = range.clone().max_by_key(|&place| (self.degree(place), std::cmp::Reverse(place)));
+        let Some(hub) = hub else { return Ok(None) };
+        if self.degree(hub) + 1 == range.len() {
+            // All others are a pair with it. If all were with each other, too, it would be complete, or have rows apart.
+            return Ok(Some(2));
+        }
+        let (end, _) = self.search(cluster, hub, workers)?;
+        if self.queue.len() < range.len() {
+            return Ok(None);
+        }
+        let (mut middle, mut longest) = self.search(cluster, end, workers)?;
+        // Back half of the way.
+        for distance in (longest / 2..longest).rev() {
+            let back =
+                self.neighbours.get(middle).iter().find(|&&place| self.distance[place as usize] == distance);
+            middle = back.map_or(middle, |&place| place as usize);
+        }
+        self.search(cluster, middle, workers)?;
+        let farthest_first = std::mem::take(&mut self.queue);
+        let mut levels = Vec::new();
+        memory::reserve(&mut levels, farthest_first.len(), DOING)?;
+        levels.extend(farthest_first.iter().rev().map(|&p| (p as usize, self.distance[p as usize])));
+        for (place, level) in levels {
+            // Two vertices at this level and nearer are at most 2 · level apart.
+            if longest >= 2 * level {
+                return Ok(Some(longest));
+            }
+            if self.steps > effort {
+                return Ok(None);
+            }
+            longest = longest.max(self.search(cluster, place, workers)?.1);
+        }
+        Ok(Some(longest))
+    }
+
+    fn degree(&self, place: usize) -> usize {
+        self.neighbours.range(place).len()
+    }
+}

@@ -1,0 +1,224 @@
+//! Pairs that unite, from the most similar one down, without looking at those that cannot.
+//!
+//! Kruskal's algorithm over all pairs of rows, equally similar ones by their rows ([`Edge::strongest_first`]). The pairs that an
+//! edge of groups stands for are walked by their left rows, and of each by the right ones. Most unite nothing, and it is known
+//! which: parts that were too large together stay so, and those that are one stay one. So of the last rows of a group that are
+//! in one part (or in full ones, which take nothing more) one is looked at.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::components::Components;
+use super::edge::Edge;
+use super::equal_rows::EqualRows;
+use super::graph::{BREATH, Graph};
+use crate::error::Result;
+use crate::memory;
+use crate::workers::Workers;
+
+const DOING: &str = "connecting pairs";
+
+/// Unites rows by all pairs, the strongest first, where that makes no part greater than `largest`. Calls `united` with each pair
+/// that did, and with the sizes that its parts had. O(edges · log edges + rows · log rows) where nearly all parts are full or whole
+/// groups.
+pub fn unite(
+    graph: &mut Graph<'_>,
+    components: &mut Components,
+    largest: u32,
+    workers: &dyn Workers,
+    mut united: impl FnMut(Edge, [u32; 2]) -> Result<()>,
+) -> Result<()> {
+    let Graph { edges, equal, .. } = graph;
+    if equal.is_empty() {
+        return edges.for_each_in_order(workers, Edge::strongest_first, |edge| {
+            match components.unite(edge.left, edge.right, largest) {
+                Some(sizes) => united(edge, sizes),
+                None => Ok(()),
+            }
+        });
+    }
+    let mut walk = Walk::new(equal, components, largest, workers, &mut united)?;
+    for (rows, _) in equal.groups().filter(|(_, are_pairs)| *are_pairs) {
+        walk.begin(rows[0], rows[0]);
+    }
+    edges.for_each_in_order(workers, Edge::strongest_first, |edge| {
+        if edge.similarity != walk.similarity {
+            walk.go(None)?;
+            walk.similarity = edge.similarity;
+        }
+        walk.go(Some(edge.left))?;
+        walk.begin(edge.left, edge.right);
+        // Where both are alone there is no pair but this one.
+        if equal.count(edge.left) + equal.count(edge.right) > 2 {
+            walk.begin(edge.right, edge.left);
+        }
+        Ok(())
+    })?;
+    walk.go(None)
+}
+
+/// The pairs of the rows of one group, as their lefts, with greater rows of another one or the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Task {
+    /// The left row that is next, its place among those of its group, and the first row of the other group.
+    left: u32,
+    place: usize,
+    other: u32,
+}
+
+/// The rights of a left row that is walked.
+struct Rights {
+    task: Task,
+    /// The place of the first one.
+    from: usize,
+    /// The place of the next one.
+    next: usize,
+    /// Whether a pair united nothing because its parts are too large.
+    too_large: bool,
+}
+
+struct Walk<'a, F> {
+    equal: &'a EqualRows,
+    components: &'a mut Components,
+    largest: u32,
+    workers: &'a dyn Workers,
+    united: F,
+    /// What all tasks have.
+    similarity: f64,
+    tasks: BinaryHeap<Reverse<Task>>,
+    /// For each row of a group, if it is in a full part, a later one; by place among those of all groups.
+    open: Vec<u32>,
+    /// From which place on the rows of a group are in one part, those in full ones aside; by group.
+    one_from: Vec<usize>,
+    steps: usize,
+}
+
+impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
+    fn new(
+        equal: &'a EqualRows,
+        components: &'a mut Components,
+        largest: u32,
+        workers: &'a dyn Workers,
+        united: F,
+    ) -> Result<Self> {
+        let mut open = Vec::new();
+        memory::reserve(&mut open, equal.len(), DOING)?;
+        open.extend(0..equal.len() as u32);
+        let one_from = equal.each_group(|rows| rows.len() - 1)?;
+        let tasks = BinaryHeap::new();
+        Ok(Self {
+            equal,
+            components,
+            largest,
+            workers,
+            united,
+            similarity: 1.0,
+            tasks,
+            open,
+            one_from,
+            steps: 0,
+        })
+    }
+
+    fn begin(&mut self, first: u32, other: u32) {
+        self.tasks.push(Reverse(Task { left: first, place: 0, other }));
+    }
+
+    /// Walks the pairs of all left rows before this one, or of all.
+    fn go(&mut self, before: Option<u32>) -> Result<()> {
+        while let Some(&Reverse(task)) = self.tasks.peek()
+            && before.is_none_or(|before| task.left < before)
+        {
+            let mut rights = Vec::new();
+            while let Some(&Reverse(next)) = self.tasks.peek()
+                && next.left == task.left
+            {
+                self.tasks.pop();
+                let from = self.equal.rows(&next.other).partition_point(|&row| row <= next.left);
+                memory::push(&mut rights, Rights { task: next, from, next: from, too_large: false }, DOING)?;
+            }
+            self.left(task.left, rights)?;
+        }
+        Ok(())
+    }
+
+    /// Walks the pairs of a left row.
+    fn left(&mut self, left: u32, mut rights: Vec<Rights>) -> Result<()> {
+        let mut nearest = BinaryHeap::new();
+        for (n, right) in rights.iter().enumerate() {
+            nearest.extend(
+                self.open_row(right.task.other, right.from).map(|(row, place)| Reverse((row, n, place))),
+            );
+        }
+        let mut is_full = false;
+        while let Some(Reverse((row, n, place))) = nearest.pop() {
+            self.steps += 1;
+            if self.steps.is_multiple_of(BREATH) {
+                self.workers.breathe()?;
+            }
+            is_full = self.components.size(left) >= self.largest;
+            if is_full {
+                break;
+            }
+            let right = &mut rights[n];
+            match self.components.unite(left, row, self.largest) {
+                Some(sizes) => (self.united)(Edge::new(left, row, self.similarity), sizes)?,
+                None => right.too_large |= self.components.root(left) != self.components.root(row),
+            }
+            right.next = place + 1;
+            let other = right.task.other;
+            if place < self.one_from(other) {
+                let next = self.open_row(other, place + 1);
+                nearest.extend(next.map(|(row, place)| Reverse((row, n, place))));
+            }
+        }
+        for Rights { task, from, too_large, .. } in rights {
+            let first = self.equal.first(left);
+            let others = self.equal.rows(&task.other).len();
+            if !is_full && !too_large {
+                // All of them are in the left row's part now, and if they are of its group so is it.
+                let from = if first == task.other { task.place } else { from };
+                if let Some(number) = self.equal.number(task.other) {
+                    self.one_from[number] = from.min(self.one_from[number]);
+                }
+            }
+            // What comes later would be pairs of the same two parts.
+            let is_done = !is_full && self.one_from(first) <= task.place && self.one_from(task.other) <= from;
+            if from < others && !is_done {
+                let next = self.open_row(first, task.place + 1);
+                self.tasks.extend(next.map(|(left, place)| Reverse(Task { left, place, other: task.other })));
+            }
+        }
+        Ok(())
+    }
+
+    fn one_from(&self, first: u32) -> usize {
+        self.equal.number(first).map_or(0, |number| self.one_from[number])
+    }
+
+    /// The first row of a group, from a place on, that is in no full part, and its place.
+    fn open_row(&mut self, first: u32, from: usize) -> Option<(u32, usize)> {
+        let equal = self.equal;
+        let rows = equal.rows(&first);
+        let Some(start) = equal.place(first) else { return rows.get(from).map(|&row| (row, from)) };
+        let mut place = from;
+        while let Some(&row) = rows.get(place) {
+            // Ways are halved, as in Components::root.
+            let next = self.open[start + place] as usize;
+            if next == start + place {
+                if self.components.size(row) < self.largest {
+                    return Some((row, place));
+                }
+                self.open[start + place] += 1;
+                place += 1;
+            } else {
+                if next - start < rows.len() {
+                    self.open[start + place] = self.open[next];
+                }
+                place = next - start;
+            }
+            self.steps += 1;
+        }
+        None
+    }
+}

@@ -1,0 +1,151 @@
+//! Groups of equal rows, against the graph of all their pairs.
+
+use proptest::prelude::*;
+
+use super::Clustering;
+use super::curve::{curve, thresholds};
+use super::edge::Edge;
+use super::edges::Edges;
+use super::equal_rows::EqualRows;
+use super::graph::Graph;
+use super::grouping::Clusters;
+use super::leaders::{Degrees, leaders};
+use super::links::links;
+use super::samples::samples;
+use super::summary::summaries;
+use super::tests::store;
+use crate::files::MemoryFiles;
+use crate::workers::PlainThreads;
+
+const W: &PlainThreads = &PlainThreads(2);
+
+/// Records: the rows of each, whether they are pairs, and pairs of records.
+#[derive(Debug, Clone)]
+struct Records {
+    vertices: usize,
+    groups: Vec<(Vec<u32>, bool)>,
+    pairs: Vec<(usize, usize, f64)>,
+}
+
+impl Records {
+    fn graph(&self) -> Graph<'static> {
+        let mut equal = EqualRows::new(self.vertices).unwrap();
+        for (rows, are_pairs) in self.groups.iter().filter(|(rows, _)| rows.len() > 1) {
+            equal.push(rows.iter().rev().copied(), *are_pairs).unwrap();
+        }
+        let mut edges = Edges::new(&MemoryFiles, 1 << 20);
+        for &(a, b, similarity) in &self.pairs {
+            edges.push(Edge::new(self.groups[a].0[0], self.groups[b].0[0], similarity)).unwrap();
+        }
+        Graph { vertices: self.vertices, edges, equal }
+    }
+
+    fn all(&self) -> Vec<Edge> {
+        let mut all = Vec::new();
+        for (rows, _) in self.groups.iter().filter(|(_, are_pairs)| *are_pairs) {
+            for (n, &a) in rows.iter().enumerate() {
+                all.extend(rows[n + 1..].iter().map(|&b| Edge::new(a, b, 1.0)));
+            }
+        }
+        for &(a, b, similarity) in &self.pairs {
+            for &left in &self.groups[a].0 {
+                all.extend(self.groups[b].0.iter().map(|&right| Edge::new(left, right, similarity)));
+            }
+        }
+        all
+    }
+}
+
+fn records() -> impl Strategy<Value = Records> {
+    let group = (1usize..6, prop::bool::weighted(0.85));
+    (prop::collection::vec(group, 1..9), any::<u64>(), 1u32..5).prop_flat_map(|(sizes, seed, grades)| {
+        let vertices: usize = sizes.iter().map(|(size, _)| size).sum();
+        let mut rows: Vec<u32> = (0..vertices as u32).collect();
+        rows.sort_by_key(|&row| crate::hash::mix(u64::from(row) ^ seed));
+        let mut rest = &rows[..];
+        let mut groups = Vec::new();
+        for (size, are_pairs) in sizes {
+            let (own, others) = rest.split_at(size);
+            let mut own = own.to_vec();
+            own.sort_unstable();
+            groups.push((own, are_pairs));
+            rest = others;
+        }
+        let pair = (0..groups.len(), 0..groups.len(), 0..grades);
+        prop::collection::vec(pair, 0..16).prop_map(move |pairs| {
+            let mut seen = std::collections::BTreeSet::new();
+            let pairs = pairs.into_iter().filter(|(a, b, _)| a != b && seen.insert((*a.min(b), *a.max(b))));
+            let pairs = pairs.map(|(a, b, grade)| (a, b, 1.0 - f64::from(grade) / 16.0)).collect();
+            Records { vertices, groups: groups.clone(), pairs }
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn equal_rows_are_as_all_their_pairs(records in records(), largest in 1u32..9, seed: u64) {
+        let all = records.all();
+        let vertices = records.vertices;
+        let degrees = Degrees::new(&mut records.graph(), W).unwrap();
+        prop_assert_eq!(format!("{degrees:?}"), format!("{:?}", Degrees::new(&mut store(vertices, &all), W).unwrap()));
+        for clustering in [Clustering::Connected, Clustering::Star, Clustering::PerhapsSimilar] {
+            for largest in [None, Some(largest)] {
+                let found = Clusters::new(&mut records.graph(), clustering, largest, W).unwrap();
+                let expected = Clusters::new(&mut store(vertices, &all), clustering, largest, W).unwrap();
+                prop_assert_eq!(format!("{:?}", found), format!("{:?}", expected));
+                let found = summaries(&mut records.graph(), &found, u64::MAX, W).unwrap();
+                let expected = summaries(&mut store(vertices, &all), &expected, u64::MAX, W).unwrap();
+                prop_assert_eq!(found, expected, "{:?} {:?}", clustering, largest);
+            }
+        }
+        let found = links(&mut records.graph(), W).unwrap();
+        prop_assert_eq!(&found, &links(&mut store(vertices, &all), W).unwrap());
+        let points = |graph: &mut Graph<'_>| curve(graph, &found, &thresholds(0.5), W).unwrap();
+        prop_assert_eq!(points(&mut records.graph()), points(&mut store(vertices, &all)));
+        let shown = |graph: &mut Graph<'_>| samples(graph, 3, [0.5, 1.0], W).unwrap();
+        prop_assert_eq!(shown(&mut records.graph()), shown(&mut store(vertices, &all)));
+
+        let mut order: Vec<u32> = (0..vertices as u32).collect();
+        order.sort_by_key(|&v| crate::hash::mix(u64::from(v) ^ seed));
+        let mut rank = vec![0; vertices];
+        order.iter().zip(0..).for_each(|(&v, place)| rank[v as usize] = place);
+        let found = leaders(&mut records.graph(), &rank, W).unwrap();
+        let expected = leaders(&mut store(vertices, &all), &rank, W).unwrap();
+        prop_assert_eq!((found.of, found.similarity), (expected.of, expected.similarity));
+    }
+}
+
+/// Two groups of very many rows that are similar to each other, and rows alone that are similar to both.
+#[test]
+fn very_many_equal_rows_take_little() {
+    const EACH: u32 = 300_000;
+    const OTHERS: u32 = 200;
+    let vertices = (2 * EACH + OTHERS) as usize;
+    let graph = || {
+        let mut equal = EqualRows::new(vertices).unwrap();
+        equal.push((0..EACH).map(|n| 2 * n), true).unwrap();
+        equal.push((0..EACH).map(|n| 2 * n + 1), true).unwrap();
+        let mut edges = Edges::new(&MemoryFiles, 1 << 20);
+        edges.push(Edge::new(0, 1, 0.9)).unwrap();
+        for other in 2 * EACH..vertices as u32 {
+            edges.push(Edge::new(0, other, 0.8)).unwrap();
+            edges.push(Edge::new(1, other, 0.8)).unwrap();
+        }
+        Graph { vertices, edges, equal }
+    };
+    for clustering in [Clustering::Connected, Clustering::Star, Clustering::PerhapsSimilar] {
+        let clusters = Clusters::new(&mut graph(), clustering, None, W).unwrap();
+        assert_eq!((clusters.len(), clusters.get(0).members.len()), (1, vertices), "{clustering:?}");
+        let summary = summaries(&mut graph(), &clusters, 1 << 20, W).unwrap()[0];
+        let all = u64::from(2 * EACH);
+        assert_eq!(summary.pairs, all * (all - 1) / 2 + all * u64::from(OTHERS));
+        assert_eq!((summary.least, summary.diameter), (0.8, Some(2)));
+    }
+    for largest in [2, 1000, EACH + 7] {
+        let clusters = Clusters::new(&mut graph(), Clustering::Connected, Some(largest), W).unwrap();
+        assert!(clusters.iter().all(|cluster| cluster.members.len() <= largest as usize));
+    }
+    assert_eq!(links(&mut graph(), W).unwrap().len(), vertices - 1);
+}
