@@ -18,9 +18,8 @@ pub use class::Class;
 use class::{ALPHABETIC, CLOSING, HIDDEN, Kind, LOWERCASE, NUMERIC, UPPERCASE, WIDE};
 use tables::{KINDS, LOWERED, RUNS};
 
-/// The version of Unicode that has the letters, numbers and cases of the table. Its combining
-/// marks, punctuation and widths are of version 18, which adds 37 marks: so it was in 0.1.0, and
-/// whatever is stored keeps its words.
+/// The version of Unicode of all of the table. What a later version adds is unassigned here, and
+/// separates words.
 pub const UNICODE: &str = "17.0.0";
 
 /// What is known of a character: its class, its lower case, and more.
