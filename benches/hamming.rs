@@ -11,6 +11,7 @@ mod machine;
 
 use std::time::Instant;
 
+use neardup::executor::{PlainThreads, Stop, each};
 use neardup::features::signatures::{SignatureCollector, distinct};
 use neardup::hash::mix;
 use neardup::joins::sketches::hamming::Hamming;
@@ -18,7 +19,6 @@ use neardup::joins::sketches::rule::Rule;
 use neardup::joins::sketches::technique::Technique;
 use neardup::joins::sketches::{Comparison, sketch_pairs};
 use neardup::sketches::simhash::Simhasher;
-use neardup::workers::{PlainThreads, Stop, each};
 
 /// A vector by its number and how many there are.
 type Vector = fn(u64, u64) -> u64;
@@ -83,16 +83,16 @@ fn best<R>(work: impl Fn() -> R) -> (f64, R) {
 
 /// As a call of the method simhash has it: signatures of each thread, the different ones, pairs of rows.
 fn ours(vectors: &[u64], threads: usize) -> u64 {
-    let workers = PlainThreads(threads);
+    let executor = PlainThreads(threads);
     let mut parts: Vec<_> = (0..threads).map(|part| (part, SignatureCollector::new(1))).collect();
-    each(&workers, &mut parts, |(part, collector), _: &Stop| {
+    each(&executor, &mut parts, |(part, collector), _: &Stop| {
         let size = vectors.len().div_ceil(threads);
         let rows = (0..).zip(vectors).skip(*part * size).take(size);
         rows.into_iter().try_for_each(|(row, &vector)| collector.add(row, &[vector]))
     })
     .expect("memory");
     let parts = parts.into_iter().map(|(_, collector)| collector).collect();
-    let signatures = distinct(parts, None, &workers).expect("memory");
+    let signatures = distinct(parts, None, &executor).expect("memory");
     let comparison = Comparison {
         techniques: vec![Technique::Simhash(Hamming { at: 0, bits: 64, most: 3 })],
         rule: Rule::Technique(0),
@@ -100,7 +100,7 @@ fn ours(vectors: &[u64], threads: usize) -> u64 {
         most: None,
     };
     let mut pairs = sketch_pairs(signatures, None, comparison, 1 << 30).expect("memory");
-    while pairs.next(&workers).expect("memory").is_some() {}
+    while pairs.next(&executor).expect("memory").is_some() {}
     pairs.given()
 }
 

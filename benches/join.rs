@@ -16,6 +16,7 @@ mod textbook;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use neardup::executor::PlainThreads;
 use neardup::features::FeatureSpec;
 use neardup::features::tokens::Document;
 use neardup::files::NoFiles;
@@ -29,7 +30,6 @@ use neardup::methods::sets::Sets;
 use neardup::resources::Resources;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
-use neardup::workers::PlainThreads;
 
 const RUNS: [(&str, f64); 10] = [
     ("reuters", 0.9),
@@ -140,11 +140,11 @@ fn best<P, R>(mut prepare: impl FnMut() -> P, mut work: impl FnMut(P) -> R) -> (
 /// Seconds of the join from ordered records on, and how many pairs of records were verified.
 fn ours(sets: &textbook::Sets, t: f64, algorithm: Algorithm, threads: usize, expected: u64) -> (f64, u64) {
     let predicate = Predicate::new(Measure::Jaccard, t).expect("a threshold");
-    let workers = PlainThreads(threads);
+    let executor = PlainThreads(threads);
     let (seconds, pairs) = best(
         || prepare(sets, predicate, algorithm),
         |mut pairs| {
-            while pairs.next(&workers).expect("memory").is_some() {}
+            while pairs.next(&executor).expect("memory").is_some() {}
             pairs
         },
     );
@@ -158,6 +158,6 @@ fn prepare(sets: &textbook::Sets, predicate: Predicate, algorithm: Algorithm) ->
     let method = Sets { spec, predicate, algorithm };
     let numbers = |n| sets.set(n).iter().map(|&token| i64::from(token)).collect();
     let mut corpus = Corpus::new(sets.len(), |n| Some(Document::Numbers(numbers(n))));
-    let resources = Resources { files: &NoFiles, budget: 1 << 40, workers: &PlainThreads(4) };
+    let resources = Resources { files: &NoFiles, budget: 1 << 40, executor: &PlainThreads(4) };
     method.pairs(&mut Reading::new(&mut corpus, &mut Quiet, resources)).expect("memory")
 }

@@ -12,6 +12,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use neardup::executor::{PlainThreads, Stop};
 use neardup::features::FeatureSpec;
 use neardup::features::dictionary::Dictionary;
 use neardup::features::dictionary::numbering::number;
@@ -25,7 +26,6 @@ use neardup::text::words::{Space, for_each_word};
 use neardup::verify::measure::Measure;
 use neardup::verify::overlap::{disjoint, shared_at_least};
 use neardup::verify::predicate::Predicate;
-use neardup::workers::{PlainThreads, Stop};
 
 /// More than any cache holds.
 const LARGE: usize = 128 << 20;
@@ -110,7 +110,7 @@ fn dictionary(c: &mut Criterion) {
     let vocabulary = vocabulary(50_000);
     let text: Vec<&str> =
         ranks(vocabulary.len(), TOKENS).into_iter().map(|rank| vocabulary[rank].as_str()).collect();
-    let workers = PlainThreads(1);
+    let executor = PlainThreads(1);
     let words = Document::Tokens(text.iter().map(|&word| word.to_owned()).collect());
     let numbers = Document::Numbers((0..TOKENS as i64).collect());
     let mut group = c.benchmark_group("dictionary");
@@ -121,7 +121,7 @@ fn dictionary(c: &mut Criterion) {
                 let mut dictionary = Dictionary::default();
                 let mut collector = Collector::new(FeatureSpec::WORDS);
                 collector.add(0, &document, &Stop::default()).expect("memory");
-                number(&mut dictionary, std::slice::from_mut(&mut collector), &workers).expect("memory");
+                number(&mut dictionary, std::slice::from_mut(&mut collector), &executor).expect("memory");
                 dictionary.len()
             })
         });

@@ -13,12 +13,12 @@ use std::hint::black_box;
 use std::io::Write;
 use std::time::Instant;
 
+use neardup::executor::Stop;
 use neardup::hash;
 use neardup::verify::lcs::{Bounds, Lcs, resemblance, symbols};
 use neardup::verify::lcs_band::Band;
 use neardup::verify::lcs_greedy::Greedy;
 use neardup::verify::tlcs::{Comparer, Parameters, Thresholds};
-use neardup::workers::Stop;
 
 const CHARACTERS: usize = 10 << 10;
 const PAIRS: u64 = 8;

@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::time::Instant;
 
 use neardup::error::Result;
+use neardup::executor::{PlainThreads, Stop};
 use neardup::features::FeatureSpec;
 use neardup::features::tokens::{Document, Scratch};
 use neardup::files::MemoryFiles;
@@ -20,7 +21,6 @@ use neardup::joins::set_index::token_counts::TokenCounts;
 use neardup::joins::sets::bounds::Bounds;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
-use neardup::workers::{PlainThreads, Stop};
 
 /// Of how many sets the order of tokens is made, and how many tokens it has at most; as `near_duplicates_into` has them.
 const SAMPLE: usize = 20_000;

@@ -7,6 +7,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use neardup::executor::Stop;
 use neardup::features::tokens::{Document, Scratch};
 use neardup::features::{FeatureSpec, Tokenizer};
 use neardup::hash;
@@ -14,7 +15,6 @@ use neardup::sketches::for_each_hash;
 use neardup::sketches::minhash::Minhasher;
 use neardup::sketches::simhash::Simhasher;
 use neardup::text::words::words;
-use neardup::workers::Stop;
 
 /// The best time of three, with the number of documents.
 fn report(task: &str, documents: usize, mut run: impl FnMut()) {

@@ -23,6 +23,7 @@ mod processor;
 mod records;
 
 use neardup::error::Result;
+use neardup::executor::Executor;
 use neardup::features::FeatureSpec;
 use neardup::features::codes::CodeSpec;
 use neardup::features::imatch::IdfRange;
@@ -52,7 +53,6 @@ use neardup::sketches::sentence;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
 use neardup::verify::tlcs::{Parameters, Thresholds};
-use neardup::workers::Workers;
 
 use records::{address, record};
 
@@ -110,7 +110,7 @@ fn main() {
             let mut curve = Curve { name, frame, runs: Vec::new(), is_cut_off: false };
             for (n, &count) in sizes.iter().enumerate() {
                 let texts = &texts[..count as usize];
-                let (answer, seconds) = least(limit, |workers| run(&task, texts, workers));
+                let (answer, seconds) = least(limit, |executor| run(&task, texts, executor));
                 let Some((pairs, looked)) = answer else {
                     println!("| {name} | {frame} % | {count} | - | - | over {limit} | - | - |");
                     curve.is_cut_off = true;
@@ -194,7 +194,7 @@ fn shown(value: Option<f64>) -> String {
 }
 
 /// The least time of up to three runs, of which the later ones are left out where one takes long.
-fn least<T>(limit: f64, work: impl Fn(&dyn Workers) -> Result<T>) -> (Option<T>, f64) {
+fn least<T>(limit: f64, work: impl Fn(&dyn Executor) -> Result<T>) -> (Option<T>, f64) {
     const SHORT: f64 = 0.3;
     let (mut answer, mut seconds) = processor::limited(limit, &work);
     for _ in 1..3 {
@@ -223,7 +223,7 @@ fn skew(names: &[String], (sets, records): (u64, u64), thresholds: &[f64]) {
         let exact =
             Sets { spec: words, ..Sets::of_words(Measure::Jaccard, threshold).expect("a good threshold") };
         let measured = [&exact as &dyn Method, &minhash(words, threshold)].map(|method| {
-            let (answer, seconds) = processor::limited(LIMIT, |workers| pairs(method, corpus(), workers));
+            let (answer, seconds) = processor::limited(LIMIT, |executor| pairs(method, corpus(), executor));
             (answer.map_or(0, |(pairs, _)| pairs), seconds)
         });
         let [(all, exact), (found, minhash)] = measured;
@@ -249,15 +249,15 @@ fn skew(names: &[String], (sets, records): (u64, u64), thresholds: &[f64]) {
 }
 
 /// How many pairs, or passages, a task gives, and how many others it looked at.
-fn run(task: &Task, texts: &[String], workers: &dyn Workers) -> Result<(u64, u64)> {
+fn run(task: &Task, texts: &[String], executor: &dyn Executor) -> Result<(u64, u64)> {
     match task {
-        Task::Pairs(method) => pairs(&**method, Corpus::of_texts(texts), workers),
+        Task::Pairs(method) => pairs(&**method, Corpus::of_texts(texts), executor),
         Task::Passages(parameters) => {
             let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
-            let mut reading = Reading::new(&mut corpus, &mut quiet, resources(workers));
+            let mut reading = Reading::new(&mut corpus, &mut quiet, resources(executor));
             let mut search = passages::search(parameters, &mut reading)?;
             let mut count = 0;
-            while let Some(batch) = search.next_batch(workers)? {
+            while let Some(batch) = search.next_batch(executor)? {
                 count += batch.len() as u64;
             }
             Ok((count, looked(reading.account.counts)))
@@ -265,15 +265,15 @@ fn run(task: &Task, texts: &[String], workers: &dyn Workers) -> Result<(u64, u64
     }
 }
 
-fn pairs(method: &dyn Method, mut corpus: Corpus<'_>, workers: &dyn Workers) -> Result<(u64, u64)> {
+fn pairs(method: &dyn Method, mut corpus: Corpus<'_>, executor: &dyn Executor) -> Result<(u64, u64)> {
     let mut quiet = Quiet;
-    let mut pairs = method.pairs(&mut Reading::new(&mut corpus, &mut quiet, resources(workers)))?;
-    while pairs.next(workers)?.is_some() {}
+    let mut pairs = method.pairs(&mut Reading::new(&mut corpus, &mut quiet, resources(executor)))?;
+    while pairs.next(executor)?.is_some() {}
     Ok((pairs.given(), looked(pairs.counts())))
 }
 
-fn resources(workers: &dyn Workers) -> Resources<'_> {
-    Resources { files: &MemoryFiles, budget: ENOUGH, workers }
+fn resources(executor: &dyn Executor) -> Resources<'_> {
+    Resources { files: &MemoryFiles, budget: ENOUGH, executor }
 }
 
 /// Pairs that were looked at.

@@ -5,10 +5,10 @@ use pgrx::prelude::*;
 #[pg_schema]
 mod tests {
     use super::*;
+    use crate::executor::Stop;
     use crate::features::spotsigs::SpotSpec;
     use crate::features::units::signatures::Features;
     use crate::passages::{Parameters, between};
-    use crate::workers::Stop;
 
     const SENTENCES: [&str; 9] = [
         "The crane moved to the quay.",

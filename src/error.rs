@@ -57,7 +57,7 @@ pub enum Error {
         /// The characters of both that are left when what they begin and end with is taken off.
         characters: u64,
     },
-    /// The call was asked to stop (see [`crate::workers::Stop`]); its work can be taken up again.
+    /// The call was asked to stop (see [`crate::executor::Stop`]); its work can be taken up again.
     #[error("stopped")]
     Stopped,
     /// A temporary file did not do what it should.

@@ -14,7 +14,7 @@
 //!
 //! The modules are the stages of a pipeline; each uses only earlier ones:
 //!
-//! * [`error`], [`memory`], [`ragged`], [`files`], [`hash`], [`prefetch`], [`radix`], [`workers`], [`resources`]: what
+//! * [`error`], [`memory`], [`ragged`], [`files`], [`hash`], [`prefetch`], [`radix`], [`executor`], [`resources`]: what
 //!   everything stands on
 //! * [`text`]: text into words and other units
 //! * [`features`]: units into sets of tokens or shingles
@@ -31,6 +31,7 @@
 
 pub mod clusters;
 pub mod error;
+pub mod executor;
 pub mod features;
 pub mod files;
 pub mod hash;
@@ -54,7 +55,6 @@ pub mod sorting_network;
 pub mod text;
 pub mod turns;
 pub mod verify;
-pub mod workers;
 
 pub use joins::pairs::Pair;
 pub use methods::corpus::near_duplicates;

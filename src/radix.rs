@@ -1,8 +1,8 @@
 //! Sorting by some bits of a number, digit by digit: O(n) where a sort by comparing takes O(n log n).
 
 use crate::error::Result;
+use crate::executor::{self, Stop};
 use crate::memory;
-use crate::workers::{self, Stop};
 
 const DIGIT: u32 = 8;
 const DIGITS: usize = 1 << DIGIT;
@@ -86,7 +86,7 @@ pub fn sort_by_hash<T: Copy>(
             checked = 0;
         }
         if run.len() > 1 {
-            workers::sort_unstable_by(run, stop, compare)?;
+            executor::sort_unstable_by(run, stop, compare)?;
         }
     }
     Ok(())

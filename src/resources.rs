@@ -1,7 +1,7 @@
 //! What a piece of work is done with: threads, memory, temporary files.
 
+use crate::executor::Executor;
 use crate::files::TempFiles;
-use crate::workers::Workers;
 
 /// What a piece of work is done with.
 #[derive(Clone, Copy)]
@@ -11,11 +11,11 @@ pub struct Resources<'a> {
     /// Bytes to work with.
     pub budget: usize,
     /// The threads.
-    pub workers: &'a dyn Workers,
+    pub executor: &'a dyn Executor,
 }
 
 impl std::fmt::Debug for Resources<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Resources of {} bytes, {} threads", self.budget, self.workers.count())
+        write!(f, "Resources of {} bytes, {} threads", self.budget, self.executor.count())
     }
 }

@@ -7,8 +7,8 @@ mod corpora;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use neardup::executor::Stop;
 use neardup::verify::lcs::{Bounds, Lcs, containment, resemblance, symbols};
-use neardup::workers::Stop;
 
 /// The texts of some documents of a corpus.
 fn texts(data: &Path, corpus: &str, wanted: &HashSet<&str>) -> HashMap<String, Vec<u32>> {

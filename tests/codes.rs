@@ -8,7 +8,8 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use common::on_all;
-use neardup::clusters::elimination::{Kept, eliminate_repeated};
+use neardup::clusters::elimination::{Survivor, eliminate_repeated};
+use neardup::executor::{PlainThreads, Stop};
 use neardup::features::codes::{CodeSpec, feature_code};
 use neardup::files::NoFiles;
 use neardup::hash::mix;
@@ -20,7 +21,6 @@ use neardup::methods::reading::Reading;
 use neardup::resources::Resources;
 use neardup::text::paragraphs::paragraphs;
 use neardup::verify::repeatability::repeatability;
-use neardup::workers::{PlainThreads, Stop};
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 const MARKS: &str = "，。？！；：、,.?!;:";
@@ -105,7 +105,7 @@ fn longest_common(a: &str, b: &str) -> usize {
 }
 
 /// What goes, with a table of all substrings of the codes that stay.
-fn naive_elimination(codes: &[String], [numerator, denominator]: [usize; 2]) -> Vec<Option<Kept>> {
+fn naive_elimination(codes: &[String], [numerator, denominator]: [usize; 2]) -> Vec<Option<Survivor>> {
     let mut first: HashMap<&str, u32> = HashMap::new();
     let mut outcome = Vec::new();
     for (place, code) in codes.iter().enumerate() {
@@ -116,7 +116,7 @@ fn naive_elimination(codes: &[String], [numerator, denominator]: [usize; 2]) -> 
         let of_length = |n: usize| at.iter().zip(&at[n..]).map(|(&from, &to)| &code[from..to]);
         let kept = (least..=length).rev().find_map(|n| {
             let place = of_length(n).filter_map(|part| first.get(part)).min()?;
-            Some(Kept { place: *place, similarity: n as f64 / length as f64 })
+            Some(Survivor { place: *place, similarity: n as f64 / length as f64 })
         });
         if kept.is_none() {
             for part in (1..=length).flat_map(of_length) {
@@ -156,13 +156,13 @@ fn check_method(name: &str, texts: &[String], codes: &[String]) {
     let ordered: Vec<String> = rows.iter().map(|&row| codes[row].clone()).collect();
     let mut expected: Vec<(u32, f64)> = (0..texts.len() as u32).map(|row| (row, 1.0)).collect();
     for (&row, kept) in rows.iter().zip(naive_elimination(&ordered, [3, 4])) {
-        if let Some(Kept { place, similarity }) = kept {
+        if let Some(Survivor { place, similarity }) = kept {
             expected[row] = (rows[place as usize] as u32, similarity);
         }
     }
     let method = ByCodes { spec: CodeSpec::default(), threshold: Some(0.75) };
     let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
-    let resources = Resources { files: &NoFiles, budget: 1 << 30, workers: &PlainThreads(2) };
+    let resources = Resources { files: &NoFiles, budget: 1 << 30, executor: &PlainThreads(2) };
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
     let (order, leaders) = method.eliminate(&mut reading).expect("memory").expect("a threshold");
     assert!(order.iter().copied().eq(0..texts.len() as u32));
@@ -189,7 +189,7 @@ fn short_news_in_an_alphabet() {
     // Every tenth is the one before.
     let items: Vec<String> = (0..344).map(|n| item(if n % 10 == 9 { n - 1 } else { n })).collect();
     let method = ByCodes { spec: CodeSpec::default(), threshold: Some(0.75) };
-    let resources = Resources { files: &NoFiles, budget: 1 << 30, workers: &PlainThreads(2) };
+    let resources = Resources { files: &NoFiles, budget: 1 << 30, executor: &PlainThreads(2) };
     let eliminated = |texts: &[String]| {
         let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
         let mut reading = Reading::new(&mut corpus, &mut quiet, resources);

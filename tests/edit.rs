@@ -5,13 +5,13 @@ mod pages;
 #[path = "common/run.rs"]
 mod run;
 
+use neardup::executor::{Executor, PlainThreads};
 use neardup::hash::mix;
 use neardup::joins::Counts;
 use neardup::joins::sets::Algorithm;
 use neardup::methods::corpus::Corpus;
 use neardup::methods::edit::Edit;
 use neardup::verify::edit::{EditPredicate, similarity};
-use neardup::workers::{PlainThreads, Workers};
 use proptest::prelude::*;
 
 use pages::pages;
@@ -22,10 +22,10 @@ fn join_with(
     texts: &[String],
     right_from: Option<usize>,
     threshold: f64,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
     budget: usize,
 ) -> (Found, Counts) {
-    join_by(Algorithm::Auto, texts, right_from, threshold, workers, budget)
+    join_by(Algorithm::Auto, texts, right_from, threshold, executor, budget)
 }
 
 fn join_by(
@@ -33,11 +33,11 @@ fn join_by(
     texts: &[String],
     right_from: Option<usize>,
     threshold: f64,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
     budget: usize,
 ) -> (Found, Counts) {
     let method = Edit { algorithm, ..Edit::new(threshold).unwrap() };
-    let (found, account) = find(&method, Corpus::of_texts(texts).split(right_from), workers, budget);
+    let (found, account) = find(&method, Corpus::of_texts(texts).split(right_from), executor, budget);
     (found, account.counts)
 }
 
@@ -299,8 +299,8 @@ fn long_texts_by_the_counts_of_their_grams() {
                 let mut expected = all.clone();
                 expected.retain(|&(.., similarity)| f64::from_bits(similarity) >= threshold);
                 assert!(!expected.is_empty(), "{script} {from:?} {threshold}");
-                for (workers, budget) in [(1, ENOUGH), (3, 0), (2, 1 << 20)] {
-                    let found = join_with(&texts, from, threshold, &PlainThreads(workers), budget).0;
+                for (executor, budget) in [(1, ENOUGH), (3, 0), (2, 1 << 20)] {
+                    let found = join_with(&texts, from, threshold, &PlainThreads(executor), budget).0;
                     assert_eq!(found, expected, "{script} {from:?} {threshold} {budget}");
                 }
                 let interrupted = join_with(&texts, from, threshold, &Interrupted::default(), ENOUGH).0;
@@ -371,6 +371,6 @@ fn long_texts() {
 fn stopped_work_goes_on() {
     let texts: Vec<String> =
         (0..300u64).map(|n| format!("record {} of {}", neardup::hash::mix(n) % 500, n % 7)).collect();
-    let workers = Interrupted::default();
-    assert_eq!(join_with(&texts, None, 0.8, &workers, ENOUGH).0, naive(&texts, None, 0.8));
+    let executor = Interrupted::default();
+    assert_eq!(join_with(&texts, None, 0.8, &executor, ENOUGH).0, naive(&texts, None, 0.8));
 }

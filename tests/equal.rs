@@ -8,6 +8,7 @@ mod run;
 
 use std::collections::HashSet;
 
+use neardup::executor::PlainThreads;
 use neardup::features::FeatureSpec;
 use neardup::features::imatch::IdfRange;
 use neardup::features::spotsigs::SpotSpec;
@@ -20,7 +21,6 @@ use neardup::methods::passages;
 use neardup::methods::reading::Reading;
 use neardup::passages::{Parameters, Passage};
 use neardup::resources::Resources;
-use neardup::workers::PlainThreads;
 
 use list::all_methods;
 use run::{ENOUGH, find};
@@ -66,14 +66,14 @@ fn passages_of(texts: &[String], features: Features) -> (usize, u64) {
 /// The passages, and how many sentences have no signature.
 fn all_passages_of(texts: &[String], features: Features) -> (Vec<Passage>, u64) {
     let parameters = Parameters { features, ..Parameters::default() };
-    let workers = PlainThreads(2);
-    let resources = Resources { files: &neardup::files::MemoryFiles, budget: 1 << 30, workers: &workers };
+    let executor = PlainThreads(2);
+    let resources = Resources { files: &neardup::files::MemoryFiles, budget: 1 << 30, executor: &executor };
     let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
     let mut search = passages::search(&parameters, &mut reading).unwrap();
     let unsigned = reading.account.unsigned.count;
     let mut found = Vec::new();
-    while let Some(batch) = search.next_batch(resources.workers).unwrap() {
+    while let Some(batch) = search.next_batch(resources.executor).unwrap() {
         found.extend(batch);
     }
     (found, unsigned)

@@ -8,6 +8,7 @@ mod run;
 
 use std::collections::BTreeSet;
 
+use neardup::executor::PlainThreads;
 use neardup::features::FeatureSpec;
 use neardup::joins::sketches::banding::Banding;
 use neardup::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
@@ -18,7 +19,6 @@ use neardup::methods::sets::Sets;
 use neardup::methods::sketches::Sketches;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
-use neardup::workers::PlainThreads;
 
 use pages::{pages, sets_at};
 use run::{ENOUGH, Found, find};

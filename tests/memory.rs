@@ -1,8 +1,8 @@
 //! What happens while memory is short, in a process of its own: the flag is one for all threads.
 
 use neardup::error::Error;
+use neardup::executor::{self, PlainThreads, Stop};
 use neardup::memory;
-use neardup::workers::{self, PlainThreads, Stop};
 
 fn is_out_of_memory<T: std::fmt::Debug>(result: Result<T, Error>) -> bool {
     matches!(result, Err(Error::OutOfMemory { .. }))
@@ -26,12 +26,12 @@ fn whatever_can_fail_does_while_memory_is_short() {
         *piece += 1;
         stop.check()
     };
-    assert!(is_out_of_memory(workers::each(&PlainThreads(4), &mut pieces, count)));
+    assert!(is_out_of_memory(executor::each(&PlainThreads(4), &mut pieces, count)));
     assert_eq!(vec, [1]);
 
     memory::set_short(false);
     memory::push(&mut vec, 2, "testing").unwrap();
-    workers::each(&PlainThreads(4), &mut pieces, count).unwrap();
+    executor::each(&PlainThreads(4), &mut pieces, count).unwrap();
     assert_eq!(vec, [1, 2]);
     assert!(pieces.iter().all(|&times| times >= 1));
 }

@@ -7,8 +7,9 @@ mod list;
 mod run;
 
 use neardup::error::{Error, Result};
+use neardup::executor::{Executor, PlainThreads};
 use neardup::features::FeatureSpec;
-use neardup::features::given::Given;
+use neardup::features::source_document::SourceDocument;
 use neardup::features::tokens::Document;
 use neardup::files::MemoryFiles;
 use neardup::hash::mix;
@@ -23,7 +24,6 @@ use neardup::passages::Parameters as PassageParameters;
 use neardup::resources::Resources;
 use neardup::text::packed::{Packed, Packing};
 use neardup::verify::measure::Measure;
-use neardup::workers::{PlainThreads, Workers};
 
 use list::methods;
 use run::{Counted, ENOUGH, Found, Interrupted, find, find_with};
@@ -95,7 +95,7 @@ fn sets_go_to_files_where_memory_is_small() {
     // The grams of short texts only are sets for edit.
     let short: Vec<String> = texts.iter().map(|text| text.chars().take(100).collect()).collect();
     let files = Counted::default();
-    let resources = |budget| Resources { files: &files, budget, workers: &PlainThreads(2) };
+    let resources = |budget| Resources { files: &files, budget, executor: &PlainThreads(2) };
     for (name, method) in methods() {
         // These keep texts or signatures in memory, or nothing that grows.
         let spills = !matches!(name, "imatch" | "simhash" | "repeatability" | "exact_code");
@@ -184,12 +184,12 @@ fn passages_do_not_depend_on_memory() {
     let parameters = PassageParameters { min_sentences: 1, ..PassageParameters::default() };
     let run = |budget, threads, right_from| {
         let files = Counted::default();
-        let resources = Resources { files: &files, budget, workers: &PlainThreads(threads) };
+        let resources = Resources { files: &files, budget, executor: &PlainThreads(threads) };
         let (mut corpus, mut quiet) = (Corpus::of_texts(&texts).split(right_from), Quiet);
         let mut search =
             passages::search(&parameters, &mut Reading::new(&mut corpus, &mut quiet, resources)).unwrap();
         let mut all = Vec::new();
-        while let Some(mut batch) = search.next_batch(resources.workers).unwrap() {
+        while let Some(mut batch) = search.next_batch(resources.executor).unwrap() {
             all.append(&mut batch);
         }
         (all, files.0.get())
@@ -234,13 +234,13 @@ fn packed_texts_are_as_others_and_damage_is_met() {
     let method = Sets::of_words(Measure::Jaccard, 0.6).unwrap();
     for (budget, threads) in [(1 << 30, 1), (1 << 30, 3), (LITTLE, 2)] {
         let files = MemoryFiles;
-        let resources = Resources { files: &files, budget, workers: &PlainThreads(threads) };
+        let resources = Resources { files: &files, budget, executor: &PlainThreads(threads) };
         let pairs = |corpus: Corpus<'_>| {
             corpus.split(Some(70)).pairs_with(&method, resources).map(|(pairs, _)| pairs)
         };
         let plain = pairs(Corpus::of_texts(&texts)).unwrap();
         assert!(!plain.is_empty());
-        let given = |row: usize| Some(Given::Text(packed(&texts[row], row)));
+        let given = |row: usize| Some(SourceDocument::Text(packed(&texts[row], row)));
         assert_eq!(pairs(Corpus::of_given(texts.len(), given)), Ok(plain));
         // Of several that cannot be read the first one is told of; in one batch here.
         let not_text = |row: usize| {
@@ -250,7 +250,7 @@ fn packed_texts_are_as_others_and_damage_is_met() {
                 91 | 199 => packed.len += 1,
                 _ => {}
             }
-            Some(Given::Text(packed))
+            Some(SourceDocument::Text(packed))
         };
         assert_eq!(pairs(Corpus::of_given(texts.len(), not_text)), Err(Error::NotText));
         let damaged = |row: usize| if row < 91 { given(row) } else { not_text(row) };
@@ -280,9 +280,9 @@ impl Documents for Failing {
         self.call()
     }
 
-    fn fetch(&mut self, documents: &mut Vec<(u32, Given)>) -> Result<usize> {
+    fn fetch(&mut self, documents: &mut Vec<(u32, SourceDocument)>) -> Result<usize> {
         self.call()?;
-        documents.push((0, Given::Document(Document::Text("some words".to_owned()))));
+        documents.push((0, SourceDocument::Document(Document::Text("some words".to_owned()))));
         Ok(1 << 30)
     }
 
@@ -294,7 +294,7 @@ impl Documents for Failing {
         self.busy
     }
 
-    fn end(&mut self, _: Side, _: &dyn Workers) -> Result<()> {
+    fn end(&mut self, _: Side, _: &dyn Executor) -> Result<()> {
         self.call()
     }
 
@@ -306,7 +306,7 @@ impl Documents for Failing {
         0
     }
 
-    fn order(&mut self, _: Side, _: &dyn Workers) -> Result<Vec<u32>> {
+    fn order(&mut self, _: Side, _: &dyn Executor) -> Result<Vec<u32>> {
         Ok(vec![0])
     }
 
@@ -326,7 +326,7 @@ fn a_source_that_fails_ends_the_call() {
         for busy in [false, true] {
             for (name, method) in methods() {
                 let files = Counted::default();
-                let resources = Resources { files: &files, budget: 1 << 20, workers: &PlainThreads(2) };
+                let resources = Resources { files: &files, budget: 1 << 20, executor: &PlainThreads(2) };
                 let (mut source, mut quiet) = (Failing { left, busy }, Quiet);
                 let mut reading = Reading::new(&mut source, &mut quiet, resources);
                 assert_eq!(method.pairs(&mut reading).err(), Some(Error::Source), "{name}");

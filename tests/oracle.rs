@@ -5,6 +5,7 @@ mod run;
 
 use std::collections::BTreeSet;
 
+use neardup::executor::PlainThreads;
 use neardup::features::FeatureSpec;
 use neardup::joins::Counts;
 use neardup::joins::sets::Algorithm;
@@ -12,7 +13,6 @@ use neardup::methods::corpus::Corpus;
 use neardup::methods::sets::Sets;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
-use neardup::workers::PlainThreads;
 use proptest::prelude::*;
 
 use run::{ENOUGH, Found, find};

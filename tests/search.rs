@@ -10,9 +10,10 @@ use neardup::features::{FeatureSpec, Tokenizer};
 use neardup::hash::mix;
 use neardup::joins::parts::token_set::Origin;
 use neardup::joins::search::ball::{SetBall, SetParameters};
-use neardup::joins::search::judge::Judge;
 use neardup::joins::search::keys::{KeyScratch, bitmap, class_of, keys_of, prefix_classes, prefix_keys};
+use neardup::joins::search::verifier::Verifier;
 
+use neardup::executor::Stop;
 use neardup::joins::search::prefix::{Reach, SetSpec};
 use neardup::joins::search::sample::TokenSample;
 use neardup::joins::set_index::rice::{self, Decoder, Until};
@@ -20,7 +21,6 @@ use neardup::joins::set_index::token_order::TokenOrder;
 use neardup::methods::pair::TwoTexts;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
-use neardup::workers::Stop;
 use proptest::prelude::*;
 
 const MEASURES: [Measure; 5] =
@@ -227,7 +227,7 @@ proptest! {
         for document in &documents {
             let bytes = SetBall::build(&parameters, similarity, document).unwrap();
             let ball = SetBall::parse(&bytes).unwrap();
-            let mut judge = Judge::new(&ball, &stop).unwrap();
+            let mut judge = Verifier::new(&ball, &stop).unwrap();
             let candidates = index.candidates(document, similarity).unwrap();
             prop_assert!(candidates.is_sorted_by(|a, b| a.0 < b.0));
             let mut bounds: BTreeMap<u32, f64> = candidates.into_iter().collect();
@@ -260,7 +260,7 @@ proptest! {
         let parameters = SetParameters { measure, origin: Origin::of_text(tokenizer).unwrap(), features };
         let [row, ball] = texts.each_ref().map(|text| Document::Text(text.clone()));
         let bytes = SetBall::build(&parameters, similarity, &ball).unwrap();
-        let mut judge = Judge::new(&SetBall::parse(&bytes).unwrap(), &stop).unwrap();
+        let mut judge = Verifier::new(&SetBall::parse(&bytes).unwrap(), &stop).unwrap();
         let pair = TwoTexts::new([&texts[0], &texts[1]]).unwrap();
         let [shared, left, right] = pair.shared(features, &stop).unwrap();
         let predicate = Predicate::new(measure, similarity).unwrap();

@@ -9,12 +9,12 @@ mod corpora;
 
 use std::collections::HashMap;
 
+use neardup::executor::Stop;
 use neardup::features::tokens::{Document, Scratch};
 use neardup::features::{FeatureSpec, Tokenizer};
 use neardup::sketches::for_each_hash;
 use neardup::sketches::minhash::{Minhasher, similarity};
 use neardup::sketches::simhash::{Simhasher, hamming};
-use neardup::workers::Stop;
 
 const CORPORA: [&str; 4] = ["en_bible_a", "lic_scancode_a", "en_reuters_a", "zh_poetry_a"];
 

@@ -6,6 +6,7 @@ mod pages;
 #[path = "common/run.rs"]
 mod run;
 
+use neardup::executor::PlainThreads;
 use neardup::features::FeatureSpec;
 use neardup::hash::mix;
 use neardup::joins::sketches::banding::Banding;
@@ -15,7 +16,6 @@ use neardup::methods::corpus::Corpus;
 use neardup::methods::sets::Sets;
 use neardup::methods::sketches::Sketches;
 use neardup::verify::measure::Measure;
-use neardup::workers::PlainThreads;
 
 use pages::pages;
 use run::{ENOUGH, Found, find};

@@ -3,6 +3,7 @@
 #[path = "common/run.rs"]
 mod run;
 
+use neardup::executor::PlainThreads;
 use neardup::features::tokens::Document;
 use neardup::hash::mix;
 use neardup::methods::Method;
@@ -11,7 +12,6 @@ use neardup::methods::stored::{NearBits, StoredMinhash, StoredSimhash};
 use neardup::sketches::stored::{SketchKind, SketchReader};
 use neardup::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
 use neardup::sketches::{minhash, simhash};
-use neardup::workers::PlainThreads;
 use proptest::prelude::*;
 
 use run::{ENOUGH, Found, find};
@@ -158,8 +158,8 @@ fn a_template_costs_little() {
 /// A method says of the texts of two sketches what it finds of the sketches.
 #[test]
 fn what_is_said_of_one_pair() {
+    use neardup::executor::Stop;
     use neardup::methods::pair::TwoTexts;
-    use neardup::workers::Stop;
 
     let header = MinhashHeader::new(Source::Words, 5, 4, 1);
     let texts = [[1, 2, 3, 4], [1, 2, 3, 5]]

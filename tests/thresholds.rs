@@ -13,6 +13,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use neardup::executor::PlainThreads;
 use neardup::files::NoFiles;
 use neardup::hash::mix;
 use neardup::methods::corpus::Corpus;
@@ -20,7 +21,6 @@ use neardup::methods::sets::Sets;
 use neardup::resources::Resources;
 use neardup::text::words::words;
 use neardup::verify::measure::Measure;
-use neardup::workers::PlainThreads;
 
 const DOCUMENTS: std::ops::RangeInclusive<usize> = 500..=5000;
 
@@ -150,7 +150,7 @@ fn naive(sets: &[Vec<i64>], rows_with: &[Vec<u32>], measures: &[Measure]) -> Vec
 /// The same for one threshold and measure by the method.
 fn join(sets: &[Vec<i64>], measure: Measure, threshold: f64, threads: usize) -> Sum {
     let method = Sets::of_words(measure, threshold).expect("a threshold");
-    let resources = Resources { files: &NoFiles, budget: 1 << 40, workers: &PlainThreads(threads) };
+    let resources = Resources { files: &NoFiles, budget: 1 << 40, executor: &PlainThreads(threads) };
     let (pairs, _) = Corpus::of_sets(sets).pairs_with(&method, resources).expect("memory");
     let mut sum = Sum::default();
     pairs.iter().for_each(|pair| sum.add(pair.left, pair.right, pair.similarity));

@@ -7,6 +7,7 @@ mod run;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use neardup::executor::{Executor, PlainThreads, Stop};
 use neardup::files::{MemoryFiles, NoFiles, TempFiles};
 use neardup::hash::mix;
 use neardup::joins::sentences::stop_rules::StopRules;
@@ -18,7 +19,6 @@ use neardup::methods::{Grouping, Method};
 use neardup::resources::Resources;
 use neardup::sketches::sentence::{self, SentenceSigner};
 use neardup::verify::tlcs::{Comparer, Parameters, Thresholds};
-use neardup::workers::{PlainThreads, Stop, Workers};
 use proptest::prelude::*;
 
 use run::{ENOUGH, Found, Interrupted, find};
@@ -43,7 +43,7 @@ fn join(
     texts: &[String],
     right_from: Option<usize>,
     sites: Option<&[u32]>,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
     budget: usize,
 ) -> Found {
     let mut corpus = Corpus::of_texts(texts).split(right_from);
@@ -51,7 +51,7 @@ fn join(
         let sites: Vec<_> = sites.iter().map(|site| Some(site.to_string())).collect();
         corpus = corpus.with_sites(&sites).unwrap();
     }
-    find(case, corpus, workers, budget).0
+    find(case, corpus, executor, budget).0
 }
 
 /// All pairs of rows, by the definition.
@@ -148,8 +148,8 @@ proptest! {
             let repeats = |row: u32| texts.iter().filter(|text| **text == texts[row as usize]).count() > 1;
             prop_assert!(repeats(one.0) || repeats(one.1), "{one:?} {other:?}");
         }
-        for workers in [&PlainThreads(3) as &dyn Workers, &Interrupted::default()] {
-            prop_assert_eq!(&join(&case, &texts, right, sites, workers, 1), &found);
+        for executor in [&PlainThreads(3) as &dyn Executor, &Interrupted::default()] {
+            prop_assert_eq!(&join(&case, &texts, right, sites, executor, 1), &found);
         }
     }
 }
@@ -221,7 +221,7 @@ fn sets(
     case: &Tlcs,
     texts: &[String],
     weights: Option<&[i64]>,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
     budget: usize,
 ) -> Vec<Membership> {
     let files: &dyn TempFiles = if budget == ENOUGH { &NoFiles } else { &MemoryFiles };
@@ -230,10 +230,10 @@ fn sets(
         corpus = corpus.with_weights(weights.to_vec());
     }
     let mut quiet = Quiet;
-    let mut reading = Reading::new(&mut corpus, &mut quiet, Resources { files, budget, workers });
+    let mut reading = Reading::new(&mut corpus, &mut quiet, Resources { files, budget, executor });
     let grouping: &dyn Grouping = case.grouping().expect("a method with signatures of its own");
     let sets = grouping.sets(&mut reading).unwrap();
-    let clusters = sets.clusters(workers).unwrap();
+    let clusters = sets.clusters(executor).unwrap();
     let mut found = Vec::new();
     for cluster in clusters.iter() {
         assert_eq!(cluster.id, cluster.representative);
@@ -270,8 +270,8 @@ proptest! {
             let holds = |row| found.iter().filter(move |&&(_, member, _)| member == row).map(|&(r, ..)| r);
             prop_assert!(holds(a).any(|r| holds(b).any(|other| r == other)), "{a} {b}");
         }
-        for workers in [&PlainThreads(3) as &dyn Workers, &Interrupted::default()] {
-            prop_assert_eq!(&sets(&case, &texts, weights, workers, 1), &found);
+        for executor in [&PlainThreads(3) as &dyn Executor, &Interrupted::default()] {
+            prop_assert_eq!(&sets(&case, &texts, weights, executor, 1), &found);
         }
     }
 }
@@ -367,11 +367,11 @@ fn trials_do_not_depend_on_the_order() {
     let (found, account) = find(&case, Corpus::of_texts(&texts), &PlainThreads(1), ENOUGH);
     assert!(account.counts.stop_signatures > 0 && !found.is_empty());
     let turned: Vec<String> = texts.iter().rev().cloned().collect();
-    for workers in [&PlainThreads(3) as &dyn Workers, &Interrupted::default()] {
+    for executor in [&PlainThreads(3) as &dyn Executor, &Interrupted::default()] {
         for budget in [ENOUGH, 1 << 16] {
-            let (again, counts) = find(&case, Corpus::of_texts(&texts), workers, budget);
+            let (again, counts) = find(&case, Corpus::of_texts(&texts), executor, budget);
             assert!(again == found && counts.counts.stop_signatures == account.counts.stop_signatures);
-            let (other, counts) = find(&case, Corpus::of_texts(&turned), workers, budget);
+            let (other, counts) = find(&case, Corpus::of_texts(&turned), executor, budget);
             let mut other: Vec<_> = other.iter().map(|&(a, b, s)| (299 - b, 299 - a, s)).collect();
             other.sort_unstable();
             assert!(other == found && counts.counts.stop_signatures == account.counts.stop_signatures);

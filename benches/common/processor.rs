@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use neardup::error::{Error, Result};
-use neardup::workers::{Stop, Work, Workers};
+use neardup::executor::{Executor, Stop, Task};
 
 /// Seconds of the processor that the first thread has taken until now, as Linux tells them, to a millionth; where it does
 /// not, those of all threads to a hundredth.
@@ -32,18 +32,18 @@ pub struct Limited<'a> {
     stop: &'a Stop,
 }
 
-impl Workers for Limited<'_> {
+impl Executor for Limited<'_> {
     fn count(&self) -> usize {
         1
     }
 
-    fn run(&self, _threads: usize, work: &Work<'_>) -> Result<()> {
+    fn run(&self, _threads: usize, work: &Task<'_>) -> Result<()> {
         work(0, self.stop)
     }
 }
 
 /// Calls `work` with a thread, which is stopped after `most` seconds: then there is no answer. Gives the seconds it took, too.
-pub fn limited<T>(most: f64, work: impl FnOnce(&dyn Workers) -> Result<T>) -> (Option<T>, f64) {
+pub fn limited<T>(most: f64, work: impl FnOnce(&dyn Executor) -> Result<T>) -> (Option<T>, f64) {
     let (stop, ended) = (Stop::default(), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let began = seconds();

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use neardup::error::Result;
+use neardup::executor::{Executor, PlainThreads};
 use neardup::files::MemoryFiles;
 use neardup::hash;
 use neardup::methods::Method;
@@ -12,7 +13,6 @@ use neardup::methods::passages;
 use neardup::methods::reading::Reading;
 use neardup::passages::Parameters as PassageParameters;
 use neardup::resources::Resources;
-use neardup::workers::{PlainThreads, Workers};
 
 use crate::processor;
 
@@ -49,12 +49,12 @@ impl Run {
 /// Runs a task on `threads` threads, with so many bytes of memory.
 pub fn once(texts: &[String], task: &Task, threads: usize, memory: usize) -> Run {
     let mut corpus = Corpus::of_texts(texts);
-    let workers = PlainThreads(threads);
-    let resources = Resources { files: &MemoryFiles, budget: memory, workers: &workers };
+    let executor = PlainThreads(threads);
+    let resources = Resources { files: &MemoryFiles, budget: memory, executor: &executor };
     let (began, processor) = (Instant::now(), processor::of_all_threads());
     let mut quiet = Quiet;
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
-    let done = work(task, &mut reading, &workers, began).expect("memory");
+    let done = work(task, &mut reading, &executor, began).expect("memory");
     let all = began.elapsed().as_secs_f64();
     let account = reading.account;
     let read = account.phases[0] / 1e3;
@@ -78,13 +78,13 @@ struct Done {
     peak: usize,
 }
 
-fn work(task: &Task, reading: &mut Reading<'_>, workers: &dyn Workers, began: Instant) -> Result<Done> {
+fn work(task: &Task, reading: &mut Reading<'_>, executor: &dyn Executor, began: Instant) -> Result<Done> {
     let mut done = Done::default();
     match task {
         Task::Pairs(method) => {
             let mut pairs = method.pairs(reading)?;
             done.prepared = began.elapsed().as_secs_f64();
-            while let Some(pair) = pairs.next(workers)? {
+            while let Some(pair) = pairs.next(executor)? {
                 // Asked as seldom as the server is: with each batch of some thousands.
                 if done.found.is_multiple_of(1 << 12) {
                     done.peak = done.peak.max(pairs.bytes());
@@ -97,7 +97,7 @@ fn work(task: &Task, reading: &mut Reading<'_>, workers: &dyn Workers, began: In
         Task::Passages(parameters) => {
             let mut search = passages::search(parameters, reading)?;
             done.prepared = began.elapsed().as_secs_f64();
-            while let Some(batch) = search.next_batch(workers)? {
+            while let Some(batch) = search.next_batch(executor)? {
                 done.found += batch.len() as u64;
                 done.peak = done.peak.max(search.bytes());
                 for passage in &batch {

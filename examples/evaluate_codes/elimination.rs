@@ -8,6 +8,7 @@ use neardup::clusters::edge::Edge;
 use neardup::clusters::edges::Edges;
 use neardup::clusters::graph::Graph;
 use neardup::clusters::leaders::{leaders, rank_by};
+use neardup::executor::PlainThreads;
 use neardup::features::codes::CodeSpec;
 use neardup::files::{MemoryFiles, NoFiles};
 use neardup::methods::Method;
@@ -16,12 +17,11 @@ use neardup::methods::corpus::Corpus;
 use neardup::methods::documents::Quiet;
 use neardup::methods::reading::Reading;
 use neardup::resources::Resources;
-use neardup::workers::PlainThreads;
 
 /// A document that goes, and the one that stays in its place.
 pub type Eliminated = (u32, u32);
 
-const RESOURCES: Resources<'_> = Resources { files: &NoFiles, budget: 1 << 40, workers: &PlainThreads(1) };
+const RESOURCES: Resources<'_> = Resources { files: &NoFiles, budget: 1 << 40, executor: &PlainThreads(1) };
 
 /// Of documents with equal keys the first stays; how many have a key.
 pub fn equal<K: Eq + Hash>(keys: impl IntoIterator<Item = Option<K>>) -> (usize, Vec<Eliminated>) {
@@ -52,13 +52,13 @@ pub fn of_pairs(texts: &[String], method: &dyn Method) -> Vec<Eliminated> {
     let (mut rows, mut quiet) = (Corpus::of_texts(texts), Quiet);
     let mut pairs = method.pairs(&mut Reading::new(&mut rows, &mut quiet, RESOURCES)).expect("memory");
     let mut edges = Edges::new(&MemoryFiles, RESOURCES.budget);
-    while let Some(pair) = pairs.next(RESOURCES.workers).expect("memory") {
+    while let Some(pair) = pairs.next(RESOURCES.executor).expect("memory") {
         edges.push(Edge::new(pair.left, pair.right, pair.similarity)).expect("memory");
     }
     let lengths: Vec<usize> = texts.iter().map(|text| text.chars().count()).collect();
     let longest = |row: u32| (Reverse(lengths[row as usize]), row);
-    let rank = rank_by(texts.len(), longest, RESOURCES.workers).expect("memory");
-    let leaders = leaders(&mut Graph::new(edges, texts.len()), &rank, RESOURCES.workers).expect("memory");
+    let rank = rank_by(texts.len(), longest, RESOURCES.executor).expect("memory");
+    let leaders = leaders(&mut Graph::new(edges, texts.len()), &rank, RESOURCES.executor).expect("memory");
     (0..).zip(leaders.of).filter(|(number, leader)| number != leader).collect()
 }
 

@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
+use neardup::executor::Stop;
 use neardup::features::codes::{CodeSpec, feature_code};
 use neardup::hash::mix;
 use neardup::verify::repeatability::repeatability;
-use neardup::workers::Stop;
 
 use crate::corpora::on_all;
 use crate::elimination::share;

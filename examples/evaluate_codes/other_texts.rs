@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use neardup::executor::Stop;
 use neardup::features::codes::{CodeSpec, feature_code};
 use neardup::sketches::checksum::checksum;
 use neardup::text::words::words;
-use neardup::workers::Stop;
 use serde_json::Value;
 
 use crate::corpora::{self, Corpus, on_all};

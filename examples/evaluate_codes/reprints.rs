@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use neardup::executor::Stop;
 use neardup::features::FeatureSpec;
 use neardup::features::codes::{CodeSpec, feature_code};
 use neardup::joins::sketches::combination::TechniqueSpec;
@@ -12,7 +13,6 @@ use neardup::methods::sketches::Sketches;
 use neardup::sketches::checksum::checksum;
 use neardup::text::html::html_text;
 use neardup::verify::measure::Measure;
-use neardup::workers::Stop;
 
 use crate::elimination::{Eliminated, equal, of_pairs, repeated, share};
 use crate::sites::articles::Language;

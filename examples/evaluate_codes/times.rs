@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::time::Instant;
 
 use neardup::clusters::elimination::Elimination;
+use neardup::executor::{PlainThreads, Stop};
 use neardup::features::codes::{CodeSpec, feature_code};
-use neardup::workers::{PlainThreads, Stop};
 
 use crate::corpora::on_all;
 use crate::{log_plot, made, plot};

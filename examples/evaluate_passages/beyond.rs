@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use neardup::executor::PlainThreads;
 use neardup::features::spotsigs::SpotSpec;
 use neardup::files::MemoryFiles;
 use neardup::methods::corpus::Corpus;
@@ -11,7 +12,6 @@ use neardup::passages::Parameters;
 use neardup::resources::Resources;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
-use neardup::workers::PlainThreads;
 
 use crate::framed::Framed;
 use crate::searching::{few_texts, passages};
@@ -24,7 +24,7 @@ pub fn by_spotsigs(threshold: f64) -> SpotSigs {
 
 /// Documents of which some pair is found by SpotSigs.
 fn found_by_spotsigs(texts: &[String], threshold: f64) -> HashSet<u32> {
-    let resources = Resources { files: &MemoryFiles, budget: 1 << 30, workers: &PlainThreads(2) };
+    let resources = Resources { files: &MemoryFiles, budget: 1 << 30, executor: &PlainThreads(2) };
     let (pairs, _) = Corpus::of_texts(texts).pairs_with(&by_spotsigs(threshold), resources).expect("memory");
     pairs.into_iter().flat_map(|pair| [pair.left, pair.right]).collect()
 }

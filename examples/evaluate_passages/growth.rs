@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use neardup::executor::PlainThreads;
 use neardup::files::MemoryFiles;
 use neardup::methods::corpus::Corpus;
 use neardup::passages::Parameters;
 use neardup::resources::Resources;
 use neardup::text::html::html_text;
-use neardup::workers::PlainThreads;
 
 use crate::beyond::by_spotsigs;
 use crate::log_plot::{self, Line, Plot};
@@ -59,7 +59,7 @@ fn row(name: &str, texts: &[String]) -> [f64; 3] {
         cells.extend([format!("{:.2}", times[times.len() - 1]), count.to_string()]);
     }
     for threshold in [0.44, 0.8] {
-        let resources = Resources { files: &MemoryFiles, budget: 1 << 30, workers: &PlainThreads(1) };
+        let resources = Resources { files: &MemoryFiles, budget: 1 << 30, executor: &PlainThreads(1) };
         let began = processor::seconds();
         let (pairs, _) =
             Corpus::of_texts(texts).pairs_with(&by_spotsigs(threshold), resources).expect("memory");

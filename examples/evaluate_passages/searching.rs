@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use neardup::executor::PlainThreads;
 use neardup::features::imatch::IdfRange;
 use neardup::features::spotsigs::{Antecedents, SpotSpec};
 use neardup::features::units::signatures::Features;
@@ -13,7 +14,6 @@ use neardup::methods::passages::search;
 use neardup::methods::reading::Reading;
 use neardup::passages::{Parameters, Passage};
 use neardup::resources::Resources;
-use neardup::workers::PlainThreads;
 
 use crate::{corpora, small};
 
@@ -32,12 +32,12 @@ pub fn for_each_batch(
     threads: usize,
     mut each: impl FnMut(Vec<Passage>),
 ) -> Account {
-    let workers = PlainThreads(threads);
-    let resources = Resources { files: &MemoryFiles, budget: 1 << 30, workers: &workers };
+    let executor = PlainThreads(threads);
+    let resources = Resources { files: &MemoryFiles, budget: 1 << 30, executor: &executor };
     let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
     let mut search = search(parameters, &mut reading).expect("parameters");
-    while let Some(batch) = search.next_batch(&workers).expect("memory") {
+    while let Some(batch) = search.next_batch(&executor).expect("memory") {
         each(batch);
     }
     reading.account

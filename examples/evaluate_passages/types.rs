@@ -9,12 +9,12 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
 
+use neardup::executor::Stop;
 use neardup::hash::mix;
 use neardup::passages::{Parameters, Passage};
 use neardup::text::sentences::sentences;
 use neardup::verify::lcs::{self, Lcs, symbols};
 use neardup::verify::lcs_bounds::Bounds;
-use neardup::workers::Stop;
 
 use crate::framed::{Framed, Starts, share};
 use crate::searching::{few_texts, passages};

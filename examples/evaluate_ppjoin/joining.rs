@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use neardup::executor::PlainThreads;
 use neardup::features::FeatureSpec;
 use neardup::files::NoFiles;
 use neardup::joins::sets::Algorithm;
@@ -13,7 +14,6 @@ use neardup::methods::sets::Sets;
 use neardup::resources::Resources;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
-use neardup::workers::PlainThreads;
 
 use crate::{processor, small};
 
@@ -50,7 +50,7 @@ pub fn join(sets: &[Vec<i64>], measure: Measure, threshold: f64, algorithm: Algo
     let method = Sets { spec, predicate, algorithm };
     let once = || {
         let mut corpus = Corpus::of_sets(sets);
-        let resources = Resources { files: &NoFiles, budget: 1 << 40, workers: &PlainThreads(1) };
+        let resources = Resources { files: &NoFiles, budget: 1 << 40, executor: &PlainThreads(1) };
         let mut pairs = method.pairs(&mut Reading::new(&mut corpus, &mut Quiet, resources)).expect("memory");
         let began = now();
         while pairs.next(&PlainThreads(1)).expect("memory").is_some() {}

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use neardup::executor::PlainThreads;
 use neardup::features::{FeatureSpec, Tokenizer};
 use neardup::files::NoFiles;
 use neardup::joins::sets::Algorithm;
@@ -13,7 +14,6 @@ use neardup::methods::sets::Sets;
 use neardup::resources::Resources;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
-use neardup::workers::PlainThreads;
 
 use crate::THRESHOLDS;
 use crate::processor;
@@ -50,13 +50,13 @@ fn find(texts: &[String], spec: FeatureSpec, t: f64, algorithm: Algorithm) -> (H
     let predicate = Predicate::new(Measure::Jaccard, t).expect("a threshold");
     let began = processor::seconds();
     // One thread, the first, whose time is taken.
-    let resources = Resources { files: &NoFiles, budget: 1 << 40, workers: &PlainThreads(1) };
+    let resources = Resources { files: &NoFiles, budget: 1 << 40, executor: &PlainThreads(1) };
     let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
     let mut pairs = Sets { spec, predicate, algorithm }
         .pairs(&mut Reading::new(&mut corpus, &mut quiet, resources))
         .expect("memory");
     let mut found = HashSet::new();
-    while let Some(pair) = pairs.next(resources.workers).expect("memory") {
+    while let Some(pair) = pairs.next(resources.executor).expect("memory") {
         found.insert((pair.left.min(pair.right), pair.left.max(pair.right)));
     }
     (found, processor::seconds() - began)

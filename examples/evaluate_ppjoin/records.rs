@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use neardup::executor::Stop;
 use neardup::features::FeatureSpec;
 use neardup::features::tokens::{Document, Scratch, Token, for_each_token};
 use neardup::hash::mix;
-use neardup::workers::Stop;
 
 /// The sets of some texts.
 pub struct Records {

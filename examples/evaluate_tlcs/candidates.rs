@@ -1,5 +1,6 @@
 //! Candidates by sentence signatures: pairs that have one in common.
 
+use neardup::executor::PlainThreads;
 use neardup::files::MemoryFiles;
 use neardup::joins::sentences::stop_rules::StopRules;
 use neardup::methods::account::Account;
@@ -8,7 +9,6 @@ use neardup::methods::tlcs::Tlcs;
 use neardup::resources::Resources;
 use neardup::sketches::sentence::Parameters as Signing;
 use neardup::verify::tlcs::{Parameters, Thresholds};
-use neardup::workers::PlainThreads;
 
 /// A pair of documents, the lesser number first.
 pub type Pair = (u32, u32);
@@ -33,8 +33,8 @@ pub fn candidates(texts: &[String], signatures: Signing) -> Vec<Pair> {
 
 /// The pairs that a method gives, with their resemblance, and what was done.
 pub fn found(texts: &[String], method: &Tlcs, threads: usize) -> (Vec<(Pair, f64)>, Account) {
-    let workers = PlainThreads(threads);
-    let resources = Resources { files: &MemoryFiles, budget: 1 << 30, workers: &workers };
+    let executor = PlainThreads(threads);
+    let resources = Resources { files: &MemoryFiles, budget: 1 << 30, executor: &executor };
     let (pairs, account) = Corpus::of_texts(texts).pairs_with(method, resources).expect("memory");
     (pairs.into_iter().map(|pair| ((pair.left, pair.right), pair.similarity)).collect(), account)
 }

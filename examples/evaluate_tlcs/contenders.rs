@@ -1,6 +1,7 @@
 //! Methods beside each other, each on all pairs, as table 1 of Huang et al. (CIKM 2008) has them; at the published thresholds,
 //! and at those that find equally many.
 
+use neardup::executor::PlainThreads;
 use neardup::features::FeatureSpec;
 use neardup::files::MemoryFiles;
 use neardup::joins::sets::Algorithm;
@@ -15,7 +16,6 @@ use neardup::sketches::sentence::Parameters as Signing;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
 use neardup::verify::tlcs::{Parameters, Thresholds};
-use neardup::workers::PlainThreads;
 
 use crate::candidates::{PUBLISHED, Pair, THRESHOLDS, found};
 use crate::inputs::{Input, table_of};
@@ -195,7 +195,7 @@ fn of(
     published: &dyn Method,
     low: &dyn Method,
 ) -> Contender {
-    let resources = Resources { files: &MemoryFiles, budget: 1 << 30, workers: &PlainThreads(1) };
+    let resources = Resources { files: &MemoryFiles, budget: 1 << 30, executor: &PlainThreads(1) };
     let pairs = |method| Rows::of_texts(&input.corpus.texts).pairs_with(method, resources).expect("memory").0;
     let began = processor::seconds();
     let published = pairs(published).into_iter().map(|pair| (pair.left, pair.right)).collect();

@@ -1,7 +1,7 @@
 //! Comparisons of given pairs, and cells of tables.
 
+use neardup::executor::Stop;
 use neardup::verify::tlcs::{Comparer, Found, Parameters, Thresholds};
-use neardup::workers::Stop;
 
 use crate::candidates::{Pair, THRESHOLDS};
 use crate::corpora::{Corpus, on_all};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use neardup::executor::Stop;
 use neardup::verify::tlcs::{Comparer, Parameters};
-use neardup::workers::Stop;
 
 use crate::candidates::Pair;
 use crate::inputs::{Input, sample, table_of};

@@ -1,9 +1,9 @@
 //! What the filter strains away and what it keeps, as figure 7 of Huang et al. (CIKM 2008) has it: means over pairs of the sets
 //! of some documents.
 
+use neardup::executor::Stop;
 use neardup::hash::mix;
 use neardup::verify::tlcs::{Comparer, Parameters};
-use neardup::workers::Stop;
 
 use crate::candidates::Pair;
 use crate::corpora::on_all;

@@ -2,11 +2,11 @@
 
 use super::components::Components;
 use super::edge::Edge;
-use super::graph::{BREATH, Graph};
+use super::graph::{CHECK_EVERY, Graph};
 use super::leaders::Degrees;
 use super::strongest::unite;
 use crate::error::Result;
-use crate::workers::Workers;
+use crate::executor::Executor;
 
 /// The connected components of at most `largest` vertices.
 ///
@@ -16,7 +16,7 @@ pub fn connected(
     graph: &mut Graph<'_>,
     degrees: &Degrees,
     largest: Option<u32>,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<Components> {
     let mut components = Components::new(graph.vertices)?;
     let Graph { edges, equal, .. } = graph;
@@ -25,21 +25,21 @@ pub fn connected(
         if degrees.pairs[rows[0] as usize] == 0 {
             continue;
         }
-        for rows in rows.chunks(BREATH) {
-            workers.breathe()?;
+        for rows in rows.chunks(CHECK_EVERY) {
+            executor.check_interrupts()?;
             rows.iter().for_each(|&row| {
                 components.unite(equal.first(row), row, u32::MAX);
             });
         }
     }
-    edges.for_each(workers, |Edge { left, right, .. }| {
+    edges.for_each(executor, |Edge { left, right, .. }| {
         components.unite(left, right, u32::MAX);
         Ok(())
     })?;
     match largest {
         Some(largest) if components.largest() > largest => {
             let mut bounded = Components::new(graph.vertices)?;
-            unite(graph, &mut bounded, largest, workers, |_, _| Ok(()))?;
+            unite(graph, &mut bounded, largest, executor, |_, _| Ok(()))?;
             Ok(bounded)
         }
         _ => Ok(components),

@@ -6,7 +6,7 @@
 use super::graph::Graph;
 use super::links::Link;
 use crate::error::Result;
-use crate::workers::Workers;
+use crate::executor::Executor;
 
 /// What a threshold gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,13 +40,13 @@ pub fn curve(
     graph: &mut Graph<'_>,
     links: &[Link],
     thresholds: &[f64],
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<Vec<Point>> {
     let none = |&threshold: &f64| Point { threshold, pairs: 0, clusters: 0, redundant: 0, largest: 0 };
     let mut points: Vec<Point> = thresholds.iter().map(none).collect();
     // How many of the thresholds a similarity reaches.
     let reached = |similarity: f64| thresholds.partition_point(|&threshold| threshold <= similarity);
-    graph.for_each_similarity(workers, |similarity, pairs| {
+    graph.for_each_similarity(executor, |similarity, pairs| {
         if let Some(highest) = reached(similarity).checked_sub(1) {
             points[highest].pairs += pairs;
         }
@@ -67,7 +67,7 @@ pub fn curve(
             largest = largest.max(link.parts[0].saturating_add(link.parts[1]));
             redundant += 1;
             if redundant.is_multiple_of(1 << 16) {
-                workers.breathe()?;
+                executor.check_interrupts()?;
             }
         }
         *point = Point { clusters, redundant, largest, ..*point };
@@ -83,8 +83,8 @@ mod tests {
     use crate::clusters::edges::Edges;
     use crate::clusters::grouping::Clusters;
     use crate::clusters::links::links;
+    use crate::executor::PlainThreads;
     use crate::files::MemoryFiles;
-    use crate::workers::PlainThreads;
     use proptest::prelude::*;
 
     #[test]
@@ -97,19 +97,19 @@ mod tests {
     proptest! {
         #[test]
         fn each_point_is_what_a_call_with_it_gives(pairs in proptest::collection::btree_map((0u32..30, 0u32..30), 50u32..=100, 0..60)) {
-            let workers = &PlainThreads(1);
+            let executor = &PlainThreads(1);
             let edges = |least: f64| {
                 let mut edges = Edges::new(&MemoryFiles, 1 << 20);
                 let of = pairs.iter().filter(|((a, b), _)| a < b).map(|(&(a, b), &s)| Edge::new(a, b, f64::from(s) / 100.0));
                 of.filter(|edge| edge.similarity >= least).for_each(|edge| edges.push(edge).unwrap());
                 Graph::new(edges, 30)
             };
-            let links = links(&mut edges(0.0), workers).unwrap();
-            for point in curve(&mut edges(0.0), &links, &thresholds(0.5), workers).unwrap() {
+            let links = links(&mut edges(0.0), executor).unwrap();
+            for point in curve(&mut edges(0.0), &links, &thresholds(0.5), executor).unwrap() {
                 let mut there = edges(point.threshold);
-                let clusters = Clusters::new(&mut there, Clustering::Connected, None, workers).unwrap();
+                let clusters = Clusters::new(&mut there, Clustering::Connected, None, executor).unwrap();
                 let mut count = 0;
-                there.for_each_similarity(workers, |_, pairs| count += pairs).unwrap();
+                there.for_each_similarity(executor, |_, pairs| count += pairs).unwrap();
                 let sizes: Vec<usize> = clusters.iter().map(|cluster| cluster.members.len()).collect();
                 let expected = Point {
                     threshold: point.threshold,

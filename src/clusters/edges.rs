@@ -3,9 +3,9 @@
 use super::edge::{Edge, Key, Packed, SIZE};
 use super::runs::{InOrder, PIECE, Runs};
 use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
 use crate::files::{TempFile, TempFiles};
 use crate::memory;
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "keeping pairs";
 
@@ -64,7 +64,7 @@ impl<'f> Edges<'f> {
     /// Calls `each` with every edge, in no particular order. O(edges).
     pub fn for_each(
         &mut self,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
         mut each: impl FnMut(Edge) -> Result<()>,
     ) -> Result<()> {
         if let Some(file) = &mut self.file {
@@ -74,25 +74,25 @@ impl<'f> Edges<'f> {
                 let piece = PIECE.min((self.written - at) as usize);
                 file.read(at * SIZE, bytemuck::cast_slice_mut(&mut buffer[..piece]))?;
                 at += piece as u64;
-                workers.breathe()?;
+                executor.check_interrupts()?;
                 buffer[..piece].iter().try_for_each(|&edge| each(Edge::unpack(edge)))?;
             }
         }
-        walk(&self.held, workers, &mut each)
+        walk(&self.held, executor, &mut each)
     }
 
     /// Calls `each` with every edge, in the order of their keys. O(edges · log edges); what does not
     /// fit is sorted in runs that go through a file of their own.
     pub fn for_each_in_order(
         &mut self,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
         key: impl Fn(Edge) -> Key + Sync,
         mut each: impl FnMut(Edge) -> Result<()>,
     ) -> Result<()> {
-        let Some(mut runs) = self.sort(workers, None::<fn(Edge) -> u32>, &key)? else {
-            return walk(&self.held, workers, &mut each);
+        let Some(mut runs) = self.sort(executor, None::<fn(Edge) -> u32>, &key)? else {
+            return walk(&self.held, executor, &mut each);
         };
-        while let Some(edge) = runs.next(workers, &key)? {
+        while let Some(edge) = runs.next(executor, &key)? {
             each(edge)?;
         }
         Ok(())
@@ -102,28 +102,28 @@ impl<'f> Edges<'f> {
     /// are greater, and so are the left ends of their edges: so only within a group keys have to be made for sorting.
     pub fn in_order(
         mut self,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
         group: impl Fn(Edge) -> u32 + Sync,
         key: impl Fn(Edge) -> Key + Sync,
     ) -> Result<InOrder> {
-        let runs = self.sort(workers, Some(group), &key)?;
+        let runs = self.sort(executor, Some(group), &key)?;
         Ok(InOrder::new(self.held, runs))
     }
 
     /// Sorts what is in memory, or runs that go to a file.
     fn sort(
         &mut self,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
         group: Option<impl Fn(Edge) -> u32 + Sync>,
         key: &(impl Fn(Edge) -> Key + Sync),
     ) -> Result<Option<Runs>> {
         let by_key = |edges: &mut [Packed], stop: &Stop| {
-            workers::sort_unstable_by(edges, stop, &|a, b| key(Edge::unpack(*a)).cmp(&key(Edge::unpack(*b))))
+            executor::sort_unstable_by(edges, stop, &|a, b| key(Edge::unpack(*a)).cmp(&key(Edge::unpack(*b))))
         };
         let sort = |edges: &mut [Packed]| {
-            workers::one(workers, &mut &mut *edges, |edges, stop| {
+            executor::one(executor, &mut &mut *edges, |edges, stop| {
                 let Some(group) = &group else { return by_key(edges, stop) };
-                workers::sort_unstable_by(edges, stop, &|a: &Packed, b: &Packed| a[0].cmp(&b[0]))?;
+                executor::sort_unstable_by(edges, stop, &|a: &Packed, b: &Packed| a[0].cmp(&b[0]))?;
                 let is_one = |a: &Packed, b: &Packed| group(Edge::unpack(*a)) == group(Edge::unpack(*b));
                 edges.chunk_by_mut(is_one).try_for_each(|edges| by_key(edges, stop))
             })
@@ -148,15 +148,15 @@ impl<'f> Edges<'f> {
             at += length as u64;
         }
         drop(run);
-        Runs::new(sorted, runs, self.room, workers, key).map(Some)
+        Runs::new(sorted, runs, self.room, executor, key).map(Some)
     }
 
     /// The edges without repeats and loops: of equal ones the strongest.
-    pub fn distinct(mut self, workers: &dyn Workers) -> Result<Self> {
+    pub fn distinct(mut self, executor: &dyn Executor) -> Result<Self> {
         let mut distinct = Self::new(self.files, self.room * SIZE as usize / 2);
         let mut last = None;
         let key = |edge: Edge| (edge.vertices(), !edge.similarity.to_bits());
-        self.for_each_in_order(workers, key, |edge| {
+        self.for_each_in_order(executor, key, |edge| {
             if edge.left != edge.right && last.replace(edge.vertices()) != Some(edge.vertices()) {
                 distinct.push(edge)?;
             }
@@ -166,9 +166,9 @@ impl<'f> Edges<'f> {
     }
 }
 
-fn walk(edges: &[Packed], workers: &dyn Workers, each: &mut impl FnMut(Edge) -> Result<()>) -> Result<()> {
+fn walk(edges: &[Packed], executor: &dyn Executor, each: &mut impl FnMut(Edge) -> Result<()>) -> Result<()> {
     for piece in edges.chunks(PIECE) {
-        workers.breathe()?;
+        executor.check_interrupts()?;
         piece.iter().try_for_each(|&edge| each(Edge::unpack(edge)))?;
     }
     Ok(())
@@ -177,13 +177,13 @@ fn walk(edges: &[Packed], workers: &dyn Workers, each: &mut impl FnMut(Edge) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::PlainThreads;
     use crate::files::MemoryFiles;
     use crate::hash::mix;
-    use crate::workers::PlainThreads;
 
     #[test]
     fn files_keep_what_memory_would() {
-        let workers = &PlainThreads(1);
+        let executor = &PlainThreads(1);
         let all: Vec<Edge> = (0..150_000u64)
             .map(|n| {
                 let (a, b) = (mix(n) % 900, mix(n ^ 7) % 900);
@@ -197,14 +197,14 @@ mod tests {
             assert_eq!(edges.fit(), budget > 0);
             let (mut unsorted, mut sorted, mut distinct) = (Vec::new(), Vec::new(), Vec::new());
             edges
-                .for_each(workers, |edge| {
+                .for_each(executor, |edge| {
                     unsorted.push(edge.pack());
                     Ok(())
                 })
                 .unwrap();
             unsorted.sort_unstable();
             edges
-                .for_each_in_order(workers, Edge::strongest_first, |edge| {
+                .for_each_in_order(executor, Edge::strongest_first, |edge| {
                     sorted.push(edge);
                     Ok(())
                 })
@@ -214,15 +214,15 @@ mod tests {
             all.iter().for_each(|&edge| copy.push(edge).unwrap());
             let group = |edge: Edge| edge.left / 10;
             let key = |edge: Edge| (group(edge).into(), u64::from(edge.right) << 32 | u64::from(edge.left));
-            let mut in_order = copy.in_order(workers, group, key).unwrap();
+            let mut in_order = copy.in_order(executor, group, key).unwrap();
             let mut one_by_one: Vec<_> =
-                std::iter::from_fn(|| in_order.next(workers, key).unwrap()).collect();
+                std::iter::from_fn(|| in_order.next(executor, key).unwrap()).collect();
             assert!(one_by_one.is_sorted_by_key(|&edge| key(edge)));
             one_by_one.sort_unstable_by_key(|edge| edge.pack());
             assert!(one_by_one.iter().map(|edge| edge.pack()).eq(unsorted.iter().copied()));
-            let mut edges = edges.distinct(workers).unwrap();
+            let mut edges = edges.distinct(executor).unwrap();
             edges
-                .for_each(workers, |edge| {
+                .for_each(executor, |edge| {
                     distinct.push(edge.pack());
                     Ok(())
                 })

@@ -4,10 +4,10 @@ use super::edge::Edge;
 use super::edges::Edges;
 use super::equal_rows::EqualRows;
 use crate::error::Result;
-use crate::workers::Workers;
+use crate::executor::Executor;
 
 /// How many edges or rows are walked between two looks for requests to stop.
-pub(super) const BREATH: usize = 1 << 14;
+pub(super) const CHECK_EVERY: usize = 1 << 14;
 
 /// The pairs of rows.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl<'f> Graph<'f> {
     /// Calls `each` with a similarity and a number of pairs that have it, until that was done for all pairs. O(edges + groups).
     pub fn for_each_similarity(
         &mut self,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
         mut each: impl FnMut(f64, u64),
     ) -> Result<()> {
         let Self { edges, equal, .. } = self;
@@ -37,7 +37,7 @@ impl<'f> Graph<'f> {
             let rows = rows.len() as u64;
             each(1.0, rows * (rows - 1) / 2);
         });
-        edges.for_each(workers, |Edge { left, right, similarity }| {
+        edges.for_each(executor, |Edge { left, right, similarity }| {
             each(similarity, equal.count(left) * equal.count(right));
             Ok(())
         })

@@ -9,9 +9,9 @@ use super::graph::Graph;
 use super::leaders::{Degrees, leaders};
 use super::perhaps_similar::of_pairs::perhaps_similar;
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::memory;
 use crate::ragged::Ragged;
-use crate::workers::{self, Workers};
 
 const DOING: &str = "making clusters";
 
@@ -46,14 +46,14 @@ impl Clusters {
         graph: &mut Graph<'_>,
         clustering: Clustering,
         largest: Option<u32>,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<Self> {
         let vertices = graph.vertices;
-        let degrees = Degrees::new(graph, workers)?;
+        let degrees = Degrees::new(graph, executor)?;
         let mut memberships: Vec<(u32, u32)> = Vec::new();
         match clustering {
             Clustering::Connected => {
-                let mut components = connected(graph, &degrees, largest, workers)?;
+                let mut components = connected(graph, &degrees, largest, executor)?;
                 let least = components.least()?;
                 let mut representative: Vec<u32> = memory::filled(u32::MAX, vertices, DOING)?;
                 for (vertex, &least) in (0..).zip(&least) {
@@ -69,7 +69,7 @@ impl Clusters {
                 }
             }
             Clustering::Star => {
-                let found = leaders(graph, &degrees.rank(workers)?, workers)?;
+                let found = leaders(graph, &degrees.rank(executor)?, executor)?;
                 let mut followed = memory::filled(false, vertices, DOING)?;
                 for (vertex, &leader) in (0..).zip(&found.of) {
                     followed[leader as usize] |= leader != vertex;
@@ -80,20 +80,20 @@ impl Clusters {
                     }
                 }
             }
-            Clustering::PerhapsSimilar => memberships = perhaps_similar(graph, &degrees, workers)?,
+            Clustering::PerhapsSimilar => memberships = perhaps_similar(graph, &degrees, executor)?,
         }
-        let mut clusters = Self::of(memberships, clustering == Clustering::PerhapsSimilar, workers)?;
-        clusters.measure(graph, workers)?;
+        let mut clusters = Self::of(memberships, clustering == Clustering::PerhapsSimilar, executor)?;
+        clusters.measure(graph, executor)?;
         Ok(clusters)
     }
 
     /// Clusters of representatives and their members, themselves included, each with its similarity. A vertex
     /// represents one cluster at most.
-    pub fn of_sets(members: Vec<(u32, u32, f64)>, workers: &dyn Workers) -> Result<Self> {
+    pub fn of_sets(members: Vec<(u32, u32, f64)>, executor: &dyn Executor) -> Result<Self> {
         let mut memberships = Vec::new();
         memory::reserve(&mut memberships, members.len(), DOING)?;
         memberships.extend(members.iter().map(|&(representative, member, _)| (representative, member)));
-        let mut clusters = Self::of(memberships, true, workers)?;
+        let mut clusters = Self::of(memberships, true, executor)?;
         for (representative, member, similarity) in members {
             // Of sets they are in the order of their representatives.
             if let Ok(cluster) = clusters.representatives.binary_search(&representative) {
@@ -104,10 +104,14 @@ impl Clusters {
     }
 
     /// The clusters of pairs of a representative and a member.
-    fn of(mut memberships: Vec<(u32, u32)>, by_representative: bool, workers: &dyn Workers) -> Result<Self> {
+    fn of(
+        mut memberships: Vec<(u32, u32)>,
+        by_representative: bool,
+        executor: &dyn Executor,
+    ) -> Result<Self> {
         let sort = |memberships: &mut Vec<(u32, u32)>| {
-            workers::one(workers, memberships, |memberships, stop| {
-                workers::sort_unstable_by(memberships, stop, &Ord::cmp)
+            executor::one(executor, memberships, |memberships, stop| {
+                executor::sort_unstable_by(memberships, stop, &Ord::cmp)
             })
         };
         sort(&mut memberships)?;
@@ -135,7 +139,7 @@ impl Clusters {
     }
 
     /// Finds how similar every member is to its representative.
-    fn measure(&mut self, graph: &mut Graph<'_>, workers: &dyn Workers) -> Result<()> {
+    fn measure(&mut self, graph: &mut Graph<'_>, executor: &dyn Executor) -> Result<()> {
         let Graph { vertices, edges, equal } = graph;
         let represented = || {
             let all = self.representatives.iter().zip(0u32..);
@@ -146,12 +150,12 @@ impl Clusters {
         for cluster in 0..self.len() {
             let representative = self.representatives[cluster];
             if equal.are_pairs(representative) {
-                workers.breathe()?;
+                executor.check_interrupts()?;
                 self.set_equal(cluster, equal.rows(&representative), 1.0);
             }
             self.set(cluster, representative, 1.0);
         }
-        edges.for_each(workers, |Edge { left, right, similarity }| {
+        edges.for_each(executor, |Edge { left, right, similarity }| {
             for (one, other) in [(left, right), (right, left)] {
                 for &cluster in represented.get(one as usize) {
                     self.set_equal(cluster as usize, equal.rows(&other), similarity);

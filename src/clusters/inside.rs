@@ -4,9 +4,9 @@ use super::equal_rows::EqualRows;
 use super::grouping::Clusters;
 use super::homes::Homes;
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::memory;
 use crate::ragged::Ragged;
-use crate::workers::Workers;
 
 const DOING: &str = "describing clusters";
 
@@ -63,7 +63,7 @@ impl Inside {
 
     /// Searches in breadth from a place; the place found last, and how far it is. What was reached
     /// is in the queue.
-    fn search(&mut self, cluster: usize, from: usize, workers: &dyn Workers) -> Result<(usize, u32)> {
+    fn search(&mut self, cluster: usize, from: usize, executor: &dyn Executor) -> Result<(usize, u32)> {
         self.distance[self.groups.range(cluster)].fill(FAR);
         self.queue.clear();
         self.distance[from] = 0;
@@ -75,7 +75,7 @@ impl Inside {
             let range = self.neighbours.range(place);
             self.steps += range.len() as u64;
             if next.is_multiple_of(1 << 10) {
-                workers.breathe()?;
+                executor.check_interrupts()?;
             }
             for at in range {
                 let neighbour = self.neighbours.values[at];
@@ -94,14 +94,14 @@ impl Inside {
         &mut self,
         cluster: usize,
         effort: u64,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<Option<u32>> {
         match self.groups.range(cluster).len() {
             // Equal rows that are no pairs are together where another one holds them together.
             1 => Ok(None),
             // So these are two steps apart, and others, if they are all pairs, one.
             _ => {
-                let between = self.between_groups(cluster, effort, workers)?;
+                let between = self.between_groups(cluster, effort, executor)?;
                 Ok(between.map(|steps| if self.apart[cluster] { steps.max(2) } else { steps }))
             }
         }
@@ -109,7 +109,12 @@ impl Inside {
 
     /// The most steps between two groups by iFUB (Crescenzi et al. 2013): from the middle of a long way, vertices
     /// are searched from the farthest to the nearest, until the nearer ones cannot give more.
-    fn between_groups(&mut self, cluster: usize, effort: u64, workers: &dyn Workers) -> Result<Option<u32>> {
+    fn between_groups(
+        &mut self,
+        cluster: usize,
+        effort: u64,
+        executor: &dyn Executor,
+    ) -> Result<Option<u32>> {
         let range = self.groups.range(cluster);
         self.steps = 0;
         let hub = range.clone().max_by_key(|&place| (self.degree(place), std::cmp::Reverse(place)));
@@ -118,18 +123,18 @@ impl Inside {
             // All others are a pair with it. If all were with each other, too, it would be complete, or have rows apart.
             return Ok(Some(2));
         }
-        let (end, _) = self.search(cluster, hub, workers)?;
+        let (end, _) = self.search(cluster, hub, executor)?;
         if self.queue.len() < range.len() {
             return Ok(None);
         }
-        let (mut middle, mut longest) = self.search(cluster, end, workers)?;
+        let (mut middle, mut longest) = self.search(cluster, end, executor)?;
         // Back half of the way.
         for distance in (longest / 2..longest).rev() {
             let back =
                 self.neighbours.get(middle).iter().find(|&&place| self.distance[place as usize] == distance);
             middle = back.map_or(middle, |&place| place as usize);
         }
-        self.search(cluster, middle, workers)?;
+        self.search(cluster, middle, executor)?;
         let farthest_first = std::mem::take(&mut self.queue);
         let mut levels = Vec::new();
         memory::reserve(&mut levels, farthest_first.len(), DOING)?;
@@ -142,7 +147,7 @@ impl Inside {
             if self.steps > effort {
                 return Ok(None);
             }
-            longest = longest.max(self.search(cluster, place, workers)?.1);
+            longest = longest.max(self.search(cluster, place, executor)?.1);
         }
         Ok(Some(longest))
     }

@@ -3,8 +3,8 @@
 use super::edge::Edge;
 use super::graph::Graph;
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::memory;
-use crate::workers::Workers;
 
 const DOING: &str = "choosing representatives";
 
@@ -23,7 +23,7 @@ pub struct Leaders {
 ///
 /// `rank` holds the place of each vertex, each place once. O(edges · log edges): edges in the order of
 /// their later vertex are walked through once; those of equal rows once more.
-pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], workers: &dyn Workers) -> Result<Leaders> {
+pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], executor: &dyn Executor) -> Result<Leaders> {
     let Graph { edges, equal, .. } = graph;
     let mut of = Vec::new();
     memory::reserve(&mut of, rank.len(), DOING)?;
@@ -35,7 +35,7 @@ pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], workers: &dyn Workers) -> Re
     let best_of = |row: u32| equal.number(row).and_then(|number| best[number]).unwrap_or(row);
     let of_best = |edge: Edge| Edge { left: best_of(edge.left), right: best_of(edge.right), ..edge };
     edges.for_each_in_order(
-        workers,
+        executor,
         |edge| later_first(rank)(of_best(edge)),
         |edge| {
             let (earlier, later) = in_order(of_best(edge), rank);
@@ -53,7 +53,7 @@ pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], workers: &dyn Workers) -> Re
     for (rows, _) in equal.groups().filter(|(_, are_pairs)| *are_pairs) {
         let best = best_of(rows[0]);
         if of[best as usize] == best {
-            workers.breathe()?;
+            executor.check_interrupts()?;
             rows.iter().for_each(|&row| of[row as usize] = best);
         }
     }
@@ -75,7 +75,7 @@ pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], workers: &dyn Workers) -> Re
         let key = |edge| {
             led(edge).map_or((u64::MAX, 0), |(first, leader)| (first.into(), rank[leader as usize].into()))
         };
-        edges.for_each_in_order(workers, key, |edge| {
+        edges.for_each_in_order(executor, key, |edge| {
             let Some((first, leader)) = led(edge) else { return Ok(()) };
             if followers.first != Some(first) {
                 followers.finish(u32::MAX, rank, &mut found)?;
@@ -149,7 +149,7 @@ pub struct Degrees {
 
 impl Degrees {
     /// Counts the pairs of all vertices. O(edges + vertices).
-    pub fn new(graph: &mut Graph<'_>, workers: &dyn Workers) -> Result<Self> {
+    pub fn new(graph: &mut Graph<'_>, executor: &dyn Executor) -> Result<Self> {
         let Graph { vertices, edges, equal } = graph;
         let mut pairs = memory::filled(0u32, *vertices, DOING)?;
         let mut weight = memory::filled(0u64, *vertices, DOING)?;
@@ -158,7 +158,7 @@ impl Degrees {
             pairs[vertex as usize] += partners as u32;
             weight[vertex as usize] += partners * (edge.weight() >> 22);
         };
-        edges.for_each(workers, |edge| {
+        edges.for_each(executor, |edge| {
             add(edge.left, equal.count(edge.right), edge);
             add(edge.right, equal.count(edge.left), edge);
             Ok(())
@@ -170,7 +170,7 @@ impl Degrees {
             }
         }
         for (rows, _) in equal.groups() {
-            workers.breathe()?;
+            executor.check_interrupts()?;
             let first = rows[0] as usize;
             for &row in &rows[1..] {
                 (pairs[row as usize], weight[row as usize]) = (pairs[first], weight[first]);
@@ -191,8 +191,8 @@ impl Degrees {
     }
 
     /// The place of each vertex when the best representative comes first. O(n · log n).
-    pub fn rank(&self, workers: &dyn Workers) -> Result<Vec<u32>> {
-        rank_by(self.pairs.len(), |vertex| self.key(vertex), workers)
+    pub fn rank(&self, executor: &dyn Executor) -> Result<Vec<u32>> {
+        rank_by(self.pairs.len(), |vertex| self.key(vertex), executor)
     }
 }
 
@@ -200,13 +200,13 @@ impl Degrees {
 pub fn rank_by<K: Ord>(
     vertices: usize,
     key: impl Fn(u32) -> K + Sync,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<Vec<u32>> {
     let mut order: Vec<u32> = Vec::new();
     memory::reserve(&mut order, vertices, DOING)?;
     order.extend(0..vertices as u32);
-    crate::workers::one(workers, &mut order, |order, stop| {
-        crate::workers::sort_unstable_by(order, stop, &|a, b| key(*a).cmp(&key(*b)))
+    crate::executor::one(executor, &mut order, |order, stop| {
+        crate::executor::sort_unstable_by(order, stop, &|a, b| key(*a).cmp(&key(*b)))
     })?;
     let mut rank = memory::filled(0, vertices, DOING)?;
     order.iter().zip(0..).for_each(|(&vertex, place)| rank[vertex as usize] = place);

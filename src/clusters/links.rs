@@ -5,8 +5,8 @@ use super::edge::Edge;
 use super::graph::Graph;
 use super::strongest::unite;
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::memory;
-use crate::workers::Workers;
 
 const DOING: &str = "finding weak links";
 
@@ -22,10 +22,10 @@ pub struct Link {
 /// The links of a spanning forest of greatest similarity (Kruskal), the strongest first: at any
 /// threshold, the components are those that the links of at least that similarity connect. A component
 /// of n vertices has n - 1. O(edges · log edges).
-pub fn links(graph: &mut Graph<'_>, workers: &dyn Workers) -> Result<Vec<Link>> {
+pub fn links(graph: &mut Graph<'_>, executor: &dyn Executor) -> Result<Vec<Link>> {
     let mut components = Components::new(graph.vertices)?;
     let mut links = Vec::new();
-    unite(graph, &mut components, u32::MAX, workers, |edge, parts| {
+    unite(graph, &mut components, u32::MAX, executor, |edge, parts| {
         memory::push(&mut links, Link { edge, parts }, DOING)
     })?;
     Ok(links)

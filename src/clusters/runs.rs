@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use super::edge::{Edge, Key, Packed, SIZE};
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::files::TempFile;
 use crate::memory;
-use crate::workers::Workers;
 
 /// Edges that are read, written or walked through at one time.
 pub(super) const PIECE: usize = 1 << 14;
@@ -32,7 +32,7 @@ impl Runs {
         file: Box<dyn TempFile>,
         runs: Vec<Range<u64>>,
         room: usize,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
         key: &impl Fn(Edge) -> Key,
     ) -> Result<Self> {
         // As many of each run as share the room; at least some, however many runs there are.
@@ -40,13 +40,13 @@ impl Runs {
         let buffers = vec![(Vec::new(), 0); runs.len()];
         let mut merged = Self { file, runs, piece, buffers, heads: BinaryHeap::new() };
         for run in 0..merged.buffers.len() {
-            merged.refill(run, workers, key)?;
+            merged.refill(run, executor, key)?;
         }
         Ok(merged)
     }
 
     /// Brings the next edge of a run among the heads, if there is one.
-    fn refill(&mut self, run: usize, workers: &dyn Workers, key: &impl Fn(Edge) -> Key) -> Result<()> {
+    fn refill(&mut self, run: usize, executor: &dyn Executor, key: &impl Fn(Edge) -> Key) -> Result<()> {
         let (buffer, next) = &mut self.buffers[run];
         if *next == buffer.len() {
             let range = &mut self.runs[run];
@@ -55,19 +55,23 @@ impl Runs {
             self.file.read(range.start * SIZE, bytemuck::cast_slice_mut(buffer))?;
             range.start += length;
             *next = 0;
-            workers.breathe()?;
+            executor.check_interrupts()?;
         }
         self.heads.extend(buffer.get(*next).map(|&edge| Reverse((key(Edge::unpack(edge)), run))));
         Ok(())
     }
 
     /// The next edge of all; none after the last.
-    pub(super) fn next(&mut self, workers: &dyn Workers, key: &impl Fn(Edge) -> Key) -> Result<Option<Edge>> {
+    pub(super) fn next(
+        &mut self,
+        executor: &dyn Executor,
+        key: &impl Fn(Edge) -> Key,
+    ) -> Result<Option<Edge>> {
         let Some(Reverse((_, run))) = self.heads.pop() else { return Ok(None) };
         let (buffer, next) = &mut self.buffers[run];
         let edge = buffer[*next];
         *next += 1;
-        self.refill(run, workers, key)?;
+        self.refill(run, executor, key)?;
         Ok(Some(Edge::unpack(edge)))
     }
 }
@@ -92,9 +96,9 @@ impl InOrder {
     }
 
     /// The next edge; none after the last.
-    pub fn next(&mut self, workers: &dyn Workers, key: impl Fn(Edge) -> Key) -> Result<Option<Edge>> {
+    pub fn next(&mut self, executor: &dyn Executor, key: impl Fn(Edge) -> Key) -> Result<Option<Edge>> {
         if let Some(runs) = &mut self.runs {
-            return runs.next(workers, &key);
+            return runs.next(executor, &key);
         }
         let edge = self.held.get(self.next).map(|&edge| Edge::unpack(edge));
         self.next += 1;

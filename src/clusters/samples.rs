@@ -9,8 +9,8 @@ use super::edge::Edge;
 use super::equal_rows::EqualRows;
 use super::graph::Graph;
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::hash;
-use crate::workers::Workers;
 
 /// Pairs to look at, the least similar first; none stands in two lists.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -89,7 +89,7 @@ pub fn samples(
     graph: &mut Graph<'_>,
     most: usize,
     range: [f64; 2],
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<Samples> {
     /// For each pair that is shown, some to choose from.
     const CHOICE: usize = 16;
@@ -113,10 +113,10 @@ pub fn samples(
     };
     let Graph { edges, equal, .. } = graph;
     for (rows, _) in equal.groups().filter(|(_, are_pairs)| *are_pairs) {
-        workers.breathe()?;
+        executor.check_interrupts()?;
         pairs_of(Edge::new(rows[0], rows[0], 1.0), equal, &mut add);
     }
-    edges.for_each(workers, |edge| {
+    edges.for_each(executor, |edge| {
         pairs_of(edge, equal, &mut add);
         Ok(())
     })?;
@@ -135,8 +135,8 @@ pub fn samples(
 mod tests {
     use super::*;
     use crate::clusters::edges::Edges;
+    use crate::executor::PlainThreads;
     use crate::files::MemoryFiles;
-    use crate::workers::PlainThreads;
     use proptest::prelude::*;
 
     fn of(all: &[Edge], most: usize) -> Samples {

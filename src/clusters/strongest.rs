@@ -11,10 +11,10 @@ use std::collections::BinaryHeap;
 use super::components::Components;
 use super::edge::Edge;
 use super::equal_rows::EqualRows;
-use super::graph::{BREATH, Graph};
+use super::graph::{CHECK_EVERY, Graph};
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::memory;
-use crate::workers::Workers;
 
 const DOING: &str = "connecting pairs";
 
@@ -25,23 +25,23 @@ pub fn unite(
     graph: &mut Graph<'_>,
     components: &mut Components,
     largest: u32,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
     mut united: impl FnMut(Edge, [u32; 2]) -> Result<()>,
 ) -> Result<()> {
     let Graph { edges, equal, .. } = graph;
     if equal.is_empty() {
-        return edges.for_each_in_order(workers, Edge::strongest_first, |edge| {
+        return edges.for_each_in_order(executor, Edge::strongest_first, |edge| {
             match components.unite(edge.left, edge.right, largest) {
                 Some(sizes) => united(edge, sizes),
                 None => Ok(()),
             }
         });
     }
-    let mut walk = Walk::new(equal, components, largest, workers, &mut united)?;
+    let mut walk = Walk::new(equal, components, largest, executor, &mut united)?;
     for (rows, _) in equal.groups().filter(|(_, are_pairs)| *are_pairs) {
         walk.begin(rows[0], rows[0]);
     }
-    edges.for_each_in_order(workers, Edge::strongest_first, |edge| {
+    edges.for_each_in_order(executor, Edge::strongest_first, |edge| {
         if edge.similarity != walk.similarity {
             walk.go(None)?;
             walk.similarity = edge.similarity;
@@ -81,7 +81,7 @@ struct Walk<'a, F> {
     equal: &'a EqualRows,
     components: &'a mut Components,
     largest: u32,
-    workers: &'a dyn Workers,
+    executor: &'a dyn Executor,
     united: F,
     /// What all tasks have.
     similarity: f64,
@@ -98,7 +98,7 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
         equal: &'a EqualRows,
         components: &'a mut Components,
         largest: u32,
-        workers: &'a dyn Workers,
+        executor: &'a dyn Executor,
         united: F,
     ) -> Result<Self> {
         let mut open = Vec::new();
@@ -110,7 +110,7 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
             equal,
             components,
             largest,
-            workers,
+            executor,
             united,
             similarity: 1.0,
             tasks,
@@ -153,8 +153,8 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
         let mut is_full = false;
         while let Some(Reverse((row, n, place))) = nearest.pop() {
             self.steps += 1;
-            if self.steps.is_multiple_of(BREATH) {
-                self.workers.breathe()?;
+            if self.steps.is_multiple_of(CHECK_EVERY) {
+                self.executor.check_interrupts()?;
             }
             is_full = self.components.size(left) >= self.largest;
             if is_full {

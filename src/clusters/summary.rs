@@ -6,8 +6,8 @@ use super::grouping::Clusters;
 use super::homes::Homes;
 use super::inside::Inside;
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::memory;
-use crate::workers::Workers;
 
 const DOING: &str = "describing clusters";
 
@@ -32,7 +32,7 @@ pub fn summaries(
     graph: &mut Graph<'_>,
     clusters: &Clusters,
     effort: u64,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<Vec<Summary>> {
     let Graph { vertices, edges, equal } = graph;
     let homes = Homes::of_groups(clusters, *vertices, equal)?;
@@ -47,7 +47,7 @@ pub fn summaries(
         *sum += u128::from(more) * u128::from(edge.weight());
     };
     for (rows, _) in equal.groups().filter(|(_, are_pairs)| *are_pairs) {
-        workers.breathe()?;
+        executor.check_interrupts()?;
         let edge = Edge::new(rows[0], rows[0], 1.0);
         let homes = homes.0.get(rows[0] as usize).iter();
         homes.filter(|home| home.rows > 1).for_each(|home| {
@@ -55,7 +55,7 @@ pub fn summaries(
             add(home.cluster, edge, rows * (rows - 1) / 2);
         });
     }
-    edges.for_each(workers, |edge| {
+    edges.for_each(executor, |edge| {
         homes.for_each_common(edge, |cluster, pairs| {
             add(cluster, edge, pairs);
             if keep { memory::push(&mut inside, (cluster, edge.left, edge.right), DOING) } else { Ok(()) }
@@ -71,7 +71,7 @@ pub fn summaries(
         let diameter = if pairs == size * (size - 1) / 2 {
             Some(1)
         } else if keep {
-            graph.diameter(cluster, effort, workers)?
+            graph.diameter(cluster, effort, executor)?
         } else {
             None
         };

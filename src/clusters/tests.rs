@@ -13,8 +13,8 @@ use super::grouping::Clusters;
 use super::leaders::{Degrees, leaders};
 use super::links::links;
 use super::summary::summaries;
+use crate::executor::PlainThreads;
 use crate::files::MemoryFiles;
-use crate::workers::PlainThreads;
 
 const W: &PlainThreads = &PlainThreads(2);
 

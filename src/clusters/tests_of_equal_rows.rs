@@ -14,8 +14,8 @@ use super::links::links;
 use super::samples::samples;
 use super::summary::summaries;
 use super::tests::store;
+use crate::executor::PlainThreads;
 use crate::files::MemoryFiles;
-use crate::workers::PlainThreads;
 
 const W: &PlainThreads = &PlainThreads(2);
 

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use neardup::features::codes::{CodeSpec, feature_code};
-//! use neardup::workers::Stop;
+//! use neardup::executor::Stop;
 //!
 //! let text = "系统采用的特征码提取算法是基于语法获取特征的方法。这种方法将网页内容看成字符流，以一些标点符号和\
 //!             常用汉字作为锚点，从网页内容中抽取文字作为网页特征码。";
@@ -16,10 +16,10 @@
 //! ```
 
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::memory;
 use crate::text::characters::is_unseen;
 use crate::text::paragraphs::for_each_paragraph;
-use crate::workers::Stop;
 
 const DOING: &str = "making a feature code";
 

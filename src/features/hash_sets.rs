@@ -7,18 +7,18 @@
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::executor::{self, Stop};
 use crate::files::{TempFile, TempFiles};
 use crate::hash::mix;
 use crate::memory;
 use crate::ragged::Ragged;
-use crate::workers::{self, Stop};
 
 const DOING: &str = "collecting sets of hashes";
 
 /// Makes a set of hashes in any order, ascending. Where repeats count, the k-th occurrence of a token is
 /// one of its own.
 pub fn make_set(hashes: &mut Vec<u64>, multiset: bool, stop: &Stop) -> Result<()> {
-    workers::sort_unstable_by(hashes, stop, &Ord::cmp)?;
+    executor::sort_unstable_by(hashes, stop, &Ord::cmp)?;
     if !multiset {
         hashes.dedup();
         return Ok(());
@@ -34,7 +34,7 @@ pub fn make_set(hashes: &mut Vec<u64>, multiset: bool, stop: &Stop) -> Result<()
         }
     }
     if repeated {
-        workers::sort_unstable_by(hashes, stop, &Ord::cmp)?;
+        executor::sort_unstable_by(hashes, stop, &Ord::cmp)?;
         // Nearly never: an occurrence has the hash of another token.
         hashes.dedup();
     }

@@ -21,8 +21,8 @@ use super::dictionary::Dictionary;
 use super::sets::collect::Collector;
 use super::signatures::SignatureCollector;
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor, Stop};
 use crate::memory;
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "making I-Match signatures";
 
@@ -103,7 +103,7 @@ pub fn of_documents(
     mut dictionary: Dictionary,
     range: IdfRange,
     documents: u64,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<Vec<SignatureCollector>> {
     collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
     // The kept terms in the order of their bytes, and the place of each there.
@@ -121,8 +121,8 @@ pub fn of_documents(
         let (shard, place) = numbering.place(number);
         dictionary.shards()[shard].token(place)
     };
-    workers::one(workers, &mut kept, |kept, stop| {
-        workers::sort_unstable_by(kept, stop, &|&a, &b| term(a).as_ref().cmp(term(b).as_ref()))
+    executor::one(executor, &mut kept, |kept, stop| {
+        executor::sort_unstable_by(kept, stop, &|&a, &b| term(a).as_ref().cmp(term(b).as_ref()))
     })?;
     let mut places: Vec<Vec<u32>> = Vec::new();
     for shard in dictionary.shards() {
@@ -135,7 +135,7 @@ pub fn of_documents(
 
     let mut parts: Vec<_> =
         collectors.into_iter().map(|collector| (collector.sets, 0, SignatureCollector::new(WIDTH))).collect();
-    workers::each(workers, &mut parts, |(sets, done, signatures), stop: &Stop| {
+    executor::each(executor, &mut parts, |(sets, done, signatures), stop: &Stop| {
         let mut places_of = Vec::new();
         while *done < sets.rows.len() {
             stop.check()?;
@@ -153,7 +153,7 @@ pub fn of_documents(
             memory::reserve(&mut of, if places_of.is_empty() { all.len() } else { places_of.len() }, DOING)?;
             if places_of.is_empty() {
                 of.extend(all.iter().map(|&token| term(token)));
-                workers::sort_unstable_by(&mut of, stop, &|a, b| a.as_ref().cmp(b.as_ref()))?;
+                executor::sort_unstable_by(&mut of, stop, &|a, b| a.as_ref().cmp(b.as_ref()))?;
             } else {
                 of.extend(places_of.iter().map(|&rank| term(kept[rank as usize])));
             }
@@ -173,12 +173,12 @@ pub const WIDTH: usize = 3;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::PlainThreads;
     use crate::features::FeatureSpec;
     use crate::features::dictionary::numbering::number;
     use crate::features::signatures::distinct;
     use crate::features::tokens::Document;
     use crate::text;
-    use crate::workers::PlainThreads;
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
@@ -226,11 +226,11 @@ mod tests {
                 collectors[row % threads].add(row as u32, &document, &Stop::default()).unwrap();
             }
             let range = IdfRange::default();
-            let workers = PlainThreads(threads);
+            let executor = PlainThreads(threads);
             let mut dictionary = Dictionary::default();
-            number(&mut dictionary, &mut collectors, &workers).unwrap();
-            let parts = of_documents(collectors, dictionary, range, texts.len() as u64, &workers).unwrap();
-            let found = distinct(parts, None, &workers).unwrap();
+            number(&mut dictionary, &mut collectors, &executor).unwrap();
+            let parts = of_documents(collectors, dictionary, range, texts.len() as u64, &executor).unwrap();
+            let found = distinct(parts, None, &executor).unwrap();
             let groups = (0..found.left.len()).map(|n| found.left.rows(n).to_vec()).collect::<BTreeSet<_>>();
             prop_assert_eq!(groups, naive(&texts, range));
         }

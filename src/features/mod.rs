@@ -3,16 +3,16 @@
 //! signatures of fixed width ([`signatures`]), as those of I-Match ([`imatch`]). Texts are kept whole where characters
 //! are compared ([`texts`]), or as feature codes ([`codes`]). Sentences of documents ([`units`]) have signatures of
 //! their own, chains of SpotSigs ([`spotsigs`]) among them. Runs of characters are hashed by [`windows`], and some of
-//! them selected by [`winnowing`]. What a source gives may be packed ([`given`]).
+//! them selected by [`winnowing`]. What a source gives may be packed ([`source_document`]).
 
 pub mod codes;
 pub mod dictionary;
-pub mod given;
 pub mod hash_sets;
 pub mod imatch;
 pub mod sets;
 pub mod shingles;
 pub mod signatures;
+pub mod source_document;
 pub mod spotsigs;
 pub mod texts;
 pub mod tokens;

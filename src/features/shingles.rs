@@ -2,8 +2,8 @@
 //! docs/design/algorithms.md section 2).
 
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::hash;
-use crate::workers::Stop;
 
 /// Calls `each` with the hash of every window of `k >= 1` of the `tokens` (hashes of tokens), in order.
 ///

@@ -6,9 +6,9 @@
 
 use super::sets::records::Members;
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor};
 use crate::memory;
 use crate::radix;
-use crate::workers::{self, Workers};
 
 const DOING: &str = "collecting signatures";
 
@@ -117,11 +117,11 @@ struct SortedSignature {
 
 /// Brings equal signatures together, in ascending order of their numbers, whatever worker made them. With
 /// `right_from`, rows from that number on are those of the right table. O(n) where the first numbers are hashes,
-/// O(n log n) at worst, and the outcome does not depend on the number of workers.
+/// O(n log n) at worst, and the outcome does not depend on the number of executor.
 pub fn distinct(
     parts: Vec<SignatureCollector>,
     right_from: Option<u32>,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<Signatures> {
     let width = parts.first().map_or(1, |part| part.width);
     let count = parts.iter().map(SignatureCollector::len).sum();
@@ -150,7 +150,7 @@ pub fn distinct(
         &parts[part].words[(entry.place - firsts[part]) as usize * width..][..width]
     };
     let rest = |entry: &SortedSignature| if width == 1 { &[] } else { &words(entry)[1..] };
-    workers::each(workers, &mut sides, |entries, stop| {
+    executor::each(executor, &mut sides, |entries, stop| {
         radix::sort_by_hash(entries, stop, DOING, |entry| entry.first, &|a, b| {
             a.first.cmp(&b.first).then_with(|| rest(a).cmp(rest(b))).then(a.row.cmp(&b.row))
         })
@@ -179,7 +179,7 @@ pub fn distinct(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workers::PlainThreads;
+    use crate::executor::PlainThreads;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 

@@ -17,10 +17,10 @@
 //! ```
 
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::hash::{hash_bytes, hash_sequence};
 use crate::memory;
 use crate::text::words::{Space, for_each_word, words};
-use crate::workers::Stop;
 
 const DOING: &str = "making spot signatures";
 
@@ -195,7 +195,7 @@ impl Spots {
         })?;
         signatures.clear();
         self.add(&hashes, &mut SpotScratch::default(), signatures, stop)?;
-        crate::workers::sort_unstable_by(signatures, stop, &Ord::cmp)?;
+        crate::executor::sort_unstable_by(signatures, stop, &Ord::cmp)?;
         signatures.dedup();
         Ok(())
     }

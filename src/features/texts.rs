@@ -3,11 +3,11 @@
 
 use super::sets::records::Members;
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor, Stop};
 use crate::hash;
 use crate::memory;
 use crate::prefetch::prefetch;
 use crate::ragged::RaggedText;
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "collecting texts";
 
@@ -153,7 +153,7 @@ impl TextEntry {
 pub fn distinct(
     parts: Vec<TextCollector>,
     right_from: Option<u32>,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<Distinct> {
     let mut entries = Vec::new();
     memory::reserve(&mut entries, parts.iter().map(|part| part.rows.len()).sum(), DOING)?;
@@ -166,11 +166,11 @@ pub fn distinct(
             place: (number as u32, n as u32),
         }));
     }
-    workers::one(workers, &mut entries, |entries, stop| {
-        workers::sort_unstable_by(entries, stop, &|a, b| (a.key(), a.row).cmp(&(b.key(), b.row)))
+    executor::one(executor, &mut entries, |entries, stop| {
+        executor::sort_unstable_by(entries, stop, &|a, b| (a.key(), a.row).cmp(&(b.key(), b.row)))
     })?;
     let mut state = (entries, Vec::new(), 0);
-    workers::one(workers, &mut state, |(entries, starts, next), stop| {
+    executor::one(executor, &mut state, |(entries, starts, next), stop| {
         while *next < entries.len() {
             *next = split_run(&parts, entries, *next, starts, stop)?;
         }
@@ -244,7 +244,7 @@ fn members(entries: &[TextEntry], starts: &[usize]) -> Result<Members> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workers::PlainThreads;
+    use crate::executor::PlainThreads;
     use proptest::prelude::*;
 
     fn collect(texts: &[String], threads: usize) -> Vec<TextCollector> {

@@ -2,11 +2,11 @@
 
 use super::shingles;
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::hash;
 use crate::memory;
 use crate::text::characters::runs;
 use crate::text::{grams, html, words};
-use crate::workers::Stop;
 
 /// How a text is cut into tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

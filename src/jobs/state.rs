@@ -75,7 +75,7 @@ pub struct Present {
 
 /// The pairs that rows of a batch have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Found {
+pub struct BatchPairs {
     /// How many pairs came.
     pub pairs: i64,
     /// Whether the rows were put into the lists as well.
@@ -104,7 +104,7 @@ pub struct State {
     /// The number of the segment of the lists that these rows become; none in it where the lists are to be made anew.
     pub segment: Option<Option<i64>>,
     /// The pairs of these rows.
-    pub found: Option<Found>,
+    pub found: Option<BatchPairs>,
     /// Whether the lists turned out to be damaged.
     pub damaged: Option<bool>,
     /// Whether rows wait for another batch.

@@ -27,7 +27,7 @@ pub mod stored;
 use std::fmt::Debug;
 
 use crate::error::Result;
-use crate::workers::Workers;
+use crate::executor::Executor;
 
 /// A pair of records that passes. In a self-join both are of the only table and `right` comes first
 /// in the order of sizes.
@@ -90,7 +90,7 @@ impl Counts {
 pub trait RecordJoin: Debug {
     /// The next pairs of records, each once; none when the join is done. A batch may be empty, and its
     /// size is bounded. After [`crate::error::Error::Stopped`] it can be called again.
-    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>>;
+    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>>;
 
     /// What the filters did so far.
     fn counts(&self) -> Counts;

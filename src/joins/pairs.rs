@@ -8,11 +8,11 @@ use super::sets::Algorithm;
 use super::sets::blocks::BlockJoin;
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::features::sets::order::Ordered;
 use crate::features::sets::records::Members;
 use crate::memory;
 use crate::verify::predicate::Predicate;
-use crate::workers::Workers;
 
 /// Two rows and their similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -93,12 +93,12 @@ impl Pairs {
 
     /// The next pair; none after the last. Takes O(1) amortised except where the join has to go on: then as
     /// long as a batch of it takes.
-    pub fn next(&mut self, workers: &dyn Workers) -> Result<Option<Pair>> {
+    pub fn next(&mut self, executor: &dyn Executor) -> Result<Option<Pair>> {
         loop {
             if let Some(pair) = self.take() {
                 return Ok(Some(pair));
             }
-            if !self.advance(workers)? {
+            if !self.advance(executor)? {
                 return Ok(None);
             }
         }
@@ -198,9 +198,9 @@ impl Pairs {
     }
 
     /// Joins another batch, which may be empty; false if there is none.
-    pub fn advance(&mut self, workers: &dyn Workers) -> Result<bool> {
+    pub fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
         self.next_in_batch = 0;
-        let batch = self.join.next_batch(workers)?;
+        let batch = self.join.next_batch(executor)?;
         let more = batch.is_some();
         self.batch = batch.unwrap_or_default();
         Ok(more)

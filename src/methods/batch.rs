@@ -4,17 +4,17 @@ use std::cell::RefCell;
 use std::sync::Mutex;
 
 use crate::error::{Error, Result};
-use crate::features::given::Given;
+use crate::executor::{self, Executor, Stop};
+use crate::features::source_document::SourceDocument;
 use crate::features::tokens::Document;
-use crate::workers::{self, Stop, Workers};
 
 /// Documents that were read, each with the number of its row; rows of the right table count on from
 /// those of the left one.
 pub struct Batch<'a> {
-    pub(super) documents: &'a [(u32, Given)],
+    pub(super) documents: &'a [(u32, SourceDocument)],
     pub(super) from: u32,
     pub(super) begins_right: bool,
-    pub(super) workers: &'a dyn Workers,
+    pub(super) executor: &'a dyn Executor,
     /// Bytes held beside what the method holds: these documents and all ids.
     pub held: usize,
     /// What the leader does while workers are busy: reading on.
@@ -35,7 +35,7 @@ impl Unreadable {
     /// A document that may be packed, for which `space` is space.
     fn open<'d>(
         &self,
-        (row, given): &'d (u32, Given),
+        (row, given): &'d (u32, SourceDocument),
         space: &'d mut Document,
         stop: &Stop,
     ) -> Result<&'d Document> {
@@ -59,7 +59,7 @@ impl<'a> Batch<'a> {
     /// Those documents that are not packed.
     pub fn plain(&self) -> impl Iterator<Item = &Document> {
         self.documents.iter().filter_map(|(_, given)| match given {
-            Given::Document(document) => Some(document),
+            SourceDocument::Document(document) => Some(document),
             _ => None,
         })
     }
@@ -68,12 +68,12 @@ impl<'a> Batch<'a> {
     pub fn each_long(&self, long: usize, mut each: impl FnMut(u32, &Document) -> Result<()>) -> Result<()> {
         let Self { unreadable, from, .. } = self;
         for row in self.documents.iter().filter(|(_, given)| given.bytes() > long) {
-            if let (row, Given::Document(document)) = row {
+            if let (row, SourceDocument::Document(document)) = row {
                 each(from + row, document)?;
                 continue;
             }
             let mut document = Document::default();
-            workers::one(self.workers, &mut document, |document, stop| {
+            executor::one(self.executor, &mut document, |document, stop| {
                 unreadable.open(row, document, stop).map(drop)
             })?;
             each(from + row.0, &document)?;
@@ -82,8 +82,8 @@ impl<'a> Batch<'a> {
     }
 
     /// The threads to work with.
-    pub fn workers(&self) -> &dyn Workers {
-        self.workers
+    pub fn executor(&self) -> &dyn Executor {
+        self.executor
     }
 
     /// Shares the documents out: `add` is called for each on some thread, with the state of that thread and the row; rows
@@ -113,7 +113,7 @@ impl<'a> Batch<'a> {
         let turns = (total / FEW_BYTES / states.len()).clamp(1, TURNS);
         let share = total.div_ceil(turns * states.len());
         let rest = &Mutex::new(self.documents);
-        let take_some = || -> &'a [(u32, Given)] {
+        let take_some = || -> &'a [(u32, SourceDocument)] {
             let Ok(mut rest) = rest.lock() else { return &[] };
             let mut size = 0;
             let some = rest.iter().take_while(|(_, document)| {
@@ -127,7 +127,7 @@ impl<'a> Batch<'a> {
         };
         let Self { unreadable, from, .. } = self;
         let mut shares: Vec<_> = states.iter_mut().map(|state| (state, take_some())).collect();
-        let work = |(state, documents): &mut (&mut S, &'a [(u32, Given)]), stop: &Stop| {
+        let work = |(state, documents): &mut (&mut S, &'a [(u32, SourceDocument)]), stop: &Stop| {
             // What is packed is unpacked here, by the thread that reads it: of each thread there is one text at a time.
             let mut space = Document::default();
             loop {
@@ -141,6 +141,6 @@ impl<'a> Batch<'a> {
                 *documents = after;
             }
         };
-        workers::each_beside(self.workers, &mut shares, work, &mut *self.beside.borrow_mut())
+        executor::each_beside(self.executor, &mut shares, work, &mut *self.beside.borrow_mut())
     }
 }

@@ -9,6 +9,7 @@ use crate::clusters::elimination::Elimination;
 use crate::clusters::elimination::rows::RowCodes;
 use crate::clusters::leaders::Leaders;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::features::codes::{CodeSpec, feature_code};
 use crate::features::texts::{Distinct, TextCollector, distinct};
 use crate::features::tokens::Document;
@@ -19,7 +20,6 @@ use crate::joins::sets::Algorithm;
 use crate::memory;
 use crate::verify::edit::EditPredicate;
 use crate::verify::repeatability::repeatability;
-use crate::workers::Stop;
 
 /// How codes are made, and which pairs are in.
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ impl ByCodes {
     /// The codes of all documents.
     fn read(&self, reading: &mut Reading<'_>) -> Result<Distinct> {
         let mut coders: Vec<Coder> = Vec::new();
-        coders.resize_with(reading.workers.count(), Coder::default);
+        coders.resize_with(reading.executor.count(), Coder::default);
         reading.read(|batch| {
             batch.share_out(&mut coders, |coder, row, document, stop| {
                 coder.add(row, document, &self.spec, stop)
@@ -67,7 +67,7 @@ impl ByCodes {
             reading.account.codes = all.fold(WeakCodes::default(), WeakCodes::and);
         }
         let codes = coders.into_iter().map(|coder| coder.codes).collect();
-        let distinct = distinct(codes, reading.right_from(), reading.workers)?;
+        let distinct = distinct(codes, reading.right_from(), reading.executor)?;
         reading.account.distinct_sets = distinct.texts.len() as u64;
         reading.held(distinct.texts.bytes());
         Ok(distinct)
@@ -109,7 +109,7 @@ impl Method for ByCodes {
             None => {
                 let equal = EditPredicate::new(1.0)?;
                 let (pairs, prepared) =
-                    edit_pairs(distinct, equal, Algorithm::Auto, reading.files, budget, reading.workers)?;
+                    edit_pairs(distinct, equal, Algorithm::Auto, reading.files, budget, reading.executor)?;
                 reading.held(prepared.peak_bytes);
                 Ok(pairs)
             }
@@ -119,12 +119,12 @@ impl Method for ByCodes {
     fn eliminate(&self, reading: &mut Reading<'_>) -> Result<Option<(Vec<u32>, Leaders)>> {
         let Some(threshold) = self.threshold else { return Ok(None) };
         let distinct = self.read(reading)?;
-        let workers = reading.workers;
+        let executor = reading.executor;
         let order = reading.order()?;
-        let codes = RowCodes::new(&distinct, &places(&order)?, workers)?;
+        let codes = RowCodes::new(&distinct, &places(&order)?, executor)?;
         let held = distinct.texts.bytes() + memory::bytes(&order) + codes.bytes();
         let mut elimination = Elimination::new(&codes, threshold, reading.left_after(held))?;
-        while elimination.advance(workers)? {
+        while elimination.advance(executor)? {
             reading.report(|| format!("eliminating, {:.0} %", 100.0 * elimination.progress()));
             reading.held(held + elimination.bytes());
         }

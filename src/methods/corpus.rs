@@ -6,16 +6,16 @@ use super::method::Method;
 use super::reading::Reading;
 use super::sites::Sites;
 use crate::error::{Error, Result};
-use crate::features::given::Given;
+use crate::executor::{Executor, PlainThreads};
+use crate::features::source_document::SourceDocument;
 use crate::features::tokens::Document;
 use crate::files::MemoryFiles;
 use crate::joins::pairs::Pair;
 use crate::memory;
 use crate::resources::Resources;
-use crate::workers::{PlainThreads, Workers};
 
 /// Makes the document of a row; none where it has none.
-type Make<'a> = Box<dyn Fn(usize) -> Option<Given> + 'a>;
+type Make<'a> = Box<dyn Fn(usize) -> Option<SourceDocument> + 'a>;
 
 /// Documents of one table or of two; a row's id is its number.
 pub struct Corpus<'a> {
@@ -34,11 +34,11 @@ pub struct Corpus<'a> {
 impl<'a> Corpus<'a> {
     /// One table of this many rows.
     pub fn new(rows: usize, make: impl Fn(usize) -> Option<Document> + 'a) -> Self {
-        Self::of_given(rows, move |row| make(row).map(Given::Document))
+        Self::of_given(rows, move |row| make(row).map(SourceDocument::Document))
     }
 
     /// The same of documents that may be packed.
-    pub fn of_given(rows: usize, make: impl Fn(usize) -> Option<Given> + 'a) -> Self {
+    pub fn of_given(rows: usize, make: impl Fn(usize) -> Option<SourceDocument> + 'a) -> Self {
         let make: Make<'a> = Box::new(make);
         Self {
             rows: [rows, 0],
@@ -84,7 +84,7 @@ impl<'a> Corpus<'a> {
 
     /// All pairs that a method finds, with two threads and a gigabyte, in the order of their rows.
     pub fn pairs(&mut self, method: &dyn Method) -> Result<Vec<Pair>> {
-        let resources = Resources { files: &MemoryFiles, budget: 1 << 30, workers: &PlainThreads(2) };
+        let resources = Resources { files: &MemoryFiles, budget: 1 << 30, executor: &PlainThreads(2) };
         Ok(self.pairs_with(method, resources)?.0)
     }
 
@@ -99,7 +99,7 @@ impl<'a> Corpus<'a> {
         let mut pairs = method.pairs(&mut reading)?;
         let mut account = reading.account;
         let mut all = Vec::new();
-        while let Some(mut pair) = pairs.next(resources.workers)? {
+        while let Some(mut pair) = pairs.next(resources.executor)? {
             if !self.has_right && pair.left > pair.right {
                 std::mem::swap(&mut pair.left, &mut pair.right);
             }
@@ -133,7 +133,7 @@ impl Documents for Corpus<'_> {
     }
 
     /// One at a time.
-    fn fetch(&mut self, documents: &mut Vec<(u32, Given)>) -> Result<usize> {
+    fn fetch(&mut self, documents: &mut Vec<(u32, SourceDocument)>) -> Result<usize> {
         let before = if self.side == Side::Left { 0 } else { self.rows[0] };
         let row = self.read;
         self.read += 1;
@@ -151,7 +151,7 @@ impl Documents for Corpus<'_> {
         true
     }
 
-    fn end(&mut self, _side: Side, _workers: &dyn Workers) -> Result<()> {
+    fn end(&mut self, _side: Side, _workers: &dyn Executor) -> Result<()> {
         Ok(())
     }
 
@@ -163,7 +163,7 @@ impl Documents for Corpus<'_> {
         0
     }
 
-    fn order(&mut self, side: Side, _workers: &dyn Workers) -> Result<Vec<u32>> {
+    fn order(&mut self, side: Side, _workers: &dyn Executor) -> Result<Vec<u32>> {
         let mut order = Vec::new();
         let rows = self.rows[side as usize];
         memory::reserve(&mut order, rows, "ordering rows")?;

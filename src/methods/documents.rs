@@ -2,8 +2,8 @@
 
 use super::sites::Sites;
 use crate::error::{Error, Result};
-use crate::features::given::Given;
-use crate::workers::Workers;
+use crate::executor::Executor;
+use crate::features::source_document::SourceDocument;
 
 /// One of two tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub trait Documents {
 
     /// Reads a few documents more, each with the number of its row in this table, and gives about how many bytes they
     /// are. Rows without a text are counted only.
-    fn fetch(&mut self, documents: &mut Vec<(u32, Given)>) -> Result<usize>;
+    fn fetch(&mut self, documents: &mut Vec<(u32, SourceDocument)>) -> Result<usize>;
 
     /// Is told that the document of a row of this table was given packed and cannot be read: gives the error of the call.
     fn unreadable(&mut self, _row: u32, why: Error) -> Error {
@@ -42,7 +42,7 @@ pub trait Documents {
     fn is_ready(&self) -> bool;
 
     /// Ends reading a table; an error if two rows have the same id.
-    fn end(&mut self, side: Side, workers: &dyn Workers) -> Result<()>;
+    fn end(&mut self, side: Side, executor: &dyn Executor) -> Result<()>;
 
     /// How many rows of a table were read.
     fn rows(&self, side: Side) -> usize;
@@ -51,7 +51,7 @@ pub trait Documents {
     fn ids_bytes(&self) -> usize;
 
     /// The rows of a table in the order of their ids, once it is read.
-    fn order(&mut self, side: Side, workers: &dyn Workers) -> Result<Vec<u32>>;
+    fn order(&mut self, side: Side, executor: &dyn Executor) -> Result<Vec<u32>>;
 
     /// The sites of all rows, those of the right table behind the left one's, where they are known.
     fn sites(&self) -> Option<&Sites>;

@@ -6,12 +6,12 @@ use super::method::{Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::features::texts::distinct;
 use crate::joins::edit::edit_pairs;
 use crate::joins::pairs::Pairs;
 use crate::joins::sets::Algorithm;
 use crate::verify::edit::{self, EditPredicate};
-use crate::workers::Stop;
 
 /// Which texts are similar, and how candidates are found.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ impl Method for Edit {
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         let collectors = reading.read_texts()?;
-        let distinct = distinct(collectors, reading.right_from(), reading.workers)?;
+        let distinct = distinct(collectors, reading.right_from(), reading.executor)?;
         reading.account.compared = ComparedTexts {
             texts: distinct.texts.len() as u64,
             characters: distinct.texts.lengths().iter().map(|&length| u64::from(length)).sum(),
@@ -62,7 +62,7 @@ impl Method for Edit {
         // Texts stay.
         let budget = reading.left_after(distinct.texts.bytes());
         let (pairs, prepared) =
-            edit_pairs(distinct, self.predicate, self.algorithm, reading.files, budget, reading.workers)?;
+            edit_pairs(distinct, self.predicate, self.algorithm, reading.files, budget, reading.executor)?;
         reading.account.tokens = prepared.grams;
         reading.account.distinct_tokens = prepared.distinct_grams;
         reading.account.distinct_sets = prepared.distinct_texts;

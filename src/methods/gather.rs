@@ -6,16 +6,16 @@ use crate::features::FeatureSpec;
 use crate::features::sets::builder::SetBuilder;
 use crate::features::sets::collect::Collector;
 use crate::features::texts::TextCollector;
-use crate::features::units::library::Library;
 use crate::features::units::sets::{Gathering, Reader, Unit};
 use crate::features::units::signatures::{Features, Maker};
+use crate::features::units::text_store::TextStore;
 
 impl<'a> Reading<'a> {
     /// Reads all documents, makes their sets, and accounts for them. Where `files` says so, sets go to temporary files when
     /// memory is not enough for all.
     pub fn read_sets(&mut self, spec: FeatureSpec, files: bool) -> Result<SetBuilder<'a>> {
         let memory = self.memory;
-        let mut builder = SetBuilder::new(spec, self.workers.count()).within(memory);
+        let mut builder = SetBuilder::new(spec, self.executor.count()).within(memory);
         if files {
             builder = builder.with_files(self.files);
         }
@@ -31,8 +31,8 @@ impl<'a> Reading<'a> {
             batch.share_out_to(long, &mut builder.collectors, |collector, row, document, stop| {
                 collector.add(row, document, stop)
             })?;
-            let pending = builder.number(batch.workers())?;
-            batch.each_long(long, |row, document| builder.add_long(row, document, batch.workers()))?;
+            let pending = builder.number(batch.executor())?;
+            batch.each_long(long, |row, document| builder.add_long(row, document, batch.executor()))?;
             Ok(builder.spill(batch.held, memory)?.max(pending))
         })?;
         self.account.skipped_empty = builder.empty();
@@ -43,7 +43,7 @@ impl<'a> Reading<'a> {
     /// Reads all documents and keeps their texts; the outcome is what `features::texts::distinct` takes.
     pub fn read_texts(&mut self) -> Result<Vec<TextCollector>> {
         let mut collectors: Vec<Collector> =
-            (0..self.workers.count()).map(|_| Collector::new(FeatureSpec::WHOLE)).collect();
+            (0..self.executor.count()).map(|_| Collector::new(FeatureSpec::WHOLE)).collect();
         self.read(|batch| {
             batch.share_out(&mut collectors, |collector, row, document, stop| {
                 collector.add(row, document, stop)
@@ -56,19 +56,19 @@ impl<'a> Reading<'a> {
 
     /// Reads all documents and keeps their texts, cut into units; gives what makes the units' signatures, too. The
     /// texts are in memory or, where they would take more than half of it, in a temporary file.
-    pub fn read_units(&mut self, unit: Unit, features: &Features) -> Result<(Library, Maker)> {
-        let mut gathering = Gathering::new(unit, features, self.workers);
+    pub fn read_units(&mut self, unit: Unit, features: &Features) -> Result<(TextStore, Maker)> {
+        let mut gathering = Gathering::new(unit, features, self.executor);
         let (files, budget) = (self.files, self.memory / 2);
         self.read(|batch| {
             batch.share_out(&mut gathering.readers, Reader::add)?;
             let add_long = |words: &mut SetBuilder<'_>| {
                 batch.each_long(SetBuilder::LONG, |row, document| {
-                    words.add_long(row, document, batch.workers())
+                    words.add_long(row, document, batch.executor())
                 })
             };
-            gathering.settle(add_long, files, budget, batch.workers())
+            gathering.settle(add_long, files, budget, batch.executor())
         })?;
-        let (library, maker, empty) = gathering.finish(features, self.texts(), files, self.workers)?;
+        let (library, maker, empty) = gathering.finish(features, self.texts(), files, self.executor)?;
         self.account.skipped_empty = empty;
         self.held(library.bytes());
         Ok((library, maker))

@@ -5,6 +5,7 @@ use super::method::Method;
 use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::features::FeatureSpec;
 use crate::features::imatch::{self, IdfRange};
 use crate::features::signatures::distinct;
@@ -12,7 +13,6 @@ use crate::joins::pairs::Pairs;
 use crate::joins::sketches::rule::Rule;
 use crate::joins::sketches::technique::Technique;
 use crate::joins::sketches::{Comparison, sketch_pairs};
-use crate::workers::Stop;
 
 /// Which terms count.
 #[derive(Debug, Clone, Copy)]
@@ -40,8 +40,8 @@ impl Method for Imatch {
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         let (collectors, dictionary) = reading.read_sets(self.spec, false)?.into_parts();
         let documents = reading.texts();
-        let parts = imatch::of_documents(collectors, dictionary, self.range, documents, reading.workers)?;
-        let signatures = distinct(parts, reading.right_from(), reading.workers)?;
+        let parts = imatch::of_documents(collectors, dictionary, self.range, documents, reading.executor)?;
+        let signatures = distinct(parts, reading.right_from(), reading.executor)?;
         reading.account.distinct_sets = signatures.len() as u64;
         reading.held(2 * signatures.bytes());
         let comparison = Comparison {

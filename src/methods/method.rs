@@ -8,11 +8,11 @@ use super::reading::Reading;
 use crate::clusters::leaders::Leaders;
 use crate::clusters::perhaps_similar::of_sentences::SentenceSets;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::features::FeatureSpec;
 use crate::joins::pairs::Pairs;
 use crate::joins::sketches::banding::Banding;
 use crate::verify::predicate::Predicate;
-use crate::workers::Stop;
 
 /// A method with its parameters.
 pub trait Method: Debug + Sync {

@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::features::FeatureSpec;
 use crate::features::dictionary::Dictionary;
 use crate::features::sets::collect::Collector;
 use crate::features::tokens::Document;
 use crate::memory;
 use crate::verify::overlap::shared_at_least;
-use crate::workers::Stop;
 
 /// Two texts, the one of the lesser id first.
 #[derive(Debug)]

@@ -9,18 +9,18 @@ use super::batch::{Batch, Unreadable};
 use super::documents::{Documents, Progress, Side};
 use super::sites::Sites;
 use crate::error::{Error, Result};
-use crate::features::given::Given;
+use crate::executor::Executor;
+use crate::features::source_document::SourceDocument;
 use crate::files::TempFiles;
 use crate::memory;
 use crate::resources::Resources;
-use crate::workers::Workers;
 
 /// What a method reads its documents with, and what it tells of itself.
 pub struct Reading<'a> {
     documents: &'a mut dyn Documents,
     progress: &'a mut dyn Progress,
     /// The threads to work with.
-    pub workers: &'a dyn Workers,
+    pub executor: &'a dyn Executor,
     /// Makes temporary files.
     pub files: &'a dyn TempFiles,
     /// The bytes to work with, ids included.
@@ -28,7 +28,7 @@ pub struct Reading<'a> {
     /// The account of the call.
     pub account: Account,
     /// About so many bytes of documents are handed over at one time, or less where memory is small. Large batches
-    /// let workers wait for each other less often; what they make of a batch must not be much larger.
+    /// let executor wait for each other less often; what they make of a batch must not be much larger.
     pub batch_bytes: usize,
     /// The number of the right table's first row, once that is read.
     right_from: Option<u32>,
@@ -37,7 +37,7 @@ pub struct Reading<'a> {
 /// Documents that were read and wait for the workers.
 #[derive(Default)]
 struct Ahead {
-    documents: Vec<(u32, Given)>,
+    documents: Vec<(u32, SourceDocument)>,
     bytes: usize,
 }
 
@@ -48,14 +48,14 @@ impl<'a> Reading<'a> {
         progress: &'a mut dyn Progress,
         resources: Resources<'a>,
     ) -> Self {
-        let Resources { files, budget, workers } = resources;
+        let Resources { files, budget, executor } = resources;
         Self {
             documents,
             progress,
-            workers,
+            executor,
             files,
             memory: budget,
-            account: Account { threads: workers.allowed() as u64, ..Account::default() },
+            account: Account { threads: executor.allowed() as u64, ..Account::default() },
             batch_bytes: 4 << 20,
             right_from: None,
         }
@@ -91,11 +91,11 @@ impl<'a> Reading<'a> {
         batch: &mut impl FnMut(&Batch<'_>) -> std::result::Result<usize, E>,
     ) -> std::result::Result<(), E> {
         let enough = self.batch_bytes.min(self.memory / 64).max(1);
-        let Self { documents: source, workers, .. } = self;
+        let Self { documents: source, executor, .. } = self;
         let mut begins_right = side == Side::Right;
         let mut read = 0;
         let mut next = Ahead::default();
-        let mut done: Vec<(u32, Given)> = Vec::new();
+        let mut done: Vec<(u32, SourceDocument)> = Vec::new();
         source.begin(side)?;
         loop {
             // Workers wait for no more than it is worth while, where what follows is read beside them.
@@ -125,7 +125,7 @@ impl<'a> Reading<'a> {
                 documents: &documents,
                 from,
                 begins_right,
-                workers: *workers,
+                executor: *executor,
                 held,
                 beside,
                 unreadable: Unreadable::default(),
@@ -145,7 +145,7 @@ impl<'a> Reading<'a> {
             }
             done = documents;
         }
-        source.end(side, *workers)?;
+        source.end(side, *executor)?;
         let rows = source.rows(side);
         self.account.documents += rows as u64;
         self.account.skipped_null += (rows - read) as u64;
@@ -169,13 +169,13 @@ impl<'a> Reading<'a> {
 
     /// The rows of the only or left table in the order of their ids.
     pub fn order(&mut self) -> Result<Vec<u32>> {
-        self.documents.order(Side::Left, self.workers)
+        self.documents.order(Side::Left, self.executor)
     }
 
     /// The rows of the right table in the order of their ids, numbered as in batches, where there is one.
     pub fn right_order(&mut self) -> Result<Option<Vec<u32>>> {
         let Some(from) = self.right_from else { return Ok(None) };
-        let mut rows = self.documents.order(Side::Right, self.workers)?;
+        let mut rows = self.documents.order(Side::Right, self.executor)?;
         rows.iter_mut().for_each(|row| *row += from);
         Ok(Some(rows))
     }
@@ -209,7 +209,7 @@ impl<'a> Reading<'a> {
 
     /// The threads, the files, and the memory that is left after `others`.
     pub fn resources_after(&self, others: usize) -> Resources<'a> {
-        Resources { files: self.files, budget: self.left_after(others), workers: self.workers }
+        Resources { files: self.files, budget: self.left_after(others), executor: self.executor }
     }
 
     /// Says that so many bytes were held at one time, beside the ids.

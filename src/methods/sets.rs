@@ -5,13 +5,13 @@ use super::method::{Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::features::FeatureSpec;
 use crate::features::sets::store::Table;
 use crate::joins::pairs::Pairs;
 use crate::joins::sets::Algorithm;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
-use crate::workers::Stop;
 
 /// How documents become sets, which are similar, and how candidates are found.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,7 @@ impl Method for Sets {
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         let builder = reading.read_sets(self.spec, true)?;
-        let ordered = builder.order(reading.left_after(0), reading.workers)?;
+        let ordered = builder.order(reading.left_after(0), reading.executor)?;
         let right = ordered.right.as_ref();
         reading.account.distinct_tokens = ordered.distinct_tokens as u64;
         reading.account.distinct_sets =

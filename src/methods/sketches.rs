@@ -7,13 +7,13 @@ use super::method::{Bands, Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::features::hash_sets::{HashSets, SetCollector};
 use crate::joins::pairs::Pairs;
 use crate::joins::sketches::combination::{Combination, Safeguards, SignedDocuments, TechniqueSpec, join};
 use crate::joins::sketches::explain::{Said, TwoDocuments, two_documents};
 use crate::joins::sketches::rule::Rule;
 use crate::sketches::sign::Signer;
-use crate::workers::Stop;
 
 /// A combination of techniques, of one mostly.
 #[derive(Debug, Clone)]
@@ -70,7 +70,7 @@ impl Method for Sketches {
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         let (recipe, comparison) = self.combination.compile(self.sites)?;
         let (files, memory) = (reading.files, reading.memory);
-        let mut signers: Vec<_> = (0..reading.workers.count()).map(|_| Signer::new(&recipe)).collect();
+        let mut signers: Vec<_> = (0..reading.executor.count()).map(|_| Signer::new(&recipe)).collect();
         let mut sets = HashSets::new();
         reading.read(|batch| {
             batch.share_out(&mut signers, |signer, row, document, stop| signer.add(row, document, stop))?;

@@ -6,13 +6,13 @@ use super::method::{Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::features::spotsigs::{Antecedents, SpotSpec, Spots};
 use crate::features::units::sets::{Unit, UnitSets, Units, make_sets};
 use crate::features::units::signatures::Features;
 use crate::joins::pairs::Pairs;
 use crate::joins::sets::Algorithm;
 use crate::verify::predicate::Predicate;
-use crate::workers::Stop;
 
 /// What a text without spot signatures lacks.
 pub(super) const NO_SPOT: &str = "antecedent that a telling word follows";

@@ -9,6 +9,7 @@ use super::method::{Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::features::signatures::{SignatureCollector, Signatures, distinct};
 use crate::features::tokens::Document;
 use crate::joins::pairs::Pairs;
@@ -22,7 +23,6 @@ use crate::sketches::stored::SketchKind;
 use crate::sketches::wire::{Minhash, Simhash};
 use crate::sketches::{minhash, simhash};
 use crate::verify::measure::check_threshold;
-use crate::workers::Stop;
 
 /// Minhash sketches of which at least this share of the values agrees.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +63,7 @@ impl Method for StoredMinhash {
         let (signatures, values) = read(SketchKind::Minhash, reading)?;
         reading.account.tokens *= u64::from(values);
         let (held, budget) = (signatures.bytes(), reading.left_after(signatures.bytes()));
-        let (pairs, peak) = minhash_pairs(signatures, values, self.threshold, budget, reading.workers)?;
+        let (pairs, peak) = minhash_pairs(signatures, values, self.threshold, budget, reading.executor)?;
         reading.held(held.max(peak));
         Ok(pairs)
     }
@@ -142,15 +142,15 @@ impl Method for StoredSimhash {
 fn read(kind: SketchKind, reading: &mut Reading<'_>) -> Result<(Signatures, u16)> {
     /// Of a table without any sketch.
     const NONE: u16 = 64;
-    let count = reading.workers.count();
+    let count = reading.executor.count();
     let mut known: Option<u16> = None;
-    let mut shares: Vec<Share> = Vec::new();
+    let mut shares: Vec<WorkerSketches> = Vec::new();
     reading.read(|batch| {
         if known.is_none() {
             let size = |document| kind.parts(document).ok().flatten().map(|(size, _)| size);
             known = batch.plain().find_map(size);
             let empty = shares.drain(..).map(|share| share.empty).sum();
-            shares.extend((0..count).map(|_| Share::new(kind, known.unwrap_or(NONE))));
+            shares.extend((0..count).map(|_| WorkerSketches::new(kind, known.unwrap_or(NONE))));
             shares[0].empty = empty;
         }
         batch.share_out(&mut shares, |share, row, document, stop| {
@@ -163,7 +163,7 @@ fn read(kind: SketchKind, reading: &mut Reading<'_>) -> Result<(Signatures, u16)
     let parts: Vec<_> = shares.into_iter().map(|share| share.signatures).collect();
     reading.account.tokens = parts.iter().map(|part| part.len() as u64).sum();
     let held: usize = parts.iter().map(SignatureCollector::bytes).sum();
-    let signatures = distinct(parts, reading.right_from(), reading.workers)?;
+    let signatures = distinct(parts, reading.right_from(), reading.executor)?;
     reading.account.distinct_sets = signatures.len() as u64;
     reading.held(held + signatures.bytes());
     Ok((signatures, known.unwrap_or(NONE)))
@@ -171,7 +171,7 @@ fn read(kind: SketchKind, reading: &mut Reading<'_>) -> Result<(Signatures, u16)
 
 /// The sketches of one worker.
 #[derive(Debug)]
-struct Share {
+struct WorkerSketches {
     kind: SketchKind,
     size: u16,
     signatures: SignatureCollector,
@@ -180,7 +180,7 @@ struct Share {
     words: Vec<u64>,
 }
 
-impl Share {
+impl WorkerSketches {
     fn new(kind: SketchKind, size: u16) -> Self {
         let signatures = SignatureCollector::new(kind.words(size));
         Self { kind, size, signatures, empty: 0, words: Vec::new() }

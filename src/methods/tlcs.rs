@@ -11,6 +11,7 @@ use super::pair::TwoTexts;
 use super::reading::{Reading, places};
 use crate::clusters::perhaps_similar::of_sentences::SentenceSets;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::features::texts::{Distinct, distinct};
 use crate::joins::pairs::Pairs;
 use crate::joins::sentences::sentence_pairs;
@@ -22,7 +23,6 @@ use crate::sketches::sentence::{self, SentenceSigner};
 use crate::text::characters::runs;
 use crate::verify::lcs::containment;
 use crate::verify::tlcs::{Comparer, Found, Parameters, Part, Thresholds};
-use crate::workers::Stop;
 
 /// Which documents are candidates, how they are compared, and which pairs are in.
 #[derive(Debug, Clone)]
@@ -43,16 +43,16 @@ impl Tlcs {
     /// Reads the documents, and lists those that have signatures in common.
     fn lists(&self, reading: &mut Reading<'_>) -> Result<(Distinct, SignatureLists)> {
         let collectors = reading.read_texts()?;
-        let distinct = distinct(collectors, reading.right_from(), reading.workers)?;
+        let distinct = distinct(collectors, reading.right_from(), reading.executor)?;
         let budget = reading.left_after(distinct.texts.bytes());
-        let (files, workers) = (reading.files, reading.workers);
+        let (files, executor) = (reading.files, reading.executor);
         let (sites, progress) = reading.sites_and_progress();
         let (rules, compared) = ((self.rules, sites), (self.parameters, self.thresholds));
         let mut signing = Signing::new(&distinct, self.signatures, rules, compared, files, budget)?;
-        while signing.step(workers)? {
+        while signing.step(executor)? {
             progress.report(&|| format!("making signatures, {:.0} %", 100.0 * signing.progress()));
         }
-        let (lists, peak_bytes) = signing.finish(workers)?;
+        let (lists, peak_bytes) = signing.finish(executor)?;
         reading.account.tokens = lists.signatures;
         reading.account.distinct_tokens = lists.distinct;
         reading.account.distinct_sets = distinct.texts.len() as u64;
@@ -124,7 +124,7 @@ impl Grouping for Tlcs {
         let weights = reading.weights(&order)?;
         let (vertices, weights) = (places(&order)?, weights.as_deref());
         let (parameters, thresholds) = (self.parameters, self.thresholds);
-        SentenceSets::new(distinct, lists, vertices, weights, parameters, thresholds, reading.workers)
+        SentenceSets::new(distinct, lists, vertices, weights, parameters, thresholds, reading.executor)
     }
 }
 

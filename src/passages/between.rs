@@ -3,11 +3,11 @@
 use super::search::Search;
 use super::{Parameters, Passage};
 use crate::error::Result;
+use crate::executor::{Executor, Stop, Task};
 use crate::features::tokens::Document;
 use crate::features::units::sets::{Gathering, Unit, Units};
 use crate::files::NoFiles;
 use crate::resources::Resources;
-use crate::workers::{Stop, Work, Workers};
 
 /// The passages that two texts share, in the order of the left one. Words have no document frequency here, so all of
 /// them count.
@@ -21,18 +21,18 @@ pub fn between_documents(
     parameters: &Parameters,
     stop: &Stop,
 ) -> Result<Vec<Passage>> {
-    let workers = CallingThread { stop };
-    let mut gathering = Gathering::new(Unit::Sentence, &parameters.features, &workers);
+    let executor = CallingThread { stop };
+    let mut gathering = Gathering::new(Unit::Sentence, &parameters.features, &executor);
     for (row, document) in (0..).zip(&documents) {
         gathering.readers[0].add(row, document, stop)?;
-        gathering.settle(|_| Ok(()), &NoFiles, usize::MAX, &workers)?;
+        gathering.settle(|_| Ok(()), &NoFiles, usize::MAX, &executor)?;
     }
-    let (library, maker, _) = gathering.finish(&parameters.features, 1, &NoFiles, &workers)?;
+    let (library, maker, _) = gathering.finish(&parameters.features, 1, &NoFiles, &executor)?;
     let units = Units::in_order(&library, &[0], Some(&[1]))?;
-    let resources = Resources { files: &NoFiles, budget: usize::MAX / 4, workers: &workers };
+    let resources = Resources { files: &NoFiles, budget: usize::MAX / 4, executor: &executor };
     let mut search = Search::new(library, units, &maker, parameters, resources, &mut |_| {})?;
     let mut all = Vec::new();
-    while let Some(mut batch) = search.next_batch(&workers)? {
+    while let Some(mut batch) = search.next_batch(&executor)? {
         all.append(&mut batch);
     }
     Ok(all)
@@ -43,16 +43,16 @@ struct CallingThread<'a> {
     stop: &'a Stop,
 }
 
-impl Workers for CallingThread<'_> {
+impl Executor for CallingThread<'_> {
     fn count(&self) -> usize {
         1
     }
 
-    fn run(&self, _threads: usize, work: &Work<'_>) -> Result<()> {
+    fn run(&self, _threads: usize, work: &Task<'_>) -> Result<()> {
         work(0, self.stop)
     }
 
-    fn breathe(&self) -> Result<()> {
+    fn check_interrupts(&self) -> Result<()> {
         self.stop.check()
     }
 }

@@ -9,8 +9,8 @@ use super::starts::Starts;
 use crate::clusters::edge::{Edge, Key};
 use crate::clusters::runs::InOrder;
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::memory;
-use crate::workers::Workers;
 
 /// A run of similar sentences of two documents, consecutive in both.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,15 +53,15 @@ impl Diagonals {
         Self { starts, pairs, bridges, sentences, head: None, ended: false, seen: 0 }
     }
 
-    fn peek(&mut self, workers: &dyn Workers) -> Result<Option<Edge>> {
+    fn peek(&mut self, executor: &dyn Executor) -> Result<Option<Edge>> {
         const BREATHE_EVERY: u64 = 1 << 14;
         if self.head.is_none() && !self.ended {
             let Self { starts, pairs, .. } = self;
-            self.head = pairs.next(workers, |edge| by_diagonal(starts, edge))?;
+            self.head = pairs.next(executor, |edge| by_diagonal(starts, edge))?;
             self.ended = self.head.is_none();
             self.seen += 1;
             if self.seen.is_multiple_of(BREATHE_EVERY) {
-                workers.breathe()?;
+                executor.check_interrupts()?;
             }
         }
         Ok(self.head)
@@ -73,16 +73,16 @@ impl Diagonals {
         &mut self,
         least: u32,
         found: &mut Vec<Diagonal>,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<Option<(u32, u32)>> {
         const DOING: &str = "matching passages";
-        let Some(first) = self.peek(workers)? else { return Ok(None) };
+        let Some(first) = self.peek(executor)? else { return Ok(None) };
         let documents = self.documents(first.left, first.right);
         let from = found.len();
-        while let Some(edge) = self.peek(workers)?
+        while let Some(edge) = self.peek(executor)?
             && self.documents(edge.left, edge.right) == documents
         {
-            let diagonal = self.diagonal(edge, documents, workers)?;
+            let diagonal = self.diagonal(edge, documents, executor)?;
             if diagonal.length >= least {
                 memory::push(found, diagonal, DOING)?;
             }
@@ -96,7 +96,7 @@ impl Diagonals {
     }
 
     /// The diagonal that a pair is on, which is the first of it that is not known from [`Bridges`] alone.
-    fn diagonal(&mut self, edge: Edge, documents: (u32, u32), workers: &dyn Workers) -> Result<Diagonal> {
+    fn diagonal(&mut self, edge: Edge, documents: (u32, u32), executor: &dyn Executor) -> Result<Diagonal> {
         let mut back = 0;
         while back < edge.left
             && self.bridge(edge.left - back - 1, edge.right - back - 1, documents).is_some()
@@ -109,7 +109,7 @@ impl Diagonals {
             let (a, b) = (left + diagonal.length, right + diagonal.length);
             // What follows the last sentences of two documents are the first of others.
             let head = self
-                .peek(workers)?
+                .peek(executor)?
                 .filter(|head| (head.left, head.right) == (a, b) && self.documents(a, b) == documents);
             let similarity = match head {
                 Some(head) => {

@@ -8,9 +8,9 @@
 
 use super::Parameters;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::text::characters::{Class, class, is_closing, is_space, lower};
 use crate::text::width::width_of;
-use crate::workers::Stop;
 
 /// The columns that must agree after a gap of more than two characters.
 pub const ENOUGH: usize = 16;

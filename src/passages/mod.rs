@@ -8,7 +8,7 @@
 //! ```
 //! use neardup::features::units::signatures::Features;
 //! use neardup::passages::{Parameters, between};
-//! use neardup::workers::Stop;
+//! use neardup::executor::Stop;
 //!
 //! let a = "A plain start. The crane moved to the north quay in March. Nobody saw it happen.";
 //! let b = "Other words. More of them. The crane moved to the\n  north quay in March. Nobody saw it happen. End.";
@@ -22,8 +22,8 @@
 
 mod between;
 pub mod diagonals;
+pub mod frequent_sentences;
 pub mod grow;
-pub mod hot;
 pub mod pairs;
 pub mod progress;
 pub mod search;

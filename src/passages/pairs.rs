@@ -4,17 +4,18 @@
 //! A sentence that very many are similar to, such as a copyright notice, would give pairs without end. So a
 //! sentence to which more than a number of sentences are similar gives none, and there are at most as many
 //! pairs a sentence. It still counts where a passage comes to it from another sentence ([`Bridges`]). Which sentences
-//! these are is told before the join, as far as it can be ([`super::hot`]), so that they are not compared with each other.
+//! these are is told before the join, as far as it can be ([`super::frequent_sentences`]), so that they are not compared with each other.
 
 use std::collections::HashMap;
 
-use super::hot::{ClassStores, HotRecords};
+use super::frequent_sentences::{ClassStores, HotRecords};
 use super::progress::Phase;
 use super::starts::Starts;
 use super::{Capped, Parameters};
 use crate::clusters::edge::Edge;
 use crate::clusters::edges::Edges;
 use crate::error::{Error, Result};
+use crate::executor::Executor;
 use crate::features::sets::order::Ordered;
 use crate::features::sets::records::Members;
 use crate::features::sets::store::Store;
@@ -25,7 +26,6 @@ use crate::memory;
 use crate::resources::Resources;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
-use crate::workers::Workers;
 
 const DOING: &str = "joining sentences";
 
@@ -50,7 +50,7 @@ pub fn sentence_pairs<'f>(
     resources: Resources<'f>,
     progress: &mut dyn FnMut(Phase, f64),
 ) -> Result<SentencePairs<'f>> {
-    let Resources { files, budget, workers } = resources;
+    let Resources { files, budget, executor } = resources;
     let predicate = Predicate::new(Measure::Jaccard, parameters.threshold)?;
     let Ordered { left, right, shared_tokens, .. } = ordered;
     let (right_store, right_members) = right.map(|right| (right.store, right.members)).unzip();
@@ -65,7 +65,7 @@ pub fn sentence_pairs<'f>(
     }
     let size = |class: u32| classes.size(class);
     let mut of = ClassStores { stores: &mut stores, size: &size, shared_tokens };
-    let hot = of.hot(&predicate, most, budget / 8, workers)?;
+    let hot = of.hot(&predicate, most, budget / 8, executor)?;
     let mut hot_records = None;
     if let Some(hot) = &hot {
         hot_records = HotRecords::new(&mut of, hot, predicate, files, budget / 8)?;
@@ -99,7 +99,7 @@ pub fn sentence_pairs<'f>(
             _ => classes.right(record),
         };
         let mut join = BlockJoin::new(left, right, shared_tokens, predicate, Algorithm::Auto, budget / 2);
-        while let Some(batch) = join.next_batch(workers)? {
+        while let Some(batch) = join.next_batch(executor)? {
             for pair in batch {
                 let (a, b) = (class(&left_classes, pair.left), of_right(pair.right));
                 for (of, other) in [(a, b), (b, a)] {
@@ -128,7 +128,7 @@ pub fn sentence_pairs<'f>(
     }
 
     let mut pairs = Edges::new(files, budget / 4);
-    let mut expansion = Expansion { starts, pairs: &mut pairs, workers };
+    let mut expansion = Expansion { starts, pairs: &mut pairs, executor };
     if !classes.two {
         for class in (0..classes.len() as u32).filter(|&class| !stops(class)) {
             let rows = classes.rows(class);
@@ -138,7 +138,7 @@ pub fn sentence_pairs<'f>(
         }
     }
     let (total, mut walked) = (similar.len(), 0u64);
-    similar.for_each(workers, |edge| {
+    similar.for_each(executor, |edge| {
         walked += 1;
         if stops(edge.left) || stops(edge.right) {
             return stopped.add(edge);
@@ -226,7 +226,7 @@ impl Classes {
 struct Expansion<'a, 'f> {
     starts: &'a Starts,
     pairs: &'a mut Edges<'f>,
-    workers: &'a dyn Workers,
+    executor: &'a dyn Executor,
 }
 
 impl Expansion<'_, '_> {
@@ -234,7 +234,7 @@ impl Expansion<'_, '_> {
     fn add(&mut self, sentence: u32, others: &[u32], similarity: f64) -> Result<()> {
         const BREATHE_FOR: usize = 256;
         if others.len() > BREATHE_FOR || sentence.is_multiple_of(64) {
-            self.workers.breathe()?;
+            self.executor.check_interrupts()?;
         }
         let document = self.starts.document(sentence);
         for &other in others.iter().filter(|&&other| self.starts.document(other) != document) {

@@ -11,16 +11,16 @@ use super::starts::Starts;
 use super::{Capped, Parameters, Passage};
 use crate::clusters::edge::Edge;
 use crate::error::Result;
-use crate::features::units::library::{Library, Open, OpenText};
+use crate::executor::{self, Executor, Stop};
 use crate::features::units::sets::{UnitSets, Units, make_sets};
 use crate::features::units::signatures::Maker;
+use crate::features::units::text_store::{LoadedTexts, OpenText, TextStore};
 use crate::joins::Counts;
 use crate::memory;
 use crate::resources::Resources;
 use crate::text::characters::is_space;
 use crate::text::spans::Span;
 use crate::text::width::width_of;
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "finding passages";
 
@@ -50,7 +50,7 @@ pub struct Account {
 /// Passages that are being found.
 #[derive(Debug)]
 pub struct Search {
-    library: Library,
+    library: TextStore,
     units: Units,
     diagonals: Diagonals,
     min_sentences: u32,
@@ -63,7 +63,7 @@ pub struct Search {
 impl Search {
     /// Joins the sentences of all documents.
     pub fn new(
-        mut library: Library,
+        mut library: TextStore,
         units: Units,
         maker: &Maker,
         parameters: &Parameters,
@@ -92,7 +92,7 @@ impl Search {
         (account.capped, account.counts, account.pairs) = (capped, counts, pairs.len());
         progress((Phase::Sorting, 0.0));
         let left = |edge: Edge| starts.document(edge.left);
-        let in_order = pairs.in_order(resources.workers, left, |edge| by_diagonal(&starts, edge))?;
+        let in_order = pairs.in_order(resources.executor, left, |edge| by_diagonal(&starts, edge))?;
         let diagonals = Diagonals::new(starts, in_order, bridges, all);
         let Parameters { min_sentences, extend, min_width, .. } = *parameters;
         Ok(Self { library, units, diagonals, min_sentences, extend, min_width, account })
@@ -100,7 +100,7 @@ impl Search {
 
     /// The next passages, by the documents and then by the left sentences; none after the last. A batch may be
     /// empty, and its size is bounded but for passages of one pair of documents.
-    pub fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<Passage>>> {
+    pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<Passage>>> {
         const PASSAGES: usize = 1 << 12;
         const BYTES: usize = 8 << 20;
         let Self { library, units, diagonals, min_sentences, .. } = self;
@@ -109,7 +109,7 @@ impl Search {
         let (mut bytes, mut ended) = (0, false);
         while found.len() < PASSAGES && bytes < BYTES && !ended {
             let from = found.len();
-            let Some((left, right)) = diagonals.next(*min_sentences, &mut found, workers)? else {
+            let Some((left, right)) = diagonals.next(*min_sentences, &mut found, executor)? else {
                 ended = true;
                 break;
             };
@@ -135,7 +135,7 @@ impl Search {
         let (extend, min_width) = (self.extend, self.min_width as usize);
         let locate =
             |pair: &mut DocumentPair, stop: &Stop| pair.locate(&open, &found, extend, min_width, stop);
-        workers::each(workers, &mut pairs, locate)?;
+        executor::each(executor, &mut pairs, locate)?;
         let mut passages = Vec::new();
         memory::reserve(&mut passages, found.len(), DOING)?;
         pairs.into_iter().for_each(|pair| passages.extend(pair.passages));
@@ -169,7 +169,7 @@ impl DocumentPair {
     /// Makes passages of the diagonals, of those that are at least so wide in the end. Starts over after a stop.
     fn locate(
         &mut self,
-        open: &Open<'_>,
+        open: &LoadedTexts<'_>,
         found: &[Diagonal],
         extend: Option<u32>,
         min_width: usize,

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::grow::{backwards, forwards};
 use super::search::{Account, Search};
 use super::{Parameters, Passage, between};
+use crate::executor::{PlainThreads, Stop};
 use crate::features::imatch::IdfRange;
 use crate::features::spotsigs::{Antecedents, SpotSpec};
 use crate::features::tokens::Document;
@@ -20,7 +21,6 @@ use crate::text::spans::Span;
 use crate::text::width::width;
 use crate::text::words::words;
 use crate::verify::measure::Measure;
-use crate::workers::{PlainThreads, Stop};
 
 /// The signatures of a sentence as strings.
 fn signatures(sentence: &str, features: &Features, documents: &[BTreeSet<String>]) -> BTreeSet<String> {
@@ -144,23 +144,23 @@ fn found(
     parameters: &Parameters,
     (threads, budget): (usize, usize),
 ) -> (Vec<Passage>, Account) {
-    let workers = PlainThreads(threads);
+    let executor = PlainThreads(threads);
     let files: &dyn TempFiles = &MemoryFiles;
-    let mut gathering = Gathering::new(Unit::Sentence, &parameters.features, &workers);
+    let mut gathering = Gathering::new(Unit::Sentence, &parameters.features, &executor);
     for (row, text) in texts.iter().enumerate() {
         let document = Document::Text(text.clone());
         gathering.readers[row % threads].add(row as u32, &document, &Stop::default()).unwrap();
-        gathering.settle(|_| Ok(()), files, budget, &workers).unwrap();
+        gathering.settle(|_| Ok(()), files, budget, &executor).unwrap();
     }
     let (library, maker, _) =
-        gathering.finish(&parameters.features, texts.len() as u64, files, &workers).unwrap();
+        gathering.finish(&parameters.features, texts.len() as u64, files, &executor).unwrap();
     let rows: Vec<u32> = (0..texts.len() as u32).collect();
     let (left, right) = rows.split_at(split.unwrap_or(rows.len()));
     let units = Units::in_order(&library, left, split.map(|_| right)).unwrap();
-    let resources = Resources { files, budget, workers: &workers };
+    let resources = Resources { files, budget, executor: &executor };
     let mut search = Search::new(library, units, &maker, parameters, resources, &mut |_| {}).unwrap();
     let mut all = Vec::new();
-    while let Some(mut batch) = search.next_batch(&workers).unwrap() {
+    while let Some(mut batch) = search.next_batch(&executor).unwrap() {
         all.append(&mut batch);
     }
     (all, search.account)

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use super::passages::{Word, WordRun};
 use crate::error::Result;
+use crate::executor::{self, Stop};
 use crate::memory;
-use crate::workers::{self, Stop};
 
 const DOING: &str = "comparing words";
 
@@ -196,7 +196,7 @@ impl Aligner<'_> {
             let mut places = Vec::new();
             memory::reserve(&mut places, ranges[side].len(), DOING)?;
             places.extend(ranges[side].clone().map(|at| (self.words[side][at].hash, at)));
-            workers::sort_unstable_by(&mut places, self.stop, &Ord::cmp)?;
+            executor::sort_unstable_by(&mut places, self.stop, &Ord::cmp)?;
             for equal in places.chunk_by(|a, b| a.0 == b.0) {
                 if let [place] = equal {
                     memory::push(&mut once[side], *place, DOING)?;
@@ -212,7 +212,7 @@ impl Aligner<'_> {
             }
         }
         let by_right = |a: &WordRun, b: &WordRun| a.right.start.cmp(&b.right.start);
-        workers::sort_unstable_by(&mut anchors, self.stop, &by_right)?;
+        executor::sort_unstable_by(&mut anchors, self.stop, &by_right)?;
         Ok(anchors)
     }
 }
@@ -224,7 +224,7 @@ fn chain(runs: &[WordRun], stop: &Stop) -> Result<Vec<usize>> {
     let mut ends = Vec::new();
     memory::reserve(&mut ends, runs.len(), DOING)?;
     ends.extend(runs.iter().map(|run| run.left.end));
-    workers::sort_unstable_by(&mut ends, stop, &usize::cmp)?;
+    executor::sort_unstable_by(&mut ends, stop, &usize::cmp)?;
     let mut tree = memory::filled((0, NONE), runs.len() + 1, DOING)?;
     let mut before = memory::filled(NONE, runs.len(), DOING)?;
     let mut heaviest = (0, NONE);

@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use super::html::{Beginning, Escaped};
 use super::link::{Link, linked};
-use super::numbers::{Count, Number, Share};
+use super::numbers::{Count, Number, Ratio};
 use super::pair::{Document, pair, titled};
 use crate::clusters::summary::Summary;
 use crate::error::Result;
-use crate::workers::Stop;
+use crate::executor::Stop;
 
 /// A link of a cluster: the ids of a pair, its similarity, and the sizes of the parts that it connects.
 pub type WeakLink = (String, String, f64, [u32; 2]);
@@ -108,7 +108,7 @@ impl Shown {
             let name = format!("c{number}-{n}");
             let (differs, texts) = pair([&self.representative, other], &name, link, stop)?;
             let similarity = version.similarity.map_or("no pair with it".to_owned(), |similarity| {
-                format!("similarity {}", Share(similarity))
+                format!("similarity {}", Ratio(similarity))
             });
             let same = match version.documents.len() {
                 1 => String::new(),
@@ -139,9 +139,9 @@ impl Shown {
         let _ = match (pairs, least >= 1.0) {
             (0, _) => Ok(()),
             (_, true) => write!(facts, " of similarity 1"),
-            (1, false) => write!(facts, " of similarity {}", Share(least)),
+            (1, false) => write!(facts, " of similarity {}", Ratio(least)),
             (_, false) => {
-                write!(facts, " of similarity {} at least, {} on average", Share(least), Share(mean))
+                write!(facts, " of similarity {} at least, {} on average", Ratio(least), Ratio(mean))
             }
         };
         if let Some(steps) = diameter.filter(|&steps| steps > 1) {
@@ -172,7 +172,7 @@ impl Shown {
                 "<tr><td>{} &#8211; {}</td><td>{}</td><td>{} + {} documents</td></tr>",
                 linked(left, link),
                 linked(right, link),
-                Share(*similarity),
+                Ratio(*similarity),
                 Number(u64::from(*a)),
                 Number(u64::from(*b))
             );
@@ -211,7 +211,7 @@ impl Shown {
                 }
                 let similarity = match version.similarity {
                     _ if page == 0 && n == 0 => "its own text".to_owned(),
-                    Some(similarity) => Share(similarity).to_string(),
+                    Some(similarity) => Ratio(similarity).to_string(),
                     None => "no pair with it".to_owned(),
                 };
                 let _ = write!(card, "<tr><td>{similarity}</td><td>");
@@ -274,7 +274,7 @@ impl Line {
             linked(&self.representative.id, link),
             Number(self.size as u64),
             Number(self.summary.pairs),
-            Share(self.summary.least)
+            Ratio(self.summary.least)
         )
     }
 }

@@ -9,8 +9,8 @@ use super::align::Alignment;
 use super::numbers::{Count, Number};
 use super::passages::{SHORTEST, Word, WordRun, passages, words};
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::memory;
-use crate::workers::Stop;
 
 const DOING: &str = "comparing texts";
 

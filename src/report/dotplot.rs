@@ -5,11 +5,11 @@ use std::fmt::Write;
 
 use super::numbers::Count;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::hash;
 use crate::memory;
 use crate::text::sentences::for_each_sentence;
 use crate::text::words::{Space, for_each_word};
-use crate::workers::Stop;
 
 /// The most sentences of a text that are looked at.
 const MOST: usize = 400;

@@ -31,9 +31,9 @@ impl fmt::Display for Count {
 
 /// A similarity or a threshold: three digits. What is not 1 is not shown as 1.
 #[derive(Debug, Clone, Copy)]
-pub struct Share(pub f64);
+pub struct Ratio(pub f64);
 
-impl fmt::Display for Share {
+impl fmt::Display for Ratio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = if self.0 < 1.0 { self.0.min(0.999) } else { self.0 };
         write!(f, "{shown:.3}")
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn shares_and_times_are_short() {
-        let shares = [0.8, 0.99951, 0.9994, 1.0].map(|share| Share(share).to_string());
+        let shares = [0.8, 0.99951, 0.9994, 1.0].map(|share| Ratio(share).to_string());
         assert_eq!(shares, ["0.800", "0.999", "0.999", "1.000"]);
         let times = [0.4, 812.0, 1_234.0, 61_000.0, 3_725_000.0].map(|time| Time(time).to_string());
         assert_eq!(times, ["0 ms", "812 ms", "1.2 s", "61.0 s", "62 min 5 s"]);

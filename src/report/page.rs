@@ -10,11 +10,11 @@ use super::cluster::{Line, Omitted, Shown};
 use super::dotplot;
 use super::html::{Beginning, Escaped, STYLE};
 use super::link::Link;
-use super::numbers::{Count, Number, Share, Time};
+use super::numbers::{Count, Number, Ratio, Time};
 use super::pair::{Document, pair};
 use crate::clusters::curve::Point;
 use crate::error::Result;
-use crate::workers::Stop;
+use crate::executor::Stop;
 
 /// The most bytes of a page.
 pub const MOST_BYTES: usize = 2_000_000;
@@ -149,7 +149,7 @@ impl Page {
         let _ = write!(
             place,
             "<details class=\"nd-compare\"{open}><summary>{}: <bdi>{left}</bdi> and <bdi>{right}</bdi>; {differs}</summary>{texts}</details>",
-            Share(similarity),
+            Ratio(similarity),
         );
         self.shown_pairs += 1;
         Ok(())

@@ -6,7 +6,7 @@ use super::html::Beginning;
 use super::link::{Link, linked};
 use super::side_by_side::{Extent, side_by_side};
 use crate::error::Result;
-use crate::workers::Stop;
+use crate::executor::Stop;
 
 /// The most characters of a text that are compared.
 pub const MOST_CHARACTERS: usize = 20_000;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::hash;
 use crate::memory;
 use crate::text::characters::lower;
 use crate::text::words::{Space, for_each_word};
-use crate::workers::Stop;
 
 const DOING: &str = "comparing passages";
 

@@ -200,8 +200,8 @@ impl<'a> Writer<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::Stop;
     use crate::report::diff::Compared;
-    use crate::workers::Stop;
     use proptest::prelude::*;
 
     fn html(a: &str, b: &str, extent: Extent) -> [String; 2] {

@@ -3,8 +3,8 @@
 use md5::{Digest, Md5};
 
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::text::characters::is_unseen;
-use crate::workers::Stop;
 
 /// MD5 of a text; of a cleaned one without white space, control and format characters. None where nothing
 /// is left.

@@ -19,9 +19,9 @@ pub mod supershingles;
 pub mod wire;
 
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::features::tokens::{Document, FeatureSpec, Scratch, Token, for_each_token};
 use crate::hash;
-use crate::workers::Stop;
 
 /// Calls `each` with the 64-bit hash of every shingle of a document, repeats included: what sketches are
 /// made of. Numbers at one to a shingle stand for themselves. O(bytes · shingle).

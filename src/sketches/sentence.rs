@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use neardup::sketches::sentence::{Parameters, SentenceSigner};
-//! use neardup::workers::Stop;
+//! use neardup::executor::Stop;
 //!
 //! let (stop, mut signatures) = (Stop::default(), SentenceSigner::new(Parameters::default())?);
 //! let a = signatures.of("A sentence that is long enough. Another one of some length!", &stop)?.to_vec();
@@ -22,11 +22,11 @@
 use md5::{Digest, Md5};
 
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::memory;
 use crate::text::sentences::for_each_sentence;
 use crate::text::width::width;
 use crate::text::words::{Space, for_each_word};
-use crate::workers::Stop;
 
 const DOING: &str = "making sentence signatures";
 
@@ -165,7 +165,7 @@ impl SentenceSigner {
             value: fingerprint.value.rotate_left(8 * kind),
             ..*fingerprint
         }));
-        crate::workers::sort_unstable_by(derivatives, stop, &|a, b| a.cmp(b))?;
+        crate::executor::sort_unstable_by(derivatives, stop, &|a, b| a.cmp(b))?;
         places.resize_with(least.len(), Vec::new);
         places.iter_mut().for_each(Vec::clear);
         for &Fingerprint { value, place, weight } in derivatives.iter() {
@@ -206,7 +206,7 @@ impl SentenceSigner {
             }
             Ok(())
         })?;
-        crate::workers::sort_unstable_by(fingerprints, stop, &|a, b| a.cmp(b))?;
+        crate::executor::sort_unstable_by(fingerprints, stop, &|a, b| a.cmp(b))?;
         fingerprints.dedup_by_key(|fingerprint| fingerprint.value);
         Ok(())
     }

@@ -9,13 +9,13 @@ use super::minhash::Minhasher;
 use super::recipe::{Part, Recipe};
 use super::simhash::{self, Simhasher};
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::features::hash_sets::{SetCollector, make_set};
 use crate::features::signatures::SignatureCollector;
 use crate::features::tokens::{Document, Scratch};
 use crate::hash::{hash_bytes, mix};
 use crate::memory;
 use crate::text::html::read_text;
-use crate::workers::Stop;
 
 const DOING: &str = "making signatures";
 

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 
 use super::characters::{is_space, lower};
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::memory;
-use crate::workers::Stop;
 
 /// The last characters of a text, of which grams are made; calls use its space again and again.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use super::characters::{is_lowercase, is_space, trim};
 use super::list_markers::bullet;
 use super::width::width_of;
 use crate::error::Result;
-use crate::workers::Stop;
+use crate::executor::Stop;
 
 /// Ends a line: `\n`, `\r\n`, `\r`, and Unicode's separators.
 pub fn is_break(c: char) -> bool {
@@ -58,7 +58,7 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 /// What is known of the lines of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Layout {
+pub struct LineLayout {
     /// Whether most lines are filled, so that breaks between them only wrap.
     pub hard_wrapped: bool,
     /// Whether there is a blank line between lines of text.
@@ -72,7 +72,7 @@ const LONGEST: usize = 100;
 /// The least width: what is narrower is a list or a verse.
 const NARROWEST: usize = 30;
 
-impl Layout {
+impl LineLayout {
     /// Looks at all lines of a text, twice. O(bytes), memory for a few lengths.
     pub fn of(text: &str, stop: &Stop) -> Result<Self> {
         const CHECK_EVERY: usize = 1 << 10;
@@ -237,8 +237,8 @@ impl Lengths {
 mod tests {
     use super::*;
 
-    fn layout(text: &str) -> Layout {
-        Layout::of(text, &Stop::default()).expect("not stopped")
+    fn layout(text: &str) -> LineLayout {
+        LineLayout::of(text, &Stop::default()).expect("not stopped")
     }
 
     #[test]

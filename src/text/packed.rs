@@ -2,8 +2,8 @@
 
 use super::pglz;
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::memory;
-use crate::workers::Stop;
 
 /// How a text is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use super::characters::{is_space, trim};
 use super::lines::{is_break, lines};
 use super::spans::{Position, Span};
 use crate::error::Result;
-use crate::workers::Stop;
+use crate::executor::Stop;
 
 /// Calls `each` with the place of every paragraph of `text`, in order, without white space at its ends.
 ///

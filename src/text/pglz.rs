@@ -4,7 +4,7 @@
 //! called: in many releases it reads up to two bytes behind what it is given, and it does not look whether it is to stop.
 
 use crate::error::Result;
-use crate::workers::Stop;
+use crate::executor::Stop;
 
 /// Fills `bytes` with what `packed` is of; false where it is not of just so many bytes, or not pglz. O(bytes).
 pub fn unpack(mut packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> {

@@ -22,13 +22,13 @@
 //! ```
 
 use super::characters::is_space;
-use super::lines::{Layout, Line, is_break, lines};
+use super::lines::{Line, LineLayout, is_break, lines};
 use super::list_markers::{bullet, symbol};
 use super::sentence_marks::{Marks, OpenMarks, is_terminator};
 use super::spans::{Position, Span};
 use super::width::width_of;
 use crate::error::Result;
-use crate::workers::Stop;
+use crate::executor::Stop;
 
 /// Calls `each` with the place of every sentence of `text`, in order. Sentences do not overlap, have no
 /// white space at their ends, and every letter and number of the text is in one of them.
@@ -36,7 +36,7 @@ use crate::workers::Stop;
 /// Errors are those of `each` and [`crate::error::Error::Stopped`].
 pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> Result<()>) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 12;
-    let layout = Layout::of(text, stop)?;
+    let layout = LineLayout::of(text, stop)?;
     let mut at = Position::default();
     let mut open = OpenMarks::default();
     let mut hanging = None;

@@ -11,8 +11,8 @@
 use super::characters::{Class, Known, known};
 use super::word_blocks::{BEHIND, Blocks, Cut, MOST_WORDS, Places};
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::memory;
-use crate::workers::Stop;
 
 const DOING: &str = "reading words";
 

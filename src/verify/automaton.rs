@@ -8,9 +8,9 @@
 use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::hash::mix;
 use crate::memory;
-use crate::workers::Stop;
 
 const DOING: &str = "indexing substrings";
 /// How many characters are taken between two looks for a stop request.

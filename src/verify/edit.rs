@@ -8,7 +8,7 @@
 use super::levenshtein::Pattern;
 use super::measure;
 use crate::error::Result;
-use crate::workers::Stop;
+use crate::executor::Stop;
 
 /// The similarity, 0 to 1, of two texts of which the longer one has `longer` characters.
 #[inline]

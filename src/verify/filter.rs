@@ -9,8 +9,8 @@ use super::column::DOING;
 use super::runs::Runs;
 use super::windows::{Polynomials, WindowedText, fingerprint};
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::memory;
-use crate::workers::Stop;
 
 /// What stays of a text.
 #[derive(Debug, Default)]

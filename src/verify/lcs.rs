@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use neardup::verify::lcs::{Bounds, Lcs, symbols};
-//! use neardup::workers::Stop;
+//! use neardup::executor::Stop;
 //!
 //! let (a, b) = (symbols("abcabba")?, symbols("cbabac")?);
 //! assert_eq!(Lcs::default().length(&a, &b, Bounds::default(), &Stop::default())?, Some(4));
@@ -26,8 +26,8 @@ use super::lcs_band::Band;
 pub use super::lcs_bounds::Bounds;
 use super::lcs_greedy::{Greedy, Reached, common_prefix, common_suffix};
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::memory;
-use crate::workers::Stop;
 
 /// Insertions and deletions that are followed one by one, at most, before the band is filled; fewer where the whole table
 /// takes no longer.
@@ -72,7 +72,7 @@ fn ratio(part: usize, whole: usize) -> f64 {
 
 /// How a distance was found.
 #[derive(Debug, Clone, Copy)]
-enum Way {
+enum DistanceBy {
     /// By following it, or at once.
     Greedy,
     /// By a band whose columns are kept.
@@ -117,20 +117,20 @@ impl Lcs {
         most: usize,
         keep: bool,
         stop: &Stop,
-    ) -> Result<Option<(usize, Way)>> {
+    ) -> Result<Option<(usize, DistanceBy)>> {
         let most = most.min(a.len() + b.len());
         let apart = a.len().abs_diff(b.len());
         if apart > most {
             return Ok(None);
         }
         if a.is_empty() || b.is_empty() {
-            return Ok(Some((apart, Way::Greedy)));
+            return Ok(Some((apart, DistanceBy::Greedy)));
         }
         let whole = Band::words(a, b, most);
         let few = if most <= FEW_IN_ALL { most } else { FEW };
         let few = few.min(whole.isqrt() / 3);
         let passed = match self.greedy.compare(a, b, few, stop)? {
-            Reached::End(distance) => return Ok(Some((distance, Way::Greedy))),
+            Reached::End(distance) => return Ok(Some((distance, DistanceBy::Greedy))),
             Reached::Far(_) if few == most => return Ok(None),
             Reached::Far(passed) => passed,
         };
@@ -151,7 +151,7 @@ impl Lcs {
                 }
             };
             if found.is_some() || limit == most {
-                let way = if keeps { Way::Kept } else { Way::Band };
+                let way = if keeps { DistanceBy::Kept } else { DistanceBy::Band };
                 return Ok(found.map(|distance| (distance, way)));
             }
             limit *= 2;
@@ -184,9 +184,9 @@ impl Lcs {
             return Ok(true);
         }
         match way {
-            Way::Greedy => self.greedy.trace(x, y, distance, each),
-            Way::Kept => self.band.read_kept(x, y, &mut each),
-            Way::Band => self.band.trace(x, y, distance, KEPT_WORDS, stop, &mut each)?,
+            DistanceBy::Greedy => self.greedy.trace(x, y, distance, each),
+            DistanceBy::Kept => self.band.read_kept(x, y, &mut each),
+            DistanceBy::Band => self.band.trace(x, y, distance, KEPT_WORDS, stop, &mut each)?,
         }
         Ok(true)
     }

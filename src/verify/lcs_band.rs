@@ -9,8 +9,8 @@
 
 use super::column::{DOING, SymbolPage, WORD};
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::memory;
-use crate::workers::Stop;
 
 /// Columns that go on together: work on one does not wait for that on the one before.
 const COLUMNS: usize = 8;

@@ -8,8 +8,8 @@
 
 use super::column::DOING;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::memory;
-use crate::workers::Stop;
 
 /// What came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use std::ops::Range;
 
 use super::column::{Carry, DOING, SymbolPage, WORD, step};
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::memory;
-use crate::workers::Stop;
 
 /// A part of the table.
 #[derive(Debug)]

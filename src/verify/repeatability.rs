@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use neardup::verify::repeatability::repeatability;
-//! use neardup::workers::Stop;
+//! use neardup::executor::Stop;
 //!
 //! let stop = Stop::default();
 //! let [a, b] = ["王示一差站高只事就示对题最机给害严府形象", "在中哈服地统学责水造和海一七最座成架人"];
@@ -14,7 +14,7 @@
 
 use super::automaton::SuffixAutomaton;
 use crate::error::Result;
-use crate::workers::Stop;
+use crate::executor::Stop;
 
 /// The repeatability of code `contained` over code `container`: 0 to 1, and 0 where one is empty. O(characters).
 pub fn repeatability(container: &str, contained: &str, stop: &Stop) -> Result<f64> {

@@ -59,8 +59,8 @@ impl Runs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::Stop;
     use crate::verify::lcs::{Bounds, Lcs};
-    use crate::workers::Stop;
     use proptest::prelude::*;
 
     proptest! {

@@ -6,11 +6,11 @@ use std::ops::Range;
 use super::column::DOING;
 use super::lcs_greedy::common_prefix;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::hash;
 use crate::memory;
 use crate::text::characters::is_space as is_white;
 use crate::text::width::width_of;
-use crate::workers::Stop;
 
 /// What the fingerprints of a window are made with (Rabin, Karp, 1987): a polynomial of its characters at
 /// this odd number, modulo 2^64. Equal fingerprints are verified: a collision costs time, not correctness.

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use neardup::error::{Error, Result};
+use neardup::executor::{Executor, Stop, Task};
 use neardup::files::{MemoryFiles, NoFiles, TempFile, TempFiles};
 use neardup::methods::Method;
 use neardup::methods::account::Account;
@@ -12,7 +13,6 @@ use neardup::methods::corpus::Corpus;
 use neardup::methods::documents::Quiet;
 use neardup::methods::reading::Reading;
 use neardup::resources::Resources;
-use neardup::workers::{Stop, Work, Workers};
 
 /// More memory than any test needs.
 pub const ENOUGH: usize = 1 << 40;
@@ -24,11 +24,11 @@ pub type Found = Vec<(u32, u32, u64)>;
 pub fn find(
     method: &dyn Method,
     corpus: Corpus<'_>,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
     budget: usize,
 ) -> (Found, Account) {
     let files: &dyn TempFiles = if budget < ENOUGH { &MemoryFiles } else { &NoFiles };
-    find_with(method, corpus, Resources { files, budget, workers })
+    find_with(method, corpus, Resources { files, budget, executor })
 }
 
 /// The same with other temporary files.
@@ -40,7 +40,7 @@ pub fn find_with(method: &dyn Method, mut corpus: Corpus<'_>, resources: Resourc
     let mut account = reading.account;
     let certain = pairs.certain();
     let mut found = Vec::new();
-    while let Some(pair) = pairs.next(resources.workers).expect("memory") {
+    while let Some(pair) = pairs.next(resources.executor).expect("memory") {
         let (left, right) = match two_tables {
             true => (pair.left, pair.right),
             false => (pair.left.min(pair.right), pair.left.max(pair.right)),
@@ -70,12 +70,12 @@ impl TempFiles for Counted {
 #[derive(Default)]
 pub struct Interrupted(AtomicUsize);
 
-impl Workers for Interrupted {
+impl Executor for Interrupted {
     fn count(&self) -> usize {
         2
     }
 
-    fn run(&self, threads: usize, work: &Work<'_>) -> Result<()> {
+    fn run(&self, threads: usize, work: &Task<'_>) -> Result<()> {
         let stopped = |n: usize, stop: &Stop| {
             if self.0.fetch_add(1, Ordering::Relaxed) % 3 < 2 {
                 stop.request();

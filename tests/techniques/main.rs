@@ -10,6 +10,7 @@ mod run;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use neardup::executor::PlainThreads;
 use neardup::features::FeatureSpec;
 use neardup::hash::{hash_bytes, hash_sequence, mix};
 use neardup::joins::sketches::banding::Banding;
@@ -20,7 +21,6 @@ use neardup::methods::sketches::Sketches;
 use neardup::text::words::words;
 use neardup::verify::measure::Measure;
 use neardup::verify::predicate::Predicate;
-use neardup::workers::PlainThreads;
 use proptest::prelude::*;
 
 use naive::{agreeing, minhash, naive, shingles, simhash};

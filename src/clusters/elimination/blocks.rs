@@ -2,10 +2,10 @@
 
 use super::codes::Codes;
 use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
 use crate::memory;
 use crate::verify::automaton::{Match, SuffixAutomaton};
 use crate::verify::repeatability::least_common;
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "eliminating repeated documents";
 /// How many codes are taken between two looks for a stop request.
@@ -51,7 +51,7 @@ impl Blocks {
     }
 
     /// Goes on for a part of a second; false if there is nothing left to do.
-    pub fn advance<C: Codes + ?Sized>(&mut self, codes: &C, workers: &dyn Workers) -> Result<bool> {
+    pub fn advance<C: Codes + ?Sized>(&mut self, codes: &C, executor: &dyn Executor) -> Result<bool> {
         const CODES_A_STEP: usize = 1 << 13;
         let all = codes.len();
         if self.next == all {
@@ -60,16 +60,16 @@ impl Blocks {
         let Some(from) = self.looked_up else {
             let to = (self.next + CODES_A_STEP).min(all);
             let mut this = self;
-            workers::one(workers, &mut this, |this, stop| this.fill(codes, to, stop))?;
+            executor::one(executor, &mut this, |this, stop| this.fill(codes, to, stop))?;
             return Ok(true);
         };
-        let count = workers.count();
+        let count = executor.count();
         let to = (from + CODES_A_STEP * count).min(all);
         let size = (to - from).div_ceil(count).max(1);
         let Self { threshold, automaton, best, .. } = self;
         let parts = best[from..to].chunks_mut(size).enumerate().map(|(n, part)| (from + n * size, part));
         let mut parts: Vec<(usize, &mut [Match])> = parts.collect();
-        workers::each(workers, &mut parts, |(from, part), stop| {
+        executor::each(executor, &mut parts, |(from, part), stop| {
             while let Some(found) = part.first_mut() {
                 if from.is_multiple_of(CHECK_EVERY) {
                     stop.check()?;

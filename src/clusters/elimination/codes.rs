@@ -33,7 +33,7 @@ impl Codes for [String] {
 
 /// The code that another one is eliminated for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Kept {
+pub struct Survivor {
     /// The place of the code that stays.
     pub place: u32,
     /// The repeatability over it.

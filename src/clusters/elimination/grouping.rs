@@ -17,12 +17,12 @@ use super::blocks::CHECK_EVERY;
 use super::codes::Codes;
 use super::disjoint_sets::DisjointSets;
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor, Stop};
 use crate::features::windows::Windows;
 use crate::features::winnowing::Winnowing;
 use crate::hash::mix;
 use crate::memory;
 use crate::verify::repeatability::least_common;
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "grouping feature codes";
 
@@ -110,12 +110,12 @@ impl Grouping {
         &mut self,
         codes: &C,
         budget: usize,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<bool> {
         /// Codes for a thread at a time.
         const CODES: usize = 1 << 12;
         let Some(class) = self.classes.get(self.class) else { return Ok(false) };
-        let (members, count) = (class.members.len(), workers.count());
+        let (members, count) = (class.members.len(), executor.count());
         if self.done == 0 {
             let expected = class.expected_grams(codes);
             // A full table has 7/8 of its buckets in use; buckets are powers of two.
@@ -145,7 +145,7 @@ impl Grouping {
             .collect();
         let (sets, tables) = (&self.sets, &mut self.tables);
         if self.done < members {
-            workers::each(workers, &mut chunks, |chunk, stop| {
+            executor::each(executor, &mut chunks, |chunk, stop| {
                 chunk.for_each(codes, class, stop, |found, hash, place| {
                     let gram = Gram { hash, place };
                     if of_part(hash) {
@@ -156,7 +156,7 @@ impl Grouping {
                 })
             })?;
             let mut work: Vec<_> = tables.iter_mut().enumerate().map(|(n, table)| (n, table, 0)).collect();
-            workers::each(workers, &mut work, |(n, table, next), stop| {
+            executor::each(executor, &mut work, |(n, table, next), stop| {
                 while let Some(chunk) = chunks.get(*next) {
                     stop.check()?;
                     chunk.found[*n].iter().try_for_each(|gram| gram.add(table, sets))?;
@@ -166,7 +166,7 @@ impl Grouping {
             })?;
         } else {
             let tables = &*tables;
-            workers::each(workers, &mut chunks, |chunk, stop| {
+            executor::each(executor, &mut chunks, |chunk, stop| {
                 chunk.for_each(codes, class, stop, |_, hash, place| {
                     let gram = Gram { hash, place };
                     if let Some(known) =
@@ -290,8 +290,8 @@ impl Chunk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::PlainThreads;
     use crate::verify::repeatability::repeatability;
-    use crate::workers::PlainThreads;
     use proptest::prelude::*;
     use std::cmp::Reverse;
 

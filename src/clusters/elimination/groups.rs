@@ -4,10 +4,10 @@ use super::blocks::{CHECK_EVERY, STAYS, improve};
 use super::codes::Codes;
 use super::grouping::Grouping;
 use crate::error::Result;
+use crate::executor::{Executor, Stop};
 use crate::memory;
 use crate::ragged::Ragged;
 use crate::verify::automaton::{Match, SuffixAutomaton};
-use crate::workers::{Stop, Workers};
 
 const DOING: &str = "eliminating repeated documents";
 
@@ -36,13 +36,13 @@ pub enum Taken {
 
 impl Groups {
     /// The groups of at least two codes. O(codes).
-    pub fn new(grouping: &Grouping, workers: &dyn Workers) -> Result<Self> {
+    pub fn new(grouping: &Grouping, executor: &dyn Executor) -> Result<Self> {
         const BREATHE_EVERY: usize = 1 << 20;
         let short = grouping.grouped();
         let mut sizes = memory::filled(0u32, short, DOING)?;
         for place in 0..short {
             if place.is_multiple_of(BREATHE_EVERY) {
-                workers.breathe()?;
+                executor.check_interrupts()?;
             }
             sizes[grouping.group(place)] += 1;
         }

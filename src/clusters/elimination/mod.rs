@@ -20,13 +20,13 @@ pub mod rows;
 pub mod short;
 
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::memory;
 use crate::verify::automaton::Match;
 use crate::verify::repeatability::share;
-use crate::workers::{self, Workers};
 use blocks::{Blocks, STAYS};
 use codes::Subset;
-pub use codes::{Codes, Kept};
+pub use codes::{Codes, Survivor};
 use grouping::Grouping;
 use groups::{Groups, Taken};
 use short::eliminate_short;
@@ -38,10 +38,10 @@ pub fn eliminate_repeated<C: Codes + ?Sized>(
     codes: &C,
     threshold: f64,
     budget: usize,
-    workers: &dyn Workers,
-) -> Result<Vec<Option<Kept>>> {
+    executor: &dyn Executor,
+) -> Result<Vec<Option<Survivor>>> {
     let mut elimination = Elimination::new(codes, threshold, budget)?;
-    while elimination.advance(workers)? {}
+    while elimination.advance(executor)? {}
     elimination.kept()
 }
 
@@ -96,18 +96,18 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
     }
 
     /// Goes on for a second or so; false if there is nothing left to do.
-    pub fn advance(&mut self, workers: &dyn Workers) -> Result<bool> {
+    pub fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
         self.state = match std::mem::replace(&mut self.state, Step::Done) {
             Step::Grouping(mut grouping) => {
-                if grouping.advance(self.codes, self.budget, workers)? {
+                if grouping.advance(self.codes, self.budget, executor)? {
                     Step::Grouping(grouping)
                 } else {
-                    Step::Groups(Groups::new(&grouping, workers)?)
+                    Step::Groups(Groups::new(&grouping, executor)?)
                 }
             }
-            Step::Groups(groups) => self.next_groups(groups, workers)?,
+            Step::Groups(groups) => self.next_groups(groups, executor)?,
             Step::Large(mut blocks, places, groups) => {
-                if blocks.advance(&Subset { codes: self.codes, places: &places }, workers)? {
+                if blocks.advance(&Subset { codes: self.codes, places: &places }, executor)? {
                     Step::Large(blocks, places, groups)
                 } else {
                     for (&place, found) in
@@ -125,13 +125,13 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
     }
 
     /// Goes through the next groups, those of about as many characters for each thread, or one that is larger.
-    fn next_groups(&mut self, mut groups: Groups, workers: &dyn Workers) -> Result<Step> {
+    fn next_groups(&mut self, mut groups: Groups, executor: &dyn Executor) -> Result<Step> {
         const CHARACTERS: usize = 1 << 19;
         /// Of an automaton, for a character of a code at most.
         const AUTOMATON: usize = 87;
         let Self { codes, threshold, budget, .. } = *self;
-        let most = CHARACTERS.min(budget / (2 * AUTOMATON * workers.count()));
-        let mut work = match groups.take(codes, most, workers.count())? {
+        let most = CHARACTERS.min(budget / (2 * AUTOMATON * executor.count()));
+        let mut work = match groups.take(codes, most, executor.count())? {
             Taken::Small(work) => work,
             Taken::Large(places) => {
                 let blocks = Blocks::new(places.len(), threshold, budget)?;
@@ -139,12 +139,12 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
             }
             Taken::Nothing => {
                 if groups.short < codes.len() {
-                    eliminate_short(codes, groups.short, &mut self.best, threshold, workers)?;
+                    eliminate_short(codes, groups.short, &mut self.best, threshold, executor)?;
                 }
                 return Ok(Step::Done);
             }
         };
-        workers::each(workers, &mut work, |some, stop| {
+        executor::each(executor, &mut work, |some, stop| {
             some.eliminate(codes, groups.places(), threshold, stop)
         })?;
         for some in &work {
@@ -182,12 +182,12 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
     }
 
     /// For which codes those that were taken are eliminated, by place, when all is done.
-    pub fn kept(&self) -> Result<Vec<Option<Kept>>> {
+    pub fn kept(&self) -> Result<Vec<Option<Survivor>>> {
         let mut kept = Vec::new();
         memory::reserve(&mut kept, self.best.len(), DOING)?;
         kept.extend(self.best.iter().enumerate().map(|(place, found)| {
             let similarity = share(found.length, self.codes.length(place));
-            (*found != STAYS).then_some(Kept { place: found.text, similarity })
+            (*found != STAYS).then_some(Survivor { place: found.text, similarity })
         }));
         Ok(kept)
     }
@@ -196,20 +196,20 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::{PlainThreads, Stop};
     use crate::verify::repeatability::repeatability;
-    use crate::workers::{PlainThreads, Stop};
     use proptest::prelude::*;
 
     /// The definition: every code with every one that stays.
-    fn by_definition(codes: &[String], threshold: f64) -> Vec<Option<Kept>> {
+    fn by_definition(codes: &[String], threshold: f64) -> Vec<Option<Survivor>> {
         let mut kept: Vec<usize> = Vec::new();
         let mut outcome = Vec::new();
         for (place, code) in codes.iter().enumerate() {
-            let mut best: Option<Kept> = None;
+            let mut best: Option<Survivor> = None;
             for &other in &kept {
                 let similarity = repeatability(&codes[other], code, &Stop::default()).expect("memory");
                 if similarity >= threshold && best.is_none_or(|best| similarity > best.similarity) {
-                    best = Some(Kept { place: other as u32, similarity });
+                    best = Some(Survivor { place: other as u32, similarity });
                 }
             }
             if best.is_none() {

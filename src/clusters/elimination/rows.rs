@@ -2,12 +2,12 @@
 
 use std::cmp::Reverse;
 
-use super::codes::{Codes, Kept};
+use super::codes::{Codes, Survivor};
 use crate::clusters::leaders::Leaders;
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::features::texts::{Distinct, Texts};
 use crate::memory;
-use crate::workers::{self, Workers};
 
 const DOING: &str = "ordering feature codes";
 
@@ -22,22 +22,22 @@ pub struct RowCodes<'a> {
 
 impl<'a> RowCodes<'a> {
     /// The codes of a table; `vertex` is the number of each row in the order of the ids. O(n log n).
-    pub fn new(codes: &'a Distinct, vertex: &[u32], workers: &dyn Workers) -> Result<Self> {
+    pub fn new(codes: &'a Distinct, vertex: &[u32], executor: &dyn Executor) -> Result<Self> {
         let Distinct { texts, left, .. } = codes;
         let mut places = Vec::new();
         memory::reserve(&mut places, vertex.len(), DOING)?;
         for code in 0..left.len() {
             places.extend(left.rows(code).iter().map(|&row| (code as u32, vertex[row as usize])));
         }
-        workers::one(workers, &mut places, |places, stop| {
+        executor::one(executor, &mut places, |places, stop| {
             let key = |&(code, vertex): &(u32, u32)| (Reverse(texts.length(code)), vertex);
-            workers::sort_unstable_by(places, stop, &|a, b| key(a).cmp(&key(b)))
+            executor::sort_unstable_by(places, stop, &|a, b| key(a).cmp(&key(b)))
         })?;
         Ok(Self { texts, places, vertices: vertex.len() })
     }
 
     /// What becomes of the vertices when all codes were taken; those without a code stay.
-    pub fn leaders(&self, kept: &[Option<Kept>]) -> Result<Leaders> {
+    pub fn leaders(&self, kept: &[Option<Survivor>]) -> Result<Leaders> {
         let mut of = Vec::new();
         memory::reserve(&mut of, self.vertices, DOING)?;
         of.extend(0..self.vertices as u32);
@@ -75,8 +75,8 @@ impl Codes for RowCodes<'_> {
 mod tests {
     use super::*;
     use crate::clusters::elimination::eliminate_repeated;
+    use crate::executor::PlainThreads;
     use crate::features::texts::{TextCollector, distinct};
-    use crate::workers::PlainThreads;
     use proptest::prelude::*;
 
     proptest! {
@@ -86,14 +86,14 @@ mod tests {
             ids in Just((0..30).collect::<Vec<u32>>()).prop_shuffle(),
             threads in 1..4usize,
         ) {
-            let workers = PlainThreads(threads);
+            let executor = PlainThreads(threads);
             let mut collectors: Vec<_> = (0..threads).map(|_| TextCollector::default()).collect();
             for (row, code) in codes.iter().enumerate() {
                 collectors[row % threads].add(row as u32, code).expect("memory");
             }
-            let distinct = distinct(collectors, None, &workers).expect("memory");
-            let rows = RowCodes::new(&distinct, &ids[..codes.len()], &workers).expect("memory");
-            let kept = eliminate_repeated(&rows, 0.7, usize::MAX / 4, &workers).expect("memory");
+            let distinct = distinct(collectors, None, &executor).expect("memory");
+            let rows = RowCodes::new(&distinct, &ids[..codes.len()], &executor).expect("memory");
+            let kept = eliminate_repeated(&rows, 0.7, usize::MAX / 4, &executor).expect("memory");
             // Ids that are not there are vertices that stay.
             let leaders = RowCodes { vertices: 30, ..rows }.leaders(&kept).expect("memory");
 
@@ -101,7 +101,7 @@ mod tests {
             order.sort_by_key(|&row| (Reverse(codes[row].len()), ids[row]));
             let sorted: Vec<String> = order.iter().map(|&row| codes[row].clone()).collect();
             let mut expected: Vec<u32> = (0..30).collect();
-            let outcome = eliminate_repeated(&sorted[..], 0.7, usize::MAX / 4, &workers).expect("memory");
+            let outcome = eliminate_repeated(&sorted[..], 0.7, usize::MAX / 4, &executor).expect("memory");
             for (kept, &row) in outcome.iter().zip(&order) {
                 if let Some(kept) = kept {
                     expected[ids[row] as usize] = ids[order[kept.place as usize]];

@@ -8,11 +8,11 @@ use hashbrown::HashTable;
 use super::blocks::{CHECK_EVERY, STAYS};
 use super::codes::Codes;
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor, Stop};
 use crate::features::windows::Windows;
 use crate::memory;
 use crate::verify::automaton::Match;
 use crate::verify::repeatability::least_common;
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "eliminating short documents";
 
@@ -134,10 +134,10 @@ pub fn eliminate_short<C: Codes + ?Sized>(
     from: usize,
     best: &mut [Match],
     threshold: f64,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<()> {
     let mut state = (Substrings::default(), Text::default(), from);
-    workers::one(workers, &mut state, |(substrings, text, next), stop| {
+    executor::one(executor, &mut state, |(substrings, text, next), stop| {
         while *next < codes.len() {
             if next.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
@@ -150,10 +150,10 @@ pub fn eliminate_short<C: Codes + ?Sized>(
     })?;
     let substrings = &state.0;
     let (long, short) = best.split_at_mut(from);
-    let size = from.div_ceil(workers.count()).max(1);
+    let size = from.div_ceil(executor.count()).max(1);
     let mut parts: Vec<_> =
         long.chunks(size).enumerate().map(|(n, part)| (n * size, part, Text::default())).collect();
-    workers::each(workers, &mut parts, |(place, part, text), stop| {
+    executor::each(executor, &mut parts, |(place, part, text), stop| {
         while let Some((found, rest)) = part.split_first() {
             if place.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
@@ -167,7 +167,7 @@ pub fn eliminate_short<C: Codes + ?Sized>(
         Ok(())
     })?;
     let mut state = (short, Text::default(), from);
-    workers::one(workers, &mut state, |(short, text, next), stop| {
+    executor::one(executor, &mut state, |(short, text, next), stop| {
         while *next < codes.len() {
             if next.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;

@@ -13,8 +13,8 @@ use crate::clusters::equal_rows::EqualRows;
 use crate::clusters::graph::Graph;
 use crate::clusters::leaders::{Degrees, in_order, later_first, rank_by};
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::memory;
-use crate::workers::Workers;
 
 const DOING: &str = "making perhaps-similar sets";
 
@@ -30,25 +30,25 @@ const DOING: &str = "making perhaps-similar sets";
 pub fn perhaps_similar(
     graph: &mut Graph<'_>,
     degrees: &Degrees,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<Vec<(u32, u32)>> {
     let Graph { vertices, edges, equal } = graph;
     let key = |vertex: u32| (u32::MAX - degrees.pairs[vertex as usize], u32::MAX - vertex);
-    let rank = rank_by(*vertices, key, workers)?;
+    let rank = rank_by(*vertices, key, executor)?;
     // Of a group the last row comes first.
     let head = |vertex: u32| equal.rows(&vertex).last().copied().unwrap_or(vertex);
     let of_heads = |edge: Edge| Edge { left: head(edge.left), right: head(edge.right), ..edge };
     let mut sets = Sets::new(equal, degrees, &rank)?;
     edges.for_each_in_order(
-        workers,
+        executor,
         |edge| later_first(&rank)(of_heads(edge)),
         |edge| {
             let (earlier, later) = in_order(of_heads(edge), &rank);
-            sets.go(rank[later as usize], workers)?;
+            sets.go(rank[later as usize], executor)?;
             sets.meet(earlier, later)
         },
     )?;
-    sets.go(*vertices as u32, workers)?;
+    sets.go(*vertices as u32, executor)?;
     let Sets { mut members, owner, .. } = sets;
     for vertex in 0..*vertices as u32 {
         if owner[vertex as usize] == vertex && degrees.pairs[vertex as usize] > 0 {
@@ -102,10 +102,10 @@ impl<'a> Sets<'a> {
     }
 
     /// Deals with the vertices of smaller ranks: all edges whose later group begins there have come.
-    fn go(&mut self, rank: u32, workers: &dyn Workers) -> Result<()> {
+    fn go(&mut self, rank: u32, executor: &dyn Executor) -> Result<()> {
         while self.done < rank as usize {
             if self.done.is_multiple_of(1 << 10) {
-                workers.breathe()?;
+                executor.check_interrupts()?;
             }
             let vertex = self.order[self.done];
             self.done += 1;

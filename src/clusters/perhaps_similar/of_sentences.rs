@@ -9,6 +9,7 @@
 use super::of_signatures::{Set, signature_sets};
 use crate::clusters::grouping::Clusters;
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::features::sets::records::Members;
 use crate::features::texts::Distinct;
 use crate::joins::sentences::signature_lists::SignatureLists;
@@ -16,7 +17,6 @@ use crate::joins::sentences::{equal_rows, representative_pairs};
 use crate::joins::{Counts, RecordJoin};
 use crate::memory;
 use crate::verify::tlcs::{Parameters, Thresholds};
-use crate::workers::{self, Workers};
 
 const DOING: &str = "making perhaps-similar sets";
 
@@ -48,7 +48,7 @@ impl SentenceSets {
         weights: Option<&[i64]>,
         parameters: Parameters,
         thresholds: Thresholds,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<Self> {
         let texts = distinct.left.len();
         let weight = |text: usize, vertex: u32| match weights {
@@ -69,7 +69,7 @@ impl SentenceSets {
             ranks.push(of_rows().min().unwrap_or(0));
         }
         let mut sets = Vec::new();
-        workers::one(workers, &mut sets, |sets, stop| {
+        executor::one(executor, &mut sets, |sets, stop| {
             *sets = signature_sets(&lists, &heaviest, &standing, stop)?;
             Ok(())
         })?;
@@ -102,8 +102,8 @@ impl SentenceSets {
     }
 
     /// Compares some more members with their representatives; false when all are.
-    pub fn advance(&mut self, workers: &dyn Workers) -> Result<bool> {
-        let Some(batch) = self.join.next_batch(workers)? else { return Ok(false) };
+    pub fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
+        let Some(batch) = self.join.next_batch(executor)? else { return Ok(false) };
         for pair in batch {
             let set = self.represents[pair.left as usize] as usize;
             if let Ok(place) = self.sets[set].documents.binary_search(&pair.right) {
@@ -143,8 +143,8 @@ impl SentenceSets {
     }
 
     /// The sets of rows, when all are compared.
-    pub fn clusters(mut self, workers: &dyn Workers) -> Result<Clusters> {
-        while self.advance(workers)? {}
+    pub fn clusters(mut self, executor: &dyn Executor) -> Result<Clusters> {
+        while self.advance(executor)? {}
         let mut members = Vec::new();
         for (set, similarity) in self.sets.iter().zip(&self.similarity) {
             let representative = self.standing[set.representative as usize];
@@ -156,6 +156,6 @@ impl SentenceSets {
                 );
             }
         }
-        Clusters::of_sets(members, workers)
+        Clusters::of_sets(members, executor)
     }
 }

@@ -8,9 +8,9 @@
 //! may be in several sets. O(postings + documents·log documents).
 
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::joins::sentences::signature_lists::SignatureLists;
 use crate::memory;
-use crate::workers::Stop;
 
 const DOING: &str = "making perhaps-similar sets";
 
@@ -42,7 +42,7 @@ pub fn signature_sets<W: Ord>(
         let representative = lists.documents(list).iter().copied().max_by_key(|&document| key(document));
         of.extend(representative.map(|representative| (representative, list as u32)));
     }
-    crate::workers::sort_unstable_by(&mut of, stop, &|a, b| key(b.0).cmp(&key(a.0)).then_with(|| a.cmp(b)))?;
+    crate::executor::sort_unstable_by(&mut of, stop, &|a, b| key(b.0).cmp(&key(a.0)).then_with(|| a.cmp(b)))?;
     // Where the lists of a document that is a representative stand, and whether they were merged.
     const NONE: u32 = u32::MAX;
     let mut place = memory::filled(NONE, lists.document_count(), DOING)?;

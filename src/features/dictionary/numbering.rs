@@ -8,9 +8,9 @@ use super::pending::Pending;
 use super::shard::{REPEAT, Shard, TOGETHER};
 use super::{Dictionary, Numbering};
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor, Stop};
 use crate::features::sets::collect::Collector;
 use crate::memory;
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "numbering tokens";
 
@@ -52,7 +52,7 @@ const FEW: usize = if cfg!(test) { 40 } else { 1 << 12 };
 pub fn number(
     dictionary: &mut Dictionary,
     collectors: &mut [Collector],
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<()> {
     let few =
         |count: fn(&Pending) -> usize| collectors.iter().map(|c| count(&c.pending)).sum::<usize>() <= FEW;
@@ -65,12 +65,12 @@ pub fn number(
         }
     }
     if !few_lookups {
-        look_up(dictionary, collectors, workers)?;
+        look_up(dictionary, collectors, executor)?;
     }
     if few_tokens {
         collectors.iter_mut().try_for_each(|collector| collector.make_sets(&Stop::default()))?;
     } else {
-        workers::each(workers, collectors, Collector::make_sets)?;
+        executor::each(executor, collectors, Collector::make_sets)?;
     }
     for collector in collectors {
         collector.vocabulary.keep_small(dictionary);
@@ -79,14 +79,14 @@ pub fn number(
 }
 
 /// Numbers the tokens that are looked up.
-fn look_up(dictionary: &mut Dictionary, collectors: &mut [Collector], workers: &dyn Workers) -> Result<()> {
+fn look_up(dictionary: &mut Dictionary, collectors: &mut [Collector], executor: &dyn Executor) -> Result<()> {
     let mut routed: Vec<(&Collector, Routed)> = Vec::new();
     for collector in collectors.iter() {
         let stamp = dictionary.stamps(collector.pending.documents.len())?;
         routed.push((collector, Routed { stamp, ..Routed::default() }));
     }
     let of = &*dictionary;
-    workers::each(workers, &mut routed, |(collector, routed), stop| {
+    executor::each(executor, &mut routed, |(collector, routed), stop| {
         routed.sort_by_shard(&collector.pending, of, stop)
     })?;
 
@@ -112,12 +112,12 @@ fn look_up(dictionary: &mut Dictionary, collectors: &mut [Collector], workers: &
             }
         }
     }
-    workers::each(workers, &mut fillings, |filling, stop| filling.fill(numbering, repeats_count, stop))?;
+    executor::each(executor, &mut fillings, |filling, stop| filling.fill(numbering, repeats_count, stop))?;
     drop(fillings);
 
     let routed: Vec<Routed> = routed.into_iter().map(|(_, routed)| routed).collect();
     let mut parts: Vec<_> = collectors.iter_mut().map(|c| &mut c.pending).zip(routed).collect();
-    workers::each(workers, &mut parts, |(pending, routed), stop| routed.scatter(&mut pending.numbers, stop))
+    executor::each(executor, &mut parts, |(pending, routed), stop| routed.scatter(&mut pending.numbers, stop))
 }
 
 impl Routed {
@@ -195,10 +195,10 @@ impl Filling<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::PlainThreads;
     use crate::features::dictionary::lookup::Lookup;
     use crate::features::tokens::{Document, Token};
     use crate::features::{FeatureSpec, Tokenizer};
-    use crate::workers::PlainThreads;
     use proptest::prelude::*;
     use std::collections::HashMap;
 

@@ -3,8 +3,8 @@
 use super::shard::Shard;
 use super::{Dictionary, Numbering};
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::memory;
-use crate::workers::{self, Workers};
 
 const DOING: &str = "ordering tokens";
 
@@ -53,7 +53,7 @@ struct Ranking<'a> {
 /// Ranks the tokens that can be shared, which are in two documents or in both tables, by how many
 /// documents they are in. Ties go by shard and hash: the order is the same whatever the numbers are.
 /// O(n log n) for n tokens.
-pub fn rank(dictionary: &Dictionary, two_tables: bool, workers: &dyn Workers) -> Result<Ranks> {
+pub fn rank(dictionary: &Dictionary, two_tables: bool, executor: &dyn Executor) -> Result<Ranks> {
     let mut of = memory::filled(LONE, dictionary.len(), DOING)?;
     let (mut starts, mut rankings, mut rest) = (Vec::new(), Vec::new(), of.as_mut_slice());
     for shard in dictionary.shards() {
@@ -62,7 +62,7 @@ pub fn rank(dictionary: &Dictionary, two_tables: bool, workers: &dyn Workers) ->
         rankings.push(Ranking { shard, of, order: Vec::new(), ranks: Vec::new() });
         rest = after;
     }
-    workers::each(workers, &mut rankings, |ranking, stop| {
+    executor::each(executor, &mut rankings, |ranking, stop| {
         ranking.order.clear();
         for place in 0..ranking.shard.len() {
             let [left, right] = ranking.shard.documents(place);
@@ -76,7 +76,7 @@ pub fn rank(dictionary: &Dictionary, two_tables: bool, workers: &dyn Workers) ->
                 )?;
             }
         }
-        workers::sort_unstable_by(&mut ranking.order, stop, &Ord::cmp)?;
+        executor::sort_unstable_by(&mut ranking.order, stop, &Ord::cmp)?;
         ranking.ranks = memory::filled(0, FREQUENT as usize, DOING)?;
         ranking
             .order
@@ -91,7 +91,7 @@ pub fn rank(dictionary: &Dictionary, two_tables: bool, workers: &dyn Workers) ->
             shared += std::mem::replace(&mut ranking.ranks[frequency], shared);
         }
     }
-    workers::each(workers, &mut rankings, |ranking, stop| {
+    executor::each(executor, &mut rankings, |ranking, stop| {
         stop.check()?;
         let rare = ranking.order.partition_point(|token| token.0 < FREQUENT);
         for &(frequency, _, place) in &ranking.order[..rare] {
@@ -108,8 +108,8 @@ pub fn rank(dictionary: &Dictionary, two_tables: bool, workers: &dyn Workers) ->
         frequent
             .extend(ranking.order.iter().map(|&(frequency, hash, place)| (frequency, hash, shard, place)));
     }
-    workers::one(workers, &mut frequent, |frequent, stop| {
-        workers::sort_unstable_by(frequent, stop, &Ord::cmp)
+    executor::one(executor, &mut frequent, |frequent, stop| {
+        executor::sort_unstable_by(frequent, stop, &Ord::cmp)
     })?;
     for (_, _, shard, place) in frequent {
         rankings[shard].of[place as usize] = shared;

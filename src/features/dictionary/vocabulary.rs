@@ -9,8 +9,8 @@ use super::lookup::{Lookup, short_hash};
 use super::pending::UNKNOWN;
 use super::slots::Slots;
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::memory;
-use crate::workers::Stop;
 
 /// The most words, a megabyte or two: most of what is met stands in the processor's own cache. Tests fill it.
 const FULL: usize = if cfg!(test) { 5 } else { 1 << 15 };

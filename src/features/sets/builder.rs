@@ -8,12 +8,12 @@ use super::collect::Collector;
 use super::order::{Ordered, order};
 use super::spill::Spill;
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::features::FeatureSpec;
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::numbering::number;
 use crate::features::tokens::Document;
 use crate::files::TempFiles;
-use crate::workers::{self, Workers};
 
 /// The sets of documents while these are read.
 pub struct SetBuilder<'a> {
@@ -68,16 +68,16 @@ impl<'a> SetBuilder<'a> {
     }
 
     /// Makes the sets of all that was collected; gives the bytes that were held before.
-    pub fn number(&mut self, workers: &dyn Workers) -> Result<usize> {
+    pub fn number(&mut self, executor: &dyn Executor) -> Result<usize> {
         let pending = self.collectors.iter().map(Collector::bytes).sum();
-        number(&mut self.dictionary, &mut self.collectors, workers)?;
+        number(&mut self.dictionary, &mut self.collectors, executor)?;
         Ok(pending)
     }
 
     /// Makes the set of a long document at once, with nothing pending.
-    pub fn add_long(&mut self, row: u32, document: &Document, workers: &dyn Workers) -> Result<()> {
+    pub fn add_long(&mut self, row: u32, document: &Document, executor: &dyn Executor) -> Result<()> {
         let mut state = (&mut self.collectors[0], &mut self.dictionary);
-        workers::one(workers, &mut state, |(collector, dictionary), stop| {
+        executor::one(executor, &mut state, |(collector, dictionary), stop| {
             collector.add_at_once(row, document, dictionary, stop)
         })
     }
@@ -112,11 +112,11 @@ impl<'a> SetBuilder<'a> {
     }
 
     /// Orders all sets for a join; those in files with about `budget` bytes.
-    pub fn order(self, budget: usize, workers: &dyn Workers) -> Result<Ordered> {
+    pub fn order(self, budget: usize, executor: &dyn Executor) -> Result<Ordered> {
         let Self { collectors, dictionary, spill, right_from, .. } = self;
         match spill.filter(Spill::is_used) {
-            Some(spill) => spill.order(collectors, dictionary, budget, workers),
-            None => order(collectors, dictionary, right_from, workers),
+            Some(spill) => spill.order(collectors, dictionary, budget, executor),
+            None => order(collectors, dictionary, right_from, executor),
         }
     }
 

@@ -3,8 +3,9 @@
 //! The k-th occurrence of a token is a token of its own where repeats count (docs/design/algorithms.md section
 //! 1, *Multiset to set*), so that everything after this knows plain sets only.
 
-use super::meeting::Meeting;
+use super::vocabulary_batch::Meeting;
 use crate::error::{Error, Result};
+use crate::executor::{self, Stop};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::lookup::{Lookup, short_word};
 use crate::features::dictionary::pending::{Pending, PendingDocument, UNKNOWN};
@@ -14,7 +15,6 @@ use crate::features::texts::TextCollector;
 use crate::features::tokens::{Document, FeatureSpec, Scratch, Token, Tokenizer, for_each_token};
 use crate::memory;
 use crate::text::words::for_each_words;
-use crate::workers::{self, Stop};
 
 const DOING: &str = "collecting token sets";
 
@@ -246,7 +246,7 @@ impl Collector {
         if let Some(n) = self.sets.rows.iter().position(|&known| known == row) {
             memory::extend(&mut tokens, &self.sets.tokens[self.sets.range(n)], "comparing two texts")?;
         }
-        workers::sort_unstable_by(&mut tokens, stop, &Ord::cmp)?;
+        executor::sort_unstable_by(&mut tokens, stop, &Ord::cmp)?;
         Ok(tokens)
     }
 
@@ -311,8 +311,8 @@ fn check_size(tokens: usize) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::PlainThreads;
     use crate::features::dictionary::numbering::number;
-    use crate::workers::PlainThreads;
 
     fn sizes(spec: FeatureSpec, texts: &[&str]) -> (Vec<usize>, usize, u64) {
         let mut dictionary = Dictionary::default();

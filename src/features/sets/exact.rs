@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 
 use crate::error::Result;
+use crate::executor::{self, Stop};
 use crate::features::FeatureSpec;
 use crate::features::tokens::{Document, Scratch, Token, for_each_token};
 use crate::hash;
 use crate::memory;
 use crate::ragged::Ragged;
-use crate::workers::{self, Stop};
 
 const DOING: &str = "comparing documents exactly";
 
@@ -83,7 +83,7 @@ impl TokenSets {
         order.clear();
         memory::reserve(order, found.len(), DOING)?;
         order.extend(found.iter().zip(0..).map(|(&hash, n): (_, u64)| hash >> bits << bits | n));
-        workers::sort_unstable_by(order, stop, &u64::cmp)?;
+        executor::sort_unstable_by(order, stop, &u64::cmp)?;
         let token = |&key: &u64| {
             let n = (key & !(u64::MAX << bits)) as usize;
             (found[n], text.get(n))
@@ -91,7 +91,7 @@ impl TokenSets {
         // Of the same upper bits there are equal tokens, and perhaps distinct ones, even of one hash.
         let same = order.chunk_by_mut(|a, b| a >> bits == b >> bits).filter(|same| same.len() > 1);
         for same in same {
-            workers::sort_unstable_by(same, stop, &|a: &u64, b: &u64| token(a).cmp(&token(b)))?;
+            executor::sort_unstable_by(same, stop, &|a: &u64, b: &u64| token(a).cmp(&token(b)))?;
         }
         if !spec.multiset {
             order.dedup_by(|a, b| *a >> bits == *b >> bits && token(a) == token(b));

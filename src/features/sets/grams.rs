@@ -6,12 +6,12 @@ use super::collect::Collector;
 use super::order::{Ordered, order};
 use super::spill::Spill;
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::numbering::number;
 use crate::features::texts::Texts;
 use crate::features::tokens::{Document, FeatureSpec, Tokenizer};
 use crate::files::TempFiles;
-use crate::workers::{self, Workers};
 
 /// The gram sets of some texts.
 #[derive(Debug)]
@@ -34,12 +34,12 @@ pub fn gram_sets(
     q: u32,
     files: &dyn TempFiles,
     budget: usize,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<GramSets> {
     const BYTES_A_BATCH: usize = 4 << 20;
     let spec =
         FeatureSpec { tokenizer: Tokenizer::RawChars, shingle: q as usize, multiset: true, wrap: false };
-    let mut collectors: Vec<_> = (0..workers.count()).map(|_| Collector::new(spec)).collect();
+    let mut collectors: Vec<_> = (0..executor.count()).map(|_| Collector::new(spec)).collect();
     let mut dictionary = Dictionary::default();
     let mut spill = Spill::new(files);
     let mut peak_bytes = 0;
@@ -62,15 +62,15 @@ pub fn gram_sets(
             if to == from + 1 && texts.text(from).len() > most {
                 let mut state = (&mut collectors[0], &mut dictionary);
                 let text = Document::Text(copy(texts.text(from))?);
-                workers::one(workers, &mut state, |(collector, dictionary), stop| {
+                executor::one(executor, &mut state, |(collector, dictionary), stop| {
                     collector.add_at_once(from, &text, dictionary, stop)
                 })?;
             } else {
-                collect(&mut collectors, texts, from..to, workers)?;
+                collect(&mut collectors, texts, from..to, executor)?;
             }
             let pending: usize = collectors.iter().map(Collector::bytes).sum();
             peak_bytes = peak_bytes.max(pending + dictionary.bytes());
-            number(&mut dictionary, &mut collectors, workers)?;
+            number(&mut dictionary, &mut collectors, executor)?;
             from = to;
             let held = dictionary.bytes() + collectors.iter().map(Collector::bytes).sum::<usize>();
             let sets: usize = collectors.iter().map(|collector| collector.sets.bytes()).sum();
@@ -83,9 +83,9 @@ pub fn gram_sets(
     }
     let grams = collectors.iter().map(|collector| collector.tokens).sum();
     let ordered = if spill.is_used() {
-        spill.order(collectors, dictionary, budget, workers)?
+        spill.order(collectors, dictionary, budget, executor)?
     } else {
-        order(collectors, dictionary, right_from, workers)?
+        order(collectors, dictionary, right_from, executor)?
     };
     let peak_bytes = peak_bytes.max(ordered.peak_bytes);
     Ok(GramSets { ordered, grams, peak_bytes })
@@ -96,7 +96,7 @@ fn collect(
     collectors: &mut [Collector],
     texts: &Texts,
     range: Range<u32>,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<()> {
     let size = |text: u32| texts.text(text).len() + 1;
     let share = range.clone().map(size).sum::<usize>().div_ceil(collectors.len());
@@ -114,7 +114,7 @@ fn collect(
         from = to;
     }
     debug_assert_eq!(from, range.end);
-    workers::each(workers, &mut shares, |(collector, range), stop| {
+    executor::each(executor, &mut shares, |(collector, range), stop| {
         while let Some(text) = range.clone().next() {
             collector.add(text, &Document::Text(copy(texts.text(text))?), stop)?;
             range.start += 1;

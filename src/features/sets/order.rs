@@ -13,10 +13,10 @@ use super::records::{Members, Place, Records};
 use super::store::{Store, Table};
 use super::translate::{Translated, translate};
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::rank::rank;
 use crate::memory;
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "ordering token sets";
 
@@ -48,7 +48,7 @@ pub fn order(
     mut collectors: Vec<Collector>,
     mut dictionary: Dictionary,
     right_from: Option<u32>,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<Ordered> {
     collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
     let mut parts: Vec<Sets> = collectors.into_iter().map(|collector| collector.sets).collect();
@@ -58,9 +58,9 @@ pub fn order(
         let rights = rights.collect::<Result<Vec<_>>>()?;
         parts.extend(rights);
     }
-    let mut groups = group_equal_sets(&mut parts, lefts, workers)?;
+    let mut groups = group_equal_sets(&mut parts, lefts, executor)?;
     let split = groups.starts.partition_point(|&start| (groups.entries[start].part as usize) < lefts);
-    let ranks = rank(&dictionary, right_from.is_some(), workers)?;
+    let ranks = rank(&dictionary, right_from.is_some(), executor)?;
     let distinct_tokens = dictionary.len();
     let groups_bytes = memory::bytes(&groups.entries) + memory::bytes(&groups.starts);
     let sets_bytes = |parts: &[Sets]| parts.iter().map(Sets::bytes).sum::<usize>();
@@ -73,7 +73,7 @@ pub fn order(
         let Entry { part, set, .. } = groups.entries[start];
         parts[part as usize].keep(set);
     }
-    translate(&mut parts, &ranks, workers)?;
+    translate(&mut parts, &ranks, executor)?;
     let shared_tokens = ranks.shared;
     drop(ranks);
     groups.starts.push(groups.entries.len());
@@ -123,7 +123,7 @@ struct Groups {
 
 /// Brings equal sets together. Sets with equal fingerprints are compared token by token. The first `lefts` parts are of the
 /// only or left table.
-fn group_equal_sets(parts: &mut [Sets], lefts: usize, workers: &dyn Workers) -> Result<Groups> {
+fn group_equal_sets(parts: &mut [Sets], lefts: usize, executor: &dyn Executor) -> Result<Groups> {
     let mut entries = Vec::new();
     memory::reserve(&mut entries, parts.iter().map(|part| part.rows.len()).sum(), DOING)?;
     for (n, part) in parts.iter().enumerate() {
@@ -135,11 +135,11 @@ fn group_equal_sets(parts: &mut [Sets], lefts: usize, workers: &dyn Workers) -> 
             set: set as u32,
         }));
     }
-    workers::one(workers, &mut entries, |entries, stop| {
-        workers::sort_unstable_by(entries, stop, &|a, b| (a.key(lefts), a.row).cmp(&(b.key(lefts), b.row)))
+    executor::one(executor, &mut entries, |entries, stop| {
+        executor::sort_unstable_by(entries, stop, &|a, b| (a.key(lefts), a.row).cmp(&(b.key(lefts), b.row)))
     })?;
     let mut state = (parts, Groups { entries, starts: Vec::new() }, 0);
-    workers::one(workers, &mut state, |(parts, groups, next), stop| {
+    executor::one(executor, &mut state, |(parts, groups, next), stop| {
         while *next < groups.entries.len() {
             let run = &mut groups.entries[*next..];
             let length =
@@ -163,7 +163,7 @@ fn split_run(run: &mut [Entry], parts: &mut [Sets], stop: &Stop) -> Result<Vec<u
     for entry in run.iter() {
         stop.check()?;
         let range = entry.range(parts);
-        workers::sort_unstable_by(&mut parts[entry.part as usize].tokens[range], stop, &Ord::cmp)?;
+        executor::sort_unstable_by(&mut parts[entry.part as usize].tokens[range], stop, &Ord::cmp)?;
     }
     let mut starts = Vec::new();
     let mut begun = 0;
@@ -227,26 +227,26 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::PlainThreads;
     use crate::features::FeatureSpec;
     use crate::features::dictionary::numbering::number;
     use crate::features::tokens::Document;
-    use crate::workers::PlainThreads;
     use proptest::prelude::*;
 
     fn ordered(texts: &[String], right_from: Option<u32>, threads: usize) -> Ordered {
-        let workers = PlainThreads(threads);
+        let executor = PlainThreads(threads);
         let mut dictionary = Dictionary::default();
         let mut collectors: Vec<_> = (0..threads).map(|_| Collector::new(FeatureSpec::WORDS)).collect();
         for (row, text) in texts.iter().enumerate() {
             if right_from == Some(row as u32) {
-                number(&mut dictionary, &mut collectors, &workers).unwrap();
+                number(&mut dictionary, &mut collectors, &executor).unwrap();
                 collectors.iter_mut().for_each(Collector::go_right);
             }
             let document = Document::Text(text.clone());
             collectors[row % threads].add(row as u32, &document, &Stop::default()).unwrap();
         }
-        number(&mut dictionary, &mut collectors, &workers).unwrap();
-        order(collectors, dictionary, right_from, &workers).unwrap()
+        number(&mut dictionary, &mut collectors, &executor).unwrap();
+        order(collectors, dictionary, right_from, &executor).unwrap()
     }
 
     fn describe(table: &Table) -> Vec<(u32, Vec<u32>, Vec<u32>)> {

@@ -15,12 +15,12 @@ use super::records::Members;
 use super::store::{Store, Table};
 use super::translate::order_ranks;
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::rank::{Ranks, rank};
 use crate::files::{TempFile, TempFiles};
 use crate::memory;
 use crate::sorting_network;
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "spilling token sets";
 
@@ -94,23 +94,23 @@ impl<'a> Spill<'a> {
         mut collectors: Vec<Collector>,
         mut dictionary: Dictionary,
         budget: usize,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<Ordered> {
         self.take(&mut collectors)?;
         collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
         drop(collectors);
-        let ranks = rank(&dictionary, self.right_from.is_some(), workers)?;
+        let ranks = rank(&dictionary, self.right_from.is_some(), executor)?;
         let (distinct_tokens, dictionary_bytes) = (dictionary.len(), dictionary.bytes());
         drop(dictionary);
         let (ranks_bytes, shared_tokens) = (ranks.bytes(), ranks.shared);
 
         let ranges = SizeRanges::new(&self.sizes, budget);
-        let mut files = self.distribute(&ranges, &ranks, budget, workers)?;
+        let mut files = self.distribute(&ranges, &ranks, budget, executor)?;
         drop((ranks, self.file.take()));
         let right_files = files.split_off(ranges.first_right.min(files.len()));
-        let left = write_records(self.files, files, workers)?;
+        let left = write_records(self.files, files, executor)?;
         let right = match self.right_from {
-            Some(_) => Some(write_records(self.files, right_files, workers)?),
+            Some(_) => Some(write_records(self.files, right_files, executor)?),
             None => None,
         };
         let tables = left.bytes() + right.as_ref().map_or(0, Table::bytes);
@@ -124,7 +124,7 @@ impl<'a> Spill<'a> {
         ranges: &SizeRanges,
         ranks: &Ranks,
         budget: usize,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<Vec<RangeFile>> {
         let mut files = Vec::new();
         for _ in 0..ranges.count {
@@ -137,8 +137,8 @@ impl<'a> Spill<'a> {
         for &(at, length) in &self.runs {
             let mut reader = Reader::new(at, length, share);
             while reader.fill(&mut **file)? {
-                let mut pieces = reader.split(workers.count(), ranges.count, &mut space);
-                workers::each(workers, &mut pieces, |piece, stop| {
+                let mut pieces = reader.split(executor.count(), ranges.count, &mut space);
+                executor::each(executor, &mut pieces, |piece, stop| {
                     piece.translate(ranges, ranks, right_from, sort, stop)
                 })?;
                 for Piece { mut out, .. } in pieces {
@@ -386,7 +386,7 @@ impl Distinct {
             (0..self.starts.len() as u32).map(|set| (self.content(set)[0], self.fingerprint(set), set)),
         );
         // Nearly always that tells them apart, and no set is looked at.
-        workers::sort_unstable_by(&mut keys, stop, &|a, b| {
+        executor::sort_unstable_by(&mut keys, stop, &|a, b| {
             (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| self.content(a.2).cmp(self.content(b.2)))
         })?;
         let mut order = Vec::new();
@@ -396,13 +396,13 @@ impl Distinct {
         let mut place = memory::filled(0u32, order.len(), DOING)?;
         order.iter().zip(0..).for_each(|(&set, at)| place[set as usize] = at);
         self.rows.iter_mut().for_each(|(set, _)| *set = place[*set as usize]);
-        workers::sort_unstable_by(&mut self.rows, stop, &Ord::cmp)?;
+        executor::sort_unstable_by(&mut self.rows, stop, &Ord::cmp)?;
         Ok(order)
     }
 }
 
 /// Makes the records of a table from its size ranges, in order.
-fn write_records(files: &dyn TempFiles, ranges: Vec<RangeFile>, workers: &dyn Workers) -> Result<Table> {
+fn write_records(files: &dyn TempFiles, ranges: Vec<RangeFile>, executor: &dyn Executor) -> Result<Table> {
     let mut file = files.create()?;
     let (mut starts, mut sizes): (Vec<u64>, Vec<u32>) = (vec![0], Vec::new());
     let (mut rows, mut row_starts) = (Vec::new(), vec![0]);
@@ -412,13 +412,13 @@ fn write_records(files: &dyn TempFiles, ranges: Vec<RangeFile>, workers: &dyn Wo
         let mut reader = Reader::new(0, range.length, PIECE);
         while reader.fill(&mut *range.file)? {
             distinct.done = 0;
-            workers::one(workers, &mut distinct, |distinct, stop| {
+            executor::one(executor, &mut distinct, |distinct, stop| {
                 distinct.add(&reader.words[..reader.whole], stop)
             })?;
             reader.forget();
         }
         let mut state = (distinct, Vec::new());
-        workers::one(workers, &mut state, |(distinct, order), stop| {
+        executor::one(executor, &mut state, |(distinct, order), stop| {
             *order = distinct.sort(stop)?;
             Ok(())
         })?;

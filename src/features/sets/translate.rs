@@ -2,10 +2,10 @@
 
 use super::collect::Sets;
 use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::rank::{LONE, Ranks};
 use crate::memory;
 use crate::sorting_network;
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "ordering token sets";
 
@@ -139,7 +139,7 @@ pub(super) fn order_ranks(set: &mut [u32], sort: sorting_network::Kernel, stop: 
     if set.len() <= SHORT {
         sort(set);
     } else {
-        workers::sort_unstable_by(set, stop, &Ord::cmp)?;
+        executor::sort_unstable_by(set, stop, &Ord::cmp)?;
     }
     // No set has more tokens than 32 bits count.
     Ok(set.partition_point(|&rank| rank != LONE) as u32)
@@ -147,10 +147,10 @@ pub(super) fn order_ranks(set: &mut [u32], sort: sorting_network::Kernel, stop: 
 
 /// Puts ranks in the place of numbers in all sets that are kept, orders these, and lets go of the others.
 /// O(N log n) for N tokens in sets of n.
-pub(super) fn translate(parts: &mut [Translated], ranks: &Ranks, workers: &dyn Workers) -> Result<()> {
+pub(super) fn translate(parts: &mut [Translated], ranks: &Ranks, executor: &dyn Executor) -> Result<()> {
     let mut pieces: Vec<Piece<'_>> = parts.iter_mut().flat_map(Translated::pieces).collect();
     let sort = sorting_network::kernel();
-    workers::each(workers, &mut pieces, |piece, stop| piece.translate(ranks, sort, stop))?;
+    executor::each(executor, &mut pieces, |piece, stop| piece.translate(ranks, sort, stop))?;
     drop(pieces);
-    workers::each(workers, parts, |part, stop| part.pack(stop))
+    executor::each(executor, parts, |part, stop| part.pack(stop))
 }

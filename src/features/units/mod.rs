@@ -1,5 +1,5 @@
 //! Units of documents, sentences or whole texts, into sets of signatures.
 
-pub mod library;
 pub mod sets;
 pub mod signatures;
+pub mod text_store;

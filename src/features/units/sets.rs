@@ -2,9 +2,10 @@
 //! where it matters, words counted while documents are read; then the sets are made, numbered, and ordered for a
 //! join.
 
-use super::library::{Library, Shelf};
 use super::signatures::{Features, Maker, SignatureScratch};
+use super::text_store::{TextCollector, TextStore};
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor, Stop};
 use crate::features::FeatureSpec;
 use crate::features::sets::builder::SetBuilder;
 use crate::features::sets::collect::Collector;
@@ -15,7 +16,6 @@ use crate::memory;
 use crate::resources::Resources;
 use crate::text::sentences::for_each_sentence;
 use crate::text::spans::{Position, Span};
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "cutting documents into sentences";
 
@@ -32,7 +32,7 @@ pub enum Unit {
 #[derive(Debug)]
 pub struct Reader {
     unit: Unit,
-    shelf: Shelf,
+    shelf: TextCollector,
     /// Counts words, where that is wanted.
     words: Option<Collector>,
     spans: Vec<Span>,
@@ -75,25 +75,25 @@ impl Reader {
 pub struct Gathering {
     /// One for each worker.
     pub readers: Vec<Reader>,
-    library: Library,
+    library: TextStore,
     /// Numbers the words that readers count; it has their collectors only meanwhile.
     words: SetBuilder<'static>,
 }
 
 impl Gathering {
     /// Nothing read yet.
-    pub fn new(unit: Unit, features: &Features, workers: &dyn Workers) -> Self {
+    pub fn new(unit: Unit, features: &Features, executor: &dyn Executor) -> Self {
         let reader = || Reader {
             unit,
-            shelf: Shelf::default(),
+            shelf: TextCollector::default(),
             words: features.are_counted().then(|| Collector::new(WORDS)),
             spans: Vec::new(),
             page: Document::default(),
             empty: 0,
         };
         Self {
-            readers: (0..workers.count()).map(|_| reader()).collect(),
-            library: Library::default(),
+            readers: (0..executor.count()).map(|_| reader()).collect(),
+            library: TextStore::default(),
             words: SetBuilder::new(WORDS, 0),
         }
     }
@@ -105,12 +105,12 @@ impl Gathering {
         add_long: impl FnOnce(&mut SetBuilder<'_>) -> Result<()>,
         files: &dyn TempFiles,
         budget: usize,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<usize> {
         self.words.collectors = self.readers.iter_mut().filter_map(|reader| reader.words.take()).collect();
         let mut pending = 0;
         if !self.words.collectors.is_empty() {
-            pending = self.words.number(workers)?;
+            pending = self.words.number(executor)?;
             add_long(&mut self.words)?;
             // Only the dictionary's counts are wanted.
             self.words.forget_sets();
@@ -133,11 +133,11 @@ impl Gathering {
         features: &Features,
         documents: u64,
         files: &dyn TempFiles,
-        workers: &dyn Workers,
-    ) -> Result<(Library, Maker, u64)> {
+        executor: &dyn Executor,
+    ) -> Result<(TextStore, Maker, u64)> {
         self.library.finish(self.readers.iter_mut().map(|reader| &mut reader.shelf), files)?;
         self.words.collectors = self.readers.iter_mut().filter_map(|reader| reader.words.take()).collect();
-        let maker = features.ready(self.words.dictionary(), documents, workers)?;
+        let maker = features.ready(self.words.dictionary(), documents, executor)?;
         Ok((self.library, maker, self.readers.iter().map(|reader| reader.empty).sum()))
     }
 }
@@ -155,7 +155,7 @@ pub struct Units {
 
 impl Units {
     /// Numbers the units of rows in the order given, those of the left table first.
-    pub fn in_order(library: &Library, left: &[u32], right: Option<&[u32]>) -> Result<Self> {
+    pub fn in_order(library: &TextStore, left: &[u32], right: Option<&[u32]>) -> Result<Self> {
         let mut units = Self { firsts: vec![0], ..Self::default() };
         units.append(library, left)?;
         if let Some(right) = right {
@@ -165,7 +165,7 @@ impl Units {
         Ok(units)
     }
 
-    fn append(&mut self, library: &Library, rows: &[u32]) -> Result<()> {
+    fn append(&mut self, library: &TextStore, rows: &[u32]) -> Result<()> {
         for &row in rows.iter().filter(|&&row| library.units(row) > 0) {
             let next = self.len().checked_add(library.units(row));
             let next = next.ok_or(Error::TooMany { what: "sentences", limit: u32::MAX.into() })?;
@@ -236,14 +236,14 @@ struct Part {
 
 /// Makes the sets of all units. `progress` is told how many units are done.
 pub fn make_sets(
-    library: &mut Library,
+    library: &mut TextStore,
     units: &Units,
     maker: &Maker,
     resources: Resources<'_>,
     mut progress: impl FnMut(u32),
 ) -> Result<UnitSets> {
-    let Resources { files, budget, workers } = resources;
-    let mut builder = SetBuilder::new(WORDS, workers.count()).with_files(files);
+    let Resources { files, budget, executor } = resources;
+    let mut builder = SetBuilder::new(WORDS, executor.count()).with_files(files);
     let (mut peak_bytes, mut unsigned) = (0, 0);
     let mut parts = Parts { units, at: (0, 0), bytes: (budget / 64).clamp(1 << 14, 4 << 20) };
     while let Some(batch) = parts.next(library)? {
@@ -253,7 +253,7 @@ pub fn make_sets(
         }
         let mut rows = batch.iter().map(|part| part.row).collect();
         let open = library.open(&mut rows)?;
-        let (pending, without) = make_batch(&open, batch, maker, &mut builder, workers)?;
+        let (pending, without) = make_batch(&open, batch, maker, &mut builder, executor)?;
         unsigned += without;
         let held = builder.spill(0, budget)?;
         peak_bytes = peak_bytes.max(held.max(pending) + 2 * parts.bytes);
@@ -264,7 +264,7 @@ pub fn make_sets(
         builder.go_right(from);
     }
     let (signatures, empty) = (builder.tokens(), builder.empty());
-    let mut ordered = builder.order(budget, workers)?;
+    let mut ordered = builder.order(budget, executor)?;
     ordered.peak_bytes = ordered.peak_bytes.max(peak_bytes);
     Ok(UnitSets { ordered, signatures, empty, unsigned })
 }
@@ -284,7 +284,7 @@ impl Parts<'_> {
     }
 
     /// The next units, of one table; none after the last.
-    fn next(&mut self, library: &Library) -> Result<Option<Vec<Part>>> {
+    fn next(&mut self, library: &TextStore) -> Result<Option<Vec<Part>>> {
         let Units { rows, firsts, right_from } = self.units;
         let (mut batch, mut bytes) = (Vec::new(), 0);
         while self.at.0 < rows.len() && bytes < self.bytes {
@@ -307,7 +307,7 @@ impl Parts<'_> {
 }
 
 /// Some of the work of a batch.
-struct Share<'a> {
+struct BatchPart<'a> {
     collector: &'a mut Collector,
     parts: Vec<Part>,
     /// The next of them.
@@ -322,15 +322,15 @@ struct Share<'a> {
 /// Makes the sets of a batch; gives the most bytes that the collectors held, and how many units with words have no
 /// signature.
 fn make_batch(
-    open: &super::library::Open<'_>,
+    open: &super::text_store::LoadedTexts<'_>,
     batch: Vec<Part>,
     maker: &Maker,
     builder: &mut SetBuilder<'_>,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<(usize, u64)> {
-    let mut shares: Vec<Share> = Vec::new();
+    let mut shares: Vec<BatchPart> = Vec::new();
     for collector in &mut builder.collectors {
-        shares.push(Share {
+        shares.push(BatchPart {
             collector,
             parts: Vec::new(),
             next: 0,
@@ -357,26 +357,26 @@ fn make_batch(
             }
         }
     }
-    workers::each(workers, &mut shares, |share, stop| share.work(open, maker, stop))?;
+    executor::each(executor, &mut shares, |share, stop| share.work(open, maker, stop))?;
     let mut unsigned: u64 = shares.iter().map(|share| share.unsigned).sum();
     let long: Vec<Part> = shares.into_iter().flat_map(|share| share.long).collect();
-    let pending = builder.number(workers)?;
+    let pending = builder.number(executor)?;
     for part in long {
         let mut made = (Vec::new(), false);
-        workers::one(workers, &mut made, |(signatures, has_words), stop| {
+        executor::one(executor, &mut made, |(signatures, has_words), stop| {
             let unit = open.get(part.row).unit(part.units.start as usize);
             *has_words = maker.make(unit, &mut SignatureScratch::default(), signatures, stop)?;
             Ok(())
         })?;
         let (signatures, has_words) = made;
         unsigned += u64::from(has_words && signatures.is_empty());
-        builder.add_long(part.number, &Document::Numbers(signatures), workers)?;
+        builder.add_long(part.number, &Document::Numbers(signatures), executor)?;
     }
     Ok((pending, unsigned))
 }
 
-impl Share<'_> {
-    fn work(&mut self, open: &super::library::Open<'_>, maker: &Maker, stop: &Stop) -> Result<()> {
+impl BatchPart<'_> {
+    fn work(&mut self, open: &super::text_store::LoadedTexts<'_>, maker: &Maker, stop: &Stop) -> Result<()> {
         let mut document = Document::Numbers(Vec::new());
         while let Some(part) = self.parts.get_mut(self.next) {
             let entry = open.get(part.row);

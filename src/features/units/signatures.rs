@@ -2,6 +2,7 @@
 //! value, or SpotSigs (docs/design/algorithms.md section 6).
 
 use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
 use crate::features::FeatureSpec;
 use crate::features::dictionary::Dictionary;
 use crate::features::imatch::{self, IdfRange};
@@ -10,7 +11,6 @@ use crate::features::spotsigs::{self, Antecedents, SpotSpec, Spots};
 use crate::hash::hash_bytes;
 use crate::memory;
 use crate::text::words::{Space, for_each_word};
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "making signatures";
 
@@ -45,7 +45,7 @@ impl Features {
     }
 
     /// Makes ready, with the words of all documents where these are counted; `documents` is their number.
-    pub fn ready(&self, words: &Dictionary, documents: u64, workers: &dyn Workers) -> Result<Maker> {
+    pub fn ready(&self, words: &Dictionary, documents: u64, executor: &dyn Executor) -> Result<Maker> {
         Ok(match self {
             Self::Shingles(k) => Maker::Shingles(*k),
             Self::Imatch(range) => {
@@ -62,14 +62,14 @@ impl Features {
                     true => memory::push(&mut hashes, hash, DOING),
                     false => Ok(()),
                 })?;
-                workers::one(workers, &mut hashes, |hashes, stop| {
-                    workers::sort_unstable_by(hashes, stop, &Ord::cmp)
+                executor::one(executor, &mut hashes, |hashes, stop| {
+                    executor::sort_unstable_by(hashes, stop, &Ord::cmp)
                 })?;
                 Maker::Imatch(Terms::new(hashes, kept)?)
             }
             Self::Spotsigs(spec) => {
                 let counted = match spec.antecedents {
-                    Antecedents::Counted(count) => Some(most_frequent(words, count as usize, workers)?),
+                    Antecedents::Counted(count) => Some(most_frequent(words, count as usize, executor)?),
                     _ => None,
                 };
                 Maker::Spotsigs(Spots::new(spec, counted)?)
@@ -146,10 +146,10 @@ fn for_each_count(words: &Dictionary, mut each: impl FnMut(u64, u64) -> Result<(
 }
 
 /// The hashes of the words that most documents have; of equally frequent ones those of least hash.
-fn most_frequent(words: &Dictionary, count: usize, workers: &dyn Workers) -> Result<Vec<u64>> {
+fn most_frequent(words: &Dictionary, count: usize, executor: &dyn Executor) -> Result<Vec<u64>> {
     let mut all = Vec::new();
     for_each_count(words, |hash, df| memory::push(&mut all, (!df, hash), DOING))?;
-    workers::one(workers, &mut all, |all, stop| workers::sort_unstable_by(all, stop, &Ord::cmp))?;
+    executor::one(executor, &mut all, |all, stop| executor::sort_unstable_by(all, stop, &Ord::cmp))?;
     all.truncate(count);
     let mut hashes = Vec::new();
     memory::reserve(&mut hashes, all.len(), DOING)?;
@@ -257,7 +257,7 @@ impl Words {
         let word = |place: &WordPlace| &text[place.from..place.to];
         // Of words with the same head one may end with it, or in bytes that are 0.
         let order = |a: &WordPlace, b: &WordPlace| a.head.cmp(&b.head).then_with(|| word(a).cmp(word(b)));
-        workers::sort_unstable_by(places, stop, &order)?;
+        executor::sort_unstable_by(places, stop, &order)?;
         places.dedup_by(|a, b| order(a, b).is_eq());
         joined.clear();
         memory::reserve(joined, text.len() + places.len(), DOING)?;

@@ -1,7 +1,7 @@
 //! Plans as values.
 
 use crate::jobs::plan::plan;
-use crate::jobs::state::{Contents, Found, Job, Present, Removed, State, Upkeep};
+use crate::jobs::state::{BatchPairs, Contents, Job, Present, Removed, State, Upkeep};
 use crate::jobs::step::{Clusters, Join, Rows, Step};
 
 /// A job whose triggers told of everything, in its first transaction.
@@ -70,7 +70,7 @@ fn rows_that_may_have_changed_unnoted_are_doubted_where_they_are_read() {
     // Where few are looked up, those that are found.
     assert_eq!(plan(&few), [Step::LookUp { segment: Some(4), doubts: true }]);
     let touched = Step::Cluster(Clusters::Touched { had_pairs: false });
-    let looked_up = State { found: Some(Found { pairs: 2, listed: true }), damaged: Some(false), ..few };
+    let looked_up = State { found: Some(BatchPairs { pairs: 2, listed: true }), damaged: Some(false), ..few };
     assert_eq!(plan(&looked_up), [touched, Step::EndBatch]);
     // Where the lists are made anew, all.
     let anew = [Step::MakeLists(Some(Rows::Known)), Step::Doubt, touched, Step::EndBatch];
@@ -100,7 +100,7 @@ fn the_first_rows_are_joined_with_themselves() {
     assert_eq!(plan(&state), [Step::RemoveAllPairs]);
     state.removed = Some(Removed { pairs: 0, had_pairs: true });
     assert_eq!(plan(&state), [Step::JoinRows(Join::All)]);
-    state.found = Some(Found { pairs: 7, listed: false });
+    state.found = Some(BatchPairs { pairs: 7, listed: false });
     assert_eq!(plan(&state), [Step::MakeLists(None), Step::Cluster(Clusters::OfPairs), Step::EndBatch]);
     state.more = Some(false);
     let end = [Step::Analyze, Step::WriteEntry, Step::Log { more: false }, Step::Done { more: false }];
@@ -116,7 +116,7 @@ fn few_rows_are_looked_up_in_lists() {
     assert_eq!(plan(&state), [Step::NextSegment { rows: 8 }]);
     state.segment = Some(Some(4));
     assert_eq!(plan(&state), [Step::LookUp { segment: Some(4), doubts: false }]);
-    state.found = Some(Found { pairs: 2, listed: true });
+    state.found = Some(BatchPairs { pairs: 2, listed: true });
     assert_eq!(plan(&state), [Step::MergeSegments]);
     let touched = Step::Cluster(Clusters::Touched { had_pairs: true });
     state.damaged = Some(false);
@@ -133,7 +133,7 @@ fn many_rows_are_joined_with_all_others() {
     state.segment = Some(None);
     assert_eq!(plan(&state), [Step::JoinRows(Join::BatchWithKnown)]);
     state.segment = Some(Some(2));
-    state.found = Some(Found::default());
+    state.found = Some(BatchPairs::default());
     assert_eq!(plan(&state), [Step::Outline { segment: 2 }, Step::MergeSegments]);
 }
 
@@ -143,7 +143,7 @@ fn other_clusters_are_reached_before_and_after() {
     assert_eq!(plan(&state), [Step::ReachBefore, Step::RemovePairs { by_clusters: false }, Step::Reread]);
     state.removed = Some(Removed { pairs: 0, had_pairs: true });
     state.present = Some(Present { alone: false, rows: 10 });
-    state.found = Some(Found::default());
+    state.found = Some(BatchPairs::default());
     assert_eq!(plan(&state), [Step::Cluster(Clusters::Reached), Step::EndBatch]);
 }
 
@@ -157,7 +157,7 @@ fn a_method_of_all_rows_makes_all_anew() {
     state.removed = Some(Removed { pairs: 5, had_pairs: true });
     state.present = Some(Present { alone: false, rows: 1 });
     assert_eq!(plan(&state), [Step::JoinRows(Join::All)]);
-    state.found = Some(Found::default());
+    state.found = Some(BatchPairs::default());
     assert_eq!(plan(&state), [Step::Cluster(Clusters::OfSignatures), Step::EndBatch]);
 }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::world::{Id, Note, World};
 use crate::error::Error;
 use crate::jobs::plan::plan;
-use crate::jobs::state::{Contents, Found, Job, Present, Removed, State, Upkeep};
+use crate::jobs::state::{BatchPairs, Contents, Job, Present, Removed, State, Upkeep};
 use crate::jobs::step::Step;
 
 /// Whether a step tells something that is not yet known.
@@ -54,7 +54,7 @@ prop_compose! {
             removed: (so_far > 3).then_some(Removed { pairs: 1, had_pairs }),
             present: (so_far > 3).then_some(Present { alone, rows }),
             segment: (so_far > 4).then_some(segment),
-            found: (so_far > 5).then_some(Found { pairs: 1, listed }),
+            found: (so_far > 5).then_some(BatchPairs { pairs: 1, listed }),
             damaged: (so_far > 6).then_some(damaged),
             more: (so_far > 7).then_some(more),
             ..State::new(job)

@@ -6,7 +6,7 @@ use std::mem::discriminant;
 use super::world::{Id, Lists, Seen, Segment, World, clusters, join, reach, similar};
 use crate::error::Result;
 use crate::jobs::plan::plan;
-use crate::jobs::state::{Contents, Found, Job, Present, Removed, State};
+use crate::jobs::state::{BatchPairs, Contents, Job, Present, Removed, State};
 use crate::jobs::step::{Clusters, Join, Rows, Step};
 use crate::turns::Turns;
 
@@ -137,7 +137,7 @@ impl World {
                 let found = join(&self.seen.docs, |a, b| self.are_joined(rows, a, b));
                 let before = self.pairs.len();
                 self.pairs.extend(found);
-                state.found = Some(Found { pairs: (self.pairs.len() - before) as i64, listed: false });
+                state.found = Some(BatchPairs { pairs: (self.pairs.len() - before) as i64, listed: false });
             }
             Step::Outline { segment } => self.outline(segment),
             Step::MergeSegments => {
@@ -206,7 +206,7 @@ impl World {
 
     /// Pairs of the batch with rows whose outlines, as they once were, are similar; with all known ones where the lists
     /// cannot be read.
-    fn look_up(&mut self, segment: Option<i64>, doubts: bool) -> Found {
+    fn look_up(&mut self, segment: Option<i64>, doubts: bool) -> BatchPairs {
         let before = self.pairs.len();
         let docs = &self.seen.docs;
         let is_listed = |id: Id, content: u8| {
@@ -237,7 +237,7 @@ impl World {
         if let Some(segment) = segment.filter(|_| any && !self.lists.damaged) {
             self.outline(segment);
         }
-        Found { pairs: (self.pairs.len() - before) as i64, listed }
+        BatchPairs { pairs: (self.pairs.len() - before) as i64, listed }
     }
 
     fn cluster(&mut self, how: Clusters) {

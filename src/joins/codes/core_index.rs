@@ -1,9 +1,9 @@
 //! The index of a join of feature codes: the grams of their cores.
 
 use crate::error::Result;
+use crate::executor::{self, Stop};
 use crate::features::windows::Windows;
 use crate::memory;
-use crate::workers::{self, Stop};
 
 /// What is being done, for errors.
 pub(super) const DOING: &str = "joining feature codes";
@@ -56,7 +56,7 @@ impl CoreIndex {
     /// Makes ready to be asked, once all codes are added.
     pub(super) fn sort(&mut self, stop: &Stop) -> Result<()> {
         let Self { lengths, entries, starts } = self;
-        workers::sort_unstable_by(entries, stop, &Ord::cmp)?;
+        executor::sort_unstable_by(entries, stop, &Ord::cmp)?;
         entries.dedup();
         lengths.sort_unstable();
         *starts = memory::filled(0, (1 << Self::BITS) + 1, DOING)?;

@@ -10,7 +10,7 @@
 //! ```
 //! use neardup::joins::codes::code_pairs;
 //! use neardup::features::texts::{TextCollector, distinct};
-//! use neardup::workers::PlainThreads;
+//! use neardup::executor::PlainThreads;
 //!
 //! let mut collector = TextCollector::default();
 //! for (row, code) in ["系法这流以点从码", "法这流以点从", "系统"].iter().enumerate() {
@@ -31,12 +31,12 @@ use std::ops::Range;
 use super::pairs::Pairs;
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
 use crate::features::texts::{Distinct, Texts};
 use crate::features::windows::Windows;
 use crate::memory;
 use crate::verify::automaton::SuffixAutomaton;
 use crate::verify::repeatability::{least_common, share};
-use crate::workers::{self, Stop, Workers};
 use core_index::{CoreIndex, DOING};
 
 /// Makes ready to find all pairs of rows whose codes reach `threshold` in the greater direction. Codes stay in
@@ -97,7 +97,7 @@ struct CodeJoin {
 
 impl CodeJoin {
     /// Indexes the next codes; false if there are none.
-    fn index(&mut self, workers: &dyn Workers) -> Result<bool> {
+    fn index(&mut self, executor: &dyn Executor) -> Result<bool> {
         let OrderedCodes { texts, order, threshold, .. } = &self.codes;
         let from = self.indexed.end;
         // The longest codes are found as any, by those of their own length.
@@ -106,7 +106,7 @@ impl CodeJoin {
         }
         let most = self.most_entries;
         let mut state = (std::mem::take(&mut self.index), from);
-        workers::one(workers, &mut state, |(index, to), stop| {
+        executor::one(executor, &mut state, |(index, to), stop| {
             index.clear();
             *to = from;
             let mut windows = Windows::default();
@@ -131,14 +131,14 @@ impl CodeJoin {
 }
 
 impl RecordJoin for CodeJoin {
-    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
+    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
         const PROBES_A_UNIT: usize = 64;
         const PAIRS_A_BATCH: usize = 1 << 16;
         const LARGEST_BATCH: usize = 1 << 14;
-        if self.probes == self.codes.order.len() && !self.index(workers)? {
+        if self.probes == self.codes.order.len() && !self.index(executor)? {
             return Ok(None);
         }
-        if self.indexed.is_empty() && !self.index(workers)? {
+        if self.indexed.is_empty() && !self.index(executor)? {
             return Ok(None);
         }
         let to = (self.probes + self.batch).min(self.codes.order.len());
@@ -147,7 +147,7 @@ impl RecordJoin for CodeJoin {
             .into_iter()
             .map(|from| Probes { todo: from..(from + PROBES_A_UNIT).min(to), ..Probes::default() })
             .collect();
-        workers::each(workers, &mut units, |unit, stop| unit.probe(&self.codes, &self.index, stop))?;
+        executor::each(executor, &mut units, |unit, stop| unit.probe(&self.codes, &self.index, stop))?;
         let mut batch = Vec::new();
         for unit in &units {
             memory::extend(&mut batch, &unit.found, DOING)?;
@@ -270,9 +270,9 @@ impl Probes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::PlainThreads;
     use crate::features::texts::{TextCollector, distinct};
     use crate::verify::repeatability::repeatability;
-    use crate::workers::PlainThreads;
     use proptest::prelude::*;
 
     proptest! {
@@ -289,11 +289,11 @@ mod tests {
             for (row, code) in codes.iter().enumerate() {
                 collectors[row % threads].add(row as u32, code).expect("memory");
             }
-            let workers = PlainThreads(threads);
-            let records = distinct(collectors, split.map(|split| split as u32), &workers).expect("memory");
+            let executor = PlainThreads(threads);
+            let records = distinct(collectors, split.map(|split| split as u32), &executor).expect("memory");
             let mut pairs = code_pairs(records, threshold, budget).expect("memory");
             let mut found = Vec::new();
-            while let Some(pair) = pairs.next(&workers).expect("memory") {
+            while let Some(pair) = pairs.next(&executor).expect("memory") {
                 let (a, b) = if split.is_some() {
                     (pair.left, pair.right)
                 } else {

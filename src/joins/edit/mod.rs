@@ -22,7 +22,7 @@
 //! use neardup::files::NoFiles;
 //! use neardup::features::texts::{TextCollector, distinct};
 //! use neardup::verify::edit::EditPredicate;
-//! use neardup::workers::PlainThreads;
+//! use neardup::executor::PlainThreads;
 //!
 //! let mut collector = TextCollector::default();
 //! for (row, text) in ["Port Ellis", "port Ellis", "Ellis port"].iter().enumerate() {
@@ -46,6 +46,7 @@ use super::pairs::{Pair, Pairs};
 use super::sets::Algorithm;
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
 use crate::features::sets::grams::{GramSets, gram_sets};
 use crate::features::texts::{Distinct, Texts};
 use crate::files::TempFiles;
@@ -53,7 +54,6 @@ use crate::memory;
 use crate::verify::edit::{self, EditPredicate};
 use crate::verify::levenshtein::Pattern;
 use crate::verify::predicate::Predicate;
-use crate::workers::{self, Stop, Workers};
 use profiles::ByProfiles;
 use segments::BySegments;
 use stages::{AllPairs, By, Source, Stage, equal_texts, spans};
@@ -81,14 +81,14 @@ pub fn edit_pairs(
     algorithm: Algorithm,
     files: &dyn TempFiles,
     budget: usize,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<(Pairs, Prepared)> {
     let Distinct { texts, left, right } = distinct;
     // Rows and so texts are numbered with 32 bits.
     let split = left.len() as u32;
     let all = [Some(0..split), right.as_ref().map(|right| split..split + right.len() as u32)];
     let sides: Vec<_> = all.clone().into_iter().flatten().collect();
-    let spans = spans(&texts, &sides, edit, budget, workers)?;
+    let spans = spans(&texts, &sides, edit, budget, executor)?;
     let budget = budget / spans.len();
     let mut prepared =
         Prepared { grams: 0, distinct_grams: 0, distinct_texts: texts.len() as u64, peak_bytes: 0 };
@@ -104,7 +104,7 @@ pub fn edit_pairs(
         let lefts = lefts.unwrap_or_default();
         let source = match (span.by, rights) {
             (By::All, rights) => Source::All(AllPairs::new(lefts, rights)),
-            (By::Equality, Some(rights)) => Source::Known(equal_texts(&texts, lefts, rights, workers)?),
+            (By::Equality, Some(rights)) => Source::Known(equal_texts(&texts, lefts, rights, executor)?),
             // Distinct texts are not equal.
             (By::Equality, None) => Source::Known(Vec::new()),
             (By::Profiles, rights) => {
@@ -121,7 +121,7 @@ pub fn edit_pairs(
             }
             (By::Grams(bound), rights) => {
                 let GramSets { ordered, grams, peak_bytes } =
-                    gram_sets(&texts, lefts, rights, bound.q(), files, budget, workers)?;
+                    gram_sets(&texts, lefts, rights, bound.q(), files, budget, executor)?;
                 prepared.grams += grams;
                 prepared.distinct_grams += ordered.distinct_tokens as u64;
                 prepared.peak_bytes = prepared.peak_bytes.max(peak_bytes + texts.bytes());
@@ -173,7 +173,7 @@ struct EditComparison {
 impl EditJoin {
     /// The next pairs to be compared, about as many as take a fraction of a second, perhaps none; nothing
     /// when there are no more. Those of one left text stand together.
-    fn candidates(&mut self, workers: &dyn Workers) -> Result<Option<Vec<Pair>>> {
+    fn candidates(&mut self, executor: &dyn Executor) -> Result<Option<Vec<Pair>>> {
         const LARGEST_BATCH: usize = 1 << 16;
         const MOST_WORK: u64 = 1 << 26;
         // The first pairs come soon, the others with less effort.
@@ -191,7 +191,7 @@ impl EditJoin {
                 }
             } else if waited {
                 break;
-            } else if stage.source.advance(&self.comparison.texts, workers)? {
+            } else if stage.source.advance(&self.comparison.texts, executor)? {
                 waited = true;
             } else {
                 self.at += 1;
@@ -217,10 +217,10 @@ impl EditComparison {
 }
 
 impl RecordJoin for EditJoin {
-    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
+    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
         const WORK_A_UNIT: u64 = 1 << 20;
         let bound = self.stages.get(self.at).and_then(|stage| stage.source.bound());
-        let Some(candidates) = self.candidates(workers)? else { return Ok(None) };
+        let Some(candidates) = self.candidates(executor)? else { return Ok(None) };
         let mut units = Vec::new();
         let (mut from, mut work) = (0, 0);
         for (n, pair) in candidates.iter().enumerate() {
@@ -230,7 +230,7 @@ impl RecordJoin for EditJoin {
                 (from, work) = (n + 1, 0);
             }
         }
-        workers::each(workers, &mut units, |unit, stop| unit.compare(&self.comparison, bound, stop))?;
+        executor::each(executor, &mut units, |unit, stop| unit.compare(&self.comparison, bound, stop))?;
         let mut batch = Vec::new();
         memory::reserve(&mut batch, units.iter().map(|unit| unit.found.len()).sum(), DOING)?;
         units.iter().for_each(|unit| batch.extend_from_slice(&unit.found));

@@ -10,13 +10,13 @@
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
 use crate::features::texts::Texts;
 use crate::hash::mix;
 use crate::joins::Counts;
 use crate::joins::pairs::Pair;
 use crate::memory;
 use crate::verify::edit::EditPredicate;
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "comparing counts of grams";
 /// Bits of the numbers of the grams of two characters, and of three, which tell more but take longer.
@@ -32,14 +32,14 @@ pub(super) struct Profiles {
 }
 
 /// Some texts whose profiles one thread makes.
-struct Share<'a> {
+struct TextRange<'a> {
     texts: Range<u32>,
     grams: [&'a mut [u8]; 2],
 }
 
 impl Profiles {
     /// Makes them those of these texts.
-    fn make(&mut self, texts: &Texts, of: Range<u32>, workers: &dyn Workers) -> Result<()> {
+    fn make(&mut self, texts: &Texts, of: Range<u32>, executor: &dyn Executor) -> Result<()> {
         const TEXTS_A_SHARE: usize = 64;
         for (grams, bits) in self.grams.iter_mut().zip(BITS) {
             grams.clear();
@@ -50,11 +50,11 @@ impl Profiles {
         let [pairs, triples] = &mut self.grams;
         let grams =
             pairs.chunks_mut(TEXTS_A_SHARE << BITS[0]).zip(triples.chunks_mut(TEXTS_A_SHARE << BITS[1]));
-        let shares = of.clone().step_by(TEXTS_A_SHARE).zip(grams).map(|(from, (pairs, triples))| Share {
+        let shares = of.clone().step_by(TEXTS_A_SHARE).zip(grams).map(|(from, (pairs, triples))| TextRange {
             texts: from..of.end.min(from + TEXTS_A_SHARE as u32),
             grams: [pairs, triples],
         });
-        workers::each(workers, &mut shares.collect::<Vec<_>>(), |share, stop| share.make(texts, stop))
+        executor::each(executor, &mut shares.collect::<Vec<_>>(), |share, stop| share.make(texts, stop))
     }
 
     /// Those of a few texts, by their places in the list.
@@ -67,7 +67,7 @@ impl Profiles {
         for (n, &text) in some.iter().enumerate() {
             let grams =
                 [&mut pairs[n << BITS[0]..][..1 << BITS[0]], &mut triples[n << BITS[1]..][..1 << BITS[1]]];
-            Share { texts: text..text + 1, grams }.make(texts, stop)?;
+            TextRange { texts: text..text + 1, grams }.make(texts, stop)?;
         }
         Ok(profiles)
     }
@@ -101,7 +101,7 @@ impl Profiles {
     }
 }
 
-impl Share<'_> {
+impl TextRange<'_> {
     fn make(&mut self, texts: &Texts, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 16;
         let start = self.texts.start;
@@ -214,17 +214,17 @@ impl ByProfiles {
     }
 
     /// Goes on to more of them; false where there are none.
-    pub(super) fn advance(&mut self, texts: &Texts, workers: &dyn Workers) -> Result<bool> {
+    pub(super) fn advance(&mut self, texts: &Texts, executor: &dyn Executor) -> Result<bool> {
         if !self.todo.is_empty() {
-            self.compare(texts, workers)?;
+            self.compare(texts, executor)?;
         } else if !self.partners.is_empty() {
             let part = first_of(&self.partners, self.block);
-            self.right.make(texts, part.clone(), workers)?;
+            self.right.make(texts, part.clone(), executor)?;
             self.partners.start = part.end;
             self.todo = self.left.of.clone();
         } else if !self.lefts.is_empty() {
             let block = first_of(&self.lefts, self.block);
-            self.left.make(texts, block.clone(), workers)?;
+            self.left.make(texts, block.clone(), executor)?;
             let of_each = block.clone().map(|left| self.partners(texts, left));
             let all = of_each
                 .filter(|partners| !partners.is_empty())
@@ -251,7 +251,7 @@ impl ByProfiles {
     }
 
     /// Compares some texts of the left block with those of the right one.
-    fn compare(&mut self, texts: &Texts, workers: &dyn Workers) -> Result<()> {
+    fn compare(&mut self, texts: &Texts, executor: &dyn Executor) -> Result<()> {
         const MOST_PAIRS: usize = 1 << 19;
         const MOST_PROBES: usize = 1 << 12;
         let (mut probes, mut pairs) = (Vec::new(), 0);
@@ -266,7 +266,7 @@ impl ByProfiles {
             memory::push(&mut probes, Probe { left, rights, found: Vec::new() }, DOING)?;
         }
         let (left, right, edit) = (&self.left, &self.right, self.edit);
-        workers::each(workers, &mut probes, |probe, stop| probe.compare(texts, (left, right), edit, stop))?;
+        executor::each(executor, &mut probes, |probe, stop| probe.compare(texts, (left, right), edit, stop))?;
         let found = probes.iter().map(|probe| probe.found.len()).sum::<usize>();
         memory::reserve(&mut self.found, found, DOING)?;
         probes.iter().for_each(|probe| self.found.extend_from_slice(&probe.found));
@@ -328,10 +328,10 @@ fn first_of(range: &Range<u32>, most: usize) -> Range<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::PlainThreads;
     use crate::features::texts::{TextCollector, distinct};
     use crate::verify::edit::distance;
     use crate::verify::edited_texts::edited;
-    use crate::workers::PlainThreads;
     use proptest::prelude::*;
 
     proptest! {

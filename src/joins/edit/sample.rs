@@ -4,11 +4,11 @@
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
 use crate::features::texts::Texts;
 use crate::hash::mix;
 use crate::memory;
 use crate::verify::edit::GramBound;
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "looking at a sample of texts";
 /// Texts of a sample, and of fewer that are long all pairs are soon compared.
@@ -41,11 +41,11 @@ pub(super) fn meet_in_vain(
     sides: &[Range<u32>],
     bound: GramBound,
     shortest: u32,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<bool> {
     let Some(sample) = sample(texts, sides, shortest) else { return Ok(false) };
     let mut met = (0, 0);
-    workers::one(workers, &mut met, |met, stop| {
+    executor::one(executor, &mut met, |met, stop| {
         *met = meetings(texts, &sample, bound, stop)?;
         Ok(())
     })?;
@@ -119,9 +119,9 @@ fn meetings(texts: &Texts, sample: &[u32], bound: GramBound, stop: &Stop) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::PlainThreads;
     use crate::features::texts::{TextCollector, distinct};
     use crate::verify::edit::EditPredicate;
-    use crate::workers::PlainThreads;
 
     /// Texts of words whose characters are of so many.
     fn texts(count: u64, characters: u64) -> Texts {

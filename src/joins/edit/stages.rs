@@ -9,12 +9,12 @@ use super::segments::BySegments;
 use super::segments::choice::best_shape;
 use super::segments::shape::Shape;
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::features::texts::Texts;
 use crate::joins::Counts;
 use crate::joins::pairs::{Pair, Pairs};
 use crate::memory;
 use crate::verify::edit::{EditPredicate, GramBound};
-use crate::workers::{self, Workers};
 
 const DOING: &str = "finding texts to compare";
 
@@ -48,7 +48,7 @@ pub(super) fn spans(
     sides: &[Range<u32>],
     edit: EditPredicate,
     budget: usize,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<Vec<Span>> {
     let all = |by| vec![Span { longer: 0..=u32::MAX, by }];
     if edit.first_length(1).is_none() {
@@ -56,10 +56,10 @@ pub(super) fn spans(
     }
     let Some(distance) = edit.distance_alone() else {
         let bound = GramBound::new(edit);
-        if !meet_in_vain(texts, sides, bound, ByProfiles::SHORTEST, workers)? {
+        if !meet_in_vain(texts, sides, bound, ByProfiles::SHORTEST, executor)? {
             return Ok(all(By::Grams(bound)));
         }
-        let shape = best_shape(texts, sides, edit, ByProfiles::SHORTEST, budget, workers)?;
+        let shape = best_shape(texts, sides, edit, ByProfiles::SHORTEST, budget, executor)?;
         return Ok(vec![
             Span { longer: 0..=ByProfiles::SHORTEST - 1, by: By::Grams(bound) },
             Span { longer: ByProfiles::SHORTEST..=u32::MAX, by: shape.map_or(By::Profiles, By::Segments) },
@@ -80,12 +80,12 @@ pub(super) fn equal_texts(
     texts: &Texts,
     lefts: Range<u32>,
     rights: Range<u32>,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<Vec<Pair>> {
     const CHECK_EVERY: u32 = 1 << 10;
     let key = |text: u32| (texts.length(text), texts.hash(text));
     let mut state = (Vec::new(), lefts, rights);
-    workers::one(workers, &mut state, |(equal, lefts, rights), stop| {
+    executor::one(executor, &mut state, |(equal, lefts, rights), stop| {
         while let (Some(left), Some(right)) = (lefts.clone().next(), rights.clone().next()) {
             if left.is_multiple_of(CHECK_EVERY) || right.is_multiple_of(CHECK_EVERY) {
                 stop.check()?;
@@ -183,11 +183,11 @@ impl Source {
     }
 
     /// Goes on to more of them; false where there are none.
-    pub(super) fn advance(&mut self, texts: &Texts, workers: &dyn Workers) -> Result<bool> {
+    pub(super) fn advance(&mut self, texts: &Texts, executor: &dyn Executor) -> Result<bool> {
         match self {
-            Self::Grams(pairs, _) => pairs.advance(workers),
-            Self::Profiles(pairs) => pairs.advance(texts, workers),
-            Self::Segments(pairs) => pairs.advance(texts, workers),
+            Self::Grams(pairs, _) => pairs.advance(executor),
+            Self::Profiles(pairs) => pairs.advance(texts, executor),
+            Self::Segments(pairs) => pairs.advance(texts, executor),
             Self::Known(_) | Self::All(_) => Ok(false),
         }
     }

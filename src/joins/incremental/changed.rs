@@ -3,9 +3,9 @@
 use super::digest::Digests;
 use super::segment::part_of;
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
-use crate::workers::{self, Workers};
 
 pub(crate) const DOING: &str = "looking up changed documents";
 
@@ -80,7 +80,7 @@ pub struct Changed {
 
 impl Changed {
     /// Puts digests in order. The predicate must be the same in both directions.
-    pub fn new(digests: Digests, words: usize, bounds: Bounds, workers: &dyn Workers) -> Result<Self> {
+    pub fn new(digests: Digests, words: usize, bounds: Bounds, executor: &dyn Executor) -> Result<Self> {
         const MOST_BITS: u32 = 20;
         let Digests { rows, sizes, bitmaps, postings: old } = digests;
         let mut postings = Vec::new();
@@ -93,8 +93,8 @@ impl Changed {
             before = Some(document);
             postings.push(PrefixToken { hash, document, position });
         }
-        workers::one(workers, &mut postings, |postings, stop| {
-            workers::sort_unstable_by(postings, stop, &PrefixToken::cmp)
+        executor::one(executor, &mut postings, |postings, stop| {
+            executor::sort_unstable_by(postings, stop, &PrefixToken::cmp)
         })?;
         let bits = postings.len().max(1).ilog2().clamp(1, MOST_BITS);
         let first_bits = |posting: &PrefixToken| (posting.hash >> (u32::BITS - bits)) as usize;

@@ -8,12 +8,12 @@ use super::partners::{Candidates, together};
 use super::segment::{BLOCK, Segment, SegmentDocuments};
 use super::tests::{Stored, THREADS, digest, document, store};
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::features::FeatureSpec;
 use crate::joins::sets::bounds::Bounds;
 use crate::leb128;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
-use crate::workers::Stop;
 use proptest::prelude::*;
 
 /// What bytes are damaged in: at a place, this many are taken out, and these put in.

@@ -2,6 +2,7 @@
 
 use super::outline_order::OutlineOrder;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::features::FeatureSpec;
 use crate::features::tokens::{Document, Scratch, for_each_token};
 use crate::joins::set_index::bitmap::{self, Width};
@@ -10,7 +11,6 @@ use crate::joins::set_index::token_counts::TokenCounts;
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
 use crate::ragged::Ragged;
-use crate::workers::Stop;
 
 pub(crate) const DOING: &str = "outlining documents";
 

@@ -4,11 +4,11 @@ use super::changed::{Changed, DOING, PrefixToken, REQUIREMENTS, Requirements};
 use super::partners::Candidates;
 use super::segment::{SegmentDocuments, decode};
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::joins::sets::bitmap::Bitmap;
 use crate::joins::sets::bounds::Side;
 use crate::joins::sets::popcount::{self, Scattered};
 use crate::memory;
-use crate::workers::Stop;
 
 /// Changed documents beside a segment.
 #[derive(Debug)]

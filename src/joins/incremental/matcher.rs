@@ -4,13 +4,13 @@ use super::changed::Changed;
 use super::digest::Digester;
 use super::outline_order::OutlineOrder;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::features::FeatureSpec;
 use crate::features::sets::exact::TokenSets;
 use crate::features::tokens::Document;
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
 use crate::verify::predicate::Predicate;
-use crate::workers::Stop;
 
 const DOING: &str = "comparing changed documents";
 

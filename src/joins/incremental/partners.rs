@@ -2,9 +2,9 @@
 
 use super::changed::{Changed, DOING};
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::memory;
 use crate::ragged::Ragged;
-use crate::workers::{self, Workers};
 
 /// Documents of a segment that may be similar to changed ones.
 #[derive(Debug, Default)]
@@ -84,7 +84,7 @@ impl Partners {
 pub fn together(
     mut found: Vec<Candidates>,
     changed: &Changed,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<(Vec<u32>, Partners)> {
     let (mut places, mut partners) = (Vec::new(), Partners::default());
     if found.iter().any(|found| !found.bits.is_empty()) {
@@ -102,7 +102,7 @@ pub fn together(
     for found in found {
         memory::extend(&mut pairs, &found.pairs, DOING)?;
     }
-    workers::one(workers, &mut pairs, |pairs, stop| workers::sort_unstable_by(pairs, stop, &u64::cmp))?;
+    executor::one(executor, &mut pairs, |pairs, stop| executor::sort_unstable_by(pairs, stop, &u64::cmp))?;
     pairs.dedup();
     let mut rows = Vec::new();
     for same in pairs.chunk_by(|a, b| a >> u32::BITS == b >> u32::BITS) {

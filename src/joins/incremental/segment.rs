@@ -10,11 +10,11 @@
 
 use super::digest::{DOING, Digests};
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor};
 use crate::joins::set_index::rice::{self, Decoder};
 use crate::leb128;
 use crate::memory;
 use crate::ragged::Ragged;
-use crate::workers::{self, Workers};
 
 /// Documents of a block, the last one's aside.
 pub const BLOCK: usize = 1024;
@@ -38,16 +38,16 @@ pub struct Segment<'a> {
 
 impl<'a> Segment<'a> {
     /// Puts digests in order. Takes about their memory. O(n · log n).
-    pub fn new(digests: &'a Digests, words: usize, workers: &dyn Workers) -> Result<Self> {
+    pub fn new(digests: &'a Digests, words: usize, executor: &dyn Executor) -> Result<Self> {
         /// About what a posting takes.
         const BYTES: usize = 3;
         let count = digests.rows.len();
         let mut order = Vec::new();
         memory::reserve(&mut order, count, DOING)?;
         order.extend(0..count as u32);
-        workers::one(workers, &mut order, |order, stop| {
+        executor::one(executor, &mut order, |order, stop| {
             let key = |&place: &u32| (digests.sizes[place as usize], place);
-            workers::sort_unstable_by(order, stop, &|a, b| key(a).cmp(&key(b)))
+            executor::sort_unstable_by(order, stop, &|a, b| key(a).cmp(&key(b)))
         })?;
         let mut place_of = memory::filled(0u32, count, DOING)?;
         order.iter().zip(0..).for_each(|(&from, to)| place_of[from as usize] = to);
@@ -64,7 +64,7 @@ impl<'a> Segment<'a> {
         let mut pieces: Vec<(&mut [u64], Vec<u8>)> = Vec::new();
         memory::reserve(&mut pieces, postings.len(), DOING)?;
         pieces.extend(postings.iter_mut().map(|postings| (postings, Vec::new())));
-        workers::each(workers, &mut pieces, |(postings, bytes), stop| {
+        executor::each(executor, &mut pieces, |(postings, bytes), stop| {
             stop.check()?;
             postings.sort_unstable();
             bytes.clear();

@@ -7,6 +7,7 @@ use super::matcher::{Matcher, Matches};
 use super::outline_order::OutlineOrder;
 use super::partners::{Candidates, together};
 use super::segment::{Segment, SegmentDocuments};
+use crate::executor::{PlainThreads, Stop};
 use crate::features::FeatureSpec;
 use crate::features::sets::exact::TokenSets;
 use crate::features::tokens::Document;
@@ -14,7 +15,6 @@ use crate::joins::set_index::token_order::TokenOrder;
 use crate::joins::sets::bounds::Bounds;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
-use crate::workers::{PlainThreads, Stop};
 use proptest::prelude::*;
 
 pub(crate) const THREADS: PlainThreads = PlainThreads(2);

@@ -8,12 +8,12 @@ use super::bitmaps;
 use super::groups::Groups;
 use super::token_set::TokenSet;
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::hash::unmix;
 use crate::joins::sets::bounds::Bounds;
 use crate::joins::sketches::banding::Banding;
 use crate::sketches::minhash::Minhasher;
 use crate::sketches::sign::band_keys;
-use crate::workers::Stop;
 
 /// The value, for errors.
 const NAME: &str = "bands";
@@ -80,6 +80,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::executor::PlainThreads;
     use crate::features::signatures::distinct;
     use crate::features::tokens::{Document, Scratch};
     use crate::features::{FeatureSpec, Tokenizer};
@@ -93,7 +94,6 @@ mod tests {
     use crate::sketches::sign::Signer;
     use crate::verify::measure::Measure;
     use crate::verify::predicate::Predicate;
-    use crate::workers::PlainThreads;
 
     fn bounds(threshold: f64) -> Bounds {
         Bounds::new(Predicate::new(Measure::Jaccard, threshold).unwrap())

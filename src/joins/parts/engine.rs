@@ -8,11 +8,11 @@ use std::ops::Range;
 use super::bitmaps;
 use super::rows::{DOING, Rows};
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor, Stop};
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
 use crate::prefetch::prefetch;
 use crate::sketches::kernels::{Kernels, kernels};
-use crate::workers::{self, Stop, Workers};
 
 /// Which of the found rows a probe may be paired with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl Index {
         if u32::try_from(postings.len()).is_err() {
             return Err(Error::TooMany { what: "tokens of a part in memory", limit: u32::MAX.into() });
         }
-        workers::sort_unstable_by(&mut postings, stop, &|a, b| (a.token, a.row).cmp(&(b.token, b.row)))?;
+        executor::sort_unstable_by(&mut postings, stop, &|a, b| (a.token, a.row).cmp(&(b.token, b.row)))?;
         let distinct = postings.chunk_by(|a, b| a.token == b.token).count();
         let mut lists = memory::filled(List::default(), (2 * distinct).next_power_of_two(), DOING)?;
         let mut start = 0;
@@ -188,13 +188,13 @@ impl<'a> Engine<'a> {
     }
 
     /// Some of the candidates, each once; none when the join is done.
-    pub fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<Candidate>>> {
+    pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<Candidate>>> {
         const ENOUGH: usize = 1 << 16;
         if self.next == self.probes.len() {
             return Ok(None);
         }
         let mut state = (self, Vec::new());
-        workers::one(workers, &mut state, |(engine, batch), stop| {
+        executor::one(executor, &mut state, |(engine, batch), stop| {
             let mut index = match engine.index.take() {
                 Some(index) => index,
                 None => Index::new(engine.found, &engine.bounds, stop)?,

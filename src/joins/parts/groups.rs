@@ -8,11 +8,11 @@ use super::bitmaps;
 use super::ranks::TokenRanks;
 use super::token_set::TokenSet;
 use crate::error::{Error, Result};
+use crate::executor::{self, Stop};
 use crate::hash;
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::leb128;
 use crate::memory;
-use crate::workers::{self, Stop};
 
 /// The value, for errors.
 const NAME: &str = "prefix";
@@ -82,11 +82,11 @@ pub fn groups(
         order.select_nth_unstable(prefix);
         order.truncate(prefix);
     }
-    workers::sort_unstable_by(&mut order, stop, &Ord::cmp)?;
+    executor::sort_unstable_by(&mut order, stop, &Ord::cmp)?;
     let mut tokens: Vec<(u32, u32, u64)> = Vec::new();
     memory::reserve(&mut tokens, order.len(), DOING)?;
     tokens.extend(order.iter().zip(0..).map(|(&(_, token), place)| (part_of(token, parts), place, token)));
-    workers::sort_unstable_by(&mut tokens, stop, &Ord::cmp)?;
+    executor::sort_unstable_by(&mut tokens, stop, &Ord::cmp)?;
     let bitmap = bitmaps::of_hashes(set.hashes(), bitmaps::words(bounds, size))?;
     let mut rows = Groups { size, bitmap, parts: Vec::new() };
     for tokens in tokens.chunk_by(|a, b| a.0 == b.0) {

@@ -6,11 +6,11 @@
 use super::engine::{self, Engine, Partners};
 use super::rows::{Rows, Shared};
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::files::{TempFile, TempFiles};
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
 use crate::verify::predicate::Predicate;
-use crate::workers::{self, Workers};
 
 /// What takes the candidates: the words of the ids of two rows.
 pub type Each<'a> = dyn FnMut(&[u64], &[u64]) -> Result<()> + 'a;
@@ -79,36 +79,36 @@ impl<F: TempFiles> Part<F> {
     }
 
     /// Calls `each` with the ids of all candidates, each two rows once, the row that is not smaller first.
-    pub fn candidates(mut self, workers: &dyn Workers, each: &mut Each<'_>) -> Result<()> {
+    pub fn candidates(mut self, executor: &dyn Executor, each: &mut Each<'_>) -> Result<()> {
         if self.runs.is_empty() {
-            sort(&mut self.rows, workers)?;
-            return join(&self.rows, &self.rows, Partners::Before, self.bounds, workers, each);
+            sort(&mut self.rows, executor)?;
+            return join(&self.rows, &self.rows, Partners::Before, self.bounds, executor, each);
         }
         if !self.rows.is_empty() {
             self.spill()?;
         }
         let Self { file: Some(mut file), runs, bounds, .. } = self else { return Ok(()) };
         for (n, run) in runs.iter().enumerate() {
-            let one = load(&mut *file, run, workers)?;
-            join(&one, &one, Partners::Before, bounds, workers, each)?;
+            let one = load(&mut *file, run, executor)?;
+            join(&one, &one, Partners::Before, bounds, executor, each)?;
             for run in &runs[n + 1..] {
-                let other = load(&mut *file, run, workers)?;
-                join(&one, &other, Partners::NotLarger, bounds, workers, each)?;
-                join(&other, &one, Partners::Smaller, bounds, workers, each)?;
+                let other = load(&mut *file, run, executor)?;
+                join(&one, &other, Partners::NotLarger, bounds, executor, each)?;
+                join(&other, &one, Partners::Smaller, bounds, executor, each)?;
             }
         }
         Ok(())
     }
 }
 
-fn load(file: &mut dyn TempFile, run: &Run, workers: &dyn Workers) -> Result<Rows> {
+fn load(file: &mut dyn TempFile, run: &Run, executor: &dyn Executor) -> Result<Rows> {
     let mut rows = Rows::read(file, run.at, run.rows, run.words)?;
-    sort(&mut rows, workers)?;
+    sort(&mut rows, executor)?;
     Ok(rows)
 }
 
-fn sort(rows: &mut Rows, workers: &dyn Workers) -> Result<()> {
-    workers::one(workers, rows, |rows, stop| rows.sort(stop))
+fn sort(rows: &mut Rows, executor: &dyn Executor) -> Result<()> {
+    executor::one(executor, rows, |rows, stop| rows.sort(stop))
 }
 
 fn join(
@@ -116,12 +116,12 @@ fn join(
     found: &Rows,
     partners: Partners,
     bounds: Bounds,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
     each: &mut Each<'_>,
 ) -> Result<()> {
     let mut engine = Engine::new(probes, found, partners, bounds)?;
-    while let Some(batch) = engine.next_batch(workers)? {
-        workers.breathe()?;
+    while let Some(batch) = engine.next_batch(executor)? {
+        executor.check_interrupts()?;
         for (probe, other) in batch {
             each(probes.get(probe as usize).id(), found.get(other as usize).id())?;
         }

@@ -14,11 +14,11 @@ use std::ops::Range;
 
 use super::token_set::TokenSet;
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::joins::set_index::token_counts::TokenCounts;
 use crate::memory;
 use crate::prefetch::prefetch;
 use crate::sketches::wire::{from_hex, push_hex};
-use crate::workers::Stop;
 
 /// The type, for errors.
 pub const NAME: &str = "token_ranks";

@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use super::{bands, bitmaps, groups};
 use crate::error::{Error, Result};
+use crate::executor::{self, Stop};
 use crate::files::TempFile;
 use crate::memory;
 use crate::prefetch::prefetch;
 use crate::ragged::Ragged;
-use crate::workers::{self, Stop};
 
 pub(super) const DOING: &str = "joining a part";
 const HEADER: usize = 2;
@@ -150,7 +150,7 @@ impl Rows {
         let mut keys: Vec<u64> = Vec::new();
         memory::reserve(&mut keys, count, DOING)?;
         keys.extend(self.rows.iter().zip(0..).map(|(row, n)| u64::from(Row::new(row).size) << HALF | n));
-        workers::sort_unstable_by(&mut keys, stop, &Ord::cmp)?;
+        executor::sort_unstable_by(&mut keys, stop, &Ord::cmp)?;
         self.order.clear();
         memory::reserve(&mut self.order, count, DOING)?;
         self.order.extend(keys.iter().map(|&key| key as u32));

@@ -9,6 +9,7 @@ use super::part::Part;
 use super::ranks::{self, Places, TokenRanks};
 use super::rows::Shared;
 use super::token_set::{Origin, TokenSet, of_document};
+use crate::executor::{PlainThreads, Stop};
 use crate::features::tokens::{Document, Scratch};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::files::MemoryFiles;
@@ -16,7 +17,6 @@ use crate::joins::set_index::token_counts::TokenCounts;
 use crate::joins::sets::bounds::Bounds;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
-use crate::workers::{PlainThreads, Stop};
 
 const MEASURES: [Measure; 4] = [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap];
 

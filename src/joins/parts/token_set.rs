@@ -12,12 +12,12 @@
 //! | from 8 on | the hashes, ascending |
 
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::features::hash_sets::make_set;
 use crate::features::tokens::{Document, Scratch, for_each_token};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::sketches::wire::{from_hex, number, push_hex};
 use crate::verify::measure::Measure;
-use crate::workers::Stop;
 use crate::{hash, memory, text};
 
 /// The type, for errors.

@@ -16,6 +16,7 @@
 
 use super::json::{Reader, Writer};
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::features::FeatureSpec;
 use crate::features::tokens::Document;
 use crate::joins::parts::token_set::Origin;
@@ -23,7 +24,6 @@ use crate::memory;
 use crate::sketches::minhash::check_similarity;
 use crate::sketches::wire::number;
 use crate::verify::measure::Measure;
-use crate::workers::Stop;
 
 /// Version of the format in this file.
 pub const VERSION: u8 = 2;

@@ -1,8 +1,8 @@
 //! Documents in the text of a ball, as JSON: a string, a list of strings, or a list of numbers.
 
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::memory;
-use crate::workers::Stop;
 
 const DOING: &str = "writing a ball as text";
 

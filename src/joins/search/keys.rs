@@ -5,13 +5,13 @@
 //! therefore told apart by their bytes where repeats do not count.
 
 use crate::error::{Error, Result};
+use crate::executor::{self, Stop};
 use crate::features::FeatureSpec;
 use crate::features::sets::exact::TokenSets;
 use crate::features::tokens::{Document, Scratch, for_each_token};
 use crate::joins::set_index::bitmap;
 use crate::joins::set_index::token_order::TokenOrder;
 use crate::memory;
-use crate::workers::{self, Stop};
 
 const DOING: &str = "taking the keys of tokens";
 
@@ -38,7 +38,7 @@ pub fn keys_of(
     let hashes: &[u64] = if features.multiset {
         hashes.clear();
         for_each_token(document, features, tokens, stop, |token| memory::push(hashes, token.hash(), DOING))?;
-        workers::sort_unstable_by(hashes, stop, &u64::cmp)?;
+        executor::sort_unstable_by(hashes, stop, &u64::cmp)?;
         hashes
     } else {
         set.clear();

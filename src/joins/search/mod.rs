@@ -1,7 +1,7 @@
 //! Exact search for the sets that are similar to a given one, by an index that is kept (docs/design/algorithms.md
 //! section 8 has the prefix filter; Xiao et al., PPJoin+ (WWW 2008)).
 //!
-//! A [`ball`] is a document, a measure, and how similar others have to be; a [`judge`] says of a row whether it is in. The
+//! A [`ball`] is a document, a measure, and how similar others have to be; a [`verifier`] says of a row whether it is in. The
 //! rest finds the rows that are worth being judged. Of each row an index has the size of its set, a bitmap, and the
 //! classes of the first l(n) of its n elements, in an [order](super::set_index::token_order) that never changes ([`prefix`] says how many these
 //! are); rows stand in one list a class ([code](super::set_index::rice)). A search looks for the first p of the q elements of the ball's set,
@@ -26,7 +26,7 @@
 
 pub mod ball;
 pub mod json;
-pub mod judge;
 pub mod keys;
 pub mod prefix;
 pub mod sample;
+pub mod verifier;

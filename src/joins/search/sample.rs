@@ -1,10 +1,10 @@
 //! What an index is made by of a sample of its rows: the order of tokens, and the sizes of sets.
 
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::joins::set_index::token_counts::TokenCounts;
 use crate::joins::set_index::token_order::TokenOrder;
 use crate::memory;
-use crate::workers::Stop;
 
 const DOING: &str = "looking at a sample";
 

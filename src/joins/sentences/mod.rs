@@ -17,11 +17,11 @@ use std::sync::Mutex;
 use super::pairs::Pairs;
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
 use crate::features::texts::{Distinct, Texts};
 use crate::memory;
 use crate::text::characters::is_space;
 use crate::verify::tlcs::{Comparer, Parameters, Thresholds};
-use crate::workers::{self, Stop, Workers};
 use signature_lists::SignatureLists;
 
 const DOING: &str = "joining by sentence signatures";
@@ -175,7 +175,7 @@ impl TextComparison {
 }
 
 impl RecordJoin for SentenceJoin {
-    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
+    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
         /// Postings of a batch and of a unit of work, and units of a batch at least.
         const BATCH: usize = 1 << 14;
         const UNIT: usize = 1 << 7;
@@ -199,7 +199,7 @@ impl RecordJoin for SentenceJoin {
             }
         }
         let scratch = &self.scratch;
-        workers::each(workers, &mut units, |unit, stop| {
+        executor::each(executor, &mut units, |unit, stop| {
             let kept = scratch.lock().ok().and_then(|mut scratch| scratch.pop());
             let mut own = match kept {
                 Some(own) => own,

@@ -2,9 +2,9 @@
 //! docs/design/algorithms.md section 5): the lists of candidates and perhaps-similar sets. [`super::signing`] makes them.
 
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::memory;
 use crate::ragged::Ragged;
-use crate::workers::Stop;
 
 pub(super) const DOING: &str = "listing signatures";
 

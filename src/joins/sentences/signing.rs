@@ -13,6 +13,7 @@ use super::signature_lists::{DOING, SignatureLists};
 use super::stop_rules::{Sites, StopRules};
 use super::trials::{Frequent, Trials};
 use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
 use crate::features::texts::Distinct;
 use crate::files::{TempFile, TempFiles};
 use crate::hash;
@@ -20,7 +21,6 @@ use crate::memory;
 use crate::sketches::sentence::{Parameters, SentenceSigner};
 use crate::text::characters::runs;
 use crate::verify::tlcs::{self, Thresholds};
-use crate::workers::{self, Stop, Workers};
 
 /// Entries that are looked at without looking for a stop.
 const CHECK_EVERY: usize = 1 << 14;
@@ -88,13 +88,13 @@ impl<'a> Signing<'a> {
     }
 
     /// Makes the signatures of some more texts, or the lists of some more signatures; false when all is done.
-    pub fn step(&mut self, workers: &dyn Workers) -> Result<bool> {
+    pub fn step(&mut self, executor: &dyn Executor) -> Result<bool> {
         if (self.next_text as usize) < self.distinct.texts.len() {
-            self.sign(workers)?;
+            self.sign(executor)?;
             return Ok(true);
         }
         if self.next_part < self.parts.len() {
-            self.list(workers)?;
+            self.list(executor)?;
             self.next_part += 1;
             return Ok(true);
         }
@@ -108,14 +108,14 @@ impl<'a> Signing<'a> {
     }
 
     /// The lists, and the most bytes that were held at one time.
-    pub fn finish(mut self, workers: &dyn Workers) -> Result<(SignatureLists, usize)> {
-        while self.step(workers)? {}
+    pub fn finish(mut self, executor: &dyn Executor) -> Result<(SignatureLists, usize)> {
+        while self.step(executor)? {}
         let Self { mut lists, peak_bytes, .. } = self;
-        workers::one(workers, &mut lists, |lists, stop| lists.turn(stop))?;
+        executor::one(executor, &mut lists, |lists, stop| lists.turn(stop))?;
         Ok((lists, peak_bytes))
     }
 
-    fn sign(&mut self, workers: &dyn Workers) -> Result<()> {
+    fn sign(&mut self, executor: &dyn Executor) -> Result<()> {
         /// Texts of a unit of work, and bytes of texts of a step.
         const TEXTS: u32 = 256;
         const BYTES: usize = 8 << 20;
@@ -135,7 +135,7 @@ impl<'a> Signing<'a> {
             from = to;
         }
         let (parameters, lister) = (self.parameters, &self.lister);
-        workers::each(workers, &mut units, |unit, stop| {
+        executor::each(executor, &mut units, |unit, stop| {
             let mut signatures = SentenceSigner::new(parameters)?;
             let mut words = String::new();
             while let Some(text) = unit.texts.clone().next() {
@@ -179,7 +179,7 @@ impl<'a> Signing<'a> {
         Ok(())
     }
 
-    fn list(&mut self, workers: &dyn Workers) -> Result<()> {
+    fn list(&mut self, executor: &dyn Executor) -> Result<()> {
         let mut part = std::mem::take(&mut self.parts[self.next_part]);
         if let Some(file) = &mut part.file {
             let kept = part.entries.len();
@@ -188,22 +188,22 @@ impl<'a> Signing<'a> {
             file.read(0, bytemuck::cast_slice_mut(&mut part.entries[kept..]))?;
         }
         self.peak_bytes = self.peak_bytes.max(memory::bytes(&part.entries) + self.lists.bytes());
-        workers::one(workers, &mut part.entries, |entries, stop| {
-            workers::sort_unstable_by(entries, stop, &SignedDocument::cmp)
+        executor::one(executor, &mut part.entries, |entries, stop| {
+            executor::sort_unstable_by(entries, stop, &SignedDocument::cmp)
         })?;
         let lister = &self.lister;
         // What stands before the lists are made: the entries of most are kept without a trial.
         let mut looked_at = (Vec::new(), 0);
-        workers::one(workers, &mut looked_at, |(frequent, at), stop| {
+        executor::one(executor, &mut looked_at, |(frequent, at), stop| {
             for_each_signature(&part.entries, at, stop, |entries, own| match lister.verdict(own)? {
                 Verdict::Kept => Ok(()),
                 verdict => memory::push(frequent, Frequent::new(entries, verdict), DOING),
             })
         })?;
         let mut frequent = looked_at.0;
-        self.trials.hold(&part.entries, &mut frequent, workers)?;
+        self.trials.hold(&part.entries, &mut frequent, executor)?;
         let mut state = (std::mem::take(&mut self.lists), 0);
-        let done = workers::one(workers, &mut state, |(lists, at), stop| {
+        let done = executor::one(executor, &mut state, |(lists, at), stop| {
             for_each_signature(&part.entries, at, stop, |entries, own| {
                 let found = frequent.binary_search_by_key(&entries.start, |frequent| frequent.entries.start);
                 let dropped = found.is_ok_and(|n| frequent[n].verdict == Verdict::Dropped);

@@ -10,10 +10,10 @@ use std::sync::Mutex;
 use super::lister::{SignedDocument, Verdict};
 use super::signature_lists::DOING;
 use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
 use crate::features::texts::Distinct;
 use crate::memory;
 use crate::verify::tlcs::{Comparer, Parameters, Thresholds};
-use crate::workers::{self, Stop, Workers};
 
 /// Pairs that are compared.
 const PAIRS: usize = 64;
@@ -57,10 +57,10 @@ impl<'a> Trials<'a> {
         &self,
         entries: &[SignedDocument],
         frequent: &mut [Frequent],
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<()> {
         let comparers = Mutex::new(Vec::new());
-        workers::each(workers, frequent, |frequent, stop| {
+        executor::each(executor, frequent, |frequent, stop| {
             if frequent.verdict != Verdict::Tried {
                 return Ok(());
             }
@@ -93,7 +93,7 @@ impl<'a> Trials<'a> {
             memory::push(side, (texts.hash(document), document), DOING)?;
         }
         for side in [&mut lefts, &mut rights] {
-            workers::sort_unstable_by(side, stop, &|a, b| a.cmp(b))?;
+            executor::sort_unstable_by(side, stop, &|a, b| a.cmp(b))?;
         }
         let pairs = match self.distinct.right {
             Some(_) => PAIRS.min(lefts.len() * rights.len()),

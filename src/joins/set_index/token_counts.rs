@@ -1,8 +1,8 @@
 //! In how many sets of a sample each token occurs, and the ranks that follow: the rarer a token, the earlier it comes.
 
 use crate::error::Result;
+use crate::executor::{self, Stop};
 use crate::memory;
-use crate::workers::{self, Stop};
 
 const DOING: &str = "counting tokens";
 
@@ -80,15 +80,15 @@ impl<K: Copy + Ord> TokenCounts<K> {
             kept.drain(..rest);
         }
         kept.truncate(keep);
-        workers::sort_unstable_by(&mut kept, stop, &by_count)?;
+        executor::sort_unstable_by(&mut kept, stop, &by_count)?;
         (1..).zip(&mut kept).for_each(|(rank, token)| token.1 = rank);
-        workers::sort_unstable_by(&mut kept, stop, &|a, b| a.0.cmp(&b.0))?;
+        executor::sort_unstable_by(&mut kept, stop, &|a, b| a.0.cmp(&b.0))?;
         Ok(kept)
     }
 
     /// Counts what waits.
     fn count(&mut self, stop: &Stop) -> Result<()> {
-        workers::sort_unstable_by(&mut self.waiting, stop, &K::cmp)?;
+        executor::sort_unstable_by(&mut self.waiting, stop, &K::cmp)?;
         let waiting = std::mem::take(&mut self.waiting);
         let merged = self.merge(waiting.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)));
         self.waiting = waiting;

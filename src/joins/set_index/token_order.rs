@@ -10,9 +10,9 @@
 
 use super::token_counts::TokenCounts;
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::hash;
 use crate::memory;
-use crate::workers::Stop;
 
 const DOING: &str = "ordering tokens";
 /// Bytes of a token.

@@ -19,10 +19,10 @@ use super::planes::{self, Kernel};
 use super::posting::Posting;
 use super::postings::Postings;
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor, Stop};
 use crate::features::sets::records::Records;
 use crate::memory;
 use crate::prefetch::prefetch;
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "joining by bitmaps";
 
@@ -52,18 +52,18 @@ pub struct Sample {
 impl<const W: usize> BitmapJoin<W> {
     /// Takes the lists of the records that are found, lists those that probe, and makes the bitmaps
     /// of all. O(all tokens).
-    pub fn new(inputs: &Inputs, indexed: Postings, workers: &dyn Workers) -> Result<Self> {
-        let probing = Postings::of_probing(inputs, workers)?;
-        let left_bitmaps = bitmaps(inputs.left(), workers)?;
+    pub fn new(inputs: &Inputs, indexed: Postings, executor: &dyn Executor) -> Result<Self> {
+        let probing = Postings::of_probing(inputs, executor)?;
+        let left_bitmaps = bitmaps(inputs.left(), executor)?;
         let right_bitmaps = match inputs.is_self_join() {
             true => None,
-            false => Some(bitmaps(inputs.indexed(), workers)?),
+            false => Some(bitmaps(inputs.indexed(), executor)?),
         };
         Ok(Self { near: planes::kernel(), probing, indexed, left_bitmaps, right_bitmaps })
     }
 
     /// What would have to be done, from a sample of the probes.
-    pub fn sample(inputs: &Inputs, indexed: &Postings, workers: &dyn Workers) -> Result<Sample> {
+    pub fn sample(inputs: &Inputs, indexed: &Postings, executor: &dyn Executor) -> Result<Sample> {
         const MOST_PROBES: usize = 1024;
         const PROBES_A_PIECE: usize = 64;
         let all = inputs.left().len();
@@ -73,7 +73,7 @@ impl<const W: usize> BitmapJoin<W> {
             .step_by(PROBES_A_PIECE)
             .map(|from| (from..probes.min(from + PROBES_A_PIECE), Sample::default()))
             .collect();
-        workers::each(workers, &mut pieces, |(some, sample), stop| {
+        executor::each(executor, &mut pieces, |(some, sample), stop| {
             *sample = Self::sample_of(inputs, indexed, some.clone().map(|n| n * all / probes), stop)?;
             Ok(())
         })?;
@@ -174,12 +174,12 @@ impl<'a> Probes<'a> {
     }
 }
 
-fn bitmaps<const W: usize>(records: &Records, workers: &dyn Workers) -> Result<Vec<Bitmap<W>>> {
+fn bitmaps<const W: usize>(records: &Records, executor: &dyn Executor) -> Result<Vec<Bitmap<W>>> {
     const RECORDS_A_PIECE: usize = 1 << 12;
     const RECORDS_AHEAD: usize = 2;
     let mut bitmaps: Vec<Bitmap<W>> = memory::zeroed(records.len(), DOING)?;
     let mut pieces: Vec<_> = bitmaps.chunks_mut(RECORDS_A_PIECE).enumerate().collect();
-    workers::each(workers, &mut pieces, |(piece, bitmaps), stop| {
+    executor::each(executor, &mut pieces, |(piece, bitmaps), stop| {
         for (n, bitmap) in bitmaps.iter_mut().enumerate() {
             let record = *piece * RECORDS_A_PIECE + n;
             records.prefetch(record + RECORDS_AHEAD, usize::MAX);

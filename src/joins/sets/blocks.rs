@@ -11,12 +11,12 @@ use super::bounds::{Bounds, Side};
 use super::inputs::Inputs;
 use super::{Algorithm, PrefixJoin};
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::features::sets::records::Records;
 use crate::features::sets::store::Store;
 use crate::joins::{Counts, RecordJoin, RecordPair};
 use crate::memory;
 use crate::verify::predicate::Predicate;
-use crate::workers::Workers;
 
 /// A join of all records of one store with each other, or of two stores.
 #[derive(Debug)]
@@ -151,10 +151,10 @@ impl BlockJoin {
 
 impl RecordJoin for BlockJoin {
     /// In an order that depends on the records and the budget alone.
-    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
+    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
         loop {
             if let Some(Current { join, blocks: [probes, found] }) = &mut self.current {
-                if let Some(mut batch) = join.next_batch(workers)? {
+                if let Some(mut batch) = join.next_batch(executor)? {
                     for pair in &mut batch {
                         // Records are numbered with 32 bits.
                         pair.left += probes.start as u32;
@@ -168,7 +168,7 @@ impl RecordJoin for BlockJoin {
             let Some(blocks) = self.todo.pop_front() else { return Ok(None) };
             let (left, right) = self.load(&blocks)?;
             let inputs = Inputs::new(left, right, self.shared_tokens, self.predicate)?;
-            self.current = Some(Current { join: PrefixJoin::new(inputs, self.algorithm, workers)?, blocks });
+            self.current = Some(Current { join: PrefixJoin::new(inputs, self.algorithm, executor)?, blocks });
         }
     }
 

@@ -8,8 +8,8 @@ use super::found::FoundPairs;
 use super::inputs::{Inputs, Needs};
 use super::near_pairs::NearPairs;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::memory;
-use crate::workers::Stop;
 
 /// An index, and a way to find all pairs by it.
 pub trait Engine: Debug + Send + Sync {

@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use super::posting::Posting;
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor, Stop};
 use crate::features::sets::records::Records;
 use crate::memory;
-use crate::workers::{self, Stop, Workers};
 
 const DOING: &str = "building the posting lists";
 
@@ -36,7 +36,7 @@ struct Entry {
 }
 
 /// Some consecutive records, and their postings.
-struct Share {
+struct RecordRange {
     /// The records that are still to be walked.
     todo: Range<usize>,
     /// By piece, and in each in the order of the records.
@@ -61,7 +61,7 @@ pub fn lists<'a>(
     records: &Records,
     tokens: usize,
     prefix: impl Fn(usize) -> (&'a [u32], usize) + Sync,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<(Vec<Head>, Vec<Posting>)> {
     /// Postings are numbered with 32 bits.
     const MOST: usize = u32::MAX as usize;
@@ -76,8 +76,8 @@ pub fn lists<'a>(
         return Err(Error::TooMany { what: "postings", limit: MOST as u64 });
     }
     let cut = Cut::new(records.len(), tokens, all, &prefix);
-    let mut shares = shares(records.len(), all, count, &cut, workers)?;
-    workers::each(workers, &mut shares, |Share { todo, entries }, stop| {
+    let mut shares = shares(records.len(), all, count, &cut, executor)?;
+    executor::each(executor, &mut shares, |RecordRange { todo, entries }, stop| {
         while let Some(record) = todo.clone().next() {
             let (prefix, from) = prefix(record);
             records.prefetch(record + AHEAD, prefix.len());
@@ -109,7 +109,7 @@ pub fn lists<'a>(
         pieces.push(Piece { first_token: from, heads, postings, before, entries });
         (from, before) = (end, before + count);
     }
-    workers::each(workers, &mut pieces, Piece::fill)?;
+    executor::each(executor, &mut pieces, Piece::fill)?;
     Ok((heads, postings))
 }
 
@@ -179,12 +179,12 @@ fn shares(
     all: usize,
     count: impl Fn(usize) -> usize,
     cut: &Cut,
-    workers: &dyn Workers,
-) -> Result<Vec<Share>> {
+    executor: &dyn Executor,
+) -> Result<Vec<RecordRange>> {
     /// For fewer postings no second thread is worth it.
     const FEW: usize = 1 << 14;
     // More than one for each thread, since other work takes some of their time.
-    let some = if workers.count() == 1 { 1 } else { (2 * workers.count()).min(all / FEW + 1) };
+    let some = if executor.count() == 1 { 1 } else { (2 * executor.count()).min(all / FEW + 1) };
     let mut shares = Vec::new();
     let (mut from, mut postings) = (0, 0);
     for record in 0..records {
@@ -197,7 +197,7 @@ fn shares(
                 memory::reserve(&mut of_piece, all / some + all / some / 8, DOING)?;
                 entries.push(of_piece);
             }
-            shares.push(Share { todo: from..record + 1, entries });
+            shares.push(RecordRange { todo: from..record + 1, entries });
             (from, postings) = (record + 1, 0);
         }
     }
@@ -242,7 +242,7 @@ impl Piece<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workers::PlainThreads;
+    use crate::executor::PlainThreads;
     use proptest::prelude::*;
 
     /// Checks the lists of some sets of tokens against one list after the other.

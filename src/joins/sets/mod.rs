@@ -26,11 +26,11 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::features::sets::records::Records;
 use crate::joins::set_index::bitmap::Width;
 use crate::joins::{Counts, RecordPair};
 use crate::memory;
-use crate::workers::{self, Workers};
 use bitmap_join::BitmapJoin;
 use bounds::Side;
 use engine::{Engine, ProbeScratch};
@@ -72,8 +72,8 @@ pub struct PrefixJoin {
 
 impl PrefixJoin {
     /// Prepares the join: builds the index of the records that are found.
-    pub fn new(inputs: Inputs, algorithm: Algorithm, workers: &dyn Workers) -> Result<Self> {
-        let engine = engine(&inputs, algorithm, workers)?;
+    pub fn new(inputs: Inputs, algorithm: Algorithm, executor: &dyn Executor) -> Result<Self> {
+        let engine = engine(&inputs, algorithm, executor)?;
         let todo = engine.plan(&inputs)?;
         let total = todo.iter().map(Range::len).sum();
         Ok(Self { inputs, engine, todo, total, units: 2, spare: Vec::new(), counts: Counts::default() })
@@ -82,7 +82,7 @@ impl PrefixJoin {
     /// The next pairs, in an order that depends on the records alone; none when the join is done. A
     /// batch may be empty. Its size is bounded, whatever the number of pairs: a few million pairs at
     /// most.
-    pub fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
+    pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
         const LARGEST_BATCH: usize = 64;
         if self.todo.is_empty() {
             return Ok(None);
@@ -93,7 +93,7 @@ impl PrefixJoin {
         let mut units: Vec<(Range<usize>, FoundPairs)> =
             self.todo.drain(..units).map(|todo| (todo, FoundPairs::default())).collect();
         let spare = Mutex::new(std::mem::take(&mut self.spare));
-        workers::each(workers, &mut units, |(todo, found), stop| {
+        executor::each(executor, &mut units, |(todo, found), stop| {
             let scratch = spare.lock().map_or_else(|_| None, |mut spare| spare.pop());
             let mut scratch = scratch.unwrap_or_default();
             self.engine.work(&self.inputs, todo, &mut scratch, stop, found)?;
@@ -138,18 +138,18 @@ impl PrefixJoin {
 }
 
 /// The engine of an algorithm, with its index.
-fn engine(inputs: &Inputs, algorithm: Algorithm, workers: &dyn Workers) -> Result<Box<dyn Engine>> {
-    let indexed = Postings::of_indexed(inputs, workers)?;
+fn engine(inputs: &Inputs, algorithm: Algorithm, executor: &dyn Executor) -> Result<Box<dyn Engine>> {
+    let indexed = Postings::of_indexed(inputs, executor)?;
     let filters = match algorithm {
         Algorithm::AllPairs => Filters::Size,
         Algorithm::PpJoin => Filters::Positional,
         Algorithm::PpJoinPlus(depth) => Filters::Suffix(depth),
         Algorithm::Auto => {
             return match bitmap_words(inputs) {
-                Some(1) => bitmap_join::<1>(inputs, indexed, workers),
-                Some(2) => bitmap_join::<2>(inputs, indexed, workers),
-                Some(4) => bitmap_join::<4>(inputs, indexed, workers),
-                Some(_) => bitmap_join::<8>(inputs, indexed, workers),
+                Some(1) => bitmap_join::<1>(inputs, indexed, executor),
+                Some(2) => bitmap_join::<2>(inputs, indexed, executor),
+                Some(4) => bitmap_join::<4>(inputs, indexed, executor),
+                Some(_) => bitmap_join::<8>(inputs, indexed, executor),
                 None => Ok(Box::new(Positional::new(indexed, Filters::Positional))),
             };
         }
@@ -162,7 +162,7 @@ fn engine(inputs: &Inputs, algorithm: Algorithm, workers: &dyn Workers) -> Resul
 fn bitmap_join<const W: usize>(
     inputs: &Inputs,
     indexed: Postings,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<Box<dyn Engine>> {
     const TOO_MANY_NEAR: f64 = 0.2;
     /// Pairs of records that probe with fewer tokens do not meet often.
@@ -170,14 +170,14 @@ fn bitmap_join<const W: usize>(
     /// What bitmaps take to be made and lists of probes take to be built, in comparisons.
     const A_TOKEN: f64 = 0.03;
     const A_POSTING: f64 = 0.1;
-    let sample = BitmapJoin::<W>::sample(inputs, &indexed, workers)?;
+    let sample = BitmapJoin::<W>::sample(inputs, &indexed, executor)?;
     let made = A_TOKEN * inputs.tokens() as f64 + A_POSTING * sample.postings;
     let again = sample.near > TOO_MANY_NEAR * sample.comparisons
         && sample.postings > SHORT_PREFIX * inputs.left().len() as f64;
     if again || sample.comparisons < made {
         return Ok(Box::new(Positional::new(indexed, Filters::Positional)));
     }
-    Ok(Box::new(BitmapJoin::<W>::new(inputs, indexed, workers)?))
+    Ok(Box::new(BitmapJoin::<W>::new(inputs, indexed, executor)?))
 }
 
 /// How wide bitmaps have to be to rule out unrelated records of nearly all sizes that postings have;

@@ -11,10 +11,10 @@ use super::posting::Posting;
 use super::postings::Postings;
 use super::suffix::hamming_at_least;
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::joins::{Counts, RecordPair};
 use crate::memory;
 use crate::verify::overlap::shared_at_least;
-use crate::workers::Stop;
 
 const DOING: &str = "joining by positions";
 

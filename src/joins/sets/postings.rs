@@ -6,8 +6,8 @@ use super::inputs::Inputs;
 use super::listing::{Head, lists};
 use super::posting::Posting;
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::memory;
-use crate::workers::Workers;
 
 /// For each token the records that have it in their prefix, smallest record first.
 #[derive(Debug)]
@@ -20,20 +20,20 @@ pub struct Postings {
 
 impl Postings {
     /// Those of the records that are found.
-    pub fn of_indexed(inputs: &Inputs, workers: &dyn Workers) -> Result<Self> {
+    pub fn of_indexed(inputs: &Inputs, executor: &dyn Executor) -> Result<Self> {
         let prefix = |record| (inputs.indexing_prefix(record).tokens, 0);
-        lists(inputs.indexed(), inputs.shared_tokens, prefix, workers).map(Self::of)
+        lists(inputs.indexed(), inputs.shared_tokens, prefix, executor).map(Self::of)
     }
 
     /// Those of the records that probe. In a self-join only what [`Postings::of_indexed`] has not: a record probes with
     /// the tokens that it is found under, and some more.
-    pub fn of_probing(inputs: &Inputs, workers: &dyn Workers) -> Result<Self> {
+    pub fn of_probing(inputs: &Inputs, executor: &dyn Executor) -> Result<Self> {
         let prefix = |record| {
             let tokens = inputs.probing_prefix(record).tokens;
             let known = if inputs.is_self_join() { inputs.indexing_prefix(record).tokens.len() } else { 0 };
             (tokens, known.min(tokens.len()))
         };
-        lists(inputs.left(), inputs.shared_tokens, prefix, workers).map(Self::of)
+        lists(inputs.left(), inputs.shared_tokens, prefix, executor).map(Self::of)
     }
 
     fn of((heads, postings): (Vec<Head>, Vec<Posting>)) -> Self {

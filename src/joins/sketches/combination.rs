@@ -8,7 +8,7 @@
 //! use neardup::features::tokens::Document;
 //! use neardup::resources::Resources;
 //! use neardup::sketches::sign::Signer;
-//! use neardup::workers::{PlainThreads, Stop};
+//! use neardup::executor::{PlainThreads, Stop};
 //!
 //! let spec = TechniqueSpec::Simhash { feature: FeatureSpec::WORDS, bits: 64, frequency: true, threshold: 0.9 };
 //! let combination = Combination { techniques: vec![spec], rule: Rule::Technique(0), most: None };
@@ -17,11 +17,11 @@
 //! for (row, text) in ["to be or not", "not to be, or", "something else"].into_iter().enumerate() {
 //!     signer.add(row as u32, &Document::Text(text.to_owned()), &Stop::default())?;
 //! }
-//! let workers = PlainThreads(1);
+//! let executor = PlainThreads(1);
 //! let documents = SignedDocuments { signers: vec![signer], ..SignedDocuments::default() };
-//! let resources = Resources { files: &NoFiles, budget: 1 << 20, workers: &workers };
+//! let resources = Resources { files: &NoFiles, budget: 1 << 20, executor: &executor };
 //! let mut pairs = join(documents, &recipe, comparison, Safeguards::default(), resources)?.pairs;
-//! let pair = pairs.next(&workers)?.expect("the first two have the same words");
+//! let pair = pairs.next(&executor)?.expect("the first two have the same words");
 //! assert_eq!((pair.left, pair.right, pair.similarity), (0, 1, 1.0));
 //! assert_eq!(pairs.next(&workers)?, None);
 //! # Ok::<(), neardup::error::Error>(())
@@ -233,7 +233,7 @@ pub fn join(
     recipe: &Recipe,
     comparison: Comparison,
     Safeguards { sample, hand_over }: Safeguards,
-    Resources { files, budget, workers }: Resources<'_>,
+    Resources { files, budget, executor }: Resources<'_>,
 ) -> Result<Join> {
     let SignedDocuments { signers, mut sets, sites, right_from } = documents;
     let (mut signatures, mut own) = (Vec::new(), Vec::new());
@@ -249,7 +249,7 @@ pub fn join(
     }
     sets.finish(own, files)?;
     let read = signatures.iter().map(|part| part.bytes()).sum::<usize>();
-    let signatures = distinct(signatures, right_from, workers)?;
+    let signatures = distinct(signatures, right_from, executor)?;
     let distinct_signatures = signatures.len() as u64;
     let mut looking = 0;
     if let ([Technique::Minhash(minhash)], Rule::Technique(0), true) =
@@ -257,10 +257,10 @@ pub fn join(
         && let Verify::Sets(predicate) = minhash.verify
     {
         let bands = (*minhash, predicate);
-        let (skewed, held) = is_skewed(&signatures, &mut sets, bands, comparison.most, budget, workers)?;
+        let (skewed, held) = is_skewed(&signatures, &mut sets, bands, comparison.most, budget, executor)?;
         looking = held + signatures.bytes() + sets.bytes();
         if skewed {
-            let resources = Resources { files, budget, workers };
+            let resources = Resources { files, budget, executor };
             let (pairs, held) = exact_pairs(signatures, sets, predicate, resources)?;
             return Ok(Join {
                 pairs,
@@ -273,7 +273,7 @@ pub fn join(
     }
     let (recall, measuring) = match comparison.techniques.first() {
         Some(Technique::Minhash(minhash)) if sample > 0 => {
-            measured_recall(&signatures, &mut sets, *minhash, sample, comparison.most, budget, workers)?
+            measured_recall(&signatures, &mut sets, *minhash, sample, comparison.most, budget, executor)?
         }
         _ => (None, 0),
     };

@@ -5,10 +5,10 @@ use std::sync::Mutex;
 
 use super::record_sets::{first_row, for_each_part};
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::features::hash_sets::HashSets;
 use crate::features::signatures::Signatures;
 use crate::memory;
-use crate::workers::{self, Workers};
 
 const DOING: &str = "counting tokens of a sample";
 
@@ -21,8 +21,8 @@ pub(super) struct Counted {
 
 impl Counted {
     /// These, in any order and perhaps several times.
-    pub(super) fn new(mut keys: Vec<u64>, workers: &dyn Workers) -> Result<Self> {
-        workers::one(workers, &mut keys, |keys, stop| workers::sort_unstable_by(keys, stop, &Ord::cmp))?;
+    pub(super) fn new(mut keys: Vec<u64>, executor: &dyn Executor) -> Result<Self> {
+        executor::one(executor, &mut keys, |keys, stop| executor::sort_unstable_by(keys, stop, &Ord::cmp))?;
         keys.dedup();
         let words = (keys.len() * 16).next_power_of_two().max(64) / 64;
         let mut bits = memory::filled(0u64, words, DOING)?;
@@ -41,13 +41,13 @@ impl Counted {
     pub(super) fn count(
         &self,
         records: Range<u32>,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
         each: impl Fn(u32, &mut dyn FnMut(u64)) + Sync,
     ) -> Result<Vec<u64>> {
         const RECORDS_A_UNIT: usize = 1 << 14;
         let totals = Mutex::new(memory::filled(0u64, self.keys.len(), DOING)?);
         let mut units: Vec<u32> = records.clone().step_by(RECORDS_A_UNIT).collect();
-        workers::each(workers, &mut units, |start, stop| {
+        executor::each(executor, &mut units, |start, stop| {
             // No more than there are records, of which each counts a key once.
             let mut own = memory::filled(0u32, self.keys.len(), DOING)?;
             for record in *start..records.end.min(start.saturating_add(RECORDS_A_UNIT as u32)) {
@@ -73,11 +73,11 @@ impl Counted {
         sets: &mut HashSets,
         records: Range<u32>,
         budget: usize,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<Vec<u64>> {
         let mut counts = memory::filled(0u64, self.keys.len(), DOING)?;
         for_each_part(signatures, sets, records, budget, |records, loaded| {
-            let more = self.count(records, workers, |record, count| {
+            let more = self.count(records, executor, |record, count| {
                 loaded.get(first_row(signatures, record)).iter().for_each(|&token| count(token));
             })?;
             counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);

@@ -2,6 +2,7 @@
 
 use super::record_sets::{first_row, for_each_part};
 use crate::error::Result;
+use crate::executor;
 use crate::features::FeatureSpec;
 use crate::features::hash_sets::HashSets;
 use crate::features::sets::builder::SetBuilder;
@@ -14,12 +15,11 @@ use crate::joins::sets::Algorithm;
 use crate::memory;
 use crate::resources::Resources;
 use crate::verify::predicate::Predicate;
-use crate::workers;
 
 const DOING: &str = "taking sets over";
 
 /// Some records for one worker.
-struct Share<'a> {
+struct RecordRange<'a> {
     collector: &'a mut Collector,
     records: std::ops::Range<u32>,
 }
@@ -30,11 +30,11 @@ pub(super) fn exact_pairs(
     mut signatures: Signatures,
     mut sets: HashSets,
     predicate: Predicate,
-    Resources { files, budget, workers }: Resources<'_>,
+    Resources { files, budget, executor }: Resources<'_>,
 ) -> Result<(Pairs, usize)> {
     // The tokens are numbers.
     let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
-    let mut builder = SetBuilder::new(spec, workers.count()).within(budget).with_files(files);
+    let mut builder = SetBuilder::new(spec, executor.count()).within(budget).with_files(files);
     let long = builder.long();
     let two = signatures.right.is_some();
     let (split, all) = (signatures.split, signatures.len() as u32);
@@ -65,12 +65,12 @@ pub(super) fn exact_pairs(
                 };
                 let is_long = |record| size_of_val(loaded.get(first_row(&signatures, record))) > long;
                 let each = records.len().div_ceil(builder.collectors.len()) as u32;
-                let mut shares: Vec<Share> = Vec::new();
+                let mut shares: Vec<RecordRange> = Vec::new();
                 for (n, collector) in (0..).zip(&mut builder.collectors) {
                     let from = records.end.min(records.start + n * each);
-                    shares.push(Share { collector, records: from..records.end.min(from + each) });
+                    shares.push(RecordRange { collector, records: from..records.end.min(from + each) });
                 }
-                workers::each(workers, &mut shares, |share, stop| {
+                executor::each(executor, &mut shares, |share, stop| {
                     while let Some(record) = share.records.clone().next() {
                         stop.check()?;
                         if !is_long(record) {
@@ -80,9 +80,9 @@ pub(super) fn exact_pairs(
                     }
                     Ok(())
                 })?;
-                held = held.max(builder.number(workers)?);
+                held = held.max(builder.number(executor)?);
                 for record in records.clone().filter(|&record| is_long(record)) {
-                    builder.add_long(record, &document(record)?, workers)?;
+                    builder.add_long(record, &document(record)?, executor)?;
                 }
                 held = held.max(builder.spill(others + bytes, budget)?);
                 Ok(())
@@ -92,7 +92,7 @@ pub(super) fn exact_pairs(
     }
     drop(sets);
     let left = budget.saturating_sub(signatures.bytes()).max(budget / 4);
-    let mut ordered = builder.order(left, workers)?;
+    let mut ordered = builder.order(left, executor)?;
     let peak = others + held.max(ordered.peak_bytes);
     // What was joined are records: now the rows that they stand for.
     let (lefts, rights) = signatures.take_members();

@@ -3,13 +3,13 @@
 use super::combination::{Combination, TechniqueSpec};
 use super::technique::Technique;
 use crate::error::Result;
+use crate::executor::{PlainThreads, Stop};
 use crate::features::hash_sets::{HashSets, shared};
 use crate::features::signatures::distinct;
 use crate::features::tokens::Document;
 use crate::files::NoFiles;
 use crate::sketches::sign::Signer;
 use crate::verify::overlap::SharedTokens;
-use crate::workers::{PlainThreads, Stop};
 
 /// What one technique says of two documents.
 #[derive(Debug, Clone, Copy, PartialEq)]

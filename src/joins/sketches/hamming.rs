@@ -202,11 +202,11 @@ impl<const W: usize> Keys for BlockKeys<'_, W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::PlainThreads;
     use crate::features::signatures::{SignatureCollector, distinct};
     use crate::joins::sketches::rule::Rule;
     use crate::joins::sketches::technique::Technique;
     use crate::joins::sketches::{Comparison, sketch_pairs};
-    use crate::workers::PlainThreads;
     use proptest::prelude::*;
 
     /// Vectors that often share blocks, and some that are others with a few bits turned.
@@ -268,17 +268,17 @@ mod tests {
                 let signature = [&vec![u64::from(row); at][..], vector].concat();
                 parts[row as usize % threads].add(row, &signature).unwrap();
             }
-            let workers = PlainThreads(threads);
+            let executor = PlainThreads(threads);
             let comparison = Comparison {
                 techniques: vec![Technique::Simhash(hamming)],
                 rule: Rule::Technique(0),
                 sizes: None,
                 most: None,
             };
-            let signatures = distinct(parts, split, &workers).unwrap();
+            let signatures = distinct(parts, split, &executor).unwrap();
             let mut pairs = sketch_pairs(signatures, None, comparison, 1 << 16).unwrap();
             let mut found = Vec::new();
-            while let Some(pair) = pairs.next(&workers).unwrap() {
+            while let Some(pair) = pairs.next(&executor).unwrap() {
                 found.push(match split {
                     None => (pair.left.min(pair.right), pair.left.max(pair.right)),
                     Some(_) => (pair.left, pair.right),

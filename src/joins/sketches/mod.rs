@@ -26,11 +26,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::pairs::Pairs;
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor};
 use crate::features::hash_sets::{HashSets, Loaded, shared};
 use crate::features::signatures::Signatures;
 use crate::memory;
 use crate::verify::overlap::SharedTokens;
-use crate::workers::{self, Workers};
 use buckets::hot::HotDocuments;
 use buckets::keys::Keys;
 use buckets::windows::Windows;
@@ -120,7 +120,7 @@ pub fn sketch_pairs(
     let self_join = right.is_none();
     let join = SketchJoin {
         buckets: None,
-        judge: Judge { signatures, first_rows, comparison, sources, source: 0, split, self_join },
+        judge: Verifier { signatures, first_rows, comparison, sources, source: 0, split, self_join },
         sets,
         hot,
         budget,
@@ -132,7 +132,7 @@ pub fn sketch_pairs(
 
 /// Decides which pairs are similar.
 #[derive(Debug)]
-struct Judge {
+struct Verifier {
     signatures: Signatures,
     /// For each record a row that has its set.
     first_rows: Vec<u32>,
@@ -144,19 +144,19 @@ struct Judge {
     self_join: bool,
 }
 
-impl Judge {
+impl Verifier {
     /// Those of the pairs that are similar, as far as that is known without sets where there are none.
     fn similar(
         &self,
         pairs: &[(u32, u32)],
         sets: Option<&Loaded<'_>>,
         verified: &AtomicU64,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<Vec<RecordPair>> {
         const PAIRS_A_UNIT: usize = 1 << 11;
         let earlier: Vec<_> = self.sources[..self.source].iter().map(|source| self.earlier(source)).collect();
         let mut units: Vec<_> = pairs.chunks(PAIRS_A_UNIT).map(|pairs| (pairs, Vec::new())).collect();
-        workers::each(workers, &mut units, |(pairs, found), stop| {
+        executor::each(executor, &mut units, |(pairs, found), stop| {
             while let Some((&pair, rest)) = pairs.split_first() {
                 stop.check()?;
                 if let Some(pair) = self.pair(pair, &earlier, sets, verified) {
@@ -235,7 +235,7 @@ impl Earlier<'_> {
 /// A join in progress.
 #[derive(Debug)]
 struct SketchJoin {
-    judge: Judge,
+    judge: Verifier,
     sets: Option<HashSets>,
     /// Of the source that is at work, once it has begun.
     buckets: Option<Buckets>,
@@ -249,20 +249,20 @@ struct SketchJoin {
 
 impl SketchJoin {
     /// The next candidates; none after the last.
-    fn candidates(&mut self, workers: &dyn Workers) -> Result<Option<Vec<(u32, u32)>>> {
-        let Judge { signatures, comparison, sources, source, split, self_join, .. } = &mut self.judge;
+    fn candidates(&mut self, executor: &dyn Executor) -> Result<Option<Vec<(u32, u32)>>> {
+        let Verifier { signatures, comparison, sources, source, split, self_join, .. } = &mut self.judge;
         let Comparison { techniques, sizes, most, .. } = &*comparison;
         while let Some(at_work) = sources.get_mut(*source) {
             let buckets = match &mut self.buckets {
                 Some(buckets) => buckets,
                 none => {
                     let new = Buckets::new(signatures.len() as u32, *split, *self_join, *most, self.budget);
-                    let classes = at_work.classes(signatures, workers)?;
+                    let classes = at_work.classes(signatures, executor)?;
                     none.insert(new.with_classes(classes).counting(std::mem::take(&mut self.hot)))
                 }
             };
             let keys = techniques[at_work.technique].keys(signatures, *sizes);
-            let found = keys.map_or(Ok(None), |keys| buckets.next_batch(&*keys, workers))?;
+            let found = keys.map_or(Ok(None), |keys| buckets.next_batch(&*keys, executor))?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -288,7 +288,7 @@ impl SketchJoin {
     }
 
     /// The next pending pairs that are similar, by sets that have to be read from a file.
-    fn judge_from_file(&mut self, workers: &dyn Workers) -> Result<Vec<RecordPair>> {
+    fn judge_from_file(&mut self, executor: &dyn Executor) -> Result<Vec<RecordPair>> {
         let Some(mut sets) = self.sets.take() else { return Ok(Vec::new()) };
         let fits = self.fits(&sets);
         let pairs = self.pending.split_off(fits.start);
@@ -299,7 +299,7 @@ impl SketchJoin {
         let verified = AtomicU64::new(0);
         let found = sets
             .load(&mut rows)
-            .and_then(|loaded| self.judge.similar(&pairs, Some(&loaded), &verified, workers));
+            .and_then(|loaded| self.judge.similar(&pairs, Some(&loaded), &verified, executor));
         self.sets = Some(sets);
         self.counts.verified += verified.into_inner();
         found
@@ -307,16 +307,16 @@ impl SketchJoin {
 }
 
 impl RecordJoin for SketchJoin {
-    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
+    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
         if !self.pending.is_empty() {
-            return self.judge_from_file(workers).map(Some);
+            return self.judge_from_file(executor).map(Some);
         }
-        let Some(candidates) = self.candidates(workers)? else { return Ok(None) };
+        let Some(candidates) = self.candidates(executor)? else { return Ok(None) };
         let verified = AtomicU64::new(0);
         match self.sets.take() {
             Some(sets) if sets.is_in_file() => {
                 // First what can be ruled out without reading.
-                let possible = self.judge.similar(&candidates, None, &verified, workers);
+                let possible = self.judge.similar(&candidates, None, &verified, executor);
                 self.sets = Some(sets);
                 let possible = possible?;
                 memory::reserve(&mut self.pending, possible.len(), DOING)?;
@@ -327,14 +327,14 @@ impl RecordJoin for SketchJoin {
             Some(mut sets) => {
                 let found = sets
                     .load(&mut Vec::new())
-                    .and_then(|loaded| self.judge.similar(&candidates, Some(&loaded), &verified, workers));
+                    .and_then(|loaded| self.judge.similar(&candidates, Some(&loaded), &verified, executor));
                 self.sets = Some(sets);
                 self.counts.verified += verified.into_inner();
                 found.map(Some)
             }
             None => {
                 self.counts.verified += candidates.len() as u64;
-                self.judge.similar(&candidates, None, &verified, workers).map(Some)
+                self.judge.similar(&candidates, None, &verified, executor).map(Some)
             }
         }
     }
@@ -350,7 +350,7 @@ impl RecordJoin for SketchJoin {
     }
 
     fn progress(&self) -> f64 {
-        let Judge { signatures, comparison, sources, source, .. } = &self.judge;
+        let Verifier { signatures, comparison, sources, source, .. } = &self.judge;
         let bands = (sources.get(*source))
             .and_then(|source| comparison.techniques[source.technique].keys(signatures, None))
             .map_or(1, |keys| keys.bands());

@@ -11,6 +11,7 @@ use super::counting::Counted;
 use super::record_sets::{first_row, for_each_part, sampled};
 use super::technique::{MinhashBands, Technique, Verify};
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor};
 use crate::features::hash_sets::{HashSets, shared};
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
@@ -18,7 +19,6 @@ use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
 use crate::ragged::Ragged;
 use crate::verify::predicate::Predicate;
-use crate::workers::{self, Workers};
 
 const DOING: &str = "measuring the recall";
 /// Tokens of a sample, all documents together: of long documents fewer are taken.
@@ -42,18 +42,18 @@ impl SamplePostings {
         sample: &Ragged<u64>,
         predicate: Predicate,
         count: impl Fn(u64) -> u64 + Sync,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<Self> {
         let bounds = Bounds::new(predicate);
         let mut state = (Vec::new(), 0);
-        workers::one(workers, &mut state, |(all, next), stop| {
+        executor::one(executor, &mut state, |(all, next), stop| {
             let mut rarest = Vec::new();
             while *next < sample.len() {
                 let set = sample.get(*next);
                 rarest.clear();
                 memory::reserve(&mut rarest, set.len(), DOING)?;
                 rarest.extend(set.iter().map(|&token| (count(token), token)));
-                workers::sort_unstable_by(&mut rarest, stop, &Ord::cmp)?;
+                executor::sort_unstable_by(&mut rarest, stop, &Ord::cmp)?;
                 // No document has more tokens than 32 bits count, and no sample more documents.
                 let (size, n) = (set.len() as u32, *next as u32);
                 let partners = bounds.partner_sizes(Side::Left, size, u32::MAX);
@@ -63,7 +63,7 @@ impl SamplePostings {
                 all.extend(rarest[..prefix].iter().map(|&(_, token)| (token, n)));
                 *next += 1;
             }
-            workers::sort_unstable_by(all, stop, &Ord::cmp)
+            executor::sort_unstable_by(all, stop, &Ord::cmp)
         })?;
         let all = state.0;
         let bits = (all.len() * 16).next_power_of_two().max(64) / 64;
@@ -143,7 +143,7 @@ pub fn measured_recall(
     sample: usize,
     most: MostNeighbours,
     budget: usize,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<(Option<Measured>, usize)> {
     let Verify::Sets(predicate) = minhash.verify else { return Ok((None, 0)) };
     let records = signatures.len() as u32;
@@ -166,18 +166,18 @@ pub fn measured_recall(
     let counted = {
         let mut tokens = Vec::new();
         memory::extend(&mut tokens, &own.values, DOING)?;
-        Counted::new(tokens, workers)?
+        Counted::new(tokens, executor)?
     };
-    let counts = counted.in_sets(signatures, sets, others.clone(), budget, workers)?;
+    let counts = counted.in_sets(signatures, sets, others.clone(), budget, executor)?;
     let count = |token| counted.place(token).map_or(0, |place| counts[place]);
-    let postings = SamplePostings::new(&own, predicate, count, workers)?;
+    let postings = SamplePostings::new(&own, predicate, count, executor)?;
     let technique = Technique::Minhash(minhash);
     let windows = match technique.keys(signatures, None) {
         Some(keys) if most.is_some_and(|most| records > most) => {
             let mut wanted = Vec::new();
             memory::extend(&mut wanted, &asked, DOING)?;
             let buckets = Buckets::new(records, lefts, !two_tables, most, budget / 4);
-            buckets.windows_of(wanted, &*keys, workers)?
+            buckets.windows_of(wanted, &*keys, executor)?
         }
         _ => Windows::default(),
     };
@@ -194,7 +194,7 @@ pub fn measured_recall(
         const RECORDS_A_UNIT: usize = 1 << 8;
         let totals = Mutex::new((0, 0));
         let mut units: Vec<u32> = part.clone().step_by(RECORDS_A_UNIT).collect();
-        workers::each(workers, &mut units, |start, stop| {
+        executor::each(executor, &mut units, |start, stop| {
             let (mut similar, mut found) = (0, 0);
             let mut is_touched = memory::filled(false, asked.len(), DOING)?;
             let mut touched = Vec::new();

@@ -12,12 +12,12 @@ use super::counting::Counted;
 use super::record_sets::{first_row, sampled};
 use super::technique::MinhashBands;
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::features::hash_sets::HashSets;
 use crate::features::signatures::Signatures;
 use crate::joins::sets::bounds::{Bounds, Side};
 use crate::memory;
 use crate::verify::predicate::Predicate;
-use crate::workers::Workers;
 
 const DOING: &str = "looking for skew";
 
@@ -42,21 +42,21 @@ pub(super) fn is_skewed(
     (minhash, predicate): (MinhashBands, Predicate),
     most: MostNeighbours,
     budget: usize,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<(bool, usize)> {
     let sample = Sample::of(signatures, sets)?;
     if sample.others.len() < FEW as usize || sample.records.is_empty() {
         return Ok((false, 0));
     }
-    let meetings = sample.meetings(signatures, minhash, most, workers)?;
+    let meetings = sample.meetings(signatures, minhash, most, executor)?;
     if meetings < MEETINGS * sample.records.len() as u64 {
         return Ok((false, 0));
     }
     let size = |&record: &u32| sets.size(first_row(signatures, record)) as usize;
     let tokens = sample.records.iter().map(size).sum::<usize>();
-    let held = tokens * (BYTES_A_TOKEN + workers.count() * size_of::<u32>());
+    let held = tokens * (BYTES_A_TOKEN + executor.count() * size_of::<u32>());
     let left = budget.saturating_sub(held).max(budget / 4);
-    let entries = sample.entries(signatures, sets, predicate, left, workers)?;
+    let entries = sample.entries(signatures, sets, predicate, left, executor)?;
     Ok((entries <= ENTRIES_A_MEETING * meetings, held))
 }
 
@@ -79,7 +79,7 @@ impl Sample {
         signatures: &Signatures,
         minhash: MinhashBands,
         most: MostNeighbours,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<u64> {
         let mut all = 0;
         // Neighbours on both sides in one table.
@@ -87,8 +87,8 @@ impl Sample {
             most.map_or(u64::MAX, |most| u64::from(most) * if signatures.right.is_some() { 1 } else { 2 });
         for band in 0..minhash.bands {
             let key = |record| signatures.get(record)[minhash.at + band];
-            let counted = Counted::new(self.records.iter().map(|&record| key(record)).collect(), workers)?;
-            let counts = counted.count(self.others.clone(), workers, |record, count| count(key(record)))?;
+            let counted = Counted::new(self.records.iter().map(|&record| key(record)).collect(), executor)?;
+            let counts = counted.count(self.others.clone(), executor, |record, count| count(key(record)))?;
             let of = |record: &u32| counted.place(key(*record)).map_or(0, |place| counts[place].min(most));
             all += self.records.iter().map(of).sum::<u64>();
         }
@@ -102,7 +102,7 @@ impl Sample {
         sets: &mut HashSets,
         predicate: Predicate,
         budget: usize,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<u64> {
         let row = |record| first_row(signatures, record);
         let mut rows: Vec<u32> = self.records.iter().map(|&record| row(record)).collect();
@@ -116,8 +116,8 @@ impl Sample {
         }
         let mut keys = Vec::new();
         memory::extend(&mut keys, &own, DOING)?;
-        let counted = Counted::new(keys, workers)?;
-        let counts = counted.in_sets(signatures, sets, self.others.clone(), budget, workers)?;
+        let counted = Counted::new(keys, executor)?;
+        let counts = counted.in_sets(signatures, sets, self.others.clone(), budget, executor)?;
         let bounds = Bounds::new(predicate);
         let mut begin = 0;
         let entries = ends.into_iter().map(|end| {

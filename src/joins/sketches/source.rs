@@ -11,10 +11,10 @@ use super::buckets::windows::Windows;
 use super::rule::Rule;
 use super::technique::{MinhashBands, Shingling, Technique, Verify};
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::features::signatures::Signatures;
 use crate::memory;
 use crate::sketches::recipe::Recipe;
-use crate::workers::{self, Workers};
 
 const DOING: &str = "telling signatures apart";
 /// A rule that stands for more alternatives is looked at as a whole.
@@ -60,7 +60,11 @@ impl Source {
     }
 
     /// The classes of records that its alternative cannot tell apart, numbered in its order.
-    pub(super) fn classes(&self, signatures: &Signatures, workers: &dyn Workers) -> Result<Option<Vec<u32>>> {
+    pub(super) fn classes(
+        &self,
+        signatures: &Signatures,
+        executor: &dyn Executor,
+    ) -> Result<Option<Vec<u32>>> {
         let Some(view) = &self.view else { return Ok(None) };
         let records = signatures.len() as u32;
         let mut order = Vec::new();
@@ -72,8 +76,8 @@ impl Source {
             let signature = signatures.get(record);
             view.iter().flat_map(move |range| &signature[range.clone()])
         };
-        workers::one(workers, &mut order, |order, stop| {
-            workers::sort_unstable_by(order, stop, &|&a, &b| {
+        executor::one(executor, &mut order, |order, stop| {
+            executor::sort_unstable_by(order, stop, &|&a, &b| {
                 side(a).cmp(&side(b)).then_with(|| seen(a).cmp(seen(b))).then(a.cmp(&b))
             })
         })?;

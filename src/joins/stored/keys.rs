@@ -4,12 +4,12 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
 use crate::joins::sketches::buckets::keys::{KeyEntry, Keys};
 use crate::memory;
 use crate::sketches::pigeonhole::Bands;
-use crate::workers::{self, Workers};
 
 const DOING: &str = "looking for rare values";
 
@@ -89,7 +89,7 @@ impl Rare {
         sketches: &Sketches,
         count: usize,
         budget: usize,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<(Self, usize)> {
         const RECORDS_A_UNIT: usize = 1 << 10;
         const MOST_COUNTERS: usize = 1 << 26;
@@ -107,7 +107,7 @@ impl Rare {
         let mut units: Vec<u32> = (0..records as u32).step_by(RECORDS_A_UNIT).collect();
         let end = |start: u32| (records as u32).min(start.saturating_add(RECORDS_A_UNIT as u32));
         // A unit that was stopped begins anew, so it must have counted nothing.
-        workers::each(workers, &mut units, |start, stop| {
+        executor::each(executor, &mut units, |start, stop| {
             stop.check()?;
             for record in *start..end(*start) {
                 for place in 0..values {
@@ -119,7 +119,7 @@ impl Rare {
         let words = values.div_ceil(64);
         let mut bits = memory::filled(0u64, records * words, DOING)?;
         let mut units: Vec<_> = bits.chunks_mut(RECORDS_A_UNIT * words).zip(units).collect();
-        workers::each(workers, &mut units, |(bits, start), stop| {
+        executor::each(executor, &mut units, |(bits, start), stop| {
             stop.check()?;
             let mut order = Vec::new();
             memory::reserve(&mut order, values, DOING)?;

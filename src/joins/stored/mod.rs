@@ -17,11 +17,11 @@ use super::sketches::buckets::Buckets;
 use super::sketches::buckets::keys::Keys;
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::features::signatures::Signatures;
 use crate::memory;
 use crate::sketches::minhash::{least_agreeing, similarity};
 use crate::sketches::pigeonhole::Bands;
-use crate::workers::{self, Workers};
 use keys::{ByBands, ByValues, Rare, Sketches};
 
 const DOING: &str = "joining sketches";
@@ -33,7 +33,7 @@ pub fn minhash_pairs(
     values: u16,
     threshold: f64,
     budget: usize,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<(Pairs, usize)> {
     let (left, right) = signatures.take_members();
     let records = signatures.len() as u32;
@@ -46,9 +46,9 @@ pub fn minhash_pairs(
     let split = if right.is_some() { signatures.split } else { records };
     let bands = Bands::minhash(values, threshold);
     let sketches = Sketches { signatures, values, least: least_agreeing(threshold, values) };
-    let (rare, held) = Rare::new(&sketches, bands.count(), budget, workers)?;
-    let by_bands = meetings(&ByBands { sketches: &sketches, bands }, records, workers)?;
-    let by_values = meetings(&ByValues { sketches: &sketches, rare: &rare }, records, workers)?;
+    let (rare, held) = Rare::new(&sketches, bands.count(), budget, executor)?;
+    let by_bands = meetings(&ByBands { sketches: &sketches, bands }, records, executor)?;
+    let by_values = meetings(&ByValues { sketches: &sketches, rare: &rare }, records, executor)?;
     let rare = (by_values < by_bands).then_some(rare);
     let peak = held + sketches.signatures.bytes();
     let join = StoredJoin {
@@ -62,12 +62,12 @@ pub fn minhash_pairs(
 }
 
 /// About how many pairs of records meet in buckets.
-fn meetings(keys: &dyn Keys, records: u32, workers: &dyn Workers) -> Result<u64> {
+fn meetings(keys: &dyn Keys, records: u32, executor: &dyn Executor) -> Result<u64> {
     const CHECK_EVERY: usize = 1 << 12;
     let size = (2 * records as usize).next_power_of_two().max(2);
     let shift = u64::BITS - size.ilog2();
     let mut units: Vec<(usize, u64)> = (0..keys.bands()).map(|band| (band, 0)).collect();
-    workers::each(workers, &mut units, |(band, meetings), stop| {
+    executor::each(executor, &mut units, |(band, meetings), stop| {
         let mut counters = memory::filled(0u32, size, DOING)?;
         let mut entries = Vec::new();
         memory::reserve(&mut entries, CHECK_EVERY, DOING)?;
@@ -105,11 +105,11 @@ impl StoredJoin {
 }
 
 impl RecordJoin for StoredJoin {
-    fn next_batch(&mut self, workers: &dyn Workers) -> Result<Option<Vec<RecordPair>>> {
+    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
         let Self { sketches, bands, rare, buckets, right_from } = self;
         let found = match rare {
-            Some(rare) => buckets.next_batch(&ByValues { sketches, rare }, workers)?,
-            None => buckets.next_batch(&ByBands { sketches, bands: *bands }, workers)?,
+            Some(rare) => buckets.next_batch(&ByValues { sketches, rare }, executor)?,
+            None => buckets.next_batch(&ByBands { sketches, bands: *bands }, executor)?,
         };
         let Some(found) = found else { return Ok(None) };
         let mut batch = Vec::new();

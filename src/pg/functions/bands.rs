@@ -1,6 +1,7 @@
 //! Minhash in parts, for `near_duplicates_into`: the parts that the bands of a set fall into. Who shares one is found by the join of
 //! a part ([`super::parts`]). Anyone may call these functions, with anything.
 
+use crate::executor;
 use crate::joins::parts::bands;
 use crate::joins::parts::groups::{Groups, check_parts};
 use crate::joins::parts::token_set::TokenSet;
@@ -9,9 +10,8 @@ use crate::joins::sketches::banding::Banding;
 use crate::pg::functions::parts::{Grouped, predicate};
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::SqlError;
+use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning;
-use crate::pg::server::workers::workers_for;
-use crate::workers;
 
 /// A call that works, for hints.
 const EXAMPLE: &str =
@@ -29,7 +29,7 @@ sql_function! {
         let parts = check_parts(call.need::<i32>(6, "parts")?.into()).map_err(with_hint)?;
         let set = TokenSet::parse(set)?;
         let mut groups = Groups::default();
-        workers::one(workers_for(set.len() as usize * plan.values()), &mut groups, |groups, stop| {
+        executor::one(executor_for(set.len() as usize * plan.values()), &mut groups, |groups, stop| {
             *groups = bands::groups(&set, &mut bands::minhasher(plan, seed), plan.rows, &bounds, parts, stop)?;
             Ok(())
         })?;

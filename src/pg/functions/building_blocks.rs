@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use pgrx::pg_sys::Datum;
 
+use crate::executor;
 use crate::features::dictionary::Dictionary;
 use crate::features::sets::collect::Collector;
 use crate::features::tokens::{Document, Scratch, Token, for_each_token};
@@ -13,20 +14,19 @@ use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::checks;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
+use crate::pg::server::executor::executor_for;
 use crate::pg::server::values::{Strings, number_array, text_array};
-use crate::pg::server::workers::workers_for;
 use crate::text::words::{Space, for_each_word};
 use crate::verify::edit;
 use crate::verify::measure::Measure;
 use crate::verify::overlap::shared_at_least;
-use crate::workers;
 
 sql_function! {
     /// `words(text) → text[]`
     neardup_words, pg_finfo_neardup_words, |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let mut words = Strings::default();
-        workers::one(workers_for(text.len()), &mut words, |words, stop| {
+        executor::one(executor_for(text.len()), &mut words, |words, stop| {
             words.clear();
             for_each_word(&text, &mut Space::default(), stop, |word| words.push(word))
         })?;
@@ -47,7 +47,7 @@ sql_function! {
         let size = text.len();
         let document = document(text)?;
         let mut shingles: Vec<i64> = Vec::new();
-        workers::one(workers_for(size), &mut shingles, |shingles, stop| {
+        executor::one(executor_for(size), &mut shingles, |shingles, stop| {
             shingles.clear();
             for_each_token(&document, &spec, &mut Scratch::default(), stop, |token| {
                 let hash = match token {
@@ -93,7 +93,7 @@ sql_function! {
         let mut found = (0, 0);
         // What a comparison of two texts costs goes with the product of their lengths, 64 at a time.
         let effort = if a == b { 0 } else { a.len().saturating_mul(b.len()) / 1024 };
-        workers::one(workers_for(effort), &mut found, |found, stop| {
+        executor::one(executor_for(effort), &mut found, |found, stop| {
             *found = edit::distance(&a, &b, stop)?;
             Ok(())
         })?;
@@ -111,9 +111,9 @@ fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
         FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: repeats && shingle == 1, wrap: false };
     let size = a.len() + b.len();
     let documents = [document(a)?, document(b)?];
-    let workers = workers_for(size);
+    let executor = executor_for(size);
     let mut state = (Collector::new(spec), Dictionary::small(), 0);
-    workers::one(workers, &mut state, |(collector, dictionary, added), stop| {
+    executor::one(executor, &mut state, |(collector, dictionary, added), stop| {
         while let Some(document) = documents.get(*added) {
             collector.add_at_once(*added as u32, document, dictionary, stop)?;
             *added += 1;
@@ -122,7 +122,7 @@ fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
     })?;
     let (collector, ..) = state;
     let mut state = (collector, 0.0);
-    workers::one(workers, &mut state, |(collector, similarity), stop| {
+    executor::one(executor, &mut state, |(collector, similarity), stop| {
         let (a, b) = (collector.set_of_row(0, stop)?, collector.set_of_row(1, stop)?);
         let shared = shared_at_least(&a, &b, 0).unwrap_or(0);
         // No document has more tokens than 32 bits count.

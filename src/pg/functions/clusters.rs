@@ -7,13 +7,14 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::near_duplicates::{Run, too_many_pairs};
-use super::near_duplicates_stats::{Kept, tell_weak};
+use super::near_duplicates_stats::{StoredAccount, tell_weak};
 use crate::clusters::Clustering;
 use crate::clusters::edge::Edge;
 use crate::clusters::edges::Edges;
 use crate::clusters::equal_rows::EqualRows;
 use crate::clusters::graph::Graph;
 use crate::clusters::grouping::Clusters;
+use crate::executor::Executor as _;
 use crate::methods::Grouping;
 use crate::methods::account::milliseconds;
 use crate::pg::query::ids::Ids;
@@ -21,14 +22,13 @@ use crate::pg::query::relation::Relation;
 use crate::pg::read::documents::Finished;
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, Argument, Form, Named};
-use crate::pg::request::{How, Request, such_as};
+use crate::pg::request::{ClusteringArguments, Request, such_as};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::Result;
+use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
-use crate::pg::server::workers::BackendWorkers;
-use crate::workers::Workers as _;
 
 sql_function! {
     /// `near_duplicate_clusters(docs, threshold, …)`
@@ -49,8 +49,8 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
         }
         let files = ServerFiles::in_current_context();
         let mut joined = Joined::new(&request, &files)?;
-        let workers = joined.workers;
-        let clusters = Clusters::new(&mut joined.graph, how.clustering, how.largest, &workers)?;
+        let executor = joined.executor;
+        let clusters = Clusters::new(&mut joined.graph, how.clustering, how.largest, &executor)?;
         if how.clustering == Clustering::Connected {
             warn_of_chains(&clusters);
         }
@@ -59,12 +59,12 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
 }
 
 /// How the pairs of a call are to become clusters.
-pub(crate) fn how(given: Named<'_>, example: &Example) -> Result<How> {
+pub(crate) fn how(given: Named<'_>, example: &Example) -> Result<ClusteringArguments> {
     let clustering = given.text(Argument::Clustering)?;
-    How::new(clustering.as_deref(), given.get(Argument::MaxClusterSize), example)
+    ClusteringArguments::new(clustering.as_deref(), given.get(Argument::MaxClusterSize), example)
 }
 
-impl How {
+impl ClusteringArguments {
     /// What makes the clusters where they are not made of pairs: of perhaps-similar sets the method itself, if it
     /// can.
     pub(crate) fn grouping<'a>(&self, request: &'a Request) -> Option<&'a dyn Grouping> {
@@ -99,7 +99,7 @@ impl Grouped {
         };
         let mut reading = request.reading();
         reading.weigh_by(weight);
-        let workers = reading.workers;
+        let executor = reading.executor;
         let (mut sets, mut account) = reading.run(|reading| grouping.sets(reading))?;
         tell_weak(request.name, &account);
         let Finished { left: ids, mut progress, .. } = reading.finish();
@@ -109,7 +109,7 @@ impl Grouped {
             if let Some(most) = request.max_pairs.filter(|&most| sets.pairs() > most) {
                 break Err(too_many_pairs(request, most));
             }
-            match sets.advance(&workers) {
+            match sets.advance(&executor) {
                 Err(error) => break Err(error.into()),
                 Ok(false) => break Ok(()),
                 Ok(true) => progress.report(|| {
@@ -121,10 +121,10 @@ impl Grouped {
         account.pairs = sets.pairs();
         account.peak_memory = account.peak_memory.max((sets.bytes() + ids.bytes()) as u64);
         account.phases[2] = milliseconds(began);
-        drop(Kept::of(account));
+        drop(StoredAccount::of(account));
         made?;
-        let order = ids.in_order(&workers)?;
-        let clusters = sets.clusters(&workers)?;
+        let order = ids.in_order(&executor)?;
+        let clusters = sets.clusters(&executor)?;
         Ok(Self { ids, order, clusters })
     }
 }
@@ -138,19 +138,19 @@ pub(crate) struct Joined<'f> {
     /// The pairs.
     pub graph: Graph<'f>,
     /// The threads to work with.
-    pub workers: BackendWorkers,
+    pub executor: BackendExecutor,
 }
 
 impl<'f> Joined<'f> {
     /// Joins.
     pub(crate) fn new(request: &Request, files: &'f ServerFiles) -> Result<Self> {
         let mut run = Run::new(request)?;
-        let workers = run.finished.workers;
-        let order = run.finished.left.in_order(&workers)?;
+        let executor = run.finished.executor;
+        let order = run.finished.left.in_order(&executor)?;
         let vertex = Ids::places(&order)?;
         let mut equal = EqualRows::new(order.len())?;
         for (rows, are_pairs) in run.equal_rows() {
-            workers.breathe()?;
+            executor.check_interrupts()?;
             equal.push(rows.iter().map(|&row| vertex[row as usize]), are_pairs)?;
         }
         let mut edges = Edges::new(files, settings::memory() / 4);
@@ -160,7 +160,7 @@ impl<'f> Joined<'f> {
         }
         let graph = Graph { vertices: order.len(), edges, equal };
         let ids = std::mem::replace(&mut run.finished.left, Ids::new(pg_sys::INT8OID));
-        Ok(Self { ids, order, graph, workers })
+        Ok(Self { ids, order, graph, executor })
     }
 }
 

@@ -11,7 +11,7 @@ use crate::memory;
 use crate::pg::query::ids::Ids;
 use crate::pg::query::names::type_name;
 use crate::pg::read::pairs::Pairs;
-use crate::pg::request::How;
+use crate::pg::request::ClusteringArguments;
 use crate::pg::request::example::{Example, literal, such_as};
 use crate::pg::request::form::{self, Argument, Form, Named};
 use crate::pg::server::call::{Call, sql_function};
@@ -86,7 +86,7 @@ fn list(call: Call, form: Form) -> Result<Datum> {
         }
         for threshold in thresholds {
             let mut graph = pairs.at(threshold, &files)?;
-            let clusters = Clusters::new(&mut graph, how.clustering, how.largest, &pairs.workers)?;
+            let clusters = Clusters::new(&mut graph, how.clustering, how.largest, &pairs.executor)?;
             levels.push((Some(threshold), clusters));
         }
         let Pairs { ids, places, .. } = pairs;
@@ -152,7 +152,7 @@ fn describe(call: Call, form: Form) -> Result<Datum> {
         let files = ServerFiles::in_current_context();
         let mut pairs = Pairs::read(call, given.id_type(), &[], &such_as(&example), &files)?;
         let clusters = pairs.clusters(how.clustering, how.largest)?;
-        let summaries = summaries(&mut pairs.graph, &clusters, EFFORT, &pairs.workers)?;
+        let summaries = summaries(&mut pairs.graph, &clusters, EFFORT, &pairs.executor)?;
         let Pairs { ids, places, .. } = pairs;
         Ok(Described { ids, places, clusters, summaries, next: 0 })
     })
@@ -211,7 +211,7 @@ fn weakest(call: Call, form: Form) -> Result<Datum> {
         let files = ServerFiles::in_current_context();
         let mut pairs = Pairs::read(call, given.id_type(), &[], &such_as(&example), &files)?;
         let vertices = pairs.places.len();
-        let how = How { clustering: Clustering::Connected, largest: None };
+        let how = ClusteringArguments { clustering: Clustering::Connected, largest: None };
         let clusters = pairs.clusters(how.clustering, how.largest)?;
         let mut cluster_of = memory::filled(0u32, vertices, DOING)?;
         for (number, cluster) in (0..).zip(clusters.iter()) {
@@ -219,7 +219,7 @@ fn weakest(call: Call, form: Form) -> Result<Datum> {
         }
         let mut given = memory::filled(0i32, clusters.len(), DOING)?;
         let mut chosen: Vec<(u32, Link)> = Vec::new();
-        for link in links(&mut pairs.graph, &pairs.workers)?.into_iter().rev() {
+        for link in links(&mut pairs.graph, &pairs.executor)?.into_iter().rev() {
             let cluster = cluster_of[link.edge.left as usize];
             if given[cluster as usize] < most {
                 given[cluster as usize] += 1;

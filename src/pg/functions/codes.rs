@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
+use crate::executor;
 use crate::features::codes::{CodeSpec, feature_code};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::executor_for;
 use crate::pg::server::values::text;
-use crate::pg::server::workers::workers_for;
 use crate::verify::repeatability::repeatability;
-use crate::workers;
 
 sql_function! {
     /// `feature_code(text, anchors, cut, unit_length, unit_share, paragraphs, ends, min_length, fallback) → text`
@@ -16,7 +16,7 @@ sql_function! {
         let Some(body) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let spec = spec(call)?;
         let mut code = String::new();
-        workers::one(workers_for(body.len()), &mut code, |code, stop| {
+        executor::one(executor_for(body.len()), &mut code, |code, stop| {
             *code = feature_code(&body, &spec, stop)?;
             Ok(())
         })?;
@@ -64,7 +64,7 @@ fn spec(call: Call) -> Result<CodeSpec> {
 /// The repeatability of documents, by codes made as usual.
 fn of_texts([container, contained]: &[Cow<'static, str>; 2]) -> Result<f64> {
     let mut found = 0.0;
-    workers::one(workers_for(container.len() + contained.len()), &mut found, |found, stop| {
+    executor::one(executor_for(container.len() + contained.len()), &mut found, |found, stop| {
         let spec = CodeSpec::default();
         let codes = (feature_code(container, &spec, stop)?, feature_code(contained, &spec, stop)?);
         *found = repeatability(&codes.0, &codes.1, stop)?;
@@ -83,7 +83,7 @@ fn of_codes([container, contained]: &[Cow<'static, str>; 2]) -> Result<f64> {
         }
     }
     let mut found = 0.0;
-    workers::one(workers_for(container.len() + contained.len()), &mut found, |found, stop| {
+    executor::one(executor_for(container.len() + contained.len()), &mut found, |found, stop| {
         *found = repeatability(container, contained, stop)?;
         Ok(())
     })?;

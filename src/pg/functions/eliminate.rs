@@ -51,8 +51,8 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
             );
             read_ranks(&sql, &request.left, &joined.ids, &joined.order, &mut best)?;
         }
-        let rank = rank_by(vertices, |vertex| (best[vertex as usize], vertex), &joined.workers)?;
-        let leaders = leaders(&mut joined.graph, &rank, &joined.workers)?;
+        let rank = rank_by(vertices, |vertex| (best[vertex as usize], vertex), &joined.executor)?;
+        let leaders = leaders(&mut joined.graph, &rank, &joined.executor)?;
         Ok(Eliminated { ids: joined.ids, order: joined.order, leaders, next: 0 })
     })
 }

@@ -5,6 +5,7 @@ use pgrx::pg_sys::{self, Datum};
 use serde::Serialize;
 
 use crate::error::Result as CoreResult;
+use crate::executor::{self, Stop};
 use crate::hash;
 use crate::methods::explain::{Evidence, Explanation};
 use crate::methods::pair::TwoTexts;
@@ -14,9 +15,9 @@ use crate::pg::request::methods::sets::DEFAULT_THRESHOLD;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values::text;
-use crate::pg::server::workers::workers_for;
 use crate::report::diff::{Compared, Diff};
 use crate::report::dotplot::DotPlot;
 use crate::report::html::STYLE;
@@ -25,7 +26,6 @@ use crate::report::side_by_side::{Extent, side_by_side};
 use crate::report::terminal::{self, Figure};
 use crate::sketches::stored::SketchKind;
 use crate::sketches::wire::{Minhash, Simhash};
-use crate::workers::{self, Stop};
 
 /// What is for readers beside the methods: runs of words that both texts have, wherever they stand.
 const PASSAGES: &str = "passages";
@@ -81,7 +81,7 @@ sql_function! {
             let mut explained = Vec::new();
             if let Some([a, b]) = call.two_texts()? {
                 let methods = methods::with_defaults()?;
-                workers::one(workers_for(effort(&a, &b)), &mut explained, |explained, stop| {
+                executor::one(executor_for(effort(&a, &b)), &mut explained, |explained, stop| {
                     explained.clear();
                     let pair = TwoTexts::new([&a, &b])?;
                     for (name, method) in &methods {
@@ -167,7 +167,7 @@ sql_function! {
     neardup_diff_html, pg_finfo_neardup_diff_html, |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<i32>(None)) };
         let mut html = String::new();
-        workers::one(workers_for(a.len() + b.len()), &mut html, |html, stop| {
+        executor::one(executor_for(a.len() + b.len()), &mut html, |html, stop| {
             let compared = Compared::new(&a, &b, stop)?;
             let diff = Diff::new(&compared, stop)?;
             // Several such fragments may stand on a page, each with a switch of its own.
@@ -196,7 +196,7 @@ sql_function! {
         }
         let methods = methods::with_defaults()?;
         let mut shown = String::new();
-        workers::one(workers_for(effort(&a, &b)), &mut shown, |shown, stop| {
+        executor::one(executor_for(effort(&a, &b)), &mut shown, |shown, stop| {
             let pair = TwoTexts::new([&a, &b])?;
             let mut figures = Vec::new();
             for (method, asked) in &methods {

@@ -1,10 +1,10 @@
 //! `html_text(html, url)` (docs/reference/functions.md, *Texts*).
 
+use crate::executor;
 use crate::pg::server::call::sql_function;
+use crate::pg::server::executor::executor_for;
 use crate::pg::server::values::{LARGEST, lossy_text, too_large};
-use crate::pg::server::workers::workers_for;
 use crate::text::html::read_text;
-use crate::workers;
 
 sql_function! {
     /// `html_text(html, url) → text`
@@ -12,7 +12,7 @@ sql_function! {
         let Some(html) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let url = call.text(1)?;
         let mut text = String::new();
-        workers::one(workers_for(html.len()), &mut text, |text, stop| {
+        executor::one(executor_for(html.len()), &mut text, |text, stop| {
             read_text(&html, url.as_deref(), text, stop)
         })?;
         if text.len() > LARGEST - size_of::<i32>() {

@@ -4,15 +4,15 @@
 use pgrx::pg_sys::Datum;
 
 use super::spans::range;
+use crate::executor::{self, Executor};
 use crate::pg::request::centre::centre;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, Rows};
-use crate::pg::server::workers::workers_for;
 use crate::sketches::sentence::{self, SentenceSigner};
 use crate::verify::lcs::{Bounds, Lcs, containment, resemblance, symbols};
 use crate::verify::tlcs::{Comparer, Found, Parameters, Part};
-use crate::workers::{self, Workers};
 
 sql_function! {
     /// `lcs_length(text, text) → bigint`
@@ -40,7 +40,7 @@ sql_function! {
 fn lcs(call: Call) -> Result<Option<(usize, usize, usize)>> {
     let Some([a, b]) = call.two_texts()? else { return Ok(None) };
     let mut found = (0, 0, 0);
-    workers::one(pair_workers(a.len(), b.len()), &mut found, |found, stop| {
+    executor::one(pair_executor(a.len(), b.len()), &mut found, |found, stop| {
         let (a, b) = (symbols(&a)?, symbols(&b)?);
         let shared = Lcs::default().length(&a, &b, Bounds::default(), stop)?.unwrap_or(0);
         *found = (shared, a.len(), b.len());
@@ -50,9 +50,9 @@ fn lcs(call: Call) -> Result<Option<(usize, usize, usize)>> {
 }
 
 /// The workers that compare two texts of that many bytes.
-fn pair_workers(a: usize, b: usize) -> &'static dyn Workers {
+fn pair_executor(a: usize, b: usize) -> &'static dyn Executor {
     // What a comparison costs goes with the product of the lengths, 64 cells at a time.
-    workers_for((a.saturating_mul(b) / 1024).max(a).max(b))
+    executor_for((a.saturating_mul(b) / 1024).max(a).max(b))
 }
 
 sql_function! {
@@ -91,7 +91,7 @@ fn tlcs(call: Call) -> Result<Option<Found>> {
     let example = "For example: SELECT * FROM tlcs(a, b, slope => 0.1, window => 16, centre => '{0.4,0.6}');";
     parameters.check().map_err(|error| SqlError::from(error).hint(example))?;
     let mut found = None;
-    workers::one(pair_workers(a.len(), b.len()), &mut found, |found, stop| {
+    executor::one(pair_executor(a.len(), b.len()), &mut found, |found, stop| {
         *found = Comparer::new(parameters)?.compare(&a, &b, None, stop)?;
         Ok(())
     })?;
@@ -127,7 +127,7 @@ sql_function! {
         let example = "For example: SELECT sentence_signatures('…', m => 7, n => 16, s => 3);";
         parameters.check().map_err(|error| SqlError::from(error).hint(example))?;
         let mut signatures: Vec<u128> = Vec::new();
-        workers::one(workers_for(text.len()), &mut signatures, |signatures, stop| {
+        executor::one(executor_for(text.len()), &mut signatures, |signatures, stop| {
             *signatures = SentenceSigner::new(parameters)?.of(&text, stop)?.to_vec();
             Ok(())
         })?;

@@ -5,7 +5,7 @@ use std::time::Instant;
 use pgrx::pg_sys::Datum;
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
-use super::near_duplicates_stats::{Kept, tell_weak};
+use super::near_duplicates_stats::{StoredAccount, tell_weak};
 use crate::clusters::leaders::Leaders;
 use crate::joins::pairs::{Pair, Pairs};
 use crate::methods::account::{Account, milliseconds};
@@ -56,7 +56,7 @@ pub(crate) struct Run {
     pairs: Pairs,
     max_pairs: Option<u64>,
     example: Example,
-    kept: Kept,
+    kept: StoredAccount,
 }
 
 impl Run {
@@ -76,7 +76,7 @@ impl Run {
             pairs,
             max_pairs: request.max_pairs,
             example: request.example.clone(),
-            kept: Kept::of(account),
+            kept: StoredAccount::of(account),
         };
         match run.max_pairs {
             // Equal documents alone would be too many: no need to begin.
@@ -132,7 +132,7 @@ impl Run {
                 break Some(pair);
             }
             let began = Instant::now();
-            let more = self.pairs.advance(&self.finished.workers)?;
+            let more = self.pairs.advance(&self.finished.executor)?;
             let account = &mut self.kept.account;
             account.phases[2] += milliseconds(began);
             account.peak_memory = account.peak_memory.max(self.pairs.bytes() as u64);
@@ -213,7 +213,7 @@ pub(crate) fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Lea
     tell_weak(request.name, &account);
     account.phases[2] = milliseconds(began) - account.phases[0];
     account.pairs = (0..).zip(&leaders.of).filter(|(vertex, leader)| vertex != *leader).count() as u64;
-    drop(Kept::of(account));
+    drop(StoredAccount::of(account));
     Ok(Some((left, order, leaders)))
 }
 

@@ -51,13 +51,13 @@ fn notice_with_hint(message: String, hint: &str) {
 
 /// The account of a call of the present role. However the call ends, `near_duplicates_stats()` has it then.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct StoredAccount {
     /// What it did until now.
     pub account: Account,
     role: pg_sys::Oid,
 }
 
-impl Kept {
+impl StoredAccount {
     /// An account that may go on.
     pub(crate) fn of(account: Account) -> Self {
         // SAFETY: a look at a variable of the session.
@@ -65,7 +65,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for StoredAccount {
     fn drop(&mut self) {
         let account = std::mem::take(&mut self.account);
         LAST.with(|last| *last.borrow_mut() = Some((self.role, account)));

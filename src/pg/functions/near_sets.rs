@@ -8,11 +8,12 @@ use super::sketch_types::is_of_sketch;
 use super::sketches::{document_at, document_of};
 use super::token_sets::cut;
 use crate::error::Error;
+use crate::executor;
 use crate::features::Tokenizer;
 use crate::features::tokens::Document;
 use crate::joins::parts::token_set::Origin;
 use crate::joins::search::ball::{self, SetBall, SetParameters};
-use crate::joins::search::judge::Judge;
+use crate::joins::search::verifier::Verifier;
 use crate::memory;
 use crate::pg::query::decode::{Kind, element_type};
 use crate::pg::query::names::type_name;
@@ -20,12 +21,11 @@ use crate::pg::request::features::spec_of;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::checks::ball_of_a_document;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::executor_for;
 use crate::pg::server::values::{LARGEST, too_large};
-use crate::pg::server::workers::workers_for;
 use crate::sketches::minhash::check_similarity;
 use crate::sketches::wire::{Minhash, Simhash};
 use crate::verify::measure::Measure;
-use crate::workers;
 
 /// The similarity of a call that names none.
 const SIMILARITY: f64 = 0.8;
@@ -222,19 +222,19 @@ fn compared(call: Call, kind: Option<Kind>, value: usize, ball: usize) -> Result
 }
 
 /// What is kept from one call to the next, which mostly has the same ball.
-struct Kept {
+struct CachedBall {
     /// The ball.
     bytes: Vec<u8>,
     parameters: SetParameters,
     least: f64,
-    judge: Judge,
+    judge: Verifier,
 }
 
-impl Kept {
+impl CachedBall {
     fn similarity(&mut self, document: &Document) -> Result<f64> {
-        let workers = workers_for(self.bytes.len() + document.bytes());
+        let executor = executor_for(self.bytes.len() + document.bytes());
         let mut state = (&mut self.judge, 0.0);
-        workers::one(workers, &mut state, |(judge, similarity), stop| {
+        executor::one(executor, &mut state, |(judge, similarity), stop| {
             *similarity = judge.similarity(document, stop)?;
             Ok(())
         })?;
@@ -245,12 +245,12 @@ impl Kept {
 /// Calls `work` with what judges by a ball: of the call before, where that had the same. The first call of a record of the
 /// function manager leaves nothing there: the check of a constraint makes a record for each two rows, and what such a record
 /// holds lives as long as the statement.
-fn with_kept<T>(call: Call, ball: &[u8], work: impl FnOnce(&mut Kept) -> Result<T>) -> Result<T> {
+fn with_kept<T>(call: Call, ball: &[u8], work: impl FnOnce(&mut CachedBall) -> Result<T>) -> Result<T> {
     static CALLED: u8 = 0;
     let called = (&raw const CALLED).cast_mut().cast();
     // SAFETY: `fn_extra` is for the function that is called, and null before its first call. What it points to from the second
     // call on lives as long as the function manager's record does, longer than the call; no two calls of one record run at once.
-    let place: &mut Option<Kept> = unsafe {
+    let place: &mut Option<CachedBall> = unsafe {
         let function = (*call.info).flinfo;
         if (*function).fn_extra.is_null() {
             (*function).fn_extra = called;
@@ -258,7 +258,7 @@ fn with_kept<T>(call: Call, ball: &[u8], work: impl FnOnce(&mut Kept) -> Result<
         }
         if (*function).fn_extra == called {
             let mut memory = PgMemoryContexts::For((*function).fn_mcxt);
-            (*function).fn_extra = memory.leak_and_drop_on_delete(None::<Kept>).cast();
+            (*function).fn_extra = memory.leak_and_drop_on_delete(None::<CachedBall>).cast();
         }
         &mut *(*function).fn_extra.cast()
     };
@@ -270,17 +270,17 @@ fn with_kept<T>(call: Call, ball: &[u8], work: impl FnOnce(&mut Kept) -> Result<
 }
 
 /// Makes ready to judge by a ball.
-fn judge(bytes: &[u8]) -> Result<Kept> {
+fn judge(bytes: &[u8]) -> Result<CachedBall> {
     let ball = SetBall::parse(bytes)?;
     let mut own = Vec::new();
     memory::extend(&mut own, bytes, "keeping a ball")?;
     let mut judge = None;
-    workers::one(workers_for(ball.bytes()), &mut judge, |judge, stop| {
-        *judge = Some(Judge::new(&ball, stop)?);
+    executor::one(executor_for(ball.bytes()), &mut judge, |judge, stop| {
+        *judge = Some(Verifier::new(&ball, stop)?);
         Ok(())
     })?;
     let judge = judge.ok_or(Error::Source)?;
-    Ok(Kept { bytes: own, parameters: ball.parameters, least: ball.similarity, judge })
+    Ok(CachedBall { bytes: own, parameters: ball.parameters, least: ball.similarity, judge })
 }
 
 /// Whether the middle of each of two balls is in the other one.

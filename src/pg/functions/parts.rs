@@ -5,6 +5,7 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode};
 
 use super::token_sets::measure_of;
 use crate::error::Error;
+use crate::executor;
 use crate::joins::parts::groups::{self, Groups, groups};
 use crate::joins::parts::part::Part;
 use crate::joins::parts::ranks::{Places, TokenRanks};
@@ -18,13 +19,12 @@ use crate::pg::query::names::type_name;
 use crate::pg::server::aggregate;
 use crate::pg::server::call::{Call, is_on_disk, sql_function, varlena_bytes};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::{BackendExecutor, executor_for};
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::values::LARGEST;
-use crate::pg::server::workers::{BackendWorkers, workers_for};
 use crate::verify::predicate::Predicate;
-use crate::workers;
 
 const EXAMPLE: &str = "For example: prefix_groups(set, ranks, 'jaccard', 0.8, 64), and then join_part(id, size, bitmap, prefix, 'jaccard', 0.8)";
 
@@ -38,7 +38,7 @@ sql_function! {
         })?;
         let tokens = TokenSet::parse(set)?;
         let mut rows = Groups::default();
-        workers::one(workers_for(set.len()), &mut rows, |rows, stop| {
+        executor::one(executor_for(set.len()), &mut rows, |rows, stop| {
             *rows = groups(&tokens, &ranks, &bounds, parts, stop)?;
             Ok(())
         })?;
@@ -146,7 +146,7 @@ pub(super) fn predicate(call: Call, n: usize) -> Result<Predicate> {
 fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>> {
     /// Header, tag and what varatt.h calls varatt_external.
     const POINTER: usize = 2 + size_of::<pg_sys::varatt_external>();
-    struct Kept {
+    struct CachedRanks {
         pointer: [u8; POINTER],
         bytes: &'static [u8],
         places: Option<Places>,
@@ -173,11 +173,11 @@ fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>> {
                 pg_sys::ALLOCSET_DEFAULT_INITSIZE as usize,
                 pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
             );
-            let kept = Kept { pointer: [0; POINTER], bytes: &[], places: None, context };
+            let kept = CachedRanks { pointer: [0; POINTER], bytes: &[], places: None, context };
             (*function).fn_extra =
                 PgMemoryContexts::For((*function).fn_mcxt).leak_and_drop_on_delete(kept).cast();
         }
-        let kept: &'static mut Kept = &mut *(*function).fn_extra.cast();
+        let kept: &'static mut CachedRanks = &mut *(*function).fn_extra.cast();
         if kept.pointer != pointer {
             // Until all is there nothing is kept.
             (kept.pointer, kept.bytes, kept.places) = ([0; POINTER], &[], None);
@@ -251,8 +251,8 @@ impl Joined {
     /// The array of the ids of all candidates.
     fn candidates(self) -> Result<Datum> {
         let Self { ids, part, hint, .. } = self;
-        let mut found = Found::new(&ids);
-        let joined = part.candidates(&BackendWorkers::single(), &mut |a, b| found.add(&ids, a, b));
+        let mut found = PairIds::new(&ids);
+        let joined = part.candidates(&BackendExecutor::single(), &mut |a, b| found.add(&ids, a, b));
         if found.is_full {
             let message = "the candidates of a part would be larger than 1 GB".to_owned();
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message).hint(hint));
@@ -263,7 +263,7 @@ impl Joined {
 }
 
 /// The ids of pairs, concatenated.
-struct Found {
+struct PairIds {
     words: Vec<u64>,
     /// Where each id ends; empty where each is one word, the value itself.
     ends: Vec<usize>,
@@ -271,7 +271,7 @@ struct Found {
     is_full: bool,
 }
 
-impl Found {
+impl PairIds {
     fn new(ids: &Ids) -> Self {
         // SAFETY: looks a type up.
         let by_value = unsafe { pg_sys::get_typbyval(ids.type_oid()) };

@@ -6,8 +6,9 @@ use std::time::Instant;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
-use super::near_duplicates_stats::{Kept, tell_weak};
+use super::near_duplicates_stats::{StoredAccount, tell_weak};
 use super::spans::range;
+use crate::executor;
 use crate::features::tokens::{Document, Page};
 use crate::methods::account::milliseconds;
 use crate::methods::passages;
@@ -16,12 +17,11 @@ use crate::passages::{Capped, Passage, between_documents};
 use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, Form};
-use crate::pg::request::{Given, Pages, PassageRequest, Wanted, such_as, wanted};
+use crate::pg::request::{Arguments, Pages, PassageRequest, RawArguments, such_as, wanted};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, Rows};
-use crate::pg::server::workers::workers_for;
-use crate::workers;
 
 sql_function! {
     /// `partial_duplicates(docs, threshold, …)`
@@ -61,7 +61,7 @@ struct Run {
     batch: std::vec::IntoIter<Passage>,
     max_passages: Option<u64>,
     example: Example,
-    kept: Kept,
+    kept: StoredAccount,
 }
 
 impl Run {
@@ -82,7 +82,7 @@ impl Run {
             batch: Vec::new().into_iter(),
             max_passages: request.max_passages,
             example: request.example.clone(),
-            kept: Kept::of(account),
+            kept: StoredAccount::of(account),
         })
     }
 
@@ -98,7 +98,7 @@ impl Run {
                 };
             }
             let began = Instant::now();
-            let batch = self.search.next_batch(&self.finished.workers)?;
+            let batch = self.search.next_batch(&self.finished.executor)?;
             account.phases[2] += milliseconds(began);
             account.peak_memory = account.peak_memory.max(self.search.bytes() as u64);
             let (share, given) = (self.search.progress(), account.pairs);
@@ -179,8 +179,8 @@ sql_function! {
     neardup_shared_passages, pg_finfo_neardup_shared_passages, |call| {
         set_returning::answer(call, || {
             let mut example = Example::new("shared_passages", ["…".to_owned(), "…".to_owned()]);
-            let given = Given::new(form::SHARED_PASSAGES.of(call))?;
-            let Wanted { parameters, pages } = wanted(given, &mut example)?;
+            let given = RawArguments::new(form::SHARED_PASSAGES.of(call))?;
+            let Arguments { parameters, pages } = wanted(given, &mut example)?;
             if let Some(Pages { url: Some(_) }) = pages {
                 let message = "url names a column, and shared_passages reads no relation";
                 let hint = "The text of a page that has a URL is html_text(page, url).";
@@ -189,7 +189,7 @@ sql_function! {
             let mut found = Vec::new();
             if let Some(texts) = call.two_texts()? {
                 let bytes = texts.iter().map(|text| text.len()).sum();
-                workers::one(workers_for(bytes), &mut found, |found, stop| {
+                executor::one(executor_for(bytes), &mut found, |found, stop| {
                     let document = |text: &str| match pages {
                         Some(_) => Document::Page(Page { html: text.to_owned(), url: None }),
                         None => Document::Text(text.to_owned()),

@@ -2,12 +2,12 @@
 
 use pgrx::pg_sys::{self, Datum, NodeTag};
 
+use crate::executor;
 use crate::memory;
 use crate::pg::query::decode::elements;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError, catch};
-use crate::pg::server::workers::workers_for;
-use crate::workers;
+use crate::pg::server::executor::executor_for;
 
 /// `&&(anyarray, anyarray)` of pg_catalog; stable, as all oids of catalog/pg_operator.dat.
 const OVERLAP: pg_sys::Oid = pg_sys::Oid::from_u32(2750);
@@ -61,9 +61,9 @@ fn shares<T: Ord + Send>(call: Call, element: pg_sys::Oid, read: fn(Datum) -> T)
     let arrays = [elements_of(a)?, elements_of(b)?];
     let bytes = arrays.iter().map(|array| size_of_val(array.as_slice())).sum();
     let mut state = (arrays, 0);
-    workers::one(workers_for(bytes), &mut state, |(arrays, shared), stop| {
+    executor::one(executor_for(bytes), &mut state, |(arrays, shared), stop| {
         for array in arrays.iter_mut() {
-            workers::sort_unstable_by(array, stop, &T::cmp)?;
+            executor::sort_unstable_by(array, stop, &T::cmp)?;
             array.dedup();
         }
         let [a, b] = arrays;

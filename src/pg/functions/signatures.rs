@@ -2,6 +2,7 @@
 
 use pgrx::PgSqlErrorCode;
 
+use crate::executor;
 use crate::features::imatch::IdfRange;
 use crate::features::spotsigs::{Antecedents, SpotSpec, Spots};
 use crate::features::tokens::Document;
@@ -12,10 +13,9 @@ use crate::pg::query::decode::{Kind, decode};
 use crate::pg::request::example::literal;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::executor_for;
 use crate::pg::server::values::number_array;
-use crate::pg::server::workers::workers_for;
 use crate::text::words::words;
-use crate::workers;
 
 sql_function! {
     /// `spotsigs(text, antecedents, chain, distance) → bigint[]`
@@ -30,7 +30,7 @@ sql_function! {
         let spec = SpotSpec { antecedents, chain: whole(2, "chain")?, distance: whole(3, "distance")? };
         let spots = Spots::new(&spec, None).map_err(|error| SqlError::from(error).hint(hint))?;
         let mut signatures: Vec<i64> = Vec::new();
-        workers::one(workers_for(text.len()), &mut signatures, |signatures, stop| {
+        executor::one(executor_for(text.len()), &mut signatures, |signatures, stop| {
             spots.of_text(&text, signatures, stop)
         })?;
         number_array(&signatures)
@@ -51,7 +51,7 @@ sql_function! {
             .map_err(|error| SqlError::from(error).hint(hint))?;
         let maker = Maker::Imatch(Terms::counted(range, &counts, documents)?);
         let mut signatures = Vec::new();
-        workers::one(workers_for(text.len()), &mut signatures, |signatures, stop| {
+        executor::one(executor_for(text.len()), &mut signatures, |signatures, stop| {
             maker.make(&text, &mut SignatureScratch::default(), signatures, stop).map(|_| ())
         })?;
         number_array(&signatures)

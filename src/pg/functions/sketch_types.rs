@@ -5,15 +5,15 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use crate::error::{Error, Result as CoreResult};
+use crate::executor::{self, Stop};
 use crate::joins::search::ball::{self, SetBall};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::executor_for;
 use crate::pg::server::explaining;
-use crate::pg::server::workers::workers_for;
 use crate::sketches::balls::{self, MinhashBall, SimhashBall};
 use crate::sketches::wire::{Minhash, Simhash};
-use crate::workers::{self, Stop};
 
 /// What one of the types reads and writes.
 pub(super) struct Form {
@@ -162,7 +162,7 @@ pub(super) fn input(call: Call, form: &Form) -> Result<Datum> {
     // SAFETY: a C string.
     let text = unsafe { encoding::c_string(text.as_ptr()) };
     let mut bytes = Vec::new();
-    let read = workers::one(workers_for(text.len()), &mut bytes, |bytes, stop| {
+    let read = executor::one(executor_for(text.len()), &mut bytes, |bytes, stop| {
         *bytes = (form.from_text)(&text, stop)?;
         Ok(())
     });
@@ -184,7 +184,7 @@ pub(super) fn input(call: Call, form: &Form) -> Result<Datum> {
 pub(super) fn output(call: Call, form: &Form) -> Result<Datum> {
     let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
     let mut text = String::new();
-    workers::one(workers_for(bytes.len()), &mut text, |text, stop| {
+    executor::one(executor_for(bytes.len()), &mut text, |text, stop| {
         *text = (form.to_text)(bytes, stop)?;
         Ok(())
     })?;

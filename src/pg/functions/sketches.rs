@@ -4,19 +4,19 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
 use super::building_blocks::document;
+use crate::executor;
 use crate::features::tokens::{Document, Scratch};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::pg::query::decode::{Kind, decode};
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::checks;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::workers::workers_for;
+use crate::pg::server::executor::executor_for;
 use crate::sketches::for_each_hash;
 use crate::sketches::minhash::{self, Minhasher};
 use crate::sketches::simhash::{self, Simhasher};
 use crate::sketches::supershingles;
 use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
-use crate::workers;
 
 sql_function! {
     /// `minhash(text, k, permutations, seed, tokenizer) → minhash_sketch`
@@ -132,7 +132,7 @@ fn minhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
 pub(crate) fn minhash_of(document: &Document, header: &MinhashHeader) -> Result<Vec<u8>> {
     let spec = spec(header.source, header.k);
     let mut hasher = Minhasher::new(header.permutations, header.seed);
-    workers::one(workers_for(document.bytes()), &mut hasher, |hasher, stop| {
+    executor::one(executor_for(document.bytes()), &mut hasher, |hasher, stop| {
         hasher.clear();
         for_each_hash(document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))
     })?;
@@ -145,7 +145,7 @@ fn simhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
     let k = checks::k(i64::from(call.need::<i32>(2, "k")?))?;
     let spec = spec(source, k);
     let mut hasher = Simhasher::new(bits);
-    workers::one(workers_for(document.bytes()), &mut hasher, |hasher, stop| {
+    executor::one(executor_for(document.bytes()), &mut hasher, |hasher, stop| {
         hasher.clear();
         for_each_hash(&document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))
     })?;

@@ -5,17 +5,17 @@ use pgrx::PgSqlErrorCode;
 use pgrx::datum::Range;
 use pgrx::pg_sys::Datum;
 
+use crate::executor::{self, Stop};
 use crate::memory;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values;
-use crate::pg::server::workers::workers_for;
 use crate::text::paragraphs::for_each_paragraph;
 use crate::text::sentences::for_each_sentence;
 use crate::text::spans::Span;
-use crate::workers::{self, Stop};
 
 sql_function! {
     /// `sentences(text) → TABLE(no, span, sentence)`
@@ -54,7 +54,7 @@ impl Units {
     ) -> Result<Self> {
         let text = call.text(0)?.map(|text| encoding::own(&text)).transpose()?.unwrap_or_default();
         let mut units = Vec::new();
-        workers::one(workers_for(text.len()), &mut units, |units, stop| {
+        executor::one(executor_for(text.len()), &mut units, |units, stop| {
             units.clear();
             cut(&text, stop, units)
         })?;

@@ -5,6 +5,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::sketch_types::{Form, input, output, receive};
 use super::sketches::document_of;
+use crate::executor;
 use crate::features::Tokenizer;
 use crate::features::tokens::Scratch;
 use crate::joins::parts::ranks::{self, TokenRanks};
@@ -16,11 +17,10 @@ use crate::pg::server::aggregate;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::executor_for;
 use crate::pg::server::settings;
 use crate::pg::server::values::{LARGEST, too_large};
-use crate::pg::server::workers::workers_for;
 use crate::verify::measure::Measure;
-use crate::workers;
 
 const TOKEN_SET: Form = Form {
     name: token_set::NAME,
@@ -90,7 +90,7 @@ sql_function! {
         let (measure, _) = measure_of(call, 2)?;
         let (left, right) = (TokenSet::parse(a)?, TokenSet::parse(b)?);
         let mut similarity = 0.0;
-        workers::one(workers_for(a.len() + b.len()), &mut similarity, |similarity, stop| {
+        executor::one(executor_for(a.len() + b.len()), &mut similarity, |similarity, stop| {
             *similarity = left.similarity(&right, measure, stop)?;
             Ok(())
         })?;
@@ -111,7 +111,7 @@ sql_function! {
         })?;
         if let Some(bytes) = call.bytes(1) {
             let set = TokenSet::parse(bytes)?;
-            workers::one(workers_for(8 * bytes.len()), &mut state.0, |counts, stop| {
+            executor::one(executor_for(8 * bytes.len()), &mut state.0, |counts, stop| {
                 ranks::count(&set, counts, stop)
             })?;
         }
@@ -123,7 +123,7 @@ sql_function! {
     neardup_token_order_result, pg_finfo_neardup_token_order_result, |call| {
         let taken = aggregate::take::<(TokenCounts<u64>, usize)>(call)?;
         let mut state = (taken.unwrap_or_else(|| (TokenCounts::new(0), 0)), Vec::new());
-        workers::one(workers_for(usize::MAX), &mut state, |((counts, keep), bytes), stop| {
+        executor::one(executor_for(usize::MAX), &mut state, |((counts, keep), bytes), stop| {
             *bytes = ranks::ranks(counts, *keep, stop)?;
             Ok(())
         })?;
@@ -157,7 +157,7 @@ fn tokens(call: Call, kind: Kind, tokenizer: Tokenizer, origin: Origin, n: usize
     let spec = spec_of(tokenizer, call.get(n), call.get(n + 1), 1)
         .map_err(|error| SqlError::from(error).hint("Runs of five words: tokens(body, shingle => 5)"))?;
     let mut set = Vec::new();
-    workers::one(workers_for(document.bytes()), &mut set, |set, stop| {
+    executor::one(executor_for(document.bytes()), &mut set, |set, stop| {
         *set = of_document(&document, &spec, origin, &mut Scratch::default(), stop)?;
         Ok(())
     })?;

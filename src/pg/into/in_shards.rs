@@ -5,7 +5,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::columns::Type;
-use super::layout::How;
+use super::layout::Distribution;
 use super::refusal;
 use super::spread::{SLOTS, Scratch};
 use super::stars;
@@ -21,7 +21,7 @@ use crate::pg::server::error::Result;
 pub(super) fn made(work: &Work, table: Table) -> Result<()> {
     let spread = work.spread()?;
     let Some(layout) = spread.citus else { return Ok(()) };
-    if table != Table::Sets || layout.how != How::Reference {
+    if table != Table::Sets || layout.how != Distribution::Reference {
         return Ok(());
     }
     let (name, oid) = spread.make_scratch(Scratch::Slots, SLOTS, "key", Some(Table::Sets))?;
@@ -36,7 +36,7 @@ pub(super) fn read_documents(work: &Work, sets: &str) -> Result<(String, Option<
     // Twelve digits.
     let salt = i64::from_str_radix(spread.token, 16).unwrap_or_default();
     let slots = match spread.citus {
-        Some(layout) if layout.how == How::Reference => {
+        Some(layout) if layout.how == Distribution::Reference => {
             let (name, oid) = spread.open_slots()?;
             Some((name, oid, layout.shards))
         }

@@ -15,7 +15,7 @@ use crate::pg::server::version;
 
 /// How the rows of a table are spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum How {
+pub(super) enum Distribution {
     /// By the hash of a column, or otherwise in shards.
     Hash,
     /// Each node has all of them.
@@ -29,9 +29,9 @@ pub(super) enum How {
 
 /// Documents in Citus, and where working tables are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Layout {
+pub(super) struct CitusLayout {
     /// How the documents are spread.
-    pub how: How,
+    pub how: Distribution,
     /// In how many shards working tables are.
     pub shards: i64,
     /// The table of the documents.
@@ -41,7 +41,7 @@ pub(super) struct Layout {
 }
 
 #[derive(Debug, Deserialize)]
-struct Found {
+struct CatalogRow {
     method: String,
     replication: String,
     colocation: i64,
@@ -51,7 +51,7 @@ struct Found {
     home_is_sharded: bool,
 }
 
-impl Layout {
+impl CitusLayout {
     /// That of a table, whose pairs are to be there; none where Citus knows nothing of it, or has it on the coordinator alone.
     pub(super) fn of(docs: Oid, result: &Place) -> Result<Option<Self>> {
         if !spreading::is_there().holds()? {
@@ -59,19 +59,19 @@ impl Layout {
         }
         let json = citus::layout(docs, result.namespace).text()?;
         let Some(json) = json else { return Ok(None) };
-        let found: Found = serde_json::from_str(&json)
+        let found: CatalogRow = serde_json::from_str(&json)
             .map_err(|error| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string()))?;
         let how = match (found.method.as_str(), found.replication.as_str()) {
-            ("n", "t") => How::Reference,
-            ("n", _) if found.schema_is_sharded => How::Schema,
-            ("n", _) if found.colocation > 0 => How::Single,
+            ("n", "t") => Distribution::Reference,
+            ("n", _) if found.schema_is_sharded => Distribution::Schema,
+            ("n", _) if found.colocation > 0 => Distribution::Single,
             ("n", _) => return Ok(None),
-            _ => How::Hash,
+            _ => Distribution::Hash,
         };
         let shards = match how {
-            How::Hash => found.shards,
-            How::Reference | How::Schema => found.usual,
-            How::Single => 1,
+            Distribution::Hash => found.shards,
+            Distribution::Reference | Distribution::Schema => found.usual,
+            Distribution::Single => 1,
         };
         let home_is_sharded = found.home_is_sharded;
         Ok(Some(Self { how, shards: shards.max(1), docs: docs.to_u32(), home_is_sharded }))
@@ -81,7 +81,7 @@ impl Layout {
     pub(super) fn spread(&self, place: &Place, by: Option<&str>, like: Option<&str>) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
         match (self.how, by) {
-            (How::Single, _) => {
+            (Distribution::Single, _) => {
                 let docs = name_of(Oid::from(self.docs))?;
                 spreading::distribute(table, None, Some(&docs), self.shards)?.run().map(|_| ())
             }
@@ -92,7 +92,7 @@ impl Layout {
 
     /// Whether tables of a result are spread by ids of a type.
     pub(super) fn spreads_results(&self, id: Oid) -> Result<bool> {
-        let is_on_one_node = self.how == How::Single || self.home_is_sharded;
+        let is_on_one_node = self.how == Distribution::Single || self.home_is_sharded;
         Ok(!is_on_one_node && citus::is_hashable(id).holds()?)
     }
 
@@ -104,14 +104,14 @@ impl Layout {
             return Ok(());
         }
         let docs = name_of(Oid::from(self.docs))?;
-        let is_like =
-            self.how == How::Hash && citus::is_spread_alike(Oid::from(self.docs), table, by)?.holds()?;
+        let is_like = self.how == Distribution::Hash
+            && citus::is_spread_alike(Oid::from(self.docs), table, by)?.holds()?;
         spreading::distribute(table, Some(by), is_like.then_some(&*docs), self.shards)?.run().map(|_| ())
     }
 
     /// Keys of a table, as an array: of each shard as many as it has parts, in turn. None where all is on one node.
     pub(super) fn keys(&self, table: Oid, parts: i64) -> Result<Option<String>> {
-        if self.how == How::Single {
+        if self.how == Distribution::Single {
             return Ok(None);
         }
         citus::keys(table, parts, self.shards).text()

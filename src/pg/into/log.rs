@@ -5,7 +5,7 @@ use pgrx::pg_sys::{self, Oid};
 use serde::{Deserialize, Serialize};
 
 use super::documents::Bands;
-use super::layout::Layout;
+use super::layout::CitusLayout;
 use super::own;
 use super::place::Place;
 use super::servers::Server;
@@ -40,7 +40,7 @@ pub(super) struct Arguments {
     pub servers: Vec<Server>,
     /// How Citus spreads the working tables, if it does.
     #[serde(default)]
-    pub citus: Option<Layout>,
+    pub citus: Option<CitusLayout>,
 }
 
 /// What stands in the first row.
@@ -54,7 +54,7 @@ struct About {
 /// What stands beside a stage.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Noted {
+pub(super) struct StageDetails {
     bytes: i64,
     largest: i64,
     rounds: i64,
@@ -63,7 +63,7 @@ pub(super) struct Noted {
     unsettled: Option<i64>,
 }
 
-impl Noted {
+impl StageDetails {
     /// How large sets are, in how many rounds candidates are compared, how many bytes of rows went from shard to shard, and how many
     /// numbers stars have not settled.
     pub(super) fn new(sizes: Option<Sizes>, rounds: i64, moved: i64, unsettled: Option<i64>) -> Self {
@@ -158,8 +158,8 @@ impl LogTable {
             if row.step != step {
                 break;
             }
-            let noted = row.about.and_then(|about| serde_json::from_value::<Noted>(about).ok());
-            let Noted { bytes, largest, rounds, moved, unsettled } = noted.unwrap_or_default();
+            let noted = row.about.and_then(|about| serde_json::from_value::<StageDetails>(about).ok());
+            let StageDetails { bytes, largest, rounds, moved, unsettled } = noted.unwrap_or_default();
             if step == 1 {
                 self.progress.sizes = Sizes { bytes, largest };
                 self.read = row.started.zip(row.fresh);
@@ -195,7 +195,7 @@ impl LogTable {
     }
 
     /// Writes what was done; gives the number of the step, and its name.
-    pub(super) fn write(&self, stage: Stage, rows: i64, noted: Noted) -> Result<(usize, String)> {
+    pub(super) fn write(&self, stage: Stage, rows: i64, noted: StageDetails) -> Result<(usize, String)> {
         let step = self.progress.rows.len() + 1;
         let name = match stage {
             Stage::Table(table) => table.name().to_owned(),
@@ -206,7 +206,7 @@ impl LogTable {
             Stage::Stars(round) => format!("stars, round {}", round + 1),
             Stage::Result => RESULT.to_owned(),
         };
-        let noted = (noted != Noted::default()).then(|| json(&noted)).transpose()?;
+        let noted = (noted != StageDetails::default()).then(|| json(&noted)).transpose()?;
         statements::write((&self.name, self.oid), step as i64, &name, rows, noted.as_deref())?.run()?;
         Ok((step, name))
     }

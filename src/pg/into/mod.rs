@@ -1,7 +1,7 @@
 //! `near_duplicates_into`: near duplicates as a table, of documents on servers made there.
 //!
 //! The procedure calls [`transaction`] and commits until that says that it is done: each time it finds out what there is, and
-//! carries out what `crate::into` plans. [`asked`] are the arguments, [`documents`] what statements are told of them, [`place`] the names that are to be made of them, [`log`] the
+//! carries out what `crate::into` plans. [`arguments`] are the arguments, [`documents`] what statements are told of them, [`place`] the names that are to be made of them, [`log`] the
 //! log beside the result, [`spread`] the working tables and where their rows are, [`servers`] what is asked of servers and run
 //! there, [`layout`] how Citus has the documents, [`tables`] how tables are filled and [`in_shards`] how those of Citus are, [`stars`] how clusters are made there, [`outcome`] what becomes of them, [`refusal`] an error that is raised when what was
 //! made is gone. [`functions`] do what SQL cannot.
@@ -10,7 +10,7 @@
 //! as in any query of the caller. Tables are found by name at each use, and [`own`] takes only those that are the caller's and just as
 //! it made them, with the [`columns`] they were made with, and locks them: [`statements`] are about their numbers.
 
-mod asked;
+mod arguments;
 mod columns;
 mod documents;
 mod functions;

@@ -10,24 +10,24 @@ use crate::pg::server::error::SqlError;
 pub(super) type Why = (PgSqlErrorCode, String, String);
 
 /// What a call that began then is to end with, and whether that is all there is to do.
-struct Pending {
+struct Refusal {
     began: i64,
     why: Why,
     settled: bool,
 }
 
 thread_local! {
-    static PENDING: RefCell<Option<Pending>> = const { RefCell::new(None) };
+    static REFUSAL: RefCell<Option<Refusal>> = const { RefCell::new(None) };
 }
 
 /// Remembers why a call ends; `settled` says that nothing is to be dropped before.
 pub(super) fn remember(began: i64, why: Why, settled: bool) {
-    PENDING.set(Some(Pending { began, why, settled }));
+    REFUSAL.set(Some(Refusal { began, why, settled }));
 }
 
 /// Says that what the call made is gone.
 pub(super) fn settle() {
-    PENDING.with_borrow_mut(|pending| {
+    REFUSAL.with_borrow_mut(|pending| {
         if let Some(pending) = pending {
             pending.settled = true;
         }
@@ -35,7 +35,7 @@ pub(super) fn settle() {
 }
 
 /// What the transactions before left to this one.
-pub(super) enum Left {
+pub(super) enum Pending {
     /// Nothing: the call goes on.
     Nothing,
     /// To drop what was made.
@@ -45,16 +45,16 @@ pub(super) enum Left {
 }
 
 /// What is left to do of a call that began then.
-pub(super) fn left(began: i64) -> Left {
-    let Some(pending) = PENDING.take() else { return Left::Nothing };
+pub(super) fn left(began: i64) -> Pending {
+    let Some(pending) = REFUSAL.take() else { return Pending::Nothing };
     // That of a call which was interrupted is forgotten.
     if pending.began != began {
-        return Left::Nothing;
+        return Pending::Nothing;
     }
     if !pending.settled {
-        PENDING.set(Some(pending));
-        return Left::Drop;
+        REFUSAL.set(Some(pending));
+        return Pending::Drop;
     }
     let (code, message, hint) = pending.why;
-    Left::Raise(SqlError::new(code, message).hint(hint))
+    Pending::Raise(SqlError::new(code, message).hint(hint))
 }

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::statements::{catalog, remote};
 use crate::pg::jobs::statements::statement::{Statement, read_text};
 use crate::pg::query::as_user::Extension;
-use crate::pg::query::attempt::apart;
 use crate::pg::query::names::quote_identifier;
+use crate::pg::query::subtransaction::apart;
 use crate::pg::request::example::literal;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
@@ -28,7 +28,7 @@ pub(super) struct Server {
 
 /// One as the catalog tells of it.
 #[derive(Debug, Deserialize)]
-pub(super) struct Found {
+pub(super) struct KnownServer {
     #[serde(flatten)]
     server: Server,
     listed: bool,
@@ -36,15 +36,15 @@ pub(super) struct Found {
 
 impl Server {
     /// Those of a statement that gives them as JSON.
-    pub(super) fn all(statement: &Statement) -> Result<Vec<Found>> {
+    pub(super) fn all(statement: &Statement) -> Result<Vec<KnownServer>> {
         let Some([Some(json)]) = statement.row([pg_sys::TEXTOID])? else { return Ok(Vec::new()) };
         serde_json::from_str(&read_text(json)?)
             .map_err(|error| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string()))
     }
 
     /// Those that were found, all of which must be said to have the extension.
-    pub(super) fn listed(found: Vec<Found>) -> Result<Vec<Self>> {
-        let servers = found.into_iter().map(|Found { server, listed }| {
+    pub(super) fn listed(found: Vec<KnownServer>) -> Result<Vec<Self>> {
+        let servers = found.into_iter().map(|KnownServer { server, listed }| {
             if listed {
                 return Ok(server);
             }

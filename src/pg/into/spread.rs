@@ -4,7 +4,7 @@
 use pgrx::pg_sys::Oid;
 
 use super::columns::{Column, Type};
-use super::layout::Layout;
+use super::layout::CitusLayout;
 use super::own::{self, Owned};
 use super::place::Place;
 use super::servers::{Dblink, Server};
@@ -26,7 +26,7 @@ pub(super) struct Spread<'a> {
     /// See above.
     pub dblink: Option<&'a Dblink>,
     /// How Citus spreads them, where it does.
-    pub citus: Option<&'a Layout>,
+    pub citus: Option<&'a CitusLayout>,
     /// Whose they are, and the types of their columns.
     pub owned: Owned<'a>,
 }
@@ -249,7 +249,7 @@ impl Spread<'_> {
     }
 
     /// Makes a table without rows in shards.
-    fn make_in_shards(&self, layout: &Layout, table: Table, name: &str) -> Result<()> {
+    fn make_in_shards(&self, layout: &CitusLayout, table: Table, name: &str) -> Result<()> {
         let place = self.place(table);
         citus::create(name, &self.owned.types.sql(self.columns(table))).run()?;
         citus::uncompressed(name, citus::incompressible(table))

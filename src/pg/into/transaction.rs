@@ -3,11 +3,11 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
-use super::asked::{Asked, InParts, NEXT};
-use super::layout::Layout;
-use super::log::{Arguments, LogTable, Noted};
+use super::arguments::{InParts, JoinArguments, NEXT};
+use super::layout::CitusLayout;
+use super::log::{Arguments, LogTable, StageDetails};
 use super::place::{Place, such_as, taken};
-use super::refusal::{self, Left, Why};
+use super::refusal::{self, Pending, Why};
 use super::servers::Dblink;
 use super::work::Work;
 use super::{outcome, stars, tables};
@@ -56,9 +56,9 @@ fn step(call: Call) -> Result<&'static str> {
     }
     let began = call.datum(NEXT + 4).map_or(0, |began| began.value() as i64);
     let refused = match refusal::left(began) {
-        Left::Raise(error) => return Err(error),
-        Left::Drop => true,
-        Left::Nothing => false,
+        Pending::Raise(error) => return Err(error),
+        Pending::Drop => true,
+        Pending::Nothing => false,
     };
     let pairs = call.text(NEXT)?.ok_or_else(|| {
         SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, "pairs must not be NULL")
@@ -90,7 +90,7 @@ fn step(call: Call) -> Result<&'static str> {
     }
     let extension = Extension::of(call)?;
     extension.check_version("near_duplicates_into")?;
-    let asked = Asked::new(call, &extension, caller, &result)?;
+    let asked = JoinArguments::new(call, &extension, caller, &result)?;
     let call_state = state::Call {
         in_parts: asked.in_parts.is_some(),
         first,
@@ -175,7 +175,7 @@ fn begin(work: &mut Work) -> Result<()> {
     }
     if let Some(layout) = work.asked.in_parts.as_ref().and_then(|of| of.citus.as_ref()) {
         work.state.call.by_stars = work.clusters.is_some() && layout.spreads_results(work.asked.id_oid)?;
-        Layout::set_up_nodes()?;
+        CitusLayout::set_up_nodes()?;
         if first {
             layout.check_versions(&work.extension)?;
         }
@@ -356,7 +356,8 @@ fn log(work: &Work, stage: Stage) -> Result<()> {
         }
         _ => 0,
     };
-    let (step, name) = log.write(stage, rows, Noted::new(sizes, rounds, work.moved, state.unsettled))?;
+    let (step, name) =
+        log.write(stage, rows, StageDetails::new(sizes, rounds, work.moved, state.unsettled))?;
     let moved = if work.moved > 0 { format!(", {} bytes", work.moved) } else { String::new() };
     let unsettled = state.unsettled.map(|numbers| format!(", {numbers} sets to settle")).unwrap_or_default();
     pgrx::notice!("near_duplicates_into: step {step}, {name}: {rows} rows{moved}{unsettled}");

@@ -3,7 +3,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Oid;
 
-use super::asked::{Asked, InParts};
+use super::arguments::{InParts, JoinArguments};
 use super::columns::Types;
 use super::log::LogTable;
 use super::own::Owned;
@@ -26,7 +26,7 @@ pub(super) struct Work {
     /// The role that calls.
     pub caller: Oid,
     /// What it asks for.
-    pub asked: Asked,
+    pub asked: JoinArguments,
     /// Where the pairs are to go.
     pub result: Place,
     /// Where the clusters are to go, if they are wanted.

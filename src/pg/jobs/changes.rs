@@ -7,12 +7,12 @@
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{IntoDatum, PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
-use super::registry::Noted;
-use super::remembered::{self, Way};
+use super::registry::TriggerEntry;
+use super::remembered::{self, TriggerPlan};
 use super::tables::catalog::owner_of;
 use super::tables::table::{Opened, Table};
 use crate::pg::query::as_user::{as_user, without_sql_as};
-use crate::pg::query::by_number::Inserter;
+use crate::pg::query::by_oid::Inserter;
 use crate::pg::query::ids::Ids;
 use crate::pg::query::relation::Relation;
 use crate::pg::query::transition::{Row, Rows};
@@ -57,7 +57,7 @@ fn note_changes(call: Call) -> Result<()> {
 }
 
 /// How changes are noted in the table of states, which is locked; none if that cannot be done.
-fn find_way(docs: Oid, job: &Noted) -> Result<Option<Way>> {
+fn find_way(docs: Oid, job: &TriggerEntry) -> Result<Option<TriggerPlan>> {
     let relation = Relation::open(docs)?;
     let Ok(settings) = job.settings() else { return Ok(None) };
     let Some(columns) = settings.columns(&relation) else { return Ok(None) };
@@ -70,7 +70,7 @@ fn find_way(docs: Oid, job: &Noted) -> Result<Option<Way>> {
     }
     let opened = Table::open(job.state, pg_sys::RowExclusiveLock, |of| of == owner)?;
     let Opened::Table(state) = opened else { return Ok(None) };
-    Ok(state.takes_marks(id_type).then_some(Way {
+    Ok(state.takes_marks(id_type).then_some(TriggerPlan {
         docs,
         owner,
         state: state.oid,
@@ -83,7 +83,7 @@ fn find_way(docs: Oid, job: &Noted) -> Result<Option<Way>> {
 }
 
 /// Notes the changed rows in the table of states; false if that cannot be done.
-fn note(trigger: &pg_sys::TriggerData, way: &Way) -> Result<bool> {
+fn note(trigger: &pg_sys::TriggerData, way: &TriggerPlan) -> Result<bool> {
     let work = || {
         let mut marks = Marks::new(way);
         let noted = read(trigger, way, &mut marks)?;
@@ -99,7 +99,7 @@ fn note(trigger: &pg_sys::TriggerData, way: &Way) -> Result<bool> {
 }
 
 /// Reads what a statement did, in the tables that the server keeps of it; false if that is not as it should be.
-fn read(trigger: &pg_sys::TriggerData, way: &Way, marks: &mut Marks) -> Result<bool> {
+fn read(trigger: &pg_sys::TriggerData, way: &TriggerPlan, marks: &mut Marks) -> Result<bool> {
     // SAFETY: the trigger's relation is open, its tables are null or tuple stores of rows of that.
     let rows = |store| unsafe { Rows::new(store, trigger.tg_relation) };
     let id = way.id;
@@ -142,8 +142,8 @@ struct Marks {
 }
 
 impl Marks {
-    fn new(way: &Way) -> Self {
-        let &Way { state, id_type, .. } = way;
+    fn new(way: &TriggerPlan) -> Self {
+        let &TriggerPlan { state, id_type, .. } = way;
         let context = PgMemoryContexts::new("neardup: changed rows");
         Self { state, id_type, ids: Ids::new(id_type), bytes: 0, context }
     }

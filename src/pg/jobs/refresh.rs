@@ -5,7 +5,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::hints::{anew, not_now};
 use super::job::Job;
-use super::registry::{Entry, Found, Wait};
+use super::registry::{Entry, LockedJob, Wait};
 use super::statements::names::Names;
 use super::steps::work::Work;
 use super::steps::{clusters, lists, pairs, registry, rows, tables};
@@ -56,9 +56,9 @@ impl Job {
         let began = started.value() as i64;
         let first = !lock.is_held_since(began);
         let mut entry = match registry.lock(relation.oid, Wait::Skip)? {
-            Found::None => return Err(self.not_watched()),
-            Found::Job(entry) if lock.take(began) => entry,
-            Found::Job(_) | Found::Busy => {
+            LockedJob::None => return Err(self.not_watched()),
+            LockedJob::Job(entry) if lock.take(began) => entry,
+            LockedJob::Job(_) | LockedJob::Busy => {
                 lock.release();
                 return Ok("skipped");
             }

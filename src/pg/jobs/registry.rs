@@ -13,7 +13,7 @@ use super::statements::registry::{self as statements, Values};
 use super::statements::statement::{Statement, read_oid, read_text};
 use super::tables::catalog::owner_of;
 use crate::pg::query::as_user::{Extension, as_user};
-use crate::pg::query::by_number::{self, Inserter};
+use crate::pg::query::by_oid::{self, Inserter};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
@@ -51,13 +51,13 @@ pub(super) struct Entry {
 
 /// What a trigger needs to know of a job, as its row has it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Noted {
+pub(super) struct TriggerEntry {
     /// The number of the table of what is known of rows.
     pub state: Oid,
     settings: Option<Datum>,
 }
 
-impl Noted {
+impl TriggerEntry {
     /// The settings as they are stored.
     pub(super) fn bytes(&self) -> &[u8] {
         // SAFETY: a copy of a value of the server's, which lives as long as the call of a trigger.
@@ -85,7 +85,7 @@ fn number(value: Option<Datum>) -> Oid {
 
 /// What [`Registry::lock`] found.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum LockedJob {
     /// The relation is not watched.
     None,
     /// Another session is at it.
@@ -157,34 +157,34 @@ impl Registry {
         // SAFETY: the table is locked and has the columns that sql/jobs.sql gives it.
         unsafe {
             if !self.has_hashes {
-                return by_number::read(self.jobs, docs, |row| entry(row, None));
+                return by_oid::read(self.jobs, docs, |row| entry(row, None));
             }
-            by_number::read(self.jobs, docs, |[a, b, c, d, e, f, g, h, hashes]: [Option<Datum>; 9]| {
+            by_oid::read(self.jobs, docs, |[a, b, c, d, e, f, g, h, hashes]: [Option<Datum>; 9]| {
                 entry([a, b, c, d, e, f, g, h], hashes)
             })
         }
     }
 
     /// What a trigger needs to know of the job of a relation, as it is at this moment.
-    pub(super) fn noted(&self, docs: Oid) -> Result<Option<Noted>> {
+    pub(super) fn noted(&self, docs: Oid) -> Result<Option<TriggerEntry>> {
         let read = |[_, _, _, state, _, settings, _, _]: [Option<Datum>; 8]| {
             // SAFETY: a value of variable length; the copy is made in the memory context of the call.
             let copy = |value: Datum| unsafe { pg_sys::pg_detoast_datum_copy(value.cast_mut_ptr()) };
-            Ok(Noted { state: number(state), settings: settings.map(copy).map(Datum::from) })
+            Ok(TriggerEntry { state: number(state), settings: settings.map(copy).map(Datum::from) })
         };
         // SAFETY: the table is locked and has the columns that sql/jobs.sql gives it.
-        unsafe { by_number::read(self.jobs, docs, read) }
+        unsafe { by_oid::read(self.jobs, docs, read) }
     }
 
     /// The job of a relation, with its row locked.
-    pub(super) fn lock(&self, docs: Oid, wait: Wait) -> Result<Found> {
+    pub(super) fn lock(&self, docs: Oid, wait: Wait) -> Result<LockedJob> {
         let skip = wait == Wait::Skip;
         let locked = as_user(self.owner, || statements::lock(self.jobs, docs, skip)?.number())?;
         // What is read after that stays.
         Ok(match (self.entry(docs)?, locked) {
-            (Some(entry), Some(_)) => Found::Job(Box::new(entry)),
-            (Some(_), None) if skip => Found::Busy,
-            _ => Found::None,
+            (Some(entry), Some(_)) => LockedJob::Job(Box::new(entry)),
+            (Some(_), None) if skip => LockedJob::Busy,
+            _ => LockedJob::None,
         })
     }
 

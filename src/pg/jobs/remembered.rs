@@ -9,14 +9,14 @@ use std::cell::{Cell, RefCell};
 
 use pgrx::pg_sys::{self, Datum, Oid, SysCacheIdentifier};
 
-use super::registry::{Noted, Registry};
+use super::registry::{Registry, TriggerEntry};
 use crate::pg::query::as_user::Extension;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::Result;
 
 /// How changes of a relation are noted.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Way {
+pub(super) struct TriggerPlan {
     /// The relation.
     pub docs: Oid,
     /// Who owns it.
@@ -41,7 +41,7 @@ struct Memory {
     /// The tables of the extension that a function belongs to.
     registry: Option<(Oid, Registry)>,
     /// Ways, with the settings that they follow from.
-    ways: Vec<(Way, Vec<u8>)>,
+    ways: Vec<(TriggerPlan, Vec<u8>)>,
 }
 
 thread_local! {
@@ -77,9 +77,13 @@ pub(super) fn registry(call: Call) -> Result<Registry> {
 
 /// The way in which changes of a relation are noted by the job that was found; its table of states is locked. If none is
 /// remembered, or that may not hold any more, it is what `find` gives, which locks the table, too.
-pub(super) fn way(docs: Oid, job: &Noted, find: impl FnOnce() -> Result<Option<Way>>) -> Result<Option<Way>> {
+pub(super) fn way(
+    docs: Oid,
+    job: &TriggerEntry,
+    find: impl FnOnce() -> Result<Option<TriggerPlan>>,
+) -> Result<Option<TriggerPlan>> {
     let known = MEMORY.with_borrow(|memory| {
-        let is_it = |(way, settings): &&(Way, Vec<u8>)| {
+        let is_it = |(way, settings): &&(TriggerPlan, Vec<u8>)| {
             way.docs == docs && way.state == job.state && settings == job.bytes()
         };
         memory.ways.iter().find(is_it).map(|(way, _)| *way)

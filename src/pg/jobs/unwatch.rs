@@ -6,7 +6,7 @@ use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::dependency;
 use super::job::{EVENTS, Job};
-use super::registry::{Found, Wait};
+use super::registry::{LockedJob, Wait};
 use super::statements::definitions;
 use super::tables::table::{Opened, Table};
 use crate::pg::query::as_user::{acts_for, as_user};
@@ -27,7 +27,7 @@ impl Job {
     /// Drops the triggers and the tables of the job, or keeps its results.
     pub(super) fn unwatch(&self, keep_results: bool) -> Result<()> {
         let Self { relation, registry, .. } = self;
-        let Found::Job(job) = registry.lock(relation.oid, Wait::Wait)? else {
+        let LockedJob::Job(job) = registry.lock(relation.oid, Wait::Wait)? else {
             return Err(self.not_watched());
         };
         as_user(relation.owner, || self.drop_triggers())?;

@@ -4,13 +4,21 @@ use super::job::Job;
 use super::settings::{Columns, Settings};
 use crate::jobs::state::Upkeep;
 use crate::methods::Update;
-use crate::pg::request::{How, Request};
+use crate::pg::request::{ClusteringArguments, Request};
 use crate::pg::server::error::Result;
 
 /// Checks the arguments of a job, and says what its pairs depend on. Runs as the owner of the relation.
-pub(super) fn of(job: &Job, settings: &Settings, columns: &Columns<'_>) -> Result<(Upkeep, How)> {
+pub(super) fn of(
+    job: &Job,
+    settings: &Settings,
+    columns: &Columns<'_>,
+) -> Result<(Upkeep, ClusteringArguments)> {
     let request = Request::of_kept(&settings.join(job.relation.oid), columns.id_type())?;
-    let how = How::new(settings.clustering.as_deref(), settings.max_cluster_size, &request.example)?;
+    let how = ClusteringArguments::new(
+        settings.clustering.as_deref(),
+        settings.max_cluster_size,
+        &request.example,
+    )?;
     let upkeep = match request.method.update() {
         // Sets that are not made of pairs depend on all rows.
         _ if how.grouping(&request).is_some() => Upkeep::Signatures,

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
-use super::by_number;
+use super::by_oid;
 use super::names::quote_identifier;
 use crate::pg::server::call::Call;
 use crate::pg::server::encoding::c_string;
@@ -50,7 +50,7 @@ impl Extension {
         // SAFETY: the table is locked; it has these columns in every version of the server, the first is its key.
         unsafe {
             pg_sys::LockRelationOid(table, pg_sys::AccessShareLock as i32);
-            Ok(by_number::read(table, self.extension, read)?.flatten())
+            Ok(by_oid::read(table, self.extension, read)?.flatten())
         }
     }
 

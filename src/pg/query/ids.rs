@@ -7,10 +7,10 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
 use super::id_values::{Values, cache};
+use crate::executor::{self, Executor};
 use crate::memory;
 use crate::pg::server::error::{Result, SqlError};
 use crate::prefetch::prefetch;
-use crate::workers::{self, Workers};
 
 const DOING: &str = "keeping ids";
 
@@ -122,9 +122,9 @@ impl Ids {
 
     /// Puts the rows in order of their ids; an error if two have the same, which names the relation and
     /// the argument for the column.
-    pub(crate) fn sort(&mut self, relation: &str, argument: &str, workers: &dyn Workers) -> Result<()> {
+    pub(crate) fn sort(&mut self, relation: &str, argument: &str, executor: &dyn Executor) -> Result<()> {
         let double = match self {
-            Self::Integers(ids) => double_integer(ids, workers)?,
+            Self::Integers(ids) => double_integer(ids, executor)?,
             Self::Values(values) => values.sort()?,
         };
         match double {
@@ -142,20 +142,20 @@ impl Ids {
 
 impl Ids {
     /// The rows in the order of their ids, once these are sorted. O(n · log n).
-    pub(crate) fn in_order(&self, workers: &dyn Workers) -> Result<Vec<u32>> {
+    pub(crate) fn in_order(&self, executor: &dyn Executor) -> Result<Vec<u32>> {
         let mut order = Vec::new();
         memory::reserve(&mut order, self.len(), DOING)?;
         order.extend(0..self.len() as u32);
         match self {
             Self::Integers(ids) if ids.is_sorted() => {}
-            Self::Integers(ids) => workers::one(workers, &mut order, |order, stop| {
+            Self::Integers(ids) => executor::one(executor, &mut order, |order, stop| {
                 let key = |row: u32| (ids[row as usize], row);
-                workers::sort_unstable_by(order, stop, &|a, b| key(*a).cmp(&key(*b)))
+                executor::sort_unstable_by(order, stop, &|a, b| key(*a).cmp(&key(*b)))
             })?,
             Self::Values(values) => {
                 let rank = &values.rank;
-                workers::one(workers, &mut order, |order, stop| {
-                    workers::sort_unstable_by(order, stop, &|a, b| rank[*a as usize].cmp(&rank[*b as usize]))
+                executor::one(executor, &mut order, |order, stop| {
+                    executor::sort_unstable_by(order, stop, &|a, b| rank[*a as usize].cmp(&rank[*b as usize]))
                 })?;
             }
         }
@@ -171,11 +171,11 @@ impl Ids {
     }
 
     /// Numbers distinct ids in their order: the number of each row, and a row of each number.
-    pub(crate) fn numbered(&mut self, workers: &dyn Workers) -> Result<(Vec<u32>, Vec<u32>)> {
+    pub(crate) fn numbered(&mut self, executor: &dyn Executor) -> Result<(Vec<u32>, Vec<u32>)> {
         if let Self::Values(values) = self {
             values.sort()?;
         }
-        let order = self.in_order(workers)?;
+        let order = self.in_order(executor)?;
         let mut numbers = memory::filled(0, order.len(), DOING)?;
         let mut rows: Vec<u32> = Vec::new();
         for (n, &row) in order.iter().enumerate() {
@@ -238,14 +238,14 @@ impl Ids {
     }
 }
 
-fn double_integer(ids: &[i64], workers: &dyn Workers) -> Result<Option<u32>> {
+fn double_integer(ids: &[i64], executor: &dyn Executor) -> Result<Option<u32>> {
     // The usual case: they were read in order.
     if ids.is_sorted_by(|a, b| a < b) {
         return Ok(None);
     }
     let mut sorted = Vec::new();
     memory::extend(&mut sorted, ids, DOING)?;
-    workers::one(workers, &mut sorted, |sorted, stop| workers::sort_unstable_by(sorted, stop, &i64::cmp))?;
+    executor::one(executor, &mut sorted, |sorted, stop| executor::sort_unstable_by(sorted, stop, &i64::cmp))?;
     let double = sorted.windows(2).find(|pair| pair[0] == pair[1]);
     Ok(double.and_then(|pair| ids.iter().position(|id| *id == pair[0])).map(|row| row as u32))
 }

@@ -2,8 +2,7 @@
 //! about the relations that were locked, and its columns have the types that are read.
 
 pub(super) mod as_user;
-pub(super) mod attempt;
-pub(super) mod by_number;
+pub(super) mod by_oid;
 pub(super) mod citus;
 pub(super) mod column;
 mod columns;
@@ -18,6 +17,7 @@ mod prepared;
 pub(super) mod relation;
 mod run;
 mod statement;
+pub(super) mod subtransaction;
 pub(super) mod transition;
 pub(super) mod written_ids;
 

@@ -3,9 +3,9 @@
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys::{self, Datum};
 
-use super::attempt::attempt;
 use super::ids::Ids;
 use super::statement::Parameter;
+use super::subtransaction::attempt;
 use crate::memory;
 use crate::pg::server::encoding::to_server;
 use crate::pg::server::error::{Result, catch};

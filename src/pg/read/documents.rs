@@ -5,7 +5,8 @@ use pgrx::pg_sys;
 use super::ranks::read_ranks;
 use super::source::{Source, Stream};
 use crate::error::{Error, Result as CoreResult};
-use crate::features::given::Given;
+use crate::executor::Executor;
+use crate::features::source_document::SourceDocument;
 use crate::memory;
 use crate::methods::account::Account;
 use crate::methods::documents::{Documents, Progress as Told, Side};
@@ -14,13 +15,12 @@ use crate::methods::sites::Sites;
 use crate::pg::query::ids::Ids;
 use crate::pg::server::allocator;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::{BackendExecutor, interrupt_pending};
 use crate::pg::server::progress::Progress;
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
-use crate::pg::server::workers::{BackendWorkers, interrupt_pending};
 use crate::resources::Resources;
 use crate::sketches::stored::SketchReader;
-use crate::workers::Workers;
 
 /// Documents that come through cursors. An error of the server is kept here on its way through the core.
 struct Tables<'a> {
@@ -67,7 +67,7 @@ impl Documents for Tables<'_> {
         Ok(())
     }
 
-    fn fetch(&mut self, documents: &mut Vec<(u32, Given)>) -> CoreResult<usize> {
+    fn fetch(&mut self, documents: &mut Vec<(u32, SourceDocument)>) -> CoreResult<usize> {
         let Some(stream) = &mut self.stream else { return Ok(0) };
         let ids = &mut self.ids[self.side as usize];
         let fetched = stream.fetch(documents, ids, &mut self.sites, &mut self.sketches);
@@ -88,9 +88,9 @@ impl Documents for Tables<'_> {
         self.source(self.side).is_some_and(|source| source.is_quick) && !interrupt_pending()
     }
 
-    fn end(&mut self, side: Side, workers: &dyn Workers) -> CoreResult<()> {
+    fn end(&mut self, side: Side, executor: &dyn Executor) -> CoreResult<()> {
         let Some(source) = self.sources[side as usize] else { return Ok(()) };
-        let sorted = self.ids[side as usize].sort(&source.relation, source.id_argument, workers);
+        let sorted = self.ids[side as usize].sort(&source.relation, source.id_argument, executor);
         self.keep(sorted)?;
         self.stream = None;
         Ok(())
@@ -104,8 +104,8 @@ impl Documents for Tables<'_> {
         self.ids.iter().map(Ids::bytes).sum()
     }
 
-    fn order(&mut self, side: Side, workers: &dyn Workers) -> CoreResult<Vec<u32>> {
-        let order = self.ids[side as usize].in_order(workers);
+    fn order(&mut self, side: Side, executor: &dyn Executor) -> CoreResult<Vec<u32>> {
+        let order = self.ids[side as usize].in_order(executor);
         self.keep(order)
     }
 
@@ -136,7 +136,7 @@ impl Told for Progress {
 pub(crate) struct ServerReading<'a> {
     tables: Tables<'a>,
     /// The threads to work with.
-    pub workers: BackendWorkers,
+    pub executor: BackendExecutor,
     files: ServerFiles,
     /// The bytes to work with, ids included.
     pub memory: usize,
@@ -150,7 +150,7 @@ pub(crate) struct Finished {
     /// Those of the right table, and the number its rows count from.
     pub right: Option<(Ids, u32)>,
     /// The threads to work with.
-    pub workers: BackendWorkers,
+    pub executor: BackendExecutor,
     /// Where the call is.
     pub progress: Progress,
 }
@@ -197,7 +197,7 @@ impl<'a> ServerReading<'a> {
                 side: Side::Left,
                 failed: None,
             },
-            workers: BackendWorkers::new(),
+            executor: BackendExecutor::new(),
             files: ServerFiles::in_current_context(),
             memory: settings::memory(),
             progress: Progress::new(name),
@@ -214,7 +214,7 @@ impl<'a> ServerReading<'a> {
         &mut self,
         work: impl FnOnce(&mut Reading<'_>) -> std::result::Result<T, E>,
     ) -> Result<(T, Account)> {
-        let resources = Resources { files: &self.files, budget: self.memory, workers: &self.workers };
+        let resources = Resources { files: &self.files, budget: self.memory, executor: &self.executor };
         let mut reading = Reading::new(&mut self.tables, &mut self.progress, resources);
         let made = work(&mut reading);
         let account = reading.account;
@@ -237,7 +237,7 @@ impl<'a> ServerReading<'a> {
         Finished {
             left,
             right: has_right.then_some((right, from)),
-            workers: self.workers,
+            executor: self.executor,
             progress: self.progress,
         }
     }

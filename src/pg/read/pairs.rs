@@ -15,10 +15,10 @@ use crate::pg::query::ids::{self, Ids};
 use crate::pg::query::names::{qualified_type, type_name};
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::values::value;
-use crate::pg::server::workers::BackendWorkers;
 
 const DOING: &str = "reading pairs";
 /// Each pair has two ids, which are numbered with 32 bits.
@@ -34,7 +34,7 @@ pub(crate) struct Pairs<'f> {
     /// The pairs.
     pub graph: Graph<'f>,
     /// The threads to work with.
-    pub workers: BackendWorkers,
+    pub executor: BackendExecutor,
 }
 
 impl<'f> Pairs<'f> {
@@ -65,7 +65,7 @@ impl<'f> Pairs<'f> {
             "SELECT p.left_id::{id_name}, p.right_id::{id_name}, p.similarity::pg_catalog.float8 \
              FROM ({query}\n) AS p(left_id, right_id, similarity)"
         );
-        let workers = BackendWorkers::new();
+        let executor = BackendExecutor::new();
         let mut ids = Ids::new(id_type);
         let mut similarities = Vec::new();
         let query = Query { relations, ..Query::new(&sql) };
@@ -90,25 +90,25 @@ impl<'f> Pairs<'f> {
             // SAFETY: as above.
             unsafe { ids.push(left).and_then(|()| ids.push(right)) }
         })?;
-        let (numbers, places) = ids.numbered(&workers)?;
+        let (numbers, places) = ids.numbered(&executor)?;
         let mut edges = Edges::new(files, settings::memory() / 4);
         for (pair, &similarity) in numbers.chunks_exact(2).zip(&similarities) {
             edges.push(Edge::new(pair[0], pair[1], similarity))?;
         }
-        let graph = Graph::new(edges.distinct(&workers)?, places.len());
-        Ok(Self { ids, places, graph, workers })
+        let graph = Graph::new(edges.distinct(&executor)?, places.len());
+        Ok(Self { ids, places, graph, executor })
     }
 
     /// Their clusters.
     pub(crate) fn clusters(&mut self, clustering: Clustering, largest: Option<u32>) -> Result<Clusters> {
-        Ok(Clusters::new(&mut self.graph, clustering, largest, &self.workers)?)
+        Ok(Clusters::new(&mut self.graph, clustering, largest, &self.executor)?)
     }
 
     /// The pairs that reach a threshold.
     pub(crate) fn at(&mut self, threshold: f64, files: &'f ServerFiles) -> Result<Graph<'f>> {
         let mut edges = Edges::new(files, settings::memory() / 4);
         let copy = |edge: Edge| if edge.similarity >= threshold { edges.push(edge) } else { Ok(()) };
-        self.graph.edges.for_each(&self.workers, copy)?;
+        self.graph.edges.for_each(&self.executor, copy)?;
         Ok(Graph::new(edges, self.places.len()))
     }
 }

@@ -7,7 +7,7 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts, pg_sys};
 
 use super::packed::{fetched, packed};
 use crate::error::Error;
-use crate::features::given::Given;
+use crate::features::source_document::SourceDocument;
 use crate::features::tokens::{Document, Page};
 use crate::memory;
 use crate::methods::sites::Sites;
@@ -71,7 +71,7 @@ pub(crate) struct Source {
 
 /// What is asked of a relation.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct ColumnRequest<'a> {
     /// The column of the ids.
     pub id: &'a Column,
     /// The argument that names it.
@@ -90,8 +90,8 @@ pub(crate) struct Asked<'a> {
 
 impl Source {
     /// The query for the documents of a relation.
-    pub(crate) fn new(relation: &Relation, asked: Asked<'_>) -> Result<Self> {
-        let Asked { id, id_argument, id_type, text, tsearch, site, pages } = asked;
+    pub(crate) fn new(relation: &Relation, asked: ColumnRequest<'_>) -> Result<Self> {
+        let ColumnRequest { id, id_argument, id_type, text, tsearch, site, pages } = asked;
         let kind = Kind::of(text.base_type);
         let column = format!("d.{}", text.quoted()?);
         let document = match (kind, tsearch) {
@@ -236,7 +236,11 @@ impl Source {
     /// # Safety
     /// `value` is of the documents' kind and `url` a text. Copies that are needed on the way are left in the current memory
     /// context.
-    unsafe fn document(&self, mut value: pg_sys::Datum, url: Option<pg_sys::Datum>) -> Result<Option<Given>> {
+    unsafe fn document(
+        &self,
+        mut value: pg_sys::Datum,
+        url: Option<pg_sys::Datum>,
+    ) -> Result<Option<SourceDocument>> {
         let url = || -> Result<_> {
             let column = self.url.as_ref().map(|[_, name]| name.as_str());
             // SAFETY: the caller's promise.
@@ -251,9 +255,9 @@ impl Source {
             };
             if let Some(packed) = packed {
                 return Ok(Some(if self.are_pages {
-                    Given::Page(packed, url()?)
+                    SourceDocument::Page(packed, url()?)
                 } else {
-                    Given::Text(packed)
+                    SourceDocument::Text(packed)
                 }));
             }
         }
@@ -262,7 +266,7 @@ impl Source {
             Some(Document::Text(html)) if self.are_pages => Some(Document::Page(Page { html, url: url()? })),
             document => document,
         };
-        Ok(document.map(Given::Document))
+        Ok(document.map(SourceDocument::Document))
     }
 
     fn null_id(&self) -> SqlError {
@@ -336,7 +340,7 @@ impl Stream<'_> {
     /// error. Sites are added where they are wanted. Sketches have to go with those that `sketches` read before.
     pub(crate) fn fetch(
         &mut self,
-        documents: &mut Vec<(u32, Given)>,
+        documents: &mut Vec<(u32, SourceDocument)>,
         ids: &mut Ids,
         sites: &mut Option<Sites>,
         sketches: &mut SketchReader,
@@ -366,7 +370,7 @@ impl Stream<'_> {
                     match source.kind.sketches() {
                         None => source.document(value, url).map(Some),
                         Some(kind) => match sketches.read(kind, varlena_bytes(value)) {
-                            Ok(document) => Ok(Some(Some(Given::Document(document)))),
+                            Ok(document) => Ok(Some(Some(SourceDocument::Document(document)))),
                             Err(error) => Err(source.not_comparable(error, &ids.show(row))),
                         },
                     }
@@ -384,7 +388,7 @@ impl Stream<'_> {
             }
         }
         self.ended = fetched == 0;
-        let each = bytes + fetched * size_of::<(u32, Given)>() + 1;
+        let each = bytes + fetched * size_of::<(u32, SourceDocument)>() + 1;
         self.rows = (fetched * (1 << 20) / each).clamp(*ROWS_A_FETCH.start(), *ROWS_A_FETCH.end());
         Ok(bytes)
     }

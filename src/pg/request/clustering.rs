@@ -6,14 +6,14 @@ use crate::pg::server::error::{Result, SqlError};
 
 /// How pairs are to become clusters.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct How {
+pub(crate) struct ClusteringArguments {
     /// The rule.
     pub clustering: Clustering,
     /// The most rows of a connected cluster.
     pub largest: Option<u32>,
 }
 
-impl How {
+impl ClusteringArguments {
     /// Of the arguments `clustering` and `max_cluster_size`.
     pub(crate) fn new(clustering: Option<&str>, largest: Option<i32>, example: &Example) -> Result<Self> {
         let clustering = match clustering {

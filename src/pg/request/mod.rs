@@ -13,8 +13,8 @@ mod passages;
 mod tables;
 mod tokenizer;
 
-pub(crate) use clustering::How;
+pub(crate) use clustering::ClusteringArguments;
 pub(crate) use example::such_as;
 pub(crate) use join::Request;
-pub(crate) use passages::{Given, PassageRequest, Wanted, wanted};
+pub(crate) use passages::{Arguments, PassageRequest, RawArguments, wanted};
 pub(crate) use tokenizer::Pages;

@@ -55,7 +55,7 @@ impl PassageRequest {
                 SqlError::parameter(message).hint("Name a column of texts with text_column => \'…\'.")
             );
         }
-        let Wanted { parameters, pages } = wanted(Given::new(given)?, &mut example)?;
+        let Arguments { parameters, pages } = wanted(RawArguments::new(given)?, &mut example)?;
         let max_passages = match given.get(Argument::MaxPassages) {
             None => None,
             Some(most) => Some(
@@ -69,7 +69,7 @@ impl PassageRequest {
 }
 
 /// Arguments as they were given.
-pub(crate) struct Given {
+pub(crate) struct RawArguments {
     /// The least similarity of sentences.
     pub threshold: Option<f64>,
     /// Parameters by name.
@@ -86,7 +86,7 @@ pub(crate) struct Given {
     pub tokenizer: Option<Cow<'static, str>>,
 }
 
-impl Given {
+impl RawArguments {
     /// The arguments of a call.
     pub(crate) fn new(given: Named<'_>) -> Result<Self> {
         Ok(Self {
@@ -102,7 +102,7 @@ impl Given {
 }
 
 /// What the arguments say.
-pub(crate) struct Wanted {
+pub(crate) struct Arguments {
     /// What a passage is.
     pub parameters: Parameters,
     /// Whether texts are HTML pages.
@@ -110,7 +110,7 @@ pub(crate) struct Wanted {
 }
 
 /// Checks arguments; those that are found good become part of the example.
-pub(crate) fn wanted(given: Given, example: &mut Example) -> Result<Wanted> {
+pub(crate) fn wanted(given: RawArguments, example: &mut Example) -> Result<Arguments> {
     let default = Parameters::default();
     let threshold = given.threshold.unwrap_or(THRESHOLD);
     example.threshold = Some(THRESHOLD);
@@ -161,5 +161,5 @@ pub(crate) fn wanted(given: Given, example: &mut Example) -> Result<Wanted> {
         most_similar: u32::try_from(most_similar).unwrap_or(u32::MAX),
         min_width,
     };
-    Ok(Wanted { parameters, pages })
+    Ok(Arguments { parameters, pages })
 }

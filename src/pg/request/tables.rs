@@ -11,7 +11,7 @@ use crate::pg::query::column::Column;
 use crate::pg::query::ids;
 use crate::pg::query::names::type_name;
 use crate::pg::query::relation::Relation;
-use crate::pg::read::source::{Asked, Source};
+use crate::pg::read::source::{ColumnRequest, Source};
 use crate::pg::server::error::{Result, SqlError};
 
 /// The relations of a call.
@@ -140,7 +140,7 @@ impl Tables {
             let url = pages.and_then(|pages| pages.url.as_deref());
             let url = url.map(|name| table.relation.named(name, "url")).transpose()?;
             let pages = pages.map(|_| url);
-            let asked = Asked { id, id_argument, id_type, text, tsearch, site, pages };
+            let asked = ColumnRequest { id, id_argument, id_type, text, tsearch, site, pages };
             sources.push(Source::new(&table.relation, asked)?);
         }
         let right = (sources.len() == 2).then(|| sources.remove(1));

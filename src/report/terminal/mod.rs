@@ -10,7 +10,7 @@ use super::align::{Alignment, Stretch};
 use super::diff::Compared;
 use super::passages::Word;
 use crate::error::Result;
-use crate::workers::Stop;
+use crate::executor::Stop;
 
 /// What a method says.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! What minhash and simhash sketches have in common as bytes and as text.
 
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::features::FeatureSpec;
-use crate::workers::Stop;
 use crate::{hash, memory, text};
 
 /// Version of the formats of both kinds.

@@ -2,8 +2,8 @@
 
 use super::common::{Common, Source, VERSION, common_from_text, from_hex, number, push_hex};
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::sketches::minhash;
-use crate::workers::Stop;
 use crate::{hash, text};
 
 /// What a minhash sketch says of itself.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::common::{Common, Source, VERSION, common_from_text, from_hex, number, push_hex};
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::sketches::simhash;
-use crate::workers::Stop;
 
 /// What a simhash sketch says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,7 +25,7 @@ use std::cell::Cell;
 use html5gum::Tokenizer;
 
 use crate::error::Result;
-use crate::workers::Stop;
+use crate::executor::Stop;
 use page::Page;
 use reader::{Halt, Input};
 use urls::page_host;

@@ -7,9 +7,9 @@ use html5gum::State;
 use super::elements::ends_paragraph;
 use super::urls::{has_scheme, host, same_host};
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::memory;
 use crate::text::characters::{is_space, trim};
-use crate::workers::Stop;
 
 /// What memory is for.
 pub(super) const DOING: &str = "reading an HTML page";

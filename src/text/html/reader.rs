@@ -6,7 +6,7 @@ use html5gum::Reader;
 
 use super::page::CHECK_EVERY;
 use crate::error::Error;
-use crate::workers::Stop;
+use crate::executor::Stop;
 
 /// Why the tokenizer is not given what it asks for.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use neardup::verify::tlcs::{Comparer, Parameters};
-//! use neardup::workers::Stop;
+//! use neardup::executor::Stop;
 //!
 //! let article = "The bridge over the Ill was closed on Monday after the flood. ".repeat(9);
 //! let (a, b) = (format!("Home | News {article}"), format!("{article} Imprint, contact, search"));
@@ -17,16 +17,16 @@
 //! # Ok::<(), neardup::error::Error>(())
 //! ```
 
-mod again;
 mod found;
+mod moved_regions;
 mod parameters;
 mod work;
 
 use super::windows::WindowedText;
 use crate::error::Result;
-use crate::workers::Stop;
-use again::search_again;
+use crate::executor::Stop;
 pub use found::{Found, Part, Steps};
+use moved_regions::search_again;
 pub use parameters::{Parameters, Thresholds};
 use work::Workspace;
 

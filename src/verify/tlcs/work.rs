@@ -5,13 +5,13 @@ use std::ops::Range;
 use super::found::{Part, Steps};
 use super::parameters::Parameters;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::memory;
 use crate::verify::filter::Filter;
 use crate::verify::lcs::{Bounds, Lcs};
 use crate::verify::region::Curve;
 use crate::verify::region_bound::may_hold;
 use crate::verify::windows::WindowedText;
-use crate::workers::Stop;
 
 const DOING: &str = "comparing two texts";
 

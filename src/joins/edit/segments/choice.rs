@@ -3,18 +3,18 @@
 
 use std::ops::Range;
 
+use super::batch_lookup::Looks;
 use super::cut::{Entry, Share};
 use super::index::Index;
-use super::looks::Looks;
+use super::length_filter::Sides;
 use super::query::Query;
 use super::shape::Shape;
-use super::sides::Sides;
 use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
 use crate::features::texts::Texts;
 use crate::joins::edit::profiles::Profiles;
 use crate::joins::edit::sample::sample;
 use crate::verify::edit::EditPredicate;
-use crate::workers::{self, Stop, Workers};
 
 /// What steps take, in nanoseconds, by what they took where they were measured.
 mod cost {
@@ -44,12 +44,12 @@ pub(in super::super) fn best_shape(
     edit: EditPredicate,
     shortest: u32,
     budget: usize,
-    workers: &dyn Workers,
+    executor: &dyn Executor,
 ) -> Result<Option<Shape>> {
     let Some(sample) = sample(texts, sides, shortest) else { return Ok(None) };
     let of_all = Sides { edit, lefts: sides[0].clone(), rights: sides.get(1).cloned() };
     let mut best = None;
-    workers::one(workers, &mut best, |best, stop| {
+    executor::one(executor, &mut best, |best, stop| {
         let sampled = Sample::new(texts, &of_all, &sample, budget);
         let mut least = sampled.of_profiles(stop)?;
         *best = None;

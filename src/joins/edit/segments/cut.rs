@@ -1,11 +1,11 @@
 //! Texts cut into pieces.
 
-use super::follow::Codes;
+use super::context_check::Codes;
 use super::shape::Shape;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::features::texts::Texts;
 use crate::memory;
-use crate::workers::Stop;
 
 const DOING: &str = "cutting texts into pieces";
 

@@ -7,10 +7,10 @@ use super::cut::{Entry, Member, Share};
 use super::query::{Query, Window};
 use super::shape::Shape;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::memory;
 use crate::prefetch::prefetch;
 use crate::radix;
-use crate::workers::Stop;
 
 const DOING: &str = "looking for pieces in common";
 /// Entries between two looks at the stop flag.

@@ -9,32 +9,32 @@
 //! (`shape`). Texts meet in what they have in common by chance, which with longer pieces is next to nothing; how long they
 //! can be is a matter of how many edits are allowed in what is no frame.
 
+mod batch_lookup;
 pub(in super::super) mod choice;
+mod context_check;
 mod cut;
-mod follow;
 mod index;
-mod looks;
+mod length_filter;
 mod probe;
 mod query;
 pub(super) mod shape;
-mod sides;
 
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::features::texts::Texts;
 use crate::joins::Counts;
 use crate::joins::pairs::Pair;
 use crate::memory;
 use crate::verify::edit::EditPredicate;
-use crate::workers::{self, Workers};
+use batch_lookup::Rooms;
 use cut::Share;
 use index::Index;
-use looks::Rooms;
+use length_filter::Sides;
 use probe::Probe;
 use query::Query;
 use shape::Shape;
-use sides::Sides;
 
 const DOING: &str = "looking for pieces in common";
 
@@ -89,11 +89,11 @@ impl BySegments {
     }
 
     /// Goes on to more of them; false where there are none.
-    pub(super) fn advance(&mut self, texts: &Texts, workers: &dyn Workers) -> Result<bool> {
+    pub(super) fn advance(&mut self, texts: &Texts, executor: &dyn Executor) -> Result<bool> {
         if !self.partners.is_empty() || !self.begun.is_empty() {
-            self.compare(texts, workers)?;
+            self.compare(texts, executor)?;
         } else if !self.todo.is_empty() {
-            self.next_block(texts, workers)?;
+            self.next_block(texts, executor)?;
         } else {
             return Ok(false);
         }
@@ -101,7 +101,7 @@ impl BySegments {
     }
 
     /// Makes the index of the next texts.
-    fn next_block(&mut self, texts: &Texts, workers: &dyn Workers) -> Result<()> {
+    fn next_block(&mut self, texts: &Texts, executor: &dyn Executor) -> Result<()> {
         const TEXTS_A_SHARE: usize = 64;
         /// So few are no burden.
         const LEAST_TEXTS: u32 = 8;
@@ -126,14 +126,14 @@ impl BySegments {
             let own = own.map(|text| (text, self.sides.distance(texts, text)));
             shares.push(Share::new(own.collect(), first - begin));
         }
-        workers::each(workers, &mut shares, |share, stop| share.cut(texts, self.shape, stop))?;
+        executor::each(executor, &mut shares, |share, stop| share.cut(texts, self.shape, stop))?;
         let of_each = self.block.clone().map(|text| self.sides.partners(texts, text));
         let all = of_each
             .filter(|partners| !partners.is_empty())
             .reduce(|all, partners| all.start.min(partners.start)..all.end.max(partners.end));
         self.partners = all.unwrap_or_default();
         let mut made = (shares, None);
-        workers::one(workers, &mut made, |(shares, index), stop| {
+        executor::one(executor, &mut made, |(shares, index), stop| {
             let sample = self.sample().map(|partner| self.query(texts, partner, self.block.clone()));
             *index = Some(Index::new(shares, self.shape, sample, stop)?);
             Ok(())
@@ -177,12 +177,12 @@ impl BySegments {
     }
 
     /// Compares some partners with the block.
-    fn compare(&mut self, texts: &Texts, workers: &dyn Workers) -> Result<()> {
+    fn compare(&mut self, texts: &Texts, executor: &dyn Executor) -> Result<()> {
         const MOST_CHARACTERS: u64 = 1 << 25;
         const LEAST_ROOM: usize = 1 << 25;
         let Some(index) = &self.index else { return Ok(()) };
         // The more is looked up together the fewer times the index is read, and what is not much larger stays near.
-        let room = (self.budget / 8 / workers.count()).min((index.bytes() / 2).max(LEAST_ROOM));
+        let room = (self.budget / 8 / executor.count()).min((index.bytes() / 2).max(LEAST_ROOM));
         let mut probes: Vec<Probe> = Vec::new();
         let probe = |partners| Probe { partners, found: Vec::new(), met: 0, room };
         probes.extend(self.begun.drain(..).map(probe));
@@ -194,7 +194,7 @@ impl BySegments {
             }
             // A probe has counts of its own for all of the block.
             let all = self.partners.start..end;
-            let share = all.len().div_ceil(4 * workers.count()).max(1);
+            let share = all.len().div_ceil(4 * executor.count()).max(1);
             probes.extend(
                 all.step_by(share).map(|first| probe(first..end.min(first.saturating_add(share as u32)))),
             );
@@ -206,7 +206,7 @@ impl BySegments {
             let [left, right] = if self.sides.rights.is_none() { [partner, text] } else { [text, partner] };
             Pair { left, right, similarity: 0.0 }
         };
-        workers::each(workers, &mut probes, |probe, stop| {
+        executor::each(executor, &mut probes, |probe, stop| {
             probe.compare(index, &query, &pair, &self.rooms, stop)
         })?;
         for Probe { partners, found, met, .. } in probes {
@@ -241,11 +241,11 @@ impl BySegments {
 mod tests {
     use super::choice::best_shape;
     use super::*;
+    use crate::executor::{PlainThreads, Stop};
     use crate::features::texts::{Distinct, TextCollector, distinct};
     use crate::hash::mix;
     use crate::verify::edit::distance;
     use crate::verify::edited_texts::edited;
-    use crate::workers::{PlainThreads, Stop};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -266,12 +266,12 @@ mod tests {
         budget: usize,
     ) -> (BTreeSet<(u32, u32)>, u64) {
         let mut join = BySegments::new(edit, lefts.clone(), rights.clone(), shape, budget);
-        let (workers, mut found) = (PlainThreads(2), BTreeSet::new());
+        let (executor, mut found) = (PlainThreads(2), BTreeSet::new());
         loop {
             while let Some(pair) = join.take() {
                 assert!(found.insert((pair.left, pair.right)), "each comes once");
             }
-            if !join.advance(texts, &workers).unwrap() {
+            if !join.advance(texts, &executor).unwrap() {
                 break;
             }
             assert!(join.bytes() > 0 && (0.0..=1.0).contains(&join.progress()));

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use super::batch_lookup::Rooms;
 use super::index::{Index, Tally};
-use super::looks::Rooms;
 use super::query::Query;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::joins::pairs::Pair;
 use crate::memory;
-use crate::workers::Stop;
 
 const DOING: &str = "looking for pieces in common";
 

@@ -9,8 +9,8 @@
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::hash::mix;
-use crate::workers::Stop;
 
 /// What pieces are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

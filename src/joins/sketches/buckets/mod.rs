@@ -25,9 +25,9 @@ use windows::{Cut, Window, Windows};
 use work::{DOING, WorkUnit, plan};
 
 use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
 use crate::memory;
 use crate::radix;
-use crate::workers::{self, Stop, Workers};
 
 /// Buckets of more records than this are expanded in part: each record is paired with the nearest ones in
 /// the order of their classes only. None: all are expanded whole.
@@ -117,10 +117,15 @@ impl Buckets {
     }
 
     /// Which records some classes, ascending, are compared with: nothing is paired.
-    pub fn windows_of(mut self, asked: Vec<u32>, keys: &dyn Keys, workers: &dyn Workers) -> Result<Windows> {
+    pub fn windows_of(
+        mut self,
+        asked: Vec<u32>,
+        keys: &dyn Keys,
+        executor: &dyn Executor,
+    ) -> Result<Windows> {
         self.asked = Some(asked);
         while self.next_band < keys.bands() {
-            self.fill(keys, workers)?;
+            self.fill(keys, executor)?;
             self.units.clear();
         }
         Ok(self.windows)
@@ -133,21 +138,25 @@ impl Buckets {
 
     /// The next pairs, the record of the left table, or with the smaller number, first; none after the last.
     /// Their number is bounded, and may be 0.
-    pub fn next_batch(&mut self, keys: &dyn Keys, workers: &dyn Workers) -> Result<Option<Vec<(u32, u32)>>> {
+    pub fn next_batch(
+        &mut self,
+        keys: &dyn Keys,
+        executor: &dyn Executor,
+    ) -> Result<Option<Vec<(u32, u32)>>> {
         const ENOUGH: usize = 1 << 16;
         if self.units.is_empty() {
             if self.next_band == keys.bands() {
                 self.wave = Vec::new();
                 return Ok(None);
             }
-            self.fill(keys, workers)?;
+            self.fill(keys, executor)?;
         }
-        let found: Vec<_> = (0..workers.count()).map(|_| Mutex::new(Vec::new())).collect();
+        let found: Vec<_> = (0..executor.count()).map(|_| Mutex::new(Vec::new())).collect();
         let units = Mutex::new(std::mem::take(&mut self.units));
         let compared = AtomicU64::new(0);
-        let each = ENOUGH / workers.count();
+        let each = ENOUGH / executor.count();
         let this = &*self;
-        let done = workers.run(workers.count(), &|worker, stop| {
+        let done = executor.run(executor.count(), &|worker, stop| {
             let mut scratch = PairScratch::default();
             let Ok(mut found) = found[worker].lock() else { return Ok(()) };
             while found.len() < each {
@@ -175,8 +184,8 @@ impl Buckets {
     }
 
     /// Sorts the next bands.
-    fn fill(&mut self, keys: &dyn Keys, workers: &dyn Workers) -> Result<()> {
-        let count = self.at_a_time.min(workers.count()).min(keys.bands() - self.next_band);
+    fn fill(&mut self, keys: &dyn Keys, executor: &dyn Executor) -> Result<()> {
+        let count = self.at_a_time.min(executor.count()).min(keys.bands() - self.next_band);
         // Memory of the bands before is used again, for it costs as much to get as the sort.
         let mut before = std::mem::take(&mut self.wave);
         let mut wave: Vec<_> = (self.next_band..self.next_band + count)
@@ -197,13 +206,13 @@ impl Buckets {
             .collect();
         drop(before);
         let this = &*self;
-        workers::each(workers, &mut wave, |band, stop| this.sort(keys, band, stop))?;
+        executor::each(executor, &mut wave, |band, stop| this.sort(keys, band, stop))?;
         for (n, band) in wave.iter_mut().enumerate() {
             band.units.iter_mut().for_each(|unit| unit.band = n);
             self.units.extend(std::mem::take(&mut band.units));
             self.met.hot_buckets += band.hot_buckets;
             self.hot.add(&std::mem::take(&mut band.hot));
-            self.windows.push(std::mem::take(&mut band.windows), workers)?;
+            self.windows.push(std::mem::take(&mut band.windows), executor)?;
         }
         self.next_band += count;
         self.units_in_wave = self.units.len();
@@ -244,7 +253,7 @@ impl Buckets {
         if telling < bits {
             let same = u64::MAX >> (u64::BITS - telling.max(1));
             for run in entries.chunk_by_mut(|a, b| (a.key ^ b.key) & same == 0).filter(|run| run.len() > 1) {
-                workers::sort_unstable_by(run, stop, &|a, b| {
+                executor::sort_unstable_by(run, stop, &|a, b| {
                     (a.key & mask, a.record).cmp(&(b.key & mask, b.record))
                 })?;
             }

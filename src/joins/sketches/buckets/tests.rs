@@ -1,7 +1,7 @@
 //! All pairs, each once, whatever is cut how.
 
 use super::*;
-use crate::workers::PlainThreads;
+use crate::executor::PlainThreads;
 use proptest::prelude::*;
 
 #[derive(Debug)]

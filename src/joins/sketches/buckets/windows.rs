@@ -7,8 +7,8 @@
 use super::keys::KeyEntry;
 use super::work::DOING;
 use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
 use crate::memory;
-use crate::workers::{self, Stop, Workers};
 
 /// The classes that those of one class are compared with, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,9 +53,9 @@ impl Windows {
     }
 
     /// Adds those of the next band.
-    pub(super) fn push(&mut self, mut windows: Vec<Window>, workers: &dyn Workers) -> Result<()> {
-        workers::one(workers, &mut windows, |windows, stop| {
-            workers::sort_unstable_by(windows, stop, &Ord::cmp)
+    pub(super) fn push(&mut self, mut windows: Vec<Window>, executor: &dyn Executor) -> Result<()> {
+        executor::one(executor, &mut windows, |windows, stop| {
+            executor::sort_unstable_by(windows, stop, &Ord::cmp)
         })?;
         windows.shrink_to_fit();
         memory::push(&mut self.bands, windows, DOING)
@@ -109,7 +109,9 @@ impl Cut<'_> {
     ) -> Result<bool> {
         let class = |entry: &KeyEntry| self.all.class(entry.record);
         if self.all.has_classes() {
-            workers::sort_unstable_by(bucket, stop, &|a, b| (class(a), a.record).cmp(&(class(b), b.record)))?;
+            executor::sort_unstable_by(bucket, stop, &|a, b| {
+                (class(a), a.record).cmp(&(class(b), b.record))
+            })?;
         }
         let lefts = match self.self_join {
             true => bucket.len(),

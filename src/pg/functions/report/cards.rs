@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::asked::Asked;
+use super::arguments::ReportArguments;
 use super::documents::{Digest, Documents};
 use crate::clusters::grouping::{Cluster, Clusters};
 use crate::clusters::homes::Homes;
 use crate::clusters::links::Link;
 use crate::clusters::summary::Summary;
+use crate::executor::{self, Executor};
 use crate::pg::server::error::Result;
 use crate::report::cluster::{Entry, Line, Shown, Version};
 use crate::report::page::Page;
 use crate::report::pair::Document;
-use crate::workers::{self, Workers};
 
 /// Documents that the clusters of a page list together, and one of them.
 const LISTED: usize = 4_000;
@@ -38,13 +38,13 @@ pub(super) struct Cards<'a> {
     /// Their documents.
     pub documents: &'a Documents<'a>,
     /// What is to be shown.
-    pub asked: &'a Asked,
+    pub asked: &'a ReportArguments,
 }
 
 impl Cards<'_> {
     /// Adds the largest clusters: with their texts as long as there is room, then in a line each. `links` are what holds all
     /// together, the strongest first.
-    pub(super) fn add_to(&self, page: &mut Page, links: &[Link], workers: &dyn Workers) -> Result<()> {
+    pub(super) fn add_to(&self, page: &mut Page, links: &[Link], executor: &dyn Executor) -> Result<()> {
         const LINES_AT_ONCE: usize = 128;
         const BEGINNING: usize = 200;
         let mut largest: Vec<usize> = (0..self.clusters.len()).collect();
@@ -52,14 +52,14 @@ impl Cards<'_> {
         largest.truncate(self.asked.clusters);
         let [least, most] = LISTED_OF_ONE;
         let listed = (LISTED / largest.len().max(1)).clamp(least, most);
-        let mut weak = self.weak_links(&largest, links, workers)?;
+        let mut weak = self.weak_links(&largest, links, executor)?;
         let mut rest = &largest[..];
         while let [number, others @ ..] = rest
             && page.has_room_for_clusters()
         {
             let links = weak.remove(number).unwrap_or_default();
             let shown = self.shown(*number, listed, &links)?;
-            workers::one(workers, page, |page, stop| page.add_cluster(&shown, stop))?;
+            executor::one(executor, page, |page, stop| page.add_cluster(&shown, stop))?;
             rest = others;
         }
         for numbers in rest.chunks(LINES_AT_ONCE) {
@@ -157,7 +157,7 @@ impl Cards<'_> {
         &self,
         numbers: &[usize],
         links: &[Link],
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<HashMap<usize, Vec<Link>>> {
         const LINKS: usize = 5;
         const PIECE: usize = 1 << 16;
@@ -168,7 +168,7 @@ impl Cards<'_> {
         }
         let homes = Homes::new(self.clusters, self.documents.vertices())?;
         for links in links.rchunks(PIECE) {
-            workers.breathe()?;
+            executor.check_interrupts()?;
             for link in links.iter().rev() {
                 homes.for_each_common(link.edge, |cluster, _| {
                     if let Some(found) = weak.get_mut(&(cluster as usize)).filter(|found| found.len() < LINKS)

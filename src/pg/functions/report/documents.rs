@@ -31,7 +31,7 @@ pub(super) type Digest = Vec<u8>;
 pub(super) type Told = (Option<String>, Option<Digest>);
 
 /// What is read of a document.
-struct Found {
+struct DocumentText {
     document: Document,
     digest: Option<Digest>,
 }
@@ -96,7 +96,7 @@ impl<'a> Documents<'a> {
         vertices: impl IntoIterator<Item = u32>,
         text: &str,
         digest: &str,
-        mut each: impl FnMut(u32, Found),
+        mut each: impl FnMut(u32, DocumentText),
     ) -> Result<()> {
         const IDS_A_QUERY: usize = 256;
         const ROWS_A_FETCH: usize = 16;
@@ -142,7 +142,7 @@ impl<'a> Documents<'a> {
                     text: string(text)?.unwrap_or_default(),
                     is_cut: false,
                 };
-                each(vertex as u32, Found { document, digest: bytes(digest).map(<[u8]>::to_vec) });
+                each(vertex as u32, DocumentText { document, digest: bytes(digest).map(<[u8]>::to_vec) });
                 Ok(())
             })?;
         }

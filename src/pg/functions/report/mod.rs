@@ -1,6 +1,6 @@
 //! `duplicates_report`: one HTML page about the near duplicates of a table.
 
-mod asked;
+mod arguments;
 mod cards;
 mod documents;
 
@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use pgrx::pg_sys::{self, Datum};
 
-use self::asked::{Asked, as_called};
+use self::arguments::{ReportArguments, as_called};
 use self::cards::{Cards, LARGE, is_chain};
 use self::documents::Documents;
 use super::clusters::{Grouped, Joined, how};
@@ -19,6 +19,7 @@ use crate::clusters::grouping::Clusters;
 use crate::clusters::links::links;
 use crate::clusters::samples::samples;
 use crate::clusters::summary::summaries;
+use crate::executor;
 use crate::methods::account::milliseconds;
 use crate::pg::request::Request;
 use crate::pg::request::form::{self, Form};
@@ -31,7 +32,6 @@ use crate::pg::server::version::LIBRARY;
 use crate::report::numbers::Number;
 use crate::report::page::{Facts, Kind, Page};
 use crate::report::pair::Document;
-use crate::workers;
 
 sql_function! {
     /// `duplicates_report(docs, threshold, …)`
@@ -53,39 +53,39 @@ fn report(call: Call, form: Form) -> Result<Datum> {
     }
     let given = form.of(call);
     let how = how(given, &request.example)?;
-    let asked = Asked::new(given, &request.example)?;
+    let asked = ReportArguments::new(given, &request.example)?;
 
     let files = ServerFiles::in_current_context();
     let mut joined = Joined::new(&request, &files)?;
-    let workers = joined.workers;
+    let executor = joined.executor;
     let vertices = joined.order.len();
     let clusters = match how.grouping(&request) {
         Some(grouping) => Grouped::new(&request, grouping)?.clusters,
-        None => Clusters::new(&mut joined.graph, how.clustering, how.largest, &workers)?,
+        None => Clusters::new(&mut joined.graph, how.clustering, how.largest, &executor)?,
     };
-    let summaries = summaries(&mut joined.graph, &clusters, EFFORT, &workers)?;
+    let summaries = summaries(&mut joined.graph, &clusters, EFFORT, &executor)?;
     let (mut pairs, mut range) = (0, [1.0f64, 0.0]);
-    joined.graph.for_each_similarity(&workers, |similarity, more| {
+    joined.graph.for_each_similarity(&executor, |similarity, more| {
         range = [range[0].min(similarity), range[1].max(similarity)];
         pairs += more;
     })?;
-    let samples = samples(&mut joined.graph, asked.samples, range, &workers)?;
-    let links = links(&mut joined.graph, &workers)?;
+    let samples = samples(&mut joined.graph, asked.samples, range, &executor)?;
+    let links = links(&mut joined.graph, &executor)?;
     let lowest = match request.example.threshold {
         Some(threshold) if threshold <= range[0] => threshold,
         _ => (range[0] * 20.0).floor() / 20.0,
     };
-    let points = curve(&mut joined.graph, &links, &thresholds(lowest), &workers)?;
+    let points = curve(&mut joined.graph, &links, &thresholds(lowest), &executor)?;
 
     let documents = Documents::new(&request, &joined, asked.title.as_deref());
     let mut page = Page::new(asked.link.clone());
     let kinds =
         [(Kind::Least, &samples.least), (Kind::Between, &samples.between), (Kind::Most, &samples.most)];
     for (kind, edges) in kinds {
-        add_pairs(&mut page, kind, edges, &documents, &workers)?;
+        add_pairs(&mut page, kind, edges, &documents, &executor)?;
     }
     let cards = Cards { clusters: &clusters, summaries: &summaries, documents: &documents, asked: &asked };
-    cards.add_to(&mut page, &links, &workers)?;
+    cards.add_to(&mut page, &links, &executor)?;
 
     let members: usize = clusters.iter().map(|cluster| cluster.members.len()).sum();
     let facts = Facts {
@@ -126,7 +126,7 @@ fn add_pairs(
     kind: Kind,
     edges: &[Edge],
     documents: &Documents<'_>,
-    workers: &dyn workers::Workers,
+    executor: &dyn executor::Executor,
 ) -> Result<()> {
     const AT_ONCE: usize = 8;
     for edges in edges.chunks(AT_ONCE) {
@@ -138,7 +138,7 @@ fn add_pairs(
         for edge in edges {
             let none = Document::default();
             let of = [edge.left, edge.right].map(|vertex| texts.get(&vertex).unwrap_or(&none));
-            workers::one(workers, page, |page, stop| page.add_pair(kind, of, edge.similarity, stop))?;
+            executor::one(executor, page, |page, stop| page.add_pair(kind, of, edge.similarity, stop))?;
         }
     }
     Ok(())

@@ -6,12 +6,12 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode, pg_sys};
 
 use super::filter::{Filter, NULL};
 use super::marks::Marks;
-use crate::pg::index::am::opened::Opened;
 use crate::pg::index::am::table::{row_of_scan, scan_table};
+use crate::pg::index::am::user_index::Opened;
 use crate::pg::index::layout::items::{Item, Row};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::posted::Posted;
-use crate::pg::index::opclass::values::Kept;
+use crate::pg::index::opclass::values::StoredValue;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::guard::guard;
@@ -122,7 +122,7 @@ impl Comparison {
             None => self.filter.has(tid, NULL),
             Some(value) => {
                 // SAFETY: the caller's promise.
-                let Kept { flags, bytes } = unsafe { self.keys.keep(value)? };
+                let StoredValue { flags, bytes } = unsafe { self.keys.keep(value)? };
                 let item = Item { row: Row::new(tid, flags), bytes: &bytes };
                 let marks = Marks::of(&self.keys, &item, &mut self.posted);
                 let is_split = marks.split.is_some_and(|mark| self.filter.has(tid, mark));

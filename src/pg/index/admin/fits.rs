@@ -2,7 +2,7 @@
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
-use crate::pg::index::am::opened::{Opened, on_index};
+use crate::pg::index::am::user_index::{Opened, on_index};
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::sets::probe::Unfit;

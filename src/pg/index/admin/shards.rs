@@ -2,7 +2,7 @@
 
 use pgrx::PgSqlErrorCode;
 
-use crate::pg::index::am::opened::Opened;
+use crate::pg::index::am::user_index::Opened;
 use crate::pg::query::citus::is_spread;
 use crate::pg::query::names::name_of;
 use crate::pg::request::example::literal;

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 use pgrx::{IntoDatum, PgSqlErrorCode, pg_sys};
 
 use super::shards;
-use crate::pg::index::am::opened::on_index;
 use crate::pg::index::am::search::undisturbed;
+use crate::pg::index::am::user_index::on_index;
 use crate::pg::index::am::vacuum;
 use crate::pg::index::layout::format::Descriptor;
 use crate::pg::index::layout::items::Row;

@@ -6,6 +6,7 @@ use pgrx::{PgBox, PgSqlErrorCode, pg_sys};
 
 use super::sample;
 use super::table::{row_of_scan, scan_table};
+use crate::executor::Stop;
 use crate::features::tokens::Document;
 use crate::joins::search::sample::TokenSample;
 use crate::pg::index::layout::format::Descriptor;
@@ -17,7 +18,7 @@ use crate::pg::index::opclass::posted::Posted;
 use crate::pg::index::opclass::sets::Settled;
 use crate::pg::index::opclass::sets::keep::Cutter;
 use crate::pg::index::opclass::texts::{Sketcher, Texts};
-use crate::pg::index::opclass::values::{Kept, text_of};
+use crate::pg::index::opclass::values::{StoredValue, text_of};
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::pages::record::Logging;
 use crate::pg::index::storage::merge::budget;
@@ -26,7 +27,6 @@ use crate::pg::index::storage::sort::Sorter;
 use crate::pg::index::storage::writer::Writer;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::guard::guard;
-use crate::workers::Stop;
 
 /// Phases after that of the server's own initialisation, which has number 1.
 const SCANNING: i64 = 2;
@@ -137,12 +137,12 @@ impl Build {
         Ok(())
     }
 
-    fn append(&mut self, tid: u64, kept: Option<Kept>) -> Result<()> {
+    fn append(&mut self, tid: u64, kept: Option<StoredValue>) -> Result<()> {
         if self.writer.rows() == Pair::LIST - 1 {
             self.close()?;
         }
         let number = self.writer.rows();
-        let Some(Kept { flags, bytes }) = kept else {
+        let Some(StoredValue { flags, bytes }) = kept else {
             return Ok(self.writer.row(Row::new(tid, Row::NULL), &[])?);
         };
         let row = self.keys.post(&Item { row: Row::new(tid, flags), bytes: &bytes }, &mut self.posted)?;

@@ -2,9 +2,9 @@
 
 use pgrx::pg_sys;
 
+use super::cost_model::{Known, PROHIBITIVE, Seen};
 use super::cost_order::wanted;
-use super::effort::{Known, PROHIBITIVE, Seen};
-use super::stand_in::stand_in;
+use super::placeholder_ball::stand_in;
 use crate::pg::compat;
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::probe::{Probe, Target};

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use super::effort::{Known, PROHIBITIVE, Seen};
+use super::cost_model::{Known, PROHIBITIVE, Seen};
 use crate::pg::index::opclass::probe::Target;
 
 /// How probable it is that signatures find the next row that is wanted: most texts have few near duplicates.

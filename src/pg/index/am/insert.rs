@@ -6,7 +6,7 @@ use crate::pg::index::layout::items::{Item, Row};
 use crate::pg::index::layout::meta::{Directory, tid_of};
 use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::options;
-use crate::pg::index::opclass::values::Kept;
+use crate::pg::index::opclass::values::StoredValue;
 use crate::pg::index::pages::buffer::Index;
 use crate::pg::index::storage::merge;
 use crate::pg::index::storage::pending;
@@ -53,7 +53,7 @@ unsafe fn insert_value(index: Index, value: Option<pg_sys::Datum>, tid: u64) -> 
         }
         Some(value) => {
             // SAFETY: the caller's promise.
-            let Kept { flags, bytes } = unsafe { keys.keep(value)? };
+            let StoredValue { flags, bytes } = unsafe { keys.keep(value)? };
             keys.items(Row::new(tid, flags), &bytes, |item| {
                 let meta = known.take().unwrap_or_else(|| Directory::read(index).meta);
                 grown |= pending::append(index, meta, item);

@@ -2,20 +2,20 @@
 
 pub(crate) mod build;
 pub(crate) mod cost;
+mod cost_model;
 mod cost_order;
-mod effort;
 pub(crate) mod insert;
-mod living;
+mod live_segments;
 mod nearest;
-pub(crate) mod opened;
 pub(crate) mod ordered;
+mod placeholder_ball;
 mod sample;
 pub(crate) mod scan;
 pub(crate) mod search;
 mod search_sets;
-mod stand_in;
 pub(crate) mod state;
 pub(crate) mod table;
+pub(crate) mod user_index;
 pub(crate) mod vacuum;
 
 use pgrx::{PgBox, pg_sys};

@@ -3,7 +3,7 @@
 use pgrx::{PgSqlErrorCode, pg_sys};
 use roaring::RoaringBitmap;
 
-use super::living::living;
+use super::live_segments::living;
 use super::search_sets::search_sets;
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::layout::meta::{Directory, Lock};
@@ -11,7 +11,7 @@ use crate::pg::index::opclass::keys::Keys;
 use crate::pg::index::opclass::options::Options;
 use crate::pg::index::opclass::probe::Probe;
 use crate::pg::index::pages::buffer::{Index, Looked, Moved};
-use crate::pg::index::storage::find::Found;
+use crate::pg::index::storage::find::SignatureRows;
 use crate::pg::index::storage::pending::{self, Pages};
 use crate::pg::index::storage::segment::Segment;
 use crate::pg::server::error::SqlError;
@@ -133,14 +133,14 @@ fn candidates(index: Index, segments: &[Segment], signatures: &[u64]) -> Looked<
     for &signature in signatures {
         pgrx::check_for_interrupts!();
         let found = segments.iter().map(|segment| segment.find(signature)).collect::<Looked<Vec<_>>>()?;
-        if limit > 0 && found.iter().flatten().map(Found::count).sum::<u64>() > limit {
+        if limit > 0 && found.iter().flatten().map(SignatureRows::count).sum::<u64>() > limit {
             continue;
         }
         for ((segment, rows), found) in segments.iter().zip(&mut rows).zip(found) {
             match found {
                 None => {}
-                Some(Found::Few(few)) => rows.extend(few),
-                Some(Found::Many(list)) => *rows |= segment.rows_of(list)?,
+                Some(SignatureRows::Few(few)) => rows.extend(few),
+                Some(SignatureRows::Many(list)) => *rows |= segment.rows_of(list)?,
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::living::living;
+use super::live_segments::living;
 use crate::error;
 use crate::joins::search::keys::{KeyScratch, bitmap, prefix_classes};
 use crate::memory;

@@ -6,22 +6,22 @@ use pgrx::pg_sys::Datum;
 use super::class::Class;
 use super::keys::Keys;
 use super::texts::Sketcher;
-use super::values::{Kept, element_of, elements, text_of};
+use super::values::{StoredValue, element_of, elements, text_of};
 use crate::features::tokens::Document;
 use crate::pg::index::layout::items::Row;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::workers::workers_for;
+use crate::pg::server::executor::executor_for;
 use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
-use crate::{memory, workers};
+use crate::{executor, memory};
 
 impl Keys {
     /// What the index keeps of a value.
     ///
     /// # Safety
     /// `value` is of the type of the index's column and not NULL.
-    pub(crate) unsafe fn keep(&self, value: Datum) -> Result<Kept> {
-        let sketch = |empty: bool, bytes: &[u8]| Kept {
+    pub(crate) unsafe fn keep(&self, value: Datum) -> Result<StoredValue> {
+        let sketch = |empty: bool, bytes: &[u8]| StoredValue {
             flags: if empty { Row::EMPTY } else { 0 },
             bytes: bytes.to_vec(),
         };
@@ -36,7 +36,7 @@ impl Keys {
                 let mut bytes = Vec::new();
                 memory::reserve(&mut bytes, signatures.len() * 8, "reading an array")?;
                 bytes.extend(signatures.iter().flat_map(|signature| signature.to_le_bytes()));
-                Ok(Kept { flags: 0, bytes })
+                Ok(StoredValue { flags: 0, bytes })
             }
             Class::Minhash => {
                 // SAFETY: the caller's promise: a varlena.
@@ -75,7 +75,7 @@ impl Keys {
                 let mut slot = self.sketcher.borrow_mut();
                 let sketcher = slot.get_or_insert_with(|| Sketcher::new(self.minhash_header()));
                 let mut work = (sketcher, None);
-                workers::one(workers_for(size), &mut work, |(sketcher, kept), stop| {
+                executor::one(executor_for(size), &mut work, |(sketcher, kept), stop| {
                     *kept = Some(sketcher.sketch(&document, stop)?);
                     Ok(())
                 })?;

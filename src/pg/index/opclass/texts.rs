@@ -1,16 +1,16 @@
 //! What is kept of texts and other documents: one by one, or many at a time on several threads.
 
 use crate::error::Result;
+use crate::executor::{self, Executor, PlainThreads, Stop};
 use crate::features::tokens::{Document, Scratch};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::memory;
-use crate::pg::server::workers::BackendWorkers;
+use crate::pg::server::executor::BackendExecutor;
 use crate::sketches;
 use crate::sketches::minhash::Minhasher;
 use crate::sketches::wire::MinhashHeader;
-use crate::workers::{self, PlainThreads, Stop, Workers};
 
-use super::values::Kept;
+use super::values::StoredValue;
 use crate::pg::index::layout::items::Row;
 
 const DOING: &str = "sketching texts";
@@ -29,7 +29,7 @@ impl Sketcher {
     }
 
     /// What an index keeps of a text. May be called again after a stop.
-    pub(crate) fn sketch(&mut self, document: &Document, stop: &Stop) -> Result<Kept> {
+    pub(crate) fn sketch(&mut self, document: &Document, stop: &Stop) -> Result<StoredValue> {
         let spec = FeatureSpec {
             tokenizer: Tokenizer::Words,
             shingle: self.header.k.into(),
@@ -51,7 +51,7 @@ impl Sketcher {
                 Row::EMPTY
             }
         };
-        Ok(Kept { flags, bytes })
+        Ok(StoredValue { flags, bytes })
     }
 }
 
@@ -87,16 +87,16 @@ impl Texts {
 
     /// Takes all rows out, with what the index keeps of them, in the order in which they came. What keeps them is made
     /// by `keeper`, one on each thread.
-    pub(crate) fn keep<K: FnMut(&Document, &Stop) -> Result<Kept>>(
+    pub(crate) fn keep<K: FnMut(&Document, &Stop) -> Result<StoredValue>>(
         &mut self,
         keeper: impl Fn() -> K + Sync,
-    ) -> Result<Vec<(u64, Option<Kept>)>> {
+    ) -> Result<Vec<(u64, Option<StoredValue>)>> {
         let waiting = std::mem::take(&mut self.waiting);
-        let several = BackendWorkers::new();
-        let workers: &dyn Workers =
+        let several = BackendExecutor::new();
+        let executor: &dyn Executor =
             if std::mem::take(&mut self.bytes) < Self::FEW_BYTES { &PlainThreads(1) } else { &several };
         let mut pieces: Vec<_> = waiting.chunks(Self::PIECE).map(|rows| (rows, Vec::new())).collect();
-        workers::each(workers, &mut pieces, |(rows, kept), stop| {
+        executor::each(executor, &mut pieces, |(rows, kept), stop| {
             let mut keep = keeper();
             while let Some(((tid, document), rest)) = rows.split_first() {
                 let one = document.as_ref().map(|document| keep(document, stop)).transpose()?;

@@ -27,7 +27,7 @@ pub(crate) unsafe fn text_of(value: Datum) -> Result<String> {
 
 /// What an index keeps of a value.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct StoredValue {
     /// Flags of the row.
     pub flags: u16,
     /// The sketch, or the signatures of an array.

@@ -7,14 +7,14 @@ use crate::pg::index::pages::buffer::Looked;
 
 /// The rows of a signature.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum SignatureRows {
     /// Their numbers, ascending.
     Few(Vec<u32>),
     /// A list.
     Many(List),
 }
 
-impl Found {
+impl SignatureRows {
     /// How many they are.
     pub(crate) fn count(&self) -> u64 {
         match self {
@@ -26,7 +26,7 @@ impl Found {
 
 impl Segment {
     /// The rows of a signature: some by number, or a list. One or two pages are read, rarely more.
-    pub(crate) fn find(&self, signature: u64) -> Looked<Option<Found>> {
+    pub(crate) fn find(&self, signature: u64) -> Looked<Option<SignatureRows>> {
         if self.about.signature_pages == 0 {
             return Ok(None);
         }
@@ -81,7 +81,7 @@ impl Segment {
                 }
                 if let Some(list) = pair.list() {
                     drop(here);
-                    return self.list(list).map(|list| Some(Found::Many(list)));
+                    return self.list(list).map(|list| Some(SignatureRows::Many(list)));
                 }
                 if pair.row >= self.about.rows || rows.len() >= Pair::LISTED {
                     self.index.corrupted(here.block(), "a signature has rows that the segment has not");
@@ -105,8 +105,8 @@ impl Segment {
 }
 
 /// These rows, if there are any.
-fn few(rows: Vec<u32>) -> Option<Found> {
-    (!rows.is_empty()).then_some(Found::Few(rows))
+fn few(rows: Vec<u32>) -> Option<SignatureRows> {
+    (!rows.is_empty()).then_some(SignatureRows::Few(rows))
 }
 
 /// The first of `count` for which `before` is false.

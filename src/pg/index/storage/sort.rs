@@ -7,12 +7,12 @@ use std::ops::Range;
 use std::vec::IntoIter;
 
 use crate::error::Result;
+use crate::executor::{self, Executor, PlainThreads};
 use crate::files::{TempFile, TempFiles};
 use crate::memory;
 use crate::pg::index::layout::items::Pair;
+use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::temp_file::ServerFiles;
-use crate::pg::server::workers::BackendWorkers;
-use crate::workers::{self, PlainThreads, Workers};
 
 const DOING: &str = "sorting signatures";
 
@@ -72,9 +72,11 @@ impl Sorter {
     }
 
     fn sort(&mut self) -> Result<()> {
-        let several = BackendWorkers::new();
-        let workers: &dyn Workers = if self.in_memory < FEW { &PlainThreads(1) } else { &several };
-        workers::each(workers, &mut self.parts, |part, stop| workers::sort_unstable_by(part, stop, &Ord::cmp))
+        let several = BackendExecutor::new();
+        let executor: &dyn Executor = if self.in_memory < FEW { &PlainThreads(1) } else { &several };
+        executor::each(executor, &mut self.parts, |part, stop| {
+            executor::sort_unstable_by(part, stop, &Ord::cmp)
+        })
     }
 
     fn spill(&mut self) -> Result<()> {

@@ -1,13 +1,13 @@
 //! The rows that are to be read and compared with changed ones.
 
 use super::stored::{DOING, damaged};
+use crate::executor::{self, Executor};
 use crate::hash;
 use crate::joins::incremental::partners::Partners;
 use crate::memory;
 use crate::pg::query::ids::Ids;
 use crate::pg::server::error::Result;
 use crate::ragged::RaggedText;
-use crate::workers::{self, Workers};
 
 /// The ids of changed rows, to be known by how they are written.
 struct Names<'a> {
@@ -17,18 +17,18 @@ struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    fn new(ids: &'a Ids, workers: &dyn Workers) -> Result<Self> {
+    fn new(ids: &'a Ids, executor: &dyn Executor) -> Result<Self> {
         const LOOK_EVERY: u32 = 1 << 10;
         let mut hashes = Vec::new();
         memory::reserve(&mut hashes, ids.len(), DOING)?;
         for row in 0..ids.len() as u32 {
             if row.is_multiple_of(LOOK_EVERY) {
-                workers.breathe()?;
+                executor.check_interrupts()?;
             }
             hashes.push((hash::hash_bytes(ids.show(row).as_bytes()), row));
         }
-        workers::one(workers, &mut hashes, |hashes, stop| {
-            workers::sort_unstable_by(hashes, stop, &Ord::cmp)
+        executor::one(executor, &mut hashes, |hashes, stop| {
+            executor::sort_unstable_by(hashes, stop, &Ord::cmp)
         })?;
         Ok(Self { ids, hashes })
     }
@@ -51,8 +51,8 @@ pub(crate) struct CandidateIds<'a> {
 
 impl<'a> CandidateIds<'a> {
     /// None yet.
-    pub(crate) fn new(changed: &'a Ids, workers: &dyn Workers) -> Result<Self> {
-        let changed = Names::new(changed, workers)?;
+    pub(crate) fn new(changed: &'a Ids, executor: &dyn Executor) -> Result<Self> {
+        let changed = Names::new(changed, executor)?;
         Ok(Self { ids: RaggedText::default(), partners: Partners::default(), changed })
     }
 
@@ -67,15 +67,15 @@ impl<'a> CandidateIds<'a> {
 
     /// The distinct ids, and the partners of each. Numbers are in their order: rows that came one after the other are
     /// often near to each other, and so read faster.
-    pub(crate) fn finish(self, workers: &dyn Workers) -> Result<(Ids, Partners)> {
+    pub(crate) fn finish(self, executor: &dyn Executor) -> Result<(Ids, Partners)> {
         let Self { ids, partners, changed } = self;
         let id = |n: u32| ids.get(n as usize);
         let mut order = Vec::new();
         memory::reserve(&mut order, ids.len(), DOING)?;
         order.extend(0..ids.len() as u32);
         let key = |n: u32| (id(n).len(), id(n));
-        workers::one(workers, &mut order, |order, stop| {
-            workers::sort_unstable_by(order, stop, &|&a, &b| key(a).cmp(&key(b)))
+        executor::one(executor, &mut order, |order, stop| {
+            executor::sort_unstable_by(order, stop, &|&a, &b| key(a).cmp(&key(b)))
         })?;
         let (mut distinct, mut sorted, mut rows) = (Vec::new(), Partners::default(), Vec::new());
         for same in order.chunk_by(|&a, &b| id(a) == id(b)) {

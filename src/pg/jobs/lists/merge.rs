@@ -11,9 +11,9 @@ use crate::memory;
 use crate::pg::jobs::tables::table::Table;
 use crate::pg::query::ids::Ids;
 use crate::pg::server::error::Result;
+use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::set_returning::Store;
 use crate::pg::server::settings;
-use crate::pg::server::workers::BackendWorkers;
 
 /// Stores the last segments as one, where that is worth it, and a row of kind `x` for each of these. Where the lists are
 /// damaged, one row of kind `!`.
@@ -35,7 +35,7 @@ fn merge(lists: &Table, store: &mut Store) -> Result<()> {
         return Ok(());
     }
     let order = read_order(lists)?.ok_or_else(|| damaged("they are of another version"))?;
-    let workers = BackendWorkers::new();
+    let executor = BackendExecutor::new();
     let (mut all, mut names) = (Digests::default(), Ids::new(pg_sys::TEXTOID));
     for &header in merged {
         let segment = header.segment;
@@ -65,7 +65,7 @@ fn merge(lists: &Table, store: &mut Store) -> Result<()> {
         all.append(&documents.digests(from, parts)?, |row| row)?;
         writer.put(b'x', [segment, 0], None, None, None)?;
     }
-    writer.write(Segment::new(&all, order.words, &workers)?)?;
+    writer.write(Segment::new(&all, order.words, &executor)?)?;
     writer.ids(|row| names.show(row))
 }
 

@@ -6,6 +6,7 @@ use super::candidates::CandidateIds;
 use super::search::search;
 use super::stored::{BATCH, headers, read_order};
 use super::writer::Writer;
+use crate::executor::{self, Executor};
 use crate::features::FeatureSpec;
 use crate::features::sets::exact::TokenSets;
 use crate::joins::incremental::changed::Changed;
@@ -24,7 +25,6 @@ use crate::pg::request::Request;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
 use crate::verify::predicate::Predicate;
-use crate::workers::{self, Workers};
 
 /// What pairs that may be similar take of the memory, at most.
 const MEMORY_SHARE: usize = 16;
@@ -53,9 +53,9 @@ pub(crate) fn neighbours<const N: usize>(
     let Some(order) = read_order(lists)? else { return Ok(None) };
     let (words, bounds) = (order.words, Bounds::new(predicate));
     let mut reading = request.reading();
-    let workers = reading.workers;
+    let executor = reading.executor;
     let enough = reading.memory / 4;
-    let mut states: Vec<(Digester, TokenSets)> = (0..workers.count()).map(|_| Default::default()).collect();
+    let mut states: Vec<(Digester, TokenSets)> = (0..executor.count()).map(|_| Default::default()).collect();
     let mut fits = true;
     reading.run(|reading| {
         reading.batch_bytes = BATCH;
@@ -82,18 +82,18 @@ pub(crate) fn neighbours<const N: usize>(
     }
     if let Some(segment) = segment.filter(|_| !outlines.rows.is_empty()) {
         let mut writer = Writer::<N>::new(store, segment);
-        writer.write(Segment::new(&outlines, words, &workers)?)?;
+        writer.write(Segment::new(&outlines, words, &executor)?)?;
         writer.ids(|row| reading.left().show(row))?;
     }
-    let changed = Changed::new(outlines, words, bounds, &workers)?;
-    let mut others = CandidateIds::new(reading.left(), &workers)?;
+    let changed = Changed::new(outlines, words, bounds, &executor)?;
+    let mut others = CandidateIds::new(reading.left(), &executor)?;
     if !changed.is_empty() {
         for header in headers(lists)? {
-            let most = reading.memory / MEMORY_SHARE / workers.count();
-            search(lists, header, (&changed, words, most), &workers, &mut others)?;
+            let most = reading.memory / MEMORY_SHARE / executor.count();
+            search(lists, header, (&changed, words, most), &executor, &mut others)?;
         }
     }
-    let (others, partners) = others.finish(&workers)?;
+    let (others, partners) = others.finish(&executor)?;
     let Some(array) = others.array()? else { return Ok(None) };
     let matcher = fits.then(|| Matcher::new(changed, sets, order, spec, predicate)).transpose()?;
     let equals = equality(request.id_type)?;
@@ -128,12 +128,12 @@ impl Neighbours {
         request.left = request.left.listed(self.array, &self.equals, is_spread);
         request.id_type = pg_sys::INT8OID;
         let mut reading = request.reading();
-        let mut matches: Vec<Matches> = (0..reading.workers.count()).map(|_| Matches::default()).collect();
+        let mut matches: Vec<Matches> = (0..reading.executor.count()).map(|_| Matches::default()).collect();
         // For each part, how far it is, and what was found meanwhile.
         let mut shares: Vec<_> =
             (0..matcher.parts()).map(|part| (part, 0, false, Matches::default())).collect();
         while shares.iter().any(|(_, _, ended, _)| !ended) {
-            workers::each(&reading.workers, &mut shares, |(part, done, ended, matches), stop| {
+            executor::each(&reading.executor, &mut shares, |(part, done, ended, matches), stop| {
                 *ended = matcher.find_among(*part, done, matches, stop)?;
                 Ok(())
             })?;

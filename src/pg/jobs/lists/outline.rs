@@ -3,6 +3,7 @@
 use super::stored::{BATCH, COLUMNS, read_order, unless_damaged};
 use super::writer::Writer;
 use crate::error::Error;
+use crate::executor::{self, Executor};
 use crate::features::FeatureSpec;
 use crate::jobs::step::Rows;
 use crate::joins::incremental::digest::{Digester, Digests, words};
@@ -18,7 +19,6 @@ use crate::pg::jobs::tables::table::Table;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::Store;
 use crate::verify::predicate::Predicate;
-use crate::workers::{self, Workers};
 
 /// Stores the outlines of rows, or of all, as rows of the table of lists, in segments numbered from `segment`, in the order
 /// that the table has. Where that is damaged, or of another version, one row of kind `!`.
@@ -62,8 +62,8 @@ fn outlines(
         if !new {
             reading.batch_bytes = BATCH;
         }
-        outline(reading, (&spec, predicate), order, enough, |outlines, order, workers| {
-            writer.write(Segment::new(&outlines, order.words, workers)?)
+        outline(reading, (&spec, predicate), order, enough, |outlines, order, executor| {
+            writer.write(Segment::new(&outlines, order.words, executor)?)
         })
     })?;
     if new {
@@ -80,16 +80,16 @@ fn outline(
     (spec, predicate): (&FeatureSpec, Predicate),
     mut order: Option<OutlineOrder>,
     enough: usize,
-    mut done: impl FnMut(Digests, &OutlineOrder, &dyn Workers) -> Result<()>,
+    mut done: impl FnMut(Digests, &OutlineOrder, &dyn Executor) -> Result<()>,
 ) -> Result<OutlineOrder> {
     let bounds = Bounds::new(predicate);
-    let workers = reading.workers;
-    let mut outliners: Vec<Digester> = (0..workers.count()).map(|_| Digester::default()).collect();
+    let executor = reading.executor;
+    let mut outliners: Vec<Digester> = (0..executor.count()).map(|_| Digester::default()).collect();
     let mut all = |outliners: &mut Vec<Digester>, order: &OutlineOrder| {
         let mut parts = outliners.iter_mut().map(|outliner| std::mem::take(&mut outliner.digests));
         let mut outlines = parts.next().unwrap_or_default();
         parts.try_for_each(|part| outlines.append(&part, |row| row))?;
-        if outlines.rows.is_empty() { Ok(()) } else { done(outlines, order, workers) }
+        if outlines.rows.is_empty() { Ok(()) } else { done(outlines, order, executor) }
     };
     reading.read_with::<SqlError>(|batch| {
         let known = order.as_ref();
@@ -98,7 +98,7 @@ fn outline(
             None => outliner.keep(row, document, spec, stop),
         })?;
         if order.is_none() && outliners.iter().map(Digester::waiting).sum::<usize>() > enough {
-            order = Some(freeze(&mut outliners, &bounds, batch.workers())?);
+            order = Some(freeze(&mut outliners, &bounds, batch.executor())?);
         }
         let bytes = outliners.iter().map(|outliner| outliner.digests.bytes()).sum::<usize>();
         if let Some(order) = order.as_ref().filter(|_| bytes > enough / 2) {
@@ -108,25 +108,25 @@ fn outline(
     })?;
     let order = match order {
         Some(order) => order,
-        None => freeze(&mut outliners, &bounds, workers)?,
+        None => freeze(&mut outliners, &bounds, executor)?,
     };
     all(&mut outliners, &order)?;
     Ok(order)
 }
 
 /// Makes the order, and the outlines of what waits for it.
-fn freeze(outliners: &mut [Digester], bounds: &Bounds, workers: &dyn Workers) -> Result<OutlineOrder> {
+fn freeze(outliners: &mut [Digester], bounds: &Bounds, executor: &dyn Executor) -> Result<OutlineOrder> {
     let (documents, tokens) =
         outliners.iter().map(Digester::tokens).fold((0, 0), |(d, t), (e, u)| (d + e, t + u));
     let words = words(bounds, (tokens / documents.max(1)) as u32);
     let mut made = (outliners.iter_mut().map(Digester::take_counts).collect::<Vec<_>>(), None);
-    workers::one(workers, &mut made, |(counts, tokens), stop| {
+    executor::one(executor, &mut made, |(counts, tokens), stop| {
         let mut all = Digester::no_counts();
         counts.iter_mut().try_for_each(|counts| all.absorb(counts, stop))?;
         *tokens = Some(TokenOrder::of(&mut all, stop)?);
         Ok(())
     })?;
     let order = OutlineOrder { tokens: made.1.ok_or(Error::Stopped)?, words };
-    workers::each(workers, outliners, |outliner, stop| outliner.release(&order, bounds, stop))?;
+    executor::each(executor, outliners, |outliner, stop| outliner.release(&order, bounds, stop))?;
     Ok(order)
 }

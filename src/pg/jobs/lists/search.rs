@@ -2,6 +2,7 @@
 
 use super::candidates::CandidateIds;
 use super::stored::{DOING, Header, damaged, documents, ids, parts};
+use crate::executor::{self, Executor, Stop};
 use crate::joins::incremental::changed::Changed;
 use crate::joins::incremental::lookup::SegmentLookup;
 use crate::joins::incremental::partners::{Candidates, together};
@@ -11,8 +12,7 @@ use crate::pg::jobs::tables::table::Table;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
-use crate::pg::server::workers::BackendWorkers;
-use crate::workers::{self, Stop, Workers};
+use crate::pg::server::executor::BackendExecutor;
 
 /// Adds the documents of a segment that may be similar to a changed one; a thread keeps at most
 /// `most` bytes of pairs.
@@ -20,7 +20,7 @@ pub(crate) fn search(
     lists: &Table,
     header: Header,
     (changed, words, most): (&Changed, usize, usize),
-    workers: &BackendWorkers,
+    executor: &BackendExecutor,
     others: &mut CandidateIds<'_>,
 ) -> Result<()> {
     /// Bytes of parts that are shared out at one time.
@@ -29,22 +29,22 @@ pub(crate) fn search(
     let documents = documents(lists, header, words)?;
     let comparison = SegmentLookup::new(changed, &documents)?;
     let count = documents.sizes.len();
-    let mut found: Vec<Candidates> = (0..workers.count()).map(|_| Candidates::new(count, most)).collect();
+    let mut found: Vec<Candidates> = (0..executor.count()).map(|_| Candidates::new(count, most)).collect();
     let wanted = changed.parts(all)?;
     let (mut pending, mut bytes) = (Vec::new(), 0);
     parts(lists, segment, Some(&wanted).filter(|wanted| wanted.len() < all).map(Vec::as_slice), |part| {
         bytes += part.len();
         memory::push(&mut pending, part, DOING)?;
         if bytes > PIECE {
-            compare(&comparison, &pending, &mut found, workers)?;
+            compare(&comparison, &pending, &mut found, executor)?;
             pending.clear();
             bytes = 0;
         }
         Ok(())
     })?;
-    compare(&comparison, &pending, &mut found, workers)?;
+    compare(&comparison, &pending, &mut found, executor)?;
 
-    let (places, partners) = together(found, changed, workers)?;
+    let (places, partners) = together(found, changed, executor)?;
     let mut blocks: Vec<u32> = places.iter().map(|place| place / BLOCK as u32).collect();
     blocks.dedup();
     let mut next = 0;
@@ -64,7 +64,7 @@ fn compare(
     comparison: &SegmentLookup<'_>,
     parts: &[Vec<u8>],
     found: &mut [Candidates],
-    workers: &BackendWorkers,
+    executor: &BackendExecutor,
 ) -> Result<()> {
     if parts.is_empty() {
         return Ok(());
@@ -78,5 +78,5 @@ fn compare(
         }
         Ok(())
     };
-    Ok(workers::each(workers, &mut shares, work)?)
+    Ok(executor::each(executor, &mut shares, work)?)
 }

@@ -10,7 +10,7 @@ use crate::pg::query::citus::is_spread;
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::operators::equality;
 use crate::pg::request::form::KeptArguments;
-use crate::pg::request::{How, Request};
+use crate::pg::request::{ClusteringArguments, Request};
 use crate::pg::server::error::Result;
 
 /// The tables, the columns, and what else is the same in all statements of a job.
@@ -28,7 +28,7 @@ pub(crate) struct Names {
     /// The arguments of the join.
     join: KeptArguments,
     /// How pairs become clusters.
-    pub clustering: How,
+    pub clustering: ClusteringArguments,
     /// The operator that compares ids.
     pub equals: String,
     /// The number of the type that functions give ids as.
@@ -50,7 +50,7 @@ impl Names {
     pub(crate) fn new(
         job: &Job,
         (settings, columns): (&Settings, &Columns<'_>),
-        clustering: How,
+        clustering: ClusteringArguments,
         tables: Tables,
     ) -> Result<Self> {
         let docs = &job.relation;

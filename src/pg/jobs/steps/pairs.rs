@@ -3,7 +3,7 @@
 use pgrx::pg_sys;
 
 use super::work::Work;
-use crate::jobs::state::{Found, Removed};
+use crate::jobs::state::{BatchPairs, Removed};
 use crate::jobs::step::Join;
 use crate::pg::jobs::pairs::{self as found, Lookup, columns};
 use crate::pg::jobs::statements::statement::read_bool;
@@ -49,7 +49,7 @@ pub(crate) fn look_up(work: &mut Work<'_>, segment: Option<i64>, doubts: bool) -
     }
     work.near = keep.then_some((array, near));
     let pairs = added.map_or(0, |added| added.value() as i64);
-    work.state.found = Some(Found { pairs, listed: read_bool(listed) });
+    work.state.found = Some(BatchPairs { pairs, listed: read_bool(listed) });
     Ok(())
 }
 
@@ -59,6 +59,6 @@ pub(crate) fn join(work: &mut Work<'_>, rows: Join) -> Result<()> {
     let pairs = supplying(&columns(names.id_oid), &mut |_, store| found::join(names, rows, store), || {
         pairs::store(names).run()
     })?;
-    work.state.found = Some(Found { pairs, listed: false });
+    work.state.found = Some(BatchPairs { pairs, listed: false });
     Ok(())
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::techniques::{self, Given, TechniqueOptions};
+use super::techniques::{self, TechniqueArguments, TechniqueOptions};
 use crate::features::FeatureSpec;
 use crate::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
 use crate::joins::sketches::rule::Rule;
@@ -217,7 +217,7 @@ impl RuleReader<'_, '_> {
                 _ => None,
             }),
         };
-        let given = Given {
+        let given = TechniqueArguments {
             options: &own,
             threshold,
             feature: self.feature,

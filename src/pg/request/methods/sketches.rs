@@ -1,6 +1,6 @@
 //! The methods that compare signatures of documents in one way: `minhash`, `simhash`, `shingling`, `exact_text`, `title`.
 
-use super::techniques::{self, Given, TechniqueOptions, complete, flag, preset};
+use super::techniques::{self, TechniqueArguments, TechniqueOptions, complete, flag, preset};
 use crate::features::{FeatureSpec, Tokenizer};
 use crate::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
 use crate::joins::sketches::rule::Rule;
@@ -79,8 +79,8 @@ fn of_call<'a>(
     arguments: &'a Arguments<'_>,
     options: &'a TechniqueOptions,
     feature: FeatureSpec,
-) -> Given<'a> {
-    Given {
+) -> TechniqueArguments<'a> {
+    TechniqueArguments {
         options,
         threshold: arguments.threshold,
         feature,

@@ -25,7 +25,7 @@ const DEFAULT_RECALL: f64 = 0.95;
 
 /// What a technique is made from: the arguments of the call and the options that stand with it.
 #[derive(Debug)]
-pub(crate) struct Given<'a> {
+pub(crate) struct TechniqueArguments<'a> {
     /// Its options.
     pub options: &'a TechniqueOptions,
     /// The threshold, where one was given.
@@ -90,7 +90,7 @@ pub(crate) fn known(name: &str) -> &'static [&'static str] {
     }
 }
 
-impl Given<'_> {
+impl TechniqueArguments<'_> {
     /// The technique of this name, which is one of [`NAMES`].
     pub(crate) fn technique(&self, name: &str) -> Result<TechniqueSpec> {
         match name {

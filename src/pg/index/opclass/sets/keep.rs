@@ -6,6 +6,7 @@ use pgrx::pg_sys::Datum;
 use super::SetKeys;
 use super::item::{BITMAPS, SetItem};
 use crate::error;
+use crate::executor::{self, Stop};
 use crate::features::tokens::Document;
 use crate::joins::parts::token_set::Origin;
 use crate::joins::search::ball::{SetParameters, measure_name};
@@ -14,13 +15,12 @@ use crate::joins::search::prefix::SetSpec;
 use crate::joins::set_index::token_order::TokenOrder;
 use crate::pg::index::layout::items::Row;
 use crate::pg::index::opclass::class::Class;
-use crate::pg::index::opclass::values::{Kept, text_of};
+use crate::pg::index::opclass::values::{StoredValue, text_of};
 use crate::pg::query::decode::{Kind, decode};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::checks::ball_of_a_document;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::workers::workers_for;
-use crate::workers::{self, Stop};
+use crate::pg::server::executor::executor_for;
 
 /// Makes items of documents.
 #[derive(Debug)]
@@ -40,22 +40,22 @@ impl<'a> Cutter<'a> {
     }
 
     /// What the index keeps of a document. May be called again after a stop.
-    pub(crate) fn keep(&mut self, document: &Document, stop: &Stop) -> error::Result<Kept> {
+    pub(crate) fn keep(&mut self, document: &Document, stop: &Stop) -> error::Result<StoredValue> {
         let Self { spec, settled, scratch, tokens, prefix } = self;
         keys_of(document, &spec.features, scratch, tokens, stop)?;
         // At most 32 bits count them.
         let size = tokens.len() as u32;
         if size == 0 {
-            return Ok(Kept { flags: Row::EMPTY, bytes: Vec::new() });
+            return Ok(StoredValue { flags: Row::EMPTY, bytes: Vec::new() });
         }
         let Some((order, words)) = settled else {
-            return Ok(Kept { flags: Row::WHOLE, bytes: SetItem::write(size, None, tokens)? });
+            return Ok(StoredValue { flags: Row::WHOLE, bytes: SetItem::write(size, None, tokens)? });
         };
         let mut bits = [0; BITMAPS[BITMAPS.len() - 1]];
         let bits = &mut bits[..*words];
         bitmap(tokens, bits);
         prefix_keys(tokens, order, spec.indexed(size), scratch, prefix)?;
-        Ok(Kept { flags: 0, bytes: SetItem::write(size, Some(bits), prefix)? })
+        Ok(StoredValue { flags: 0, bytes: SetItem::write(size, Some(bits), prefix)? })
     }
 }
 
@@ -119,11 +119,11 @@ impl SetKeys {
     ///
     /// # Safety
     /// As for [`Self::document`].
-    pub(crate) unsafe fn keep(&self, class: Class, value: Datum) -> Result<Kept> {
+    pub(crate) unsafe fn keep(&self, class: Class, value: Datum) -> Result<StoredValue> {
         // SAFETY: the caller's promise.
         let document = unsafe { self.document(class, value)? };
         let mut work = (self.cutter(), None);
-        workers::one(workers_for(document.bytes()), &mut work, |(cutter, kept), stop| {
+        executor::one(executor_for(document.bytes()), &mut work, |(cutter, kept), stop| {
             *kept = Some(cutter.keep(&document, stop)?);
             Ok(())
         })?;

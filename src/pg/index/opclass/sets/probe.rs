@@ -1,13 +1,13 @@
 //! What a ball asks of an index of sets.
 
 use super::SetKeys;
+use crate::executor;
 use crate::features::tokens::Document;
 use crate::joins::search::ball::SetBall;
 use crate::joins::search::keys::{KeyScratch, keys_of};
 use crate::joins::search::prefix::Reach;
 use crate::pg::server::error::Result;
-use crate::pg::server::workers::workers_for;
-use crate::workers;
+use crate::pg::server::executor::executor_for;
 
 /// Steps from distance 0 to 1: a distance in the order of a scan has 16 bits.
 const STEPS: f64 = 65_000.0;
@@ -63,7 +63,7 @@ impl SetKeys {
     pub(crate) fn tokens(&self, document: &Document) -> Result<Vec<u32>> {
         let mut tokens = Vec::new();
         let features = &self.parameters.features;
-        workers::one(workers_for(document.bytes()), &mut tokens, |tokens, stop| {
+        executor::one(executor_for(document.bytes()), &mut tokens, |tokens, stop| {
             keys_of(document, features, &mut KeyScratch::default(), tokens, stop)
         })?;
         Ok(tokens)

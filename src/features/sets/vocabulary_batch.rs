@@ -1,12 +1,12 @@
 //! The tokens of a document in the vocabulary of a worker, some at a time.
 
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::features::dictionary::lookup::{ContentKind, Lookup};
 use crate::features::dictionary::pending::UNKNOWN;
 use crate::features::dictionary::shard::TOGETHER;
 use crate::features::dictionary::vocabulary::Vocabulary;
 use crate::memory;
-use crate::workers::Stop;
 
 const DOING: &str = "collecting token sets";
 

@@ -2,22 +2,22 @@
 
 use super::ball::{NAME, SetBall, SetParameters};
 use crate::error::{Error, Result};
+use crate::executor::Stop;
 use crate::features::sets::exact::TokenSets;
 use crate::features::tokens::Document;
 use crate::verify::predicate::Predicate;
-use crate::workers::Stop;
 
 /// Compares rows with a ball. What it says is what a join of rows says: the same sets, the same predicate, and the same
 /// similarity to the last bit.
 #[derive(Debug)]
-pub struct Judge {
+pub struct Verifier {
     parameters: SetParameters,
     predicate: Predicate,
     ball: TokenSets,
     row: TokenSets,
 }
 
-impl Judge {
+impl Verifier {
     /// Makes ready. O(tokens · log tokens).
     pub fn new(ball: &SetBall<'_>, stop: &Stop) -> Result<Self> {
         let SetBall { parameters, similarity, .. } = *ball;
@@ -85,11 +85,11 @@ mod tests {
     use crate::joins::parts::token_set::Origin;
     use crate::verify::measure::Measure;
 
-    fn judge(measure: Measure, similarity: f64, origin: Origin, document: &Document) -> Judge {
+    fn judge(measure: Measure, similarity: f64, origin: Origin, document: &Document) -> Verifier {
         let features = FeatureSpec { tokenizer: origin.tokenizer(), ..FeatureSpec::WORDS };
         let bytes =
             SetBall::build(&SetParameters { measure, origin, features }, similarity, document).unwrap();
-        Judge::new(&SetBall::parse(&bytes).unwrap(), &Stop::default()).unwrap()
+        Verifier::new(&SetBall::parse(&bytes).unwrap(), &Stop::default()).unwrap()
     }
 
     fn text(text: &str) -> Document {

@@ -11,14 +11,14 @@ const DOING: &str = "keeping texts";
 
 /// Texts of one worker.
 #[derive(Debug, Default)]
-pub struct Shelf {
+pub struct TextCollector {
     texts: SetCollector,
     /// How many units each row has.
     counts: Vec<(u32, u32)>,
     space: Vec<u64>,
 }
 
-impl Shelf {
+impl TextCollector {
     /// Adds the text of a row with its units.
     pub fn add(&mut self, row: u32, text: &str, units: &[Span]) -> Result<()> {
         let too_long = || Error::TooMany { what: "bytes in a text", limit: u32::MAX.into() };
@@ -82,7 +82,7 @@ impl<'a> OpenText<'a> {
 
 /// The texts of all workers.
 #[derive(Debug, Default)]
-pub struct Library {
+pub struct TextStore {
     texts: HashSets,
     /// By row; 0 for rows without a text.
     counts: Vec<u32>,
@@ -90,9 +90,9 @@ pub struct Library {
 
 /// Some of the texts in memory.
 #[derive(Debug)]
-pub struct Open<'a>(Loaded<'a>);
+pub struct LoadedTexts<'a>(Loaded<'a>);
 
-impl Open<'_> {
+impl LoadedTexts<'_> {
     /// The text of a row that was asked for; an empty one for a row without a text.
     pub fn get(&self, row: u32) -> OpenText<'_> {
         let Some((&head, rest)) = self.0.get(row).split_first() else { return OpenText::default() };
@@ -104,11 +104,11 @@ impl Open<'_> {
     }
 }
 
-impl Library {
+impl TextStore {
     /// Takes what the shelves have, and puts all texts into a file.
     pub fn spill<'s>(
         &mut self,
-        shelves: impl IntoIterator<Item = &'s mut Shelf>,
+        shelves: impl IntoIterator<Item = &'s mut TextCollector>,
         files: &dyn TempFiles,
     ) -> Result<()> {
         let mut texts = self.take(shelves)?;
@@ -118,17 +118,20 @@ impl Library {
     /// Takes what the shelves have, for the last time.
     pub fn finish<'s>(
         &mut self,
-        shelves: impl IntoIterator<Item = &'s mut Shelf>,
+        shelves: impl IntoIterator<Item = &'s mut TextCollector>,
         files: &dyn TempFiles,
     ) -> Result<()> {
         let texts = self.take(shelves)?;
         self.texts.finish(texts, files)
     }
 
-    fn take<'s>(&mut self, shelves: impl IntoIterator<Item = &'s mut Shelf>) -> Result<Vec<SetCollector>> {
+    fn take<'s>(
+        &mut self,
+        shelves: impl IntoIterator<Item = &'s mut TextCollector>,
+    ) -> Result<Vec<SetCollector>> {
         let mut texts = Vec::new();
         for shelf in shelves {
-            let Shelf { texts: own, counts, .. } = std::mem::take(shelf);
+            let TextCollector { texts: own, counts, .. } = std::mem::take(shelf);
             let rows = counts.iter().map(|&(row, _)| row as usize + 1).max().unwrap_or(0);
             if rows > self.counts.len() {
                 let more = rows - self.counts.len();
@@ -152,8 +155,8 @@ impl Library {
     }
 
     /// The texts of some rows, which are put in order. Reads from the file in the leader's thread.
-    pub fn open(&mut self, rows: &mut Vec<u32>) -> Result<Open<'_>> {
-        self.texts.load(rows).map(Open)
+    pub fn open(&mut self, rows: &mut Vec<u32>) -> Result<LoadedTexts<'_>> {
+        self.texts.load(rows).map(LoadedTexts)
     }
 
     /// Bytes on the heap.
@@ -173,8 +176,8 @@ mod tests {
     proptest! {
         #[test]
         fn texts_come_back(texts in prop::collection::vec("([a-z好。. ]{0,9}|)", 0..12), spill: bool) {
-            let mut shelves = vec![Shelf::default(), Shelf::default()];
-            let mut library = Library::default();
+            let mut shelves = vec![TextCollector::default(), TextCollector::default()];
+            let mut library = TextStore::default();
             for (row, text) in texts.iter().enumerate() {
                 shelves[row % 2].add(row as u32, text, &sentences(text)).unwrap();
                 if spill && row % 3 == 2 {

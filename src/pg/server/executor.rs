@@ -14,16 +14,16 @@ use pgrx::pg_sys;
 
 use super::{allocator, settings};
 use crate::error::{Error, Result};
-use crate::workers::{PlainThreads, Stop, Work, Workers};
+use crate::executor::{Executor, PlainThreads, Stop, Task};
 
 /// The worker threads of this backend.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct BackendWorkers {
+pub(crate) struct BackendExecutor {
     threads: usize,
     allowed: usize,
 }
 
-impl BackendWorkers {
+impl BackendExecutor {
     /// As many as `neardup.threads` says, but no more than there are processors: these would take time from each other, and
     /// from the leader, whom they wait for.
     pub(crate) fn new() -> Self {
@@ -40,7 +40,7 @@ impl BackendWorkers {
     }
 }
 
-impl Workers for BackendWorkers {
+impl Executor for BackendExecutor {
     fn count(&self) -> usize {
         self.threads
     }
@@ -49,11 +49,11 @@ impl Workers for BackendWorkers {
         self.allowed
     }
 
-    fn run(&self, threads: usize, work: &Work<'_>) -> Result<()> {
+    fn run(&self, threads: usize, work: &Task<'_>) -> Result<()> {
         self.run_beside(threads, work, &mut || {})
     }
 
-    fn run_beside(&self, threads: usize, work: &Work<'_>, beside: &mut dyn FnMut()) -> Result<()> {
+    fn run_beside(&self, threads: usize, work: &Task<'_>, beside: &mut dyn FnMut()) -> Result<()> {
         let mut beside = Some(beside);
         loop {
             pgrx::check_for_interrupts!();
@@ -64,7 +64,7 @@ impl Workers for BackendWorkers {
         }
     }
 
-    fn breathe(&self) -> Result<()> {
+    fn check_interrupts(&self) -> Result<()> {
         pgrx::check_for_interrupts!();
         Ok(())
     }
@@ -72,16 +72,16 @@ impl Workers for BackendWorkers {
 
 /// The workers for texts of that many bytes, or for work that takes as long: beside the leader where it may take long
 /// enough to be cancelled.
-pub(crate) fn workers_for(bytes: usize) -> &'static dyn Workers {
+pub(crate) fn executor_for(bytes: usize) -> &'static dyn Executor {
     const LONG: usize = 1 << 18;
     static HERE: PlainThreads = PlainThreads(1);
-    static BESIDE: BackendWorkers = BackendWorkers::single();
+    static BESIDE: BackendExecutor = BackendExecutor::single();
     if bytes < LONG { &HERE } else { &BESIDE }
 }
 
 /// Runs the workers until they are done or an interrupt is pending; they are all joined on return.
 /// Meanwhile the leader does what is `beside`, if anything; interrupts wait for the end of that.
-fn run_until_interrupt(threads: usize, work: &Work<'_>, beside: Option<&mut dyn FnMut()>) -> Result<()> {
+fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: Option<&mut dyn FnMut()>) -> Result<()> {
     const LOOK_EVERY: Duration = Duration::from_millis(5);
     // Before the first thread: one that found no room for a heap of its own would get nothing of what is kept back.
     allocator::keep_little();
@@ -92,7 +92,7 @@ fn run_until_interrupt(threads: usize, work: &Work<'_>, beside: Option<&mut dyn 
     // other answer. So where memory is short all of them begin before the first one works and takes more.
     let gate = &Gate::new(is_roomy(ROOM_OF_THREADS));
     std::thread::scope(|scope| {
-        let mut workers = Vec::new();
+        let mut executor = Vec::new();
         let mut failed = None;
         let signals = SignalsBlocked::new();
         for n in 0..threads {
@@ -114,8 +114,8 @@ fn run_until_interrupt(threads: usize, work: &Work<'_>, beside: Option<&mut dyn 
                 });
             match spawned {
                 Ok(worker) => {
-                    gate.await_waiting(workers.len() + 1);
-                    workers.push(worker);
+                    gate.await_waiting(executor.len() + 1);
+                    executor.push(worker);
                 }
                 Err(error) => {
                     running.fetch_sub(1, Ordering::SeqCst);
@@ -131,7 +131,7 @@ fn run_until_interrupt(threads: usize, work: &Work<'_>, beside: Option<&mut dyn 
         }
         gate.open();
         drop(signals);
-        if let (true, Some(error)) = (workers.is_empty(), failed) {
+        if let (true, Some(error)) = (executor.is_empty(), failed) {
             return Err(error);
         }
         if let Some(beside) = beside {
@@ -146,7 +146,7 @@ fn run_until_interrupt(threads: usize, work: &Work<'_>, beside: Option<&mut dyn 
             std::thread::park_timeout(LOOK_EVERY);
         }
         // A panic of a worker goes on in the leader, where pgrx makes an error of it.
-        let results: Vec<Result<()>> = workers
+        let results: Vec<Result<()>> = executor
             .into_iter()
             .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect();

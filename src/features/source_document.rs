@@ -2,12 +2,12 @@
 
 use super::tokens::{Document, Page};
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::text::packed::Packed;
-use crate::workers::Stop;
 
 /// A document of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Given {
+pub enum SourceDocument {
     /// As it is.
     Document(Document),
     /// A text.
@@ -16,7 +16,7 @@ pub enum Given {
     Page(Packed, Option<String>),
 }
 
-impl Given {
+impl SourceDocument {
     /// About how many bytes the document's tokens are made from.
     pub fn bytes(&self) -> usize {
         match self {

@@ -1,8 +1,8 @@
 //! Threads that work on shared data and can be stopped and started again.
 //!
-//! The core does not know what runs it: it is given [`Workers`]. Under test these are plain threads; inside
+//! The core does not know what runs it: it is given [`Executor`]. Under test these are plain threads; inside
 //! a server they are threads with all signals blocked, watched by a leader that looks for cancel
-//! requests (src/pg/server/workers.rs). Work is written so that it may return [`Error::Stopped`] at any
+//! requests (src/pg/server/executor.rs). Work is written so that it may return [`Error::Stopped`] at any
 //! check and be called again later, going on where it was.
 
 use std::sync::Mutex;
@@ -31,10 +31,10 @@ impl Stop {
 }
 
 /// The work of one thread: called with the number of the worker, 0 to `count - 1`.
-pub type Work<'a> = dyn Fn(usize, &Stop) -> Result<()> + Sync + 'a;
+pub type Task<'a> = dyn Fn(usize, &Stop) -> Result<()> + Sync + 'a;
 
 /// Runs work on a number of threads.
-pub trait Workers {
+pub trait Executor {
     /// How many threads there are, at least 1.
     fn count(&self) -> usize;
 
@@ -43,20 +43,20 @@ pub trait Workers {
         self.count()
     }
 
-    /// Runs `work` once on each of `threads` threads (at least 1, at most [`Workers::count`]) and
+    /// Runs `work` once on each of `threads` threads (at least 1, at most [`Executor::count`]) and
     /// waits for all. After a stop it is run again on all of them, or the call does not return. The
     /// first other error is returned.
-    fn run(&self, threads: usize, work: &Work<'_>) -> Result<()>;
+    fn run(&self, threads: usize, work: &Task<'_>) -> Result<()>;
 
     /// The same, and calls `beside` once in the calling thread: meanwhile, or before.
-    fn run_beside(&self, threads: usize, work: &Work<'_>, beside: &mut dyn FnMut()) -> Result<()> {
+    fn run_beside(&self, threads: usize, work: &Task<'_>, beside: &mut dyn FnMut()) -> Result<()> {
         beside();
         self.run(threads, work)
     }
 
     /// Lets the leader, which works itself, look for requests to stop; inside a server it does not
     /// return if there is one.
-    fn breathe(&self) -> Result<()> {
+    fn check_interrupts(&self) -> Result<()> {
         Ok(())
     }
 }
@@ -65,12 +65,12 @@ pub trait Workers {
 #[derive(Debug, Clone, Copy)]
 pub struct PlainThreads(pub usize);
 
-impl Workers for PlainThreads {
+impl Executor for PlainThreads {
     fn count(&self) -> usize {
         self.0.max(1)
     }
 
-    fn run(&self, threads: usize, work: &Work<'_>) -> Result<()> {
+    fn run(&self, threads: usize, work: &Task<'_>) -> Result<()> {
         let stop = &Stop::default();
         std::thread::scope(|scope| {
             let others: Vec<_> =
@@ -87,22 +87,22 @@ impl Workers for PlainThreads {
 /// again on those that were stopped. Items are taken in order; what is done does not depend on the
 /// number of threads.
 pub fn each<T: Send>(
-    workers: &dyn Workers,
+    executor: &dyn Executor,
     items: &mut [T],
     work: impl Fn(&mut T, &Stop) -> Result<()> + Sync,
 ) -> Result<()> {
-    each_beside(workers, items, work, &mut || {})
+    each_beside(executor, items, work, &mut || {})
 }
 
 /// The same, with something to do for the calling thread; not if there are no items.
 pub fn each_beside<T: Send>(
-    workers: &dyn Workers,
+    executor: &dyn Executor,
     items: &mut [T],
     work: impl Fn(&mut T, &Stop) -> Result<()> + Sync,
     beside: &mut dyn FnMut(),
 ) -> Result<()> {
     let slots: Vec<Mutex<Option<&mut T>>> = items.iter_mut().map(|item| Mutex::new(Some(item))).collect();
-    let threads = workers.count().min(slots.len());
+    let threads = executor.count().min(slots.len());
     if threads == 0 {
         return Ok(());
     }
@@ -119,16 +119,16 @@ pub fn each_beside<T: Send>(
         }
         Ok(())
     };
-    workers.run_beside(threads, &work, beside)
+    executor.run_beside(threads, &work, beside)
 }
 
 /// Brings one piece of work to its end on one thread, beside the leader that watches it.
 pub fn one<T: Send>(
-    workers: &dyn Workers,
+    executor: &dyn Executor,
     item: &mut T,
     work: impl Fn(&mut T, &Stop) -> Result<()> + Sync,
 ) -> Result<()> {
-    each(workers, std::slice::from_mut(item), work)
+    each(executor, std::slice::from_mut(item), work)
 }
 
 /// Sorts in slices, so that a stop request is answered between them. In place, O(n log n), not stable.
@@ -158,12 +158,12 @@ mod tests {
     /// Stops the work every few checks, as a leader with pending interrupts does.
     struct Interrupted(AtomicUsize);
 
-    impl Workers for Interrupted {
+    impl Executor for Interrupted {
         fn count(&self) -> usize {
             1
         }
 
-        fn run(&self, _threads: usize, work: &Work<'_>) -> Result<()> {
+        fn run(&self, _threads: usize, work: &Task<'_>) -> Result<()> {
             loop {
                 let stop = Stop::default();
                 if self.0.fetch_add(1, Ordering::Relaxed) < 3 {

@@ -4,8 +4,8 @@ use super::found::{Found, Part};
 use super::parameters::Parameters;
 use super::work::Workspace;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::verify::windows::WindowedText;
-use crate::workers::Stop;
 
 /// Takes a part, removes it from both texts and searches what is left of them, as long as parts are long
 /// enough.

@@ -7,6 +7,7 @@
 //! O(tokens + sentences · log sentences).
 
 use crate::error::{Error, Result};
+use crate::executor::{self, Executor};
 use crate::features::sets::records::Records;
 use crate::features::sets::store::Store;
 use crate::files::TempFiles;
@@ -14,7 +15,6 @@ use crate::hash::hash_bytes_128;
 use crate::memory;
 use crate::verify::overlap::shared_at_least;
 use crate::verify::predicate::Predicate;
-use crate::workers::{self, Workers};
 
 const DOING: &str = "looking for frequent sentences";
 const NONE: u32 = u32::MAX;
@@ -45,7 +45,7 @@ impl ClassStores<'_> {
     fn for_each(
         &mut self,
         budget: usize,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
         mut each: impl FnMut(u32, u32, &[u32]) -> Result<()>,
     ) -> Result<()> {
         const BREATHE_EVERY: u32 = 1 << 12;
@@ -53,7 +53,7 @@ impl ClassStores<'_> {
         for store in self.stores.iter_mut() {
             store.for_each(budget, |_, size, tokens| {
                 if class % BREATHE_EVERY == 0 {
-                    workers.breathe()?;
+                    executor.check_interrupts()?;
                 }
                 each(class, size, tokens)?;
                 class += 1;
@@ -70,11 +70,11 @@ impl ClassStores<'_> {
         predicate: &Predicate,
         most: u32,
         budget: usize,
-        workers: &dyn Workers,
+        executor: &dyn Executor,
     ) -> Result<Option<Vec<bool>>> {
         let (size, two) = (self.size, self.stores.len() == 2);
         let mut sentences = memory::filled(0u32, self.shared_tokens, DOING)?;
-        self.for_each(budget, workers, |class, _, tokens| {
+        self.for_each(budget, executor, |class, _, tokens| {
             for &token in tokens {
                 let count = &mut sentences[token as usize];
                 *count = count.saturating_add(size(class));
@@ -85,7 +85,7 @@ impl ClassStores<'_> {
             return Ok(None);
         }
         let (mut cores, mut core): (Vec<Core>, Vec<u32>) = (Vec::new(), Vec::new());
-        self.for_each(budget, workers, |class, size, tokens| {
+        self.for_each(budget, executor, |class, size, tokens| {
             core.clear();
             memory::reserve(&mut core, tokens.len(), DOING)?;
             core.extend(tokens.iter().filter(|&&token| sentences[token as usize] > most));
@@ -99,8 +99,8 @@ impl ClassStores<'_> {
             Ok(())
         })?;
         drop(sentences);
-        workers::one(workers, &mut cores, |cores, stop| {
-            workers::sort_unstable_by(cores, stop, &|a, b| a.cmp(b))
+        executor::one(executor, &mut cores, |cores, stop| {
+            executor::sort_unstable_by(cores, stop, &|a, b| a.cmp(b))
         })?;
         let first_right = if two { self.stores[0].sizes().len() as u32 } else { NONE };
         let mut hot = memory::filled(false, self.count(), DOING)?;

@@ -4,7 +4,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::documents::{Bands, Documents};
-use super::layout::Layout;
+use super::layout::CitusLayout;
 use super::place::Place;
 use super::servers::Server;
 use super::statements::catalog;
@@ -43,12 +43,12 @@ pub(super) struct InParts {
     /// Where the documents are.
     pub servers: Vec<Server>,
     /// Or how Citus has them.
-    pub citus: Option<Layout>,
+    pub citus: Option<CitusLayout>,
 }
 
 /// The join of a call.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct JoinArguments {
     /// The relation, as messages show it.
     pub shown: String,
     /// Its number.
@@ -65,7 +65,7 @@ pub(super) struct Asked {
     pub is_elsewhere: bool,
 }
 
-impl Asked {
+impl JoinArguments {
     /// Reads and checks the arguments of a call, for its role.
     pub(super) fn new(call: Call, extension: &Extension, role: Oid, result: &Place) -> Result<Self> {
         let given = FORM.of(call);
@@ -78,7 +78,7 @@ impl Asked {
         let request = Request::of_ids(call, FORM, Some(id_oid))?;
         let method = given.text(Argument::Method)?.unwrap_or("jaccard".into());
         let found = as_user(role, || Server::all(&catalog::servers(docs)))?;
-        let citus = as_user(role, || Layout::of(docs, result))?.filter(|_| found.is_empty());
+        let citus = as_user(role, || CitusLayout::of(docs, result))?.filter(|_| found.is_empty());
         let elsewhere = citus.is_some() || !found.is_empty();
         let join = in_parts(&request, &method).filter(|_| elsewhere);
         if join.is_none() && elsewhere && method == "minhash" {

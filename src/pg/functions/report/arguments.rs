@@ -18,7 +18,7 @@ const SAMPLES: i32 = 4;
 
 /// What is to be shown.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct ReportArguments {
     /// How many clusters, the largest first.
     pub clusters: usize,
     /// How many versions of each beside the representative.
@@ -31,7 +31,7 @@ pub(super) struct Asked {
     pub link: Option<Link>,
 }
 
-impl Asked {
+impl ReportArguments {
     /// Of the arguments; `example` is a call that works.
     pub(super) fn new(given: Named<'_>, example: &Example) -> Result<Self> {
         let count = |argument: Argument, default: i32, most: i32| {

@@ -3,14 +3,14 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::context_check::{Codes, Following};
 use super::cut::Entry;
-use super::follow::{Codes, Following};
 use super::index::{Index, Tally};
 use super::query::{Query, Window};
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::memory;
 use crate::radix;
-use crate::workers::Stop;
 
 const DOING: &str = "looking for pieces in common";
 

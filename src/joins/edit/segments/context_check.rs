@@ -94,8 +94,8 @@ impl Following {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::Stop;
     use crate::verify::edit::distance;
-    use crate::workers::Stop;
     use proptest::prelude::*;
 
     proptest! {
