@@ -1,16 +1,16 @@
-//! Which pairs are worth checking, and the exact joins made of them.
+//! Candidate generation, and the exact joins that are built on it.
 //!
-//! * [`sets`]: distinct sets by prefix, size, positions, suffixes and bitmaps
-//! * [`edit`]: distinct texts by edit distance, made of the join of their q-grams
-//! * [`sketches`]: signatures by keys in common, and combinations of them
-//! * [`stored`]: minhash sketches that are there already, by agreeing values
-//! * [`sentences`]: documents that have sentence signatures in common
-//! * [`codes`]: feature codes by common substrings
-//! * [`incremental`]: few changed sets against digests of many others
-//! * [`parts`]: sets in parts that know nothing of each other, on one machine or many
-//! * [`search`]: sets by an index of their prefixes
-//! * [`set_index`]: what all kept and sent forms of sets are made of
-//! * [`pairs`]: the pairs of rows that the records of all these stand for
+//! * [`sets`]: joins distinct sets by prefix, size, positions, suffixes and bitmaps
+//! * [`edit`]: joins distinct texts by edit distance, on top of the join of their q-grams
+//! * [`sketches`]: joins signatures by shared keys, and by combinations of keys
+//! * [`stored`]: joins minhash sketches that are already stored, by agreeing values
+//! * [`sentences`]: joins documents that share sentence signatures
+//! * [`codes`]: joins feature codes by common substrings
+//! * [`incremental`]: joins few changed sets with digests of many others
+//! * [`parts`]: joins sets in separate parts that do not know each other, on one machine or many
+//! * [`search`]: finds sets by an index of their prefixes
+//! * [`set_index`]: the building blocks of all stored and sent forms of sets
+//! * [`pairs`]: expands pairs of records into pairs of rows, for all of these joins
 
 pub mod codes;
 pub mod edit;
@@ -29,48 +29,48 @@ use std::fmt::Debug;
 use crate::error::Result;
 use crate::executor::Executor;
 
-/// A pair of records that passes. In a self-join both are of the only table and `right` comes first
-/// in the order of sizes.
+/// A pair of records that passes. In a self-join both records are of the only table, and `right`
+/// comes first in the order of sizes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RecordPair {
-    /// The record that probed.
+    /// The record that probed the index.
     pub left: u32,
     /// The record that was found.
     pub right: u32,
-    /// The similarity that is reported.
+    /// The similarity that is reported for the pair.
     pub similarity: f64,
 }
 
-/// What the filters did, in pairs of distinct records unless stated otherwise.
+/// The counters of the filters, in pairs of distinct records unless stated otherwise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Pairs that share a token of their prefixes, whose sizes go together, and whose bitmaps do, too,
-    /// where there are bitmaps.
+    /// Pairs that share a prefix token, whose sizes are compatible, and, if there are bitmaps,
+    /// whose bitmaps are compatible too.
     pub candidates: u64,
-    /// Postings passed over because the sizes do not go together.
+    /// Postings skipped because the sizes are not compatible.
     pub pruned_by_size: u64,
-    /// Postings whose bitmap ruled their record out.
+    /// Postings whose bitmap ruled out their record.
     pub pruned_by_bitmap: u64,
-    /// Candidates that the positions of a shared token ruled out.
+    /// Candidates ruled out by the positions of a shared token.
     pub pruned_by_position: u64,
-    /// Candidates that the suffix filter ruled out.
+    /// Candidates ruled out by the suffix filter.
     pub pruned_by_suffix: u64,
     /// Candidates whose filtered sketches were too short.
     pub pruned_by_sketch: u64,
     /// Candidates whose tokens were compared, or whose texts were aligned.
     pub verified: u64,
-    /// Signatures of too many documents, which were dropped.
+    /// Signatures that were dropped because too many documents have them.
     pub stop_signatures: u64,
-    /// How many documents these had.
+    /// The number of documents that have a dropped signature.
     pub stop_documents: u64,
-    /// Buckets of signatures that too many records share, expanded in part.
+    /// Buckets of signatures that too many records share; these are only partly expanded.
     pub hot_buckets: u64,
-    /// Documents in these, each counted once.
+    /// Documents in hot buckets, each counted once.
     pub hot_documents: u64,
 }
 
 impl Counts {
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another part of the work.
     pub fn add(&mut self, other: &Self) {
         self.candidates += other.candidates;
         self.pruned_by_size += other.pruned_by_size;
@@ -88,16 +88,17 @@ impl Counts {
 
 /// A join of records.
 pub trait RecordJoin: Debug {
-    /// The next pairs of records, each once; none when the join is done. A batch may be empty, and its
-    /// size is bounded. After [`crate::error::Error::Stopped`] it can be called again.
+    /// Returns the next pairs of records, each pair once, or `None` when the join is done. A batch
+    /// may be empty, and its size is bounded. After [`crate::error::Error::Stopped`] it can be
+    /// called again.
     fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>>;
 
-    /// What the filters did so far.
+    /// Returns what the filters have counted so far.
     fn counts(&self) -> Counts;
 
-    /// The share of the work that is done, 0 to 1.
+    /// Returns the share of the work that is done, 0 to 1.
     fn progress(&self) -> f64;
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     fn bytes(&self) -> usize;
 }

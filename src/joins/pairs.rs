@@ -1,8 +1,8 @@
-//! The pairs of rows that a join of records stands for, one at a time.
+//! Expands the record pairs of a join into pairs of rows, one at a time.
 //!
-//! Rows with equal sets, or equal texts, are one record of the join. Their pairs come first, and with
-//! them those of every pair of records, counted out without being stored: memory does not grow with
-//! their number.
+//! Rows with equal sets, or equal texts, are one record of the join. The pairs of such equal rows
+//! come first, followed by the row pairs of each pair of records. Row pairs are enumerated without
+//! being stored, so memory does not grow with their number.
 
 use super::sets::Algorithm;
 use super::sets::blocks::BlockJoin;
@@ -21,31 +21,33 @@ pub struct Pair {
     pub left: u32,
     /// A row of the right table, or another row of the only one.
     pub right: u32,
-    /// Their similarity.
+    /// The similarity of the two rows.
     pub similarity: f64,
 }
 
-/// The pairs of a join. In a self-join each pair comes once, its rows in either order.
+/// The row pairs of a join. In a self-join each pair comes once, its rows in either order.
 #[derive(Debug)]
 pub struct Pairs {
     join: Box<dyn RecordJoin>,
     left: Members,
-    /// The rows of the right table, where there are two.
+    /// The rows of the right table, if there are two tables.
     right: Option<Members>,
-    /// The records of more than one row whose rows are pairs, and the next of them.
+    /// The records of more than one row whose rows pair with each other, and the index of the next
+    /// one.
     equal: Vec<u32>,
     next_equal: usize,
     batch: Vec<RecordPair>,
     next_in_batch: usize,
-    /// The pair of records that is being expanded; a record with itself for equal rows.
+    /// The pair of records that is being expanded. For equal rows it is a record with itself.
     current: Option<RecordPair>,
-    /// The next places among the rows of the two records.
+    /// The next positions in the row lists of the two records.
     at: (usize, usize),
     given: u64,
 }
 
 impl Pairs {
-    /// All pairs that pass, found with about `budget` bytes of records and index at a time.
+    /// Prepares to find all pairs that pass, with about `budget` bytes of records and index at a
+    /// time.
     pub fn new(ordered: Ordered, predicate: Predicate, algorithm: Algorithm, budget: usize) -> Result<Self> {
         let Ordered { left, right, shared_tokens, .. } = ordered;
         let mut equal = Vec::new();
@@ -61,7 +63,7 @@ impl Pairs {
         Ok(Self::of_records(Box::new(join), left.members, right, equal))
     }
 
-    /// The pairs of records that `join` finds, and of the rows of each of the records `equal`.
+    /// Expands the pairs of records that `join` finds, and the rows of each record in `equal`.
     pub fn of_records(
         join: Box<dyn RecordJoin>,
         left: Members,
@@ -82,7 +84,7 @@ impl Pairs {
         }
     }
 
-    /// A number of pairs that are sure to come, known before the join is made: those of equal rows.
+    /// Returns the number of pairs of equal rows. These are certain before the join runs.
     pub fn certain(&self) -> u64 {
         let pairs = self.equal.iter().map(|&record| {
             let rows = self.left.rows(record as usize).len() as u64;
@@ -91,8 +93,8 @@ impl Pairs {
         pairs.fold(0, u64::saturating_add)
     }
 
-    /// The next pair; none after the last. Takes O(1) amortised except where the join has to go on: then as
-    /// long as a batch of it takes.
+    /// Returns the next pair, or `None` after the last. Takes O(1) amortised, except when the join
+    /// has to advance: then it takes as long as one batch of the join.
     pub fn next(&mut self, executor: &dyn Executor) -> Result<Option<Pair>> {
         loop {
             if let Some(pair) = self.take() {
@@ -104,7 +106,8 @@ impl Pairs {
         }
     }
 
-    /// The next pair of what is in hand; none when [`Pairs::advance`] has to be called. O(1) amortised.
+    /// Returns the next pair that is already joined, or `None` when [`Pairs::advance`] has to be
+    /// called. O(1) amortised.
     #[inline]
     pub fn take(&mut self) -> Option<Pair> {
         loop {
@@ -124,8 +127,8 @@ impl Pairs {
         }
     }
 
-    /// The groups of two and more rows of the only table that are one record, and whether the rows of each are pairs with each
-    /// other: what [`Pairs::take_group`] leaves out.
+    /// Returns the groups of two or more rows of the only table that are one record, and for each
+    /// group whether its rows pair with each other. [`Pairs::take_group`] leaves these groups out.
     pub fn equal_rows(&self) -> impl Iterator<Item = (&[u32], bool)> {
         let mut equal = self.equal.iter().peekable();
         (0..self.left.len()).filter(|&record| self.left.rows(record).len() > 1).map(move |record| {
@@ -134,9 +137,10 @@ impl Pairs {
         })
     }
 
-    /// The next pair of records of what is in hand, as a pair of their first rows that stands for all pairs of their rows;
-    /// in place of [`Pairs::take`]. None when [`Pairs::advance`] has to be called. All pairs count as given, those of equal rows
-    /// when the first pair is asked for.
+    /// Returns the next pair of records that is already joined, as a pair of their first rows that
+    /// represents all pairs of their rows. It is used in place of [`Pairs::take`]. Returns `None`
+    /// when [`Pairs::advance`] has to be called. All row pairs count as given; those of equal rows
+    /// count on the first call.
     pub fn take_group(&mut self) -> Option<Pair> {
         if self.next_equal < self.equal.len() {
             self.given = self.given.saturating_add(self.certain());
@@ -150,7 +154,7 @@ impl Pairs {
         Some(Pair { left: *lefts.first()?, right: *rights.first()?, similarity })
     }
 
-    /// Asks for the rows of records whose turn comes soon: these are all over the memory.
+    /// Prefetches the rows of records that come soon, because they are scattered over memory.
     #[inline]
     fn prefetch(&self) {
         const AHEAD: usize = 2 * Pairs::AHEAD;
@@ -165,11 +169,11 @@ impl Pairs {
         }
     }
 
-    /// How many pairs of records before their turn [`Pairs::coming`] tells of them.
+    /// How many pairs of records in advance [`Pairs::coming`] announces them.
     const AHEAD: usize = 8;
 
-    /// The first rows of two records whose pairs come soon, if there are any: for who needs to know more of rows to ask for
-    /// that.
+    /// Returns the first rows of two records whose pairs come soon, if there are any, so that a
+    /// caller can prefetch its own data about these rows.
     #[inline]
     pub fn coming(&self) -> Option<[u32; 2]> {
         let pair = self.batch.get(self.next_in_batch + Self::AHEAD)?;
@@ -177,7 +181,7 @@ impl Pairs {
         Some([*self.left.rows(pair.left as usize).first()?, *rights.rows(pair.right as usize).first()?])
     }
 
-    /// The next pair of the present two records.
+    /// Returns the next row pair of the current two records.
     #[inline]
     fn take_current(&mut self) -> Option<Pair> {
         let RecordPair { left, right, similarity } = self.current?;
@@ -197,7 +201,7 @@ impl Pairs {
         Some(Pair { left, right, similarity })
     }
 
-    /// Joins another batch, which may be empty; false if there is none.
+    /// Joins another batch, which may be empty. Returns false when the join is done.
     pub fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
         self.next_in_batch = 0;
         let batch = self.join.next_batch(executor)?;
@@ -206,22 +210,22 @@ impl Pairs {
         Ok(more)
     }
 
-    /// What the filters did so far.
+    /// Returns what the filters have counted so far.
     pub fn counts(&self) -> Counts {
         self.join.counts()
     }
 
-    /// How many pairs were given.
+    /// Returns how many pairs were given so far.
     pub fn given(&self) -> u64 {
         self.given
     }
 
-    /// The share of the join that is done, 0 to 1.
+    /// Returns the share of the join that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
         self.join.progress()
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.join.bytes()
             + self.left.bytes()

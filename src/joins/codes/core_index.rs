@@ -1,26 +1,26 @@
-//! The index of a join of feature codes: the grams of their cores.
+//! The index of a join of feature codes. It holds grams of the codes' cores.
 
 use crate::error::Result;
 use crate::executor::{self, Stop};
 use crate::features::windows::Windows;
 use crate::memory;
 
-/// What is being done, for errors.
+/// The name of the task, for errors.
 pub(super) const DOING: &str = "joining feature codes";
 
-/// Which codes have a gram of a core.
+/// An index from the gram of a core to the codes that have it.
 #[derive(Debug, Default)]
 pub(super) struct CoreIndex {
-    /// The lengths of grams that there are, ascending.
+    /// The distinct lengths of the grams, ascending.
     lengths: Vec<u32>,
-    /// Hashes of grams with the places of their codes, sorted.
+    /// Hashes of grams with the positions of their codes in the order, sorted.
     entries: Vec<(u64, u32)>,
-    /// Where the entries of each value of the uppermost bits begin, and where the last ones end.
+    /// For each value of the uppermost bits, where its entries begin; and where the last ones end.
     starts: Vec<u32>,
 }
 
 impl CoreIndex {
-    /// Bits that `starts` tells apart.
+    /// The number of uppermost hash bits that select an element of `starts`.
     const BITS: u32 = 16;
 
     /// Removes all codes.
@@ -29,17 +29,18 @@ impl CoreIndex {
         self.entries.clear();
     }
 
-    /// How many grams there are, repeats included until all are sorted.
+    /// Returns the number of grams. Repeats count until [`CoreIndex::sort`] removes them.
     pub(super) fn entries(&self) -> usize {
         self.entries.len()
     }
 
-    /// The lengths of grams that there are, ascending.
+    /// Returns the distinct lengths of the grams, ascending.
     pub(super) fn lengths(&self) -> &[u32] {
         &self.lengths
     }
 
-    /// Adds the code at a place, of `length` characters, which passes with `least` common ones.
+    /// Adds the code at position `place`, of `length` characters, which passes with at least
+    /// `least` common characters.
     pub(super) fn add(&mut self, place: u32, windows: &Windows, length: u32, least: u32) -> Result<()> {
         let Cores { mut first, step, length: core } = Cores::new(length, least);
         let gram = gram_length(core);
@@ -53,7 +54,7 @@ impl CoreIndex {
         Ok(())
     }
 
-    /// Makes ready to be asked, once all codes are added.
+    /// Prepares the index for lookups, once all codes are added.
     pub(super) fn sort(&mut self, stop: &Stop) -> Result<()> {
         let Self { lengths, entries, starts } = self;
         executor::sort_unstable_by(entries, stop, &Ord::cmp)?;
@@ -69,7 +70,7 @@ impl CoreIndex {
         Ok(())
     }
 
-    /// The entries of a hash, by place.
+    /// Returns the entries of a hash, ordered by the position of their codes.
     #[inline]
     pub(super) fn with(&self, hash: u64) -> &[(u64, u32)] {
         let bucket = (hash >> (64 - Self::BITS)) as usize;
@@ -79,32 +80,33 @@ impl CoreIndex {
         &bucket[from..to]
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         memory::bytes(&self.entries) + memory::bytes(&self.starts) + memory::bytes(&self.lengths)
     }
 }
 
-/// The greatest number 2^n or 3 · 2^n that is not greater than `length`, at least 1: few lengths of grams, and
-/// none much shorter than its core.
+/// Returns the greatest number of the form 2^n or 3 · 2^n that is at most `length`, and at least 1.
+/// This gives few distinct gram lengths, and no gram is much shorter than its core.
 fn gram_length(length: u32) -> u32 {
     let power = 1 << length.max(1).ilog2();
     let half = power + power / 2;
     if power > 1 && half <= length { half } else { power }
 }
 
-/// The cores of a code: one of them is in every run of as many characters as have to be common.
+/// The cores of a code. Every run of as many characters as have to be common contains one of them.
 struct Cores {
-    /// Where the first one begins.
+    /// Where the first core begins.
     first: u32,
-    /// How far apart they begin.
+    /// The distance between the beginnings of two cores.
     step: u32,
-    /// How long they are.
+    /// The length of a core.
     length: u32,
 }
 
 impl Cores {
-    /// Those of a code of `length` characters that passes with `least` common ones.
+    /// Returns the cores of a code of `length` characters that passes with `least` common
+    /// characters.
     fn new(length: u32, least: u32) -> Self {
         let block = least.div_ceil(2);
         match (2 * least).checked_sub(length) {

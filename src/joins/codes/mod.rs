@@ -1,11 +1,13 @@
-//! All pairs of feature codes of which one has a long enough substring in common with the other
-//! (docs/design/algorithms.md section 7), exactly, without comparing all.
+//! Finds all pairs of feature codes in which one code has a long enough substring in common with
+//! the other (docs/design/algorithms.md section 7). The join is exact and does not compare all
+//! pairs.
 //!
-//! A code of n characters passes with a common substring of at least l. Every run of l of its n characters covers
-//! the middle one of 2 l - n, where there is such a middle, and else one of the blocks of (l + 1) / 2 that it is cut
-//! into. So codes are indexed by a hash of a gram of each such *core*, and codes that are not shorter look for their
-//! own grams in this index. What is found is verified with the automaton of the longer code. Cores are indexed in
-//! blocks that fit a budget.
+//! A code of n characters passes if it has a common substring of at least l characters. If the
+//! middle 2 l - n characters of the code exist, every run of l characters covers them. Otherwise
+//! every such run covers one of the blocks of (l + 1) / 2 characters that the code is cut into.
+//! Each of these pieces is called a *core*. The index holds a hash of a gram of each core, and
+//! codes that are not shorter look up their own grams in it. Each candidate is verified with the
+//! suffix automaton of the longer code. Cores are indexed in blocks that fit a budget.
 //!
 //! ```
 //! use neardup::joins::codes::code_pairs;
@@ -39,17 +41,17 @@ use crate::verify::automaton::SuffixAutomaton;
 use crate::verify::repeatability::{least_common, share};
 use core_index::{CoreIndex, DOING};
 
-/// Makes ready to find all pairs of rows whose codes reach `threshold` in the greater direction. Codes stay in
-/// memory; the index takes about `budget` bytes at a time.
+/// Prepares to find all pairs of rows whose codes reach `threshold` in the direction with the
+/// greater similarity. Codes stay in memory; the index takes about `budget` bytes at a time.
 pub fn code_pairs(distinct: Distinct, threshold: f64, budget: usize) -> Result<Pairs> {
-    /// Of an entry of the index.
+    /// The bytes of an index entry.
     const ENTRY: usize = 24;
     let Distinct { texts, left, right } = distinct;
     let split = if right.is_some() { left.len() as u32 } else { u32::MAX };
     let mut order = Vec::new();
     memory::reserve(&mut order, texts.len(), DOING)?;
     order.extend(0..texts.len() as u32);
-    // Where there are two tables each of them is in order.
+    // With two tables, each table on its own is already in order, but not both together.
     order.sort_by_key(|&text| texts.length(text));
     let mut equal = Vec::new();
     if right.is_none() {
@@ -69,13 +71,13 @@ pub fn code_pairs(distinct: Distinct, threshold: f64, budget: usize) -> Result<P
     Ok(Pairs::of_records(Box::new(join), left, right, equal))
 }
 
-/// Distinct codes, and which pairs of them pass.
+/// Distinct codes, and the condition for pairs of them to pass.
 #[derive(Debug)]
 struct OrderedCodes {
     texts: Texts,
-    /// All of them, shorter ones first.
+    /// All codes, shorter ones first.
     order: Vec<u32>,
-    /// The number of the first one of the right table.
+    /// The number of the first code of the right table.
     split: u32,
     threshold: f64,
 }
@@ -85,22 +87,22 @@ struct OrderedCodes {
 struct CodeJoin {
     codes: OrderedCodes,
     most_entries: usize,
-    /// The codes of the index, as places in the order.
+    /// The indexed codes, as a range of positions in the order.
     indexed: Range<usize>,
     index: CoreIndex,
-    /// The place of the next code that looks into the index.
+    /// The position of the next code that probes the index.
     probes: usize,
-    /// How many codes look at a time.
+    /// How many codes probe per batch.
     batch: usize,
     counts: Counts,
 }
 
 impl CodeJoin {
-    /// Indexes the next codes; false if there are none.
+    /// Indexes the next block of codes. Returns false if there are no more.
     fn index(&mut self, executor: &dyn Executor) -> Result<bool> {
         let OrderedCodes { texts, order, threshold, .. } = &self.codes;
         let from = self.indexed.end;
-        // The longest codes are found as any, by those of their own length.
+        // The longest codes need no special case: codes of their own length find them.
         if from == order.len() {
             return Ok(false);
         }
@@ -155,7 +157,7 @@ impl RecordJoin for CodeJoin {
             self.counts.verified += unit.candidates;
         }
         self.probes = to;
-        // As many as are worth the threads, but no more pairs at a time than that.
+        // Batches grow so that they are worth the threads, until one returns too many pairs.
         self.batch = if batch.len() < PAIRS_A_BATCH {
             (2 * self.batch).min(LARGEST_BATCH)
         } else {
@@ -180,10 +182,10 @@ impl RecordJoin for CodeJoin {
     }
 }
 
-/// Some codes that look into the index, and what they found.
+/// Some codes that probe the index, and the pairs they found.
 #[derive(Debug, Default)]
 struct Probes {
-    /// Their places in the order.
+    /// The positions of these codes in the order.
     todo: Range<usize>,
     found: Vec<RecordPair>,
     candidates: u64,
@@ -232,7 +234,7 @@ impl Probes {
         Ok(())
     }
 
-    /// Compares a code with shorter ones.
+    /// Compares a code with candidates that are not longer.
     fn verify(
         &mut self,
         codes: &OrderedCodes,

@@ -1,14 +1,15 @@
-//! Parity bitmaps: a few words per set from which a bound on the shared tokens is read off.
+//! Parity bitmaps: a few words per set that give an upper bound on the number of shared tokens.
 //!
-//! Each element flips one bit of its set's bitmap. Two bitmaps differ in at most as many bits as the sets differ in elements,
-//! |x| + |y| - 2·|x∩y|, whatever element flips which bit: a pair whose bitmaps differ in more bits than its sizes and its least
-//! overlap allow is not similar (Sandes, Teodoro, Melo: Bitmap filter, Information Systems 2020). The bound is an integer; it may
-//! pass too much, never too little.
+//! Each element flips one bit of its set's bitmap. Two bitmaps differ in at most as many bits as
+//! the sets differ in elements, |x| + |y| - 2·|x∩y|, no matter which element flips which bit. So a
+//! pair is not similar if its bitmaps differ in more bits than its sizes and its least overlap
+//! allow (Sandes, Teodoro, Melo: Bitmap filter, Information Systems 2020). The bound is an integer.
+//! The filter may pass too many pairs, but never drops a similar one.
 
 use crate::hash;
 
-/// Sets the parity bitmap of a set of hashes, which ascend. The k-th occurrence of a hash is an element of its own.
-/// Which bit an element flips is part of stored and sent formats.
+/// Sets the parity bitmap of a set of hashes, which ascend. The k-th occurrence of a hash is a
+/// separate element. Which bit an element flips is part of stored and sent formats.
 #[inline]
 pub fn of_hashes(hashes: impl Iterator<Item = u64>, bitmap: &mut [u64]) {
     bitmap.fill(0);
@@ -22,37 +23,42 @@ pub fn of_hashes(hashes: impl Iterator<Item = u64>, bitmap: &mut [u64]) {
     }
 }
 
-/// How wide the bitmaps of a join are: the fewest words, a power of two, with which sets that have little in common differ
-/// clearly in more bits than similar ones may.
+/// A rule for the width of a join's bitmaps: the smallest power of two of words with which sets
+/// that have little in common clearly differ in more bits than similar sets may.
 #[derive(Debug, Clone, Copy)]
 pub struct Width {
-    /// By how many standard deviations they differ in more bits. More cost memory, fewer let more candidates pass.
+    /// The number of standard deviations by which dissimilar sets must differ in more bits. A
+    /// larger number costs memory; a smaller one lets more candidates pass.
     deviations: f64,
-    /// The most words.
+    /// The maximum number of words.
     most: usize,
-    /// Whether a set has at most four times as many bits as elements, as a longer bitmap tells little more.
+    /// Limits a bitmap to about four times as many bits as its set has elements, because a longer
+    /// bitmap adds little information.
     by_size: bool,
 }
 
 impl Width {
-    /// In memory: a candidate that passes costs a look at the tokens of both sets.
+    /// For bitmaps in memory, where a candidate that passes costs a comparison of the tokens of
+    /// both sets.
     pub const IN_MEMORY: Self = Self { deviations: 3.0, most: 8, by_size: false };
-    /// In an index, where a bitmap of each row takes space on disk for ever, and most rows of a list are ruled out by their
-    /// hits. A rule of the format on disk.
+    /// For bitmaps in an index, where the bitmap of each row takes space on disk for ever, and the
+    /// hits already rule out most rows of a list. This rule is part of the format on disk.
     pub const STORED: Self = Self { deviations: 2.4, most: 8, by_size: true };
-    /// On the way from machine to machine, where a candidate that passes moves a whole set.
+    /// For bitmaps sent from machine to machine, where a candidate that passes moves a whole set.
     pub const SENT: Self = Self { deviations: 6.0, most: 256, by_size: true };
 
-    /// The words for sets of `size` elements that may differ in `allowed` bits. Where the most words are not enough: as many
-    /// where the size bounds them, else none.
+    /// Returns the number of words for sets of `size` elements that may differ in `allowed` bits.
+    /// If the maximum number of words is not enough, returns that maximum when the size bounds the
+    /// width, and `None` otherwise.
     pub fn words(self, size: u32, allowed: u32) -> Option<usize> {
         let Self { deviations, most, by_size } = self;
         let enough = |words: usize| {
             let bits = 64.0 * words as f64;
-            // This many flips at random positions leave this many bits set.
+            // The expected number of set bits after this many flips at random positions.
             let flips = 1.7 * f64::from(size);
             let expected = bits / 2.0 * (1.0 - (-2.0 * flips / bits).exp());
-            // Of a bit that may be either; or of few flips, of which hardly two are of the same bit.
+            // The deviation if each bit is set with probability one half; and the deviation for few
+            // flips, of which hardly two hit the same bit.
             let (either, few) = (bits.sqrt() / 2.0, flips * (2.0 / bits).sqrt());
             let deviation = if by_size { either } else { either.min(few) };
             expected - deviations * deviation > f64::from(allowed)
@@ -83,11 +89,12 @@ mod tests {
         assert_eq!(words(130, 28), Some(2));
         assert_eq!(words(130, 65), Some(4));
         assert_eq!(words(1_000_000, 200_000), None);
-        // Names and titles have few tokens, and sets of them differ in nearly all or nearly none.
+        // Names and titles have few tokens, and their sets differ in nearly all tokens or in nearly
+        // none.
         assert_eq!([3, 8, 12].map(|size| words(size, 1)), [Some(1); 3]);
     }
 
-    /// Indexes have bitmaps of this width for ever.
+    /// Stored indexes have bitmaps of these widths for ever.
     #[test]
     fn stored_widths_stay_as_they_are() {
         let sizes = [1, 8, 20, 60, 130, 300, 1000, 1_000_000];

@@ -1,15 +1,16 @@
-//! What depends on the size of a set alone, such as the length of its prefix: computed once for each small size.
+//! A cache of values that depend only on the size of a set, such as the length of its prefix. Each
+//! value is computed once for each small size.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Sizes of sets for which a value is kept.
+/// The number of set sizes for which values are kept.
 const MOST_KNOWN: usize = 1 << 12;
 
-/// A number for each size of a set. Clones share what is known, also among threads.
+/// A number for each size of a set. Clones share the known values, also across threads.
 #[derive(Debug, Clone)]
 pub struct BySize {
-    /// One more than the value; 0 where it is not known.
+    /// The value plus one; 0 where the value is not known yet.
     known: Arc<[AtomicU32]>,
 }
 
@@ -20,8 +21,8 @@ impl Default for BySize {
 }
 
 impl BySize {
-    /// The value for a size: what `compute` gives for it, which must always be the same number, less than `u32::MAX`.
-    /// O(1) where it is known.
+    /// Returns the value for a size, as `compute` gives it. `compute` must always return the same
+    /// number, less than `u32::MAX`. O(1) if the value is known.
     #[inline]
     pub fn get(&self, size: u32, compute: impl FnOnce() -> u32) -> u32 {
         let Some(known) = self.known.get(size as usize) else { return compute() };

@@ -1,10 +1,11 @@
-//! What every kept or sent form of a set of tokens is made of, defined once: the join in memory, the access method, jobs and the
-//! join in parts use the same.
+//! The building blocks of every stored or sent form of a token set. They are defined once and
+//! shared by the join in memory, the access method, jobs and the join in parts.
 //!
 //! * an element's hash is [`Token::hash`](crate::features::tokens::Token::hash)
-//! * [`bitmap`]: the parity bitmap of a set, and how wide it has to be
-//! * [`by_size`]: what is known of sets by their size, such as the length of a prefix
-//! * [`token_counts`], [`token_order`]: how many sets have a token, and the order that prefixes are taken in
+//! * [`bitmap`]: the parity bitmap of a set, and its width
+//! * [`by_size`]: values that depend only on a set's size, such as the length of a prefix
+//! * [`token_counts`], [`token_order`]: the number of sets that have a token, and the token order
+//!   from which prefixes are taken
 //! * [`rice`]: lists of the rows that have a token
 
 pub mod bitmap;

@@ -1,11 +1,13 @@
-//! Ascending row numbers as bits: the gaps between them in the code of Rice (R. F. Rice, JPL 79-22; S. W. Golomb,
-//! IEEE Trans. IT 12(3), 1966).
+//! Ascending row numbers as bits: the gaps between them in the code of Rice (R. F. Rice, JPL 79-22;
+//! S. W. Golomb, IEEE Trans. IT 12(3), 1966).
 //!
-//! A gap is how many rows lie between a row and the one before, of the first row how many lie before it. Of a gap g and a
-//! parameter k there come g >> k zeros, a one, and the lower k bits of g; all from the lowest bit of a byte to its
-//! highest. What is left of the last byte is 0.
+//! A gap is the number of rows between a row and the row before it. The gap of the first row is the
+//! number of rows before it. With parameter k, a gap g is coded as g >> k zeros, a one, and the
+//! lower k bits of g. Bits fill each byte from the lowest to the highest. The unused bits of the
+//! last byte are 0.
 //!
-//! Bytes on disk can be anything: whatever is read, rows ascend and exist, or there is an error.
+//! Bytes on disk can be anything. Whatever is read, the decoder returns ascending rows below the
+//! limit or an error.
 
 use crate::error::{Error, Result};
 use crate::memory;
@@ -14,7 +16,8 @@ use crate::memory;
 pub const MOST_BITS: u8 = 31;
 const DOING: &str = "packing rows";
 
-/// Appends the code of ascending rows, and gives its parameter: the one with the fewest bits. O(rows).
+/// Appends the code of ascending rows and returns its parameter, the one that needs the fewest
+/// bits. O(rows).
 pub fn encode(rows: &[u32], out: &mut Vec<u8>) -> Result<u8> {
     let k = parameter(rows);
     let mut writer = Writer { out, bits: 0, have: 0 };
@@ -31,26 +34,27 @@ pub fn encode(rows: &[u32], out: &mut Vec<u8>) -> Result<u8> {
     Ok(k)
 }
 
-/// The gaps before ascending rows.
+/// Returns the gaps before ascending rows.
 fn gaps(rows: &[u32]) -> impl Iterator<Item = u32> + '_ {
     debug_assert!(rows.is_sorted_by(|a, b| a < b));
     rows.iter().scan(0, |least, &row| {
         let gap = row - *least;
-        // After the greatest row of all there is none.
+        // No row follows the greatest possible row, so the wrapped value is never used.
         *least = row.wrapping_add(1);
         Some(gap)
     })
 }
 
-/// The parameter with which the code of rows has the fewest bits, the least of these.
+/// Returns the parameter with which the code of the rows has the fewest bits; the least of several.
 fn parameter(rows: &[u32]) -> u8 {
     let Some(&last) = rows.last() else { return 0 };
     let bits = |k: u8| {
         let zeros: u64 = gaps(rows).map(|gap| u64::from(gap >> k)).sum();
         zeros + (u64::from(k) + 1) * rows.len() as u64
     };
-    // The mean of the gaps has this many bits. With more, each gap has one bit more and saves less than one; with four
-    // fewer there are seven zeros a gap and more.
+    // The best parameter is near the number of bits of the mean gap. A larger parameter adds one
+    // bit to each gap and saves less than one; a parameter smaller by four gives seven or more
+    // zeros a gap.
     let mean = (u64::from(last) + 1 - rows.len() as u64) / rows.len() as u64;
     let most = (u64::BITS - mean.leading_zeros()).min(MOST_BITS.into()) as u8;
     (most.saturating_sub(3)..=most).min_by_key(|&k| bits(k)).unwrap_or(0)
@@ -59,12 +63,12 @@ fn parameter(rows: &[u32]) -> u8 {
 struct Writer<'a> {
     out: &'a mut Vec<u8>,
     bits: u64,
-    /// How many of them there are: less than 32.
+    /// The number of pending bits: less than 32.
     have: u32,
 }
 
 impl Writer<'_> {
-    /// Appends the lower `count` bits, at most 32, of a number that has no others.
+    /// Appends the lower `count` bits, at most 32, of a number that has no other bits set.
     #[inline]
     fn put(&mut self, bits: u32, count: u32) -> Result<()> {
         self.bits |= u64::from(bits) << self.have;
@@ -83,37 +87,39 @@ impl Writer<'_> {
     }
 }
 
-/// Why a [`Decoder`] gave no more rows.
+/// The reason why a [`Decoder`] returned no more rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
     /// There are no more rows.
     Done,
-    /// As many were given as were asked for.
+    /// As many rows were returned as were asked for.
     Most,
-    /// Further bytes are wanted.
+    /// More bytes are needed.
     Bytes,
 }
 
-/// Reads rows from the pieces of their code, one after the other.
+/// Decodes rows from consecutive pieces of their code.
 #[derive(Debug, Clone)]
 pub struct Decoder {
     k: u8,
-    /// Rows still to be read, and bytes still to be given.
+    /// The number of rows still to be decoded, and of bytes still to be supplied.
     rows: u32,
     bytes: u32,
-    /// The least that the next row can be, and what no row reaches.
+    /// The least value that the next row can have, and the exclusive upper limit of rows.
     least: u64,
     limit: u64,
-    /// The bits that come next; those from the `have`-th on come again.
+    /// The buffered bits, lowest first, and how many of them count. Bits from the `have`-th on are
+    /// read again later.
     bits: u64,
     have: u32,
-    /// The zeros of the next gap, as far as they are read, and whether the one behind them is.
+    /// The number of zeros of the next gap read so far, and whether the one after them was read.
     zeros: u64,
     is_ended: bool,
 }
 
 impl Decoder {
-    /// For the code with parameter `k` of this many rows, all less than `limit`, in this many bytes.
+    /// Prepares to decode `rows` rows, all less than `limit`, from `bytes` bytes of code with
+    /// parameter `k`.
     pub fn new(k: u8, rows: u32, bytes: u32, limit: u32) -> Result<Self> {
         if k > MOST_BITS {
             return Err(bad(format!("its parameter is {k}")));
@@ -130,18 +136,18 @@ impl Decoder {
         Ok(decoder)
     }
 
-    /// How many rows are still to be given.
+    /// Returns how many rows are still to be returned.
     pub fn rows(&self) -> u32 {
         self.rows
     }
 
-    /// How many bytes are still to be given to it.
+    /// Returns how many bytes are still to be supplied.
     pub fn bytes(&self) -> u32 {
         self.bytes
     }
 
-    /// Appends the next rows, at most `most`, and takes what it reads off `piece`, which may go on behind the code. Where
-    /// it wants further bytes the piece is used up.
+    /// Appends the next rows, at most `most`, and removes the bytes it reads from `piece`, which
+    /// may continue after the code. If more bytes are needed, the piece is used up.
     pub fn read(&mut self, piece: &mut &[u8], most: usize, out: &mut Vec<u32>) -> Result<Until> {
         let end = out.len().saturating_add(most);
         while self.rows > 0 {
@@ -158,7 +164,7 @@ impl Decoder {
         Ok(Until::Done)
     }
 
-    /// The next row, if it can be read without further bytes.
+    /// Returns the next row, or `None` if more bytes are needed.
     #[inline]
     fn next(&mut self, piece: &mut &[u8]) -> Result<Option<u32>> {
         while !self.is_ended {
@@ -185,11 +191,11 @@ impl Decoder {
         self.drop(k);
         (self.zeros, self.is_ended) = (0, false);
         self.least = row + 1;
-        // Rows are less than a number of 32 bits.
+        // The limit is a `u32`, so a row below it fits 32 bits.
         if row < self.limit { Ok(Some(row as u32)) } else { Err(bad("a row that is not there")) }
     }
 
-    /// Takes as many bytes as there is room for: whole ones.
+    /// Buffers as many whole bytes as there is room for.
     #[inline]
     fn fill(&mut self, piece: &mut &[u8]) {
         if self.bytes >= 8
@@ -213,7 +219,7 @@ impl Decoder {
 
     #[inline]
     fn drop(&mut self, count: u32) {
-        // At most 63 bits are there.
+        // There are at most 63 bits, so the shift does not overflow.
         self.bits >>= count;
         self.have -= count;
     }
@@ -222,7 +228,7 @@ impl Decoder {
         if self.bytes == 0 { Err(bad("it ends too early")) } else { Ok(None) }
     }
 
-    /// Behind the last row there is nothing but the rest of its byte, which is 0.
+    /// Fails if anything but the rest of the last byte, which must be 0, follows the last row.
     fn check_end(&self) -> Result<()> {
         let rest = self.bits & ((1 << self.have) - 1);
         if self.bytes > 0 || self.have >= 8 || rest != 0 {
@@ -242,7 +248,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// All rows of a code that comes in pieces of this length, so many at a time; an error where it is too short.
+    /// Decodes all rows of a code that arrives in pieces of `piece` bytes, at most `most` rows at a
+    /// time. Fails if the code is too short.
     fn decode(mut decoder: Decoder, code: &[u8], piece: usize, most: usize) -> Result<Vec<u32>> {
         let (mut rows, mut pieces) = (Vec::new(), code.chunks(piece));
         let mut rest: &[u8] = &[];
@@ -285,7 +292,7 @@ mod tests {
             prop_assert_eq!(decode(decoder, &code, piece, most).unwrap(), rows);
         }
 
-        /// Nothing is shorter.
+        /// No parameter gives a shorter code.
         #[test]
         fn the_parameter_is_the_best(rows in rows()) {
             let bits = |k: u32| gaps(&rows).map(|gap| u64::from(gap >> k) + 1 + u64::from(k)).sum::<u64>();
@@ -303,7 +310,7 @@ mod tests {
             if let Ok(rows) = read {
                 prop_assert_eq!(rows.len(), count as usize);
                 prop_assert!(rows.is_sorted_by(|a, b| a < b) && rows.last().is_none_or(|&row| row < limit));
-                // There is one code of these rows with this parameter.
+                // These rows have exactly one code with this parameter.
                 let mut again = Vec::new();
                 if encode(&rows, &mut again).unwrap() == k {
                     prop_assert_eq!(&again[..], &code[..bytes as usize]);

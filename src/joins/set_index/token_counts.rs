@@ -1,4 +1,5 @@
-//! In how many sets of a sample each token occurs, and the ranks that follow: the rarer a token, the earlier it comes.
+//! Counts in how many sets of a sample each token occurs, and ranks the tokens: the rarer a token,
+//! the lower its rank.
 
 use crate::error::Result;
 use crate::executor::{self, Stop};
@@ -6,44 +7,47 @@ use crate::memory;
 
 const DOING: &str = "counting tokens";
 
-/// Counts tokens by their keys or hashes, in bounded memory whatever is added.
+/// Counts tokens by their keys or hashes, in bounded memory for any input.
 ///
-/// Where there are more distinct tokens than may be counted, the rarest are forgotten from time to time: what is counted of
-/// these is then too little, of frequent ones nearly right (Manku, Motwani: Approximate frequency counts over data streams,
-/// VLDB 2002).
+/// When there are more distinct tokens than may be counted, the counter drops the rarest ones from
+/// time to time. The counts of rare tokens are then too low; those of frequent tokens are nearly
+/// right (Manku, Motwani: Approximate frequency counts over data streams, VLDB 2002).
 #[derive(Debug)]
 pub struct TokenCounts<K> {
     /// Tokens that are not counted yet.
     waiting: Vec<K>,
     /// Tokens and their counts, ascending by token.
     counts: Vec<(K, u32)>,
-    /// Space for these.
+    /// A buffer for merging the counts.
     merged: Vec<(K, u32)>,
-    /// How many tokens are counted at most.
+    /// The maximum number of counted tokens.
     most: usize,
 }
 
 impl<K: Copy + Ord> TokenCounts<K> {
-    /// Bytes that a counted token takes at most: twice its count, and once more while it waits.
+    /// The maximum number of bytes per counted token: two counts, and one more token while it
+    /// waits.
     pub const ENTRY: usize = 2 * size_of::<(K, u32)>() + size_of::<K>();
 
-    /// No counts yet, of at most `most` tokens. Takes no memory before tokens come.
+    /// Creates a counter of at most `most` tokens. It takes no memory until tokens come.
     pub fn new(most: usize) -> Self {
         Self { waiting: Vec::new(), counts: Vec::new(), merged: Vec::new(), most: most.max(1 << 10) }
     }
 
-    /// Counts a token of a set once more. After [`Error::Stopped`](crate::error::Error::Stopped) the token is not counted.
-    /// O(1), but for sorting and merging `most` tokens at a time.
+    /// Counts one more set that has a token. After [`Error::Stopped`](crate::error::Error::Stopped)
+    /// the token is not counted. O(1), apart from sorting and merging `most` tokens at a time.
     #[inline]
     pub fn add(&mut self, token: K, stop: &Stop) -> Result<()> {
-        // As many as are merged into: so the work of merging grows with the tokens alone.
+        // At least as many tokens wait as there are counts, so the work of merging grows with the
+        // number of tokens alone.
         if self.waiting.len() >= self.counts.len().clamp(1 << 10, self.most) {
             self.count(stop)?;
         }
         memory::push(&mut self.waiting, token, DOING)
     }
 
-    /// Moves what another has counted here. After [`Error::Stopped`](crate::error::Error::Stopped) nothing is moved.
+    /// Moves the counts of another counter into this one. After
+    /// [`Error::Stopped`](crate::error::Error::Stopped) nothing is moved.
     pub fn absorb(&mut self, other: &mut Self, stop: &Stop) -> Result<()> {
         self.count(stop)?;
         other.count(stop)?;
@@ -52,23 +56,24 @@ impl<K: Copy + Ord> TokenCounts<K> {
         Ok(())
     }
 
-    /// How many tokens are counted.
+    /// Returns the number of counted tokens.
     pub fn len(&self) -> usize {
         self.counts.len()
     }
 
-    /// Whether none was added.
+    /// Reports whether no token was added.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty() && self.waiting.is_empty()
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.waiting) + memory::bytes(&self.counts) + memory::bytes(&self.merged)
     }
 
-    /// The `keep` most frequent tokens of those that more than one set has, ascending by token, each with its rank: 1 for the
-    /// rarest of them. Of two tokens that are as frequent the greater has the greater rank.
+    /// Returns the `keep` most frequent of the tokens that more than one set has, ascending by
+    /// token, each with its rank. Rank 1 is the rarest of them. Of two equally frequent tokens the
+    /// greater one has the greater rank.
     pub fn ranks(&mut self, keep: usize, stop: &Stop) -> Result<Vec<(K, u32)>> {
         self.count(stop)?;
         let mut kept = Vec::new();
@@ -86,7 +91,7 @@ impl<K: Copy + Ord> TokenCounts<K> {
         Ok(kept)
     }
 
-    /// Counts what waits.
+    /// Counts the waiting tokens.
     fn count(&mut self, stop: &Stop) -> Result<()> {
         executor::sort_unstable_by(&mut self.waiting, stop, &K::cmp)?;
         let waiting = std::mem::take(&mut self.waiting);
@@ -97,7 +102,7 @@ impl<K: Copy + Ord> TokenCounts<K> {
         Ok(())
     }
 
-    /// Adds counts, ascending by token, and forgets the rarest if there are too many.
+    /// Adds counts, ascending by token, and drops the rarest if there are too many.
     fn merge(&mut self, more: impl Iterator<Item = (K, u32)>) -> Result<()> {
         let Self { counts, merged, most, .. } = self;
         merged.clear();
@@ -128,7 +133,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// Counts of tokens, dealt out to two.
+    /// Counts tokens in two counters and merges them.
     fn counted(tokens: &[u64], most: usize) -> TokenCounts<u64> {
         let stop = &Stop::default();
         let mut parts = [TokenCounts::new(most), TokenCounts::new(most)];
@@ -154,7 +159,7 @@ mod tests {
         }
     }
 
-    /// Far more distinct tokens than are counted: frequent ones are found all the same.
+    /// Adds far more distinct tokens than can be counted; the frequent ones are still found.
     #[test]
     fn memory_is_bounded() {
         const MOST: usize = 1 << 12;

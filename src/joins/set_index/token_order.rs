@@ -1,7 +1,9 @@
-//! The frozen order of tokens that prefixes are taken in, rare ones first: of a signature index, and of the lists of a job.
+//! The frozen order of tokens from which prefixes are taken, rare tokens first. A signature index
+//! and the lists of a job each have one.
 //!
-//! The most frequent tokens of a sample come last, by how many of its documents have them; all others come before
-//! them, by their keys. Any order that stays as it is would do: this one makes lists short.
+//! The most frequent tokens of a sample come last, ordered by how many of the sample's documents
+//! have them. All other tokens come before them, ordered by their keys. Any fixed order would be
+//! correct; this one makes posting lists short.
 //!
 //! | bytes, once a token, ascending by key, little-endian | |
 //! | --- | --- |
@@ -15,34 +17,35 @@ use crate::hash;
 use crate::memory;
 
 const DOING: &str = "ordering tokens";
-/// Bytes of a token.
+/// The bytes of a stored token.
 const ENTRY: usize = size_of::<u32>() + size_of::<u16>();
-/// Upper bits of a key by which it is looked up.
+/// The number of upper key bits that select a bucket.
 const BUCKET_BITS: u32 = 13;
 const BUCKETS: usize = 1 << BUCKET_BITS;
 
 /// An order of tokens.
 #[derive(Debug, Clone)]
 pub struct TokenOrder {
-    /// The keys of those that have a rank, ascending.
+    /// The keys of the tokens that have a rank, ascending.
     keys: Vec<u32>,
     ranks: Vec<u16>,
-    /// Where keys with these upper bits begin, and where the last ones end.
+    /// For each value of the upper bits, where its keys begin; and where the last ones end.
     buckets: Vec<u16>,
 }
 
 impl TokenOrder {
-    /// How many tokens have a rank, at most.
+    /// The maximum number of tokens that have a rank.
     pub const MOST: usize = 1 << 15;
 
-    /// The order of what was counted. Tokens of one document alone have no rank: there are too many of them.
+    /// Builds the order from counts. Tokens that only one document has get no rank: there are too
+    /// many of them.
     pub fn of(counts: &mut TokenCounts<u32>, stop: &Stop) -> Result<Self> {
         let ranked = counts.ranks(Self::MOST, stop)?;
         let (mut keys, mut ranks) = (Vec::new(), Vec::new());
         memory::reserve(&mut keys, ranked.len(), DOING)?;
         memory::reserve(&mut ranks, ranked.len(), DOING)?;
         keys.extend(ranked.iter().map(|token| token.0));
-        // At most 1 << 15.
+        // There are at most 1 << 15 ranks.
         ranks.extend(ranked.iter().map(|token| token.1 as u16));
         Self::new(keys, ranks)
     }
@@ -50,7 +53,7 @@ impl TokenOrder {
     fn new(keys: Vec<u32>, ranks: Vec<u16>) -> Result<Self> {
         let mut buckets = memory::filled(0u16, BUCKETS + 1, DOING)?;
         for &key in &keys {
-            // At most as many as a token has ranks.
+            // A bucket counts at most as many keys as there are ranks.
             buckets[(key >> (u32::BITS - BUCKET_BITS)) as usize + 1] += 1;
         }
         for n in 1..buckets.len() {
@@ -59,7 +62,8 @@ impl TokenOrder {
         Ok(Self { keys, ranks, buckets })
     }
 
-    /// The place of a token among all, by its key: its rank, and behind that the key.
+    /// Returns the position of a token in the order, by its key: the rank in the upper bits and the
+    /// key in the lower ones.
     #[inline]
     pub fn place(&self, key: u32) -> u64 {
         let bucket = (key >> (u32::BITS - BUCKET_BITS)) as usize;
@@ -68,22 +72,22 @@ impl TokenOrder {
         u64::from(rank) << u32::BITS | u64::from(key)
     }
 
-    /// How many tokens have a rank.
+    /// Returns the number of tokens that have a rank.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether none has.
+    /// Reports whether no token has a rank.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.keys) + memory::bytes(&self.ranks) + memory::bytes(&self.buckets)
     }
 
-    /// As it is stored.
+    /// Returns the stored form of the order.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         memory::reserve(&mut bytes, self.keys.len() * ENTRY, DOING)?;
@@ -94,7 +98,7 @@ impl TokenOrder {
         Ok(bytes)
     }
 
-    /// Reads what was stored; errors for bytes that are no order.
+    /// Reads a stored order. Fails if the bytes are not a valid order.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (entries, rest) = bytes.as_chunks::<ENTRY>();
         if !rest.is_empty() || entries.len() > Self::MOST {
@@ -116,7 +120,8 @@ impl TokenOrder {
         Self::new(keys, ranks)
     }
 
-    /// A hash of its bytes: what is made by one order is of no use with another.
+    /// Returns a hash of the stored bytes. Data that was made with one order is of no use with
+    /// another.
     pub fn hash(bytes: &[u8]) -> u64 {
         hash::hash_bytes(bytes)
     }

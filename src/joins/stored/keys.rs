@@ -1,4 +1,4 @@
-//! What sketches are looked up by: bands of values, or rare values.
+//! The keys by which sketches are looked up: bands of values, or rare values.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,14 +13,14 @@ use crate::sketches::pigeonhole::Bands;
 
 const DOING: &str = "looking for rare values";
 
-/// Sketches, and in how many values similar ones agree.
+/// Sketches, and the least number of values in which similar ones agree.
 #[derive(Debug)]
 pub(super) struct Sketches {
-    /// Values, two to a number.
+    /// The values, two in each 64-bit number.
     pub signatures: Signatures,
-    /// How many each has.
+    /// The number of values of each sketch.
     pub values: u16,
-    /// In how many similar ones agree at least.
+    /// The least number of values in which similar sketches agree.
     pub least: u32,
 }
 
@@ -30,13 +30,13 @@ impl Sketches {
         (self.signatures.get(record)[place / 2] >> (32 * (place % 2))) as u32
     }
 
-    /// In how many values two sketches agree.
+    /// Returns in how many values two sketches agree.
     #[inline]
     pub(super) fn agreeing(&self, a: u32, b: u32) -> u32 {
         let same = |x: u64| u32::from(x as u32 == 0) + u32::from(x >> 32 == 0);
         let (a, b) = (self.signatures.get(a), self.signatures.get(b));
         let agreeing: u32 = a.iter().zip(b).map(|(a, b)| same(a ^ b)).sum();
-        // The last number has one value where they are odd.
+        // If the number of values is odd, the last 64-bit number holds only one value.
         agreeing - u32::from(self.values % 2)
     }
 
@@ -46,10 +46,10 @@ impl Sketches {
     }
 }
 
-/// Keys of bands.
+/// Bands as keys.
 #[derive(Debug)]
 pub(super) struct ByBands<'a> {
-    /// What has them.
+    /// The sketches that have the keys.
     pub sketches: &'a Sketches,
     /// The bands.
     pub bands: Bands,
@@ -75,7 +75,7 @@ impl Keys for ByBands<'_> {
     }
 }
 
-/// Which values of each sketch are its rarest, one bit each.
+/// The rarest values of each sketch, marked by one bit each.
 #[derive(Debug)]
 pub(super) struct Rare {
     words: usize,
@@ -83,8 +83,10 @@ pub(super) struct Rare {
 }
 
 impl Rare {
-    /// The `count` rarest of each; and the most bytes held. How often a value is in its place is counted by a hash, so
-    /// that some seem more frequent than they are: any order will do, as long as it is the same for all sketches.
+    /// Marks the `count` rarest values of each sketch, and returns the most bytes held. A counter
+    /// selected by a hash counts how often a value occurs at its position. Collisions make some
+    /// values seem more frequent than they are, which is harmless: any order is correct as long as
+    /// it is the same for all sketches.
     pub(super) fn new(
         sketches: &Sketches,
         count: usize,
@@ -96,7 +98,7 @@ impl Rare {
         let (records, values) = (sketches.signatures.len(), usize::from(sketches.values));
         let room = (budget / 4 / size_of::<AtomicU32>()).clamp(1 << 10, MOST_COUNTERS);
         let size = (2 * records * values).clamp(1 << 10, room);
-        // A power of two that is no greater.
+        // The greatest power of two that is not greater than `size`.
         let shift = u64::BITS - size.ilog2();
         let mut counters = Vec::new();
         memory::reserve(&mut counters, 1usize << size.ilog2(), DOING)?;
@@ -106,7 +108,8 @@ impl Rare {
         let counter = |hash: u64| &counters[(hash >> shift) as usize];
         let mut units: Vec<u32> = (0..records as u32).step_by(RECORDS_A_UNIT).collect();
         let end = |start: u32| (records as u32).min(start.saturating_add(RECORDS_A_UNIT as u32));
-        // A unit that was stopped begins anew, so it must have counted nothing.
+        // A unit that was stopped starts again from the beginning, so it must not have counted
+        // anything.
         executor::each(executor, &mut units, |start, stop| {
             stop.check()?;
             for record in *start..end(*start) {
@@ -145,18 +148,19 @@ impl Rare {
         self.bits[record as usize * self.words + place / 64] >> (place % 64) & 1 == 1
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         memory::bytes(&self.bits)
     }
 }
 
-/// A key for each place: the value, of those sketches of which it is a rare one.
+/// Rare values as keys: one key for each position, in those sketches whose value there is a rare
+/// one.
 #[derive(Debug)]
 pub(super) struct ByValues<'a> {
-    /// What has them.
+    /// The sketches that have the keys.
     pub sketches: &'a Sketches,
-    /// Which are rare.
+    /// The marks of the rare values.
     pub rare: &'a Rare,
 }
 

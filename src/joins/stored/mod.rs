@@ -1,14 +1,17 @@
-//! All pairs of minhash sketches that agree in enough values, exactly (docs/design/algorithms.md section 2).
+//! Finds exactly all pairs of minhash sketches that agree in enough values
+//! (docs/design/algorithms.md section 2).
 //!
-//! Sketches of m values that agree in at least a differ in at most m - a. So they are found in two ways, of which the one
-//! is taken that compares fewer:
+//! Sketches of m values that agree in at least a values differ in at most m - a. There are two ways
+//! to find them, and the join takes the way that compares fewer pairs:
 //!
-//! * by bands: of m - a + 1 bands one agrees wholly (pigeonhole). Bands of some values tell most sketches apart.
-//! * by rare values: of the m - a + 1 values that are rarest in the tables, each in its place, similar sketches share one
-//!   (the prefix of a set, section 8). What a template puts into every sketch is not rare.
+//! * by bands: of m - a + 1 bands at least one agrees completely (pigeonhole principle). Bands of
+//!   several values tell most sketches apart.
+//! * by rare values: of the m - a + 1 values of a sketch that are rarest in the tables, each at its
+//!   position, similar sketches share one (the prefix of a set, section 8). Values that a template
+//!   puts into every sketch are not rare.
 //!
-//! Values stand two to a number in signatures. Beside them there are a few bits a value, and while the way is chosen
-//! counters of about 8 bytes a sketch for each thread.
+//! Signatures store two values in each 64-bit number. In addition there are a few bits for each
+//! value and, while the way is chosen, counters of about 8 bytes a sketch for each thread.
 
 mod keys;
 
@@ -26,8 +29,9 @@ use keys::{ByBands, ByValues, Rare, Sketches};
 
 const DOING: &str = "joining sketches";
 
-/// Makes ready to find all pairs of rows whose sketches of `values` values agree in at least the share `threshold`, in
-/// (0, 1]. Signatures stay in memory; what is sorted takes about `budget` bytes. Gives the most bytes that were held, too.
+/// Prepares to find all pairs of rows whose sketches of `values` values agree in at least the share
+/// `threshold`, in (0, 1]. Signatures stay in memory; sorting takes about `budget` bytes. Also
+/// returns the most bytes that were held.
 pub fn minhash_pairs(
     mut signatures: Signatures,
     values: u16,
@@ -61,7 +65,7 @@ pub fn minhash_pairs(
     Ok((Pairs::of_records(Box::new(join), left, right, equal), peak))
 }
 
-/// About how many pairs of records meet in buckets.
+/// Estimates how many pairs of records share a bucket.
 fn meetings(keys: &dyn Keys, records: u32, executor: &dyn Executor) -> Result<u64> {
     const CHECK_EVERY: usize = 1 << 12;
     let size = (2 * records as usize).next_power_of_two().max(2);
@@ -92,7 +96,7 @@ fn meetings(keys: &dyn Keys, records: u32, executor: &dyn Executor) -> Result<u6
 struct StoredJoin {
     sketches: Sketches,
     bands: Bands,
-    /// Where rare values are what is looked for.
+    /// The rare values, if the join looks up rare values instead of bands.
     rare: Option<Rare>,
     buckets: Buckets,
     right_from: u32,
