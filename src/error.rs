@@ -1,4 +1,4 @@
-//! What can go wrong in the core. `src/pg/server/error.rs` turns each of these into an SQLSTATE with a hint.
+//! Errors of the core. `src/pg/server/error.rs` turns each of them into an SQLSTATE with a hint.
 
 /// An error of the core: a bad parameter, a limit of the machine, or a request to stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -6,81 +6,81 @@ pub enum Error {
     /// A parameter has a value outside its range.
     #[error("{name} must be {allowed}, not {value}")]
     Parameter {
-        /// The parameter as the caller knows it.
+        /// The name of the parameter, as the caller knows it.
         name: &'static str,
-        /// The value that was given.
+        /// The value that the caller gave.
         value: String,
-        /// The values that would do, in words.
+        /// The values that are allowed, in words.
         allowed: &'static str,
     },
-    /// The allocator refused memory for data; the call ends, the process does not.
+    /// The allocator refused memory for data. The call ends; the process goes on.
     #[error("out of memory while {doing}")]
     OutOfMemory {
-        /// What the memory was for.
+        /// The purpose of the memory.
         doing: &'static str,
     },
-    /// More of something than the 32-bit numbers that count it can hold.
+    /// There is more of something than its 32-bit counter can hold.
     #[error("too many {what}: at most {limit} fit into one call")]
     TooMany {
-        /// What there is too much of.
+        /// The thing of which there are too many.
         what: &'static str,
-        /// How many there may be.
+        /// The greatest count that is allowed.
         limit: u64,
     },
-    /// Two sketches that were made in different ways: a comparison would mean nothing.
+    /// Two sketches were made in different ways, so that comparing them would mean nothing.
     #[error("unlike values of type {what} cannot be compared: one has {a}, the other {b}")]
     Unlike {
-        /// The type of both.
+        /// The type of both values.
         what: &'static str,
-        /// How one of them was made.
+        /// How the first value was made.
         a: String,
-        /// How the other one was made.
+        /// How the second value was made.
         b: String,
     },
-    /// Bytes or a text that should be a value of one of our types, and are not.
+    /// Bytes or a text are not a valid value of one of our types.
     #[error("not a value of type {what}: {why}")]
     Malformed {
-        /// The type.
+        /// The type of the value.
         what: &'static str,
-        /// What is wrong.
+        /// The reason why the value is invalid.
         why: String,
     },
-    /// A text that is stored packed, in bytes that are of no text by that packing.
+    /// The bytes of a packed text are invalid: no text packs into them.
     #[error("a packed text is damaged")]
     Damaged,
-    /// Bytes that should be a text, and are not.
+    /// Bytes that should be a text are not valid UTF-8.
     #[error("a text is not valid UTF-8")]
     NotText,
-    /// Two texts so long and so different that their comparison would take hours.
+    /// Two texts are so long and so different that their comparison would take hours.
     #[error("two texts of {characters} characters together have too little in common to be compared exactly")]
     TooDifferent {
-        /// The characters of both that are left when what they begin and end with is taken off.
+        /// The number of characters of both texts without their common prefix and suffix.
         characters: u64,
     },
-    /// The call was asked to stop (see [`crate::executor::Stop`]); its work can be taken up again.
+    /// The call was asked to stop (see [`crate::executor::Stop`]). Its work can be resumed.
     #[error("stopped")]
     Stopped,
-    /// A temporary file did not do what it should.
+    /// An operation on a temporary file failed.
     #[error("could not {doing} a temporary file")]
     File {
-        /// What it should do.
+        /// The operation.
         doing: &'static str,
     },
-    /// What documents come from failed, for a reason of its own: it has kept that for the caller
+    /// The source of the documents failed for a reason of its own, which it keeps for the caller
     /// (see [`crate::methods::documents::Documents`]).
     #[error("documents could not be read")]
     Source,
-    /// A transaction that plans and carries out came to what it knew before: a step has told
-    /// nothing, and nothing would end.
+    /// A transaction that plans steps and carries them out came back to a state that it had before:
+    /// a step taught it nothing, so that the loop would never end.
     #[error("a plan would be carried out for ever, as its steps tell nothing: {steps}")]
     NothingLearnt {
-        /// What was planned.
+        /// The steps of the plan.
         steps: String,
     },
-    /// The operating system gave no thread to work on.
+    /// The operating system could not start a worker thread.
     #[error("could not start a worker thread: {0}")]
     Thread(String),
 }
 
-/// Results of the core.
+/// The result type of the core.
 pub type Result<T> = std::result::Result<T, Error>;

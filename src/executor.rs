@@ -1,9 +1,10 @@
 //! Threads that work on shared data and can be stopped and started again.
 //!
-//! The core does not know what runs it: it is given [`Executor`]. Under test these are plain threads; inside
-//! a server they are threads with all signals blocked, watched by a leader that looks for cancel
-//! requests (src/pg/server/executor.rs). Work is written so that it may return [`Error::Stopped`] at any
-//! check and be called again later, going on where it was.
+//! The core does not know what runs its work: the caller passes an [`Executor`]. In tests it runs
+//! plain threads. Inside a server its threads have all signals blocked, and a leader watches them
+//! and checks for cancel requests (src/pg/server/executor.rs). Work is written so that it may
+//! return [`Error::Stopped`] at any check; when it is called again later, it goes on where it
+//! stopped.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,8 +22,8 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// [`Error::Stopped`] once a stop was requested, and an error while memory is short. Two relaxed loads: cheap
-    /// in inner loops, though not for every byte.
+    /// Returns [`Error::Stopped`] once a stop was requested, and an error while memory is short. It
+    /// costs two relaxed loads: cheap in inner loops, but too much for every byte.
     #[inline]
     pub fn check(&self) -> Result<()> {
         memory::suffices("working on a call")?;
@@ -30,32 +31,32 @@ impl Stop {
     }
 }
 
-/// The work of one thread: called with the number of the worker, 0 to `count - 1`.
+/// The work of one thread. It is called with the number of the worker, 0 to `count - 1`.
 pub type Task<'a> = dyn Fn(usize, &Stop) -> Result<()> + Sync + 'a;
 
 /// Runs work on a number of threads.
 pub trait Executor {
-    /// How many threads there are, at least 1.
+    /// Returns the number of threads, at least 1.
     fn count(&self) -> usize;
 
-    /// How many the user allowed, where fewer are of use.
+    /// Returns the number of threads that the user allows, which may be more than are of use.
     fn allowed(&self) -> usize {
         self.count()
     }
 
     /// Runs `work` once on each of `threads` threads (at least 1, at most [`Executor::count`]) and
-    /// waits for all. After a stop it is run again on all of them, or the call does not return. The
-    /// first other error is returned.
+    /// waits for all of them. After a stop it either runs the work again on all threads or does not
+    /// return. It returns the first error that is not a stop.
     fn run(&self, threads: usize, work: &Task<'_>) -> Result<()>;
 
-    /// The same, and calls `beside` once in the calling thread: meanwhile, or before.
+    /// Does the same, and calls `beside` once in the calling thread, before or during the work.
     fn run_beside(&self, threads: usize, work: &Task<'_>, beside: &mut dyn FnMut()) -> Result<()> {
         beside();
         self.run(threads, work)
     }
 
-    /// Lets the leader, which works itself, look for requests to stop; inside a server it does not
-    /// return if there is one.
+    /// Lets the leader, which works too, check for requests to stop. Inside a server the call does
+    /// not return if there is one.
     fn check_interrupts(&self) -> Result<()> {
         Ok(())
     }
@@ -83,9 +84,9 @@ impl Executor for PlainThreads {
     }
 }
 
-/// Brings every item of `items` to its end: `work` is called on each by some thread, and called
-/// again on those that were stopped. Items are taken in order; what is done does not depend on the
-/// number of threads.
+/// Completes every item of `items`: some thread calls `work` on each item, and calls it again if it
+/// was stopped. Threads take the items in order. The results do not depend on the number of
+/// threads.
 pub fn each<T: Send>(
     executor: &dyn Executor,
     items: &mut [T],
@@ -94,7 +95,7 @@ pub fn each<T: Send>(
     each_beside(executor, items, work, &mut || {})
 }
 
-/// The same, with something to do for the calling thread; not if there are no items.
+/// Does the same, and calls `beside` in the calling thread, unless there are no items.
 pub fn each_beside<T: Send>(
     executor: &dyn Executor,
     items: &mut [T],
@@ -108,7 +109,7 @@ pub fn each_beside<T: Send>(
     }
     let work = |_, stop: &Stop| {
         for slot in &slots {
-            // A slot that is locked is another thread's; one that is empty is done.
+            // A locked slot belongs to another thread; an empty slot is done.
             let Ok(mut slot) = slot.try_lock() else {
                 continue;
             };
@@ -122,7 +123,7 @@ pub fn each_beside<T: Send>(
     executor.run_beside(threads, &work, beside)
 }
 
-/// Brings one piece of work to its end on one thread, beside the leader that watches it.
+/// Completes one task on one thread, while the leader watches it.
 pub fn one<T: Send>(
     executor: &dyn Executor,
     item: &mut T,
@@ -131,12 +132,13 @@ pub fn one<T: Send>(
     each(executor, std::slice::from_mut(item), work)
 }
 
-/// Sorts in slices, so that a stop request is answered between them. In place, O(n log n), not stable.
+/// Sorts in slices, so that a stop request is answered between them. The sort is in place, takes
+/// O(n log n) and is not stable.
 pub fn sort_unstable_by<T, F>(items: &mut [T], stop: &Stop, compare: &F) -> Result<()>
 where
     F: Fn(&T, &T) -> std::cmp::Ordering,
 {
-    // Sorts of this size end within milliseconds.
+    // Sorting this many items takes milliseconds.
     const SLICE: usize = 1 << 17;
     stop.check()?;
     if items.len() <= SLICE {

@@ -1,24 +1,24 @@
-//! Temporary files: for what does not fit into memory.
+//! Temporary files for data that does not fit into memory.
 
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// A file that goes away with the call. Used from one thread, the leader's.
+/// A file that is deleted at the end of the call. Only one thread, the leader, uses it.
 pub trait TempFile {
     /// Appends bytes.
     fn write(&mut self, bytes: &[u8]) -> Result<()>;
 
-    /// Reads bytes that were written, from `at` on.
+    /// Reads bytes that were written, starting at offset `at`.
     fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()>;
 }
 
-/// Makes temporary files.
+/// A factory of temporary files.
 pub trait TempFiles {
-    /// A new, empty file.
+    /// Creates a new, empty file.
     fn create(&self) -> Result<Box<dyn TempFile>>;
 }
 
-/// Makes none: for programs that have memory enough.
+/// A factory that cannot create files, for programs that have enough memory.
 #[derive(Debug, Clone, Copy)]
 pub struct NoFiles;
 
@@ -28,7 +28,8 @@ impl TempFiles for NoFiles {
     }
 }
 
-/// Makes files that are memory: for tests, and for programs that have nowhere to write.
+/// A factory of files that are kept in memory, for tests and for programs that have nowhere to
+/// write.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryFiles;
 

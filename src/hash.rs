@@ -1,29 +1,29 @@
-//! The one hash of the project: XXH3 with 64 bits, and a mix of 64-bit values.
+//! The one hash of the project: 64-bit XXH3, and a mix of 64-bit values.
 //!
-//! Everything that is stored or compared between calls is made with these. They are pinned: a
-//! change of one golden value below needs a new [`VERSION`], and sketches of different versions are
-//! never compared.
+//! Everything that is stored or compared between calls is made with these functions. Their results
+//! are pinned: changing one golden value below requires a new [`VERSION`], and sketches of
+//! different versions are never compared.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-/// Version of the hash functions in this file; part of every stored signature.
+/// The version of the hash functions in this file. It is part of every stored signature.
 pub const VERSION: u8 = 1;
 
-/// Hash of a string of bytes: XXH3, 64 bits, seed 0.
+/// Hashes a byte string: XXH3, 64 bits, seed 0.
 #[inline]
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
 }
 
-/// Hash of a string of bytes that tells it from all others, unless they were made to collide: XXH3,
-/// 128 bits, seed 0.
+/// Hashes a byte string so that it differs from all others, unless someone constructs a collision:
+/// XXH3, 128 bits, seed 0.
 #[inline]
 pub fn hash_bytes_128(bytes: &[u8]) -> u128 {
     xxh3_128(bytes)
 }
 
-/// Hash of a number: a bijection of the 64-bit values in which every bit depends on every bit
-/// (the finaliser of SplitMix64; Steele, Lea, Flood, OOPSLA 2014).
+/// Hashes a number. The hash is a bijection of the 64-bit values in which every bit depends on
+/// every bit (the finaliser of SplitMix64; Steele, Lea, Flood, OOPSLA 2014).
 #[inline]
 pub fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -32,7 +32,7 @@ pub fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The number whose hash by [`mix`] is this one.
+/// Returns the number that [`mix`] hashes to `hash`.
 #[inline]
 pub fn unmix(hash: u64) -> u64 {
     let mut z = hash ^ (hash >> 31) ^ (hash >> 62);
@@ -42,10 +42,10 @@ pub fn unmix(hash: u64) -> u64 {
     z.wrapping_sub(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Hash of a sequence of hashes, whose order matters: XXH3 of their little-endian bytes.
+/// Hashes a sequence of hashes, whose order matters: XXH3 of their little-endian bytes.
 #[inline]
 pub fn hash_sequence(hashes: &[u64], scratch: &mut Vec<u8>) -> u64 {
-    // The common case without a copy; `scratch` is for machines that write numbers the other way round.
+    // Little-endian machines, the common case, need no copy; `scratch` is for big-endian ones.
     if cfg!(target_endian = "little") {
         return xxh3_64(bytemuck::cast_slice(hashes));
     }
@@ -78,7 +78,8 @@ mod tests {
         }
     }
 
-    /// Made with the reference implementation of XXH3 (and, for the mix, from its definition).
+    /// These values were made with the reference implementation of XXH3 (and, for the mix, from its
+    /// definition).
     const GOLDEN: [u64; 4] =
         [0xdc94_c9f9_b7e0_fa92, 0xc45b_cbdd_9899_fc81, 0x910a_2dec_8902_5cc1, 0x7c68_b490_6e7e_a780];
 }

@@ -1,15 +1,16 @@
-//! Numbers in LEB128: seven bits a byte, the lowest ones first; every byte but the last has its top bit set.
+//! Numbers in LEB128: seven bits a byte, the lowest bits first. Every byte but the last has its top
+//! bit set.
 
 use crate::error::Result;
 use crate::memory;
 
-/// The most bytes that a number takes.
+/// The greatest number of bytes that a number takes.
 pub const MOST_BYTES: usize = 10;
 
 /// Appends a number. O(bytes written), at most [`MOST_BYTES`].
 ///
 /// # Errors
-/// Where memory runs out; `doing` says at what.
+/// Fails if memory runs out; `doing` goes into the message.
 #[inline]
 pub fn write(mut number: u64, bytes: &mut Vec<u8>, doing: &'static str) -> Result<()> {
     while number >= 0x80 {
@@ -19,10 +20,11 @@ pub fn write(mut number: u64, bytes: &mut Vec<u8>, doing: &'static str) -> Resul
     memory::push(bytes, number as u8, doing)
 }
 
-/// Reads a number from the bytes that `next` gives one at a time; none where it does not fit into 64 bits.
+/// Reads a number from the bytes that `next` returns one at a time. Returns `None` if the number
+/// does not fit into 64 bits.
 ///
 /// # Errors
-/// Those of `next`.
+/// Returns the errors of `next`.
 #[inline]
 pub fn read<E>(mut next: impl FnMut() -> std::result::Result<u8, E>) -> std::result::Result<Option<u64>, E> {
     let mut number = 0;
@@ -40,7 +42,8 @@ pub fn read<E>(mut next: impl FnMut() -> std::result::Result<u8, E>) -> std::res
     Ok(None)
 }
 
-/// Takes the number that `bytes` begin with off them; none where it is cut off, or does not fit into 64 bits.
+/// Reads the number at the start of `bytes` and removes it from there. Returns `None` if the number
+/// is cut off or does not fit into 64 bits.
 #[inline]
 pub fn take(bytes: &mut &[u8]) -> Option<u64> {
     let next = || {
@@ -88,7 +91,7 @@ mod tests {
         fn any_bytes_are_a_number_or_none(bytes in proptest::collection::vec(prop_oneof![any::<u8>(), Just(0xff), Just(0x80)], 0..14)) {
             let mut rest = &bytes[..];
             let length = bytes.iter().position(|byte| *byte < 0x80).map_or(bytes.len(), |last| last + 1);
-            // By numbers of 128 bits, as far as these have room.
+            // 128-bit arithmetic computes the expected number, for as many bytes as fit.
             let expected = bytes[..length.min(18)].iter().rev().fold(0u128, |n, byte| n << 7 | u128::from(byte & 0x7f));
             let whole = length > 0 && length <= MOST_BYTES && bytes[length - 1] < 0x80;
             let expected = u64::try_from(expected).ok().filter(|_| whole);

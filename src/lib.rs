@@ -14,20 +14,20 @@
 //!
 //! The modules are the stages of a pipeline; each uses only earlier ones:
 //!
-//! * [`error`], [`memory`], [`ragged`], [`files`], [`hash`], [`prefetch`], [`radix`], [`executor`], [`resources`]: what
-//!   everything stands on
-//! * [`text`]: text into words and other units
-//! * [`features`]: units into sets of tokens or shingles
-//! * [`sketches`]: sets into minhash and simhash sketches, and the signatures that find them
-//! * [`verify`]: how similar two sets or two texts are
-//! * [`joins`]: which of them are worth comparing, and the joins
-//! * [`clusters`]: pairs and signatures into clusters, and what to keep of them
-//! * [`passages`]: pairs of sentences into passages that documents share
-//! * [`methods`]: all of this put together, from documents to pairs
+//! * [`error`], [`memory`], [`ragged`], [`files`], [`hash`], [`prefetch`], [`radix`], [`executor`],
+//!   [`resources`]: the base of all other modules
+//! * [`text`]: from texts to words and other units
+//! * [`features`]: from units to sets of tokens or shingles
+//! * [`sketches`]: from sets to minhash and simhash sketches, and to the signatures that find them
+//! * [`verify`]: the similarity of two sets or two texts
+//! * [`joins`]: the candidate pairs that are worth comparing, and the joins
+//! * [`clusters`]: from pairs and signatures to clusters, and what to keep of each cluster
+//! * [`passages`]: from pairs of sentences to passages that documents share
+//! * [`methods`]: the whole way from documents to pairs
 //! * [`report`]: pairs and clusters for people to look at
-//! * [`jobs`]: what keeps pairs and clusters up to date does next
+//! * [`jobs`]: the next step of the jobs that keep pairs and clusters up to date
 
-#![warn(unreachable_pub)] // What `pub` says is the surface of the library; src/pg is no part of it.
+#![warn(unreachable_pub)] // `pub` marks the library's public surface; src/pg is not in it.
 
 pub mod clusters;
 pub mod error;
@@ -65,7 +65,7 @@ pub use methods::corpus::near_duplicates;
 ))]
 compile_error!("pg_test is of a server: --no-default-features --features pg17,pg_test, for example");
 
-// Called by scripts/pgrx_test.sh; in the program of the unit tests there is no server.
+// scripts/pgrx_test.sh calls these tests. The program of the unit tests has no server.
 #[cfg(all(feature = "pg_test", not(test)))]
 #[path = "../pg_test/mod.rs"]
 mod pg_tests;

@@ -1,8 +1,10 @@
-//! Growing data-sized vectors without aborting: a refusal of the allocator is an [`Error`].
+//! Grows data-sized vectors without aborting: if the allocator refuses memory, the caller gets an
+//! [`Error`].
 //!
-//! Requests that cannot fail, the small ones of the standard library and others, may be served from what the allocator
-//! keeps back (src/pg/server/allocator.rs). From then on memory is *short*, and whatever can fail does: data that comes
-//! in many small pieces would otherwise use up what is kept back, and the next request that cannot fail would abort.
+//! Requests that cannot fail, such as the small ones of the standard library, may be served from a
+//! reserve of the allocator (src/pg/server/allocator.rs). From then on memory is *short*, and every
+//! request that can fail does fail. Otherwise data that comes in many small pieces would use up the
+//! reserve, and the next request that cannot fail would abort.
 
 use std::collections::TryReserveError;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,12 +16,13 @@ use crate::error::{Error, Result};
 
 static SHORT: AtomicBool = AtomicBool::new(false);
 
-/// Says whether memory is short. For the allocator.
+/// Sets whether memory is short. The allocator calls this.
 pub fn set_short(short: bool) {
     SHORT.store(short, Ordering::Relaxed);
 }
 
-/// An error while memory is short. One load, for work that goes on in small steps: none of them fails by itself.
+/// Fails while memory is short. It costs one load. It is for work that goes on in small steps, of
+/// which none fails by itself.
 #[inline]
 pub fn suffices(doing: &'static str) -> Result<()> {
     if SHORT.load(Ordering::Relaxed) { Err(Error::OutOfMemory { doing }) } else { Ok(()) }
@@ -43,8 +46,8 @@ pub fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T], doing: &'static str) -> Re
     Ok(())
 }
 
-/// Makes room for `more` further items: for twice as many as there are, or for an eighth more of many, which the system
-/// moves by their pages and does not copy.
+/// Makes room for `more` further items. The capacity doubles, except in a large vector: it grows by
+/// an eighth, because the system moves its pages instead of copying them.
 #[inline]
 pub fn reserve<T>(vec: &mut Vec<T>, more: usize, doing: &'static str) -> Result<()> {
     suffices(doing)?;
@@ -64,7 +67,8 @@ fn grow<T>(vec: &mut Vec<T>, more: usize) -> std::result::Result<(), TryReserveE
     vec.try_reserve_exact(more.max(vec.capacity() / 8)).or_else(|_| vec.try_reserve_exact(more))
 }
 
-/// Removes all items. The space stays for as many, and is given back where it was far more than they took.
+/// Removes all items. The vector keeps its space, unless the space was far more than the items
+/// took: then the excess is given back.
 pub fn clear<T>(vec: &mut Vec<T>) {
     const FAR_MORE: usize = 4;
     let used = vec.len();
@@ -81,7 +85,7 @@ pub fn reserve_text(text: &mut String, more: usize, doing: &'static str) -> Resu
     text.try_reserve(more).map_err(|_| Error::OutOfMemory { doing })
 }
 
-/// A vector of `len` copies of `value`.
+/// Returns a vector of `len` copies of `value`.
 pub fn filled<T: Clone>(value: T, len: usize, doing: &'static str) -> Result<Vec<T>> {
     let mut vec = Vec::new();
     suffices(doing)?;
@@ -90,13 +94,14 @@ pub fn filled<T: Clone>(value: T, len: usize, doing: &'static str) -> Result<Vec
     Ok(vec)
 }
 
-/// A vector of `len` items of zeros. The system has pages of them, so that a large one is not written before it is used.
+/// Returns a vector of `len` zeroed items. The system supplies zeroed pages, so that a large vector
+/// is not written before it is used.
 pub fn zeroed<T: Zeroable>(len: usize, doing: &'static str) -> Result<Vec<T>> {
     suffices(doing)?;
     try_zeroed_vec(len).map_err(|()| Error::OutOfMemory { doing })
 }
 
-/// Bytes a vector holds on the heap.
+/// Returns the number of bytes that a vector holds on the heap.
 pub fn bytes<T>(vec: &Vec<T>) -> usize {
     vec.capacity() * size_of::<T>()
 }

@@ -1,7 +1,8 @@
-//! Asking for memory before it is needed, so that the processor need not wait for one place after the other.
-#![allow(unsafe_code)] // A processor's instruction, which reads nothing.
+//! Prefetches memory, so that the processor need not wait for one place after the other.
+#![allow(unsafe_code)] // A processor instruction, which reads nothing.
 
-/// Asks for the item at a place, if there is one. On processors that cannot, nothing.
+/// Prefetches the item at index `at`, if there is one. On processors without prefetch it does
+/// nothing.
 #[inline(always)]
 pub fn prefetch<T>(items: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]

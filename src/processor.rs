@@ -1,36 +1,36 @@
-//! Which instructions kernels may use. A kernel that needs some stands in a list with others of the
-//! same answers, the one that needs nothing first; which of them runs is chosen when the program
-//! runs.
+//! Chooses the instructions that kernels may use. A kernel that needs special instructions is
+//! listed with others that return the same answers; the first kernel of the list needs none. The
+//! program chooses among them when it runs.
 //!
-//! The environment variable `NEARDUP_TEST_INSTRUCTIONS` is for tests: it names the greatest set of
-//! instructions that is used, of those that the processor has, so that one machine can try the
-//! paths of lesser ones. Answers depend neither on it nor on the processor.
+//! The environment variable `NEARDUP_TEST_INSTRUCTIONS` is for tests: it names the greatest
+//! instruction set that may be used, of those that the processor has. So one machine can test the
+//! paths of lesser machines. Answers depend neither on the variable nor on the processor.
 
 use std::sync::OnceLock;
 
-/// A set of instructions that kernels need, by what processors came to have them.
+/// A set of instructions that kernels need, in the order in which processors came to have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Instructions {
-    /// What every processor has.
+    /// The instructions that every processor has.
     Portable,
-    /// The count of bits.
+    /// The instruction that counts bits.
     Popcnt,
-    /// Vectors of 256 bits, and the count of bits.
+    /// Vectors of 256 bits, and the bit count.
     Avx2,
-    /// Vectors of 512 bits with operations on bytes, and the count of bits.
+    /// Vectors of 512 bits with operations on bytes, and the bit count.
     Avx512,
-    /// Vectors of 512 bits, and the count of bits in each of their words.
+    /// Vectors of 512 bits, and the bit count in each of their words.
     Avx512Popcnt,
 }
 
-/// A kernel with what it needs.
+/// A kernel with the instructions that it needs.
 pub type Kind<K> = (Instructions, K);
 
 impl Instructions {
-    /// All of them, the least first.
+    /// All sets of instructions, the least first.
     pub const ALL: [Self; 5] = [Self::Portable, Self::Popcnt, Self::Avx2, Self::Avx512, Self::Avx512Popcnt];
 
-    /// Its name, in `NEARDUP_TEST_INSTRUCTIONS` and elsewhere.
+    /// Returns the name, as in `NEARDUP_TEST_INSTRUCTIONS` and elsewhere.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -41,7 +41,7 @@ impl Instructions {
         }
     }
 
-    /// Whether the processor has them all.
+    /// Reports whether the processor has all instructions of the set.
     pub fn is_of_processor(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         return match self {
@@ -65,8 +65,8 @@ impl Instructions {
         matches!(self, Self::Portable)
     }
 
-    /// Whether kernels that need them are chosen: the processor has them, and no test says
-    /// otherwise. One load.
+    /// Reports whether kernels may use the set: the processor has it, and the limit of a test does
+    /// not exclude it. It costs one load.
     #[inline]
     pub fn available(self) -> bool {
         static CHOSEN: OnceLock<u8> = OnceLock::new();
@@ -82,7 +82,8 @@ impl Instructions {
     }
 }
 
-/// The bits of what may be used, with a limit or without. A name that is none limits nothing.
+/// Returns the bits of the sets that may be used, under an optional limit. An unknown name limits
+/// nothing.
 fn chosen(limit: Option<&str>, has: impl Fn(Instructions) -> bool) -> u8 {
     let named = |of: &Instructions| Some(of.name()) == limit;
     let most = Instructions::ALL.into_iter().find(named).unwrap_or(Instructions::Avx512Popcnt);
@@ -90,8 +91,8 @@ fn chosen(limit: Option<&str>, has: impl Fn(Instructions) -> bool) -> u8 {
     Instructions::ALL.into_iter().filter(usable).fold(0, |bits, of| bits | of.bit())
 }
 
-/// The last kernel whose instructions are [available](Instructions::available): the fastest, in a
-/// list whose first one needs nothing.
+/// Returns the last kernel whose instructions are [available](Instructions::available). It is the
+/// fastest of a list that begins with the kernel that needs nothing.
 #[inline]
 pub fn fastest<K: Copy>(kinds: &[Kind<K>]) -> K {
     let mut fastest = kinds[0].1;
@@ -103,8 +104,8 @@ pub fn fastest<K: Copy>(kinds: &[Kind<K>]) -> K {
     fastest
 }
 
-/// Those that this processor can run, whatever a test limits, with their names: what is compared
-/// with the first one, and measured.
+/// Returns the kernels that this processor can run, with their names, whatever limit a test sets.
+/// Tests compare them with the first kernel, and benchmarks measure them.
 pub fn runnable<K: Copy>(kinds: &[Kind<K>]) -> impl Iterator<Item = (&'static str, K)> {
     let can_run = kinds.iter().filter(|(needs, _)| needs.is_of_processor());
     can_run.map(|&(needs, kernel)| (needs.name(), kernel))
@@ -116,11 +117,11 @@ mod tests {
 
     use super::*;
 
-    /// Which kernels no test of this machine compares with the portable ones.
+    /// Reports the kernels that no test on this machine compares with the portable ones.
     #[test]
     fn what_this_processor_cannot_run_is_said() {
         for needs in Instructions::ALL.into_iter().filter(|needs| !needs.is_of_processor()) {
-            // Past the harness, which keeps what a test prints to itself.
+            // Writes past the test harness, which captures what a test prints.
             let said = writeln!(
                 std::io::stderr().lock(),
                 "skipped: kernels for {}, which this processor does not have",
@@ -128,7 +129,7 @@ mod tests {
             );
             assert!(said.is_ok());
         }
-        // And a limit that is misspelt would try nothing.
+        // With a misspelt limit the test run would limit nothing.
         if let Ok(limit) = std::env::var("NEARDUP_TEST_INSTRUCTIONS") {
             let of = Instructions::ALL.into_iter().find(|of| of.name() == limit);
             let of = of.unwrap_or_else(|| panic!("NEARDUP_TEST_INSTRUCTIONS: {limit} is none"));
@@ -147,7 +148,7 @@ mod tests {
         assert_eq!(chosen(Some("portable"), |_| true), bits(&[Portable]));
         assert_eq!(chosen(Some("avx2"), |_| true), bits(&[Portable, Popcnt, Avx2]));
         assert_eq!(chosen(Some("none"), |_| true), bits(&Instructions::ALL));
-        // Each by itself: processors have one of both.
+        // The two are independent: some processors have only one of them.
         assert_eq!(chosen(None, |of| of != Avx512), bits(&[Portable, Popcnt, Avx2, Avx512Popcnt]));
         assert_eq!(chosen(None, |_| false), bits(&[Portable]));
     }

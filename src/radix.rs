@@ -1,4 +1,5 @@
-//! Sorting by some bits of a number, digit by digit: O(n) where a sort by comparing takes O(n log n).
+//! Sorts by some bits of a number, digit by digit: in O(n), where a comparison sort takes O(n log
+//! n).
 
 use crate::error::Result;
 use crate::executor::{self, Stop};
@@ -6,19 +7,20 @@ use crate::memory;
 
 const DIGIT: u32 = 8;
 const DIGITS: usize = 1 << DIGIT;
-/// Items between two looks at the stop flag: less than a millisecond.
+/// The number of items between two checks of the stop flag: less than a millisecond.
 const CHECK_EVERY: usize = 1 << 16;
 
-/// How many bits of a hash tell `items` of them apart, but for a few: as many as have to be sorted by
-/// before the rest may be sorted by comparing neighbours. At most `bits`.
+/// Returns how many bits of a hash distinguish all but a few of `items` items. After sorting by
+/// that many bits, only short runs are left to be sorted by comparison. At most `bits`.
 pub fn telling_bits(items: usize, bits: u32) -> u32 {
     (usize::BITS - items.leading_zeros()).next_multiple_of(DIGIT).min(bits)
 }
 
-/// Sorts by the `bits` bits of the key from bit `from` on, keeping the order of those that have them
-/// equal. O(n · bits / 8). `other` is room for as many items again, to be used for the next sort, too.
+/// Sorts by the `bits` bits of the key from bit `from` on. Items that are equal in these bits keep
+/// their order. O(n · bits / 8). `other` is scratch space for as many items, which the next sort
+/// may use again.
 ///
-/// Stopped, it leaves the items in some order.
+/// If it is stopped, it leaves the items in some order.
 pub fn sort_by_bits<T: Copy>(
     items: &mut Vec<T>,
     other: &mut Vec<T>,
@@ -63,11 +65,12 @@ pub fn sort_by_bits<T: Copy>(
     Ok(())
 }
 
-/// Sorts by the key and among equal keys by `compare`: first by as many of the key's upper bits as
-/// tell most apart where it is a hash, then each run of those that have these equal by comparing.
-/// Takes room for as many items again. O(n) for hashes, O(n log n) at worst.
+/// Sorts by the key, and by `compare` among equal keys. It first sorts by as many upper bits of the
+/// key as distinguish most items if the key is a hash; then it sorts each run of items that are
+/// equal in these bits by comparison. It needs space for as many items again. O(n) for hashes, O(n
+/// log n) at worst.
 ///
-/// Stopped, it leaves the items in some order.
+/// If it is stopped, it leaves the items in some order.
 pub fn sort_by_hash<T: Copy>(
     items: &mut Vec<T>,
     stop: &Stop,

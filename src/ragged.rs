@@ -1,4 +1,5 @@
-//! Rows of different lengths, or strings, concatenated: one vector of values, and where each row begins in it.
+//! Rows of different lengths, or strings, concatenated: one vector of values, and the offset of
+//! each row in it.
 
 use std::ops::Range;
 
@@ -9,9 +10,10 @@ use crate::prefetch::prefetch;
 /// Rows of different lengths.
 #[derive(Debug, Clone)]
 pub struct Ragged<T> {
-    /// The values of all rows; those after the last row are the row that [`Ragged::close`] makes.
+    /// The values of all rows. Values after the last row belong to the row that [`Ragged::close`]
+    /// makes next.
     pub values: Vec<T>,
-    /// Where each row begins, and where the last one ends; empty before the first row.
+    /// The start of each row, and the end of the last one. Empty before the first row.
     starts: Vec<usize>,
 }
 
@@ -22,52 +24,53 @@ impl<T> Default for Ragged<T> {
 }
 
 impl<T> Ragged<T> {
-    /// Rows of these values; `starts` says where each begins and where the last ends.
+    /// Returns rows of these values. `starts` holds the start of each row and the end of the last
+    /// one.
     pub fn new(values: Vec<T>, starts: Vec<usize>) -> Self {
         debug_assert!(starts.last().is_none_or(|&end| end <= values.len()));
         Self { values, starts }
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     #[inline]
     pub fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Whether there is no row.
+    /// Reports whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Where the values of a row are among all.
+    /// Returns the range of a row's values among all values.
     #[inline]
     pub fn range(&self, row: usize) -> Range<usize> {
         self.starts[row]..self.starts[row + 1]
     }
 
-    /// Where the values of some consecutive rows are among all.
+    /// Returns the range of the values of consecutive rows among all values.
     pub fn range_of(&self, rows: Range<usize>) -> Range<usize> {
         self.starts[rows.start]..self.starts[rows.end]
     }
 
-    /// Where a row that is made next begins.
+    /// Returns the start of the row that is made next.
     pub fn end(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// A row.
+    /// Returns a row.
     #[inline]
     pub fn get(&self, row: usize) -> &[T] {
         &self.values[self.range(row)]
     }
 
-    /// Asks for what says where a row is.
+    /// Prefetches the start of a row.
     #[inline]
     pub fn prefetch_range(&self, row: usize) {
         prefetch(&self.starts, row);
     }
 
-    /// Asks for the first value of a row, if there is such a row.
+    /// Prefetches the first value of a row, if there is such a row.
     #[inline]
     pub fn prefetch(&self, row: usize) {
         if let Some(&start) = self.starts.get(row) {
@@ -75,17 +78,17 @@ impl<T> Ragged<T> {
         }
     }
 
-    /// The last row; empty where there is none.
+    /// Returns the last row, or an empty one if there are no rows.
     pub fn last(&self) -> &[T] {
         self.len().checked_sub(1).map_or(&[], |last| self.get(last))
     }
 
-    /// All rows.
+    /// Iterates over all rows.
     pub fn iter(&self) -> impl Iterator<Item = &[T]> {
         self.starts.windows(2).map(|ends| &self.values[ends[0]..ends[1]])
     }
 
-    /// All rows, to be changed.
+    /// Iterates over all rows mutably.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut [T]> {
         let mut rest = self.values.as_mut_slice();
         self.starts.windows(2).map(move |ends| {
@@ -95,14 +98,14 @@ impl<T> Ragged<T> {
         })
     }
 
-    /// Makes room for as many further rows, so that [`Ragged::close`] finds it.
+    /// Makes room for `rows` further rows, so that [`Ragged::close`] finds it.
     pub fn reserve(&mut self, rows: usize, doing: &'static str) -> Result<()> {
-        // The first row has two ends.
+        // The first row needs two entries.
         let ends = rows + usize::from(self.starts.is_empty());
         memory::reserve(&mut self.starts, ends, doing)
     }
 
-    /// Makes a row of the values after the last one.
+    /// Makes a row of the values after the last row.
     pub fn close(&mut self, doing: &'static str) -> Result<()> {
         self.reserve(1, doing)?;
         if self.starts.is_empty() {
@@ -118,27 +121,27 @@ impl<T> Ragged<T> {
         self.values.truncate(self.end());
     }
 
-    /// Removes all rows; their space stays.
+    /// Removes all rows; their space stays allocated.
     pub fn clear(&mut self) {
         self.values.clear();
         self.starts.clear();
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.values) + memory::bytes(&self.starts)
     }
 }
 
 impl<T: Copy> Ragged<T> {
-    /// Adds a row.
+    /// Appends a row.
     pub fn push(&mut self, row: &[T], doing: &'static str) -> Result<()> {
         self.reserve(1, doing)?;
         memory::extend(&mut self.values, row, doing)?;
         self.close(doing)
     }
 
-    /// A copy of some consecutive rows.
+    /// Copies consecutive rows.
     pub fn copy(&self, rows: Range<usize>, doing: &'static str) -> Result<Self> {
         let (mut values, mut starts) = (Vec::new(), Vec::new());
         let range = self.range_of(rows.clone());
@@ -148,15 +151,15 @@ impl<T: Copy> Ragged<T> {
         Ok(Self { values, starts })
     }
 
-    /// Deals items out to `rows` rows: `items` are the row of each and its value, the same when they are asked for
-    /// again. Within a row they stay in order. O(rows + items).
+    /// Distributes items over `rows` rows. `items` returns each item's row and value, and returns
+    /// the same items whenever it is called. Items of a row stay in order. O(rows + items).
     pub fn dealt<I>(rows: usize, items: impl Fn() -> I, doing: &'static str) -> Result<Self>
     where
         I: Iterator<Item = (usize, T)>,
         T: Default,
     {
-        // The count of each row goes two places up, so that its start runs along one place up and ends where the next
-        // row begins.
+        // The count of each row is stored two places up. Its start is then one place up, and
+        // advances until it is the start of the next row.
         let mut starts = memory::filled(0, rows + 2, doing)?;
         items().for_each(|(row, _)| starts[row + 2] += 1);
         (1..starts.len()).for_each(|row| starts[row] += starts[row - 1]);
@@ -174,29 +177,29 @@ impl<T: Copy> Ragged<T> {
 #[derive(Debug, Default)]
 pub struct RaggedText {
     text: String,
-    /// Where each ends.
+    /// The end of each string.
     ends: Vec<usize>,
 }
 
 impl RaggedText {
-    /// How many there are.
+    /// Returns the number of strings.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Reports whether there are no strings.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// One of them.
+    /// Returns a string.
     #[inline]
     pub fn get(&self, string: usize) -> &str {
         let start = string.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text[start..self.ends[string]]
     }
 
-    /// Adds one.
+    /// Appends a string.
     pub fn push(&mut self, string: &str, doing: &'static str) -> Result<()> {
         memory::reserve(&mut self.ends, 1, doing)?;
         memory::reserve_text(&mut self.text, string.len(), doing)?;
@@ -205,7 +208,7 @@ impl RaggedText {
         Ok(())
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.text.capacity() + memory::bytes(&self.ends)
     }

@@ -1,14 +1,14 @@
-//! What a piece of work is done with: threads, memory, temporary files.
+//! Resources of a task: threads, memory, temporary files.
 
 use crate::executor::Executor;
 use crate::files::TempFiles;
 
-/// What a piece of work is done with.
+/// The resources of a task.
 #[derive(Clone, Copy)]
 pub struct Resources<'a> {
-    /// Makes temporary files.
+    /// The factory of temporary files.
     pub files: &'a dyn TempFiles,
-    /// Bytes to work with.
+    /// The number of bytes that the task may use.
     pub budget: usize,
     /// The threads.
     pub executor: &'a dyn Executor,

@@ -1,21 +1,22 @@
-//! SIMD kernels: short lists of numbers, sorted by a network of comparisons, in vectors. Chosen when the program runs.
+//! SIMD kernels that sort short lists of numbers by a network of comparisons, in vectors. The
+//! program chooses the kernel when it runs.
 //!
-//! A list is laid out in rows of eight, filled up with the greatest number. First each column is sorted, then two and two
-//! columns are merged, until there is one list: Batcher's bitonic sort, in which nearly all comparisons are between two
-//! rows, and which has no branch that depends on the numbers.
-#![allow(unsafe_code)] // Instructions that not every processor has; each use says why it is sound.
+//! A list is laid out in rows of eight and padded with the greatest number. First each column is
+//! sorted; then columns are merged pairwise until there is one list. This is Batcher's bitonic
+//! sort: nearly all comparisons are between two rows, and no branch depends on the numbers.
+#![allow(unsafe_code)] // Not every processor has these instructions; each use says why it is sound.
 
 use crate::processor::{Instructions, Kind, fastest};
 
 /// Sorts numbers in ascending order.
 pub type Kernel = fn(&mut [u32]);
 
-/// The fastest way for this processor, for lists of some hundreds.
+/// Returns the fastest kernel for this processor, for lists of some hundreds of numbers.
 pub fn kernel() -> Kernel {
     fastest(KINDS)
 }
 
-/// All ways that there are.
+/// All kernels.
 pub const KINDS: &[Kind<Kernel>] = &[
     (Instructions::Portable, <[u32]>::sort_unstable),
     #[cfg(target_arch = "x86_64")]
@@ -32,7 +33,7 @@ mod x86 {
     const LANES: usize = 8;
 
     pub(super) fn avx2(list: &mut [u32]) {
-        // SAFETY: listed among the kernels only where the processor has the instructions.
+        // SAFETY: the kernel is listed only for processors that have the instructions.
         unsafe { sort(list) }
     }
 
@@ -45,7 +46,7 @@ mod x86 {
             65..=128 => sort_in_rows::<16>(list),
             129..=256 => sort_in_rows::<32>(list),
             257..=512 => sort_in_rows::<64>(list),
-            // Few are sorted faster by inserting, and many by parts.
+            // Inserting is faster for short lists, and partitioning for long ones.
             _ => list.sort_unstable(),
         }
     }
@@ -54,7 +55,7 @@ mod x86 {
     fn sort_in_rows<const R: usize>(list: &mut [u32]) {
         let mut rows = [_mm256_set1_epi32(-1); R];
         bytemuck::cast_slice_mut(&mut rows)[..list.len()].copy_from_slice(list);
-        // Each column, run by run, …
+        // Sort each column, run by run.
         let mut run = 2;
         while run <= R {
             for runs in rows.chunks_exact_mut(run) {
@@ -64,18 +65,18 @@ mod x86 {
             merge_rows(&mut rows, run / 4);
             run *= 2;
         }
-        // … then two and two columns, pairs of columns, and both halves.
+        // Merge columns pairwise, then pairs of columns, then both halves.
         merge_columns::<1>(&mut rows);
         merge_columns::<2>(&mut rows);
         merge_columns::<4>(&mut rows);
-        // Column by column: what was filled up stands last.
+        // Write back column by column. The padding is at the end.
         let numbers: &[[u32; LANES]] = bytemuck::cast_slice(&rows);
         for (column, part) in list.chunks_mut(R).enumerate() {
             part.iter_mut().zip(numbers).for_each(|(number, row)| *number = row[column]);
         }
     }
 
-    /// The lesser numbers of two rows in the first of them, the greater ones in the second.
+    /// Puts the lesser numbers of two rows into the first row and the greater ones into the second.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn exchange(low: &mut __m256i, high: &mut __m256i) {
@@ -95,14 +96,14 @@ mod x86 {
         }
     }
 
-    /// Merges sorted runs of `COLUMNS` columns, two and two.
+    /// Merges sorted runs of `COLUMNS` columns pairwise.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn merge_columns<const COLUMNS: usize>(rows: &mut [__m256i]) {
-        // One of the two backwards: the rows, …
+        // One of the two runs is reversed: its rows here,
         let (low, high) = rows.split_at_mut(rows.len() / 2);
         for (low, high) in low.iter_mut().zip(high.iter_mut().rev()) {
-            // … and the columns.
+            // and its columns here.
             let (low_back, high_back) = match COLUMNS {
                 1 => (swap::<0b10_11_00_01>(*low), swap::<0b10_11_00_01>(*high)),
                 2 => (swap::<0b00_01_10_11>(*low), swap::<0b00_01_10_11>(*high)),
@@ -128,14 +129,15 @@ mod x86 {
         merge_rows(rows, rows.len() / 2);
     }
 
-    /// The lanes of each half in another order.
+    /// Permutes the lanes of each half.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn swap<const ORDER: i32>(row: __m256i) -> __m256i {
         _mm256_shuffle_epi32::<ORDER>(row)
     }
 
-    /// Of two rows the greater numbers in the lanes of `HIGH`, the lesser ones in the others.
+    /// Returns the greater numbers of two rows in the lanes of `HIGH` and the lesser ones in the
+    /// other lanes.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn ordered<const HIGH: i32>(row: __m256i, other: __m256i) -> __m256i {

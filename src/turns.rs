@@ -1,10 +1,10 @@
-//! The turns of a transaction that plans from what it knows, carries out, and plans anew from what
-//! that has told.
+//! The turns of a transaction that plans from what it knows, carries out the steps, and plans again
+//! from what it has learnt.
 //!
-//! Such a loop ends because every plan tells something new. Equal states have equal plans: where a
-//! state comes again, or there are more turns than any transaction takes, a step has not told what
-//! it should, and would be carried out for ever. That is an error here, before the steps are
-//! carried out a second time.
+//! Such a loop ends because every turn learns something new. Equal states have equal plans. If a
+//! state comes back, or there are more turns than any transaction takes, then a step did not report
+//! what it should and would be carried out forever. This module makes that an error before the
+//! steps are carried out a second time.
 //!
 //! ```
 //! use neardup::turns::Turns;
@@ -20,10 +20,10 @@ use std::fmt::Debug;
 
 use crate::error::{Error, Result};
 
-/// More turns than any transaction takes.
+/// The number of turns that no transaction exceeds.
 const MOST: usize = 64;
 
-/// What was known at each turn of a transaction.
+/// The states that were known at each turn of a transaction.
 #[derive(Debug)]
 pub struct Turns<S> {
     known: Vec<S>,
@@ -36,8 +36,7 @@ impl<S> Default for Turns<S> {
 }
 
 impl<S: Clone + PartialEq> Turns<S> {
-    /// The next steps; an error where they follow from a state that there was before, or after too
-    /// many turns.
+    /// Returns the next steps. Fails if the state was there before, or after too many turns.
     pub fn plan<T: Debug>(&mut self, state: &S, plan: impl FnOnce(&S) -> Vec<T>) -> Result<Vec<T>> {
         let steps = plan(state);
         if self.known.contains(state) || self.known.len() == MOST {
