@@ -1,20 +1,23 @@
-//! The exact join by edit distance (docs/design/algorithms.md section 8): texts that share as many q-grams as similar
-//! ones do, then their true distance.
+//! The exact join by edit distance (docs/design/algorithms.md section 8). It finds texts that share
+//! as many q-grams as similar texts do, then computes their true distance.
 //!
-//! The join of gram sets is that of words and shingles, with its prefixes, bitmaps and positions; only
-//! its bound is another ([`edit::GramBound`]). Equal texts are one record, and only distinct ones are compared.
+//! The join of gram sets is the one for words and shingles, with its prefixes, bitmaps and
+//! positions. Only its bound differs ([`edit::GramBound`]). Equal texts are one record, and only
+//! distinct texts are compared.
 //!
-//! Similar texts may have no gram in common where they are short for the length of a gram: aaac and aabc at
-//! q = 3. So q is chosen by the threshold, small enough that similar texts always share one
-//! ([`edit::GramBound::new`]), and no pair has to be tried without a common gram.
+//! Similar texts may have no gram in common if they are short for the length of a gram: aaac and
+//! aabc at q = 3. So the threshold determines q, small enough that similar texts always share a
+//! gram ([`edit::GramBound::new`]), and no pair without a common gram has to be tried.
 //!
-//! Long texts of an alphabet have most of their grams of two characters in common, whatever they say. Where a sample shows
-//! that (`sample`), they are compared by the counts of their grams instead (`profiles`), or, where that tells less, as between pages
-//! of a template, by pieces that both have at about the same place (`segments`).
+//! Long texts in an alphabet have most of their grams of two characters in common, whatever they
+//! say. If a sample shows this (`sample`), the join compares such texts by the counts of their
+//! grams instead (`profiles`). If the counts do not distinguish them well, as with pages of a
+//! template, it compares them by pieces that both have at about the same position (`segments`).
 //!
-//! By a greatest distance alone short texts are similar that have no gram in common. So there are several joins then, by
-//! the length of the longer text (`stages`): by pairs of characters for long texts, by single ones for shorter ones, and
-//! of those no longer than the distance all pairs, which are all in.
+//! With an absolute distance limit, short texts can be similar without a common gram. Then there
+//! are several joins, one for each range of lengths of the longer text (`stages`): by pairs of
+//! characters for long texts and by single characters for shorter ones. Texts no longer than the
+//! distance are all similar to each other, so all their pairs are taken.
 //!
 //! ```
 //! use neardup::joins::edit::edit_pairs;
@@ -60,20 +63,20 @@ use stages::{AllPairs, By, Source, Stage, equal_texts, spans};
 
 const DOING: &str = "joining by edit distance";
 
-/// What was prepared for a join.
+/// Statistics of the preparation of a join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prepared {
-    /// Grams of all distinct texts.
+    /// The number of grams of all distinct texts.
     pub grams: u64,
-    /// Distinct ones.
+    /// The number of distinct grams.
     pub distinct_grams: u64,
-    /// Distinct texts, of both tables.
+    /// The number of distinct texts, of both tables.
     pub distinct_texts: u64,
     /// The most bytes that were held at one time.
     pub peak_bytes: usize,
 }
 
-/// Makes ready to find all pairs of rows whose texts are similar. The texts stay in memory; their gram
+/// Prepares to find all pairs of rows whose texts are similar. The texts stay in memory; their gram
 /// sets and the index take about `budget` bytes at a time.
 pub fn edit_pairs(
     distinct: Distinct,
@@ -84,7 +87,7 @@ pub fn edit_pairs(
     executor: &dyn Executor,
 ) -> Result<(Pairs, Prepared)> {
     let Distinct { texts, left, right } = distinct;
-    // Rows and so texts are numbered with 32 bits.
+    // Rows, and therefore texts, are numbered with 32 bits.
     let split = left.len() as u32;
     let all = [Some(0..split), right.as_ref().map(|right| split..split + right.len() as u32)];
     let sides: Vec<_> = all.clone().into_iter().flatten().collect();
@@ -94,7 +97,7 @@ pub fn edit_pairs(
         Prepared { grams: 0, distinct_grams: 0, distinct_texts: texts.len() as u64, peak_bytes: 0 };
     let mut stages = Vec::new();
     for span in spans {
-        // Shorter ones first.
+        // Texts are ordered by length, so this takes the shorter ones.
         let [lefts, rights] = all.clone().map(|range| {
             let range = range?;
             let lengths = &texts.lengths()[range.start as usize..range.end as usize];
@@ -105,7 +108,7 @@ pub fn edit_pairs(
         let source = match (span.by, rights) {
             (By::All, rights) => Source::All(AllPairs::new(lefts, rights)),
             (By::Equality, Some(rights)) => Source::Known(equal_texts(&texts, lefts, rights, executor)?),
-            // Distinct texts are not equal.
+            // Distinct texts of one table are never equal.
             (By::Equality, None) => Source::Known(Vec::new()),
             (By::Profiles, rights) => {
                 let least = edit.least_partner(ByProfiles::SHORTEST);
@@ -153,37 +156,38 @@ pub fn edit_pairs(
 struct EditJoin {
     comparison: EditComparison,
     stages: Vec<Stage>,
-    /// The stage that is at work.
+    /// The index of the current stage.
     at: usize,
-    /// How many candidates were compared.
+    /// The number of candidates that were compared.
     verified: u64,
-    /// How many pairs the last batch compared at most.
+    /// The maximum number of pairs compared in the last batch.
     batch: usize,
 }
 
-/// What is compared, and how.
+/// The texts that are compared, and the rule to compare them by.
 #[derive(Debug)]
 struct EditComparison {
     texts: Texts,
     edit: EditPredicate,
-    /// The number of the first text of the right table, 0 where there is one table.
+    /// The number of the first text of the right table; 0 if there is one table.
     right_from: u32,
 }
 
 impl EditJoin {
-    /// The next pairs to be compared, about as many as take a fraction of a second, perhaps none; nothing
-    /// when there are no more. Those of one left text stand together.
+    /// Returns the next pairs to compare, as many as take a fraction of a second, perhaps none;
+    /// `None` when there are no more. Pairs with the same left text are adjacent.
     fn candidates(&mut self, executor: &dyn Executor) -> Result<Option<Vec<Pair>>> {
         const LARGEST_BATCH: usize = 1 << 16;
         const MOST_WORK: u64 = 1 << 26;
-        // The first pairs come soon, the others with less effort.
+        // Small batches at first, so that the first pairs come soon; larger ones later, because
+        // they cost less.
         self.batch = (2 * self.batch).min(LARGEST_BATCH);
         let (mut candidates, mut work, mut waited) = (Vec::new(), 0, false);
         let Some(stage) = self.stages.get_mut(self.at) else { return Ok(None) };
         while candidates.len() < self.batch && work < MOST_WORK {
             if let Some(pair) = stage.source.take() {
                 waited = false;
-                // What another stage finds takes a step, too.
+                // A pair that belongs to another stage costs a step, too.
                 work += 1;
                 if stage.span.longer.contains(&self.comparison.longer(&pair)) {
                     memory::push(&mut candidates, pair, DOING)?;
@@ -204,12 +208,12 @@ impl EditJoin {
 }
 
 impl EditComparison {
-    /// Characters of the longer text.
+    /// Returns the number of characters of the longer text.
     fn longer(&self, pair: &Pair) -> u32 {
         self.texts.length(pair.left).max(self.texts.length(pair.right))
     }
 
-    /// About how many steps a comparison takes.
+    /// Estimates how many steps a comparison takes.
     fn work(&self, pair: &Pair) -> u64 {
         let longer = self.longer(pair);
         64 + u64::from(longer) * (1 + u64::from(self.edit.most_distance(longer)) / 64)
@@ -256,18 +260,18 @@ impl RecordJoin for EditJoin {
     }
 }
 
-/// Some pairs to be compared, and those of them that pass.
+/// Some pairs to compare, and the pairs of them that pass.
 #[derive(Debug, Default)]
 struct Comparisons<'a> {
     todo: &'a [Pair],
     found: Vec<RecordPair>,
     pattern: Pattern,
-    /// The text that the pattern is of.
+    /// The text that the pattern is made of.
     of: Option<u32>,
 }
 
 impl Comparisons<'_> {
-    /// Compares the pairs that are still to be compared.
+    /// Compares the pairs in `todo`.
     fn compare(
         &mut self,
         comparison: &EditComparison,

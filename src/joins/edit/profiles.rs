@@ -1,11 +1,13 @@
-//! Candidates among long texts, by how often these have each gram.
+//! Finds candidates among long texts by how often each gram occurs in them.
 //!
-//! Prefixes of grams tell short texts apart. In long ones of an alphabet most grams of two characters are frequent, so
-//! that any two texts meet in many of them. But an edit takes at most q grams of q characters from a text and gives it
-//! as many: texts at distance d, whose lengths are i apart, differ by at most 2qd - i in the numbers of all their grams
-//! together (Ukkonen, TCS 1992). These numbers are a text's *profile*, here with grams that fall together by their hash
-//! counted together, and none above 255: both make the difference less, never more. Comparing two profiles takes tens of
-//! nanoseconds, so all pairs are, whose lengths go together.
+//! Prefixes of grams tell short texts apart. In long texts of an alphabet most grams of two
+//! characters are frequent, so any two texts share many of them. But an edit removes at most q
+//! grams of q characters from a text and adds at most as many. So texts at distance d whose lengths
+//! differ by i differ by at most 2qd - i in the counts of all their grams together (Ukkonen, TCS
+//! 1992). These counts are a text's *profile*. Here, grams whose hashes collide are counted
+//! together, and counts stop at 255; both can only make the difference smaller, never larger.
+//! Comparing two profiles takes tens of nanoseconds, so all pairs whose lengths are compatible are
+//! compared.
 
 use std::ops::Range;
 
@@ -19,26 +21,27 @@ use crate::memory;
 use crate::verify::edit::EditPredicate;
 
 const DOING: &str = "comparing counts of grams";
-/// Bits of the numbers of the grams of two characters, and of three, which tell more but take longer.
+/// The hash bits of grams of two characters, and of grams of three, which tell more but take
+/// longer.
 const BITS: [u32; 2] = [9, 12];
-/// Bytes of a profile.
+/// The bytes of a profile.
 const PROFILE: usize = (1 << BITS[0]) + (1 << BITS[1]);
 
-/// The profiles of some texts that follow one another.
+/// The profiles of some consecutive texts.
 #[derive(Debug, Default)]
 pub(super) struct Profiles {
     of: Range<u32>,
     grams: [Vec<u8>; 2],
 }
 
-/// Some texts whose profiles one thread makes.
+/// Some texts whose profiles one thread computes.
 struct TextRange<'a> {
     texts: Range<u32>,
     grams: [&'a mut [u8]; 2],
 }
 
 impl Profiles {
-    /// Makes them those of these texts.
+    /// Replaces the profiles with those of the texts `of`.
     fn make(&mut self, texts: &Texts, of: Range<u32>, executor: &dyn Executor) -> Result<()> {
         const TEXTS_A_SHARE: usize = 64;
         for (grams, bits) in self.grams.iter_mut().zip(BITS) {
@@ -57,7 +60,7 @@ impl Profiles {
         executor::each(executor, &mut shares.collect::<Vec<_>>(), |share, stop| share.make(texts, stop))
     }
 
-    /// Those of a few texts, by their places in the list.
+    /// Computes the profiles of a few texts, numbered by their positions in `some`.
     pub(super) fn of_some(texts: &Texts, some: &[u32], stop: &Stop) -> Result<Self> {
         let mut profiles = Self { of: 0..some.len() as u32, ..Self::default() };
         for (grams, bits) in profiles.grams.iter_mut().zip(BITS) {
@@ -72,8 +75,8 @@ impl Profiles {
         Ok(profiles)
     }
 
-    /// Whether the counts of the grams of two characters (0), or of three (1), of texts of such lengths show that they are
-    /// too far apart.
+    /// Reports whether the gram counts of two texts of these lengths show that the texts are too
+    /// far apart. `grams` selects the counts of the grams of two characters (0) or of three (1).
     #[inline]
     pub(super) fn tell_apart(
         a: &[u8],
@@ -88,14 +91,14 @@ impl Profiles {
         differ_by_more(a, b, (4 + 2 * grams as u64) * distance - apart)
     }
 
-    /// The counts of the grams of two characters, or of three, of a text.
+    /// Returns the counts of the grams of two characters (0) or of three (1) of a text.
     #[inline]
     pub(super) fn get(&self, text: u32, grams: usize) -> &[u8] {
         let at = ((text - self.of.start) as usize) << BITS[grams];
         &self.grams[grams][at..at + (1 << BITS[grams])]
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     fn bytes(&self) -> usize {
         self.grams.iter().map(memory::bytes).sum()
     }
@@ -111,7 +114,7 @@ impl TextRange<'_> {
             let [pairs, triples] = &mut self.grams;
             let pairs = &mut pairs[at << BITS[0]..][..1 << BITS[0]];
             let triples = &mut triples[at << BITS[1]..][..1 << BITS[1]];
-            // One that was stopped begins anew.
+            // A share that was stopped starts again from the beginning.
             pairs.fill(0);
             triples.fill(0);
             let (mut before, mut last) = (None, None);
@@ -139,7 +142,7 @@ fn count(counts: &mut [u8], bits: u32, gram: u64) {
     *count = count.saturating_add(1);
 }
 
-/// Whether two profiles differ by more than that in all.
+/// Reports whether two profiles differ by more than `most` in total.
 #[inline]
 fn differ_by_more(a: &[u8], b: &[u8], most: u64) -> bool {
     const AT_ONCE: usize = 512;
@@ -154,27 +157,27 @@ fn differ_by_more(a: &[u8], b: &[u8], most: u64) -> bool {
     false
 }
 
-/// The pairs of texts of one table, or of two, whose lengths go together and whose profiles do. The longer text has at
-/// least [`ByProfiles::SHORTEST`] characters.
+/// Pairs of texts of one table, or of two, with compatible lengths and compatible profiles. The
+/// longer text has at least [`ByProfiles::SHORTEST`] characters.
 #[derive(Debug)]
 pub(super) struct ByProfiles {
     edit: EditPredicate,
-    /// Those whose block is still to come.
+    /// The left texts whose block is still to come.
     lefts: Range<u32>,
     rights: Option<Range<u32>>,
-    /// Texts of a block, of which there are two at a time.
+    /// The number of texts in a block. Two blocks are in memory at a time.
     block: usize,
     left: Profiles,
     right: Profiles,
-    /// Of the block at work those that are still to be compared with `right`.
+    /// The texts of the current left block that are still to be compared with `right`.
     todo: Range<u32>,
-    /// The partners of this block that are still to come.
+    /// The partners of the current left block that are still to come.
     partners: Range<u32>,
     found: Vec<Pair>,
     counts: Counts,
 }
 
-/// A text, and those it is compared with.
+/// A text, and the texts it is compared with.
 struct Probe {
     left: u32,
     rights: Range<u32>,
@@ -182,17 +185,17 @@ struct Probe {
 }
 
 impl ByProfiles {
-    /// Characters of the longer text at least.
+    /// The minimum number of characters of the longer text.
     pub(super) const SHORTEST: u32 = 128;
 
-    /// None was compared yet; the profiles take about `budget` bytes.
+    /// Prepares the comparison. The profiles take about `budget` bytes.
     pub(super) fn new(
         edit: EditPredicate,
         lefts: Range<u32>,
         rights: Option<Range<u32>>,
         budget: usize,
     ) -> Self {
-        /// So few are no burden.
+        /// A block this small takes little memory, whatever the budget.
         const LEAST_BLOCK: usize = 64;
         Self {
             edit,
@@ -208,12 +211,12 @@ impl ByProfiles {
         }
     }
 
-    /// The next candidate that is there already.
+    /// Returns the next candidate that is already found.
     pub(super) fn take(&mut self) -> Option<Pair> {
         self.found.pop()
     }
 
-    /// Goes on to more of them; false where there are none.
+    /// Looks for more candidates. Returns false when there are none left.
     pub(super) fn advance(&mut self, texts: &Texts, executor: &dyn Executor) -> Result<bool> {
         if !self.todo.is_empty() {
             self.compare(texts, executor)?;
@@ -237,7 +240,7 @@ impl ByProfiles {
         Ok(true)
     }
 
-    /// The texts whose lengths go together with that of a left one.
+    /// Returns the texts whose lengths are compatible with that of a left text.
     fn partners(&self, texts: &Texts, left: u32) -> Range<u32> {
         let length = texts.length(left);
         let all = self.rights.clone().unwrap_or(left + 1..self.lefts.end);
@@ -250,7 +253,7 @@ impl ByProfiles {
         from..first(&|other| self.edit.least_partner(other) > length).max(from)
     }
 
-    /// Compares some texts of the left block with those of the right one.
+    /// Compares some texts of the left block with the texts of the right block.
     fn compare(&mut self, texts: &Texts, executor: &dyn Executor) -> Result<()> {
         const MOST_PAIRS: usize = 1 << 19;
         const MOST_PROBES: usize = 1 << 12;
@@ -276,18 +279,18 @@ impl ByProfiles {
         Ok(())
     }
 
-    /// What the profiles did so far.
+    /// Returns what the profiles have counted so far.
     pub(super) fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// The share of the texts that are done.
+    /// Returns the share of the texts that are done.
     pub(super) fn progress(&self, texts: &Texts) -> f64 {
         let all = self.rights.as_ref().map_or(texts.len() as u32, |rights| rights.start);
         1.0 - f64::from(self.lefts.len() as u32) / f64::from(all.max(1))
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         self.left.bytes() + self.right.bytes() + memory::bytes(&self.found)
     }
@@ -320,7 +323,7 @@ impl Probe {
     }
 }
 
-/// The first ones of a range, at most so many.
+/// Returns the first `most` texts of a range, or all of them if there are fewer.
 fn first_of(range: &Range<u32>, most: usize) -> Range<u32> {
     range.start..range.start + range.len().min(most) as u32
 }
@@ -337,7 +340,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
 
-        /// At every distance that two texts have.
+        /// Checks the bound at the exact distance between two texts.
         #[test]
         fn edits_change_few_counts((x, y) in edited(400, 40)) {
             let [x, y]: [String; 2] = [x, y].map(|text| text.into_iter().collect());

@@ -1,5 +1,6 @@
-//! Whether long texts have so many grams in common that few of them are told apart by their rarest ones: as in languages
-//! that are written with an alphabet, or in pages of one template. Decided by a sample of them.
+//! Decides from a sample whether long texts have so many grams in common that their rarest grams
+//! tell few of them apart. That is the case in languages written with an alphabet, and in pages of
+//! one template.
 
 use std::ops::Range;
 
@@ -11,14 +12,16 @@ use crate::memory;
 use crate::verify::edit::GramBound;
 
 const DOING: &str = "looking at a sample of texts";
-/// Texts of a sample, and of fewer that are long all pairs are soon compared.
+/// The number of texts in a sample. With fewer long texts, comparing all their pairs is fast
+/// anyway.
 const TEXTS: usize = 64;
-/// Of longer texts none is looked at.
+/// The maximum length of a sampled text.
 const MOST_CHARACTERS: u32 = 1 << 14;
-/// What a pair of profiles takes, by a place where two texts meet in a gram.
+/// The cost of comparing a pair of profiles, in places where two texts share a gram.
 const PLACES_A_PAIR: u64 = 8;
 
-/// As many texts of each side, of all lengths from `shortest` on; none where there are too few.
+/// Samples texts of all lengths from `shortest` on, equally many from each side. Returns `None` if
+/// there are too few texts.
 pub(super) fn sample(texts: &Texts, sides: &[Range<u32>], shortest: u32) -> Option<Vec<u32>> {
     let mut sample = Vec::new();
     for side in sides {
@@ -34,8 +37,9 @@ pub(super) fn sample(texts: &Texts, sides: &[Range<u32>], shortest: u32) -> Opti
     Some(sample)
 }
 
-/// Whether it is less work to compare the profiles of all texts of at least `shortest` characters, where their lengths go
-/// together, than what they have in common of their rarest grams. `sides` are the texts of each table, by length.
+/// Reports whether comparing the profiles of all pairs with compatible lengths is less work than
+/// comparing the texts that share a rare gram. It considers texts of at least `shortest`
+/// characters. `sides` are the texts of each table, by length.
 pub(super) fn meet_in_vain(
     texts: &Texts,
     sides: &[Range<u32>],
@@ -53,7 +57,8 @@ pub(super) fn meet_in_vain(
     Ok(places >= PLACES_A_PAIR * pairs)
 }
 
-/// In how many of their rarest grams the pairs of a sample meet, and how many pairs have lengths that go together.
+/// Counts the places where pairs of a sample share one of their rarest grams, and the pairs with
+/// compatible lengths.
 fn meetings(texts: &Texts, sample: &[u32], bound: GramBound, stop: &Stop) -> Result<(u64, u64)> {
     let (mut all, mut ends) = (Vec::new(), Vec::new());
     for &text in sample {
@@ -72,7 +77,7 @@ fn meetings(texts: &Texts, sample: &[u32], bound: GramBound, stop: &Stop) -> Res
         }
         let own = &mut all[from..];
         own.sort_unstable();
-        // Each occurrence is a gram of its own.
+        // Each occurrence is a separate gram.
         let (mut last, mut times) = (None, 0);
         for gram in own {
             times = if last == Some(*gram) { times + 1 } else { 0 };
@@ -100,7 +105,7 @@ fn meetings(texts: &Texts, sample: &[u32], bound: GramBound, stop: &Stop) -> Res
             (count, place)
         }));
         rarest.sort_unstable();
-        // No text has more grams than 32 bits count.
+        // A text has fewer than 2^32 grams.
         let size = rarest.len() as u32;
         let prefix = size - bound.least_overlap_from(size, 1).min(size) + 1;
         rarest.iter().take(prefix as usize).for_each(|&(_, place)| in_prefix[place] += 1);
@@ -123,7 +128,7 @@ mod tests {
     use crate::features::texts::{TextCollector, distinct};
     use crate::verify::edit::EditPredicate;
 
-    /// Texts of words whose characters are of so many.
+    /// Makes texts of `characters` distinct characters.
     fn texts(count: u64, characters: u64) -> Texts {
         let mut collector = TextCollector::default();
         for row in 0..count {
@@ -143,7 +148,7 @@ mod tests {
         };
         assert!(decide(100, 20, std::slice::from_ref(&(0..100))));
         assert!(!decide(100, 5000, std::slice::from_ref(&(0..100))));
-        // Too few to make much work.
+        // These texts are too few to cause much work.
         assert!(!decide(50, 20, std::slice::from_ref(&(0..50))));
         assert!(!decide(100, 20, &[0..90, 90..100]));
         assert!(decide(100, 20, &[0..50, 50..100]));

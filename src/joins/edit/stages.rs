@@ -1,4 +1,4 @@
-//! Which pairs are found in which way, by the length of their longer text.
+//! Assigns pairs to search methods by the length of their longer text.
 
 use std::cmp::Ordering;
 use std::ops::{Range, RangeInclusive};
@@ -18,21 +18,21 @@ use crate::verify::edit::{EditPredicate, GramBound};
 
 const DOING: &str = "finding texts to compare";
 
-/// Pairs by the length of their longer text, and how they are found.
+/// A range of lengths of the longer text, and the method that finds its pairs.
 #[derive(Debug, Clone)]
 pub(super) struct Span {
-    /// Characters of the longer text.
+    /// The number of characters of the longer text.
     pub longer: RangeInclusive<u32>,
-    /// How they are found.
+    /// The method that finds the pairs.
     pub by: By,
 }
 
-/// How candidates are found.
+/// A method to find candidates.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum By {
-    /// Texts that share so many grams.
+    /// Texts that share enough grams.
     Grams(GramBound),
-    /// Texts that have most grams about equally often.
+    /// Texts with similar counts of most grams.
     Profiles,
     /// Texts that have enough pieces of this shape in common.
     Segments(Shape),
@@ -42,7 +42,8 @@ pub(super) enum By {
     All,
 }
 
-/// The spans that a predicate takes; each pair is of one of them. `sides` are the texts of each table.
+/// Returns the spans for a predicate; each pair belongs to exactly one of them. `sides` are the
+/// texts of each table.
 pub(super) fn spans(
     texts: &Texts,
     sides: &[Range<u32>],
@@ -65,7 +66,7 @@ pub(super) fn spans(
             Span { longer: ByProfiles::SHORTEST..=u32::MAX, by: shape.map_or(By::Profiles, By::Segments) },
         ]);
     };
-    // Of texts of n characters at least n - q + 1 - q·distance grams are shared.
+    // Similar texts of n characters share at least n - q + 1 - q·distance grams.
     let (single, double) = (distance.saturating_add(1), distance.saturating_mul(2).saturating_add(2));
     let span = |longer, q| Span { longer, by: By::Grams(GramBound::with_grams_of(edit, q)) };
     Ok(vec![
@@ -75,7 +76,7 @@ pub(super) fn spans(
     ])
 }
 
-/// The pairs of equal texts of two tables.
+/// Finds the pairs of equal texts of two tables.
 pub(super) fn equal_texts(
     texts: &Texts,
     lefts: Range<u32>,
@@ -94,7 +95,7 @@ pub(super) fn equal_texts(
                 Ordering::Less => lefts.start += 1,
                 Ordering::Greater => rights.start += 1,
                 Ordering::Equal => {
-                    // Others may have its hash.
+                    // Other texts may have the same hash.
                     let mut same = rights.clone().take_while(|&right| key(right) == key(left));
                     if let Some(right) = same.find(|&right| texts.text(right) == texts.text(left)) {
                         memory::push(equal, Pair { left, right, similarity: 1.0 }, DOING)?;
@@ -108,25 +109,23 @@ pub(super) fn equal_texts(
     Ok(state.0)
 }
 
-/// What finds the pairs of a span.
+/// A span together with the source of its pairs.
 #[derive(Debug)]
 pub(super) struct Stage {
-    /// The pairs.
     pub span: Span,
-    /// What finds them.
     pub source: Source,
 }
 
-/// Where candidates come from.
+/// A source of candidates.
 #[derive(Debug)]
 pub(super) enum Source {
-    /// Pairs of texts that share enough grams, in place of rows, and the bound.
+    /// Pairs of texts, in place of rows, that share enough grams; and the bound.
     Grams(Pairs, GramBound),
-    /// Pairs of texts whose profiles go together.
+    /// Pairs of texts with compatible profiles.
     Profiles(ByProfiles),
     /// Pairs of texts that have enough pieces in common.
     Segments(BySegments),
-    /// Pairs that are known.
+    /// Pairs that are known in advance.
     Known(Vec<Pair>),
     /// All pairs.
     All(AllPairs),
@@ -142,7 +141,7 @@ pub(super) struct AllPairs {
 }
 
 impl AllPairs {
-    /// None was taken yet.
+    /// Prepares to enumerate all pairs.
     pub(super) fn new(lefts: Range<u32>, rights: Option<Range<u32>>) -> Self {
         Self { lefts, rights, next: None, looked_at: 0 }
     }
@@ -171,7 +170,7 @@ impl Iterator for AllPairs {
 }
 
 impl Source {
-    /// The next candidate that is there already.
+    /// Returns the next candidate that is already found.
     pub(super) fn take(&mut self) -> Option<Pair> {
         match self {
             Self::Grams(pairs, _) => pairs.take(),
@@ -182,7 +181,7 @@ impl Source {
         }
     }
 
-    /// Goes on to more of them; false where there are none.
+    /// Looks for more candidates. Returns false when there are none left.
     pub(super) fn advance(&mut self, texts: &Texts, executor: &dyn Executor) -> Result<bool> {
         match self {
             Self::Grams(pairs, _) => pairs.advance(executor),
@@ -192,7 +191,8 @@ impl Source {
         }
     }
 
-    /// The bound of the grams that its candidates share, where their similarity is that of these.
+    /// Returns the bound of the shared grams, if the similarity of the candidates is that of their
+    /// grams.
     pub(super) fn bound(&self) -> Option<GramBound> {
         match self {
             Self::Grams(_, bound) => Some(*bound),
@@ -200,7 +200,7 @@ impl Source {
         }
     }
 
-    /// What the filters did so far.
+    /// Returns what the filters have counted so far.
     pub(super) fn counts(&self) -> Counts {
         match self {
             Self::Grams(pairs, _) => pairs.counts(),
@@ -211,7 +211,7 @@ impl Source {
         }
     }
 
-    /// The share of the work that is done, 0 to 1.
+    /// Returns the share of the work that is done, 0 to 1.
     pub(super) fn progress(&self, texts: &Texts) -> f64 {
         match self {
             Self::Grams(pairs, _) => pairs.progress(),
@@ -221,7 +221,7 @@ impl Source {
         }
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Grams(pairs, _) => pairs.bytes(),

@@ -1,5 +1,5 @@
-//! What several texts look up in an index, in the order in which the index has it: so that each part of it is read once for
-//! all of them, instead of a part far from the last for each key.
+//! Looks up the keys of several texts in an index together, in the order of the index. Each part of
+//! the index is then read once for all of the texts, instead of one random read for each key.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,69 +18,69 @@ const DOING: &str = "looking for pieces in common";
 #[derive(Debug, Clone, Copy)]
 struct Look {
     hash: u32,
-    /// Of its first character.
+    /// The position of the key's first character.
     place: u32,
-    /// The number of its text among those that look up together.
+    /// The number of the key's text in this batch of queries.
     query: u32,
-    /// What follows it.
+    /// The codes of the characters that follow the key.
     follows: u32,
 }
 
-/// Room for what is looked up together.
+/// Buffers for keys that are looked up together.
 #[derive(Debug)]
 pub(super) struct Looks {
     looks: Vec<Look>,
     other: Vec<Look>,
     windows: Vec<Option<Window>>,
-    /// So many are looked up together at most.
+    /// The maximum number of keys that are looked up together.
     most: usize,
-    /// How many entries were looked at so far.
+    /// The number of entries examined so far.
     pub seen: u64,
 }
 
 impl Looks {
-    /// Of about so many bytes.
+    /// Creates buffers of about `bytes` bytes.
     pub(super) fn new(bytes: usize) -> Self {
         const LEAST: usize = 1 << 12;
         let most = (bytes / (2 * size_of::<Look>())).max(LEAST);
         Self { looks: Vec::new(), other: Vec::new(), windows: Vec::new(), most, seen: 0 }
     }
 
-    /// How many keys there is room for.
+    /// Returns how many keys the buffers hold.
     pub(super) fn most(&self) -> usize {
         self.most
     }
 }
 
-/// Room that is used again, of those that look up at one time.
+/// A pool of buffers for the threads that look up keys at the same time.
 #[derive(Debug, Default)]
 pub(super) struct Rooms(Mutex<Vec<Looks>>);
 
 impl Rooms {
-    /// One that is free, or another of about so many bytes.
+    /// Takes free buffers from the pool, or creates new ones of about `bytes` bytes.
     pub(super) fn take(&self, bytes: usize) -> Looks {
         self.free().pop().unwrap_or_else(|| Looks::new(bytes))
     }
 
-    /// One that is free now.
+    /// Returns buffers to the pool.
     pub(super) fn give_back(&self, looks: Looks) -> Result<()> {
         memory::push(&mut self.free(), looks, DOING)
     }
 
     fn free(&self) -> MutexGuard<'_, Vec<Looks>> {
-        // Nothing is left half done in it.
+        // A panic leaves nothing half done in the pool, so a poisoned lock is harmless.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes on the heap of those that are free.
+    /// Returns the bytes on the heap of the free buffers.
     pub(super) fn bytes(&self) -> usize {
         self.free().iter().map(|room| memory::bytes(&room.looks) + memory::bytes(&room.other)).sum()
     }
 }
 
 impl Index {
-    /// Counts for each of its texts the pieces that a text has where they may have moved to, and those that it has twice
-    /// there once more. The tally is empty before.
+    /// Counts, for each text of the index, the pieces that the query has where they may have moved
+    /// to. A piece that the query has twice there counts twice. The tally must be empty before.
     pub(super) fn count(
         &self,
         query: &Query<'_>,
@@ -95,8 +95,9 @@ impl Index {
         Ok(())
     }
 
-    /// Calls `each` with the number of a query, and an entry that the query has at a place where it may have moved to, as
-    /// long as it says true. Gives whether it did to the end.
+    /// Calls `each` with the number of a query and an entry that the query has at a position where
+    /// it may have moved to, as long as `each` returns true. Returns false if `each` stopped the
+    /// search.
     pub(super) fn meet(
         &self,
         queries: &[Query<'_>],
@@ -132,9 +133,9 @@ impl Index {
         self.look_up(looks, stop, &mut each)
     }
 
-    /// Leaves out what no piece has.
+    /// Removes the keys whose hashes no piece has.
     fn retain(&self, looks: &mut Vec<Look>, stop: &Stop) -> Result<()> {
-        /// So many further on memory is asked for.
+        /// How many keys in advance memory is prefetched.
         const AHEAD: usize = 16;
         const CHECK_EVERY: usize = 1 << 16;
         let mut count = 0;
@@ -153,7 +154,7 @@ impl Index {
         Ok(())
     }
 
-    /// Looks up what is to be looked up.
+    /// Looks up the collected keys.
     fn look_up(
         &self,
         looks: &mut Looks,
@@ -161,9 +162,9 @@ impl Index {
         each: &mut impl FnMut(usize, &Entry) -> Result<bool>,
     ) -> Result<bool> {
         const CHECK_EVERY: usize = 1 << 6;
-        /// Entries to a look, where nearly all are read.
+        /// The number of entries a key up to which nearly all entries are read.
         const DENSE: usize = 8;
-        /// Entries that are as soon found in any order, in bits of their number.
+        /// With up to 2^12 entries, the order of the lookups does not matter.
         const SMALL: u32 = 12;
         let Looks { looks, other, windows, seen, .. } = looks;
         let following = Following::of(self.shape);
@@ -172,14 +173,14 @@ impl Index {
         let from = u32::BITS - bits;
         radix::sort_by_bits(looks, other, from, bits, stop, DOING, |look| u64::from(look.hash))?;
         let shape = self.shape;
-        // The memory of the entries before this one was asked for.
+        // The entries before this one are prefetched already.
         let mut asked = 0;
         for looks in looks.chunks(CHECK_EVERY) {
             stop.check()?;
             let last = looks.last().map_or(0, |look| u64::from(look.hash) >> from);
             let end = self.first_of(last + 1, bits);
             if end.saturating_sub(asked) <= DENSE * CHECK_EVERY {
-                // All of them one after the other, and some more for the next looks.
+                // Prefetch all entries in sequence, and some more for the next keys.
                 let ahead = self.first_of(last + 2, bits).min(end + DENSE * CHECK_EVERY);
                 self.prefetch_entries(asked..ahead);
                 asked = asked.max(ahead);
@@ -197,14 +198,15 @@ impl Index {
                         break;
                     }
                     *seen += 1;
-                    // Most are there by chance.
+                    // Most matching keys are there by chance.
                     let may_follow = following
                         .is_none_or(|following| following.may_follow(entry.follows, follows, entry.behind));
                     if !may_follow || entry.member.wrapping_sub(window.first) >= window.count {
                         continue;
                     }
                     let (moved, left) = (entry.place.abs_diff(place), entry.behind.abs_diff(behind));
-                    // The edits before it and those behind it are no more than all, nor than there may be on either side.
+                    // The edits before and after the piece must not exceed the greatest distance
+                    // together, nor the maximum on either side.
                     if moved + left <= self.reach
                         && moved <= shape.most_edits_beside(entry.others[0])
                         && left <= shape.most_edits_beside(entry.others[1])

@@ -1,5 +1,5 @@
-//! Whether long texts are told apart by pieces with less work than by how often they have each gram, and what pieces are
-//! made of then: by what both find in a sample, and how many texts there are.
+//! Decides whether pieces tell long texts apart with less work than gram counts do, and which shape
+//! the pieces then have. It decides by trying both on a sample, and by the number of texts.
 
 use std::ops::Range;
 
@@ -16,28 +16,29 @@ use crate::joins::edit::profiles::Profiles;
 use crate::joins::edit::sample::sample;
 use crate::verify::edit::EditPredicate;
 
-/// What steps take, in nanoseconds, by what they took where they were measured.
+/// The costs of steps in nanoseconds, as measured.
 mod cost {
-    /// A piece of the index with a key that is looked up, about where it is.
+    /// A piece of the index that is examined for a key, at about the right position.
     pub(super) const SEEN: f64 = 4.0;
     /// A key that is looked up.
     pub(super) const LOOK: f64 = 30.0;
     /// A key of the index.
     pub(super) const KEY: f64 = 100.0;
-    /// The counts of the grams of two characters, and those of three.
+    /// A comparison of the counts of grams of two characters, and of three.
     pub(super) const PAIRS: f64 = 20.0;
     pub(super) const TRIPLES: f64 = 150.0;
-    /// A step of the comparison of two texts.
+    /// A step in the comparison of two texts.
     pub(super) const STEP: f64 = 0.2;
 }
 
-/// About how many bytes the pieces of a text take in an index.
+/// Estimates how many bytes the pieces of a text take in an index.
 pub(super) fn bytes_of(length: u32, shape: Shape) -> usize {
     (length as usize / shape.length()).min(Entry::MOST_PIECES) * shape.keys() * Entry::BYTES
 }
 
-/// What pieces are made of, where these are less work than profiles. `sides` are the texts of each table; those of a
-/// sample have at least `shortest` characters. Their index has `budget` bytes.
+/// Returns the best shape of pieces, if pieces are less work than profiles. `sides` are the texts
+/// of each table; sampled texts have at least `shortest` characters. The index of the pieces has
+/// `budget` bytes.
 pub(in super::super) fn best_shape(
     texts: &Texts,
     sides: &[Range<u32>],
@@ -63,14 +64,14 @@ pub(in super::super) fn best_shape(
     Ok(best)
 }
 
-/// Texts of a sample.
+/// A sample of the texts.
 struct Sample<'a> {
     texts: &'a Texts,
     sides: &'a Sides,
-    /// Those whose pieces are looked for, and those they are compared with.
+    /// The sampled texts that are indexed by their pieces, and the ones they are compared with.
     lefts: &'a [u32],
     rights: &'a [u32],
-    /// All texts of each side, and how many of these a text is compared with.
+    /// The number of texts of each side, and the mean number of partners of a left text.
     all: [f64; 2],
     partners: f64,
     budget: usize,
@@ -85,7 +86,7 @@ impl<'a> Sample<'a> {
         Self { texts, sides, lefts, rights, all, partners, budget }
     }
 
-    /// The places in the sample of all pairs whose lengths go together.
+    /// Returns the positions in the sample of all pairs with compatible lengths.
     fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
         let edit = self.sides.edit;
         (0..self.lefts.len()).flat_map(move |left| {
@@ -98,12 +99,12 @@ impl<'a> Sample<'a> {
         })
     }
 
-    /// How many pairs of all one of the sample stands for.
+    /// Returns how many pairs one sampled pair represents.
     fn weight(&self) -> f64 {
         self.all[0] * self.partners / (self.pairs().count() as f64).max(1.0)
     }
 
-    /// What it takes to compare a pair.
+    /// Estimates the cost to compare a pair.
     fn comparing(&self, (left, right): (usize, usize)) -> f64 {
         let longer = self.texts.length(self.lefts[left]).max(self.texts.length(self.rights[right]));
         let most = self.sides.edit.most_distance(longer);
@@ -132,13 +133,13 @@ impl<'a> Sample<'a> {
         Ok(sum * self.weight())
     }
 
-    /// What pieces of a shape take, if that is less.
+    /// Estimates the cost of pieces of a shape. Returns `None` if it is not less than `least`.
     fn of_pieces(&self, shape: Shape, least: f64, stop: &Stop) -> Result<Option<f64>> {
         let mean = |side: &[u32]| {
             side.iter().map(|&text| f64::from(self.texts.length(text))).sum::<f64>() / side.len() as f64
         };
         let [left, right] = [mean(self.lefts), mean(self.rights)];
-        // Where the index is made in parts, texts are looked up in each.
+        // If the index is built in parts, each text is looked up in each part.
         let parts =
             (self.partners * bytes_of(left as u32, shape) as f64 / (self.budget / 2).max(1) as f64).max(1.0);
         let keys = self.all[0] * left / shape.length() as f64 * shape.keys() as f64;
@@ -149,7 +150,7 @@ impl<'a> Sample<'a> {
         let too_few = |&&(text, distance): &&(u32, u32)| {
             self.texts.length(text) as usize / shape.length() <= (distance / shape.edits()) as usize
         };
-        // Of most texts nothing would be known.
+        // With this shape most texts would have too few pieces to rule anything out.
         if fixed >= least || 2 * todo.iter().filter(too_few).count() > todo.len() {
             return Ok(None);
         }
@@ -157,7 +158,7 @@ impl<'a> Sample<'a> {
         share.cut(self.texts, shape, stop)?;
         let lengths = self.lefts.iter().map(|&text| self.texts.length(text));
         let others = lengths.clone().min().zip(lengths.max()).unwrap_or_default();
-        // A sample has few texts.
+        // A sample has few texts, so their number fits 32 bits.
         let all = self.lefts.len() as u32;
         let queries = (0..).zip(self.rights).map(|(n, &text)| Query {
             text: self.texts.text(text),
@@ -170,7 +171,7 @@ impl<'a> Sample<'a> {
         let (mut tally, mut is_near) = (index.tally()?, vec![false; self.lefts.len() * self.rights.len()]);
         let mut looks = Looks::new(0);
         for (query, is_near) in queries.zip(is_near.chunks_mut(self.lefts.len())) {
-            // Pairs of one table once, as the join has them.
+            // Pairs of one table are counted once, as in the join.
             let query = Query { among: query.own.map_or(0, |own| own + 1)..all, ..query };
             index.count(&query, &mut tally, &mut looks, stop)?;
             index.near(&mut tally, |member| {

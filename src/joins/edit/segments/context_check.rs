@@ -1,18 +1,19 @@
-//! Whether two texts go on alike behind a piece that both have: a look at some characters behind it, for those that have it
-//! by chance.
+//! Checks whether two texts continue alike after a piece that both have. Comparing a few characters
+//! after the piece rules out texts that have it by chance.
 //!
-//! Of the pieces that an index has of a text, a similar text has as many as it needs behind which there is never more than
-//! one edit for each piece (docs/design/algorithms.md section 8): so at most one in the next piece. Some bits of its
-//! characters are kept with each piece, so that nearly all that are there by chance are left out without a look at a text.
+//! Of the pieces of a text in the index, a similar text has the needed number of pieces with never
+//! more than one edit a piece after them (docs/design/algorithms.md section 8), so at most one edit
+//! in the next piece. Each piece is stored with some bits of the characters that follow it. Nearly
+//! all chance matches are ruled out by these bits, without reading a text.
 
 use super::shape::Shape;
 use crate::error::Result;
 use crate::memory;
 
 const DOING: &str = "looking for pieces in common";
-/// Characters that are kept.
+/// The number of characters whose bits are stored.
 const CHARACTERS: u32 = 8;
-/// Bits of each.
+/// The stored bits of each character.
 const BITS: u32 = u32::BITS / CHARACTERS;
 
 /// Some bits of each character of a text.
@@ -20,10 +21,10 @@ const BITS: u32 = u32::BITS / CHARACTERS;
 pub(super) struct Codes(Vec<u32>);
 
 impl Codes {
-    /// Makes them those of a text of so many characters.
+    /// Replaces the codes with those of a text of `length` characters.
     pub(super) fn set(&mut self, text: &str, length: u32) -> Result<()> {
         self.0.clear();
-        // One that is not full, and one that is read behind it.
+        // Room for one partial word, and one word read after it.
         memory::reserve(&mut self.0, (length / CHARACTERS) as usize + 2, DOING)?;
         let (mut word, mut shift) = (0, 0);
         for symbol in text.chars() {
@@ -38,7 +39,8 @@ impl Codes {
         Ok(())
     }
 
-    /// The codes from a place on that is not behind the end of the text; those behind its end are 0.
+    /// Returns the codes from a position on, which must not be after the end of the text. Codes
+    /// after the end are 0.
     #[inline]
     pub(super) fn from(&self, place: u32) -> u32 {
         let (at, shift) = ((place / CHARACTERS) as usize, place % CHARACTERS * BITS);
@@ -46,44 +48,48 @@ impl Codes {
     }
 }
 
-/// What has to follow pieces of a shape.
+/// The condition on the characters that follow a piece of a shape.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Following {
-    /// The bits of the characters that are alike but for an edit.
+    /// The bits of the characters that must agree except for an edit.
     all: u32,
-    /// From the beginning of a piece on so many characters are at least as many as are looked at.
+    /// A text with this many characters from the beginning of the piece on has enough characters to
+    /// compare after the piece.
     enough: u32,
 }
 
 impl Following {
-    /// Behind pieces of this shape. Nothing where it takes two edits to change one: behind these there may be three in the
-    /// next, with which too much is alike.
+    /// Returns the condition for pieces of this shape, or `None` if it takes two edits to change a
+    /// piece. After such pieces there may be three edits in the next piece, and then too many
+    /// characters look alike.
     pub(super) fn of(shape: Shape) -> Option<Self> {
         let length = shape.length() as u32;
-        // One that may be added to the other text is looked at, too.
+        // One more character is read, because the edit may add one to the other text.
         let alike = length.min(CHARACTERS - 1);
         let all = (1 << (BITS * alike)) - 1;
         (shape.edits() == 1).then_some(Self { all, enough: length + alike })
     }
 
-    /// Whether what follows a piece, from whose beginning on its text has so many characters, and what follows in the other
-    /// text may belong to similar texts.
+    /// Reports whether the characters after a piece in one text and in the other may belong to
+    /// similar texts. The first text has `characters` characters from the beginning of the piece
+    /// on.
     #[inline]
     pub(super) fn may_follow(self, own: u32, other: u32, characters: u32) -> bool {
         self.is_within_one(own, other) || characters < self.enough
     }
 
-    /// Whether the characters are alike but for one edit.
+    /// Reports whether the characters agree except for one edit.
     #[inline]
     fn is_within_one(self, own: u32, other: u32) -> bool {
-        /// The lowest bit of each code.
+        /// A mask of the lowest bit of each code.
         const LOWEST: u32 = u32::MAX / ((1 << BITS) - 1);
         let differ = own ^ other;
         let differing = (differ | differ >> 1 | differ >> 2 | differ >> 3) & LOWEST;
         let first = differing & differing.wrapping_neg();
-        // All bits from the first character on that differs, and those behind it.
+        // Masks of all bits from the first differing character on, and of the bits after that
+        // character.
         let [from, behind] = [first.wrapping_neg(), (first << BITS).wrapping_neg()];
-        // It is changed, taken away, or one is added before it.
+        // The character is replaced or removed, or one is inserted before it.
         let is_changed = differ & behind & self.all == 0;
         let is_away = (own >> BITS ^ other) & from & self.all >> BITS == 0;
         let is_added = (own ^ other >> BITS) & from & self.all == 0;
@@ -99,8 +105,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// As many characters as are looked at pass if some beginning of the other text is an edit away, and only then where
-        /// their codes tell them apart.
+        /// The check passes texts of as many characters as are compared if some beginning of the
+        /// other text is one edit away. It passes no others whose codes differ.
         #[test]
         fn one_edit_passes(own in "[a-c]{8}", other in "[a-c]{8,12}", at in 0..4usize) {
             let ahead: String = "b".repeat(at);
@@ -117,7 +123,7 @@ mod tests {
                 });
                 let length = 2 * width as u32 + 7;
                 prop_assert_eq!(following.may_follow(codes[0], codes[1], length), is_near, "{}", width);
-                // Of what is behind the end nothing is known.
+                // Nothing is known about the characters after the end.
                 prop_assert!(following.may_follow(codes[0], codes[1], width as u32));
             }
         }

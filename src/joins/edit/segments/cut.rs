@@ -13,69 +13,70 @@ const DOING: &str = "cutting texts into pieces";
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub hash: u32,
-    /// Of its first character.
+    /// The position of the key's first character.
     pub place: u32,
-    /// Characters from there to the end of the text.
+    /// The number of characters from that position to the end of the text.
     pub behind: u32,
-    /// The number of its text among those of the index.
+    /// The number of the key's text in the index.
     pub member: u32,
-    /// What follows the key.
+    /// The codes of the characters that follow the key.
     pub follows: u32,
-    /// How many pieces of its text that the index has are before it, and how many behind.
+    /// The number of indexed pieces of the same text before this one, and after it.
     pub others: [u16; 2],
 }
 
 impl Entry {
-    /// Bytes of an entry while an index is made: as it was cut, as it is ordered and room for that, how often it is met,
-    /// where it begins.
+    /// The bytes of an entry while an index is built: the entry as it was cut, the sorted entry,
+    /// the sort buffer, the number of matches and the start.
     pub(super) const BYTES: usize = 3 * size_of::<Self>() + 2 * size_of::<u32>();
-    /// Of an entry whose pieces are not chosen yet: more than an edit can be away from it.
+    /// The value of `others` before the pieces are chosen: more than the edits that any entry
+    /// allows.
     const NOT_CHOSEN: [u16; 2] = [u16::MAX; 2];
 
-    /// What entries are ordered by.
+    /// Returns the key that entries are sorted by.
     #[inline]
     pub(super) fn key(&self) -> u64 {
         Self::key_of(self.hash, self.place)
     }
 
-    /// That of one with this hash at this place.
+    /// Returns the sort key of an entry with this hash at this position.
     #[inline]
     pub(super) fn key_of(hash: u32, place: u32) -> u64 {
         u64::from(hash) << u32::BITS | u64::from(place)
     }
-    /// Of a text that has more pieces the first ones are taken.
+    /// The maximum number of pieces of a text. Only the first pieces of a longer text are used.
     pub(super) const MOST_PIECES: usize = u16::MAX as usize;
 }
 
 /// A text of the index.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Member {
-    /// How many pieces it was cut into.
+    /// The number of pieces that the text was cut into.
     pub pieces: u32,
-    /// How many of its pieces no similar text needs to have.
+    /// The number of its pieces that a similar text may lack.
     pub changed: u32,
 }
 
-/// What one thread makes of some texts.
+/// The pieces that one thread cuts from some texts.
 #[derive(Debug)]
 pub(super) struct Share {
-    /// The texts, and for each the greatest distance of a pair that it may be in.
+    /// The texts, each with the greatest distance of a pair that it may be in.
     pub todo: Vec<(u32, u32)>,
-    /// The number of the first among all.
+    /// The number of the first text in the index.
     first: u32,
     pub entries: Vec<Entry>,
     pub members: Vec<Member>,
 }
 
 impl Share {
-    /// To be made of these texts.
+    /// Creates a share for these texts; the pieces are not cut yet.
     pub(super) fn new(todo: Vec<(u32, u32)>, first: u32) -> Self {
         Self { todo, first, entries: Vec::new(), members: Vec::new() }
     }
 
-    /// Cuts its texts.
+    /// Cuts the texts of the share.
     pub(super) fn cut(&mut self, texts: &Texts, shape: Shape, stop: &Stop) -> Result<()> {
-        // One that was stopped begins anew.
+        // A share that was stopped starts again from the beginning.
         self.entries.clear();
         self.members.clear();
         let Self { todo, first, entries, members } = self;
@@ -84,7 +85,7 @@ impl Share {
             let length = texts.length(text);
             let pieces = (length as usize / shape.length()).min(Entry::MOST_PIECES) as u32;
             let changed = distance / shape.edits();
-            // Of the others nothing is known.
+            // In a text with fewer pieces, similar texts may lack all of them.
             if pieces > changed {
                 memory::reserve(entries, pieces as usize * shape.keys(), DOING)?;
                 let end = pieces * shape.length() as u32;

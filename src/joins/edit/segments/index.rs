@@ -1,5 +1,5 @@
-//! The pieces of some texts by what they say and where they stand, and which of these texts have enough of them in
-//! common with another one.
+//! An index of the pieces of some texts by content and position. It finds which of these texts have
+//! enough pieces in common with another text.
 
 use std::ops::Range;
 
@@ -13,39 +13,40 @@ use crate::prefetch::prefetch;
 use crate::radix;
 
 const DOING: &str = "looking for pieces in common";
-/// Entries between two looks at the stop flag.
+/// The number of entries between two checks of the stop flag.
 const CHECK_EVERY: usize = 1 << 16;
 
 /// The pieces of some texts.
 #[derive(Debug)]
 pub(super) struct Index {
     pub(super) shape: Shape,
-    /// By hash, those of a hash by place.
+    /// The entries, sorted by hash and, for equal hashes, by position.
     pub(super) entries: Vec<Entry>,
-    /// Where the entries begin whose hashes have the same first bits, and at last where all end.
+    /// For each value of the first hash bits, where its entries begin; and where the last ones end.
     starts: Vec<u32>,
-    /// How many bits these are.
+    /// The number of these first bits.
     bits: u32,
-    /// Which hashes there are, by their last bits.
+    /// A bitmap of the hashes that occur, by their last bits.
     present: Vec<u64>,
-    /// Of each text how many pieces similar ones have at least; where it is 0 nothing is known of it.
+    /// For each text, the least number of pieces that a similar text has; 0 if the index cannot
+    /// rule the text out.
     needed: Vec<u16>,
-    /// Those of which nothing is known.
+    /// The texts that the index cannot rule out.
     unknown: Vec<u32>,
-    /// The greatest distance of all.
+    /// The greatest distance of all texts.
     pub(super) reach: u32,
 }
 
-/// How many pieces each text of an index has in common with another one.
+/// Counts how many pieces each text of an index has in common with another text.
 #[derive(Debug)]
 pub(super) struct Tally {
     counts: Vec<u16>,
-    /// Those that have any.
+    /// The texts that have any piece in common.
     met: Vec<u32>,
 }
 
 impl Tally {
-    /// One piece more, or one that the other text has twice where it may have moved to.
+    /// Counts one more piece, or a piece that the other text has twice where it may have moved to.
     #[inline]
     pub(super) fn add(&mut self, member: u32) -> Result<()> {
         let count = &mut self.counts[member as usize];
@@ -58,7 +59,8 @@ impl Tally {
 }
 
 impl Index {
-    /// An index of what was cut into pieces of a shape, of the rarest of each text: by how often `sample` has them.
+    /// Builds an index from the pieces of `shares`. It keeps the rarest pieces of each text, as
+    /// measured by how often the texts of `sample` have them.
     pub(super) fn new<'a>(
         shares: &[Share],
         shape: Shape,
@@ -94,15 +96,16 @@ impl Index {
         Ok(index)
     }
 
-    /// How often each entry is where others say the same, and how many these others are. What stands in a frame has as many
-    /// entries as there are texts: only where they begin and end is noted for each key.
+    /// Counts for each entry how many of `others` have the same key where it may have moved to, and
+    /// also returns the number of others. A piece of a template has as many entries as there are
+    /// texts, so each key of another text only marks where its run of entries begins and ends.
     fn hits<'a>(
         &self,
         others: impl Iterator<Item = Query<'a>>,
         members: usize,
         stop: &Stop,
     ) -> Result<(Vec<u32>, u64)> {
-        // How many more there are than for the entry before.
+        // Each value is first the difference from the previous entry's count.
         let mut hits = memory::filled(0u32, self.entries.len() + 1, DOING)?;
         let mut has_own = memory::filled(false, members, DOING)?;
         let mut size = 0;
@@ -127,15 +130,15 @@ impl Index {
                 stop.check()?;
             }
             sum = sum.wrapping_add(*hits);
-            // Each says the same as itself.
+            // A text of the sample matches its own entry, which does not count.
             *hits = sum.saturating_sub(u32::from(has_own[entry.member as usize]));
         }
         Ok((hits, size))
     }
 
-    /// Finds where the entries of each bucket begin, and which hashes there are.
+    /// Finds where the entries of each bucket begin, and which hashes occur.
     fn find_starts(&mut self, stop: &Stop) -> Result<()> {
-        /// Bits of `present` for an entry.
+        /// The bits of `present` for each entry.
         const BITS_AN_ENTRY: usize = 8;
         const MOST_WORDS: usize = 1 << 22;
         const MOST_BITS: u32 = 24;
@@ -161,46 +164,48 @@ impl Index {
         Ok(())
     }
 
-    /// The bucket of a hash.
+    /// Returns the bucket of a hash.
     #[inline]
     fn bucket(&self, hash: u32) -> usize {
         (hash >> (u32::BITS - self.bits)) as usize
     }
 
-    /// Asks for the memory where it is told whether a hash may be there.
+    /// Prefetches the word of `present` for a hash.
     #[inline]
     pub(super) fn prefetch_present(&self, hash: u32) {
         prefetch(&self.present, present_at(hash, self.present.len()).0);
     }
 
-    /// Asks for the memory where it is told where the bucket of a hash begins.
+    /// Prefetches the start of the bucket of a hash.
     #[inline]
     pub(super) fn prefetch_start(&self, hash: u32) {
         prefetch(&self.starts, self.bucket(hash));
     }
 
-    /// The first entry of those whose hashes begin with so many bits of this value, or behind all.
+    /// Returns the first entry whose hash begins with this value in its first `bits` bits, or the
+    /// end of the entries.
     #[inline]
     pub(super) fn first_of(&self, value: u64, bits: u32) -> usize {
         let bucket = (value << self.bits >> bits) as usize;
         self.starts.get(bucket).map_or(self.entries.len(), |&first| first as usize)
     }
 
-    /// Asks for the memory of these entries.
+    /// Prefetches these entries.
     #[inline]
     pub(super) fn prefetch_entries(&self, entries: Range<usize>) {
-        /// Bytes that memory is read by.
+        /// The bytes of a cache line.
         const LINE: usize = 64;
         entries.step_by(LINE / size_of::<Entry>()).for_each(|entry| prefetch(&self.entries, entry));
     }
 
-    /// Asks for the memory where the bucket of a hash begins.
+    /// Prefetches the first entries of the bucket of a hash.
     #[inline]
     pub(super) fn prefetch_bucket(&self, hash: u32) {
         prefetch(&self.entries, self.starts[self.bucket(hash)] as usize);
     }
 
-    /// The first entry of a hash from a place on, or behind all of its hash.
+    /// Returns the first entry of a hash from a position on, or the end of the entries of that
+    /// hash.
     #[inline]
     pub(super) fn first_from(&self, hash: u32, place: u32) -> usize {
         let bucket = self.bucket(hash);
@@ -209,19 +214,21 @@ impl Index {
         from + self.entries[from..to].partition_point(|entry| entry.key() < key)
     }
 
-    /// Whether a piece may have this hash.
+    /// Reports whether a piece may have this hash.
     #[inline]
     pub(super) fn may_have(&self, hash: u32) -> bool {
         let (word, bit) = present_at(hash, self.present.len());
         self.present[word] & bit != 0
     }
 
-    /// Leaves out the keys of all pieces but the rarest of each text, by how often a sample of so many texts has each.
+    /// Removes the keys of all pieces except the rarest of each text, as measured by how often a
+    /// sample of `size` texts has each.
     ///
-    /// Of any m pieces a similar text has at least m - c, if c is how many its edits may change. So many are taken that
-    /// m - c is more than what texts have in common by chance, and no more, since each is looked at where it is met.
+    /// Of any m pieces a similar text has at least m - c, where c is how many pieces its edits may
+    /// change. The index keeps so many pieces that m - c exceeds what texts have in common by
+    /// chance. It keeps no more than that, because every match of a piece costs time.
     fn keep_rarest(&mut self, members: &[Member], hits: &[u32], size: u64, stop: &Stop) -> Result<()> {
-        /// What is more than chance.
+        /// How many more pieces must be needed than chance matches explain.
         const MARGIN: u64 = 8;
         const LEFT_OUT: u16 = u16::MAX;
         let mut firsts = Vec::new();
@@ -243,7 +250,7 @@ impl Index {
                 *sum = sum.saturating_add(hits);
             }
         }
-        // How many that are kept are before each.
+        // The number of kept pieces before each piece of the same text.
         let mut before = memory::filled(LEFT_OUT, all, DOING)?;
         let mut kept: Vec<u16> = Vec::new();
         memory::reserve(&mut kept, members.len(), DOING)?;
@@ -255,7 +262,7 @@ impl Index {
             memory::reserve(&mut order, own.pieces as usize, DOING)?;
             order.extend(of_pieces[first..first + own.pieces as usize].iter().copied().zip(0..));
             order.sort_unstable();
-            // By how many more are needed than are met by chance, in parts of `size`.
+            // The excess of the needed pieces over the chance matches, in units of 1 / `size`.
             let (mut best, mut met): (Option<(i64, u64, u64)>, u64) = (None, 0);
             for (taken, &(hits, _)) in (1u64..).zip(&order) {
                 met += u64::from(hits);
@@ -277,7 +284,7 @@ impl Index {
             for (rank, before) in (0..).zip(own.filter(|before| **before == 0)) {
                 *before = rank;
             }
-            // At most as many as there are.
+            // Both are at most the number of pieces, which fits 16 bits.
             kept.push(taken as u16);
             self.needed.push(needed as u16);
             if needed == 0 {
@@ -302,13 +309,13 @@ impl Index {
         Ok(())
     }
 
-    /// A tally for its texts.
+    /// Creates a tally for the texts of the index.
     pub(super) fn tally(&self) -> Result<Tally> {
         Ok(Tally { counts: memory::filled(0, self.needed.len(), DOING)?, met: Vec::new() })
     }
 
-    /// Calls `each` with the texts that may be similar by what was counted, each once, and empties the tally. Gives how
-    /// many have a piece in common.
+    /// Calls `each` once with each text that may be similar according to the tally, and empties the
+    /// tally. Returns how many texts have a piece in common.
     pub(super) fn near(&self, tally: &mut Tally, mut each: impl FnMut(u32) -> Result<()>) -> Result<u64> {
         let met = tally.met.len();
         for member in tally.met.drain(..) {
@@ -321,7 +328,7 @@ impl Index {
         Ok(met as u64)
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         memory::bytes(&self.entries)
             + memory::bytes(&self.starts)
@@ -331,7 +338,8 @@ impl Index {
     }
 }
 
-/// The word of so many, a power of two, that tells whether a hash is there, and its bit.
+/// Returns the word and the bit that report whether a hash occurs; the number of words is a power
+/// of two.
 #[inline]
 fn present_at(hash: u32, words: usize) -> (usize, u64) {
     ((hash / u64::BITS) as usize & (words - 1), 1 << (hash % u64::BITS))

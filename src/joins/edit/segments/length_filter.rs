@@ -1,23 +1,25 @@
-//! Which texts of one table, or of two, are compared by segments: those whose lengths go together.
+//! Selects which texts of one table, or of two, are compared by segments: those with compatible
+//! lengths.
 
 use std::ops::Range;
 
 use crate::features::texts::Texts;
 use crate::verify::edit::EditPredicate;
 
-/// The texts that each of a table is compared with.
+/// The texts of each side of the comparison.
 #[derive(Debug, Clone)]
 pub(super) struct Sides {
-    /// Which are near.
+    /// The rule by which pairs are similar.
     pub edit: EditPredicate,
-    /// Those whose segments are looked for.
+    /// The texts whose segments are indexed.
     pub lefts: Range<u32>,
-    /// Another table, or none where the shorter ones of the same are the partners.
+    /// The texts of another table. If there is none, the partners of a text are the shorter texts
+    /// of the same table.
     pub rights: Option<Range<u32>>,
 }
 
 impl Sides {
-    /// The partners of a text whose length goes with its own.
+    /// Returns the partners of a text that have compatible lengths.
     pub(super) fn partners(&self, texts: &Texts, text: u32) -> Range<u32> {
         let length = texts.length(text);
         let all = self.rights.clone().unwrap_or(self.lefts.start..text);
@@ -29,7 +31,7 @@ impl Sides {
         from..first(&|other| self.edit.least_partner(other) > length).max(from)
     }
 
-    /// The greatest distance of a text from a partner of its own.
+    /// Returns the greatest distance between a text and one of its partners.
     pub(super) fn distance(&self, texts: &Texts, text: u32) -> u32 {
         let longest = self.partners(texts, text).last().map_or(0, |partner| texts.length(partner));
         self.edit.most_distance(longest.max(texts.length(text)))

@@ -1,13 +1,15 @@
-//! Candidates among long texts of which most say the same in part, as pages of one template: by pieces that both have at
-//! about the same place.
+//! Finds candidates among long texts that mostly share content, such as pages of one template, by
+//! pieces that both texts have at about the same position.
 //!
-//! A text is cut into pieces of some characters. Each edit changes one piece at most, so of any m pieces of a text at
-//! least m - d are in a text at distance d, moved by no more than the edits before and behind allow: by s characters in
-//! a text that is longer by i, where |s| + |i - s| <= d (Li, Deng, Wang, Feng: Pass-Join, PVLDB 2011, who cut a text into
-//! d + 1 and look for one). Which m these are is for us to say: the rarest, so that those of a frame, which most texts
-//! have, are left out, and it is what differs that counts. Pieces may be made so that it takes two edits to change one
-//! (`shape`). Texts meet in what they have in common by chance, which with longer pieces is next to nothing; how long they
-//! can be is a matter of how many edits are allowed in what is no frame.
+//! A text is cut into pieces of some characters. Each edit changes at most one piece. So of any m
+//! pieces of a text, a text at distance d has at least m - d, moved by no more than the edits
+//! before and after them allow: by s characters in a text that is longer by i, where |s| + |i - s|
+//! <= d (Li, Deng, Wang, Feng: Pass-Join, PVLDB 2011, who cut a text into d + 1 pieces and look for
+//! one). The choice of the m pieces is free. The index takes the rarest ones: pieces of the
+//! template, which most texts have, are left out, and the pieces that differ count. Pieces can be
+//! built so that it takes two edits to change one (`shape`). Texts also match in pieces they share
+//! by chance, but longer pieces hardly ever match by chance. How long pieces can be depends on how
+//! many edits are allowed in the text outside the template.
 
 mod batch_lookup;
 pub(in super::super) mod choice;
@@ -38,29 +40,30 @@ use shape::Shape;
 
 const DOING: &str = "looking for pieces in common";
 
-/// Pairs of texts of one table, or of two, whose lengths go together and which have enough pieces in common.
+/// Pairs of texts of one table, or of two, with compatible lengths and enough pieces in common.
 #[derive(Debug)]
 pub(super) struct BySegments {
     sides: Sides,
     shape: Shape,
-    /// Those whose block is still to come.
+    /// The texts whose block is still to come.
     todo: Range<u32>,
-    /// About so many bytes are for the index.
+    /// The memory budget in bytes; the index takes about half of it.
     budget: usize,
-    /// The block at work, its index, and the partners of its texts that are still to be looked at.
+    /// The current block, its index, and the partners of its texts that are still to be looked up.
     block: Range<u32>,
     index: Option<Index>,
     partners: Range<u32>,
-    /// Those that were begun with.
+    /// The ranges of partners whose comparison is started but not finished.
     begun: Vec<Range<u32>>,
-    /// Room for what is looked up.
+    /// The pool of buffers for keys that are looked up.
     rooms: Rooms,
     found: Vec<Pair>,
     counts: Counts,
 }
 
 impl BySegments {
-    /// None was compared yet; the index takes about half of `budget` bytes, what is looked up in it some of the rest.
+    /// Prepares the comparison. The index takes about half of `budget` bytes, and the lookup
+    /// buffers some of the rest.
     pub(super) fn new(
         edit: EditPredicate,
         lefts: Range<u32>,
@@ -83,12 +86,12 @@ impl BySegments {
         }
     }
 
-    /// The next candidate that is there already.
+    /// Returns the next candidate that is already found.
     pub(super) fn take(&mut self) -> Option<Pair> {
         self.found.pop()
     }
 
-    /// Goes on to more of them; false where there are none.
+    /// Looks for more candidates. Returns false when there are none left.
     pub(super) fn advance(&mut self, texts: &Texts, executor: &dyn Executor) -> Result<bool> {
         if !self.partners.is_empty() || !self.begun.is_empty() {
             self.compare(texts, executor)?;
@@ -100,15 +103,16 @@ impl BySegments {
         Ok(true)
     }
 
-    /// Makes the index of the next texts.
+    /// Builds the index of the next block of texts.
     fn next_block(&mut self, texts: &Texts, executor: &dyn Executor) -> Result<()> {
         const TEXTS_A_SHARE: usize = 64;
-        /// So few are no burden.
+        /// A block this small takes little memory, whatever the budget.
         const LEAST_TEXTS: u32 = 8;
         self.index = None;
         self.rooms = Rooms::default();
         let begin = self.todo.start;
-        // Pieces are looked for as far away as the greatest distance of the block allows.
+        // Pieces are looked up within the greatest distance of the block, so the texts of a block
+        // have similar distances.
         let least = self.sides.distance(texts, begin);
         let far = least.saturating_add(least / 8 + 4);
         let (mut bytes, mut end) = (0, begin);
@@ -143,7 +147,7 @@ impl BySegments {
         Ok(())
     }
 
-    /// Some of the partners, by whom it is told which pieces are rare.
+    /// Returns some of the partners, as a sample that shows which pieces are rare.
     fn sample(&self) -> impl Iterator<Item = u32> {
         const SAMPLE: usize = 64;
         let all = self.partners.clone();
@@ -151,7 +155,8 @@ impl BySegments {
         all.step_by(step)
     }
 
-    /// The texts of the block that a partner is compared with, of one table those behind it.
+    /// Returns the texts of the block that a partner is compared with; in a self-join only the
+    /// texts after it.
     fn among(&self, texts: &Texts, partner: u32) -> Range<u32> {
         let (length, block) = (texts.length(partner), &self.block);
         let first = if self.sides.rights.is_none() { block.start.max(partner + 1) } else { block.start };
@@ -162,7 +167,7 @@ impl BySegments {
         first + from as u32..first + to.max(from) as u32
     }
 
-    /// A partner as it is looked up among some texts of the block.
+    /// Returns the query for a partner, to be looked up among some texts of the block.
     fn query<'a>(&self, texts: &'a Texts, partner: u32, among: Range<u32>) -> Query<'a> {
         let own = self.sides.rights.is_none() && self.block.contains(&partner);
         let number = |text: u32| text - self.block.start;
@@ -181,7 +186,8 @@ impl BySegments {
         const MOST_CHARACTERS: u64 = 1 << 25;
         const LEAST_ROOM: usize = 1 << 25;
         let Some(index) = &self.index else { return Ok(()) };
-        // The more is looked up together the fewer times the index is read, and what is not much larger stays near.
+        // The more keys are looked up together, the fewer times the index is read. Buffers that are
+        // not much larger than the index stay in the caches.
         let room = (self.budget / 8 / executor.count()).min((index.bytes() / 2).max(LEAST_ROOM));
         let mut probes: Vec<Probe> = Vec::new();
         let probe = |partners| Probe { partners, found: Vec::new(), met: 0, room };
@@ -192,7 +198,7 @@ impl BySegments {
                 characters += u64::from(texts.length(end));
                 end += 1;
             }
-            // A probe has counts of its own for all of the block.
+            // Each probe has its own counts for the whole block.
             let all = self.partners.start..end;
             let share = all.len().div_ceil(4 * executor.count()).max(1);
             probes.extend(
@@ -220,18 +226,18 @@ impl BySegments {
         Ok(())
     }
 
-    /// What pieces did so far.
+    /// Returns what the pieces have counted so far.
     pub(super) fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// The share of the texts that are done.
+    /// Returns the share of the texts that are done.
     pub(super) fn progress(&self) -> f64 {
         let all = self.sides.lefts.len().max(1) as f64;
         1.0 - self.todo.len() as f64 / all
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         self.index.as_ref().map_or(0, Index::bytes) + self.rooms.bytes() + memory::bytes(&self.found)
     }
@@ -258,7 +264,7 @@ mod tests {
         (texts, 0..split, right.map(|right| split..split + right.len() as u32))
     }
 
-    /// All candidates, and how many pairs have a piece in common.
+    /// Returns all candidates, and how many pairs have a piece in common.
     fn candidates(
         (texts, lefts, rights): &(Texts, Range<u32>, Option<Range<u32>>),
         edit: EditPredicate,
@@ -281,7 +287,7 @@ mod tests {
         (found, counts.candidates + counts.pruned_by_bitmap)
     }
 
-    /// All pairs that are near.
+    /// Returns all similar pairs.
     fn near(all: &(Texts, Range<u32>, Option<Range<u32>>), edit: EditPredicate) -> BTreeSet<(u32, u32)> {
         let (texts, lefts, rights) = all;
         let others = |left| rights.clone().unwrap_or(left + 1..lefts.end);
@@ -297,7 +303,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
 
-        /// Whatever is near is a candidate, at the very distance that two texts have.
+        /// Every similar pair is a candidate, also at the exact distance of two texts.
         #[test]
         fn none_is_lost(
             pairs in prop::collection::vec(edited(300, 40), 1..4),
@@ -310,7 +316,7 @@ mod tests {
             let (first, second) = (&texts[0], &texts[1]);
             let (distance, longer) = distance(first, second, &Stop::default()).unwrap();
             prop_assume!(longer > 0);
-            // Those of the left table first.
+            // The texts of the left table come first.
             if two {
                 let halves = [0, 1].map(|half| texts.iter().skip(half).step_by(2).cloned());
                 texts = halves.into_iter().flatten().collect();
@@ -319,7 +325,7 @@ mod tests {
             let share = 1.0 - f64::from(distance) / f64::from(longer) - 1e-9;
             for edit in [EditPredicate::within(distance + more), EditPredicate::new(share.max(0.01)).unwrap()] {
                 let near = near(&all, edit);
-                // With room for what one text meets, and for what several do.
+                // The budgets leave room for the matches of one text, or of several.
                 for budget in [0, 1 << 12, 1 << 24] {
                     let (found, _) = candidates(&all, edit, shape, budget);
                     prop_assert!(near.is_subset(&found), "{near:?} {found:?}");
@@ -328,7 +334,7 @@ mod tests {
         }
     }
 
-    /// Pages of one frame that each have another content are told apart, but for copies.
+    /// Pages of one template with different content are told apart, except for copies.
     #[test]
     fn pages_of_a_frame() {
         let words = |seed: u64, count: u64| -> String {
@@ -354,10 +360,10 @@ mod tests {
             }
             let sides: Vec<_> = [Some(all.1.clone()), all.2.clone()].into_iter().flatten().collect();
             let shape = best_shape(&all.0, &sides, edit, 128, 1 << 30, &PlainThreads(1)).unwrap();
-            // Of half as many pages on each side profiles are soon compared.
+            // With half as many pages on each side, comparing profiles is fast.
             assert!(right_from.is_some() || shape.is_some(), "less work than profiles");
         }
-        // So few are all compared.
+        // With so few texts, all pairs are compared.
         let few = of(&pages[..40], None);
         let edit = EditPredicate::new(0.9).unwrap();
         assert_eq!(best_shape(&few.0, &[few.1], edit, 128, 1 << 30, &PlainThreads(1)).unwrap(), None);

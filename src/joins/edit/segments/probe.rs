@@ -1,4 +1,5 @@
-//! Some texts looked up in an index together, and which of its texts they have enough in common with.
+//! Looks up several texts in an index together, and finds the texts of the index that have enough
+//! pieces in common with them.
 
 use std::ops::Range;
 
@@ -12,19 +13,20 @@ use crate::memory;
 
 const DOING: &str = "looking for pieces in common";
 
-/// Some partners, and what they have enough in common with.
+/// Some partners, and the pairs with enough pieces in common.
 pub(super) struct Probe {
     pub partners: Range<u32>,
     pub found: Vec<Pair>,
-    /// Pairs that have a piece in common.
+    /// The number of pairs with a piece in common.
     pub met: u64,
-    /// About how many bytes what is looked up takes, and as many what is met.
+    /// About how many bytes the looked-up keys take, and the matches the same again.
     pub room: usize,
 }
 
 impl Probe {
-    /// Looks up as many of the partners at a time as there is room for. What they meet is kept by partner, and counted for one
-    /// after the other. Where it is too much for the room, fewer are looked up, at last one, of which it is counted at once.
+    /// Looks up as many of the partners at a time as there is room for. The matches are stored by
+    /// partner, then counted partner by partner. If they exceed the room, fewer partners are looked
+    /// up together. With a single partner the matches are counted directly.
     pub(super) fn compare<'a>(
         &mut self,
         index: &Index,
@@ -33,11 +35,11 @@ impl Probe {
         rooms: &Rooms,
         stop: &Stop,
     ) -> Result<()> {
-        /// Then what was found is compared first.
+        /// After this many found pairs, they are compared first.
         const MOST_FOUND: usize = 1 << 16;
         let (mut tally, mut looks) = (index.tally()?, rooms.take(self.room));
         let mut met: Vec<Vec<u32>> = Vec::new();
-        // So many are looked up together.
+        // The maximum number of partners that are looked up together.
         let mut most = usize::MAX;
         while !self.partners.is_empty() && self.found.len() < MOST_FOUND {
             stop.check()?;
@@ -84,7 +86,7 @@ impl Probe {
         rooms.give_back(looks)
     }
 
-    /// Takes what the next partner has enough in common with.
+    /// Records the texts with which the next partner has enough pieces in common.
     fn take_near(
         &mut self,
         index: &Index,

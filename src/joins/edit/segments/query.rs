@@ -1,4 +1,4 @@
-//! A text whose pieces are looked up, and how far away.
+//! A text whose pieces are looked up, and the distance within which they are looked up.
 
 use std::ops::Range;
 
@@ -6,40 +6,42 @@ use std::ops::Range;
 #[derive(Debug, Clone)]
 pub(super) struct Query<'a> {
     pub text: &'a str,
-    /// Characters of it.
+    /// The number of its characters.
     pub length: u32,
     /// The texts of the index that it is compared with.
     pub among: Range<u32>,
-    /// The least and the most characters of these.
+    /// The least and the greatest length of these texts.
     pub others: (u32, u32),
-    /// Its own number, where the index has it.
+    /// Its own number in the index, if the index contains it.
     pub own: Option<u32>,
 }
 
-/// How far away a text looks for a key.
+/// The range of positions in which a text looks for a key.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window {
     pub length: u32,
     down: u32,
     up: u32,
-    /// The first of the texts it is compared with, and how many they are.
+    /// The first of the texts it is compared with, and their number.
     pub first: u32,
     pub count: u32,
 }
 
 impl Window {
-    /// Of a text that is compared with others, of which the greatest distance is `reach`; none where all are too far.
+    /// Returns the window of a text whose distance to the compared texts is at most `reach`, or
+    /// `None` if all of them are too far away.
     pub(super) fn new(query: &Query<'_>, reach: u32) -> Option<Self> {
         let reach = i64::from(reach);
-        // By how much it is longer than others. Of the edits at least s are before a piece that moved by s, and |i - s|
-        // behind it: s is between half of i - d and half of i + d.
+        // `least` and `most` bound i, by how much the text is longer than the others. If a piece
+        // moved by s, at least s of the edits are before it and |i - s| after it, so s is between
+        // half of i - d and half of i + d.
         let [least, most] =
             [query.others.1, query.others.0].map(|other| i64::from(query.length) - i64::from(other));
         let [down, up] = [most.min(reach) + reach, reach - least.max(-reach)].map(|twice| (twice + 1) / 2);
         if down < 0 || up < 0 || query.among.is_empty() {
             return None;
         }
-        // No text has more characters than 31 bits count.
+        // A text has fewer than 2^31 characters.
         let (down, up) = (down as u32, up as u32);
         Some(Self {
             length: query.length,
@@ -50,7 +52,8 @@ impl Window {
         })
     }
 
-    /// Where an equal key begins at least, and the place that it does not reach.
+    /// Returns the range in which an equal key may begin: its first position, and the position
+    /// after its last.
     #[inline]
     pub(super) fn places(&self, place: u32) -> [u32; 2] {
         [place.saturating_sub(self.down), place + self.up + 1]

@@ -1,10 +1,11 @@
-//! What a piece of a text is made of, and what of another text it is looked up by.
+//! The shape of a piece, and the keys by which other texts look it up.
 //!
-//! A plain piece is a run of characters: one edit changes it. A piece of several parts is looked up by all but one of
-//! them, so that it takes two edits to change it, and there may be as many characters to a look-up and more edits to a
-//! text. One edit changes one part, or adds a character between two, which is as if it were added to one of them; the
-//! others then stand together where that is the first or the last, else as far apart as the part is long, or one more
-//! or less.
+//! A plain piece is a run of characters: one edit changes it. A piece of several parts is looked up
+//! by all parts but one, so it takes two edits to change it. Then lookups can use more characters,
+//! and a text can have more edits. One edit changes one part, or adds a character between two
+//! parts, which is the same as adding it to one of them. If the changed part is the first or the
+//! last, the others remain adjacent. Otherwise they are as far apart as the part is long, or one
+//! character more or less.
 
 use std::ops::Range;
 
@@ -12,27 +13,27 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::hash::mix;
 
-/// What pieces are made of.
+/// The shape of pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct Shape {
-    /// One, or three and more, of which one may be changed.
+    /// The number of parts: one, or at least three, of which one may change.
     parts: usize,
-    /// Characters of a part.
+    /// The number of characters of a part.
     width: usize,
 }
 
 impl Shape {
-    /// Plain pieces of so many characters.
+    /// Returns the shape of plain pieces of `width` characters.
     pub(super) const fn plain(width: usize) -> Self {
         Self { parts: 1, width }
     }
 
-    /// Pieces of at least three parts.
+    /// Returns the shape of pieces of at least three parts.
     pub(super) const fn of_parts(parts: usize, width: usize) -> Self {
         Self { parts, width }
     }
 
-    /// All that are tried, those with fewer look-ups first.
+    /// Returns all shapes that are tried, those with fewer lookups first.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         const PLAIN: [usize; 15] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 32];
         const OF_PARTS: [(usize, usize); 9] =
@@ -41,46 +42,48 @@ impl Shape {
         PLAIN.into_iter().map(Self::plain).chain(of_parts)
     }
 
-    /// Characters of a piece.
+    /// Returns the number of characters of a piece.
     pub(super) fn length(self) -> usize {
         self.parts * self.width
     }
 
-    /// How many edits it takes at least to change it beyond recognition.
+    /// Returns the least number of edits that change a piece beyond recognition.
     pub(super) fn edits(self) -> u32 {
         if self.parts == 1 { 1 } else { 2 }
     }
 
-    /// How far at most a key has moved, and so how many edits there are on one side of it, if so many pieces are there: of
-    /// those pieces of a similar text that are found by at least as many as there have to be (`index`).
+    /// Returns the maximum number of edits on one side of a key, and so how far the key has moved
+    /// at most, if `pieces` indexed pieces are on that side. The limit holds for at least as many
+    /// found pieces of a similar text as are needed (`index`).
     #[inline]
     pub(super) fn most_edits_beside(self, pieces: u16) -> u32 {
         let edits = self.edits();
         edits * u32::from(pieces) + 2 * (edits - 1)
     }
 
-    /// How many keys a piece has.
+    /// Returns the number of keys of a piece.
     pub(super) fn keys(self) -> usize {
         self.parts
     }
 
-    /// How many keys are looked up at each place of a text.
+    /// Returns the number of keys that are looked up at each position of a text.
     pub(super) fn looks(self) -> usize {
         if self.parts == 1 { 1 } else { 1 + 3 * (self.parts - 2) }
     }
 
-    /// Characters of a run that is looked up by itself.
+    /// Returns the number of characters of a run that is a key alone.
     fn run(self) -> usize {
         self.width * (self.parts - 1).max(1)
     }
 
-    /// The numbers of parts that may be changed between others.
+    /// Returns the indices of the parts between others that may change.
     fn between(self) -> Range<usize> {
         1..self.parts.saturating_sub(1).max(1)
     }
 
-    /// Calls `each` with the keys of the pieces of a text, the place of the first character of each key and the one behind
-    /// its last. A piece begins every [`length`](Self::length) characters; a key is within its own.
+    /// Calls `each` with the keys of the pieces of a text. Each key comes with its range: the
+    /// position of its first character and the position after its last. A piece begins every
+    /// [`length`](Self::length) characters; a key lies within its piece.
     pub(super) fn for_each_key(
         self,
         text: &str,
@@ -106,8 +109,9 @@ impl Shape {
         })
     }
 
-    /// Calls `each` with all keys that pieces of other texts may have in common with this text, the places of their first
-    /// characters and those behind their last.
+    /// Calls `each` with all keys that pieces of other texts may have in common with this text.
+    /// Each key comes with its range: the position of its first character and the position after
+    /// its last.
     pub(super) fn for_each_look(
         self,
         text: &str,
@@ -133,17 +137,18 @@ impl Shape {
     }
 }
 
-/// Of a text, which has no more characters than 32 bits count.
+/// Converts a range of positions in a text; a text has fewer than 2^32 characters.
 #[inline]
 fn places(start: usize, end: usize) -> Range<u32> {
     start as u32..end as u32
 }
 
-/// Hashes of the beginnings of a text up to its last places.
+/// Hashes of the prefixes of a text that end at the last few positions.
 struct Sums([u64; Self::PLACES]);
 
 impl Sums {
-    /// More than the characters from the first of a key to the last, with those between its runs.
+    /// More than the number of characters from the first to the last of a key, including those
+    /// between its runs.
     const PLACES: usize = 64;
     const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
     const POWERS: [u64; Self::PLACES] = {
@@ -161,7 +166,7 @@ impl Sums {
         to.wrapping_sub(from.wrapping_mul(Self::POWERS[places.len() % Self::PLACES]))
     }
 
-    /// The key of one run, or of two between which the part of this number is.
+    /// Returns the key of one run, or of two runs around part number `changed`.
     #[inline]
     fn key(&self, changed: usize, first: Range<usize>, second: Range<usize>) -> u32 {
         let both = mix(self.of(first).wrapping_add(changed as u64)).wrapping_add(self.of(second));
@@ -169,7 +174,7 @@ impl Sums {
     }
 }
 
-/// Calls `each` at the end of every character of a text.
+/// Calls `each` after every character of a text.
 #[inline]
 fn walk(text: &str, stop: &Stop, mut each: impl FnMut(usize, &Sums) -> Result<()>) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 14;
@@ -220,7 +225,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(100))]
 
-        /// One edit less than it takes leaves a key of each piece.
+        /// One edit fewer than it takes to change a piece leaves one of its keys.
         #[test]
         fn an_edit_leaves_a_key(
             text in prop::collection::vec(any::<char>(), 1..40),
@@ -245,7 +250,7 @@ mod tests {
                 let found = looks(shape, &around);
                 prop_assert!(found.len() <= shape.looks() * around.chars().count());
                 let found: HashSet<(u32, u32)> = found.into_iter().collect();
-                // The edit may have moved what is behind it by one.
+                // The edit may have moved the characters after it by one.
                 let is_found = |place: u32, key| (1..4).any(|moved| found.contains(&(place + moved, key)));
                 prop_assert!(of.iter().any(|&(place, key)| is_found(place, key)), "{:?}", shape);
             }
