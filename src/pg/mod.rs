@@ -8,6 +8,7 @@ pub(crate) mod functions;
 mod index;
 mod into;
 mod jobs;
+mod procedure;
 mod query;
 pub(crate) mod read;
 pub(crate) mod request;

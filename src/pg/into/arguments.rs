@@ -5,7 +5,7 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::documents::{Bands, Documents};
 use super::layout::CitusLayout;
-use super::place::Place;
+use super::place::{Place, such_as};
 use super::servers::Server;
 use super::statements::catalog;
 use crate::features::{FeatureSpec, Tokenizer};
@@ -26,6 +26,42 @@ use crate::verify::predicate::Predicate;
 const FORM: Form = form::NEAR_DUPLICATES.and_more();
 /// The first argument after those of a join.
 pub(super) const NEXT: usize = FORM.count();
+
+/// The tables that a call makes: the caller names all but the log.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// The table of pairs.
+    pub pairs: Place,
+    /// The table of clusters, if one is wanted.
+    pub clusters: Option<Place>,
+    /// The log.
+    pub log: Place,
+}
+
+impl Places {
+    /// Reads and checks the names, and that the role may create the tables. `shown` is the relation, for hints.
+    pub(super) fn new(call: Call, role: Oid, shown: &str) -> Result<Self> {
+        let pairs = call.text(NEXT)?.ok_or_else(|| {
+            SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, "pairs must not be NULL")
+                .hint(format!("Name the table to be made: {}", such_as(shown)))
+        })?;
+        let pairs = Place::parse(&pairs, "pairs")?;
+        let clusters = call.text(NEXT + 2)?;
+        let clusters = clusters.map(|clusters| Place::parse(&clusters, "clusters")).transpose()?;
+        let log = pairs.log()?;
+        for other in clusters.iter() {
+            if [&pairs, &log].contains(&other) {
+                let message = format!("{} cannot be the table of clusters, too", other.qualified()?);
+                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_DUPLICATE_TABLE, message).hint(
+                    "The pairs, their log and the clusters are tables of their own: clusters => 'docs_clusters'",
+                ));
+            }
+        }
+        pairs.check_right(role)?;
+        clusters.iter().try_for_each(|clusters| clusters.check_right(role))?;
+        Ok(Self { pairs, clusters, log })
+    }
+}
 
 /// A join that is made in parts.
 #[derive(Debug)]

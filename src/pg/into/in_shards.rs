@@ -11,203 +11,208 @@ use super::spread::{SLOTS, Scratch};
 use super::stars;
 use super::statements::fill::{Named, no_ranks};
 use super::statements::{citus, outcome};
-use super::work::{Work, not_here};
+use super::work::{Backend, Work, not_here};
 use crate::into::state::{Ids, most_candidates};
 use crate::into::step::{Stage, Table};
+use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::set;
 use crate::pg::server::error::Result;
 
-/// What else a table needs that was made just now.
-pub(super) fn made(work: &Work, table: Table) -> Result<()> {
-    let spread = work.spread()?;
-    let Some(layout) = spread.citus else { return Ok(()) };
-    if table != Table::Sets || layout.how != Distribution::Reference {
-        return Ok(());
-    }
-    let (name, oid) = spread.make_scratch(Scratch::Slots, SLOTS, "key", Some(Table::Sets))?;
-    let keys = layout.keys(oid, layout.shards)?.unwrap_or_else(|| "{0}".to_owned());
-    citus::slots((&name, oid), &keys).run().map(|_| ())
-}
+/// Working tables in shards of Citus.
+pub(super) struct InShards;
 
-/// What reads the documents into the table of sets, and what it reads besides them.
-pub(super) fn read_documents(work: &Work, sets: &str) -> Result<(String, Option<Oid>)> {
-    let spread = work.spread()?;
-    let in_parts = work.in_parts()?;
-    // Twelve digits.
-    let salt = i64::from_str_radix(spread.token, 16).unwrap_or_default();
-    let slots = match spread.citus {
-        Some(layout) if layout.how == Distribution::Reference => {
-            let (name, oid) = spread.open_slots()?;
-            Some((name, oid, layout.shards))
-        }
-        _ => None,
-    };
-    let of = slots.as_ref().map(|(name, _, shards)| (name.as_str(), *shards));
-    let sql = citus::sets(sets, &in_parts.documents, &work.extension.schema, salt, of);
-    Ok((sql, slots.map(|(_, oid, _)| oid)))
-}
-
-/// Looks at the ids, and at the numbers of sets.
-pub(super) fn check_ids(work: &mut Work) -> Result<Option<String>> {
-    let spread = work.spread()?;
-    spread.drop_scratch(Scratch::Slots)?;
-    let (name, oid) = spread.open(Table::Sets)?;
-    let sets = (name.as_str(), oid);
-    let counted = citus::null_ids(sets).row([pg_sys::INT8OID; 2])?.unwrap_or_default();
-    let [nulls, moved] = counted.map(|number| number.map_or(0, |number| number.value() as i64));
-    if nulls > 0 {
-        work.state.ids = Some(Ids::Null);
-        return Ok(None);
-    }
-    let double = if citus::is_hashable(work.asked.id_oid).holds()? {
-        let (ids, ids_oid) = spread.make_scratch(Scratch::Ids, &[("id", Type::Id)], "id", None)?;
-        let ids = (ids.as_str(), ids_oid);
-        citus::ids(ids, sets).run()?;
-        let double = outcome::double_id(ids).text()?;
-        spread.drop_scratch(Scratch::Ids)?;
-        double
-    } else {
-        outcome::double_id(sets).text()?
-    };
-    let collisions = citus::collisions(sets).number()?.unwrap_or_default();
-    let is_double = double.is_some();
-    if !is_double && collisions > 0 {
-        let message = "two sets have one number by chance";
-        let why = (PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message.to_owned());
-        refusal::remember(
-            work.began,
-            (why.0, why.1, "Call it again: it takes other numbers.".to_owned()),
-            false,
-        );
-    }
-    work.moved = moved;
-    work.state.ids = Some(if is_double || collisions > 0 { Ids::Double } else { Ids::Good });
-    Ok(double)
-}
-
-/// Fills a table from others.
-pub(super) fn fill(work: &mut Work, table: Table) -> Result<()> {
-    set(c"citus.enable_repartitioned_insert_select", c"on");
-    if matches!(table, Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters) {
-        return stars::fill(work, table);
-    }
-    let spread = work.spread()?;
-    let of = |table: Table| spread.open(table);
-    let (join, progress) = (work.join()?, &work.log()?.progress);
-    let (name, oid) = of(table)?;
-    let to = (name.as_str(), oid);
-    let (mut moved, mut distinct) = (0, None);
-    let rows = match table {
-        Table::Sets | Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => {
-            return Err(not_here(table));
-        }
-        Table::Members => {
-            let (sets, sets_oid) = of(Table::Sets)?;
-            let rows = citus::members(to, (&sets, sets_oid)).run()?;
-            spread.drop_one(Table::Sets)?;
-            rows
-        }
-        Table::Ranks if join.bands.is_some() => no_ranks(&join, to).run()?,
-        Table::Ranks => {
-            let (members, members_oid) = of(Table::Members)?;
-            let members = (members.as_str(), members_oid);
-            let columns = &[("k", Type::Int8), ("set", Type::Set)];
-            let (samples, samples_oid) =
-                spread.make_scratch(Scratch::Samples, columns, "k", Some(Table::Members))?;
-            let samples = (samples.as_str(), samples_oid);
-            let distinct = citus::distinct(members).number()?.unwrap_or_default();
-            citus::samples(samples, members, distinct).run()?;
-            let mut rows = citus::ranks(&join, to, samples).run()?;
-            if rows == 0 {
-                rows = no_ranks(&join, to).run()?;
-            }
-            spread.drop_scratch(Scratch::Samples)?;
-            rows
-        }
-        Table::Routes => {
-            let [members, ranks] = [of(Table::Members)?, of(Table::Ranks)?];
-            let keys = match spread.citus {
-                Some(layout) => layout.keys(oid, join.parts)?,
-                None => None,
-            };
-            let from = [(members.0.as_str(), members.1), (&ranks.0, ranks.1)];
-            let rows = citus::routes(&join, to, from, keys.as_deref()).run()?;
-            moved =
-                citus::moved(to, &["part", "n", "size", "bitmap", "prefix"]).number()?.unwrap_or_default();
-            rows
-        }
-        Table::Candidates => {
-            let (routes, routes_oid) = of(Table::Routes)?;
-            let (joined, joined_oid) = spread.make_scratch(
-                Scratch::Joined,
-                &[("part", Type::Int4), ("ids", Type::Int8Array)],
-                "part",
-                Some(Table::Routes),
-            )?;
-            let joined = (joined.as_str(), joined_oid);
-            citus::joined(&join, joined, (&routes, routes_oid)).run()?;
-            let mut rows = citus::count_joined(joined).number()?.unwrap_or_default();
-            // Else the plan refuses to go on.
-            if rows <= most_candidates(progress.expected(Table::Sets)) {
-                rows = citus::candidates(&join, to, joined).run()?;
-            }
-            spread.drop_scratch(Scratch::Joined)?;
-            moved = rows.saturating_mul(16);
-            distinct = citus::distinct_candidates(to).number()?;
-            rows
-        }
-        Table::Halves => {
-            let Stage::Round(round) = progress.next(false) else { return Err(not_here(table)) };
-            let [candidates, members] = [of(Table::Candidates)?, of(Table::Members)?];
-            let from = [(candidates.0.as_str(), candidates.1), (&members.0, members.1)];
-            citus::halves(to, from, (round, progress.rounds)).run()?;
-            // What they become is what counts.
-            work.moved = citus::moved(to, &["l", "r", "set"]).number()?.unwrap_or_default();
+impl Backend for InShards {
+    fn complete_sets(&self, work: &Work) -> Result<()> {
+        let spread = work.spread()?;
+        let Some(layout) = spread.citus else { return Ok(()) };
+        if layout.how != Distribution::Reference {
             return Ok(());
         }
-        Table::Pairs => {
-            let [halves, members] = [of(Table::Halves)?, of(Table::Members)?];
-            citus::pairs(&join, to, [(&halves.0, halves.1), (&members.0, members.1)]).run()?
+        let (name, oid) = spread.make_scratch(Scratch::Slots, SLOTS, "key", Some(Table::Sets))?;
+        let keys = layout.keys(oid, layout.shards)?.unwrap_or_else(|| "{0}".to_owned());
+        citus::slots((&name, oid), &keys).run().map(|_| ())
+    }
+
+    fn read_documents(&self, work: &Work, sets: &str) -> Result<(String, Option<Oid>)> {
+        let spread = work.spread()?;
+        let in_parts = work.in_parts()?;
+        // Twelve digits.
+        let salt = i64::from_str_radix(spread.token, 16).unwrap_or_default();
+        let slots = match spread.citus {
+            Some(layout) if layout.how == Distribution::Reference => {
+                let (name, oid) = spread.open_slots()?;
+                Some((name, oid, layout.shards))
+            }
+            _ => None,
+        };
+        let of = slots.as_ref().map(|(name, _, shards)| (name.as_str(), *shards));
+        let sql = citus::sets(sets, &in_parts.documents, &work.extension.schema, salt, of);
+        Ok((sql, slots.map(|(_, oid, _)| oid)))
+    }
+
+    fn check_ids(&self, work: &mut Work) -> Result<Option<String>> {
+        let spread = work.spread()?;
+        spread.drop_scratch(Scratch::Slots)?;
+        let (name, oid) = spread.open(Table::Sets)?;
+        let sets = (name.as_str(), oid);
+        let counted = citus::null_ids(sets).row([pg_sys::INT8OID; 2])?.unwrap_or_default();
+        let [nulls, moved] = counted.map(|number| number.map_or(0, |number| number.value() as i64));
+        if nulls > 0 {
+            work.state.ids = Some(Ids::Null);
+            return Ok(None);
         }
-    };
-    work.state.filled = Some(rows);
-    work.moved += moved;
-    work.distinct = distinct;
-    Ok(())
-}
+        let double = if citus::is_hashable(work.asked.id_oid).holds()? {
+            let (ids, ids_oid) = spread.make_scratch(Scratch::Ids, &[("id", Type::Id)], "id", None)?;
+            let ids = (ids.as_str(), ids_oid);
+            citus::ids(ids, sets).run()?;
+            let double = outcome::double_id(ids).text()?;
+            spread.drop_scratch(Scratch::Ids)?;
+            double
+        } else {
+            outcome::double_id(sets).text()?
+        };
+        let collisions = citus::collisions(sets).number()?.unwrap_or_default();
+        let is_double = double.is_some();
+        if !is_double && collisions > 0 {
+            let message = "two sets have one number by chance";
+            let why = (PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message.to_owned());
+            refusal::remember(
+                work.began,
+                (why.0, why.1, "Call it again: it takes other numbers.".to_owned()),
+                false,
+            );
+        }
+        work.moved = moved;
+        work.state.ids = Some(if is_double || collisions > 0 { Ids::Double } else { Ids::Good });
+        Ok(double)
+    }
 
-/// Counts all pairs.
-pub(super) fn count_pairs(work: &mut Work) -> Result<()> {
-    let spread = work.spread()?;
-    let [members, pairs] = [spread.open(Table::Members)?, spread.open(Table::Pairs)?];
-    let [members, pairs] = [(members.0.as_str(), members.1), (&pairs.0, pairs.1)];
-    let (named, named_oid) = spread.make_scratch(
-        Scratch::Named,
-        &[("l", Type::Int8), ("count", Type::Int8)],
-        "l",
-        Some(Table::Members),
-    )?;
-    let named = (named.as_str(), named_oid);
-    citus::count_right(named, [pairs, members]).run()?;
-    let unequal = citus::count_both(named, members).number()?.unwrap_or_default();
-    let equal = citus::equal(members).number()?.unwrap_or_default();
-    spread.drop_scratch(Scratch::Named)?;
-    work.state.total = Some(unequal.saturating_add(equal));
-    Ok(())
-}
+    fn fill(&self, work: &mut Work, table: Table) -> Result<()> {
+        set(c"citus.enable_repartitioned_insert_select", c"on");
+        if matches!(table, Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters) {
+            return stars::fill(work, table);
+        }
+        let spread = work.spread()?;
+        let of = |table: Table| spread.open(table);
+        let (join, progress) = (work.join()?, &work.log()?.progress);
+        let (name, oid) = of(table)?;
+        let to = (name.as_str(), oid);
+        let (mut moved, mut distinct) = (0, None);
+        let rows = match table {
+            Table::Sets | Table::Larger | Table::Edges | Table::Neighbours | Table::Clusters => {
+                return Err(not_here(table));
+            }
+            Table::Members => {
+                let (sets, sets_oid) = of(Table::Sets)?;
+                let rows = citus::members(to, (&sets, sets_oid)).run()?;
+                spread.drop_one(Table::Sets)?;
+                rows
+            }
+            Table::Ranks if join.bands.is_some() => no_ranks(&join, to).run()?,
+            Table::Ranks => {
+                let (members, members_oid) = of(Table::Members)?;
+                let members = (members.as_str(), members_oid);
+                let columns = &[("k", Type::Int8), ("set", Type::Set)];
+                let (samples, samples_oid) =
+                    spread.make_scratch(Scratch::Samples, columns, "k", Some(Table::Members))?;
+                let samples = (samples.as_str(), samples_oid);
+                let distinct = citus::distinct(members).number()?.unwrap_or_default();
+                citus::samples(samples, members, distinct).run()?;
+                let mut rows = citus::ranks(&join, to, samples).run()?;
+                if rows == 0 {
+                    rows = no_ranks(&join, to).run()?;
+                }
+                spread.drop_scratch(Scratch::Samples)?;
+                rows
+            }
+            Table::Routes => {
+                let [members, ranks] = [of(Table::Members)?, of(Table::Ranks)?];
+                let keys = match spread.citus {
+                    Some(layout) => layout.keys(oid, join.parts)?,
+                    None => None,
+                };
+                let from = [(members.0.as_str(), members.1), (&ranks.0, ranks.1)];
+                let rows = citus::routes(&join, to, from, keys.as_deref()).run()?;
+                moved = citus::moved(to, &["part", "n", "size", "bitmap", "prefix"])
+                    .number()?
+                    .unwrap_or_default();
+                rows
+            }
+            Table::Candidates => {
+                let (routes, routes_oid) = of(Table::Routes)?;
+                let (joined, joined_oid) = spread.make_scratch(
+                    Scratch::Joined,
+                    &[("part", Type::Int4), ("ids", Type::Int8Array)],
+                    "part",
+                    Some(Table::Routes),
+                )?;
+                let joined = (joined.as_str(), joined_oid);
+                citus::joined(&join, joined, (&routes, routes_oid)).run()?;
+                let mut rows = citus::count_joined(joined).number()?.unwrap_or_default();
+                // Else the plan refuses to go on.
+                if rows <= most_candidates(progress.expected(Table::Sets)) {
+                    rows = citus::candidates(&join, to, joined).run()?;
+                }
+                spread.drop_scratch(Scratch::Joined)?;
+                moved = rows.saturating_mul(16);
+                distinct = citus::distinct_candidates(to).number()?;
+                rows
+            }
+            Table::Halves => {
+                let Stage::Round(round) = progress.next(false) else { return Err(not_here(table)) };
+                let [candidates, members] = [of(Table::Candidates)?, of(Table::Members)?];
+                let from = [(candidates.0.as_str(), candidates.1), (&members.0, members.1)];
+                citus::halves(to, from, (round, progress.rounds)).run()?;
+                // What they become is what counts.
+                work.moved = citus::moved(to, &["l", "r", "set"]).number()?.unwrap_or_default();
+                return Ok(());
+            }
+            Table::Pairs => {
+                let [halves, members] = [of(Table::Halves)?, of(Table::Members)?];
+                citus::pairs(&join, to, [(&halves.0, halves.1), (&members.0, members.1)]).run()?
+            }
+        };
+        work.state.filled = Some(rows);
+        work.moved += moved;
+        work.distinct = distinct;
+        Ok(())
+    }
 
-/// Fills the table of pairs; how many these are.
-pub(super) fn result(work: &Work, result: Named<'_>) -> Result<i64> {
-    set(c"citus.enable_repartitioned_insert_select", c"on");
-    let spread = work.spread()?;
-    let [members, pairs] = [spread.open(Table::Members)?, spread.open(Table::Pairs)?];
-    let [members, pairs] = [(members.0.as_str(), members.1), (&pairs.0, pairs.1)];
-    let columns = &[("l", Type::Int8), ("id", Type::Id), ("similarity", Type::Float8)];
-    let (named, named_oid) = spread.make_scratch(Scratch::Named, columns, "l", Some(Table::Members))?;
-    let named = (named.as_str(), named_oid);
-    citus::name_right(named, [pairs, members]).run()?;
-    let unequal = citus::name_both(result, [named, members]).run()?;
-    let equal = citus::name_equal(result, members).run()?;
-    spread.drop_scratch(Scratch::Named)?;
-    Ok(unequal + equal)
+    fn count_equal(&self, members: Named<'_>) -> Statement {
+        citus::equal(members)
+    }
+
+    fn count_pairs(&self, work: &mut Work) -> Result<()> {
+        let spread = work.spread()?;
+        let [members, pairs] = [spread.open(Table::Members)?, spread.open(Table::Pairs)?];
+        let [members, pairs] = [(members.0.as_str(), members.1), (&pairs.0, pairs.1)];
+        let (named, named_oid) = spread.make_scratch(
+            Scratch::Named,
+            &[("l", Type::Int8), ("count", Type::Int8)],
+            "l",
+            Some(Table::Members),
+        )?;
+        let named = (named.as_str(), named_oid);
+        citus::count_right(named, [pairs, members]).run()?;
+        let unequal = citus::count_both(named, members).number()?.unwrap_or_default();
+        let equal = citus::equal(members).number()?.unwrap_or_default();
+        spread.drop_scratch(Scratch::Named)?;
+        work.state.total = Some(unequal.saturating_add(equal));
+        Ok(())
+    }
+
+    fn fill_result(&self, work: &Work, result: Named<'_>) -> Result<i64> {
+        set(c"citus.enable_repartitioned_insert_select", c"on");
+        let spread = work.spread()?;
+        let [members, pairs] = [spread.open(Table::Members)?, spread.open(Table::Pairs)?];
+        let [members, pairs] = [(members.0.as_str(), members.1), (&pairs.0, pairs.1)];
+        let columns = &[("l", Type::Int8), ("id", Type::Id), ("similarity", Type::Float8)];
+        let (named, named_oid) = spread.make_scratch(Scratch::Named, columns, "l", Some(Table::Members))?;
+        let named = (named.as_str(), named_oid);
+        citus::name_right(named, [pairs, members]).run()?;
+        let unequal = citus::name_both(result, [named, members]).run()?;
+        let equal = citus::name_equal(result, members).run()?;
+        spread.drop_scratch(Scratch::Named)?;
+        Ok(unequal + equal)
+    }
 }

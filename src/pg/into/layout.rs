@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::place::Place;
 use super::statements::citus;
-use crate::pg::jobs::statements::citus as spreading;
+use crate::pg::procedure::citus as spreading;
 use crate::pg::query::as_user::{Extension, set};
 use crate::pg::query::names::name_of;
 use crate::pg::server::error::{Result, SqlError};

@@ -12,8 +12,8 @@ use super::servers::Server;
 use super::statements::log as statements;
 use crate::into::state::{Progress, Sizes};
 use crate::into::step::Stage;
-use crate::pg::jobs::statements::statement::read_text;
-use crate::pg::jobs::tables::table::{Opened, Table};
+use crate::pg::procedure::statement::read_text;
+use crate::pg::procedure::table::{Opened, Table};
 use crate::pg::server::error::{Result, SqlError};
 
 /// What a call asked for. One that asks for the same goes on with what was done.

@@ -3,8 +3,9 @@
 //! The procedure calls [`transaction`] and commits until that says that it is done: each time it finds out what there is, and
 //! carries out what `crate::into` plans. [`arguments`] are the arguments, [`documents`] what statements are told of them, [`place`] the names that are to be made of them, [`log`] the
 //! log beside the result, [`spread`] the working tables and where their rows are, [`servers`] what is asked of servers and run
-//! there, [`layout`] how Citus has the documents, [`tables`] how tables are filled and [`in_shards`] how those of Citus are, [`stars`] how clusters are made there, [`outcome`] what becomes of them, [`refusal`] an error that is raised when what was
-//! made is gone. [`functions`] do what SQL cannot.
+//! there, [`layout`] how Citus distributes the documents. [`tables`] makes the working tables; they are filled by [`on_servers`] or, in
+//! Citus, by [`in_shards`], where [`stars`] makes clusters, too. [`outcome`] makes the tables that the caller named. [`reasons`]
+//! words why a call ends, and [`refusal`] is an error that is raised once what the call made is gone. [`functions`] do what SQL cannot.
 //!
 //! Work runs as the caller where `pg_catalog` is the only schema of the search path, but for the reading of documents, which is
 //! as in any query of the caller. Tables are found by name at each use, and [`own`] takes only those that are the caller's and just as
@@ -17,9 +18,11 @@ mod functions;
 mod in_shards;
 mod layout;
 mod log;
+mod on_servers;
 mod outcome;
 mod own;
 mod place;
+mod reasons;
 mod refusal;
 mod servers;
 mod spread;

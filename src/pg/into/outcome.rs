@@ -3,12 +3,10 @@
 use pgrx::pg_sys::{self, Oid};
 
 use super::columns::{Column, Type};
-use super::in_shards;
 use super::own;
 use super::stars;
 use super::statements::outcome as statements;
 use super::work::Work;
-use crate::into::step::Table;
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::{Parameter, Query};
 use crate::pg::server::error::Result;
@@ -28,14 +26,7 @@ const CLUSTERS: &[Column] = &[
 pub(super) fn make(work: &mut Work) -> Result<()> {
     set(c"enable_nestloop", c"off");
     let (name, oid) = create(work)?;
-    let spread = work.spread()?;
-    if spread.citus.is_some() {
-        work.state.filled = Some(in_shards::result(work, (&name, oid))?);
-        return Ok(());
-    }
-    let [members, pairs] = [spread.open(Table::Members)?, spread.open(Table::Pairs)?];
-    let filled = statements::result((&name, oid), (&members.0, members.1), (&pairs.0, pairs.1)).run()?;
-    work.state.filled = Some(filled);
+    work.state.filled = Some(work.backend.fill_result(work, (&name, oid))?);
     Ok(())
 }
 

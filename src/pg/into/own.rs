@@ -11,7 +11,7 @@ use pgrx::pg_sys::{self, Oid};
 use super::columns::{Column, Types};
 use super::place::Place;
 use super::statements::catalog;
-use crate::pg::jobs::tables::table::{Opened, Table};
+use crate::pg::procedure::table::{Opened, Table};
 use crate::pg::query::names::name_of;
 use crate::pg::server::error::{Result, SqlError};
 

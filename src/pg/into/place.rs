@@ -6,7 +6,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum, Oid};
 
 use crate::hash;
-use crate::pg::jobs::tables::catalog::relation_named;
+use crate::pg::procedure::catalog::relation_named;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::request::example::literal;
 use crate::pg::server::encoding::{self, c_string};

@@ -8,7 +8,7 @@ use pgrx::{PgSqlErrorCode, check_for_interrupts};
 use serde::{Deserialize, Serialize};
 
 use super::statements::{catalog, remote};
-use crate::pg::jobs::statements::statement::{Statement, read_text};
+use crate::pg::procedure::statement::{Statement, read_text};
 use crate::pg::query::as_user::Extension;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::query::subtransaction::apart;

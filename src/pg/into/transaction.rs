@@ -3,25 +3,27 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
-use super::arguments::{InParts, JoinArguments, NEXT};
+use super::arguments::{InParts, JoinArguments, NEXT, Places};
+use super::in_shards::InShards;
 use super::layout::CitusLayout;
 use super::log::{Arguments, LogTable, StageDetails};
-use super::place::{Place, such_as, taken};
-use super::refusal::{self, Pending, Why};
+use super::on_servers::OnServers;
+use super::place::{Place, such_as};
+use super::reasons;
+use super::refusal::{self, Pending};
 use super::servers::Dblink;
 use super::work::Work;
 use super::{outcome, stars, tables};
 use crate::into::plan::plan;
 use crate::into::state::{self, Log, State, rounds};
 use crate::into::step::{End, Refusal, Stage, Step, Table};
+use crate::pg::procedure::session_lock::SessionLock;
+use crate::pg::procedure::transaction::{self, Transaction, check_can_commit};
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::relation::Relation;
-use crate::pg::request::example::literal;
 use crate::pg::server::call::{Call, sql_function};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::session_lock::SessionLock;
 use crate::pg::server::settings;
-use crate::turns::Turns;
 
 /// Hints show it.
 const CALL: &str = "CALL near_duplicates_into('docs', 0.8, 'docs_pairs');";
@@ -36,7 +38,7 @@ sql_function! {
 }
 
 fn step(call: Call) -> Result<&'static str> {
-    // SAFETY: looks at the state of the server.
+    // SAFETY: reads the state of the server.
     if unsafe { pg_sys::RecoveryInProgress() } {
         let message = "cannot execute near_duplicates_into during recovery";
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
@@ -44,64 +46,68 @@ fn step(call: Call) -> Result<&'static str> {
     }
     let docs: Oid = call.need(0, "docs").map_err(|error| error.hint(CALL))?;
     let shown = Relation::open(docs).map_err(|error| error.hint(CALL))?.shown;
-    // SAFETY: looks at the state of the transaction, and at whether the caller can commit it.
-    if unsafe { pg_sys::IsSubTransaction() || !pg_sys::SPI_inside_nonatomic_context() } {
-        let message = "invalid transaction termination: near_duplicates_into commits its steps, so it cannot run inside a transaction";
-        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_TRANSACTION_TERMINATION, message).hint(
-            format!(
-                "Call it by itself, with autocommit on (psycopg: connection.autocommit = True; JDBC: setAutoCommit(true)): {}",
-                such_as(&shown)
-            ),
-        ));
-    }
+    check_can_commit("near_duplicates_into", "steps", &such_as(&shown))?;
     let began = call.datum(NEXT + 4).map_or(0, |began| began.value() as i64);
     let refused = match refusal::left(began) {
         Pending::Raise(error) => return Err(error),
         Pending::Drop => true,
         Pending::Nothing => false,
     };
-    let pairs = call.text(NEXT)?.ok_or_else(|| {
-        SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, "pairs must not be NULL")
-            .hint(format!("Name the table to be made: {}", such_as(&shown)))
-    })?;
-    let result = Place::parse(&pairs, "pairs")?;
-    let clusters = call.text(NEXT + 2)?;
-    let clusters = clusters.map(|clusters| Place::parse(&clusters, "clusters")).transpose()?;
-    let log_place = result.log()?;
-    for other in clusters.iter() {
-        if [&result, &log_place].contains(&other) {
-            let message = format!("{} cannot be the table of clusters, too", other.qualified()?);
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_DUPLICATE_TABLE, message).hint(
-                "The pairs, their log and the clusters are tables of their own: clusters => 'docs_clusters'",
-            ));
-        }
-    }
-    // SAFETY: a look at the session.
+    // SAFETY: reads the state of the session.
     let caller = unsafe { pg_sys::GetUserId() };
-    result.check_right(caller)?;
-    clusters.iter().try_for_each(|clusters| clusters.check_right(caller))?;
+    let places = Places::new(call, caller, &shown)?;
     // Of relations the server locks no objects of the catalogue.
-    let lock = SessionLock { class: pg_sys::RelationRelationId, object: result.number() };
+    let lock = SessionLock { class: pg_sys::RelationRelationId, object: places.pairs.number() };
     let first = !lock.is_held_since(began);
     if !lock.take(began) {
-        let message = format!("another session is making {}", result.qualified()?);
+        let message = format!("another session is making {}", places.pairs.qualified()?);
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_IN_USE, message)
             .hint("Name another table for the pairs, or wait until it is made."));
     }
+    let mut work = begin(call, (places, caller, began), first)?;
+    work.state.refused = refused;
+    if transaction::run(&mut work)? == End::More {
+        return Ok("more");
+    }
+    lock.release();
+    tell(&work)?;
+    Ok("done")
+}
+
+/// Tells the caller how many pairs there are, and how many bytes went from shard to shard.
+fn tell(work: &Work) -> Result<()> {
+    let made = || work.log.as_ref()?.progress.rows.last().copied();
+    pgrx::notice!(
+        "near_duplicates_into: {} pairs in {}",
+        work.state.filled.or_else(made).unwrap_or_default(),
+        work.result.qualified()?
+    );
+    if let Some((moved, documents)) = moved(work) {
+        pgrx::notice!(
+            "near_duplicates_into: {} bytes of rows went from shard to shard, {} a document",
+            moved,
+            moved / documents.max(1)
+        );
+    }
+    Ok(())
+}
+
+/// Reads the arguments, and what there is to know before anything is done.
+fn begin(call: Call, (places, caller, began): (Places, Oid, i64), first: bool) -> Result<Work> {
     let extension = Extension::of(call)?;
     extension.check_version("near_duplicates_into")?;
+    let Places { pairs: result, clusters, log: log_place } = places;
     let asked = JoinArguments::new(call, &extension, caller, &result)?;
+    let in_shards = asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.citus.is_some());
     let call_state = state::Call {
         in_parts: asked.in_parts.is_some(),
         first,
         max_pairs: asked.max_pairs.filter(|_| asked.in_parts.is_some()),
         clusters: clusters.is_some(),
         by_stars: false,
-        members_have_sets: asked.in_parts.as_ref().is_some_and(|in_parts| in_parts.citus.is_some()),
+        members_have_sets: in_shards,
         allowance: i64::try_from(settings::memory()).unwrap_or(i64::MAX),
     };
-    let state = State::new(call_state, Log::None);
-    let (log, dblink) = (None, None);
     let mut work = Work {
         call,
         extension,
@@ -110,37 +116,16 @@ fn step(call: Call) -> Result<&'static str> {
         result,
         clusters,
         log_place,
-        log,
-        dblink,
+        log: None,
+        dblink: None,
+        backend: if in_shards { &InShards } else { &OnServers },
         began,
         moved: 0,
         distinct: None,
-        state,
+        state: State::new(call_state, Log::None),
     };
-    as_user(caller, || begin(&mut work))?;
-    work.state.refused = refused;
-    if run(&mut work)? == End::More {
-        return Ok("more");
-    }
-    lock.release();
-    pgrx::notice!(
-        "near_duplicates_into: {} pairs in {}",
-        work.state.filled.or_else(|| made(&work)).unwrap_or_default(),
-        work.result.qualified()?
-    );
-    if let Some((moved, documents)) = moved(&work) {
-        pgrx::notice!(
-            "near_duplicates_into: {} bytes of rows went from shard to shard, {} a document",
-            moved,
-            moved / documents.max(1)
-        );
-    }
-    Ok("done")
-}
-
-/// How many pairs the log says that the result has.
-fn made(work: &Work) -> Option<i64> {
-    work.log.as_ref()?.progress.rows.last().copied()
+    as_user(caller, || look_around(&mut work))?;
+    Ok(work)
 }
 
 /// How many bytes of rows went from shard to shard in all steps, and for how many documents; none where there are no shards.
@@ -150,8 +135,8 @@ fn moved(work: &Work) -> Option<(i64, i64)> {
     Some((log.moved.saturating_add(work.moved), log.progress.expected(Table::Sets)))
 }
 
-/// Reads what there is to know before anything is done.
-fn begin(work: &mut Work) -> Result<()> {
+/// Finds out what earlier transactions and calls left, here and on the servers.
+fn look_around(work: &mut Work) -> Result<()> {
     work.log = LogTable::open(&work.log_place, work.caller)?;
     let first = work.state.call.first;
     if first && work.asked.is_elsewhere {
@@ -245,78 +230,78 @@ fn arguments(work: &Work) -> Result<Option<Arguments>> {
     }))
 }
 
-/// Plans and carries out, until the transaction is done.
-fn run(work: &mut Work) -> Result<End> {
-    let mut turns = Turns::default();
-    loop {
-        pgrx::check_for_interrupts!();
-        for step in turns.plan(&work.state, plan)? {
-            if let Some(end) = carry_out(work, step)? {
-                return Ok(end);
-            }
-        }
+impl Transaction for Work {
+    type State = State;
+    type Step = Step;
+    type End = End;
+
+    fn state(&self) -> &State {
+        &self.state
+    }
+
+    fn plan(state: &State) -> Vec<Step> {
+        plan(state)
+    }
+
+    fn carry_out(&mut self, step: Step) -> Result<Option<End>> {
+        match step {
+            Step::Done(end) => return Ok(Some(end)),
+            // Documents are read as in any query of the caller.
+            Step::Fill(Table::Sets) => tables::read_documents(self),
+            Step::JoinHere => outcome::join_here(self),
+            Step::TakeLog => as_caller(self, |work| take_log(work)),
+            Step::DropTables => as_caller(self, |work| {
+                work.spread()?.drop_all()?;
+                settle(work);
+                Ok(())
+            }),
+            Step::DropLog => as_caller(self, |work| {
+                work.log.as_ref().map_or(Ok(()), LogTable::drop)?;
+                settle(work);
+                Ok(())
+            }),
+            Step::Count(table) => as_caller(self, |work| {
+                let count = work.spread()?.count(table)?;
+                work.state.counted.push((table, count));
+                Ok(())
+            }),
+            Step::Forget { keep } => as_caller(self, |work| {
+                pgrx::notice!(
+                    "near_duplicates_into: a server has lost rows of working tables, so these are made again"
+                );
+                work.log()?.forget(keep)
+            }),
+            Step::Make(table) => as_caller(self, |work| tables::make(work, table)),
+            Step::Fill(table) => as_caller(self, |work| work.backend.fill(work, table)),
+            Step::CheckIds => as_caller(self, check_ids),
+            Step::Measure => as_caller(self, tables::measure),
+            Step::CountEqual => as_caller(self, tables::count_equal),
+            Step::CountPairs => as_caller(self, |work| work.backend.count_pairs(work)),
+            Step::MakeResult => as_caller(self, outcome::make),
+            Step::CountUnsettled => as_caller(self, stars::count_unsettled),
+            Step::MakeClusters => as_caller(self, |work| outcome::clusters(work)),
+            Step::ClusterHere => as_caller(self, |work| outcome::cluster_here(work)),
+            Step::Log(stage) => as_caller(self, |work| log(work, stage)),
+            Step::Refuse(why) => as_caller(self, |work| {
+                if let Some(reason) = reasons::reason(work, why)? {
+                    refusal::remember(work.began, reason, why == Refusal::Taken);
+                }
+                Ok(())
+            }),
+        }?;
+        Ok(None)
     }
 }
 
-/// Carries out a step, and tells the end of the transaction if it is that.
-fn carry_out(work: &mut Work, step: Step) -> Result<Option<End>> {
-    match step {
-        Step::Done(end) => return Ok(Some(end)),
-        // Documents are read as in any query of the caller.
-        Step::Fill(Table::Sets) => tables::read_documents(work),
-        Step::JoinHere => outcome::join_here(work),
-        Step::TakeLog => as_caller(work, |work| take_log(work)),
-        Step::DropTables => as_caller(work, |work| {
-            work.spread()?.drop_all()?;
-            settle(work);
-            Ok(())
-        }),
-        Step::DropLog => as_caller(work, |work| {
-            if let Some(log) = &work.log {
-                log.drop()?;
-            }
-            settle(work);
-            Ok(())
-        }),
-        Step::Count(table) => as_caller(work, |work| {
-            let count = work.spread()?.count(table)?;
-            work.state.counted.push((table, count));
-            Ok(())
-        }),
-        Step::Forget { keep } => as_caller(work, |work| {
-            pgrx::notice!(
-                "near_duplicates_into: a server has lost rows of working tables, so these are made again"
-            );
-            work.log()?.forget(keep)
-        }),
-        Step::Make(table) => as_caller(work, |work| tables::make(work, table)),
-        Step::Fill(table) => as_caller(work, |work| tables::fill(work, table)),
-        Step::CheckIds => as_caller(work, |work| {
-            if let Some(id) = tables::check_ids(work)? {
-                // The plan ends the call for this, and has no words for it.
-                let message = format!("id {id} stands in more than one row of {}", work.asked.shown);
-                let hint = "Every document needs an id of its own; name another column with id_column.";
-                let why = (PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION, message, hint.to_owned());
-                refusal::remember(work.began, why, false);
-            }
-            Ok(())
-        }),
-        Step::Measure => as_caller(work, tables::measure),
-        Step::CountEqual => as_caller(work, tables::count_equal),
-        Step::CountPairs => as_caller(work, tables::count_pairs),
-        Step::MakeResult => as_caller(work, outcome::make),
-        Step::CountUnsettled => as_caller(work, stars::count_unsettled),
-        Step::MakeClusters => as_caller(work, |work| outcome::clusters(work)),
-        Step::ClusterHere => as_caller(work, |work| outcome::cluster_here(work)),
-        Step::Log(stage) => as_caller(work, |work| log(work, stage)),
-        Step::Refuse(why) => as_caller(work, |work| {
-            if let Some(reason) = reason(work, why)? {
-                refusal::remember(work.began, reason, why == Refusal::Taken);
-            }
-            Ok(())
-        }),
-    }?;
-    Ok(None)
+/// Looks for ids that are in two rows. The plan ends the call for one; the message is remembered here, as the plan carries none.
+fn check_ids(work: &mut Work) -> Result<()> {
+    if let Some(id) = work.backend.check_ids(work)? {
+        let message = format!("id {id} stands in more than one row of {}", work.asked.shown);
+        let hint = "Every document needs an id of its own; name another column with id_column.";
+        let why = (PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION, message, hint.to_owned());
+        refusal::remember(work.began, why, false);
+    }
+    Ok(())
 }
 
 /// Carries out a step as the caller, for whom settings last as long as it.
@@ -362,36 +347,4 @@ fn log(work: &Work, stage: Stage) -> Result<()> {
     let unsettled = state.unsettled.map(|numbers| format!(", {numbers} sets to settle")).unwrap_or_default();
     pgrx::notice!("near_duplicates_into: step {step}, {name}: {rows} rows{moved}{unsettled}");
     Ok(())
-}
-
-/// Why a call ends, in words; none where that was said already.
-fn reason(work: &Work, why: Refusal) -> Result<Option<Why>> {
-    let docs = &work.asked.shown;
-    let limit = PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED;
-    Ok(Some(match why {
-        Refusal::DoubleId => return Ok(None),
-        Refusal::Taken => {
-            let clusters = work.clusters.as_ref();
-            let result = work.result.relation()?.is_some();
-            taken(clusters.filter(|_| !result).unwrap_or(&work.result))?
-        }
-        Refusal::NullId => (
-            PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
-            format!("a row of {docs} has NULL as its id"),
-            "Name a column without NULL with id_column => '…'.".to_owned(),
-        ),
-        Refusal::Candidates(most) => (
-            limit,
-            format!("near_duplicates_into has more than {most} candidates to compare"),
-            format!("Raise the threshold: CALL near_duplicates_into({}, 0.95, 'docs_pairs');", literal(docs)),
-        ),
-        Refusal::Pairs => (
-            limit,
-            format!(
-                "near_duplicates_into has more than max_pairs = {} pairs to give",
-                work.state.call.max_pairs.unwrap_or_default()
-            ),
-            "Raise the threshold or max_pairs.".to_owned(),
-        ),
-    }))
 }

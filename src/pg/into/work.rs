@@ -10,9 +10,10 @@ use super::own::Owned;
 use super::place::Place;
 use super::servers::Dblink;
 use super::spread::Spread;
-use super::statements::fill::Join;
+use super::statements::fill::{Join, Named};
 use crate::into::state::State;
 use crate::into::step::Table;
+use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::Extension;
 use crate::pg::server::call::Call;
 use crate::pg::server::error::{Result, SqlError};
@@ -37,6 +38,8 @@ pub(super) struct Work {
     pub log: Option<LogTable>,
     /// The way to servers, where there are some.
     pub dblink: Option<Dblink>,
+    /// Where its working tables are, and so how they are filled.
+    pub backend: &'static dyn Backend,
     /// When the call began.
     pub began: i64,
     /// How many bytes of rows went from shard to shard in this transaction.
@@ -45,6 +48,32 @@ pub(super) struct Work {
     pub distinct: Option<i64>,
     /// What is known.
     pub state: State,
+}
+
+/// How the working tables are filled where they are: on servers, or in shards of Citus.
+pub(super) trait Backend {
+    /// Adds what else the table of documents' sets needs, once it is made.
+    fn complete_sets(&self, _work: &Work) -> Result<()> {
+        Ok(())
+    }
+
+    /// The query that reads the documents into the table of sets, and a further table that it reads.
+    fn read_documents(&self, work: &Work, sets: &str) -> Result<(String, Option<Oid>)>;
+
+    /// Fills a table from others.
+    fn fill(&self, work: &mut Work, table: Table) -> Result<()>;
+
+    /// Looks for ids that are NULL, or in two rows; returns such an id.
+    fn check_ids(&self, work: &mut Work) -> Result<Option<String>>;
+
+    /// The statement that counts the pairs of equal sets.
+    fn count_equal(&self, members: Named<'_>) -> Statement;
+
+    /// Counts all pairs; the count may stop at one more than the caller wants.
+    fn count_pairs(&self, work: &mut Work) -> Result<()>;
+
+    /// Fills the table of pairs, and returns how many there are.
+    fn fill_result(&self, work: &Work, result: Named<'_>) -> Result<i64>;
 }
 
 /// The error where a step has nothing to work on: a plan has none of those.

@@ -9,8 +9,8 @@ use pgrx::{IntoDatum, PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
 use super::registry::TriggerEntry;
 use super::remembered::{self, TriggerPlan};
-use super::tables::catalog::owner_of;
-use super::tables::table::{Opened, Table};
+use crate::pg::procedure::catalog::owner_of;
+use crate::pg::procedure::table::{Opened, Table};
 use crate::pg::query::as_user::{as_user, without_sql_as};
 use crate::pg::query::by_oid::Inserter;
 use crate::pg::query::ids::Ids;

@@ -10,7 +10,7 @@ use pgrx::pg_sys;
 use super::job::Job;
 use super::settings::Settings;
 use super::statements::catalog;
-use super::statements::statement::{read_bool, read_text};
+use crate::pg::procedure::statement::{read_bool, read_text};
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::error::Result;
 

@@ -9,9 +9,9 @@ use super::dependency;
 use super::hints::{anew, not_now};
 use super::job::Job;
 use super::statements::catalog;
-use super::statements::statement::{read_oid, read_text};
 use super::tables::all::Tables;
-use super::tables::catalog::role;
+use crate::pg::procedure::catalog::role;
+use crate::pg::procedure::statement::{read_oid, read_text};
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::error::Result;
 

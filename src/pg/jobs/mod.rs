@@ -6,7 +6,7 @@
 //! it. Between them [`changes`] notes changed rows, by what the session has [`remembered`], if triggers see all of them as the
 //! [`definition`] of the relation is; and
 //! [`refresh`] carries out what `crate::jobs` plans, one of the [`steps`] after the other, in which only one session is at a
-//! time ([`session_lock`](crate::pg::server::session_lock)). What SQL cannot do ([`pairs`], [`clusters`], stored [`lists`] of rows) is
+//! time ([`session_lock`](crate::pg::procedure::session_lock)). What SQL cannot do ([`pairs`], [`clusters`], stored [`lists`] of rows) is
 //! Rust, whose rows a statement stores ([`supplied_rows`]). [`former`] has symbols that an older SQL asks for.
 //!
 //! Work on users' tables runs as the owner of the watched relation, work on the registry as the owner of the extension. No SQL

@@ -1,7 +1,6 @@
 //! A transaction of a refresh: carries out what is planned from what is known of the job, until that is the end.
 
-use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys::Datum;
 
 use super::hints::{anew, not_now};
 use super::job::Job;
@@ -14,14 +13,14 @@ use super::{definition, foreign_code, home, upkeep};
 use crate::jobs::plan::plan;
 use crate::jobs::state::{self, State, Upkeep};
 use crate::jobs::step::Step;
+use crate::pg::procedure::session_lock::SessionLock;
+use crate::pg::procedure::transaction::{self, Transaction, check_can_commit};
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::moment::Moment;
 use crate::pg::request::example::literal;
 use crate::pg::server::activity::Activity;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::session_lock::SessionLock;
-use crate::turns::Turns;
 
 sql_function! {
     /// `neardup_refresh_step(docs, started, batch_rows)`: a batch of a refresh; what is to be done then.
@@ -41,16 +40,11 @@ impl Job {
             return Err(SqlError::parameter(format!("batch_rows must be at least 1, not {batch_rows}"))
                 .hint(format!("CALL neardup_refresh({}, batch_rows => 100000);", literal(shown))));
         }
-        // SAFETY: looks at the state of the transaction, and at whether the caller can commit it.
-        if unsafe { pg_sys::IsSubTransaction() || !pg_sys::SPI_inside_nonatomic_context() } {
-            let message = "invalid transaction termination: neardup_refresh commits its batches, so it cannot run inside a transaction";
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INVALID_TRANSACTION_TERMINATION, message).hint(
-                format!(
-                    "Call it by itself, with autocommit on (psycopg: connection.autocommit = True; JDBC: setAutoCommit(true)): CALL neardup_refresh({});",
-                    literal(shown)
-                ),
-            ));
-        }
+        check_can_commit(
+            "neardup_refresh",
+            "batches",
+            &format!("CALL neardup_refresh({});", literal(shown)),
+        )?;
         registry.clean()?;
         let lock = SessionLock { class: registry.jobs, object: relation.oid };
         let began = started.value() as i64;
@@ -64,7 +58,7 @@ impl Job {
             }
         };
         let mut work = self.begin(&mut entry, started, first, batch_rows.into())?;
-        if run(&mut work)? {
+        if transaction::run(&mut work)? {
             return Ok("more");
         }
         // Until this transaction ends its lock of the job's row keeps others out.
@@ -113,6 +107,7 @@ impl Job {
         });
         Ok(Work {
             job: self,
+            activity: Activity,
             entry,
             settings,
             seen,
@@ -127,62 +122,55 @@ impl Job {
     }
 }
 
-/// Plans and carries out, until the transaction is done: whether rows are left for another one.
-fn run(work: &mut Work<'_>) -> Result<bool> {
-    let (activity, mut turns) = (Activity, Turns::default());
-    loop {
-        pgrx::check_for_interrupts!();
-        for step in turns.plan(&work.state, plan)? {
-            activity.step(doing(step));
-            if let Done::Last { more } = carry_out(work, step)? {
-                return Ok(more);
-            }
-        }
+impl Transaction for Work<'_> {
+    type State = State;
+    type Step = Step;
+    /// Whether rows are left for another transaction.
+    type End = bool;
+
+    fn state(&self) -> &State {
+        &self.state
     }
-}
 
-/// Whether a step was the last one of the transaction.
-enum Done {
-    /// It was, and rows are left for another one or not.
-    Last { more: bool },
-    /// Others follow.
-    One,
-}
+    fn plan(state: &State) -> Vec<Step> {
+        plan(state)
+    }
 
-/// Carries out a step. Each one says whose it is: there is no other place that it could fall
-/// through to.
-fn carry_out(work: &mut Work<'_>, step: Step) -> Result<Done> {
-    match step {
-        Step::Done { more } => return Ok(Done::Last { more }),
-        Step::Retype => tables::retype(work),
-        Step::Move => tables::move_hashes(work),
-        Step::TakeUnnoted => registry::take_unnoted(work),
-        Step::Look => registry::look(work),
-        Step::WriteEntry => registry::write_entry(work),
-        Step::Log { more } => registry::log(work, more),
-        // What was noted meanwhile waits.
-        Step::EndBatch => as_owner(work, rows::end_batch),
-        Step::Analyze => as_owner(work, tables::analyze),
-        Step::LookAtRows { limit } => at_moment(work, |work| rows::look(work, limit)),
-        Step::ForgetWaiting => at_moment(work, rows::forget_waiting),
-        Step::TakeAll => at_moment(work, rows::take_all),
-        Step::CompareAll { limit } => at_moment(work, |work| rows::compare_all(work, limit)),
-        Step::TakeMarks { limit } => at_moment(work, |work| rows::take_marks(work, limit)),
-        Step::CountKnown { limit } => at_moment(work, |work| rows::count_known(work, limit)),
-        Step::Reread => at_moment(work, rows::reread),
-        Step::Doubt => at_moment(work, rows::doubt),
-        Step::RemoveAllPairs => at_moment(work, pairs::remove_all),
-        Step::RemovePairs { by_clusters } => at_moment(work, |work| pairs::remove(work, by_clusters)),
-        Step::LookUp { segment, doubts } => at_moment(work, |work| pairs::look_up(work, segment, doubts)),
-        Step::JoinRows(rows) => at_moment(work, |work| pairs::join(work, rows)),
-        Step::NextSegment { rows } => at_moment(work, |work| lists::next_segment(work, rows)),
-        Step::Outline { segment } => at_moment(work, |work| lists::outline(work, segment)),
-        Step::MergeSegments => at_moment(work, lists::merge),
-        Step::MakeLists(rows) => at_moment(work, |work| lists::make(work, rows)),
-        Step::ReachBefore => at_moment(work, clusters::reach_before),
-        Step::Cluster(how) => at_moment(work, |work| clusters::renew(work, how)),
-    }?;
-    Ok(Done::One)
+    /// Each step says whose it is: there is no other place that it could fall through to.
+    fn carry_out(&mut self, step: Step) -> Result<Option<bool>> {
+        self.activity.step(doing(step));
+        match step {
+            Step::Done { more } => return Ok(Some(more)),
+            Step::Retype => tables::retype(self),
+            Step::Move => tables::move_hashes(self),
+            Step::TakeUnnoted => registry::take_unnoted(self),
+            Step::Look => registry::look(self),
+            Step::WriteEntry => registry::write_entry(self),
+            Step::Log { more } => registry::log(self, more),
+            // What was noted meanwhile waits.
+            Step::EndBatch => as_owner(self, rows::end_batch),
+            Step::Analyze => as_owner(self, tables::analyze),
+            Step::LookAtRows { limit } => at_moment(self, |work| rows::look(work, limit)),
+            Step::ForgetWaiting => at_moment(self, rows::forget_waiting),
+            Step::TakeAll => at_moment(self, rows::take_all),
+            Step::CompareAll { limit } => at_moment(self, |work| rows::compare_all(work, limit)),
+            Step::TakeMarks { limit } => at_moment(self, |work| rows::take_marks(work, limit)),
+            Step::CountKnown { limit } => at_moment(self, |work| rows::count_known(work, limit)),
+            Step::Reread => at_moment(self, rows::reread),
+            Step::Doubt => at_moment(self, rows::doubt),
+            Step::RemoveAllPairs => at_moment(self, pairs::remove_all),
+            Step::RemovePairs { by_clusters } => at_moment(self, |work| pairs::remove(work, by_clusters)),
+            Step::LookUp { segment, doubts } => at_moment(self, |work| pairs::look_up(work, segment, doubts)),
+            Step::JoinRows(rows) => at_moment(self, |work| pairs::join(work, rows)),
+            Step::NextSegment { rows } => at_moment(self, |work| lists::next_segment(work, rows)),
+            Step::Outline { segment } => at_moment(self, |work| lists::outline(work, segment)),
+            Step::MergeSegments => at_moment(self, lists::merge),
+            Step::MakeLists(rows) => at_moment(self, |work| lists::make(work, rows)),
+            Step::ReachBefore => at_moment(self, clusters::reach_before),
+            Step::Cluster(how) => at_moment(self, |work| clusters::renew(work, how)),
+        }?;
+        Ok(None)
+    }
 }
 
 /// What others see of a step.

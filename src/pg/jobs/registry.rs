@@ -10,8 +10,8 @@ use pgrx::{IntoDatum, PgSqlErrorCode};
 
 use super::settings::Settings;
 use super::statements::registry::{self as statements, Values};
-use super::statements::statement::{Statement, read_oid, read_text};
-use super::tables::catalog::owner_of;
+use crate::pg::procedure::catalog::owner_of;
+use crate::pg::procedure::statement::{Statement, read_oid, read_text};
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::by_oid::{self, Inserter};
 use crate::pg::server::call::varlena_bytes;

@@ -8,7 +8,7 @@ use super::dependency;
 use super::job::{EVENTS, Job};
 use super::registry::{LockedJob, Wait};
 use super::statements::definitions;
-use super::tables::table::{Opened, Table};
+use crate::pg::procedure::table::{Opened, Table};
 use crate::pg::query::as_user::{acts_for, as_user};
 use crate::pg::query::names::name_of;
 use crate::pg::server::call::sql_function;

@@ -12,7 +12,6 @@ pub(crate) mod explaining;
 pub(crate) mod guard;
 pub(crate) mod panics;
 pub(crate) mod progress;
-pub(crate) mod session_lock;
 pub(crate) mod set_returning;
 pub(crate) mod settings;
 pub(crate) mod temp_file;

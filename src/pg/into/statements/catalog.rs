@@ -2,8 +2,7 @@
 
 use pgrx::pg_sys::Oid;
 
-use crate::pg::jobs::statements::catalog::array;
-use crate::pg::jobs::statements::statement::{Statement, oid, text};
+use crate::pg::procedure::statement::{Statement, oid, oid_array, text};
 use crate::pg::server::error::Result;
 
 /// The servers of the partitions of a table, by their names, as JSON: the schema of the tables there, and whether the server is
@@ -39,7 +38,7 @@ pub(crate) fn has_triggers(table: Oid) -> Statement {
 
 /// Whether the partitions of a table are just these.
 pub(crate) fn has_partitions(table: Oid, partitions: &[Oid]) -> Statement {
-    let partitions = array(partitions);
+    let partitions = oid_array(partitions);
     let sql = format!(
         "SELECT NOT EXISTS (SELECT FROM (SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = $1) i \
          FULL JOIN unnest({partitions}) p(oid) ON p.oid = i.inhrelid WHERE i.inhrelid IS NULL OR p.oid IS NULL)"

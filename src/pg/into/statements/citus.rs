@@ -11,7 +11,7 @@ use crate::into::step::Table;
 use crate::joins::parts::token_set;
 use crate::pg::into::columns::{Column, Type};
 use crate::pg::into::documents::Documents;
-use crate::pg::jobs::statements::statement::{Statement, oid, text};
+use crate::pg::procedure::statement::{Statement, oid, text};
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 

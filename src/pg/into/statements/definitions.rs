@@ -4,7 +4,7 @@ use pgrx::pg_sys::Oid;
 
 use crate::into::step::Table;
 use crate::pg::into::columns::{Column, Type};
-use crate::pg::jobs::statements::statement::Statement;
+use crate::pg::procedure::statement::Statement;
 use crate::pg::request::example::literal;
 
 /// The column by whose hash the rows of a table are spread over the servers; none where the table is here. The parts of

@@ -6,7 +6,7 @@ use crate::into::state::most_candidates;
 use crate::into::step::Table;
 use crate::joins::parts::token_set;
 use crate::pg::into::documents::Bands;
-use crate::pg::jobs::statements::statement::Statement;
+use crate::pg::procedure::statement::Statement;
 
 /// A table that is there: its name as SQL text needs it, and its number.
 pub(crate) type Named<'a> = (&'a str, Oid);

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use crate::pg::jobs::statements::statement::{Statement, int8, text};
+use crate::pg::procedure::statement::{Statement, int8, text};
 use crate::pg::query::Parameter;
 use crate::pg::server::error::Result;
 use crate::pg::server::values;

@@ -3,7 +3,7 @@
 use pgrx::pg_sys::Oid;
 
 use super::fill::Named;
-use crate::pg::jobs::statements::statement::Statement;
+use crate::pg::procedure::statement::Statement;
 use crate::pg::request::example::literal;
 
 /// Whether a document has no id.

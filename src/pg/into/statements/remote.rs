@@ -5,7 +5,7 @@
 
 use pgrx::pg_sys;
 
-use crate::pg::jobs::statements::statement::{Statement, text};
+use crate::pg::procedure::statement::{Statement, text};
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 

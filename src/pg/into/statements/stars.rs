@@ -5,7 +5,7 @@
 
 use super::fill::Named;
 use crate::pg::functions::clusters::Chains;
-use crate::pg::jobs::statements::statement::Statement;
+use crate::pg::procedure::statement::Statement;
 
 /// The edges between similar sets, from both ends.
 pub(crate) fn edges(edges: Named<'_>, pairs: Named<'_>) -> Statement {

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::joins::incremental::digest::Digests;
 use crate::joins::incremental::segment::{PART, Segment};
 use crate::memory;
-use crate::pg::jobs::tables::table::Table;
+use crate::pg::procedure::table::Table;
 use crate::pg::query::ids::Ids;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::BackendExecutor;

@@ -16,7 +16,7 @@ use crate::joins::incremental::partners::Partners;
 use crate::joins::incremental::segment::Segment;
 use crate::joins::sets::bounds::Bounds;
 use crate::pg::jobs::queries;
-use crate::pg::jobs::tables::table::Table;
+use crate::pg::procedure::table::Table;
 use crate::pg::query::Parameter;
 use crate::pg::query::citus::is_spread;
 use crate::pg::query::ids::Ids;

@@ -15,7 +15,7 @@ use crate::methods::Update;
 use crate::methods::reading::Reading;
 use crate::pg::jobs::chosen_rows::Condition;
 use crate::pg::jobs::statements::names::Names;
-use crate::pg::jobs::tables::table::Table;
+use crate::pg::procedure::table::Table;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::Store;
 use crate::verify::predicate::Predicate;

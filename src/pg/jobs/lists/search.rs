@@ -8,7 +8,7 @@ use crate::joins::incremental::lookup::SegmentLookup;
 use crate::joins::incremental::partners::{Candidates, together};
 use crate::joins::incremental::segment::BLOCK;
 use crate::memory;
-use crate::pg::jobs::tables::table::Table;
+use crate::pg::procedure::table::Table;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;

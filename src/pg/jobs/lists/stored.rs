@@ -9,7 +9,7 @@ use crate::memory;
 use crate::pg::jobs::hints::ANEW;
 use crate::pg::jobs::queries;
 use crate::pg::jobs::tables::columns::LIST_COLUMNS;
-use crate::pg::jobs::tables::table::Table;
+use crate::pg::procedure::table::Table;
 use crate::pg::query::Query;
 use crate::pg::query::cursor::Cursor;
 use crate::pg::query::decode::elements;

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::Oid;
 
-use super::statement::{Statement, oid, text};
+use crate::pg::procedure::statement::{Statement, oid, oid_array, text};
 use crate::pg::server::error::Result;
 
 /// Whether a relation has the trigger of a job for an event.
@@ -45,15 +45,9 @@ pub(crate) fn depends(table: Oid, docs: Oid) -> Statement {
     Statement::new(sql).with([oid(table), oid(docs)])
 }
 
-/// The OIDs of tables as an array.
-pub(crate) fn array(tables: &[Oid]) -> String {
-    let numbers: Vec<String> = tables.iter().map(|table| table.to_u32().to_string()).collect();
-    format!("'{{{}}}'::oid[]", numbers.join(","))
-}
-
 /// The first of some tables that does not depend on a relation.
 pub(crate) fn independent(tables: &[Oid], docs: Oid) -> Statement {
-    let tables = array(tables);
+    let tables = oid_array(tables);
     let sql = format!(
         "SELECT t.oid::int8 FROM unnest({tables}) t(oid) WHERE NOT EXISTS (SELECT FROM pg_depend d \
          WHERE d.classid = 'pg_class'::regclass AND d.objid = t.oid \
@@ -66,7 +60,7 @@ pub(crate) fn independent(tables: &[Oid], docs: Oid) -> Statement {
 /// name and its owner. So that no function of the server runs what is not told of by `pg_depend`, as `query_to_xml` does, the
 /// conditions of triggers are refused, and arguments for functions of others; tables with defaults or checks are not of a job.
 pub(crate) fn foreign_function(tables: &[Oid], owner: Oid) -> Statement {
-    let tables = array(tables);
+    let tables = oid_array(tables);
     let sql = format!(
         "WITH parts(classid, objid, of) AS ( \
              SELECT 'pg_trigger'::regclass, oid, tgrelid FROM pg_trigger WHERE tgrelid = ANY ({tables}) \

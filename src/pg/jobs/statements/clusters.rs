@@ -1,7 +1,7 @@
 //! Statements on the table of clusters.
 
 use super::names::Names;
-use super::statement::Statement;
+use crate::pg::procedure::statement::Statement;
 use crate::pg::query::Parameter;
 use crate::pg::request::example::literal;
 

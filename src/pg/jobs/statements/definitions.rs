@@ -1,7 +1,7 @@
 //! What a job makes beside its relation: tables and triggers.
 
-use super::statement::Statement;
-use crate::pg::jobs::tables::table::Table;
+use crate::pg::procedure::statement::Statement;
+use crate::pg::procedure::table::Table;
 use crate::pg::request::example::literal;
 
 /// A table of a job.

@@ -1,8 +1,8 @@
 //! Statements on the table of lists.
 
 use super::names::Names;
-use super::statement::{Statement, int8};
-use crate::pg::jobs::tables::table::Table;
+use crate::pg::procedure::statement::{Statement, int8};
+use crate::pg::procedure::table::Table;
 
 const COLUMNS: &str = "kind, segment, part, documents, data, ids";
 /// The same with their types.

@@ -5,7 +5,6 @@
 //! its job; [`citus`] asks how tables are spread, and spreads them.
 
 pub(crate) mod catalog;
-pub(crate) mod citus;
 pub(super) mod clusters;
 pub(super) mod definitions;
 pub(super) mod lists;
@@ -13,4 +12,3 @@ pub(super) mod names;
 pub(super) mod pairs;
 pub(super) mod registry;
 pub(super) mod rows;
-pub(crate) mod statement;

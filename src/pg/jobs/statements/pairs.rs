@@ -1,9 +1,9 @@
 //! Statements on the table of pairs.
 
 use super::names::Names;
-use super::statement::Statement;
 use super::{lists, rows};
-use crate::pg::jobs::tables::table::Table;
+use crate::pg::procedure::statement::Statement;
+use crate::pg::procedure::table::Table;
 
 /// The condition that an id is one of the batch.
 fn in_batch(names: &Names) -> String {

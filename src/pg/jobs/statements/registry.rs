@@ -3,7 +3,7 @@
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{self, Datum, Oid};
 
-use super::statement::{Statement, int8, oid, text};
+use crate::pg::procedure::statement::{Statement, int8, oid, text};
 use crate::pg::query::Parameter;
 use crate::pg::query::names::name_of;
 use crate::pg::server::error::Result;

@@ -2,8 +2,8 @@
 //! too, or in one beside the documents ([`home`](crate::pg::jobs::home)), where Citus compares them.
 
 use super::names::Names;
-use super::statement::{Statement, int8, oid};
-use crate::pg::jobs::tables::table::Table;
+use crate::pg::procedure::statement::{Statement, int8, oid};
+use crate::pg::procedure::table::Table;
 
 /// The table of rows as they were seen.
 fn seen(names: &Names) -> &Table {

@@ -3,9 +3,9 @@
 use super::work::Work;
 use crate::jobs::step::Clusters;
 use crate::pg::jobs::clusters as found;
-use crate::pg::jobs::statements::statement::Statement;
 use crate::pg::jobs::statements::{clusters, definitions};
 use crate::pg::jobs::supplied_rows::supplying;
+use crate::pg::procedure::statement::Statement;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::Store;
 

@@ -8,15 +8,18 @@ use crate::pg::jobs::job::Job;
 use crate::pg::jobs::registry::Entry;
 use crate::pg::jobs::settings::Settings;
 use crate::pg::jobs::statements::names::Names;
-use crate::pg::jobs::tables::table::Table;
+use crate::pg::procedure::table::Table;
 use crate::pg::query::Parameter;
 use crate::pg::query::moment::Moment;
+use crate::pg::server::activity::Activity;
 use crate::pg::server::error::{Result, SqlError};
 
 /// A transaction of a refresh.
 pub(crate) struct Work<'a> {
     /// The job.
     pub job: &'a Job,
+    /// What other sessions see of the refresh.
+    pub activity: Activity,
     /// What the registry says of it.
     pub entry: &'a mut Entry,
     /// Its settings, with the columns as they are now.

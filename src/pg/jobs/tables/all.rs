@@ -4,11 +4,11 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
-use super::catalog::role;
 use super::columns::{LIST_COLUMNS, cluster_columns, hash_columns, pair_columns, state_columns};
-use super::table::{Opened, Table};
 use crate::pg::jobs::hints::{anew, not_now};
 use crate::pg::jobs::registry::Entry;
+use crate::pg::procedure::catalog::role;
+use crate::pg::procedure::table::{Opened, Table};
 use crate::pg::query::names::name_of;
 use crate::pg::query::names::type_name;
 use crate::pg::server::error::{Result, SqlError};

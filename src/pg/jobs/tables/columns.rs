@@ -1,6 +1,8 @@
-//! The columns of the tables of a job.
+//! The columns of the tables of a job, and the tables that have them.
 
 use pgrx::pg_sys::{self, Oid};
+
+use crate::pg::procedure::table::Table;
 
 /// A column: its name and its type.
 pub(crate) type Column = (&'static str, Oid);
@@ -34,3 +36,27 @@ pub(crate) const LIST_COLUMNS: [Column; 6] = [
     ("data", pg_sys::BYTEAOID),
     ("ids", pg_sys::TEXTARRAYOID),
 ];
+
+impl Table {
+    /// Whether it has the columns of one of the tables of a job, for ids of any type.
+    pub(crate) fn is_of_job(&self) -> bool {
+        let of = |column: &str| self.type_of(column).unwrap_or(pg_sys::InvalidOid);
+        self.has(&pair_columns(of("left_id")))
+            || self.has(&cluster_columns(of("cluster_id")))
+            || self.has(&state_columns(of("id")))
+            || self.has(&LIST_COLUMNS)
+            || self.has_hashes(of("id"))
+    }
+
+    /// Whether it is a table of hashes of rows, and nothing more, so that it may be dropped: a table of a user may well have
+    /// an id and a hash among other columns.
+    pub(crate) fn has_hashes(&self, id_type: Oid) -> bool {
+        self.has(&hash_columns(id_type))
+    }
+
+    /// Whether a trigger can insert marks into it without running code or an error: whether it is a table of states just as
+    /// a job makes them, for ids of this type.
+    pub(crate) fn takes_marks(&self, id_type: Oid) -> bool {
+        self.takes_any_row(&state_columns(id_type))
+    }
+}

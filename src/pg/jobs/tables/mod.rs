@@ -2,6 +2,4 @@
 //! what they are made of, [`catalog`] what the server knows of a number.
 
 pub(super) mod all;
-pub(crate) mod catalog;
 pub(super) mod columns;
-pub(crate) mod table;

@@ -97,6 +97,12 @@ pub(crate) fn oid(oid: Oid) -> Parameter {
     (pg_sys::OIDOID, oid.into_datum())
 }
 
+/// OIDs as an array, as SQL text needs it.
+pub(crate) fn oid_array(oids: &[Oid]) -> String {
+    let numbers: Vec<String> = oids.iter().map(|oid| oid.to_u32().to_string()).collect();
+    format!("'{{{}}}'::oid[]", numbers.join(","))
+}
+
 /// A bool that a statement gave; NULL is false.
 pub(crate) fn read_bool(value: Option<Datum>) -> bool {
     value.is_some_and(|value| value.value() != 0)

@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use pgrx::pg_sys;
 
-use super::guard::guard;
+use crate::pg::server::guard::guard;
 
 thread_local! {
     /// The lock that this session holds from step to step, and when the call began that took it.

@@ -1,9 +1,8 @@
-//! A table of a job, found by its number and locked until the end of the transaction.
+//! A table that a procedure works on, found by its OID and locked until the end of the transaction.
 
 use pgrx::pg_sys::{self, Oid};
 
 use super::catalog::owner_of;
-use super::columns::{LIST_COLUMNS, cluster_columns, hash_columns, pair_columns, state_columns};
 use crate::pg::compat;
 use crate::pg::query::names::name_of;
 use crate::pg::server::encoding::c_string;
@@ -169,30 +168,14 @@ impl Table {
         self.columns.iter().find(|(name, _)| name == column).map(|&(_, of)| of)
     }
 
-    /// Whether it is such a table as jobs make, for ids of any type.
-    pub(crate) fn is_of_job(&self) -> bool {
-        let of = |column: &str| self.type_of(column).unwrap_or(pg_sys::InvalidOid);
-        self.has(&pair_columns(of("left_id")))
-            || self.has(&cluster_columns(of("cluster_id")))
-            || self.has(&state_columns(of("id")))
-            || self.has(&LIST_COLUMNS)
-            || self.has_hashes(of("id"))
-    }
-
-    /// Whether it is a table of rows as they were seen, and nothing more, as it may be dropped: one of a user's may well have an id
-    /// and a hash beside others.
-    pub(crate) fn has_hashes(&self, id_type: Oid) -> bool {
-        self.has(&hash_columns(id_type))
-    }
-
-    /// Whether rows can be put into it without anything going wrong: whether it is a table of states just as a job makes
-    /// them, for ids of this type.
-    pub(crate) fn takes_marks(&self, id_type: Oid) -> bool {
+    /// Whether any row of these columns, two of which are indexed, can be inserted without running code or an error: the
+    /// table is just as it was made.
+    pub(crate) fn takes_any_row(&self, columns: &[(&str, Oid)]) -> bool {
         self.is_bare
             && self.indexes.len() == 2
             && self.indexes.iter().all(|index| index.takes_any_row)
             && !self.has_gaps
-            && self.columns.iter().map(|(name, of)| (&**name, *of)).eq(state_columns(id_type))
+            && self.columns.iter().map(|(name, of)| (&**name, *of)).eq(columns.iter().copied())
     }
 }
 

@@ -1,0 +1,42 @@
+//! Why a call ends, in words.
+
+use pgrx::PgSqlErrorCode;
+
+use super::place::taken;
+use super::refusal::Why;
+use super::work::Work;
+use crate::into::step::Refusal;
+use crate::pg::request::example::literal;
+use crate::pg::server::error::Result;
+
+/// The error for a refusal; none where one was remembered already.
+pub(super) fn reason(work: &Work, why: Refusal) -> Result<Option<Why>> {
+    let docs = &work.asked.shown;
+    let limit = PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+    Ok(Some(match why {
+        Refusal::DoubleId => return Ok(None),
+        Refusal::Taken => {
+            let clusters = work.clusters.as_ref();
+            let result = work.result.relation()?.is_some();
+            taken(clusters.filter(|_| !result).unwrap_or(&work.result))?
+        }
+        Refusal::NullId => (
+            PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+            format!("a row of {docs} has NULL as its id"),
+            "Name a column without NULL with id_column => '…'.".to_owned(),
+        ),
+        Refusal::Candidates(most) => (
+            limit,
+            format!("near_duplicates_into has more than {most} candidates to compare"),
+            format!("Raise the threshold: CALL near_duplicates_into({}, 0.95, 'docs_pairs');", literal(docs)),
+        ),
+        Refusal::Pairs => (
+            limit,
+            format!(
+                "near_duplicates_into has more than max_pairs = {} pairs to give",
+                work.state.call.max_pairs.unwrap_or_default()
+            ),
+            "Raise the threshold or max_pairs.".to_owned(),
+        ),
+    }))
+}
