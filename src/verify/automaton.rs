@@ -1,9 +1,10 @@
-//! A generalised suffix automaton: all substrings of the texts added so far (Blumer et al. 1985; of several
-//! texts by starting each at the root).
+//! A generalised suffix automaton: all substrings of the texts added so far (Blumer et al. 1985; it
+//! takes several texts by starting each at the root).
 //!
-//! A text of n characters adds at most 2 n states of 24 bytes, each with its first edge in it, and n + 1 further
-//! edges of 19 to 39 bytes in a table. So at most 87 bytes a character, and about 50 on Chinese feature codes, most of
-//! whose states have one edge. Adding a text and looking for the longest match in one take O(n).
+//! A text of n characters adds at most 2 n states of 24 bytes, each of which holds its first edge,
+//! and n + 1 further edges of 19 to 39 bytes in a table. So it takes at most 87 bytes a character,
+//! and about 50 on Chinese feature codes, most of whose states have one edge. Adding a text and
+//! finding the longest match of one take O(n).
 
 use hashbrown::HashTable;
 
@@ -13,27 +14,28 @@ use crate::hash::mix;
 use crate::memory;
 
 const DOING: &str = "indexing substrings";
-/// How many characters are taken between two looks for a stop request.
+/// The number of characters between two checks for a stop request.
 const CHECK_EVERY: usize = 1 << 16;
-/// No state, no text.
+/// No state, or no text.
 const NONE: u32 = u32::MAX;
 const NO_CHARACTER: u32 = u32::MAX;
 const ROOT: u32 = 0;
 
-/// Substrings that end at the same places: all suffixes of the longest of them down to those of the link.
+/// The substrings that end at the same places: all suffixes of the longest of them that are longer
+/// than those of the link.
 #[derive(Debug, Clone, Copy)]
 struct State {
-    /// The length of the longest.
+    /// The length of the longest substring.
     length: u32,
-    /// The state of the longest suffix that ends elsewhere, too.
+    /// The state of the longest suffix that also ends elsewhere.
     link: u32,
-    /// The first text that has them.
+    /// The first text that contains the substrings.
     text: u32,
-    /// The character of the first edge from here; `NO_CHARACTER` if there is none.
+    /// The character of the first edge; `NO_CHARACTER` if there is none.
     character: u32,
-    /// Where that edge leads.
+    /// The target of the first edge.
     to: u32,
-    /// The character of the edge that was added last, if it is not the first.
+    /// The character of the last edge that was added after the first.
     others: u32,
 }
 
@@ -49,16 +51,16 @@ struct Transition {
     from: u32,
     character: u32,
     to: u32,
-    /// The character of the edge of the same state that was added before, if it is not the first.
+    /// The character of the previously added edge of the same state, if that is not the first edge.
     next: u32,
 }
 
 /// A longest common substring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Match {
-    /// Its length in characters, at least 1.
+    /// The length in characters, at least 1.
     pub length: u32,
-    /// The number of the first text that was added and has a common substring of this length.
+    /// The number of the first added text that has a common substring of this length.
     pub text: u32,
 }
 
@@ -70,22 +72,23 @@ pub struct SuffixAutomaton {
 }
 
 impl SuffixAutomaton {
-    /// No text.
+    /// Creates an automaton without texts.
     pub fn new() -> Result<Self> {
         let mut states = Vec::new();
         memory::push(&mut states, State::new(0, NONE, NONE), DOING)?;
         Ok(Self { states, edges: HashTable::new() })
     }
 
-    /// Forgets all texts, and keeps the memory.
+    /// Removes all texts and keeps the memory.
     pub fn clear(&mut self) {
         self.states.truncate(1);
         self.states[0] = State::new(0, NONE, NONE);
         self.edges.clear();
     }
 
-    /// Adds a text with a number, greater than those before. Out of room or after a stop it may be there in part;
-    /// it can be added again with the same number.
+    /// Adds a text under a number that is greater than those of the texts before. If memory runs
+    /// out or a stop is requested, a part of the text may be indexed; it can be added again with
+    /// the same number.
     pub fn add(&mut self, text: &str, number: u32, stop: &Stop) -> Result<()> {
         let mut last = ROOT;
         for (n, c) in text.chars().enumerate() {
@@ -97,8 +100,9 @@ impl SuffixAutomaton {
         Ok(())
     }
 
-    /// The longest substring that `text`, of `characters` characters, has in common with any of the texts; none if none
-    /// has at least `least` characters. Ends as soon as that is certain.
+    /// Returns the longest substring that `text`, which has `characters` characters, has in common
+    /// with any of the texts, or `None` if no common substring has at least `least` characters.
+    /// Stops as soon as the result is certain.
     pub fn longest_match(
         &self,
         text: &str,
@@ -136,14 +140,15 @@ impl SuffixAutomaton {
         Ok((best.text != NONE).then_some(best))
     }
 
-    /// Whether there is no substring.
+    /// Reports whether there is no substring.
     pub fn is_empty(&self) -> bool {
         self.states.len() == 1
     }
 
-    /// Bytes on the heap that the texts need; what [`clear`](Self::clear) kept for others does not count.
+    /// Returns the number of bytes on the heap that the texts need. Memory that
+    /// [`clear`](Self::clear) kept for later texts does not count.
     pub fn bytes(&self) -> usize {
-        /// Of an entry of the table with its control byte, at a load of 7/8 to 7/16.
+        /// The bytes of a table entry with its control byte, at a load of 7/8 to 7/16.
         const ENTRY: usize = (size_of::<Transition>() + 1) * 12 / 7;
         size_of_val(&*self.states) + self.edges.len() * ENTRY
     }
@@ -156,7 +161,7 @@ impl SuffixAutomaton {
         move |edge| edge.from == from && edge.character == character
     }
 
-    /// Where a character leads from a state.
+    /// Returns the state that a character leads to.
     #[inline]
     fn step(&self, from: u32, character: u32) -> Option<u32> {
         let state = &self.states[from as usize];
@@ -173,7 +178,7 @@ impl SuffixAutomaton {
         self.edges.find(Self::hash(from, character), Self::is(from, character))
     }
 
-    /// Adds an edge that is not there.
+    /// Adds an edge that does not exist yet.
     fn add_edge(&mut self, from: u32, character: u32, to: u32) -> Result<()> {
         let state = &mut self.states[from as usize];
         if state.character == NO_CHARACTER {
@@ -188,7 +193,7 @@ impl SuffixAutomaton {
         Ok(())
     }
 
-    /// Lets an edge that is there lead elsewhere.
+    /// Changes the target of an existing edge.
     fn redirect(&mut self, from: u32, character: u32, to: u32) {
         let state = &mut self.states[from as usize];
         if state.character == character {
@@ -208,11 +213,11 @@ impl SuffixAutomaton {
         Ok(self.states.len() as u32 - 1)
     }
 
-    /// The state of the text that `c` makes of the text of state `last`.
+    /// Returns the state of the text that `c` appended to the text of state `last` makes.
     fn append(&mut self, last: u32, c: u32, text: u32) -> Result<u32> {
         let length = self.states[last as usize].length + 1;
         if let Some(to) = self.step(last, c) {
-            // Another text had it.
+            // Another text contains the extended text.
             return if self.states[to as usize].length == length { Ok(to) } else { self.split(last, c, to) };
         }
         let new = self.add_state(State::new(length, ROOT, text))?;
@@ -229,8 +234,8 @@ impl SuffixAutomaton {
         Ok(new)
     }
 
-    /// Makes a state of its own of those substrings of the state `whole` that are not longer than what `from` and the
-    /// character `c`, which leads there, make.
+    /// Moves some substrings of the state `whole` to a new state: those that are no longer than the
+    /// ones that `from` and the character `c`, which leads to `whole`, make.
     fn split(&mut self, from: u32, c: u32, whole: u32) -> Result<u32> {
         let length = self.states[from as usize].length + 1;
         let original = self.states[whole as usize];
@@ -255,7 +260,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The length of the longest common substring, by trying all.
+    /// Returns the length of the longest common substring, by trying all.
     fn longest(a: &str, b: &str) -> u32 {
         let a: Vec<char> = a.chars().collect();
         let b: Vec<char> = b.chars().collect();

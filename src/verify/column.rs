@@ -1,33 +1,33 @@
-//! A column of the table that a Levenshtein distance is found in, 64 rows in a machine word: the step from
-//! one column to the next (Myers, JACM 1999; Hyyrö, Nordic J. Computing 2003), and the rows of each symbol,
-//! which it needs.
+//! A column of the table for a Levenshtein distance, with 64 rows in a machine word: the step from
+//! one column to the next (Myers, JACM 1999; Hyyrö, Nordic J. Computing 2003), and the rows of each
+//! symbol, which the step needs.
 
 use crate::error::Result;
 use crate::memory;
 
-/// What memory is for.
+/// The purpose of the memory, for error messages.
 pub const DOING: &str = "comparing two texts";
 
-/// Rows of the table in a machine word.
+/// The number of table rows in a machine word.
 pub const WORD: usize = u64::BITS as usize;
 
-/// What one word of a column hands to the next one below: whether the row between them is one more or
-/// one less than in the column before.
+/// The carry from one word of a column to the next one below: whether the value of the row between
+/// them is one more or one less than in the column before.
 #[derive(Debug, Clone, Copy)]
 pub struct Carry {
-    /// 1 where it is one more.
+    /// 1 if the value is one more.
     pub more: u64,
-    /// 1 where it is one less.
+    /// 1 if the value is one less.
     pub less: u64,
 }
 
 impl Carry {
-    /// The row above the table, or above the band.
+    /// The carry of the row above the table or above the band.
     pub const TOP: Self = Self { more: 1, less: 0 };
 }
 
-/// Goes on to the next column in one word, of which `equal` are the rows with the column's symbol; `more`
-/// and `less` are its rows that differ from the row above. Gives the carry of row `last`.
+/// Advances one word to the next column. `equal` has the rows that hold the column's symbol; `more`
+/// and `less` have the rows that differ from the row above. Returns the carry of row `last`.
 #[inline]
 pub fn step(equal: u64, more: &mut u64, less: &mut u64, above: Carry, last: usize) -> Carry {
     let equal = equal | above.less;
@@ -41,19 +41,19 @@ pub fn step(equal: u64, more: &mut u64, less: &mut u64, above: Carry, last: usiz
     carry
 }
 
-/// Symbols that are looked up without hashing: those of ASCII.
+/// The number of symbols that are looked up without hashing: the ASCII characters.
 const ASCII: usize = 128;
 
-/// Up to 1024 rows: where each symbol stands in them.
+/// Up to 1024 rows, with the places of each symbol in them.
 #[derive(Debug)]
 pub struct SymbolPage {
-    /// Where the rows of the symbols of ASCII are in `rows`; 0 for those that do not stand here.
+    /// The offset in `rows` of each ASCII symbol; 0 for symbols that do not occur here.
     ascii: [u32; ASCII],
-    /// A hash table of the others: symbols, and where their rows are. Empty where there are none.
+    /// A hash table of the other symbols and the offsets of their rows. Empty if there are none.
     slots: Vec<(u32, u32)>,
-    /// For each symbol a bit for each row.
+    /// One bit per row, for each symbol.
     rows: Vec<u64>,
-    /// Whether the page is still to be made.
+    /// Whether the page is still to be built.
     unmade: bool,
 }
 
@@ -64,22 +64,22 @@ impl Default for SymbolPage {
 }
 
 impl SymbolPage {
-    /// Whether it has to be made again.
+    /// Reports whether the page must be built again.
     pub fn is_unmade(&self) -> bool {
         self.unmade
     }
 
-    /// Says that it has to be made again.
+    /// Marks the page as one that must be built again.
     pub fn unmake(&mut self) {
         self.unmade = true;
     }
 
-    /// Rows of a page, in words.
+    /// The rows of a page, in words.
     pub const WORDS: usize = 16;
-    /// No code point.
+    /// A value that is not a code point.
     pub const NONE: u32 = u32::MAX;
 
-    /// Makes it that of these symbols, one a row; the space that it had is used again.
+    /// Builds the page for these symbols, one a row. It reuses the page's space.
     pub fn set(&mut self, symbols: &[u32]) -> Result<()> {
         self.ascii = [0; ASCII];
         self.slots.clear();
@@ -89,7 +89,7 @@ impl SymbolPage {
             memory::reserve(&mut self.slots, slots, DOING)?;
             self.slots.resize(slots, (Self::NONE, 0));
         }
-        // The rows of what does not stand here come first.
+        // The first rows belong to all symbols that do not occur here.
         self.rows.clear();
         memory::reserve(&mut self.rows, Self::WORDS, DOING)?;
         self.rows.resize(Self::WORDS, 0);
@@ -114,7 +114,8 @@ impl SymbolPage {
         Ok(())
     }
 
-    /// The slot of a symbol, or the free one where it would be: there are at least as many free ones.
+    /// Returns the slot of a symbol, or the free slot where it would be. At least half of the slots
+    /// are free.
     #[inline]
     fn slot(&self, symbol: u32) -> usize {
         let mask = self.slots.len() - 1;
@@ -125,13 +126,13 @@ impl SymbolPage {
         slot
     }
 
-    /// The rows that have this symbol; those after the last one do not.
+    /// Returns the rows that have this symbol. Rows after the last one do not have it.
     #[inline]
     pub fn rows_of(&self, symbol: u32) -> &[u64; Self::WORDS] {
         let start = match self.ascii.get(symbol as usize) {
             Some(&start) => start,
             None if self.slots.is_empty() => 0,
-            // Of a free slot this is 0.
+            // A free slot holds 0.
             None => self.slots[self.slot(symbol)].1,
         };
         self.rows[start as usize..].first_chunk().unwrap_or(&[0; Self::WORDS])

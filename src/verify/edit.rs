@@ -1,26 +1,27 @@
-//! Edit similarity: 1 - Levenshtein distance / characters of the longer text (docs/design/algorithms.md section 8).
+//! Edit similarity: 1 - Levenshtein distance / characters of the longer text
+//! (docs/design/algorithms.md section 8).
 //!
-//! Characters are Unicode code points of the text as it is: case, punctuation and white space count.
-//! Similarity is one correctly rounded division, (longer - distance) / longer, and a pair is similar
-//! exactly when that float8 is >= the threshold's. All bounds are found by searching with this
-//! predicate. An empty text is similar to nothing, not even to another one.
+//! Characters are the Unicode code points of the unchanged text: case, punctuation and white space
+//! count. The similarity is one correctly rounded division, (longer - distance) / longer, and a
+//! pair is similar exactly if that float8 is >= the threshold's. All bounds are found by searching
+//! with this predicate. An empty text is similar to nothing, not even to another empty text.
 
 use super::levenshtein::Pattern;
 use super::measure;
 use crate::error::Result;
 use crate::executor::Stop;
 
-/// The similarity, 0 to 1, of two texts of which the longer one has `longer` characters.
+/// Returns the similarity, 0 to 1, of two texts of which the longer one has `longer` characters.
 #[inline]
 pub fn similarity(distance: u32, longer: u32) -> f64 {
     if longer == 0 { 0.0 } else { f64::from(longer - distance) / f64::from(longer) }
 }
 
-/// The distance of two texts, and the characters of the longer one. The time goes with the product of the
-/// lengths, 64 cells at a time, unless the texts are equal.
+/// Returns the distance of two texts, and the number of characters of the longer one. The time is
+/// proportional to the product of the lengths, 64 cells at a time, unless the texts are equal.
 pub fn distance(a: &str, b: &str, stop: &Stop) -> Result<(u32, u32)> {
     let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    // No text of the server has more characters than 32 bits count.
+    // No text of the server has more characters than 32 bits can count.
     let [x, y] = [a, b].map(|text| text.chars().count() as u32);
     let longer = x.max(y);
     if a == b {
@@ -31,50 +32,50 @@ pub fn distance(a: &str, b: &str, stop: &Stop) -> Result<(u32, u32)> {
     Ok((pattern.distance(b, y, longer, 0, stop)?.unwrap_or(longer), longer))
 }
 
-/// Which pairs of texts are in.
+/// The condition that a pair of texts must meet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EditPredicate {
-    /// 0 where the distance alone decides.
+    /// The threshold; 0 if the distance alone decides.
     threshold: f64,
     /// The greatest distance, whatever the similarity.
     most: u32,
 }
 
 impl EditPredicate {
-    /// Pairs with a similarity `>= threshold`, in (0, 1].
+    /// Accepts pairs with a similarity `>= threshold`, in (0, 1].
     pub fn new(threshold: f64) -> Result<Self> {
         measure::check_threshold(threshold)?;
         Ok(Self { threshold, most: u32::MAX })
     }
 
-    /// Pairs at most so many edits apart, whatever their similarity.
+    /// Accepts pairs that are at most `distance` edits apart, whatever their similarity.
     pub fn within(distance: u32) -> Self {
         Self { threshold: 0.0, most: distance }
     }
 
-    /// This one, and at most so many edits apart.
+    /// Adds the condition that a pair is at most `distance` edits apart.
     #[must_use]
     pub fn and_within(self, distance: u32) -> Self {
         Self { most: self.most.min(distance), ..self }
     }
 
-    /// The greatest distance where it alone decides.
+    /// Returns the greatest distance, if the distance alone decides.
     pub fn distance_alone(&self) -> Option<u32> {
         (self.threshold == 0.0).then_some(self.most)
     }
 
-    /// Whether two texts of which the longer one has `longer` characters are in.
+    /// Reports whether a pair passes whose longer text has `longer` characters.
     #[inline]
     pub fn passes(&self, distance: u32, longer: u32) -> bool {
         distance <= self.most && similarity(distance, longer) >= self.threshold
     }
 
-    /// The greatest distance of a pair whose longer text has `longer` characters; 0 where only equal
-    /// texts are pairs. Neither this nor `longer - most_distance(longer)` ever falls when `longer`
-    /// grows. O(1).
+    /// Returns the greatest distance of a pair whose longer text has `longer` characters; 0 if only
+    /// equal texts are pairs. Neither this nor `longer - most_distance(longer)` ever falls when
+    /// `longer` grows. O(1).
     #[inline]
     pub fn most_distance(&self, longer: u32) -> u32 {
-        // Where the search starts, to within rounding.
+        // The search starts here, right to within rounding.
         let start = (1.0 - self.threshold) * f64::from(longer);
         let mut most = (start as u32).min(longer).min(self.most);
         while most < longer && self.passes(most + 1, longer) {
@@ -86,8 +87,8 @@ impl EditPredicate {
         most
     }
 
-    /// The least length of a longer text that may have this distance from another; none where no text
-    /// is so long. O(1).
+    /// Returns the least length of a longer text that may have this distance from another text, or
+    /// `None` if no text is that long. O(1).
     pub fn first_length(&self, distance: u32) -> Option<u32> {
         if distance > self.most {
             return None;
@@ -103,18 +104,19 @@ impl EditPredicate {
         Some(first)
     }
 
-    /// The fewest characters that a partner of a text of `length` may have.
+    /// Returns the least number of characters that a partner of a text of `length` characters may
+    /// have.
     pub fn least_partner(&self, length: u32) -> u32 {
         length - self.most_distance(length)
     }
 }
 
-/// How many q-grams of characters similar texts share, with their repeats.
+/// The number of q-grams of characters that similar texts share, counting repeats.
 ///
-/// An edit changes at most q grams of a text: texts at distance d share at least
-/// max(|x|, |y|) - q·d of |x| and |y| grams (Jokinen, Ukkonen, MFCS 1991; Gravano and others, VLDB
-/// 2001). A text of n characters has n - q + 1; a single one where there are fewer than q, which is
-/// shared by equal texts only, as it should be: texts so short are similar to no others.
+/// An edit changes at most q grams of a text: texts at distance d share at least max(|x|, |y|) -
+/// q·d of their |x| and |y| grams (Jokinen, Ukkonen, MFCS 1991; Gravano and others, VLDB 2001). A
+/// text of n characters has n - q + 1 grams. A text of fewer than q characters has a single gram,
+/// which only equal texts share. That is right, because texts so short are similar to no others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GramBound {
     edit: EditPredicate,
@@ -122,50 +124,52 @@ pub struct GramBound {
 }
 
 impl GramBound {
-    /// The bound for grams of two characters or, where these would let a pair through, of one.
+    /// Returns the bound for grams of two characters or, if these would miss a pair, of one.
     ///
-    /// Longer grams serve long texts hardly better (tried: 1 to 6), and with them short texts may be
-    /// similar without a common gram: aaac and aabc at q = 3. Where the shortest text that may have
-    /// distance 1 has 2q characters or more, two similar texts that are not the same always share a
-    /// gram: the bound is 1 or more there, and each step of the distance is at least q lengths after the
-    /// one before, so that it never falls back.
+    /// Longer grams are hardly better for long texts (tried: 1 to 6), and with them short texts may
+    /// be similar without a common gram: aaac and aabc at q = 3. If the shortest text that may have
+    /// distance 1 has 2q characters or more, two similar texts that differ always share a gram: the
+    /// bound is 1 or more there, and each step of the distance is at least q lengths after the step
+    /// before, so that the bound never falls below that.
     pub fn new(edit: EditPredicate) -> Self {
         let q = if edit.first_length(1).is_none_or(|first| first >= 4) { 2 } else { 1 };
         Self { edit, q }
     }
 
-    /// The bound for grams of `q` characters. It finds the pairs whose longer text has more than
-    /// q - 1 + q·d characters, if d is the distance that such a pair may have.
+    /// Returns the bound for grams of `q` characters. It finds the pairs whose longer text has more
+    /// than q - 1 + q·d characters, if d is the distance that such a pair may have.
     pub fn with_grams_of(edit: EditPredicate, q: u32) -> Self {
         Self { edit, q }
     }
 
-    /// The length of a gram.
+    /// Returns the length of a gram.
     pub fn q(&self) -> u32 {
         self.q
     }
 
-    /// Grams that a pair shares at least whose longer text has `longer` characters.
+    /// Returns the least number of grams that a pair shares whose longer text has `longer`
+    /// characters.
     fn least(&self, longer: u32, distance: u32) -> i64 {
         let (longer, distance, q) = (i64::from(longer), i64::from(distance), i64::from(self.q));
         longer - q + 1 - q * distance
     }
 
-    /// The least overlap of two texts with `left` and `right` grams, at least 1; none where their lengths are too
-    /// far apart.
+    /// Returns the least overlap of two texts with `left` and `right` grams, at least 1, or `None`
+    /// if their lengths are too far apart.
     #[inline]
     pub fn least_overlap(&self, left: u32, right: u32) -> Option<u32> {
         let longer = left.max(right).saturating_add(self.q - 1);
         let distance = self.edit.most_distance(longer);
-        // No text has more grams than 32 bits count.
+        // No text has more grams than 32 bits can count.
         (left.abs_diff(right) <= distance).then(|| self.least(longer, distance).max(1) as u32)
     }
 
-    /// The least overlap of a text of `size` grams with any partner that has `partner` or more. O(1).
+    /// Returns the least overlap of a text of `size` grams with any partner that has `partner` or
+    /// more. O(1).
     ///
-    /// While the greatest distance stays the same, the least overlap grows with the length; where that
-    /// goes up by one, it falls by less than q. Since each such step ends no lower than the one before,
-    /// the next one is the lowest that comes.
+    /// While the greatest distance stays the same, the least overlap grows with the length. When
+    /// the distance goes up by one, the overlap falls by less than q. Since each such step ends no
+    /// lower than the one before, the next step gives the lowest overlap to come.
     pub fn least_overlap_from(&self, size: u32, partner: u32) -> u32 {
         let longer = size.max(partner).saturating_add(self.q - 1);
         let distance = self.edit.most_distance(longer);
@@ -174,17 +178,18 @@ impl GramBound {
         next.map_or(here, |next| next.min(here)).max(1) as u32
     }
 
-    /// About how many edits two texts with `left` and `right` grams are apart whose grams have this
-    /// Jaccard similarity: a quarter more than there are at least.
+    /// Estimates the number of edits between two texts with `left` and `right` grams from the
+    /// Jaccard similarity of their grams: a quarter more than the least possible number.
     pub fn guess(&self, left: u32, right: u32, jaccard: f64) -> u32 {
         let shared = jaccard / (1.0 + jaccard) * (f64::from(left) + f64::from(right));
         let least = (f64::from(left.max(right)) - shared).max(0.0) / f64::from(self.q);
         (least * 1.25) as u32
     }
 
-    /// By how much |x| + |y| - 2·overlap may lie over what it is at both ends of a range of |y| that begins or
-    /// ends at |x|: the overlap goes up and down by less than q about a straight line. Where a greatest distance
-    /// bends that line, the range has at most as many lengths more, and each changes the sum by one.
+    /// Returns how far |x| + |y| - 2·overlap may exceed its values at both ends of a range of |y|
+    /// that begins or ends at |x|. The overlap varies by less than q about a straight line. If a
+    /// greatest distance bends that line, the range has at most that many lengths more, and each
+    /// changes the sum by one.
     pub fn ripple(&self) -> u32 {
         let bent = if self.edit.most == u32::MAX { 0 } else { self.edit.most.saturating_add(1) };
         (2 * self.q).saturating_add(bent)
@@ -264,7 +269,7 @@ mod tests {
         }
     }
 
-    /// What the bound says of ranges of lengths is what it says of each.
+    /// Checks that the bound for ranges of lengths agrees with the bound for each length.
     fn check_bound(bound: GramBound) {
         const LONGEST: u32 = 320;
         let q = bound.q();
@@ -274,7 +279,7 @@ mod tests {
         };
         for size in 1..=LONGEST / 2 {
             let lowest = (size..=LONGEST).map(least).min().unwrap() as u32;
-            // Lower where single steps are less than q lengths long.
+            // The bound may be lower if single steps are less than q lengths long.
             assert!(bound.least_overlap_from(size, size / 2 + 1) <= lowest, "{bound:?} {size}");
             let differ = |other: u32| {
                 bound.least_overlap(size, other).map(|o| i64::from(size + other) - 2 * i64::from(o))
@@ -286,14 +291,15 @@ mod tests {
                 let ends = [differ(first), differ(size), differ(last)].into_iter().flatten().max().unwrap();
                 for other in first..=last {
                     let over = differ(other).unwrap() - ends;
-                    // What a filter of sets allows beside.
+                    // A filter of sets allows 4 in addition.
                     assert!(over <= i64::from(bound.ripple()) + 4, "{bound:?} {size} {other}: {over}");
                 }
             }
         }
     }
 
-    /// The traps of docs/design/algorithms.md section 8: against integers for lengths up to some thousands.
+    /// Checks the traps of docs/design/algorithms.md section 8 against integers, for lengths up to
+    /// some thousands.
     #[test]
     fn most_distance_agrees_with_integers() {
         for percent in [1u32, 50, 55, 64, 70, 80, 90, 95, 99, 100] {

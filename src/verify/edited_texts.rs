@@ -1,8 +1,8 @@
-//! Texts for tests: of several scripts, and with edits.
+//! Texts for tests: in several scripts, and with edits.
 
 use proptest::prelude::*;
 
-/// Characters of a few scripts, mostly of a small alphabet.
+/// Generates characters of a few scripts, mostly of a small alphabet.
 fn characters() -> impl Strategy<Value = char> {
     prop_oneof![
         prop::char::range('a', 'd'),
@@ -12,7 +12,7 @@ fn characters() -> impl Strategy<Value = char> {
     ]
 }
 
-/// A text of bounded length, and another one made of it by edits of bounded length each.
+/// Generates a text of bounded length, and another made from it by edits of bounded length each.
 pub(crate) fn edited(longest: usize, edit: usize) -> impl Strategy<Value = (Vec<char>, Vec<char>)> {
     let edit = (any::<prop::sample::Index>(), 0..4u8, characters(), 1..edit);
     let lengths = prop_oneof![0..8usize, 0..80usize, 100..longest];
@@ -32,8 +32,8 @@ pub(crate) fn edited(longest: usize, edit: usize) -> impl Strategy<Value = (Vec<
     })
 }
 
-/// The `n`th character of a script of few characters: ASCII, Chinese, emoji, and emoji that are joined to
-/// others and coloured, of which each code point counts.
+/// Returns the `n`th character of a script of few characters: ASCII, Chinese, emoji, and emoji that
+/// are joined to others and coloured, where each code point counts.
 pub(super) fn of_script(script: u8, n: u8) -> char {
     let choose = |characters: [char; 8]| characters[usize::from(n % 8)];
     match script {

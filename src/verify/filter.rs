@@ -1,7 +1,7 @@
-//! Filtered sketches (Huang et al., TLCS (CIKM 2008), section 3.3; docs/design/algorithms.md section 5): what two texts
-//! have in common in runs of some width, and nothing else. A character of A stays where a window covers it that occurs
-//! in B, and the same for B. Linear time and space; between texts that have little to do with each other
-//! hardly anything is left.
+//! Filtered sketches (Huang et al., TLCS (CIKM 2008), section 3.3; docs/design/algorithms.md
+//! section 5): what two texts have in common in runs of some width, and nothing else. A character
+//! of A is kept if it is covered by a window that occurs in B, and the other way round for B. Time
+//! and space are linear. Hardly anything is left of texts that have little in common.
 
 use std::ops::Range;
 
@@ -12,54 +12,56 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
 
-/// What stays of a text.
+/// The characters of a text that are kept.
 #[derive(Debug, Default)]
 pub struct Sketch {
-    /// The characters, by their numbers, ascending.
+    /// The numbers of the characters, ascending.
     pub places: Vec<u32>,
     /// The characters themselves.
     pub symbols: Vec<u32>,
 }
 
-/// The windows of one text, to be looked up, and the sketches of the last comparison.
+/// The windows of one text, for lookups, and the sketches of the last comparison.
 #[derive(Debug, Default)]
 pub struct Filter {
-    /// Bits of the polynomials that are there: most windows of other texts end here.
+    /// A bitmap of the polynomials that occur. It rejects most windows of other texts.
     bits: Vec<u64>,
-    /// A hash table of windows, by their number from 1, below the upper half of their fingerprint; 0 is free.
+    /// A hash table of windows. The lower half of a slot is the number of the window from 1, the
+    /// upper half is the upper half of its fingerprint; 0 is a free slot.
     slots: Vec<u64>,
-    /// The windows whose content one before them has, with the first one that has it.
+    /// The windows that repeat the content of an earlier one, each with the first window of that
+    /// content.
     repeats: Vec<[u32; 2]>,
-    /// A bit for each window that the other text of this comparison has.
+    /// One bit per window, set if the other text of this comparison has it.
     found: Vec<u64>,
     polynomials: Polynomials,
-    /// What both texts have that was found in one piece.
+    /// The runs that both texts have, each found in one piece.
     pub runs: Runs,
-    /// What stays of both texts.
+    /// The sketch of the text that the filter was set to.
     pub left: Sketch,
-    /// That of the other text.
+    /// The sketch of the other text.
     pub right: Sketch,
 }
 
-/// Bits of the number of a bit.
+/// The number of bits that select a bit of the bitmap.
 const BITS: u32 = 17;
 
-/// Words of the bits.
+/// The words of the bitmap.
 const BIT_WORDS: usize = 1 << (BITS - 6);
 
-/// Windows that are looked at without looking for a stop.
+/// The number of windows between two checks for a stop.
 const CHECK_EVERY: usize = 1 << 14;
 
-/// The half of a slot that is of the fingerprint.
+/// The half of a slot that holds a part of the fingerprint.
 const TAG: u64 = u64::MAX << 32;
 
-/// What of a fingerprint stands in a slot. Slots are found by the lower half.
+/// Returns the part of a fingerprint that is stored in a slot. Slots are found by the lower half.
 #[inline]
 fn tag(fingerprint: u64) -> u64 {
     fingerprint & TAG
 }
 
-/// The word and the bit of a polynomial.
+/// Returns the word and the bit of a polynomial.
 #[inline]
 fn bit_of(polynomial: u64) -> (usize, u64) {
     let bit = polynomial >> (64 - BITS);
@@ -67,7 +69,7 @@ fn bit_of(polynomial: u64) -> (usize, u64) {
 }
 
 impl Filter {
-    /// Makes it that of this text. O(characters) as expected.
+    /// Sets the filter to a text. O(characters) expected.
     pub fn set(&mut self, left: &WindowedText, stop: &Stop) -> Result<()> {
         self.bits.clear();
         self.slots.clear();
@@ -88,7 +90,7 @@ impl Filter {
                 self.bits[word] |= bit;
                 let fingerprint = fingerprint(polynomial);
                 let slot = self.slot(left, fingerprint, left.content(start));
-                // No text has more characters than 32 bits count.
+                // No text has more characters than 32 bits can count.
                 match (self.slots[slot] as u32).checked_sub(1) {
                     None => self.slots[slot] = tag(fingerprint) | (start as u64 + 1),
                     Some(first) => memory::push(&mut self.repeats, [start as u32, first], DOING)?,
@@ -100,7 +102,7 @@ impl Filter {
         Ok(())
     }
 
-    /// The slot of the window with this content, or the free one where it would be.
+    /// Returns the slot of the window with this content, or the free slot where it would be.
     #[inline]
     fn slot(&self, left: &WindowedText, fingerprint: u64, content: &[u32]) -> usize {
         let mask = self.slots.len() - 1;
@@ -115,7 +117,8 @@ impl Filter {
         slot
     }
 
-    /// The first of some windows of another text that may be there, and its polynomial.
+    /// Returns the first of some windows of another text that may be in the filter, and its
+    /// polynomial.
     #[inline]
     fn next(&mut self, right: &WindowedText, windows: Range<usize>) -> Result<Option<(usize, u64)>> {
         let Some(bits) = self.bits.first_chunk::<BIT_WORDS>() else { return Ok(None) };
@@ -134,7 +137,7 @@ impl Filter {
         Ok(None)
     }
 
-    /// Makes the sketches of the text that it was set to and another one.
+    /// Makes the sketches of the filter's text and another one.
     pub fn sketch(&mut self, left: &WindowedText, right: &WindowedText, stop: &Stop) -> Result<()> {
         self.runs.clear();
         self.found.clear();
@@ -153,7 +156,7 @@ impl Filter {
                 start = next + 1;
                 let slot = self.slot(left, fingerprint(polynomial), right.content(next));
                 let Some(window) = (self.slots[slot] as u32).checked_sub(1) else { continue };
-                // Where one is found those after it mostly are, too, and need not be looked up.
+                // After a window that is found, the next ones mostly match too, and need no lookup.
                 let more = right.run(next + 1, left, window as usize + 1);
                 mark(&mut self.found, window as usize..window as usize + more + 1);
                 let end_of_run = right.end(next + more);
@@ -170,7 +173,7 @@ impl Filter {
         if self.right.places.is_empty() {
             return Ok(());
         }
-        // What one of several windows with the same content is all are.
+        // A mark on one of several windows with the same content holds for all of them.
         for of_first in [true, false] {
             for &[window, first] in &self.repeats {
                 let (from, to) = if of_first { (window, first) } else { (first, window) };
@@ -189,7 +192,7 @@ impl Filter {
         Ok(())
     }
 
-    /// Makes the sketches all of both texts.
+    /// Makes sketches that keep all characters of both texts.
     pub fn keep_all(&mut self, left: &WindowedText, right: &WindowedText) -> Result<()> {
         self.runs.clear();
         for (sketch, text) in [(&mut self.left, left), (&mut self.right, right)] {
@@ -207,17 +210,18 @@ impl Sketch {
         self.symbols.clear();
     }
 
-    /// Room for all of a text.
+    /// Reserves space for all characters of a text.
     fn reserve(&mut self, text: &WindowedText) -> Result<()> {
         memory::reserve(&mut self.places, text.symbols.len(), DOING)?;
         memory::reserve(&mut self.symbols, text.symbols.len(), DOING)
     }
 
-    /// Adds the characters of windows, `start..end`, that are not covered yet; windows come in order.
+    /// Adds those characters of the windows `start..end` that are not covered yet. Windows come in
+    /// order.
     #[inline]
     fn cover(&mut self, text: &WindowedText, covered: &mut usize, start: usize, end: usize) {
         let start = start.max(*covered);
-        // No text has more characters than 32 bits count.
+        // No text has more characters than 32 bits can count.
         self.places.extend(start as u32..end as u32);
         self.symbols.extend_from_slice(&text.symbols[start..end]);
         *covered = end;
@@ -234,7 +238,8 @@ fn mark(bits: &mut [u64], range: Range<usize>) {
     }
 }
 
-/// The first bit from `start` on that is set, or with all bits for `turned` that is not.
+/// Returns the first bit from `start` on that is set, or the first that is clear if `turned` is all
+/// ones.
 fn next_of(bits: &[u64], start: usize, turned: u64) -> Option<usize> {
     let mut at = start / 64;
     let mut word = (bits.get(at)? ^ turned) & u64::MAX << (start % 64);
@@ -251,7 +256,7 @@ mod tests {
     use crate::text::width::width_of;
     use proptest::prelude::*;
 
-    /// The definition: every window against every window.
+    /// Implements the definition: every window against every window.
     fn naive(a: &[char], b: &[char], width: usize) -> Vec<u32> {
         let window = |text: &[char], start: usize| {
             let mut wide = 0;

@@ -1,15 +1,17 @@
-//! The longest common subsequence of two texts, exactly: its length, up to a limit where one is given, and
-//! which characters it is made of (docs/design/algorithms.md section 5).
+//! The longest common subsequence of two texts, exactly: its length, up to an optional limit, and
+//! the characters that it consists of (docs/design/algorithms.md section 5).
 //!
-//! |SES| = |A| + |B| - 2·|LCS| insertions and deletions lie between two texts. Up to some tens of them are
-//! followed greedily ([`super::lcs_greedy`]: O(N + D²)); beyond, a band of the table that is wide enough for
-//! the expected number is filled 64 cells at a time ([`super::lcs_band`]: O(N·D/64)), and a wider one where
-//! more are needed; neither is wider than what is known to be in common leaves ([`Bounds`]). Where an alignment
-//! is asked for, and the columns are not too many, it is read from those that the
-//! distance was found by. Measured on 10 KB texts (benches/lcs.rs), the band is the faster one from about a hundred on;
-//! whether there are as many shows after half of them.
+//! Two texts differ by |SES| = |A| + |B| - 2·|LCS| insertions and deletions. Up to some tens of
+//! them are followed greedily ([`super::lcs_greedy`]: O(N + D²)). Beyond that, a band of the table
+//! that is wide enough for the expected number is filled 64 cells at a time ([`super::lcs_band`]:
+//! O(N·D/64)), and then a wider band if more are needed. Neither is wider than the known common
+//! part allows ([`Bounds`]). An alignment, if the caller asks for one and the columns are not too
+//! many, is read from the columns that the distance was found by. Measured on 10 KB texts
+//! (benches/lcs.rs), the band is faster from about a hundred operations on; after half of them it
+//! shows whether there are that many.
 //!
-//! Our own because no crate at hand can be stopped, gives an alignment by a stated rule, and keeps memory.
+//! This is our own code because no crate at hand can be stopped, gives an alignment by a stated
+//! rule, and saves memory.
 //!
 //! ```
 //! use neardup::verify::lcs::{Bounds, Lcs, symbols};
@@ -29,20 +31,22 @@ use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::memory;
 
-/// Insertions and deletions that are followed one by one, at most, before the band is filled; fewer where the whole table
-/// takes no longer.
+/// The greatest number of insertions and deletions that are followed one by one before the band is
+/// filled. It is lower if the whole table takes no longer.
 const FEW: usize = 48;
-/// Words of a table that are filled at once: to look for a narrower band first would be no saving.
+/// The words of a table that are filled at once. For so few it would save nothing to try a narrower
+/// band first.
 const AT_ONCE: usize = 1 << 10;
-/// Where no more than these are asked for, all of them are: the band's tables take longer to make.
+/// If a caller allows no more operations than this, all of them are followed: the band's tables
+/// would take longer to build.
 const FEW_IN_ALL: usize = 160;
-/// Columns times words of a table that are still filled: some minutes of one processor. Texts of 4 MB each
-/// without anything in common are just within.
+/// The greatest number of columns times words of a table that are filled: some minutes of one
+/// processor. Texts of 4 MB each without anything in common are just within.
 const MOST_STEPS: usize = 1 << 38;
-/// Words of the columns that are kept to read an alignment from: 32 MB.
+/// The words of the columns that are kept to read an alignment from: 32 MB.
 const KEPT_WORDS: usize = 1 << 22;
 
-/// The characters of a text as numbers.
+/// Returns the characters of a text as numbers.
 pub fn symbols(text: &str) -> Result<Vec<u32>> {
     let mut symbols = Vec::new();
     if text.is_ascii() {
@@ -55,33 +59,34 @@ pub fn symbols(text: &str) -> Result<Vec<u32>> {
     Ok(symbols)
 }
 
-/// Resemblance: 2·|LCS| / (|A| + |B|), 0 to 1; 0 where both are empty.
+/// Returns the resemblance: 2·|LCS| / (|A| + |B|), 0 to 1; 0 if both texts are empty.
 pub fn resemblance(shared: usize, a: usize, b: usize) -> f64 {
     ratio(2 * shared, a + b)
 }
 
-/// The share of a text of `contained` characters that is in the common subsequence, 0 to 1; 0 where it is empty.
+/// Returns the share of a text of `contained` characters that is in the common subsequence, 0 to 1;
+/// 0 if the text is empty.
 pub fn containment(shared: usize, contained: usize) -> f64 {
     ratio(shared, contained)
 }
 
-/// One correctly rounded division; no text has more characters than a float8 holds exactly.
+/// Divides once, correctly rounded. No text has more characters than a float8 holds exactly.
 fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// How a distance was found.
+/// The way in which a distance was found.
 #[derive(Debug, Clone, Copy)]
 enum DistanceBy {
-    /// By following it, or at once.
+    /// By following it, or immediately.
     Greedy,
     /// By a band whose columns are kept.
     Kept,
-    /// By a band that has to be filled again where an alignment is to be read.
+    /// By a band that must be filled again to read an alignment.
     Band,
 }
 
-/// Compares texts; its space is used again.
+/// Compares texts. It reuses its space.
 #[derive(Debug, Default)]
 pub struct Lcs {
     greedy: Greedy,
@@ -89,9 +94,9 @@ pub struct Lcs {
 }
 
 impl Lcs {
-    /// The length of the longest common subsequence, if it is long enough. Answers to `stop` within
-    /// milliseconds. Texts of many megabytes that have little in common are an error
-    /// ([`Error::TooDifferent`]): they would take hours.
+    /// Returns the length of the longest common subsequence, if that is long enough. Reacts to
+    /// `stop` within milliseconds. Fails for texts of many megabytes that have little in common
+    /// ([`Error::TooDifferent`]), because they would take hours.
     pub fn length(&mut self, a: &[u32], b: &[u32], bounds: Bounds, stop: &Stop) -> Result<Option<usize>> {
         let shorter = a.len().min(b.len());
         if bounds.least > shorter {
@@ -99,7 +104,7 @@ impl Lcs {
         }
         let total = a.len() + b.len();
         let most = bounds.most(total);
-        // What both begin and end with is in some longest one.
+        // Some longest subsequence contains the common prefix and suffix.
         let prefix = common_prefix(a, b);
         let (a, b) = (&a[prefix..], &b[prefix..]);
         let suffix = common_suffix(a, b);
@@ -108,8 +113,9 @@ impl Lcs {
         Ok(reached.map(|(distance, _)| (total - distance) / 2))
     }
 
-    /// How many insertions and deletions two texts are apart, if at most `most`, and how that was found; with `keep` the
-    /// columns are kept where they are not too many.
+    /// Returns the number of insertions and deletions between two texts, if it is at most `most`,
+    /// and the way in which it was found. With `keep` it keeps the columns if they are not too
+    /// many.
     fn distance(
         &mut self,
         a: &[u32],
@@ -134,18 +140,20 @@ impl Lcs {
             Reached::Far(_) if few == most => return Ok(None),
             Reached::Far(passed) => passed,
         };
-        // The other characters as if they differed as much as those at the start, and some more.
+        // Assumes that the other characters differ as much as those at the start, and adds a
+        // margin.
         let expected = (few as f64 * (a.len() + b.len()) as f64 / passed.max(1) as f64 * 1.2) as usize;
         let mut limit = if whole <= AT_ONCE { most } else { expected.max(apart + WORD) };
         loop {
-            // A pass with most of the greatest limit would be no saving.
+            // A pass with most of the greatest limit would save nothing.
             limit = if limit >= most - most / 3 { most } else { limit };
             check_steps(a, b, limit)?;
             let keeps = keep && Band::words(a, b, limit) <= KEPT_WORDS;
             let found = match keeps {
                 true => self.band.distance_kept(a, b, limit, stop)?,
                 false => {
-                    // The shorter text as columns: there are fewer of them, and the band is as wide.
+                    // The shorter text supplies the columns: there are fewer of them, and the band
+                    // is as wide.
                     let (rows, columns) = if a.len() >= b.len() { (a, b) } else { (b, a) };
                     self.band.distance(rows, columns, limit, stop)?
                 }
@@ -158,12 +166,13 @@ impl Lcs {
         }
     }
 
-    /// The characters of a longest common subsequence: gives the places in both texts, in order, to `each`
-    /// from the last one to the first, if it is long enough; says whether it is.
+    /// Passes the characters of a longest common subsequence to `each`, if the subsequence is long
+    /// enough, as places in both texts, from the last to the first. Returns whether it is long
+    /// enough.
     ///
-    /// Which one it is, where there are several, is a function of the texts: they are read from their ends;
-    /// equal last characters are matched; of unequal ones that of `a` is left out where this does not
-    /// shorten the subsequence, and otherwise that of `b`.
+    /// If there are several, the choice depends only on the texts. They are read from their ends:
+    /// equal last characters are matched; of unequal ones the character of `a` is left out if this
+    /// does not shorten the subsequence, and otherwise the character of `b`.
     pub fn matches(
         &mut self,
         a: &[u32],
@@ -205,7 +214,7 @@ mod tests {
     use crate::verify::edited_texts::{edited, of_script};
     use proptest::prelude::*;
 
-    /// The definition, filled in cell by cell.
+    /// Fills in the table cell by cell, as in the definition.
     fn table(a: &[u32], b: &[u32]) -> Vec<Vec<usize>> {
         let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
         for i in 0..a.len() {
@@ -217,7 +226,7 @@ mod tests {
         table
     }
 
-    /// The rule, read from the table.
+    /// Reads the alignment from the table by the rule.
     fn alignment(a: &[u32], b: &[u32], table: &[Vec<usize>]) -> Vec<(usize, usize)> {
         let (mut i, mut j) = (a.len(), b.len());
         let mut found = Vec::new();
@@ -260,7 +269,7 @@ mod tests {
         if a.is_empty() || b.is_empty() {
             return;
         }
-        // Each algorithm by itself.
+        // Checks each algorithm separately.
         let distance = a.len() + b.len() - 2 * expected;
         let mut greedy = Greedy::default();
         assert_eq!(greedy.compare(a, b, distance, &stop).unwrap(), Reached::End(distance));
@@ -306,7 +315,7 @@ mod tests {
             b in prop::collection::vec(0..8u8, 0..200),
         ) {
             let in_script = |script, text: &[u8]| -> Vec<u32> {
-                // As the functions read it from a text.
+                // The symbols are those that the functions read from a text.
                 symbols(&text.iter().map(|&n| of_script(script, n)).collect::<String>()).unwrap()
             };
             let (a, b, apart) = (in_script(script, &a), in_script(script, &b), in_script(other, &b));
@@ -349,8 +358,8 @@ mod tests {
         }
     }
 
-    /// A megabyte each of ASCII, Chinese and emoji: little differs, all is equal, one contains the other,
-    /// nothing is in common, one is the other reversed.
+    /// Compares a megabyte each of ASCII, Chinese and emoji: texts that differ little, are equal,
+    /// contain one another, have nothing in common, or are each other's reverse.
     #[test]
     fn large_texts() {
         for script in 0..4u8 {
@@ -379,7 +388,7 @@ mod tests {
         }
     }
 
-    /// What would take hours is an error.
+    /// A comparison that would take hours is an error.
     #[test]
     fn texts_that_are_too_different() {
         assert!(check_steps(&[0; 1], &vec![1; 1 << 20], 1 << 21).is_ok());

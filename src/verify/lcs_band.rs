@@ -1,39 +1,40 @@
-//! The longest common subsequence of two texts, bit-parallel: 64 cells of a column of the table are a
-//! machine word (Crochemore, Iliopoulos, Pinzon, Reid, IPL 80, 2001; Hyyrö, 2004), and only cells near the
-//! diagonal that few enough insertions and deletions can pass through are computed.
+//! The longest common subsequence of two texts, bit-parallel: 64 cells of a column of the table are
+//! a machine word (Crochemore, Iliopoulos, Pinzon, Reid, IPL 80, 2001; Hyyrö, 2004). Only cells
+//! near the diagonal that few enough insertions and deletions can pass through are computed.
 //!
-//! A bit of a column says that its cell is no more than the one above: a 0 is a step of the length.
-//! O(|x|·d/64) for texts at distance d. Rows over the band stay as they were and rows under it count as
-//! the one above: what is computed is the length of some common subsequence, and the longest one
-//! wherever a shortest script passes that fits the band.
+//! A set bit of a column means that its cell is no more than the one above; a 0 adds one to the
+//! length. O(|x|·d/64) for texts at distance d. Rows above the band stay as they were, and rows
+//! below it count as equal to the one above. So the result is the length of some common
+//! subsequence, and of the longest one whenever a shortest script stays within the band.
 
 use super::column::{DOING, SymbolPage, WORD};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
 
-/// Columns that go on together: work on one does not wait for that on the one before.
+/// The number of columns that advance together, so that work on one does not wait for the one
+/// before.
 const COLUMNS: usize = 8;
 
-/// The state of a comparison; its space is used again.
+/// The state of a comparison. Its space is reused.
 #[derive(Debug, Default)]
 pub struct Band {
     pages: Vec<SymbolPage>,
     /// The bits of a column.
     flat: Vec<u64>,
     kept: Vec<u64>,
-    /// Where the kept columns are, as many at a time as go on together.
+    /// The places of the kept columns, for each batch of columns that advance together.
     places: Vec<KeptColumns>,
 }
 
-/// The words of the present column that are in the band.
+/// The words of the current column that are in the band.
 #[derive(Debug, Clone, Copy, Default)]
 struct WordRange {
     first: usize,
     end: usize,
 }
 
-/// Columns that are kept: their first word, how many, and where the first column's are.
+/// Kept columns: their first word, their width in words, and the place of the first column.
 #[derive(Debug, Clone, Copy)]
 struct KeptColumns {
     first: usize,
@@ -51,16 +52,16 @@ struct Saved {
 
 /// An alignment that is read from its end.
 struct Trace<'a> {
-    /// The row that it is in at present.
+    /// The current row.
     row: usize,
-    /// Words that columns may be kept in.
+    /// The words that kept columns may take.
     budget: usize,
     stop: &'a Stop,
-    /// Gets the places of each pair of matched symbols.
+    /// Receives the places of each pair of matched symbols.
     each: &'a mut dyn FnMut(usize, usize),
 }
 
-/// Two texts, the rows and the columns of the table, and which diagonals are in the band.
+/// Two texts, which are the rows and the columns of the table, and the diagonals of the band.
 #[derive(Debug, Clone, Copy)]
 struct Matrix<'a> {
     a: &'a [u32],
@@ -77,7 +78,7 @@ impl<'a> Matrix<'a> {
         Self { a, b, diagonals: (apart.min(0) - spare, apart.max(0) + spare), limit }
     }
 
-    /// The words that the columns after `column` up to `to` need.
+    /// Returns the words that the columns after `column` up to `to` need.
     fn words(&self, column: usize, to: usize) -> WordRange {
         let row = |column: usize, diagonal: i64| (column as i64 + diagonal).clamp(1, self.a.len() as i64);
         let word = |row: i64| (row as usize - 1) / WORD;
@@ -89,13 +90,14 @@ impl<'a> Matrix<'a> {
 }
 
 impl Band {
-    /// How many insertions and deletions apart two texts are, if at most `limit`, which is not less than
-    /// the difference of their lengths. Neither is empty.
+    /// Returns the number of insertions and deletions between two texts, if it is at most `limit`.
+    /// The limit is not less than the difference of their lengths. Neither text is empty.
     pub fn distance(&mut self, a: &[u32], b: &[u32], limit: usize, stop: &Stop) -> Result<Option<usize>> {
         self.measure::<false>(&Matrix::new(a, b, limit), stop)
     }
 
-    /// The same, with all columns kept: what [`Band::read_kept`] reads an alignment from.
+    /// Does the same and keeps all columns, so that [`Band::read_kept`] can read an alignment from
+    /// them.
     pub fn distance_kept(
         &mut self,
         a: &[u32],
@@ -108,13 +110,13 @@ impl Band {
         self.measure::<true>(&Matrix::new(a, b, limit), stop)
     }
 
-    /// Reads the alignment of the two texts that [`Band::distance_kept`] found a distance of, as
-    /// [`super::lcs::Lcs::matches`] says.
+    /// Reads the alignment of the two texts whose distance [`Band::distance_kept`] found, by the
+    /// rule of [`super::lcs::Lcs::matches`].
     pub fn read_kept(&self, a: &[u32], b: &[u32], each: &mut dyn FnMut(usize, usize)) {
         self.read(a, b, (0, b.len()), &mut a.len(), each);
     }
 
-    /// Words that the columns of a band take at most.
+    /// Returns the greatest number of words that the columns of a band take.
     pub fn words(a: &[u32], b: &[u32], limit: usize) -> usize {
         let width = (limit / WORD + 2).min(a.len() / WORD + 1);
         width.saturating_mul(b.len().next_multiple_of(COLUMNS))
@@ -132,8 +134,9 @@ impl Band {
         Ok((distance <= limit).then_some(distance))
     }
 
-    /// Reads an alignment of two texts that are at most `limit` apart, as [`super::lcs::Lcs::matches`] says.
-    /// Columns are kept in about `budget` words; where that is too little, all but some are made again.
+    /// Reads an alignment of two texts that are at most `limit` apart, by the rule of
+    /// [`super::lcs::Lcs::matches`]. Columns are kept in about `budget` words; if that is too
+    /// little, all but some are computed again.
     pub fn trace(
         &mut self,
         a: &[u32],
@@ -149,7 +152,7 @@ impl Band {
         self.trace_part(&table, start, b.len(), &mut Trace { row: a.len(), budget, stop, each })
     }
 
-    /// Makes ready for the first column.
+    /// Prepares for the first column.
     fn begin(&mut self, table: &Matrix<'_>) -> Result<()> {
         let words = table.a.len().div_ceil(WORD);
         self.flat.clear();
@@ -164,8 +167,8 @@ impl Band {
         Ok(())
     }
 
-    /// Goes on from a column to the column `to`; false where it is clear on the way that no script within
-    /// the limit is there. With `KEEP` all columns on the way are kept.
+    /// Advances from one column to the column `to`. Returns false as soon as no script within the
+    /// limit is possible. With `KEEP` it keeps all columns on the way.
     fn advance<const KEEP: bool>(
         &mut self,
         table: &Matrix<'_>,
@@ -213,7 +216,7 @@ impl Band {
         Ok(true)
     }
 
-    /// Whether no way through the present column can end within the limit.
+    /// Reports whether no path through the current column can end within the limit.
     fn is_far(&self, table: &Matrix<'_>, column: usize, words: WordRange) -> bool {
         let columns_left = table.b.len().saturating_sub(column);
         let mut length: usize = self.flat[..words.first].iter().map(|word| word.count_zeros() as usize).sum();
@@ -235,8 +238,8 @@ impl Band {
         Ok(())
     }
 
-    /// Reads the part of an alignment after the column of `start` up to the column `to`, where it is
-    /// now; leaves it at the start.
+    /// Reads the part of an alignment from the column `to`, where it is now, back to the column of
+    /// `start`.
     fn trace_part(
         &mut self,
         table: &Matrix<'_>,
@@ -244,10 +247,10 @@ impl Band {
         to: usize,
         trace: &mut Trace<'_>,
     ) -> Result<()> {
-        /// Columns to start from again at each level.
+        /// The number of columns to start from again at each level.
         const STARTS: usize = 16;
         let Saved { column: from, mut words, flat } = start;
-        // The column of the start; rows under it are as at the beginning.
+        // Restores the column of the start; rows below it are as at the beginning.
         self.flat[words.end..].fill(u64::MAX);
         self.flat[words.first..words.end].copy_from_slice(&flat);
         if Self::words(table.a, &table.b[from..to], table.limit) <= trace.budget || to - from <= COLUMNS {
@@ -257,7 +260,7 @@ impl Band {
             self.read(table.a, table.b, (from, to), &mut trace.row, trace.each);
             return Ok(());
         }
-        // Without looking whether the end can be reached.
+        // Advances without checking whether the end can be reached.
         let on = Matrix { limit: usize::MAX / 2, ..*table };
         let step = (to - from).div_ceil(STARTS).next_multiple_of(COLUMNS);
         let mut starts = Vec::new();
@@ -305,8 +308,8 @@ impl Band {
     }
 }
 
-/// Goes on by columns that have these symbols, in some words; no symbol leaves a column as it
-/// was. With `KEEP` each word is kept as it was in each of the columns.
+/// Advances some words by the columns that have these symbols. [`SymbolPage::NONE`] leaves a column
+/// as it was. With `KEEP` it keeps each word as it was in each column.
 #[inline]
 fn go_on<const KEEP: bool>(
     pages: &[SymbolPage],
@@ -331,11 +334,12 @@ fn go_on<const KEEP: bool>(
     }
 }
 
-/// Goes on by one column that has the symbol of these rows; gives the carry of its last word. With `KEEP` the column is
-/// kept, too, word by word, as most columns have few.
+/// Advances by one column, given the rows of its symbol, and returns the carry of the last word.
+/// With `KEEP` it also keeps the column word by word, as most columns have few words.
 #[inline]
 fn column<const KEEP: bool>(rows: &[u64], flat: &mut [u64], mut carry: bool, kept: &mut [u64]) -> bool {
-    // The sums of some words follow one another without anything between them that touches the flag.
+    // The sums of several words follow one another directly, so that nothing between them changes
+    // the carry flag.
     const TOGETHER: usize = 4;
     let (rows, _) = rows.split_at(flat.len());
     let (row_chunks, row_rest) = rows.as_chunks::<TOGETHER>();

@@ -1,21 +1,23 @@
-//! What is known of a longest common subsequence before it is looked for: how far apart the texts are at most.
+//! Bounds that are known before a longest common subsequence is computed: how far apart the texts
+//! are at most.
 
-/// What is asked of a longest common subsequence, and what is known of it.
+/// The required and the known length of a longest common subsequence.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bounds {
-    /// Shorter ones are not wanted.
+    /// The least length that the caller wants.
     pub least: usize,
-    /// It is no shorter than this; 0 where nothing is known.
+    /// A length that the subsequence reaches for certain; 0 if nothing is known.
     pub known: usize,
 }
 
 impl Bounds {
-    /// Nothing is known.
+    /// Requires `least` characters; nothing is known.
     pub fn least(least: usize) -> Self {
         Self { least, known: 0 }
     }
 
-    /// The most insertions and deletions that are looked for between texts of so many characters.
+    /// Returns the greatest number of insertions and deletions to look for between texts of `total`
+    /// characters together.
     pub(super) fn most(self, total: usize) -> usize {
         total.saturating_sub(2 * self.least.max(self.known))
     }

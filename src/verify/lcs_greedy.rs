@@ -1,34 +1,36 @@
 //! The longest common subsequence of two texts that hardly differ: Myers's greedy O(ND) algorithm
-//! (Algorithmica 1, 1986), with every frontier kept, so that an alignment can be read back.
+//! (Algorithmica 1, 1986). It keeps every frontier, so that an alignment can be read back.
 //!
-//! A frontier is, for d insertions and deletions, how far each diagonal x - y = k can be followed. It is
-//! never behind any way of d steps or fewer, so it also answers whether a cell (x, y) can be reached with
-//! d of them: where it went as far as x on the cell's diagonal. Time O(N + D²) as expected, O(ND) at worst;
-//! memory for D² / 2 numbers, which is why the caller bounds D.
+//! A frontier says, for d insertions and deletions, how far each diagonal x - y = k can be
+//! followed. No path of d steps or fewer gets farther. So a frontier also answers whether d steps
+//! can reach a cell (x, y): they can if the frontier is at x or beyond on the cell's diagonal. Time
+//! O(N + D²) expected, O(ND) at worst; memory for D² / 2 numbers, which is why the caller bounds D.
 
 use super::column::DOING;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
 
-/// What came out.
+/// The result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reached {
     /// The texts are this many insertions and deletions apart.
     End(usize),
-    /// More than were allowed; with these, as many characters of both texts were passed.
+    /// The texts are more than the allowed number of steps apart. The value is the number of
+    /// characters of both texts that were passed.
     Far(usize),
 }
 
 /// The frontiers of a comparison.
 #[derive(Debug, Default)]
 pub struct Greedy {
-    /// That of d steps has d + 1 entries, from place d(d + 1)/2 on: x on the diagonals -d, -d + 2, …, d.
+    /// The frontier of d steps has d + 1 entries, from offset d(d + 1)/2 on: x on the diagonals -d,
+    /// -d + 2, …, d.
     furthest: Vec<i64>,
 }
 
 impl Greedy {
-    /// Compares two texts as far as `most` insertions and deletions go.
+    /// Compares two texts up to `most` insertions and deletions.
     pub fn compare(&mut self, a: &[u32], b: &[u32], most: usize, stop: &Stop) -> Result<Reached> {
         let (rows, columns) = (a.len() as i64, b.len() as i64);
         self.furthest.clear();
@@ -39,7 +41,7 @@ impl Greedy {
             let before = d * d.saturating_sub(1) / 2;
             for n in 0..=d {
                 let k = 2 * n as i64 - d as i64;
-                // What stands before the first place is not there: a far negative number.
+                // A place before the first one is invalid: a large negative number.
                 let deleted = if n > 0 { self.furthest[before + n - 1] + 1 } else { i64::MIN / 2 };
                 let inserted = if n < d { self.furthest[before + n] } else { i64::MIN / 2 };
                 let start = if d == 0 { 0 } else { deleted.max(inserted) };
@@ -47,7 +49,7 @@ impl Greedy {
                 let y = x - k;
                 if x >= 0 && y >= 0 {
                     let (a, b) = (&a[x as usize..], &b[y as usize..]);
-                    // Mostly nothing is in common.
+                    // Mostly there is no common prefix.
                     if !a.is_empty() && a.first() == b.first() {
                         x += common_prefix(a, b) as i64;
                     }
@@ -62,15 +64,16 @@ impl Greedy {
         Ok(Reached::Far(passed as usize))
     }
 
-    /// Whether a cell can be reached with `d` steps.
+    /// Reports whether `d` steps can reach a cell.
     fn reaches(&self, d: usize, x: usize, y: usize) -> bool {
         let k = x as i64 - y as i64;
         let n = (k + d as i64) / 2;
         k.unsigned_abs() as usize <= d && self.furthest[d * (d + 1) / 2 + n as usize] >= x as i64
     }
 
-    /// Reads an alignment of the texts that are `d` steps apart, from their ends, by the rule of
-    /// [`super::lcs::Lcs::matches`]; `each` gets the places of characters that are matched, last ones first.
+    /// Reads an alignment of texts that are `d` steps apart, from their ends, by the rule of
+    /// [`super::lcs::Lcs::matches`]. `each` receives the places of matched characters, the last
+    /// ones first.
     pub fn trace(&self, a: &[u32], b: &[u32], mut d: usize, mut each: impl FnMut(usize, usize)) {
         let (mut x, mut y) = (a.len(), b.len());
         while x > 0 && y > 0 {
@@ -89,7 +92,7 @@ impl Greedy {
     }
 }
 
-/// How many symbols two texts have in common at their start.
+/// Returns the length of the common prefix of two texts, in symbols.
 #[inline]
 pub fn common_prefix(a: &[u32], b: &[u32]) -> usize {
     const LANES: usize = 16;
@@ -98,7 +101,7 @@ pub fn common_prefix(a: &[u32], b: &[u32]) -> usize {
     at + a[at..].iter().zip(&b[at..]).take_while(|(x, y)| x == y).count()
 }
 
-/// How many symbols two texts have in common at their end.
+/// Returns the length of the common suffix of two texts, in symbols.
 pub fn common_suffix(a: &[u32], b: &[u32]) -> usize {
     const LANES: usize = 16;
     let (a_chunks, b_chunks) = (a.as_rchunks::<LANES>().1, b.as_rchunks::<LANES>().1);
@@ -108,7 +111,7 @@ pub fn common_suffix(a: &[u32], b: &[u32]) -> usize {
     at + a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count()
 }
 
-/// Whether some symbols are equal, without a call for so few.
+/// Reports whether some symbols are equal. For so few a call would cost too much.
 #[inline]
 fn are_equal<const LANES: usize>(a: &[u32; LANES], b: &[u32; LANES]) -> bool {
     a.iter().zip(b).fold(0, |any, (x, y)| any | (x ^ y)) == 0

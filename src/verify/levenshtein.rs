@@ -1,14 +1,14 @@
 //! Levenshtein distance up to a limit: insertions, deletions and substitutions of characters.
 //!
-//! Bit-parallel: 64 cells of a column of the table are a few machine words (Myers, JACM 1999; Hyyrö,
-//! Nordic J. Computing 2003), and only cells near the diagonal that a distance within the limit can
-//! pass through are computed (Ukkonen, 1985), between the characters that both begin with and those that
-//! both end with. O(|x|·d/64) for texts at distance d, since limits double until one is enough; memory
-//! for 64 cells of a column, and for the part of one text they stand for.
+//! Bit-parallel: 64 cells of a column of the table are a few machine words (Myers, JACM 1999;
+//! Hyyrö, Nordic J. Computing 2003). Only cells near the diagonal that a distance within the limit
+//! can pass through are computed (Ukkonen, 1985), and only between the common prefix and the common
+//! suffix. O(|x|·d/64) for texts at distance d, since limits double until one is enough. The memory
+//! is for 64 cells of a column, and for the part of one text that they stand for.
 //!
-//! Our own because no crate at hand can be stopped: rapidfuzz (MIT, last release 2023) works in much the
-//! same way, but a call on two texts of some megabytes takes it minutes, and a server has to end such a
-//! call within a second of a cancel.
+//! This is our own code because no crate at hand can be stopped: rapidfuzz (MIT, last release 2023)
+//! works in much the same way, but takes minutes for two texts of some megabytes, and a server has
+//! to end such a call within a second of a cancel.
 
 use std::ops::Range;
 
@@ -24,19 +24,19 @@ struct Inner {
     columns: Range<usize>,
 }
 
-/// A text that others are compared with: its characters are the rows of the table.
+/// A text that others are compared with. Its characters are the rows of the table.
 #[derive(Debug, Default)]
 pub struct Pattern {
     symbols: Vec<u32>,
-    /// Which rows a symbol stands in, made where the band first comes to them.
+    /// The rows of each symbol. A page is built when the band first reaches it.
     pages: Vec<SymbolPage>,
-    /// Rows that are one more, and one less, than the row above.
+    /// The rows that are one more, and one less, than the row above.
     more: Vec<u64>,
     less: Vec<u64>,
 }
 
 impl Pattern {
-    /// Makes it this text.
+    /// Sets the pattern to this text.
     pub fn set(&mut self, text: &str) -> Result<()> {
         let Self { symbols, pages, more, less } = self;
         symbols.clear();
@@ -56,8 +56,9 @@ impl Pattern {
         Ok(())
     }
 
-    /// The distance of a text of `characters` characters, if it is at most `most`. It is found soonest where
-    /// it is not much over `guess`. Answers to `stop` within milliseconds; then it has to be called again.
+    /// Returns the distance of a text of `characters` characters, if it is at most `most`. It is
+    /// fastest if the distance is not much over `guess`. Reacts to `stop` within milliseconds; the
+    /// caller then has to call again.
     pub fn distance(
         &mut self,
         text: &str,
@@ -91,7 +92,7 @@ impl Pattern {
         }
         let mut limit = guess.max(apart) + WORD;
         loop {
-            // A pass with most of the greatest limit would be no saving.
+            // A pass with most of the greatest limit would save nothing.
             limit = if limit + limit / 2 >= most { most } else { limit };
             let found = match ascii {
                 true => {
@@ -110,20 +111,21 @@ impl Pattern {
         }
     }
 
-    /// What is left of the table without the symbols that both texts begin with, and end with, which change no
-    /// distance. Nothing of one of them where it stands within the other so.
+    /// Returns the table without the common prefix and suffix, which change no distance. One side
+    /// of it is empty if one text is within the other in this way.
     fn inner(&self, text: &str, columns: usize) -> Inner {
         let rows = self.symbols.len();
         let is_equal = |(row, symbol): &(&u32, char)| **row == u32::from(*symbol);
         let first = self.symbols.iter().zip(text.chars()).take_while(is_equal).count();
         let behind = self.symbols[first..].iter().rev().zip(text.chars().rev().take(columns - first));
         let last = behind.take_while(is_equal).count();
-        // Words of rows begin where they do; but what is left of the shorter text is nothing if it was.
+        // The range begins at a word of rows, unless nothing is left of the shorter text.
         let begin = if first + last == rows.min(columns) { first } else { first - first % WORD };
         Inner { rows: begin..rows - last, columns: begin..columns - last }
     }
 
-    /// The distance of a text of `columns` symbols from at most 64 rows, if it is at most `most`.
+    /// Returns the distance of a text of `columns` symbols from at most 64 rows, if it is at most
+    /// `most`.
     fn within_word(
         &mut self,
         text: impl Iterator<Item = u32>,
@@ -145,11 +147,13 @@ impl Pattern {
         Ok(Some(score))
     }
 
-    /// The distance of a text, whose symbols begin with the first column of `inner`, if it is at most `most`, which
-    /// is not less than the numbers of rows and columns are apart. The first row begins a word.
+    /// Returns the distance of a text whose symbols begin with the first column of `inner`, if it
+    /// is at most `most`. `most` is not less than the difference between the numbers of rows and
+    /// columns. The first row begins a word.
     ///
-    /// What lies outside the band counts as reached by insertions or deletions along its edge: never too
-    /// little, and right for every way through the table that stays inside, as those within the limit do.
+    /// Cells outside the band count as reached by insertions or deletions along its edge. That is
+    /// never too little, and it is right for every path through the table that stays inside, as
+    /// paths within the limit do.
     fn within_band(
         &mut self,
         mut text: impl Iterator<Item = u32>,
@@ -162,16 +166,16 @@ impl Pattern {
         const LOOK_EVERY: usize = 64;
         let (rows, columns) = (inner.rows.len(), inner.columns.len());
         let begin = inner.rows.start / WORD;
-        // A way through a cell costs at least its distance from the diagonals of both corners.
+        // A path through a cell costs at least its distance from the diagonals of both corners.
         let (below, above) = ((most + rows - columns) / 2, (most + columns - rows) / 2);
         let word_of = |row: usize| begin + (row - 1) / WORD;
-        // The words of the band, and the value of the last row of the last one.
+        // The words of the band, and the value of the last row of the last word.
         let (mut first, mut end, mut score) = (begin, begin, 0);
         let mut steps = 0;
         let mut column = 0;
         while column < columns {
-            // Several columns at a time, as if they had the first one's and the last one's bounds: work on
-            // one does not wait for that on the one before.
+            // Several columns advance at a time, within the bounds of the first and the last of
+            // them, so that work on one does not wait for the one before.
             let symbols: [u32; COLUMNS] = std::array::from_fn(|_| text.next().unwrap_or(SymbolPage::NONE));
             let to = columns.min(column + COLUMNS);
             while end <= word_of((to + below).min(rows)) {
@@ -213,8 +217,8 @@ impl Pattern {
         Ok((score <= most).then_some(score))
     }
 
-    /// Goes on by `N` columns, which have these symbols, in the words `first..end`. Gives the carries of
-    /// the last row.
+    /// Advances the words `first..end` by `N` columns, which have these symbols. Returns the
+    /// carries of the last row.
     #[inline]
     fn advance<const N: usize>(&mut self, symbols: [u32; N], first: usize, end: usize) -> [Carry; N] {
         let mut carries = [Carry::TOP; N];
@@ -237,17 +241,17 @@ impl Pattern {
         carries
     }
 
-    /// The least cost of a way through some words to the end of `rows`, when `columns_left` columns are left: never
-    /// more than the true one. `score` is the value of the last row of the words.
+    /// Returns a lower bound of the cost of a path through some words to the end of `rows`, when
+    /// `columns_left` columns are left. `score` is the value of the last row of the words.
     fn least(&self, words: Range<usize>, score: usize, rows: usize, columns_left: usize) -> usize {
         let mut bottom = score as i64;
         let mut least = i64::MAX;
         for word in words.rev() {
             let rise = i64::from(self.more[word].count_ones()) - i64::from(self.less[word].count_ones());
             let top = bottom - rise;
-            // The row n above the last one differs from it by at most n, and from the row above the word
-            // by at most 64 - n. The first bound falls with n, the other rises: the least is where they
-            // meet, at its way to the last column's end.
+            // The row n above the last one differs from it by at most n, and from the row above the
+            // word by at most 64 - n. The first bound falls with n and the other rises. The least
+            // cost is where they meet, and includes the way to the end of the last column.
             let apart = rows as i64 - ((word + 1) * WORD) as i64 - columns_left as i64;
             let cost = |n: i64| (bottom - n).max(top - WORD as i64 + n) + (apart + n).abs();
             let meet = ((WORD as i64 + rise) / 2).clamp(0, WORD as i64 - 2);
@@ -267,7 +271,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// Of a very long text only the pages of the band are kept.
+    /// Drops a page that the band has left, if the text is very long.
     fn leave_page(&mut self, number: usize) {
         const VERY_LONG: usize = 1 << 20;
         if self.symbols.len() > VERY_LONG {
@@ -283,7 +287,7 @@ mod tests {
     use crate::verify::edited_texts::edited;
     use proptest::prelude::*;
 
-    /// The definition, filled in cell by cell.
+    /// Fills in the table cell by cell, as in the definition.
     fn table(x: &[char], y: &[char]) -> u32 {
         let mut row: Vec<u32> = (0..=y.len() as u32).collect();
         for (i, a) in x.iter().enumerate() {
@@ -312,7 +316,7 @@ mod tests {
                     let found = pattern.distance(&text, y.len() as u32, most, guess, &stop).unwrap();
                     assert_eq!(found, wanted, "at most {most}");
                 }
-                // The band itself, without a narrower one before it.
+                // Checks the band itself, without a narrower one before it.
                 let most = (most as usize).min(x.len().max(y.len()));
                 if !x.is_empty() && !y.is_empty() && x.len().abs_diff(y.len()) <= most {
                     let whole = Inner { rows: 0..x.len(), columns: 0..y.len() };
@@ -367,7 +371,7 @@ mod tests {
             let (x, y) = (letters(n, 7), letters(n, 5));
             check(&x, &y, 0..n);
             check(&x, &y[n as usize / 3..], 0..n);
-            // Symbols of one slot of the hash table.
+            // These symbols share one slot of the hash table.
             let z: Vec<char> = (0..n).map(|i| char::from_u32((i % 16) << 14).unwrap_or('z')).collect();
             check(&z, &x, [n / 2]);
         }

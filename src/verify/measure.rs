@@ -1,12 +1,13 @@
-//! Similarity of two sets from their sizes and the number of shared tokens (docs/design/algorithms.md section 8).
+//! Similarity of two sets from their sizes and the number of shared tokens
+//! (docs/design/algorithms.md section 8).
 //!
-//! Each measure is one correctly rounded division (cosine: of a correctly rounded square root), so
-//! that its float8 is the same everywhere. A pair is similar exactly when that float8 is >= the
+//! Each measure is one correctly rounded division (cosine: by a correctly rounded square root), so
+//! that its float8 is the same everywhere. A pair is similar exactly if that float8 is >= the
 //! threshold's: [`Predicate`](super::predicate::Predicate) never decides by anything else.
 
 use crate::error::{Error, Result};
 
-/// What similarity means.
+/// A similarity measure of sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// Shared / all: |x∩y| / |x∪y|.
@@ -22,8 +23,8 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// The similarity, 0 to 1, of a left and a right set that share `shared` tokens; 0 where a set
-    /// is empty. Never falls when `shared` grows, never grows with a size.
+    /// Returns the similarity, 0 to 1, of a left and a right set that share `shared` tokens; 0 if a
+    /// set is empty. It never falls when `shared` grows, and never grows with a size.
     #[inline]
     pub fn similarity(self, shared: u32, left: u32, right: u32) -> f64 {
         let (o, x, y) = (f64::from(shared), f64::from(left), f64::from(right));
@@ -37,7 +38,8 @@ impl Measure {
         if shared == 0 { 0.0 } else { o / divisor }
     }
 
-    /// The real least overlap for threshold `t`, to within rounding: a place to start a search.
+    /// Returns the real-valued least overlap for threshold `t`, right to within rounding: the place
+    /// to start a search.
     pub(super) fn estimate(self, t: f64, left: u32, right: u32) -> f64 {
         let (x, y) = (f64::from(left), f64::from(right));
         match self {

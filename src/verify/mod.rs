@@ -1,11 +1,13 @@
-//! How similar two sets are: the measures ([`measure`]), which pairs are in ([`predicate`]) and the number of shared
-//! tokens ([`overlap`]), counted block by block ([`shared_blocks`]).
-//! How similar two texts are, character by character: [`edit`], by the distance of [`levenshtein`]
-//! ([`mod@column`]); the longest common subsequence ([`lcs`]), found greedily ([`lcs_greedy`]) where little
-//! differs and bit-parallel ([`lcs_band`]) elsewhere, in no more of the table than what is known of it leaves
-//! ([`lcs_bounds`]); its trustable part ([`tlcs`]): filtered sketches ([`filter`]) of the texts' windows
-//! ([`windows`]), what both have for certain ([`runs`]), and the region ([`region`]) in which the texts agree;
-//! [`repeatability`], by the longest common substring of feature codes ([`automaton`]).
+//! Similarity of two sets: the measures ([`measure`]), the condition on pairs ([`predicate`]), and
+//! the number of shared tokens ([`overlap`]), which is counted block by block ([`shared_blocks`]).
+//!
+//! Similarity of two texts, character by character: [`edit`], by the distance of [`levenshtein`]
+//! ([`mod@column`]). The longest common subsequence ([`lcs`]) is found greedily ([`lcs_greedy`]) if
+//! little differs, and bit-parallel ([`lcs_band`]) otherwise, in no more of the table than known
+//! bounds leave ([`lcs_bounds`]). Its trustable part ([`tlcs`]) uses filtered sketches ([`filter`])
+//! of the texts' windows ([`windows`]), the runs that both texts have for certain ([`runs`]), and
+//! the region ([`region`]) in which the texts agree. [`repeatability`] uses the longest common
+//! substring of feature codes ([`automaton`]).
 
 pub mod automaton;
 pub mod column;

@@ -1,17 +1,17 @@
-//! How many tokens two sorted lists share.
+//! The number of tokens that two sorted lists share.
 
 use serde::Serialize;
 
 use super::shared_blocks::{self, Compared};
 
-/// How many tokens both texts share, and each has.
+/// The numbers of tokens that both texts share and that each text has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct SharedTokens {
-    /// In both.
+    /// The tokens in both texts.
     pub shared: u32,
-    /// In the left text.
+    /// The tokens in the left text.
     pub left: u32,
-    /// In the right one.
+    /// The tokens in the right text.
     pub right: u32,
 }
 
@@ -21,8 +21,9 @@ impl From<[u32; 3]> for SharedTokens {
     }
 }
 
-/// Shared tokens of two ascending lists without repeats, or none as soon as it is sure that there
-/// are fewer than `need`. O(|a| + |b|), or O(|a|·log |b|) where one is far shorter.
+/// Returns the number of shared tokens of two ascending lists without repeats, or `None` as soon as
+/// it is certain that there are fewer than `need`. O(|a| + |b|), or O(|a|·log |b|) if one list is
+/// far shorter.
 #[inline]
 pub fn shared_at_least(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
@@ -37,8 +38,8 @@ pub fn shared_at_least(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
     (found >= need).then_some(found)
 }
 
-/// Whether two ascending lists share nothing. Looks from their ends, where records of a join have
-/// the more frequent tokens and so mostly what they share. O(|a| + |b|).
+/// Reports whether two ascending lists share nothing. It compares from the ends, because records of
+/// a join have their more frequent tokens there, and so most of the shared ones. O(|a| + |b|).
 #[inline]
 pub fn disjoint(a: &[u32], b: &[u32]) -> bool {
     let Some([mut i, mut j]) = shared_blocks::kernel_from_behind()(a, b) else { return false };
@@ -53,7 +54,7 @@ pub fn disjoint(a: &[u32], b: &[u32]) -> bool {
     true
 }
 
-/// Merge in blocks; after each block it looks whether `need` can still be reached.
+/// Merges in blocks. After each block it checks whether `need` can still be reached.
 fn merge(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
     const BLOCK: usize = 16;
     let Compared { left: mut i, right: mut j, mut shared } = shared_blocks::kernel()(a, b, need)?;
@@ -64,7 +65,8 @@ fn merge(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
         let steps = (a.len() - i).min(b.len() - j).min(BLOCK);
         for _ in 0..steps {
             let (x, y) = (a[i], b[j]);
-            // Whether they are equal is mostly as the time before; which is less is not.
+            // Whether the tokens are equal is mostly the same as the time before; which one is less
+            // is not.
             if x == y {
                 (i, j, shared) = (i + 1, j + 1, shared + 1);
             } else {
@@ -76,7 +78,7 @@ fn merge(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
     (shared >= need).then_some(shared)
 }
 
-/// Looks the tokens of a short list up in a long one, in steps that double.
+/// Looks up the tokens of a short list in a long one, in steps that double.
 fn gallop(short: &[u32], long: &[u32]) -> usize {
     let mut rest = long;
     let mut shared = 0;

@@ -1,15 +1,16 @@
-//! Which pairs of sets are in, and what that asks of their shared tokens (docs/design/algorithms.md section 8).
+//! The condition that a pair of sets must meet, and the shared tokens that it requires
+//! (docs/design/algorithms.md section 8).
 
 use super::edit::GramBound;
 use super::measure::{Measure, check_threshold};
 use crate::error::Result;
 
-/// Which pairs of sets are in.
+/// The condition that a pair of sets must meet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Predicate {
-    /// Those whose similarity and shared tokens reach their thresholds.
+    /// The similarity and the shared tokens reach their thresholds.
     Sets(SetPredicate),
-    /// Those that share as many grams as similar texts do; to be verified.
+    /// The sets share as many grams as similar texts do. Such pairs are verified later.
     Grams(GramBound),
 }
 
@@ -17,7 +18,7 @@ pub enum Predicate {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SetPredicate {
     measure: Measure,
-    /// 0 where shared tokens alone decide.
+    /// The least similarity; 0 if shared tokens alone decide.
     similarity: f64,
     shared: u32,
 }
@@ -28,14 +29,15 @@ impl SetPredicate {
         shared >= self.shared && self.measure.similarity(shared, left, right) >= self.similarity
     }
 
-    /// [`Predicate::least_overlap`]. Exact: the float only says where the search starts.
+    /// Implements [`Predicate::least_overlap`]. The result is exact: the float is only the start of
+    /// the search.
     #[inline]
     fn least_overlap(&self, left: u32, right: u32) -> Option<u32> {
         let most = left.min(right);
         if !self.pass(most, left, right) {
             return None;
         }
-        // Saturates at both ends; NaN cannot occur.
+        // The conversion saturates at both ends; NaN cannot occur.
         let start = self.measure.estimate(self.similarity, left, right).ceil() as u32;
         let mut least = start.clamp(self.shared, most);
         while !self.pass(least, left, right) {
@@ -49,19 +51,19 @@ impl SetPredicate {
 }
 
 impl Predicate {
-    /// Pairs with `measure >= threshold`, in (0, 1].
+    /// Accepts pairs with `measure >= threshold`, in (0, 1].
     pub fn new(measure: Measure, threshold: f64) -> Result<Self> {
         check_threshold(threshold)?;
         Ok(Self::Sets(SetPredicate { measure, similarity: threshold, shared: 1 }))
     }
 
-    /// Pairs with at least `min_overlap` shared tokens (at least 1), whatever their similarity by
-    /// `measure`.
+    /// Accepts pairs with at least `min_overlap` shared tokens (at least 1), whatever their
+    /// similarity by `measure`.
     pub fn shared(measure: Measure, min_overlap: u32) -> Self {
         Self::Sets(SetPredicate { measure, similarity: 0.0, shared: min_overlap.max(1) })
     }
 
-    /// This one, and at least `min_overlap` shared tokens; a bound of grams stays as it is.
+    /// Adds the condition of at least `min_overlap` shared tokens. A bound of grams stays as it is.
     #[must_use]
     pub fn and_shared(self, min_overlap: u32) -> Self {
         match self {
@@ -70,7 +72,7 @@ impl Predicate {
         }
     }
 
-    /// The least similarity; 0 where shared tokens alone decide.
+    /// Returns the least similarity; 0 if shared tokens alone decide.
     pub fn threshold(&self) -> f64 {
         match self {
             Self::Sets(sets) => sets.similarity,
@@ -78,7 +80,8 @@ impl Predicate {
         }
     }
 
-    /// The similarity that is reported of a pair: of gram sets it is the Jaccard similarity.
+    /// Returns the similarity that is reported for a pair. For gram sets it is the Jaccard
+    /// similarity.
     #[inline]
     pub fn similarity(&self, shared: u32, left: u32, right: u32) -> f64 {
         let measure = match self {
@@ -88,7 +91,7 @@ impl Predicate {
         measure.similarity(shared, left, right)
     }
 
-    /// Whether a pair is in.
+    /// Reports whether a pair passes.
     #[inline]
     pub fn passes(&self, shared: u32, left: u32, right: u32) -> bool {
         match self {
@@ -97,8 +100,8 @@ impl Predicate {
         }
     }
 
-    /// The least number of shared tokens with which sets of these sizes pass; none where not even
-    /// a subset would. O(1).
+    /// Returns the least number of shared tokens with which sets of these sizes pass, or `None` if
+    /// not even a subset would pass. O(1).
     #[inline]
     pub fn least_overlap(&self, left: u32, right: u32) -> Option<u32> {
         match self {
@@ -107,21 +110,22 @@ impl Predicate {
         }
     }
 
-    /// The least number of shared tokens with which sets of these sizes pass, or one of these and any
-    /// larger one; none where sets of these sizes do not. O(1).
+    /// Returns the least number of shared tokens with which sets of these sizes pass, or a set of
+    /// size `left` and any set larger than `right`. Returns `None` if sets of exactly these sizes
+    /// do not pass. O(1).
     #[inline]
     pub fn least_overlap_from(&self, left: u32, right: u32) -> Option<u32> {
         let least = self.least_overlap(left, right)?;
         Some(match self {
-            // Never falls when a set grows.
+            // The least overlap never falls when a set grows.
             Self::Sets(_) => least,
             Self::Grams(bound) => bound.least_overlap_from(left, right),
         })
     }
 
-    /// By how much |x| + |y| - 2·(least overlap), as a function of one size, may lie over the greater
-    /// of its values at two sizes about it. For every measure it is convex, apart from the overlap
-    /// being a whole number that is at most one and a rounding away from its formula.
+    /// Returns how far |x| + |y| - 2·(least overlap), as a function of one size, may exceed the
+    /// greater of its values at two sizes on either side. For every measure the function is convex,
+    /// except that the overlap is a whole number, at most one and a rounding away from its formula.
     pub fn ripple(&self) -> u32 {
         const ROUNDED: u32 = 4;
         match self {
@@ -189,7 +193,8 @@ mod tests {
         }
     }
 
-    /// The traps of docs/design/algorithms.md section 8: least overlaps of sizes up to some thousands against integers.
+    /// Checks the traps of docs/design/algorithms.md section 8: least overlaps of sizes up to some
+    /// thousands against integers.
     #[test]
     fn least_overlap_agrees_with_integers() {
         for percent in [55u64, 64, 70, 80, 90, 95] {

@@ -1,10 +1,12 @@
-//! The trustable region (Huang et al., TLCS (CIKM 2008), section 3.4; docs/design/algorithms.md section 5):
-//! the part of the shorter text in which the alignment with the other one goes on nearly without a break.
+//! The trustable region (Huang et al., TLCS (CIKM 2008), section 3.4; docs/design/algorithms.md
+//! section 5): the part of the shorter text in which the alignment with the other text is nearly
+//! unbroken.
 //!
-//! The edit curve counts insertions and deletions from the start of the text on; a region is trustable where
-//! its slope is small. The text is cut into blocks, runs of blocks are tried, those that hold the middle
-//! before others, and the best is extended at both ends within one block. What is found is the longest
-//! region to within two blocks: the curve is not looked at elsewhere. O(characters + blocks²).
+//! The edit curve counts insertions and deletions from the start of the text. A region is trustable
+//! if its slope is small. The text is cut into blocks, and runs of blocks are tried, first those
+//! that hold the middle. The best run is extended at both ends within one block. The result is the
+//! longest region to within two blocks, because the curve is not examined elsewhere. O(characters +
+//! blocks²).
 
 use std::ops::Range;
 
@@ -12,21 +14,23 @@ use super::column::DOING;
 use crate::error::Result;
 use crate::memory;
 
-/// Blocks that a text is cut into by default.
+/// The number of blocks that a text is cut into by default.
 pub const BLOCKS: usize = 16;
 
 /// The insertions and deletions of a text, as sums from its start.
 #[derive(Debug, Default)]
 pub struct Curve {
-    /// Deletions before each character.
+    /// The number of deletions before each character.
     deletions: Vec<u32>,
-    /// Insertions in the gaps before each gap; gap n is before character n, the last one at the end.
+    /// The number of insertions in the gaps before each gap. Gap n is before character n, and the
+    /// last gap is at the end.
     insertions: Vec<u32>,
 }
 
 impl Curve {
-    /// That of a text of `length` characters, of which `matched`, in order, are matched with those of a text
-    /// of `other` characters. An insertion lies in the gap before the next matched character.
+    /// Sets the curve for a text of `length` characters. `matched` are, in order, its characters
+    /// that are matched with those of a text of `other` characters. An insertion lies in the gap
+    /// before the next matched character.
     pub fn set(&mut self, length: usize, other: usize, matched: &[(u32, u32)]) -> Result<()> {
         let Self { deletions, insertions } = self;
         deletions.clear();
@@ -59,13 +63,13 @@ impl Curve {
         Ok(())
     }
 
-    /// The characters of the text.
+    /// Returns the number of characters of the text.
     pub fn length(&self) -> usize {
         self.deletions.len() - 1
     }
 
-    /// Insertions and deletions in a part of the text: deletions of its characters, and insertions between
-    /// two of them.
+    /// Returns the number of insertions and deletions in a part of the text: deletions of its
+    /// characters, and insertions between two of them.
     pub fn operations(&self, part: Range<usize>) -> u32 {
         if part.is_empty() {
             return 0;
@@ -74,21 +78,21 @@ impl Curve {
             - self.insertions[part.start + 1]
     }
 
-    /// Operations for each character, which is at least 0; of an empty part 0.
+    /// Returns the number of operations per character, which is at least 0; 0 for an empty part.
     pub fn slope(&self, part: Range<usize>) -> f64 {
         let length = part.len();
         if length == 0 { 0.0 } else { f64::from(self.operations(part)) / length as f64 }
     }
 
-    /// The trustable region, whose slope is at most `slope`, found with `blocks` blocks; none where there is no run
-    /// of blocks like this, or where it does not touch the part of the text that `centre` is, in shares of its
-    /// length.
+    /// Returns the trustable region, whose slope is at most `slope`, found with `blocks` blocks.
+    /// Returns `None` if no run of blocks has such a slope, or if the region does not touch the
+    /// part of the text that `centre` gives, in shares of its length.
     pub fn trustable(&self, slope: f64, blocks: usize, centre: [f64; 2]) -> Option<Range<usize>> {
         let length = self.length();
         let blocks = blocks.min(length);
         let start = |block: usize| block * length / blocks;
         let mut best: Vec<(usize, usize)> = Vec::new();
-        // Weight, and blocks with fewer before those with more.
+        // The weight comes first, then fewer blocks before more.
         let mut most = (0, 0);
         for from in 0..blocks {
             let mut weight = 0;
@@ -112,7 +116,7 @@ impl Curve {
             let right = ends.rev().find(|&right| self.slope(left..right) <= slope).unwrap_or(start(to));
             left..right
         });
-        // Of the longest ones the first.
+        // Takes the first of the longest regions.
         let region = regions.rev().max_by_key(Range::len)?;
         let touches = |region: &Range<usize>| {
             (region.start as f64) < centre[1] * length as f64 && region.end as f64 > centre[0] * length as f64
@@ -128,7 +132,7 @@ mod tests {
 
     const ANYWHERE: [f64; 2] = [0.0, 1.0];
 
-    /// The definition, operation by operation.
+    /// Counts operation by operation, as in the definition.
     fn operations(matched: &[(u32, u32)], other: usize, part: Range<usize>) -> u32 {
         let matches = |a: usize| matched.iter().any(|m| m.0 as usize == a);
         let deletions = part.clone().filter(|&a| !matches(a)).count();
@@ -140,7 +144,7 @@ mod tests {
         (deletions + inside.count()) as u32
     }
 
-    /// The steps of docs/design/algorithms.md section 5, literally.
+    /// Follows the steps of docs/design/algorithms.md section 5 literally.
     fn stepwise(curve: &Curve, slope: f64) -> Option<Range<usize>> {
         let n = curve.length();
         let k = BLOCKS.min(n);
@@ -178,7 +182,8 @@ mod tests {
     }
 
     prop_compose! {
-        /// A text's length, the other's, and which characters are matched: runs and gaps.
+        /// Generates a text's length, the length of the other text, and the matched characters:
+        /// runs and gaps.
         fn alignments()(runs in prop::collection::vec((0..40u32, 0..6u32, 0..6u32), 0..12))
             -> (usize, usize, Vec<(u32, u32)>)
         {
@@ -213,8 +218,9 @@ mod tests {
             }
         }
 
-        /// A passage in the middle of another text: of all regions the longest trustable one is the
-        /// passage and what the slope allows around it, and the blocks find all but two blocks of it.
+        /// For a passage in the middle of another text, the longest of all trustable regions is the
+        /// passage and what the slope allows around it, and the blocks find all of it but two
+        /// blocks.
         #[test]
         fn equals_all_regions_to_within_two_blocks(before in 0..400u32, run in 200..600u32, after in 0..400u32) {
             let length = (before + run + after) as usize;
@@ -231,16 +237,17 @@ mod tests {
 
     #[test]
     fn the_middle_weighs_most() {
-        // 160 characters, blocks of 10. The first three blocks match, weight 1 + 2 + 3 = 6, and the block
-        // 80..90, weight 8: the single block is taken, though it is shorter.
+        // 160 characters, blocks of 10. The first three blocks match, with weight 1 + 2 + 3 = 6,
+        // and so does the block 80..90, with weight 8. The single block is taken, though it is
+        // shorter.
         let matched: Vec<(u32, u32)> = (0..30).chain(80..90).map(|n| (n, n)).collect();
         let mut curve = Curve::default();
         curve.set(160, 160, &matched).unwrap();
         assert_eq!(curve.trustable(0.0, BLOCKS, ANYWHERE), Some(80..90));
-        // At slope 0.1 one operation more is allowed: the deletion after the block, but not the one before
+        // Slope 0.1 allows one more operation: the deletion after the block, but not the one before
         // it, since then the 50 insertions in the gap before the block would be inside.
         assert_eq!(curve.trustable(0.1, BLOCKS, ANYWHERE), Some(80..91));
-        // Without the block in the middle the start is the region, and does not touch the centre.
+        // Without the block in the middle the region is the start, which does not touch the centre.
         curve.set(160, 160, &matched[..30]).unwrap();
         assert_eq!(curve.trustable(0.0, BLOCKS, ANYWHERE), Some(0..30));
         assert_eq!(curve.trustable(0.0, BLOCKS, [0.4, 0.6]), None);
@@ -251,7 +258,8 @@ mod tests {
 
     #[test]
     fn of_two_the_longer_and_of_equal_ones_the_first() {
-        // Blocks 3 and 14 of 16, weight 3 each; a match more beside the later one makes it longer.
+        // Blocks 3 and 14 of 16, with weight 3 each. One more match next to the later block makes
+        // it longer.
         let two = |more: u32| {
             let matched: Vec<(u32, u32)> = (20..30).chain(130..140 + more).map(|n| (n, n)).collect();
             let mut curve = Curve::default();

@@ -1,15 +1,18 @@
-//! What a trustable region can hold at most, before the alignment is known (docs/design/algorithms.md section 5).
+//! An upper bound of what a trustable region can hold, before the alignment is known
+//! (docs/design/algorithms.md section 5).
 //!
-//! A character of A that the filter took is a deletion in every alignment. So a run of blocks whose slope is too great by
-//! these alone is no base region, and the region reaches at most one block beyond its base region on either side.
-//! Pages of one site, whose sketches are their common frame, mostly end here: nothing of the frame is trustable and
-//! touches the centre. O(blocks² + blocks · log of the sketch).
+//! A character of A that the filter removed is a deletion in every alignment. So a run of blocks
+//! whose slope is too great by these deletions alone is not a base region, and the region extends
+//! at most one block beyond its base region on either side. Most pages of one site, whose sketches
+//! are their common frame, are rejected here: nothing of the frame is trustable and touches the
+//! centre. O(blocks² + blocks · log of the sketch).
 
 use crate::error::Result;
 use crate::memory;
 
-/// Whether a trustable region of a text of `length` characters may hold `least` matched ones, of which all are among
-/// `kept`, ascending. The rest is as [`super::region::Curve::trustable`] has it.
+/// Reports whether a trustable region of a text of `length` characters may hold `least` matched
+/// characters. All matched characters are among `kept`, ascending. The other parameters are as in
+/// [`super::region::Curve::trustable`].
 pub fn may_hold(
     kept: &[u32],
     length: usize,
@@ -22,7 +25,7 @@ pub fn may_hold(
         return Ok(false);
     }
     let start = |block: usize| block * length / blocks;
-    // How many are kept before each block.
+    // The number of kept characters before each block.
     let mut before: Vec<usize> = Vec::new();
     memory::reserve(&mut before, blocks + 1, super::column::DOING)?;
     before.extend((0..=blocks).map(|block| kept.partition_point(|&n| (n as usize) < start(block))));
@@ -35,7 +38,7 @@ pub fn may_hold(
                 continue;
             }
             let characters = start(to) - start(from);
-            // No text has more characters than 32 bits count.
+            // No text has more characters than 32 bits can count.
             let deletions = (characters - (before[to] - before[from])) as u32;
             if f64::from(deletions) / characters as f64 <= slope {
                 return Ok(true);
@@ -51,7 +54,8 @@ mod tests {
     use crate::verify::region::{BLOCKS, Curve};
     use proptest::prelude::*;
 
-    /// An alignment by the whole table of the longest common subsequences; of the optimal ones any.
+    /// Returns an alignment from the whole table of longest common subsequences: any of the optimal
+    /// ones.
     fn aligned(a: &[u8], b: &[u8], left_first: bool) -> Vec<(u32, u32)> {
         let mut table = vec![vec![0u32; b.len() + 1]; a.len() + 1];
         for i in (0..a.len()).rev() {
@@ -79,7 +83,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
-        /// Whatever is matched in the region of the alignment of two sketches, the bound lets pass.
+        /// The bound accepts whatever is matched in the region of the alignment of two sketches.
         #[test]
         fn passes_what_the_region_holds(
             runs in prop::collection::vec(("[ab]{1,30}", prop::bool::weighted(0.8), prop::bool::weighted(0.8)), 0..12),
@@ -88,7 +92,7 @@ mod tests {
             blocks in prop_oneof![Just(BLOCKS), 1..40usize],
             centre in prop_oneof![Just([0.0, 1.0]), Just([0.4, 0.6]), Just([0.5, 0.5])],
         ) {
-            // What both have is kept; else it is text of its own that no window of the other covers.
+            // Text in both is kept. The rest is a text's own, which no window of the other covers.
             let (mut a, mut b, mut kept, mut others) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
             for (text, in_left, in_right) in &runs {
                 let both = *in_left && *in_right;
@@ -120,10 +124,11 @@ mod tests {
     fn a_frame_does_not_reach_the_centre() {
         let length = 2000;
         let may = |kept: &[u32], least| may_hold(kept, length, (0.1, BLOCKS), [0.4, 0.6], least).unwrap();
-        // A frame of 300 characters above and below, of which the first holds two blocks.
+        // A frame of 300 characters at each end, of which the first holds two blocks.
         let frame: Vec<u32> = (0..300).chain(1700..2000).collect();
         assert!(!may(&frame, 1));
-        // With the centre it does, but only for what there is in a run and its neighbours.
+        // With the centre it does, but only for as many characters as a run and its neighbours
+        // hold.
         let all: Vec<u32> = (0..300).chain(800..1200).chain(1700..2000).collect();
         assert!(may(&all, 400) && !may(&all, 500));
         assert!(may(&(0..2000).collect::<Vec<_>>(), 2000) && !may(&[], 0) && !may(&[], 1));

@@ -1,5 +1,6 @@
-//! Repeatability (Guo et al., section III.B; docs/design/algorithms.md section 7): the length of the longest
-//! common substring of two feature codes / the length of the code that may be a part of the other one.
+//! Repeatability (Guo et al., section III.B; docs/design/algorithms.md section 7): the length of
+//! the longest common substring of two feature codes / the length of the code that may be a part of
+//! the other one.
 //!
 //! ```
 //! use neardup::verify::repeatability::repeatability;
@@ -16,11 +17,12 @@ use super::automaton::SuffixAutomaton;
 use crate::error::Result;
 use crate::executor::Stop;
 
-/// The repeatability of code `contained` over code `container`: 0 to 1, and 0 where one is empty. O(characters).
+/// Returns the repeatability of code `contained` over code `container`: 0 to 1, and 0 if one is
+/// empty. O(characters).
 pub fn repeatability(container: &str, contained: &str, stop: &Stop) -> Result<f64> {
     let lengths = [container, contained].map(|code| code.chars().count() as u32);
     let mut automaton = SuffixAutomaton::new()?;
-    // The common substring is the same whichever is indexed.
+    // The common substring is the same whichever code is indexed.
     let (indexed, other, length) = if lengths[0] < lengths[1] {
         (container, contained, lengths[1])
     } else {
@@ -31,16 +33,16 @@ pub fn repeatability(container: &str, contained: &str, stop: &Stop) -> Result<f6
     Ok(share(common, lengths[1]))
 }
 
-/// `common / length`, rounded once; 0 for an empty code.
+/// Returns `common / length`, rounded once; 0 for an empty code.
 #[inline]
 pub fn share(common: u32, length: u32) -> f64 {
     if length == 0 { 0.0 } else { f64::from(common) / f64::from(length) }
 }
 
-/// The least length of a common substring that makes a code of `length > 0` characters reach `threshold`,
-/// which is above 0 and at most 1: exactly where [`share`] does.
+/// Returns the least length of a common substring that makes a code of `length > 0` characters
+/// reach `threshold`, which is above 0 and at most 1. It is exact: it agrees with [`share`].
 pub fn least_common(length: u32, threshold: f64) -> u32 {
-    // Not far from the product, which may be rounded either way.
+    // The result is close to the product, which may be rounded either way.
     let mut least = ((threshold * f64::from(length)) as u32).saturating_sub(1).max(1);
     while least < length && share(least, length) < threshold {
         least += 1;

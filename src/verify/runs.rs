@@ -1,11 +1,11 @@
-//! How much two texts have in common for certain: runs of equal characters that follow one another in both. A table of
-//! their longest common subsequence need not be wider than what these leave.
+//! Common text that is certain: runs of equal characters that follow one another in both texts.
+//! They bound the width of the table of the longest common subsequence.
 
 use super::column::DOING;
 use crate::error::Result;
 use crate::memory;
 
-/// Characters of two texts that are equal, one after the other.
+/// A run of characters that are equal in two texts.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     left: u32,
@@ -15,25 +15,26 @@ struct Run {
     chained: u32,
 }
 
-/// Runs, by their places in the right text.
+/// Runs, ordered by their places in the right text.
 #[derive(Debug, Default)]
 pub struct Runs(Vec<Run>);
 
 impl Runs {
-    /// Forgets all.
+    /// Removes all runs.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Adds a run, which begins and ends behind those before it in the right text. No text has more characters than 32
-    /// bits count.
+    /// Adds a run, which begins and ends after the runs before it in the right text. No text has
+    /// more characters than 32 bits can count.
     pub fn add(&mut self, left: usize, right: usize, length: usize) -> Result<()> {
         let run = Run { left: left as u32, right: right as u32, length: length as u32, chained: 0 };
         memory::push(&mut self.0, run, DOING)
     }
 
-    /// The characters of a long chain of runs, ascending in both texts: no more than the longest common subsequence has.
-    /// O(runs), as few of those before each are looked at.
+    /// Returns the number of characters of a long chain of runs that ascends in both texts. It is
+    /// no more than the longest common subsequence has. O(runs), since only a few runs before each
+    /// one are examined.
     pub fn common(&mut self) -> usize {
         const BEFORE: usize = 32;
         let mut most = 0;
@@ -42,7 +43,7 @@ impl Runs {
             let Some(run) = from.first_mut() else { break };
             run.chained = run.length;
             for other in before.iter().rev().take(BEFORE) {
-                // What overlaps counts once.
+                // Overlapping characters count once.
                 let [left, right] = [(other.left, run.left), (other.right, run.right)]
                     .map(|(before, own)| (before + other.length).saturating_sub(own));
                 let own = run.length.saturating_sub(left.max(right));
@@ -64,7 +65,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// However runs lie: what they have in common is in a subsequence of both texts.
+        /// However the runs lie, their common characters are in a subsequence of both texts.
         #[test]
         fn no_more_than_the_longest_subsequence(
             a in prop::collection::vec(0..3u32, 0..60),
@@ -90,7 +91,8 @@ mod tests {
         for (left, right, length) in [(0, 0, 10), (30, 12, 5), (8, 20, 10), (25, 28, 4)] {
             runs.add(left, right, length).unwrap();
         }
-        // The second one ends too far on in the left text; of the third and the fourth 2 characters each were there before.
+        // The second run ends too far on in the left text. The third and the fourth overlap earlier
+        // runs by 2 characters each.
         assert_eq!(runs.common(), 10 + 8 + 2);
         runs.clear();
         assert_eq!(runs.common(), 0);

@@ -1,51 +1,54 @@
-//! SIMD kernels: how many numbers two ascending lists share, a block of both at a time. Chosen when the program runs.
+//! SIMD kernels that count the numbers that two ascending lists share, a block of both at a time.
+//! The program chooses the kernel when it runs.
 //!
-//! Every number of a block is compared with every number of the other list's, in eight turns of one of them; then the
-//! block that ends first is done with, or both. No branch depends on which number is less, which nothing predicts
-//! (Schlegel, Willhalm, Lehner: Fast Sorted-Set Intersection using SIMD Instructions, ADMS 2011).
-#![allow(unsafe_code)] // Instructions that not every processor has; each use says why it is sound.
+//! Every number of a block is compared with every number of the other list's block, in eight
+//! rotations of one of them. Then the block that ends first is finished, or both are. No branch
+//! depends on which number is less, since such a branch cannot be predicted (Schlegel, Willhalm,
+//! Lehner: Fast Sorted-Set Intersection using SIMD Instructions, ADMS 2011).
+#![allow(unsafe_code)] // Not every processor has these instructions; each use says why it is sound.
 
 use crate::processor::{Instructions, Kind, fastest};
 
-/// Where a comparison of two lists stands: before which places, and how many numbers are shared up to there.
+/// The progress of a comparison of two lists: the places up to which they are compared, and how
+/// many numbers are shared before them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Compared {
     /// The place in the first list.
     pub left: usize,
-    /// The place in the second one.
+    /// The place in the second list.
     pub right: usize,
-    /// The numbers that both have, of those before.
+    /// The number of shared numbers before these places.
     pub shared: usize,
 }
 
-/// Compares two ascending lists without repeats as far as both have whole blocks; none as soon as it is sure that they
-/// share fewer than so many.
+/// Compares two ascending lists without repeats as far as both have whole blocks. Returns `None` as
+/// soon as it is certain that they share fewer numbers than the last argument.
 pub type Kernel = fn(&[u32], &[u32], usize) -> Option<Compared>;
 
-/// The fastest way for this processor. One load.
+/// Returns the fastest kernel for this processor. It costs one load.
 #[inline]
 pub fn kernel() -> Kernel {
     fastest(KINDS)
 }
 
-/// All ways that there are; the first leaves everything to the caller.
+/// All kernels. The first one leaves everything to the caller.
 pub const KINDS: &[Kind<Kernel>] = &[
     (Instructions::Portable, |_, _, _| Some(Compared { left: 0, right: 0, shared: 0 })),
     #[cfg(target_arch = "x86_64")]
     (Instructions::Avx2, x86::avx2),
 ];
 
-/// Looks from the ends whether two ascending lists share anything, as far as both have whole blocks: how much of each is left
-/// to be looked at, or none if they do.
+/// Compares two ascending lists from their ends as far as both have whole blocks. Returns `None` if
+/// they share a number, and otherwise how much of each list is left to be compared.
 pub type KernelFromBehind = fn(&[u32], &[u32]) -> Option<[usize; 2]>;
 
-/// The fastest way for this processor. One load.
+/// Returns the fastest kernel for this processor. It costs one load.
 #[inline]
 pub fn kernel_from_behind() -> KernelFromBehind {
     fastest(KINDS_FROM_BEHIND)
 }
 
-/// All ways from behind; the first leaves everything to the caller.
+/// All kernels that compare from the ends. The first one leaves everything to the caller.
 pub const KINDS_FROM_BEHIND: &[Kind<KernelFromBehind>] = &[
     (Instructions::Portable, |left, right| Some([left.len(), right.len()])),
     #[cfg(target_arch = "x86_64")]
@@ -64,7 +67,7 @@ mod x86 {
     const LANES: usize = 8;
 
     pub(super) fn avx2(left: &[u32], right: &[u32], need: usize) -> Option<Compared> {
-        // SAFETY: given out only where the processor has the instructions.
+        // SAFETY: the kernel is returned only if the processor has the instructions.
         unsafe { compare(left, right, need) }
     }
 
@@ -100,11 +103,11 @@ mod x86 {
             }
             Some([i, j])
         }
-        // SAFETY: given out only where the processor has the instructions.
+        // SAFETY: the kernel is returned only if the processor has the instructions.
         unsafe { run(left, right) }
     }
 
-    /// A bit for each number of the first block that is in the second.
+    /// Returns one bit per number of the first block, set if it is in the second.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn equal(a: __m256i, b: __m256i) -> u32 {
@@ -115,7 +118,7 @@ mod x86 {
         _mm256_movemask_ps(equal).cast_unsigned()
     }
 
-    /// All ones for each number of `a` that is in the same half of `b`.
+    /// Returns all ones for each number of `a` that is in the same half of `b`.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn in_half(a: __m256i, b: __m256i) -> __m256i {
@@ -143,14 +146,14 @@ mod tests {
             from in 0..9usize,
         ) {
             let (left, right): (Vec<u32>, Vec<u32>) = (a.iter().copied().collect(), b.iter().copied().collect());
-            // At any place of an allocation.
+            // Lists may start anywhere in an allocation.
             let (left, right) = (&left[from.min(left.len())..], &right[from.min(right.len())..]);
             let all = left.iter().filter(|token| right.contains(token)).count();
             for (name, kernel) in runnable(KINDS) {
                 match kernel(left, right, need) {
                     None => prop_assert!(all < need, "{}", name),
                     Some(at) => {
-                        // What is shared is shared before, or behind.
+                        // Each shared number is shared before the places or after them.
                         let behind = left[at.left..].iter().filter(|token| right[at.right..].contains(token));
                         prop_assert_eq!(at.shared + behind.count(), all, "{}", name);
                         let is_whole = left.len() - at.left < 8 || right.len() - at.right < 8;

@@ -1,5 +1,6 @@
-//! A text as filtered sketches see it (docs/design/algorithms.md section 5): runs of white space are one space, and
-//! from every character on there is a window, the shortest run of a given width, with its fingerprint.
+//! A text as filtered sketches see it (docs/design/algorithms.md section 5): runs of white space
+//! are one space. At every character a window begins, the shortest run of a given width, and it has
+//! a fingerprint.
 
 use std::ops::Range;
 
@@ -12,34 +13,36 @@ use crate::memory;
 use crate::text::characters::is_space as is_white;
 use crate::text::width::width_of;
 
-/// What the fingerprints of a window are made with (Rabin, Karp, 1987): a polynomial of its characters at
-/// this odd number, modulo 2^64. Equal fingerprints are verified: a collision costs time, not correctness.
+/// The base of the fingerprints of windows (Rabin, Karp, 1987): a polynomial of the characters at
+/// this odd number, modulo 2^64. Equal fingerprints are verified: a collision costs time, not
+/// correctness.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Characters that are read without looking for a stop.
+/// The number of characters that are read between two checks for a stop.
 const CHECK_EVERY: u32 = 1 << 16;
-/// What runs of white space are.
+/// The symbol of a run of white space.
 const SPACE: u32 = b' ' as u32;
 
-/// Characters, where they stood, and the windows that begin with them.
+/// Characters, their places in the text, and the windows that begin with them.
 #[derive(Debug, Default)]
 pub struct WindowedText {
     /// The characters.
     pub symbols: Vec<u32>,
-    /// From which character on the place in the text, in characters, is so many more than its number: most stand where
-    /// those before them let expect.
+    /// Pairs of a character number and a shift: from that character on, the place in the text, in
+    /// characters, exceeds the number by the shift. Most characters have the same shift as the one
+    /// before.
     shifts: Vec<[u32; 2]>,
-    /// How many windows there are; fewer than characters.
+    /// The number of windows. There are fewer windows than characters.
     count: usize,
-    /// The characters of each window, where all have as many.
+    /// The number of characters of each window, if all have as many.
     even: Option<usize>,
-    /// The place after the last character of each, where they have not.
+    /// The end of each window, if they differ in length.
     ends: Vec<u32>,
-    /// The powers of the base of their polynomials, up to that of the longest window.
+    /// The powers of the base for the polynomials, up to that of the longest window.
     powers: Vec<u64>,
 }
 
 impl WindowedText {
-    /// Makes it those of the first `first` columns of a text, 0 for all, with windows `width` wide. O(bytes).
+    /// Reads the first `first` columns of a text, 0 for all, with windows `width` wide. O(bytes).
     pub fn read(&mut self, text: &str, first: u64, width: u32, stop: &Stop) -> Result<()> {
         self.symbols.clear();
         self.shifts.clear();
@@ -49,12 +52,13 @@ impl WindowedText {
         self.cut(width, is_even)
     }
 
-    /// Takes the characters of the first columns; says whether each is a column.
+    /// Reads the characters of the first columns. Returns whether each character is one column
+    /// wide.
     fn take_characters(&mut self, text: &str, first: u64, stop: &Stop) -> Result<bool> {
         const BLOCK: usize = 64;
         let Self { symbols, shifts, .. } = self;
         let most = if first == 0 { u64::MAX } else { first };
-        // No text has more characters than 32 bits count.
+        // No text has more characters than 32 bits can count.
         let (mut columns, mut place, mut checked) = (0, 0u32, 0);
         let (mut rest, mut space) = (text, false);
         stop.check()?;
@@ -98,7 +102,7 @@ impl WindowedText {
         Ok(columns == symbols.len() as u64)
     }
 
-    /// Makes it those of what is left of others; `keep` says of which characters.
+    /// Takes the characters of another text for which `keep` returns true.
     pub fn take(&mut self, from: &Self, width: u32, mut keep: impl FnMut(usize) -> bool) -> Result<()> {
         self.symbols.clear();
         self.shifts.clear();
@@ -112,7 +116,8 @@ impl WindowedText {
         self.cut(width, from.even.is_some())
     }
 
-    /// Makes the windows, at least one column wide; `is_even` says that each character is a column.
+    /// Makes the windows, at least one column wide. `is_even` says that each character is one
+    /// column wide.
     fn cut(&mut self, width: u32, is_even: bool) -> Result<()> {
         let Self { symbols, count, even, ends, powers, .. } = self;
         let width = width as usize;
@@ -145,29 +150,29 @@ impl WindowedText {
         Ok(())
     }
 
-    /// Where a part that is not empty stood in the text, in characters.
+    /// Returns the range in the text, in characters, of a part that is not empty.
     pub fn span(&self, part: Range<usize>) -> Range<usize> {
         self.place(part.start)..self.place(part.end - 1) + 1
     }
 
-    /// Where a character stood in the text, in characters.
+    /// Returns the place of a character in the text, in characters.
     fn place(&self, number: usize) -> usize {
         let behind = self.shifts.partition_point(|&[from, _]| from as usize <= number);
         number + behind.checked_sub(1).map_or(0, |last| self.shifts[last][1] as usize)
     }
 
-    /// How many windows there are.
+    /// Returns the number of windows.
     #[inline]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether the text is too narrow for a window.
+    /// Reports whether the text is too narrow for a window.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The place after the last character of the window that begins with this one.
+    /// Returns the end of the window that begins with character `start`.
     #[inline]
     pub fn end(&self, start: usize) -> usize {
         match self.even {
@@ -176,8 +181,9 @@ impl WindowedText {
         }
     }
 
-    /// Fills in the polynomials of the characters of some windows. Their upper bits are those of other windows by
-    /// chance, but where only the last characters differ; [`fingerprint`] makes all bits depend on all characters.
+    /// Computes the polynomials of the characters of some windows. If only the last characters
+    /// differ, the upper bits may be equal to those of other windows more often than by chance.
+    /// [`fingerprint`] makes all bits depend on all characters.
     fn polynomials(&self, windows: Range<usize>, into: &mut Polynomials) -> Result<()> {
         let Polynomials { sums, values, first } = into;
         *first = windows.start;
@@ -185,7 +191,7 @@ impl WindowedText {
         if windows.is_empty() {
             return Ok(());
         }
-        // Sums need not begin where the text does.
+        // Sums need not begin at the start of the text.
         let symbols = &self.symbols[windows.start..self.end(windows.end - 1)];
         sums.clear();
         memory::reserve(sums, symbols.len() + 1, DOING)?;
@@ -207,19 +213,20 @@ impl WindowedText {
         Ok(())
     }
 
-    /// Its characters.
+    /// Returns the characters of a window.
     #[inline]
     pub fn content(&self, start: usize) -> &[u32] {
         &self.symbols[start..self.end(start)]
     }
 
-    /// How many windows from `start` on are those of another text from `other` on, one after the other, where those
-    /// before them are equal.
+    /// Returns how many windows from `start` on equal consecutive windows of another text from
+    /// `other` on, given that the windows before them are equal.
     pub fn run(&self, start: usize, of: &Self, other: usize) -> usize {
         if start == 0 || other == 0 || start >= self.count || other >= of.count {
             return 0;
         }
-        // What windows begin with is equal: so are windows, as far as what follows is.
+        // The windows share their first characters, so they are equal as far as the characters that
+        // follow are.
         let (from, to) = (self.end(start - 1), of.end(other - 1));
         let equal = from + common_prefix(&self.symbols[from..], &of.symbols[to..]);
         match self.even {
@@ -228,7 +235,7 @@ impl WindowedText {
         }
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.symbols)
             + memory::bytes(&self.shifts)
@@ -237,7 +244,7 @@ impl WindowedText {
     }
 }
 
-/// Notes that a character stands at this place.
+/// Notes the place of a character.
 #[inline]
 fn shift_to(shifts: &mut Vec<[u32; 2]>, number: u32, place: u32) -> Result<()> {
     let shift = place - number;
@@ -247,26 +254,27 @@ fn shift_to(shifts: &mut Vec<[u32; 2]>, number: u32, place: u32) -> Result<()> {
     memory::push(shifts, [number, shift], DOING)
 }
 
-/// The polynomials of some windows that follow one another; made for as many as are looked at, since many never are.
+/// The polynomials of some consecutive windows. They are computed only for windows that are looked
+/// up, since many never are.
 #[derive(Debug, Default)]
 pub struct Polynomials {
-    /// The polynomials of all characters from the first one on.
+    /// The polynomials of the characters from the first one up to each.
     sums: Vec<u64>,
     values: Vec<u64>,
-    /// The window that the first of the values is of.
+    /// The window of the first value.
     first: usize,
 }
 
 impl Polynomials {
-    /// Windows that polynomials are made of at once.
+    /// The number of windows whose polynomials are computed at once.
     const TOGETHER: usize = 64;
 
-    /// Forgets those of another text.
+    /// Removes the polynomials of another text.
     pub fn clear(&mut self) {
         self.values.clear();
     }
 
-    /// Those of a window of a text and some that follow it, before `end`.
+    /// Returns the polynomials of a window of a text and some that follow it, before `end`.
     #[inline]
     pub fn from(&mut self, text: &WindowedText, start: usize, end: usize) -> Result<&[u64]> {
         if start < self.first || start >= self.first + self.values.len() {
@@ -277,14 +285,15 @@ impl Polynomials {
     }
 }
 
-/// What windows are looked up by: a hash of their polynomial.
+/// Returns the lookup key of a window: a hash of its polynomial.
 #[inline]
 pub fn fingerprint(polynomial: u64) -> u64 {
     hash::mix(polynomial)
 }
 
-/// The polynomials of all symbols up to each. Of some that follow one another they are made apart from the one before,
-/// so that no multiplication waits for that of its neighbour.
+/// Computes the polynomials of all symbols up to each. Within a group of consecutive symbols they
+/// are computed apart from the sum before it, so that no multiplication waits for that of its
+/// neighbour.
 fn add_up(symbols: &[u32], sums: &mut [u64]) {
     const TOGETHER: usize = 8;
     let mut powers = [BASE; TOGETHER];
@@ -308,21 +317,23 @@ fn add_up(symbols: &[u32], sums: &mut [u64]) {
     }
 }
 
-/// Whether a character of ASCII is white space: tab, line feed, vertical tab, form feed, carriage return, space.
+/// Reports whether an ASCII character is white space: tab, line feed, vertical tab, form feed,
+/// carriage return, space.
 #[inline]
 fn is_space(byte: u8) -> bool {
     (byte == b' ') | (byte.wrapping_sub(b'\t') <= b'\r' - b'\t')
 }
 
-/// White space counts as a space.
+/// Replaces white space with a space.
 #[inline]
 fn symbol_of(byte: u8) -> u8 {
-    // Without a branch, so that compilers make vectors of it.
+    // Without a branch, so that compilers vectorise it.
     let space = 0u8.wrapping_sub(u8::from(is_space(byte)));
     byte & !space | b' ' & space
 }
 
-/// Whether all is ASCII, and no white space follows white space, which the text may end with before.
+/// Reports whether all bytes are ASCII and no white space follows white space. `before` says
+/// whether the text before ends with white space.
 #[inline]
 fn is_plain<const BLOCK: usize>(block: &[u8; BLOCK], before: bool) -> bool {
     let mut spaces = [0; BLOCK];

@@ -1,4 +1,4 @@
-//! What a comparison of two texts finds, and what it took.
+//! The result of a comparison of two texts, and its cost.
 
 use std::ops::Range;
 
@@ -7,34 +7,34 @@ use crate::verify::lcs::{containment, resemblance};
 /// A part of both texts that counts as shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// Where it is in the left text, in characters from 0.
+    /// The range in the left text, in characters from 0.
     pub left: Range<usize>,
-    /// Where it is in the right one.
+    /// The range in the right text.
     pub right: Range<usize>,
-    /// The characters that both have in common there.
+    /// The number of characters that both have in common there.
     pub length: usize,
 }
 
-/// What two texts have in common.
+/// The common parts of two texts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// The characters that they share.
+    /// The number of characters that the texts share.
     pub shared: usize,
-    /// The characters of the left text that counted, runs of white space as one.
+    /// The number of characters of the left text that counted. A run of white space counts as one.
     pub left: usize,
-    /// Those of the right one.
+    /// The number of characters of the right text that counted.
     pub right: usize,
     /// The parts that count, in the order in which they were found.
     pub parts: Vec<Part>,
 }
 
 impl Found {
-    /// 2·|TLCS| / (|A| + |B|).
+    /// Returns 2·|TLCS| / (|A| + |B|).
     pub fn resemblance(&self) -> f64 {
         resemblance(self.shared, self.left, self.right)
     }
 
-    /// The share of the right text that is in the TLCS.
+    /// Returns the share of the right text that is in the TLCS.
     pub fn containment(&self) -> f64 {
         containment(self.shared, self.right)
     }
@@ -46,14 +46,15 @@ impl Found {
     }
 }
 
-/// Counts what became of comparisons.
+/// Counters of comparisons.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Steps {
-    /// Pairs whose sketches are too short, or hold too little that is trustable: no LCS was computed.
+    /// The number of pairs whose sketches are too short or hold too little that is trustable. No
+    /// LCS was computed for them.
     pub filtered: u64,
-    /// Pairs whose LCS was computed.
+    /// The number of pairs whose LCS was computed.
     pub aligned: u64,
-    /// Characters of pairs, and those of them in their sketches.
+    /// The number of characters of all pairs. `kept` counts those of them that are in the sketches.
     pub characters: u64,
     /// See `characters`.
     pub kept: u64,

@@ -1,5 +1,6 @@
 //! The trustable longest common subsequence of two texts (Huang, Wang, Li, CIKM 2008;
-//! docs/design/algorithms.md section 5): filtered sketches, bounds, their LCS, and its part in the trustable region.
+//! docs/design/algorithms.md section 5): filtered sketches, bounds, their LCS, and its part in the
+//! trustable region.
 //!
 //! ```
 //! use neardup::verify::tlcs::{Comparer, Parameters};
@@ -30,7 +31,7 @@ use moved_regions::search_again;
 pub use parameters::{Parameters, Thresholds};
 use work::Workspace;
 
-/// Compares texts; what was prepared of a left text serves for many right ones.
+/// Compares texts. What is prepared for a left text serves for many right texts.
 #[derive(Debug, Default)]
 pub struct Comparer {
     parameters: Parameters,
@@ -42,20 +43,20 @@ pub struct Comparer {
 }
 
 impl Comparer {
-    /// Compares with these parameters.
+    /// Creates a comparer with these parameters.
     pub fn new(parameters: Parameters) -> Result<Self> {
         parameters.check()?;
         Ok(Self { parameters, ..Self::default() })
     }
 
-    /// What was done so far.
+    /// Returns the counters so far.
     pub fn steps(&self) -> Steps {
         self.work.steps
     }
 
-    /// Compares two texts. With `thresholds` gives nothing where they are not near duplicates, which is
-    /// found out with as little work as possible. O(|A| + |B|), and for what is left in the sketches the
-    /// cost of [`super::lcs`]. Answers to `stop` within milliseconds.
+    /// Compares two texts. With `thresholds` it returns `None` if they are not near duplicates,
+    /// which it finds out with as little work as possible. O(|A| + |B|), and the cost of
+    /// [`super::lcs`] for the sketches. Reacts to `stop` within milliseconds.
     pub fn compare(
         &mut self,
         left: &str,
@@ -67,14 +68,15 @@ impl Comparer {
         self.compare_right(right, false, thresholds, stop)
     }
 
-    /// Makes ready to compare a text with others.
+    /// Prepares to compare a text with others.
     pub fn set_left(&mut self, left: &str, stop: &Stop) -> Result<()> {
         self.is_set = false;
         self.left.read(left, self.parameters.first, self.parameters.window.max(1), stop)
     }
 
-    /// Compares the text of the last [`Comparer::set_left`] with another one, as [`Comparer::compare`] does. Of
-    /// two texts of the same length the left one is A, unless `right_first`.
+    /// Compares the text of the last [`Comparer::set_left`] with another one, as
+    /// [`Comparer::compare`] does. If both have the same length the left one is A, unless
+    /// `right_first`.
     pub fn compare_right(
         &mut self,
         right: &str,
@@ -94,7 +96,7 @@ impl Comparer {
             return Ok(None);
         }
         if left.symbols == right.symbols {
-            // Nothing, and nothing but white space, is similar to nothing.
+            // An empty text is similar to nothing, and neither is one of white space only.
             if left.symbols.iter().any(|&symbol| symbol != u32::from(b' ')) {
                 found.take(x, left.span(0..x), right.span(0..y));
             } else if thresholds.is_some() {
@@ -126,7 +128,7 @@ impl Comparer {
 mod tests {
     use super::*;
 
-    /// Prose of made-up words, another one for each seed; `length` characters.
+    /// Returns `length` characters of prose of made-up words, which differ for each seed.
     fn prose(seed: u64, length: usize) -> String {
         let mut text = String::new();
         for n in 0.. {
@@ -148,15 +150,15 @@ mod tests {
         Comparer::new(parameters).unwrap().compare(left, right, None, &Stop::default()).unwrap().unwrap()
     }
 
-    /// Template 1..3 around a body: 15 % of the page above it and 15 % below.
+    /// Returns a body with a template around it: 15 % of the page above it and 15 % below.
     fn page(template: u64, body: u64) -> String {
         format!("{}{}{}", prose(template, 300), prose(body, 1400), prose(template + 50, 300))
     }
 
     #[test]
     fn the_same_template_around_different_bodies_is_nothing() {
-        // 600 of 2000 characters are in common: 0.3 as LCS. The template is at both ends; the region is the
-        // one at the start or at the end, and neither touches 40 to 60 % of the page.
+        // 600 of 2000 characters are in common: 0.3 as LCS. The template is at both ends. The
+        // region is at the start or at the end, and neither touches 40 to 60 % of the page.
         let (a, b) = (page(1, 10), page(1, 11));
         let lcs = compare(&a, &b, Parameters { trustable: false, ..Parameters::default() });
         assert!(lcs.resemblance() >= 0.28, "{}", lcs.resemblance());
@@ -165,9 +167,9 @@ mod tests {
 
     #[test]
     fn the_same_body_under_different_templates_is_found() {
-        // The body is 300..1700 of both. To the left the region cannot grow beyond it: the other page's template
-        // would be inserted in the gap before the body. To the right it can, over deletions, as long as
-        // they are a tenth of it: 1400 / 0.9 = 1555 characters.
+        // The body is 300..1700 of both. The region cannot grow to the left beyond it: the other
+        // page's template would be inserted in the gap before the body. It can grow to the right,
+        // over deletions, as long as they are a tenth of it: 1400 / 0.9 = 1555 characters.
         let (a, b) = (page(1, 10), page(2, 10));
         let found = compare(&a, &b, Parameters::default());
         let [part] = &found.parts[..] else { panic!("one part") };
@@ -185,12 +187,12 @@ mod tests {
         let parts: Vec<String> = (0..4).map(|n| prose(20 + n, 500)).collect();
         let moved: Vec<String> = parts.iter().rev().cloned().collect();
         let (a, b) = (parts.concat(), moved.concat());
-        // An alignment has one of the four passages, and it need not be one in the middle.
+        // An alignment has one of the four passages, not necessarily one in the middle.
         let once = compare(&a, &b, Parameters { centre: [0.0, 1.0], ..Parameters::default() });
         assert!((490..=520).contains(&once.shared), "{}", once.shared);
         let again = compare(&a, &b, Parameters { least_part: 100, ..Parameters::default() });
         assert_eq!(again.parts.len(), 4);
-        // Each region takes some characters of its neighbours with it, as many as the slope allows.
+        // Each region includes some characters of its neighbours, as many as the slope allows.
         assert!(again.resemblance() > 0.9, "{}", again.resemblance());
     }
 
@@ -210,7 +212,7 @@ b", 3,
         ] {
             assert_eq!(compare(a, b, Parameters::default()).shared, shared, "{a} {b}");
         }
-        // Too narrow for a window: compared as they are.
+        // These texts are too narrow for a window, and are compared as they are.
         let found =
             compare("three words", "three swords", Parameters { slope: 0.3, ..Parameters::default() });
         assert_eq!(found.shared, 11);

@@ -1,4 +1,4 @@
-//! Moved passages: further regions in what the ones before leave of two texts.
+//! Moved passages: further regions in what the earlier ones leave of two texts.
 
 use super::found::{Found, Part};
 use super::parameters::Parameters;
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::verify::windows::WindowedText;
 
-/// Takes a part, removes it from both texts and searches what is left of them, as long as parts are long
+/// Takes a part, removes it from both texts and searches the rest, as long as parts are long
 /// enough.
 pub(super) fn search_again(
     work: &mut Workspace,

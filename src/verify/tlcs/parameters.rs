@@ -1,26 +1,27 @@
-//! How two texts are compared, and which are near duplicates.
+//! The parameters of a comparison of two texts, and the thresholds of near duplicates.
 
 use crate::error::{Error, Result};
 use crate::verify::lcs::{containment, resemblance};
 use crate::verify::region::BLOCKS;
 
-/// How two texts are compared.
+/// The parameters of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
     /// The width of the windows of filtered sketches; 0 compares whole texts.
     pub window: u32,
     /// Whether only the part in the trustable region counts.
     pub trustable: bool,
-    /// The most insertions and deletions for each character of the region.
+    /// The greatest number of insertions and deletions per character of the region.
     pub slope: f64,
-    /// The blocks that the region is made of at first.
+    /// The number of blocks that the text is cut into to find the region.
     pub blocks: u32,
     /// The part of the shorter text that the region must touch, in shares of its length.
     pub centre: [f64; 2],
-    /// The number of first columns of each text that count, 0 for all.
+    /// The number of first columns of each text that count; 0 for all.
     pub first: u64,
-    /// Further regions are searched in what the ones before leave of the texts, down to this many
-    /// characters; 0 for one region only. Where there are more, none has to touch the centre.
+    /// The least number of characters of further regions, which are searched in what the earlier
+    /// regions leave of the texts; 0 for one region only. With further regions, none has to touch
+    /// the centre.
     pub least_part: u32,
 }
 
@@ -39,7 +40,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// Refuses values outside their ranges.
+    /// Fails for values outside their ranges.
     pub fn check(&self) -> Result<()> {
         const WIDEST: u32 = 1000;
         let wrong = |name, value: String, allowed| Err(Error::Parameter { name, value, allowed });
@@ -60,26 +61,28 @@ impl Parameters {
     }
 }
 
-/// Which pairs are near duplicates: those that reach one of two thresholds.
+/// The thresholds of near duplicates: a pair must reach one of the two.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
-    /// Of the resemblance, above 0.
+    /// The threshold of the resemblance, above 0.
     pub resemblance: f64,
-    /// Of the greater of both containments, above 0; none where it does not count.
+    /// The threshold of the greater of both containments, above 0; `None` if it does not count.
     pub containment: Option<f64>,
 }
 
 impl Thresholds {
-    /// Whether texts of `left` and `right` characters that share `shared` are near duplicates.
+    /// Reports whether texts of `left` and `right` characters that share `shared` are near
+    /// duplicates.
     pub fn pass(&self, shared: usize, left: usize, right: usize) -> bool {
         resemblance(shared, left, right) >= self.resemblance
             || self.containment.is_some_and(|least| containment(shared, left.min(right)) >= least)
     }
 
-    /// The least number of shared characters that passes; more than there are where none does.
+    /// Returns the least number of shared characters that passes; more than the shorter text has if
+    /// none does.
     pub fn least(&self, left: usize, right: usize) -> usize {
         let most = left.min(right);
-        // About there it is; that it is exactly what passes has to be tried.
+        // The result is close to these products; only trying gives the exact number that passes.
         let of_resemblance = self.resemblance * (left + right) as f64 / 2.0;
         let of_containment = self.containment.map_or(f64::INFINITY, |least| least * most as f64);
         let mut passes = (of_resemblance.min(of_containment).ceil() as usize).clamp(1, most + 1);

@@ -15,30 +15,30 @@ use crate::verify::windows::WindowedText;
 
 const DOING: &str = "comparing two texts";
 
-/// What a comparison works with; its space is used again.
+/// The state of a comparison. Its space is reused.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
-    /// Finds what both texts have.
+    /// The filter, which finds what both texts have.
     pub filter: Filter,
     lcs: Lcs,
-    /// The characters of the shorter and the longer text that are matched.
+    /// The matched characters of the shorter and the longer text.
     matched: Vec<(u32, u32)>,
     curve: Curve,
-    /// Which of two texts of the same length is A.
+    /// Whether the right one of two texts of the same length is A.
     pub right_first: bool,
-    /// What was done so far.
+    /// The counters so far.
     pub steps: Steps,
 }
 
 impl Workspace {
-    /// Whether A, the shorter text, is the right one.
+    /// Reports whether A, the shorter text, is the right one.
     pub(super) fn swaps(&self, left: &WindowedText, right: &WindowedText) -> bool {
         let (x, y) = (left.symbols.len(), right.symbols.len());
         x > y || (x == y && self.right_first)
     }
 
-    /// The part that two texts have in common, by the numbers of their symbols; none where it is shorter than
-    /// `least`. The filter is set to the left one.
+    /// Returns the part that two texts have in common, as numbers of their symbols, or `None` if it
+    /// is shorter than `least`. The filter is set to the left text.
     pub(super) fn part(
         &mut self,
         parameters: &Parameters,
@@ -104,8 +104,8 @@ impl Workspace {
         Ok(Some(Part { left, right, length: matched.len() }))
     }
 
-    /// The characters of both texts that go when the last part is removed: the region of the shorter text,
-    /// and what is matched of the longer one.
+    /// Returns the characters of both texts to remove with the last part: the region of the shorter
+    /// text, and the matched characters of the longer one.
     pub(super) fn removed(&self, part: &Part, swapped: bool) -> [Vec<u32>; 2] {
         let matched = self.matched.iter().map(|&(_, b)| b).collect();
         let region = |part: &Range<usize>| part.clone().map(|n| n as u32).collect();
