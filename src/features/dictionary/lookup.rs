@@ -1,4 +1,4 @@
-//! A token as it is looked up: its hash and what it is, in 32 bytes.
+//! A token as it is looked up: its hash and its content, in 32 bytes.
 
 use std::ops::Range;
 
@@ -9,12 +9,12 @@ use crate::memory;
 
 const DOING: &str = "numbering tokens";
 
-/// What [`Lookup::content`] is.
+/// The kind of [`Lookup::content`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum ContentKind {
     /// A string of at most 16 bytes, which does not end with a zero ([`short`]).
     Short,
-    /// Start and length of a string in an arena.
+    /// The start and the length of a string in an arena.
     Long,
     /// A number.
     #[default]
@@ -23,21 +23,22 @@ pub(crate) enum ContentKind {
     Occurrence,
 }
 
-/// The longest string that fits into [`Lookup::content`].
+/// The length of the longest string that fits into [`Lookup::content`].
 const SHORT: usize = 16;
 
-/// A string of at most 16 bytes as two numbers, with zeros after it. Without a copy of unknown length, which is a call.
+/// Returns a string of at most 16 bytes as two numbers, padded with zeros. It avoids a copy of
+/// unknown length, which would be a call.
 #[inline]
 fn short(bytes: &[u8]) -> [u64; 2] {
     match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         (Some(&first), _) if bytes.len() == 8 => [u64::from_le_bytes(first), 0],
-        // The last bytes reach back over some of the first: what is new.
+        // The last bytes overlap the first; the shift keeps those that are new.
         (Some(&first), Some(&last)) => {
             [u64::from_le_bytes(first), u64::from_le_bytes(last) >> (8 * (SHORT - bytes.len()))]
         }
         _ => match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
             (Some(&first), Some(&last)) => {
-                // Bytes that both have are the same in both.
+                // Bytes in both halves are the same in both.
                 let last = u64::from(u32::from_le_bytes(last)) << (8 * (bytes.len() - 4));
                 [u64::from(u32::from_le_bytes(first)) | last, 0]
             }
@@ -46,7 +47,7 @@ fn short(bytes: &[u8]) -> [u64; 2] {
     }
 }
 
-/// The string that [`short`] was given.
+/// Returns the string that was passed to [`short`].
 pub(crate) fn short_bytes([first, last]: [u64; 2]) -> Vec<u8> {
     let mut bytes = [first.to_le_bytes(), last.to_le_bytes()].concat();
     let length = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
@@ -54,29 +55,30 @@ pub(crate) fn short_bytes([first, last]: [u64; 2]) -> Vec<u8> {
     bytes
 }
 
-/// The hash of a string by its numbers: their product, folded, as XXH3 does it with strings of this length. It is not that
-/// of [`hash::hash_bytes`], as it need not outlive the call; it takes no branch on the length.
+/// Hashes a string by its numbers: their product, folded, as XXH3 does with strings of this length.
+/// The hash differs from [`hash::hash_bytes`], as it need not outlive the call. It takes no branch
+/// on the length.
 #[inline]
 pub(crate) fn short_hash([first, last]: [u64; 2]) -> u64 {
-    // Digits of e, with bytes that no text has: no string makes a factor zero.
+    // Digits of e, with bytes that no text has, so that no string makes a factor zero.
     const FACTORS: [u64; 2] = [0xff8a_ed2a_6abf_7158, 0xff84_f3c7_62e7_160f];
     let product = u128::from(first ^ FACTORS[0]) * u128::from(last ^ FACTORS[1]);
     product as u64 ^ (product >> 64) as u64
 }
 
-/// A token that is to be numbered, and the document of the batch that has it.
+/// A token that is to be numbered, and the document of the batch that contains it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lookup {
-    /// Its hash.
+    /// The hash of the token.
     pub hash: u64,
     pub(crate) content: [u64; 2],
-    /// The number of its document in the batch of its collector.
+    /// The number of the document in the batch of its collector.
     pub document: u32,
     pub(crate) kind: ContentKind,
 }
 
 impl Lookup {
-    /// Looks a token up for a document; what does not fit is added to `long`.
+    /// Makes the lookup of a token of a document. Content that does not fit is appended to `long`.
     #[inline]
     pub fn new(token: Token<'_>, document: u32, long: &mut Vec<u8>) -> Result<Self> {
         let (hash, kind, content) = match token {
@@ -99,8 +101,8 @@ impl Lookup {
     }
 }
 
-/// The same of a word of a text that goes on, read at once whatever its length; none if it is longer, or too near the end
-/// of the text.
+/// Returns the numbers of a word in a longer text, read at once whatever its length. Returns `None`
+/// if the word is too long or too near the end of the text.
 #[inline]
 pub(crate) fn short_word(text: &[u8], word: Range<usize>) -> Option<[u64; 2]> {
     let mask = MASKS.get(word.len())?;
@@ -108,7 +110,7 @@ pub(crate) fn short_word(text: &[u8], word: Range<usize>) -> Option<[u64; 2]> {
     Some([bits as u64, (bits >> 64) as u64])
 }
 
-/// The first bytes of sixteen, by how many.
+/// Masks that keep the first bytes of sixteen, indexed by their number.
 const MASKS: [u128; SHORT + 1] = {
     let mut masks = [0; SHORT + 1];
     let mut length = 1;
@@ -129,7 +131,7 @@ mod tests {
         for length in 0..=SHORT {
             let string = &text.as_bytes()[..length];
             assert_eq!(short_bytes(short(string)), string);
-            // One other byte, wherever it is, makes other numbers.
+            // Changing one byte, wherever it is, changes the numbers.
             for n in 0..length {
                 let mut other = string.to_vec();
                 other[n] = b'A';

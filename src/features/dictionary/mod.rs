@@ -1,9 +1,9 @@
 //! Numbers for tokens: equal tokens get the same number, distinct ones never do.
 //!
 //! Tokens are compared whole, not by their hashes, so that no pair of documents is found or lost by
-//! a collision. One dictionary serves all workers: it is cut into shards by hash, and tokens are numbered
-//! a batch at a time, each shard by one worker ([`numbering`]), so that a shard is in the cache
-//! while its part of a batch is looked up, and nothing has to be brought together in the end.
+//! a collision. One dictionary serves all workers. It is divided into shards by hash, and tokens
+//! are numbered a batch at a time, each shard by one worker ([`numbering`]). So a shard is in the
+//! cache while its part of a batch is looked up, and nothing has to be merged at the end.
 
 pub mod lookup;
 pub mod numbering;
@@ -17,18 +17,18 @@ use crate::error::{Error, Result};
 use lookup::Lookup;
 use shard::{REPEAT, Shard};
 
-/// How the number of a token is made of its shard and its place there.
+/// The way in which the number of a token combines its shard and its place there.
 #[derive(Debug, Clone, Copy)]
 pub struct Numbering(u32);
 
 impl Numbering {
-    /// The number of the token at a place of a shard.
+    /// Returns the number of the token at a place of a shard.
     #[inline]
     pub fn number(self, shard: usize, place: u32) -> u32 {
         place << self.0 | shard as u32
     }
 
-    /// The shard of a token, and its place there.
+    /// Returns the shard of a token, and its place there.
     #[inline]
     pub fn place(self, number: u32) -> (usize, usize) {
         (number as usize & ((1 << self.0) - 1), (number >> self.0) as usize)
@@ -40,7 +40,7 @@ impl Numbering {
 pub struct Dictionary {
     shards: Vec<Shard>,
     bits: u32,
-    /// Stamps of documents given so far.
+    /// The number of document stamps given so far.
     documents: u32,
 }
 
@@ -51,27 +51,28 @@ impl Default for Dictionary {
 }
 
 impl Dictionary {
-    /// How many bits of a hash choose a shard where there are many documents, whatever the number of workers.
+    /// The number of hash bits that select a shard for many documents, whatever the number of
+    /// workers.
     const BITS: u32 = 8;
 
-    /// A dictionary of a single shard, for a few documents.
+    /// Creates a dictionary of a single shard, for a few documents.
     pub fn small() -> Self {
         Self::new(0)
     }
 
     fn new(bits: u32) -> Self {
-        // The greatest numbers mean something else.
+        // The greatest numbers have other meanings.
         let most = (u32::MAX >> bits) as usize - 1;
         Self { shards: (0..1 << bits).map(|_| Shard::new(most)).collect(), bits, documents: 0 }
     }
 
-    /// The shard of a hash.
+    /// Returns the shard of a hash.
     #[inline]
     pub fn shard_of(&self, hash: u64) -> usize {
         hash.checked_shr(64 - self.bits).unwrap_or(0) as usize
     }
 
-    /// Consecutive stamps for some documents: the first.
+    /// Reserves consecutive stamps for some documents, and returns the first.
     pub(crate) fn stamps(&mut self, documents: usize) -> Result<u32> {
         let first = self.documents;
         self.documents = u32::try_from(documents)
@@ -81,8 +82,8 @@ impl Dictionary {
         Ok(first)
     }
 
-    /// The number of a token of the document with this stamp ([`Shard::place`]); none for a repeat that does
-    /// not count.
+    /// Returns the number of a token of the document with this stamp ([`Shard::place`]), or `None`
+    /// for a repeat that does not count.
     #[inline]
     pub(crate) fn number(
         &mut self,
@@ -97,62 +98,62 @@ impl Dictionary {
         Ok((place != REPEAT).then(|| numbering.number(shard, place)))
     }
 
-    /// The number of a token that is short, without saying that a document has it.
+    /// Returns the number of a short token, without counting a document for it.
     pub(crate) fn number_of(&mut self, lookup: &Lookup) -> Result<u32> {
         let (shard, numbering) = (self.shard_of(lookup.hash), self.numbering());
         Ok(numbering.number(shard, self.shards[shard].find_or_add(lookup, &[])?))
     }
 
-    /// The number of the occurrence after the one with this number.
+    /// Returns the number of the occurrence after the one with this number.
     pub(crate) fn number_after(&mut self, number: u32) -> Result<u32> {
         let (shard, place) = self.place(number);
         Ok(self.numbering().number(shard, self.shards[shard].occurrence_after(place as u32)?))
     }
 
-    /// Counts documents of each table that have a token.
+    /// Adds documents of each table that contain a token.
     pub(crate) fn count_documents(&mut self, number: u32, documents: [u32; 2]) {
         let (shard, place) = self.place(number);
         self.shards[shard].count_documents(place, documents);
     }
 
-    /// Takes back that a document of a table has a token.
+    /// Takes back that a document of a table contains a token.
     pub(crate) fn forget(&mut self, number: u32, table: usize) {
         let (shard, place) = self.place(number);
         self.shards[shard].forget(place, table);
     }
 
-    /// How numbers are made.
+    /// Returns the way in which numbers are made.
     pub fn numbering(&self) -> Numbering {
         Numbering(self.bits)
     }
 
-    /// The shard of a token, and its place there.
+    /// Returns the shard of a token, and its place there.
     #[inline]
     pub fn place(&self, number: u32) -> (usize, usize) {
         self.numbering().place(number)
     }
 
-    /// All shards.
+    /// Returns all shards.
     pub fn shards(&self) -> &[Shard] {
         &self.shards
     }
 
-    /// All shards, to be filled.
+    /// Returns all shards, to be filled.
     pub(crate) fn shards_mut(&mut self) -> &mut [Shard] {
         &mut self.shards
     }
 
-    /// How many tokens there are.
+    /// Returns the number of tokens.
     pub fn len(&self) -> usize {
         self.shards.iter().map(Shard::len).sum()
     }
 
-    /// Whether there is no token.
+    /// Reports whether there are no tokens.
     pub fn is_empty(&self) -> bool {
         self.shards.iter().all(Shard::is_empty)
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.shards.iter().map(Shard::bytes).sum()
     }

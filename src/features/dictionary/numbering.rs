@@ -1,8 +1,8 @@
-//! Tokens of a batch of documents into numbers, all workers at once.
+//! Numbers the tokens of a batch of documents with all workers at once.
 //!
-//! First each worker sorts the tokens it collected by shard; then each shard is filled by one worker, from
-//! what all of them collected; then each worker brings the numbers into the order of its documents. Nothing
-//! is locked, and what the sets are does not depend on the number of workers.
+//! First each worker sorts the tokens it collected by shard. Then one worker fills each shard from
+//! what all of them collected. Then each worker puts the numbers into the order of its documents.
+//! There are no locks, and the sets do not depend on the number of workers.
 
 use super::pending::Pending;
 use super::shard::{REPEAT, Shard, TOGETHER};
@@ -17,17 +17,17 @@ const DOING: &str = "numbering tokens";
 /// The tokens of one collector by shard.
 #[derive(Debug, Default)]
 struct Routed {
-    /// Where the tokens of each shard start, and the end of the last.
+    /// The start of each shard's tokens, and the end of the last.
     starts: Vec<usize>,
-    /// Tokens by shard: their places among those that are pending.
+    /// The tokens by shard, as their places among the pending ones.
     order: Vec<u32>,
-    /// And their numbers.
+    /// The numbers of these tokens.
     numbers: Vec<u32>,
     /// The stamp of the collector's first document.
     stamp: u32,
 }
 
-/// What of a collector's tokens belongs to one shard.
+/// The part of a collector's tokens that belongs to one shard.
 struct ShardPart<'a> {
     pending: &'a Pending,
     order: &'a [u32],
@@ -36,7 +36,7 @@ struct ShardPart<'a> {
     table: usize,
 }
 
-/// A shard that is being filled: the parts, and how far the first of them is done.
+/// A shard that is being filled: the parts, and the progress in the first of them.
 struct Filling<'a> {
     shard: &'a mut Shard,
     number: usize,
@@ -47,8 +47,8 @@ struct Filling<'a> {
 /// So few tokens are not worth a thread. Tests try both ways.
 const FEW: usize = if cfg!(test) { 40 } else { 1 << 12 };
 
-/// Numbers all tokens that the collectors hold, and makes their sets. Memory of about 48 bytes a token that no
-/// worker's vocabulary has, and 8 bytes for others. O(tokens).
+/// Numbers all tokens that the collectors hold, and makes their sets. Takes about 48 bytes for a
+/// token that no worker's vocabulary has, and 8 bytes for others. O(tokens).
 pub fn number(
     dictionary: &mut Dictionary,
     collectors: &mut [Collector],
@@ -121,7 +121,7 @@ fn look_up(dictionary: &mut Dictionary, collectors: &mut [Collector], executor: 
 }
 
 impl Routed {
-    /// A counting sort. Starts over after a stop.
+    /// Sorts by counting. Starts over after a stop.
     fn sort_by_shard(&mut self, pending: &Pending, dictionary: &Dictionary, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 16;
         let tokens = pending.lookups.len();
@@ -168,7 +168,7 @@ impl Routed {
 }
 
 impl Filling<'_> {
-    /// Numbers the tokens of all parts, from where it was stopped on.
+    /// Numbers the tokens of all parts, and resumes where it was stopped.
     fn fill(&mut self, numbering: Numbering, repeats_count: bool, stop: &Stop) -> Result<()> {
         while let Some(part) = self.parts.first_mut() {
             while self.done < part.order.len() {
@@ -202,7 +202,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    /// The set as it should be: each token with its occurrence.
+    /// Returns the expected set: each token with its occurrence.
     fn expected(document: &[String], repeats_count: bool) -> Vec<(&String, usize)> {
         let mut counts: HashMap<&String, usize> = HashMap::new();
         let mut set = Vec::new();
@@ -216,7 +216,8 @@ mod tests {
         set
     }
 
-    /// The number of an occurrence of a token; a new one if the dictionary has none.
+    /// Returns the number of an occurrence of a token, a new one if the dictionary does not have
+    /// it.
     fn number_of(dictionary: &mut Dictionary, token: &str, occurrence: usize) -> u32 {
         let mut long = Vec::new();
         let lookup = Lookup::new(Token::Bytes(token.as_bytes()), 0, &mut long).unwrap();
@@ -240,7 +241,7 @@ mod tests {
             for (row, document) in documents.iter().enumerate() {
                 let tokens = Document::Tokens(document.clone());
                 let collector = row % threads;
-                // In batches of any size, and some documents by themselves.
+                // Adds documents in batches of any size, and some by themselves.
                 if row % 5 == 4 {
                     number(&mut dictionary, &mut collectors, &PlainThreads(threads)).unwrap();
                     let (row, stop) = (row as u32, Stop::default());

@@ -1,31 +1,31 @@
-//! Tokens of a batch of documents between being cut out of texts and being numbered.
+//! Tokens of a batch of documents that are cut out of texts but not yet numbered.
 
 use super::lookup::Lookup;
 use crate::memory;
 
-/// Stands among the tokens of documents for one that the worker's vocabulary does not have.
+/// A placeholder for a token that the worker's vocabulary does not have.
 pub const UNKNOWN: u32 = u32::MAX;
 
 /// A document whose tokens are still to be numbered.
 #[derive(Debug, Clone, Copy)]
 pub struct PendingDocument {
-    /// Its row.
+    /// The row of the document.
     pub row: u32,
-    /// Where its tokens end.
+    /// The end of its tokens.
     pub end: usize,
-    /// The sum of the hashes of those that the vocabulary has.
+    /// The sum of the hashes of the tokens that the vocabulary has.
     pub fingerprint: u64,
 }
 
 /// Tokens of documents that are still to be numbered.
 #[derive(Debug, Default)]
 pub struct Pending {
-    /// The tokens of all documents, in order: places in the vocabulary of the worker, and [`UNKNOWN`] for
-    /// those that are looked up.
+    /// The tokens of all documents, in order: places in the vocabulary of the worker, and
+    /// [`UNKNOWN`] for tokens that are looked up.
     pub tokens: Vec<u32>,
     /// The tokens that are looked up, in order.
     pub lookups: Vec<Lookup>,
-    /// What is too long to stand in a lookup.
+    /// Strings that are too long for a lookup.
     pub long: Vec<u8>,
     /// The documents of the tokens, in order.
     pub documents: Vec<PendingDocument>,
@@ -34,7 +34,8 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Takes everything away; space stays for another such batch. The first ones have far more words that are new.
+    /// Removes everything and keeps space for another such batch. The first batches have far more
+    /// new words.
     pub fn clear(&mut self) {
         memory::clear(&mut self.tokens);
         memory::clear(&mut self.lookups);
@@ -43,7 +44,7 @@ impl Pending {
         memory::clear(&mut self.numbers);
     }
 
-    /// Bytes on the heap, with what numbering takes beside it.
+    /// Returns the number of bytes on the heap, including what numbering takes in addition.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.tokens)
             + memory::bytes(&self.lookups)

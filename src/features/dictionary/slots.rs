@@ -1,4 +1,4 @@
-//! Where the tokens of a table stand, by their hashes: open addressing with linear probing.
+//! The places of the tokens of a table by their hashes: open addressing with linear probing.
 
 use crate::error::Result;
 use crate::memory;
@@ -6,13 +6,13 @@ use crate::prefetch::prefetch;
 
 const DOING: &str = "numbering tokens";
 
-/// A place for each hash: the high half of the hash, and the place plus 1; 0 where there is none. Half of the slots at
-/// least are empty.
+/// A slot per hash: the high half of the hash, and the place plus 1; 0 for an empty slot. At least
+/// half of the slots are empty.
 #[derive(Debug, Default)]
 pub(super) struct Slots(Vec<u64>);
 
 impl Slots {
-    /// None.
+    /// Creates a table without slots.
     pub(super) const fn new() -> Self {
         Self(Vec::new())
     }
@@ -22,20 +22,21 @@ impl Slots {
         hash as usize & self.0.len().wrapping_sub(1)
     }
 
-    /// Asks for the slot of a hash.
+    /// Prefetches the slot of a hash.
     #[inline]
     pub(super) fn prefetch(&self, hash: u64) {
         prefetch(&self.0, self.home(hash));
     }
 
-    /// The place that is looked at first for a hash; one that there is not where there is none.
+    /// Returns the place that a lookup of a hash examines first, or an invalid place if there is
+    /// none.
     #[inline]
     pub(super) fn first(&self, hash: u64) -> usize {
         let slot = self.0.get(self.home(hash)).copied().unwrap_or(0);
         (slot as u32).wrapping_sub(1) as usize
     }
 
-    /// The place of a hash of which `is_it` says true.
+    /// Returns the place of a hash for which `is_it` returns true.
     #[inline]
     pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         if self.0.is_empty() {
@@ -55,13 +56,13 @@ impl Slots {
         }
     }
 
-    /// Whether one more than so many places would be too many.
+    /// Reports whether one place more than `places` would be too many.
     #[inline]
     pub(super) fn are_few(&self, places: usize) -> bool {
         2 * (places + 1) > self.0.len()
     }
 
-    /// Makes room for twice as many places, and puts those in that there are.
+    /// Makes room for twice as many places, and inserts the known ones.
     pub(super) fn grow(&mut self, places: usize, known: impl Iterator<Item = (u64, u32)>) -> Result<()> {
         const FEWEST: usize = 16;
         let size = (4 * places).next_power_of_two().max(FEWEST);
@@ -73,7 +74,7 @@ impl Slots {
         Ok(())
     }
 
-    /// Puts a place in.
+    /// Inserts a place.
     pub(super) fn take(&mut self, hash: u64, place: u32) {
         let mut at = self.home(hash);
         while self.0[at] != 0 {
@@ -82,7 +83,7 @@ impl Slots {
         self.0[at] = hash >> 32 << 32 | u64::from(place + 1);
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         memory::bytes(&self.0)
     }
